@@ -2075,7 +2075,7 @@ class State:
             table[key] = value
 
     def put_form(self, h: Form, sign: int) -> None:
-        """The sign of a primitive affine form becomes known, and with it the sign of its negative."""
+        """Record the sign of a primitive affine form and of its negative."""
         self.put(self.forms, key_of(h), sign)
         self.put(self.forms, key_of(h, -1), -sign)
 
