@@ -25,6 +25,7 @@ from polyrelu.walks import (
     walk_line,
     zero_in_plane,
 )
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.quantised_networks import KINDS, quantised_network
 from tests.generators.random_networks import KINDS as STACKS
 from tests.generators.random_networks import random_network
@@ -431,14 +432,16 @@ def check_plane(network: Network, rng: Random, seen: Counter[str]) -> None:
         check_neuron(network, neuron, plane, cells, seen)
 
 
-@pytest.mark.parametrize("kind", ALL_KINDS, ids=" ".join)
-def test_bent_hyperplanes_against_the_complex(kind: tuple[str, str]) -> None:
+@pytest.mark.parametrize("count", few_and_all(1, 5))
+def test_bent_hyperplanes_against_the_complex(count: int) -> None:
     """Compare all edges of all bent hyperplanes of a plane, their order, and their ends."""
-    rng, seen = Random(f"bent {kind}"), Counter[str]()
-    for _ in range(5):
-        network = network_of(kind, rng)
-        if network.inputs > 1:
-            check_plane(network, rng, seen)
+    for kind in ALL_KINDS:
+        rng, seen = Random(f"bent {kind}"), Counter[str]()
+        for number in range(count):
+            with case(*kind, number):
+                network = network_of(kind, rng)
+                if network.inputs > 1:
+                    check_plane(network, rng, seen)
 
 
 def test_all_endings_occur() -> None:
