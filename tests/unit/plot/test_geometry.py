@@ -101,9 +101,15 @@ def polygons(
 # --- Clipping -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("inputs", [1, 2, 3])
-def test_clipped_cells_are_the_cells_of_the_clipped_domain(inputs: int) -> None:
+@pytest.mark.parametrize("sizes", few_and_all(range(1, 3), range(1, 4)))
+def test_clipped_cells_are_the_cells_of_the_clipped_domain(sizes: range) -> None:
     """Cells of R^n cut by the sides of the box equal the cells of the complex on the box."""
+    for inputs in sizes:
+        with case(inputs):
+            check_clipped_cells(inputs)
+
+
+def check_clipped_cells(inputs: int) -> None:
     lines = set()
     for network, cells in networks(inputs):
         lines.add(cells.lineality_dim)

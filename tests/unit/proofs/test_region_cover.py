@@ -68,7 +68,12 @@ CASES = {
 
 
 @pytest.mark.parametrize("seeds", few_and_all(range(3), range(12)))
-def test_all_kinds_of_networks(seeds: range) -> None:
+def test_all_kinds_of_networks_and_domains(seeds: range) -> None:
+    check_kinds_of_networks(seeds)
+    check_kinds_of_domains(seeds)
+
+
+def check_kinds_of_networks(seeds: range) -> None:
     for kind, seed in product(KINDS, seeds):
         with case(kind, seed):
             network = quantised_network(kind, Random(f"{kind} {seed}"))
@@ -79,28 +84,30 @@ def test_all_kinds_of_networks(seeds: range) -> None:
             assert f"exactly {regions.regions} cells" in report.statement
 
 
-@pytest.mark.parametrize("kind", DOMAINS)
-def test_all_kinds_of_domains(kind: str) -> None:
-    for seed in range(12):
-        rng = Random(f"{kind} {seed}")
-        network = quantised_network(rng.choice([k for k in KINDS if k != "skip connections"]), rng)
-        cells = canonical_complex(network, random_domain(kind, network.inputs, rng))
-        listed = certified(cells)
-        assert checker.check_bytes(listed.certificate.to_bytes()).verdict == "accepted"
-        assert (listed.certificate.claim.count, listed.work.leaves) == (
-            cells.regions,
-            cells.regions,
-        )
-        document = document_of(listed)
-        located = [
-            cells.locate(list(map(parse_rational, node["region"])))
-            for node in document
-            if "region" in node
-        ]
-        assert sorted(cell.index for cell in located if cell is not None) == list(
-            range(cells.regions)
-        )
-        assert {cell.dimension for cell in located if cell is not None} == {cells.dimension}
+def check_kinds_of_domains(seeds: range) -> None:
+    for kind, seed in product(DOMAINS, seeds):
+        with case(kind, seed):
+            rng = Random(f"{kind} {seed}")
+            network = quantised_network(
+                rng.choice([k for k in KINDS if k != "skip connections"]), rng
+            )
+            cells = canonical_complex(network, random_domain(kind, network.inputs, rng))
+            listed = certified(cells)
+            assert checker.check_bytes(listed.certificate.to_bytes()).verdict == "accepted"
+            assert (listed.certificate.claim.count, listed.work.leaves) == (
+                cells.regions,
+                cells.regions,
+            )
+            document = document_of(listed)
+            located = [
+                cells.locate(list(map(parse_rational, node["region"])))
+                for node in document
+                if "region" in node
+            ]
+            assert sorted(cell.index for cell in located if cell is not None) == list(
+                range(cells.regions)
+            )
+            assert {cell.dimension for cell in located if cell is not None} == {cells.dimension}
 
 
 def test_networks_without_hidden_neurons() -> None:
