@@ -23,6 +23,7 @@ from polyrelu.certificate import Certificate, Hypothesis, PartClaim, read_certif
 from polyrelu.certificate.describe import describe
 from polyrelu.network import from_arrays, from_document, to_document
 from polyrelu.proofs.deep.ridges import DeepNetwork
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.files import CERTIFICATES
 
 VALID = sorted((CERTIFICATES / "valid").glob("deep-*.json"))
@@ -532,16 +533,22 @@ def test_forms_and_derivatives(path: Path) -> None:
                 assert (subject.bend(u, v, mask & ~(1 << u)) != 0) == (jump[v] != 0)
 
 
-@pytest.mark.parametrize("among", ["transversal", "regular"])
-@pytest.mark.parametrize("widths", [(2, 3, 3, 2), (2, 2, 3, 2, 1), (2, 2, 1, 2, 2, 1)])
-def test_kinds_against_jumps(widths: tuple[int, ...], among: Any) -> None:
+@pytest.mark.parametrize("count", few_and_all(10, 40))
+def test_kinds_against_jumps(count: int) -> None:
+    for widths in ((2, 3, 3, 2), (2, 2, 3, 2, 1), (2, 2, 1, 2, 2, 1)):
+        for among in ("transversal", "regular"):
+            with case(widths, among):
+                check_kinds_against_jumps(widths, among, count)
+
+
+def check_kinds_against_jumps(widths: tuple[int, ...], among: Any, count: int) -> None:
     """Types of ridges equal what jumps of f show, for any two neurons and any mask.
 
     Weights are small, so that terms cancel. The test covers what is visible and what bends and, for
     regular competitors, whether f is constant somewhere around. The prover agrees.
     """
     rng, kinds, unclear = Random(5), Counter[str](), 0
-    for _ in range(40):
+    for _ in range(count):
         network = from_arrays(
             [
                 ([[rng.choice((-1, 0, 1, 1)) for _ in range(n)] for _ in range(m)], [0] * m)

@@ -9,6 +9,7 @@ import time
 import zlib
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,6 +20,7 @@ from polyrelu import Polyhedron, checker, equivalent, from_arrays
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_document, to_document
 from polyrelu.outcomes import Equivalent, NotEquivalent
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.equivalent_pairs import Stack
 from tests.generators.tree_documents import Document, changed, mutants, with_count, written
 from tests.oracles.judge import certificate_bytes
@@ -122,22 +124,33 @@ def claim_holds(claim: Any) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_mutants_die_or_are_true(name: str) -> None:
-    """An accepted mutant is true: each leaf is changed, each line dropped, doubled or exchanged.
+def check_mutants(name: str, every: int) -> None:
+    """Check that each accepted mutant is true, for every n-th of the mutants.
 
-    The hash is made correct.
+    Each leaf is changed, each line dropped, doubled or exchanged. The hash is made correct.
     """
     count = accepted = 0
-    for mutant in mutants(lines_of(name)):
+    for mutant in islice(mutants(lines_of(name)), 0, None, every):
         for fixed in (mutant, with_count(mutant)):
             report = checker.check_bytes(written(fixed))
             count += 1
             if report.verdict == "accepted":
                 accepted += 1
                 assert claim_holds(fixed[0]["claim"]), fixed
-    assert count > 150
+    assert count > 150 / every
     assert accepted < count / 3
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_some_mutants_die_or_are_true(name: str) -> None:
+    check_mutants(name, 53)
+
+
+@pytest.mark.slow
+def test_all_mutants_die_or_are_true() -> None:
+    for name in CASES:
+        with case(name):
+            check_mutants(name, 1)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -201,15 +214,20 @@ def test_wrong_hash_and_count() -> None:
     assert verdict(written(document)).verdict == "rejected"
 
 
-def test_a_bomb_is_not_unpacked_into_memory() -> None:
+@pytest.mark.parametrize("megabytes", few_and_all(8, 256))
+def test_a_bomb_is_not_unpacked_into_memory(
+    megabytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker, "CERTIFICATE_BYTES", megabytes << 20)
+    monkeypatch.setattr(checker, "LINE_BYTES", megabytes << 18)
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
-    bomb = b"".join(packer.compress(b" " * (1 << 20)) for _ in range(256)) + packer.flush()
+    bomb = b"".join(packer.compress(b" " * (1 << 20)) for _ in range(megabytes)) + packer.flush()
     assert verdict(bomb).verdict == "unreadable"
     start = checker.TREE_START
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     bomb = (
         packer.compress(start)
-        + b"".join(packer.compress(b" " * (1 << 20)) for _ in range(256))
+        + b"".join(packer.compress(b" " * (1 << 20)) for _ in range(megabytes))
         + packer.flush()
     )
     assert verdict(bomb).verdict == "unreadable"
@@ -274,12 +292,13 @@ def test_index_lists_ascend() -> None:
         assert verdict(written(changed(document, (0, "parts", 0, 0), bad))).verdict == "rejected"
 
 
-def test_small_files_that_would_take_long() -> None:
+@pytest.mark.parametrize("count", few_and_all(30, 300))
+def test_small_files_that_would_take_long(count: int) -> None:
     """Many long coprime denominators in one sign or one part are refused early."""
     document = lines_of("splits")
     line, node = next((i, node) for i, node in enumerate(document[:-1]) if i and "split" in node)
-    long = [f"1/{hex(16**4000 + 2 * k + 1)}" for k in range(300)]
-    many = changed(document, (0, "claim", "domain", "inequalities"), ["1 5"] * 300)
+    long = [f"1/{hex(16**4000 + 2 * k + 1)}" for k in range(count)]
+    many = changed(document, (0, "claim", "domain", "inequalities"), ["1 5"] * count)
     sign = [node["split"], "+", "0", [[k, text] for k, text in enumerate(long)], []]
     many[line]["signs"] = [[sign]]
     started = time.monotonic()
@@ -310,9 +329,14 @@ def test_points_and_equations_with_long_denominators() -> None:
     assert time.monotonic() - started < 20
 
 
-def test_values_that_grow_from_layer_to_layer() -> None:
-    """Long denominators, new in each layer, are cheap layer by layer, but not all together."""
-    chain = from_arrays([([[f"1/{hex(16**1800 + 2 * k + 1)}"]], ["1"]) for k in range(400)])
+@pytest.mark.parametrize("layers", few_and_all(100, 400))
+def test_values_that_grow_from_layer_to_layer(layers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long denominators, new in each layer, are cheap layer by layer, but not all together.
+
+    The cost of fewer layers is limited to less.
+    """
+    monkeypatch.setattr(checker, "COST", checker.COST * layers**2 // 400**2)
+    chain = from_arrays([([[f"1/{hex(16**1800 + 2 * k + 1)}"]], ["1"]) for k in range(layers)])
     network = checker.read_network(to_document(chain), "network")
     started = time.monotonic()
     with pytest.raises(checker.Stop) as stopped:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
@@ -10,6 +11,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ import polyrelu
 from polyrelu.cli.main import main
 from polyrelu.formats import load, save
 from polyrelu.network import from_arrays
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.files import ROOT as _ROOT
 from tests.oracles import grid
 from tests.unit.formats.test_load import BAD_FILES
@@ -67,7 +70,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _run(
+def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in the folder, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with chdir(folder), redirect_stdout(out), redirect_stderr(err):
+        status = main(list(arguments))
+    return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
+
+
+def _run_process(
     folder: Path, *arguments: str, variables: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run `python -m polyrelu` in the folder."""
@@ -110,13 +121,15 @@ def _check_error(status: int, out: str, err: str, as_json: bool) -> str:
 
 
 def test_help_and_version(folder: Path) -> None:
-    shown = _run(folder, "--help")
+    shown = _run_process(folder, "--help")
     assert shown.returncode == 0
     assert all(command in shown.stdout for command in ("info", "identify", "check", "show"))
     assert "3 undecided" in shown.stdout
     for command in ("info", "identify", "check", "show"):
-        assert _run(folder, command, "--help").stdout.startswith(f"usage: polyrelu {command}")
-    version = _run(folder, "--version")
+        assert _run_process(folder, command, "--help").stdout.startswith(
+            f"usage: polyrelu {command}"
+        )
+    version = _run_process(folder, "--version")
     assert version.stdout == f"polyrelu {polyrelu.__version__}\n"
     assert version.stderr == ""
 
@@ -130,7 +143,7 @@ def test_wrong_usage_is_an_error(folder: Path) -> None:
         ["identify", "abs.npz", "--seed", "x"],
         ["info", "abs.npz", "extra"],
     ):
-        found = _run(folder, *arguments)
+        found = _run_process(folder, *arguments)
         assert found.returncode == 2
         assert found.stdout == ""
         assert "Traceback" not in found.stderr
@@ -165,7 +178,7 @@ def test_info_of_an_example(folder: Path) -> None:
 
 
 def test_proved(folder: Path) -> None:
-    found = _run(folder, "identify", "abs.npz", "-o", "proof.json", "--json")
+    found = _run_process(folder, "identify", "abs.npz", "-o", "proof.json", "--json")
     assert found.returncode == 0
     assert found.stderr == ""
     document = json.loads(found.stdout)
@@ -239,27 +252,35 @@ def test_old_certificate_survives_an_undecided_run(folder: Path) -> None:
     assert (folder / "proof.json").read_text() == "precious"
 
 
-def test_certificates_are_accepted_by_check(folder: Path) -> None:
+def test_a_certificate_is_accepted_by_check(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The commands run in this process."""
     for name in ("abs.npz", "duplicate.npz", "generic.npz"):
-        assert _run(folder, "identify", name, "-o", "proof.json").returncode == _STATUS[name]
-        checked = _run(folder, "check", "proof.json")
+        path = str(folder / "proof.json")
+        assert main(["identify", str(folder / name), "-o", path]) == _STATUS[name]
+        capsys.readouterr()
+        assert main(["check", path]) == 0
+        assert capsys.readouterr().out.startswith("accepted")
+
+
+@pytest.mark.slow
+def test_certificates_of_other_processes(folder: Path) -> None:
+    """The checker accepts them, and they have equal bytes where the seed is equal."""
+    for name in ("abs.npz", "duplicate.npz", "generic.npz"):
+        assert (
+            _run_process(folder, "identify", name, "-o", "proof.json").returncode == _STATUS[name]
+        )
+        checked = _run_process(folder, "check", "proof.json")
         assert checked.returncode == 0, checked.stdout + checked.stderr
         text = (folder / "proof.json").read_text("ascii")
         digest = load(folder / name).sha256
         (folder / "forged.json").write_text(text.replace(digest, digest[::-1]))
-        assert _run(folder, "check", "forged.json").returncode in (1, 2)
-
-
-def test_among(folder: Path) -> None:
-    assert _run(folder, "identify", "generic.npz", "--among", "generic").returncode == 0
-    assert _run(folder, "identify", "generic.npz", "--among", "all").returncode == 3
-
-
-def test_same_seed_same_bytes(folder: Path) -> None:
+        assert _run_process(folder, "check", "forged.json").returncode in (1, 2)
     for name in ("generic.npz", "duplicate.npz"):
         contents = []
         for run, hash_seed in enumerate(["0", "1"]):
-            found = _run(
+            found = _run_process(
                 folder,
                 "identify",
                 name,
@@ -274,6 +295,21 @@ def test_same_seed_same_bytes(folder: Path) -> None:
         assert len(set(contents)) == 1
         assert contents[0].isascii()
         assert contents[0].endswith(b"}\n")
+
+
+def test_among(folder: Path) -> None:
+    assert _run(folder, "identify", "generic.npz", "--among", "generic").returncode == 0
+    assert _run(folder, "identify", "generic.npz", "--among", "all").returncode == 3
+
+
+def test_same_seed_same_bytes_in_one_process(folder: Path) -> None:
+    for name in ("generic.npz", "duplicate.npz"):
+        contents = []
+        for path in (folder / "0.json", folder / "1.json"):
+            arguments = ["identify", str(folder / name), "--seed", "5", "-o", str(path)]
+            assert main(arguments) == _STATUS[name]
+            contents.append(path.read_bytes())
+        assert len(set(contents)) == 1
 
 
 def test_large_networks_stand_beside_their_certificate(folder: Path) -> None:
@@ -296,19 +332,31 @@ def test_large_networks_stand_beside_their_certificate(folder: Path) -> None:
 # --- Writing --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", ["missing/proof.json", "abs.npz/proof.json", "."])
+_TARGETS = ["missing/proof.json", "abs.npz/proof.json", "."]
+
+
 @pytest.mark.parametrize("name", ["abs.npz", "duplicate.npz"])
+@pytest.mark.parametrize("target", _TARGETS)
 def test_unwritable_targets(
     folder: Path, target: str, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = _names(folder)
-    found = _run(folder, "identify", name, "-o", target)
-    message = _check_error(found.returncode, found.stdout, found.stderr, False)
-    assert "cannot write" in message
     status = main(["identify", str(folder / name), "--json", "--output", str(folder / target)])
     captured = capsys.readouterr()
-    _check_error(status, captured.out, captured.err, True)
+    assert "cannot write" in _check_error(status, captured.out, captured.err, True)
     assert _names(folder) == before
+
+
+@pytest.mark.parametrize("targets", few_and_all(_TARGETS[:1], _TARGETS))
+def test_unwritable_targets_in_a_process_of_their_own(folder: Path, targets: list[str]) -> None:
+    before = _names(folder)
+    for target in targets:
+        for name in ("abs.npz", "duplicate.npz"):
+            with case(target, name):
+                found = _run_process(folder, "identify", name, "-o", target)
+                message = _check_error(found.returncode, found.stdout, found.stderr, False)
+                assert "cannot write" in message
+                assert _names(folder) == before
 
 
 def test_read_only_folder(folder: Path) -> None:
@@ -370,24 +418,28 @@ def test_bad_files_are_one_line_and_one_object(
     assert _names(tmp_path) == before
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "file: missing .onnx",
-        "file: directory .npz",
-        "onnx: sigmoid",
-        "npz: a pickled object",
-        "npz: far too large",
-        "json: deep nesting",
-        "json: non-ASCII",
-    ],
-)
-def test_bad_files_in_a_process_of_their_own(name: str, tmp_path: Path) -> None:
-    path = BAD_FILES[name].write(tmp_path)
-    for command in ("info", "identify"):
-        found = _run(tmp_path, command, path.name, "--json")
-        message = _check_error(found.returncode, found.stdout, found.stderr, True)
-        assert message.startswith(f"{path.name}: ")
+_SOME_BAD_FILES = [
+    "onnx: sigmoid",
+    "file: missing .onnx",
+    "file: directory .npz",
+    "npz: a pickled object",
+    "npz: far too large",
+    "json: deep nesting",
+    "json: non-ASCII",
+]
+
+
+@pytest.mark.parametrize("names", few_and_all(_SOME_BAD_FILES[:1], _SOME_BAD_FILES))
+def test_bad_files_in_a_process_of_their_own(names: list[str], tmp_path: Path) -> None:
+    for number, name in enumerate(names):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        path = BAD_FILES[name].write(folder)
+        for command in ("info", "identify"):
+            with case(name, command):
+                found = _run_process(folder, command, path.name, "--json")
+                message = _check_error(found.returncode, found.stdout, found.stderr, True)
+                assert message.startswith(f"{path.name}: ")
 
 
 def test_other_domains_are_an_error(folder: Path) -> None:
@@ -419,11 +471,14 @@ def test_names_that_start_with_a_dash(folder: Path) -> None:
 
 def test_names_with_blanks_and_letters(folder: Path) -> None:
     (folder / "abs.npz").rename(folder / "mein Netz é.npz")
-    assert _run(folder, "identify", "mein Netz é.npz", "-o", "der Beweis é.json").returncode == 0
+    assert (
+        _run_process(folder, "identify", "mein Netz é.npz", "-o", "der Beweis é.json").returncode
+        == 0
+    )
     certificate = (folder / "der Beweis é.json").read_bytes()
     assert certificate.isascii()
     assert b"\\" not in certificate
-    assert _run(folder, "check", "der Beweis é.json").returncode == 0
+    assert _run_process(folder, "check", "der Beweis é.json").returncode == 0
 
 
 def test_interruption(
@@ -472,7 +527,7 @@ def test_reader_that_has_left(folder: Path) -> None:
 
 
 def test_terminals_that_know_only_ascii(folder: Path) -> None:
-    found = _run(folder, "identify", "abs.npz", variables={"PYTHONIOENCODING": "ascii"})
+    found = _run_process(folder, "identify", "abs.npz", variables={"PYTHONIOENCODING": "ascii"})
     assert "Traceback" not in found.stderr
     assert found.returncode == 0
 
@@ -666,7 +721,7 @@ def test_outputs_that_are_no_regular_files(folder: Path) -> None:
     fifo = folder / "pipe.json"
     os.mkfifo(fifo)
     for arguments in (["identify", "abs.npz", "-o", "pipe.json"], ["info", "pipe.json"]):
-        found = _run(folder, *arguments)
+        found = _run_process(folder, *arguments)
         assert "regular file" in _check_error(found.returncode, found.stdout, found.stderr, False)
     assert fifo.is_fifo()
 

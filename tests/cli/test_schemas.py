@@ -28,6 +28,7 @@ def run(*arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_what_the_commands_print(tmp_path: Path) -> None:
     certificate, other = str(tmp_path / "cert.json"), tmp_path / "other.json"
     layer = {

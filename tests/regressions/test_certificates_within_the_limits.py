@@ -14,6 +14,9 @@ import pytest
 
 import polyrelu
 from polyrelu import Undecided, checker
+from polyrelu.exact import modular
+from polyrelu.support.limits import DETERMINANT_LIMIT
+from tests.generators.campaigns import few_and_all
 from tests.oracles.judge import certificate_bytes
 
 _SIZES = (1e308, 5e-324, 3.7e-310, 1.0)
@@ -59,7 +62,14 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+#: Cases that take more than two seconds, because their numbers are long.
+LONG = {"deep scales", "sums of many bits"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in CASES],
+)
 def test_what_is_written_is_accepted(name: str) -> None:
     for among in (None, "all", "generic"):
         outcome = polyrelu.identify(polyrelu.from_arrays(CASES[name]), among)
@@ -67,10 +77,16 @@ def test_what_is_written_is_accepted(name: str) -> None:
             assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
 
 
-def test_determinants_beyond_the_limit_are_not_evidence() -> None:
-    rng = Random(0)
-    weight = np.array([[rng.randint(-9, 9) for _ in range(1100)] for _ in range(1025)], dtype=float)
+@pytest.mark.parametrize("limit", few_and_all(60, DETERMINANT_LIMIT))
+def test_determinants_beyond_the_limit_are_not_evidence(
+    limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(modular, "DETERMINANT_LIMIT", limit)
+    rng, size = Random(0), limit + 1
+    rows = [[rng.randint(-9, 9) for _ in range(size + 75)] for _ in range(size)]
     outcome = polyrelu.identify(
-        polyrelu.from_arrays([(weight, np.ones(1025)), (np.ones((1, 1025)), np.zeros(1))])
+        polyrelu.from_arrays(
+            [(np.array(rows, dtype=float), np.ones(size)), (np.ones((1, size)), np.zeros(1))]
+        )
     )
     assert isinstance(outcome, Undecided)

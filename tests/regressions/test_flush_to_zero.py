@@ -38,6 +38,7 @@ def test_weights_are_not_read_while_subnormals_are_zero(monkeypatch: pytest.Monk
         from_arrays(pairs)
 
 
+@pytest.mark.slow
 def test_torch_that_flushes() -> None:
     pytest.importorskip("torch")
     done = subprocess.run(

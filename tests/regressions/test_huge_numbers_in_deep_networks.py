@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from random import Random
 from typing import Any
 
@@ -17,10 +17,20 @@ import pytest
 from polyrelu import Network, NeuronId, from_arrays, identify
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.refutations.valid_inequalities import ValidInequalities
+from tests.generators.campaigns import case, few_and_all
 
 Rows = list[tuple[list[list[Any]], list[Any]]]
 
 HUGE = 10**300
+#: Widths, factors of weights and biases, competitors, and seeds.
+CASES = [
+    *product(
+        [(2, 2, 2, 1), (2, 3, 3, 1), (3, 3, 3, 3, 2)],
+        [(HUGE, HUGE), (1, HUGE), (HUGE, 1)],
+        [None, "transversal"],
+        range(3),
+    )
+]
 
 
 def gaussian(widths: tuple[int, ...], seed: int, weight: int, bias: int) -> Network:
@@ -35,18 +45,14 @@ def gaussian(widths: tuple[int, ...], seed: int, weight: int, bias: int) -> Netw
     return from_arrays(layers)
 
 
-@pytest.mark.parametrize("widths", [(2, 2, 2, 1), (2, 3, 3, 1), (3, 3, 3, 3, 2)])
-@pytest.mark.parametrize(
-    ("weight", "bias"), [(HUGE, HUGE), (1, HUGE), (HUGE, 1)], ids=["both", "biases", "weights"]
-)
-@pytest.mark.parametrize("among", [None, "transversal"])
-def test_huge_numbers_are_searched_like_others(
-    widths: tuple[int, ...], weight: int, bias: int, among: Any
-) -> None:
+@pytest.mark.parametrize("cases", few_and_all(CASES[::7], CASES))
+def test_huge_numbers_are_searched_like_others(cases: list[Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for seed in range(3):
-            identify(gaussian(widths, seed, weight, bias), among, time_limit=0.3)
+        for widths, (weight, bias), among, seed in cases:
+            sizes = [f"{number:.0e}" for number in (weight, bias)]
+            with case(widths, *sizes, among, seed):
+                identify(gaussian(widths, seed, weight, bias), among, time_limit=0.3)
 
 
 def test_a_search_sees_a_scaled_network_as_it_is() -> None:

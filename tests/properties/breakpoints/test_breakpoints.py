@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from random import Random
 
 import pytest
@@ -23,6 +23,7 @@ from polyrelu.complex import PolyhedralComplex, Region, canonical_complex
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix, rank
 from polyrelu.network import AffineMap, Network, from_arrays
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.quantised_networks import DOMAINS, KINDS, quantised_network, random_domain
 from tests.generators.random_networks import KINDS as GAUSSIAN_KINDS, random_network
 from tests.oracles import tropical as brute
@@ -151,31 +152,36 @@ def check(network: Network, domain: Polyhedron, rng: Random) -> tuple[int, int]:
     return closed, len(breakpoints)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_degenerate_networks_on_the_whole_space(kind: str) -> None:
-    for seed in SEEDS:
-        rng = Random(f"{kind} {seed}")
-        network = quantised_network(kind, rng)
-        check(network, Polyhedron.universe(network.inputs), rng)
+@pytest.mark.parametrize("seeds", few_and_all(SEEDS[:4], SEEDS))
+def test_degenerate_networks_on_the_whole_space(seeds: range) -> None:
+    for kind, seed in product(KINDS, seeds):
+        with case(kind, seed):
+            rng = Random(f"{kind} {seed}")
+            network = quantised_network(kind, rng)
+            check(network, Polyhedron.universe(network.inputs), rng)
 
 
-@pytest.mark.parametrize("kind", DOMAINS)
-def test_degenerate_networks_on_domains(kind: str) -> None:
-    for seed in SEEDS:
-        rng = Random(f"domain {kind} {seed}")
-        network = quantised_network(rng.choice(KINDS), rng)
-        check(network, random_domain(kind, network.inputs, rng), rng)
+@pytest.mark.parametrize("seeds", few_and_all(SEEDS[:5], SEEDS))
+def test_degenerate_networks_on_domains(seeds: range) -> None:
+    for kind, seed in product(DOMAINS, seeds):
+        with case(kind, seed):
+            rng = Random(f"domain {kind} {seed}")
+            network = quantised_network(rng.choice(KINDS), rng)
+            check(network, random_domain(kind, network.inputs, rng), rng)
 
 
-@pytest.mark.parametrize("kind", GAUSSIAN_KINDS)
-def test_networks_of_three_layers_and_several_outputs(kind: str) -> None:
-    counts = []
-    for seed in SEEDS:
-        rng = Random(f"{kind} {seed}")
-        network = from_arrays(random_network(kind, rng))
-        counts.append(check(network, Polyhedron.universe(network.inputs), rng))
-    closed, facets = map(sum, zip(*counts, strict=True))
-    assert closed == facets if kind == "gaussian" else 0 < closed <= facets
+@pytest.mark.parametrize("seeds", few_and_all(SEEDS[:2], SEEDS))
+def test_networks_of_three_layers_and_several_outputs(seeds: range) -> None:
+    for kind in GAUSSIAN_KINDS:
+        closed = facets = 0
+        for seed in seeds:
+            with case(kind, seed):
+                rng = Random(f"{kind} {seed}")
+                network = from_arrays(random_network(kind, rng))
+                counts = check(network, Polyhedron.universe(network.inputs), rng)
+            closed, facets = closed + counts[0], facets + counts[1]
+        with case(kind):
+            assert closed == facets if kind == "gaussian" else 0 < closed <= facets
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from polyrelu.proofs.deep import prover as deep
 from polyrelu.proofs.deep.hypotheses import Determined, deep_hypotheses
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.membership import deep_membership
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.deep_documents import verdict
 from tests.generators.deep_searches import (
     accepted,
@@ -107,30 +108,38 @@ def test_identify(layers: Any) -> None:
     assert is_locally_rigid(plain(network)) is not False
 
 
-@pytest.mark.parametrize(
-    ("widths", "seeds"),
-    [
-        ((3, 4, 3, 3, 2), 3),
-        ((6, 5, 5, 2), 2),
-        ((3, 5, 4, 2), 2),
-        ((2, 4, 3, 1), 2),
-        ((2, 2, 2, 2, 1), 2),
-        ((2, 3, 1), 2),
-    ],
-    ids=str,
-)
-def test_what_is_proved_is_accepted(widths: tuple[int, ...], seeds: int) -> None:
+#: Widths and seeds.
+RANDOM = [
+    ((2, 3, 1), 0),
+    ((6, 5, 5, 2), 0),
+    ((2, 2, 2, 2, 1), 0),
+    ((3, 4, 3, 3, 2), 0),
+    ((3, 4, 3, 3, 2), 1),
+    ((3, 4, 3, 3, 2), 2),
+    ((6, 5, 5, 2), 1),
+    ((3, 5, 4, 2), 0),
+    ((3, 5, 4, 2), 1),
+    ((2, 4, 3, 1), 0),
+    ((2, 4, 3, 1), 1),
+    ((2, 2, 2, 2, 1), 1),
+    ((2, 3, 1), 1),
+]
+
+
+@pytest.mark.parametrize("cases", few_and_all(RANDOM[:3], RANDOM))
+def test_what_is_proved_is_accepted(cases: list[tuple[tuple[int, ...], int]]) -> None:
     """No network whose certificate is accepted has a curve of parameters with its function."""
-    for seed in range(seeds):
-        network = random_net(widths, seed)
-        found = deep.prove(network, time_limit=1)
-        if isinstance(found, Attempt):
-            assert found.reason.startswith("not found, with ")
-            assert found.missing
-            continue
-        report = verdict(written(network, found))
-        assert report.verdict == "accepted", report
-        assert len(network.widths) > 4 or is_locally_rigid(plain(network)) is not False
+    for widths, seed in cases:
+        with case(widths, seed):
+            network = random_net(widths, seed)
+            found = deep.prove(network, time_limit=1)
+            if isinstance(found, Attempt):
+                assert found.reason.startswith("not found, with ")
+                assert found.missing
+                continue
+            report = verdict(written(network, found))
+            assert report.verdict == "accepted", report
+            assert len(network.widths) > 4 or is_locally_rigid(plain(network)) is not False
 
 
 @pytest.mark.parametrize(

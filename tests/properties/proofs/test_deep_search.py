@@ -19,6 +19,7 @@ from polyrelu.proofs.deep import prover as deep
 from polyrelu.proofs.deep.hypotheses import deep_hypotheses
 from polyrelu.proofs.deep.ridges import Ridge, ridge_at
 from polyrelu.proofs.deep.search import DeepSearch
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.deep_searches import accepted, document
 from tests.generators.ridge_points import ridge_points
 from tests.properties.proofs.test_deep_certificates import hidden
@@ -154,23 +155,24 @@ def degenerate(seed: int) -> Network:
     return polyrelu.from_arrays(layers)
 
 
-@pytest.mark.parametrize("start", range(0, 160, 40))
-def test_degenerate_networks(start: int) -> None:
+@pytest.mark.parametrize("seeds", few_and_all(range(30), range(160)))
+def test_degenerate_networks(seeds: range) -> None:
     """No walk fails, all planes meet their ridges, and all claims are accepted."""
-    for seed in range(start, start + 40):
-        network = degenerate(seed)
-        search = DeepSearch(network)
-        search.run(rounds=1, time_limit=1)
-        assert all(search.confirms(ridge) for ridge in search.ridges)
-        assert all(
-            ridge.kind == search.deep_network.ridge(*ridge[:3]).kind for ridge in search.ridges
-        )
-        whole, part = deep.prove_search(search), deep.prove_part(search)
-        if part is not None:
-            assert accepted(document(part[0], deep.PART, part[1]))
-        if isinstance(whole, list):
-            assert search.hypotheses.hold
-        assert search.hypotheses.hold or search.hypotheses.missing
+    for seed in seeds:
+        with case(seed):
+            check_search(DeepSearch(degenerate(seed)))
+
+
+def check_search(search: DeepSearch) -> None:
+    search.run(rounds=1, time_limit=1)
+    assert all(search.confirms(ridge) for ridge in search.ridges)
+    assert all(ridge.kind == search.deep_network.ridge(*ridge[:3]).kind for ridge in search.ridges)
+    whole, part = deep.prove_search(search), deep.prove_part(search)
+    if part is not None:
+        assert accepted(document(part[0], deep.PART, part[1]))
+    if isinstance(whole, list):
+        assert search.hypotheses.hold
+    assert search.hypotheses.hold or search.hypotheses.missing
 
 
 def test_ridges_are_those_of_the_complex() -> None:

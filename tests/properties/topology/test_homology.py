@@ -27,6 +27,7 @@ from polyrelu.topology import (
     sublevel_set,
     superlevel_set,
 )
+from tests.generators.campaigns import case
 from tests.generators.quantised_networks import (
     DOMAINS,
     KINDS,
@@ -38,8 +39,8 @@ from tests.generators.quantised_networks import (
 from tests.generators.random_networks import KINDS as GAUSSIAN_KINDS, random_network
 from tests.oracles import cells_on_domain as brute, order_complex
 
-#: Networks per kind of network on R^n, and per kind of domain.
-COUNT = 8
+#: The networks of each kind on R^n, and of each kind of domain.
+SEEDS = range(8)
 #: Chains of faces up to which the second method is used.
 CHAINS = 4000
 
@@ -154,34 +155,55 @@ def check(network: Network, domain: Polyhedron, rng: Random) -> bool:
     return all(compared)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_degenerate_networks_on_the_whole_space(kind: str) -> None:
-    compared = 0
-    for seed in range(COUNT):
-        rng = Random(f"topology {kind} {seed}")
-        network = quantised_network(kind, rng)
-        compared += check(network, Polyhedron.universe(network.inputs), rng)
-    assert compared > COUNT // 2
+def degenerate_networks_on_the_whole_space(seeds: range) -> None:
+    for kind in KINDS:
+        compared = 0
+        for seed in seeds:
+            with case(kind, seed):
+                rng = Random(f"topology {kind} {seed}")
+                network = quantised_network(kind, rng)
+                compared += check(network, Polyhedron.universe(network.inputs), rng)
+        assert compared > len(seeds) // 2, kind
 
 
-@pytest.mark.parametrize("kind", DOMAINS)
-def test_degenerate_networks_on_domains(kind: str) -> None:
-    compared = 0
-    for seed in range(COUNT):
-        rng = Random(f"topology domain {kind} {seed}")
-        network = quantised_network(rng.choice(KINDS), rng)
-        compared += check(network, random_domain(kind, network.inputs, rng), rng)
-    assert compared > COUNT // 2
+def degenerate_networks_on_domains(seeds: range) -> None:
+    for kind in DOMAINS:
+        compared = 0
+        for seed in seeds:
+            with case(kind, seed):
+                rng = Random(f"topology domain {kind} {seed}")
+                network = quantised_network(rng.choice(KINDS), rng)
+                compared += check(network, random_domain(kind, network.inputs, rng), rng)
+        assert compared > len(seeds) // 2, kind
 
 
-@pytest.mark.parametrize("kind", GAUSSIAN_KINDS)
-def test_networks_with_several_outputs(kind: str) -> None:
-    compared = 0
-    for seed in range(COUNT // 2):
-        rng = Random(f"topology {kind} {seed}")
-        network = from_arrays(random_network(kind, rng), rng.choice(["affine", "relu"]))
-        compared += check(network, Polyhedron.universe(network.inputs), rng)
-    assert compared > 0
+def networks_with_several_outputs(seeds: range) -> None:
+    for kind in GAUSSIAN_KINDS:
+        compared = 0
+        for seed in seeds[:4]:
+            with case(kind, seed):
+                rng = Random(f"topology {kind} {seed}")
+                network = from_arrays(random_network(kind, rng), rng.choice(["affine", "relu"]))
+                compared += check(network, Polyhedron.universe(network.inputs), rng)
+        assert compared >= len(seeds) // 8, kind
+
+
+CAMPAIGNS: list[Callable[[range], None]] = [
+    degenerate_networks_on_the_whole_space,
+    degenerate_networks_on_domains,
+    networks_with_several_outputs,
+]
+
+
+@pytest.mark.parametrize("campaign", CAMPAIGNS)
+def test_few_networks(campaign: Callable[[range], None]) -> None:
+    campaign(SEEDS[:1])
+
+
+@pytest.mark.slow
+def test_many_networks() -> None:
+    for campaign in CAMPAIGNS:
+        campaign(SEEDS)
 
 
 # --- A third one: cells, signs and sets by brute force as well ---------------------------------

@@ -25,6 +25,7 @@ from polyrelu.walks import (
     walk_line,
     zero_in_plane,
 )
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.quantised_networks import KINDS, quantised_network
 from tests.generators.random_networks import KINDS as STACKS, random_network
 from tests.generators.strategies import exact_network
@@ -217,9 +218,12 @@ def float_cells(network: Network, point: Vector, direction: Vector, start: Fract
     return found
 
 
-@pytest.mark.parametrize("bits", [40, 60, 1100])
-@pytest.mark.parametrize("kind", ["concurrent", "homogeneous"])
-def test_lines_past_what_nearly_meets(kind: str, bits: int) -> None:
+@pytest.mark.parametrize("bits", [40, 60])
+def test_lines_past_what_nearly_meets(bits: int) -> None:
+    check_lines_past_what_nearly_meets("concurrent", bits)
+
+
+def check_lines_past_what_nearly_meets(kind: str, bits: int) -> None:
     """Plain floats distinguish zeros 2^-40 apart; closer zeros they do not, and miss cells."""
     rng, wrong, exact, cells = Random(f"nearly {kind} {bits}"), 0, 0, 0
     for _ in range(40):
@@ -242,11 +246,12 @@ def test_lines_past_what_nearly_meets(kind: str, bits: int) -> None:
     assert wrong == 0 if bits == 40 else wrong > 10
 
 
-@pytest.mark.parametrize(
-    "kind", ["concurrent", "integers", "related rows", "homogeneous", "skip connections"]
-)
-@pytest.mark.parametrize("size", [Fraction(1, 2**40), Fraction(1, 2**60)], ids=str)
-def test_bent_hyperplanes_past_what_nearly_meets(kind: str, size: Fraction) -> None:
+@pytest.mark.parametrize("kind", ["concurrent", "skip connections"])
+def test_bent_hyperplanes_past_what_nearly_meets(kind: str) -> None:
+    check_bent_hyperplanes_past_what_nearly_meets(kind, Fraction(1, 2**60))
+
+
+def check_bent_hyperplanes_past_what_nearly_meets(kind: str, size: Fraction) -> None:
     rng, seen = Random(f"nearly {kind} {size}"), Counter[str]()
     for _ in range(4):
         network = nudged(quantised_network(kind, rng), size, rng)
@@ -255,10 +260,12 @@ def test_bent_hyperplanes_past_what_nearly_meets(kind: str, size: Fraction) -> N
     assert seen["CrossingPoint"] > 10
 
 
-@pytest.mark.parametrize(
-    "kind", ["integers", "quarters", "related rows", "trailing ReLU", "skip connections"]
-)
+@pytest.mark.parametrize("kind", ["integers", "trailing ReLU"])
 def test_numbers_beyond_floats(kind: str) -> None:
+    check_numbers_beyond_floats(kind)
+
+
+def check_numbers_beyond_floats(kind: str) -> None:
     rng, seen = Random(f"beyond {kind}"), Counter[str]()
     for _ in range(4):
         network = scaled(quantised_network(kind, rng), rng)
@@ -267,6 +274,21 @@ def test_numbers_beyond_floats(kind: str) -> None:
         if network.inputs > 1:
             check_plane(network, rng, seen)
     assert seen["CrossingPoint"] > 5
+
+
+@pytest.mark.slow
+def test_where_floats_go_wrong_in_networks_of_all_kinds() -> None:
+    for kind in ("concurrent", "homogeneous"):
+        for bits in (40, 60, 1100):
+            with case("lines", kind, bits):
+                check_lines_past_what_nearly_meets(kind, bits)
+    for kind in ("concurrent", "integers", "related rows", "homogeneous", "skip connections"):
+        for bits in (40, 60):
+            with case("bent hyperplanes", kind, bits):
+                check_bent_hyperplanes_past_what_nearly_meets(kind, Fraction(1, 2**bits))
+    for kind in ("integers", "quarters", "related rows", "trailing ReLU", "skip connections"):
+        with case("beyond floats", kind):
+            check_numbers_beyond_floats(kind)
 
 
 # -- bent hyperplanes ---------------------------------------------------------------------------
@@ -430,14 +452,16 @@ def check_plane(network: Network, rng: Random, seen: Counter[str]) -> None:
         check_neuron(network, neuron, plane, cells, seen)
 
 
-@pytest.mark.parametrize("kind", ALL_KINDS, ids=" ".join)
-def test_bent_hyperplanes_against_the_complex(kind: tuple[str, str]) -> None:
+@pytest.mark.parametrize("count", few_and_all(1, 5))
+def test_bent_hyperplanes_against_the_complex(count: int) -> None:
     """Compare all edges of all bent hyperplanes of a plane, their order, and their ends."""
-    rng, seen = Random(f"bent {kind}"), Counter[str]()
-    for _ in range(5):
-        network = network_of(kind, rng)
-        if network.inputs > 1:
-            check_plane(network, rng, seen)
+    for kind in ALL_KINDS:
+        rng, seen = Random(f"bent {kind}"), Counter[str]()
+        for number in range(count):
+            with case(*kind, number):
+                network = network_of(kind, rng)
+                if network.inputs > 1:
+                    check_plane(network, rng, seen)
 
 
 def test_all_endings_occur() -> None:

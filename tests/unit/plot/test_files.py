@@ -12,12 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
-from importlib.resources import files
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -28,6 +26,7 @@ from polyrelu.network import Network, from_arrays
 from polyrelu.plot import mesh_of, picture, save_figure, save_mesh, surface
 from polyrelu.topology import homology, level_set
 from tests.cli.commands import run, run_json
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.files import ROOT
 
 SMALL = from_arrays([([[1, 0], [0, 1]], [0, "1/3"]), ([[1, -2]], ["-1/7"]), ([[3]], [1])])
@@ -61,9 +60,15 @@ def names(folder: Path) -> set[str]:
 # --- Pictures as files ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
-def test_equal_pictures_are_equal_files(suffix: str) -> None:
+@pytest.mark.slow
+def test_equal_pictures_are_equal_files() -> None:
     """Equal pictures give equal bytes, also in two processes with different dates."""
+    for suffix in ("png", "svg", "pdf"):
+        with case(suffix):
+            check_equal_pictures(suffix)
+
+
+def check_equal_pictures(suffix: str) -> None:
     script = (
         "import sys; from polyrelu.formats import load; from polyrelu.plot import "
         "picture;picture(load('net.json'), 'layers').save(sys.argv[1])"
@@ -107,28 +112,36 @@ def test_formats(
     }
 
 
-@pytest.mark.parametrize(
-    "what", ["complex", "layers", "zeros", "weights", "boundary", "level", "surface"]
-)
-@pytest.mark.parametrize("name", ["net.json", "lines.json"])
-def test_every_kind_of_picture(what: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+#: The suffixes of files, networks, and kinds of pictures.
+PICTURES = [
+    *product(
+        ["svg", "png"],
+        ["net.json", "lines.json"],
+        ["complex", "layers", "zeros", "weights", "boundary", "level", "surface"],
+    )
+]
+
+
+@pytest.mark.parametrize("pictures", few_and_all(PICTURES[:7], PICTURES))
+def test_every_kind_of_picture(
+    pictures: list[tuple[str, str, str]], capsys: pytest.CaptureFixture[str]
+) -> None:
     """Every kind is drawn, also where every cell contains a line, and drawn again with equal bytes.
 
     The output validates against its schema.
     """
-    for suffix in ("png", "svg"):
-        contents = []
-        for number in range(2):
-            target = Path(f"{number}.{suffix}")
-            status, found = run_json(
-                capsys, "plot", name, "-o", str(target), "--what", what, "--box=-2,3"
-            )
-            assert status == 0, found
-            schema = json.loads((files("polyrelu") / "schemas" / "output.schema.json").read_text())
-            jsonschema.Draft202012Validator(schema).validate(found)
-            contents.append(target.read_bytes())
-        assert contents[0] == contents[1]
-        assert len(contents[0]) > 4000
+    for suffix, name, what in pictures:
+        with case(suffix, name, what):
+            contents = []
+            for number in range(2):
+                target = Path(f"{number}.{suffix}")
+                status, found = run_json(
+                    capsys, "plot", name, "-o", str(target), "--what", what, "--box=-2,3"
+                )
+                assert status == 0, found
+                contents.append(target.read_bytes())
+            assert contents[0] == contents[1]
+            assert len(contents[0]) > 4000
 
 
 def test_the_frame_stands_in_the_picture() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from itertools import pairwise
+from itertools import islice, pairwise, product
 from random import Random
 from typing import Any
 
@@ -17,6 +17,7 @@ from polyrelu.exact import Polyhedron, parse_rational
 from polyrelu.network import Network, from_arrays, from_document
 from polyrelu.outcomes import RegionsListed, Undecided
 from polyrelu.proofs import certify_regions
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.quantised_networks import (
     DOMAINS,
     KINDS,
@@ -66,39 +67,47 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_all_kinds_of_networks(kind: str) -> None:
-    for seed in range(12):
-        network = quantised_network(kind, Random(f"{kind} {seed}"))
-        regions = region_graph(network)
-        listed = certified(regions)
-        report = checker.check_bytes(listed.certificate.to_bytes())
-        assert report.verdict == "accepted", report
-        assert f"exactly {regions.regions} cells" in report.statement
+@pytest.mark.parametrize("seeds", few_and_all(range(3), range(12)))
+def test_all_kinds_of_networks_and_domains(seeds: range) -> None:
+    check_kinds_of_networks(seeds)
+    check_kinds_of_domains(seeds)
 
 
-@pytest.mark.parametrize("kind", DOMAINS)
-def test_all_kinds_of_domains(kind: str) -> None:
-    for seed in range(12):
-        rng = Random(f"{kind} {seed}")
-        network = quantised_network(rng.choice([k for k in KINDS if k != "skip connections"]), rng)
-        cells = canonical_complex(network, random_domain(kind, network.inputs, rng))
-        listed = certified(cells)
-        assert checker.check_bytes(listed.certificate.to_bytes()).verdict == "accepted"
-        assert (listed.certificate.claim.count, listed.work.leaves) == (
-            cells.regions,
-            cells.regions,
-        )
-        document = document_of(listed)
-        located = [
-            cells.locate(list(map(parse_rational, node["region"])))
-            for node in document
-            if "region" in node
-        ]
-        assert sorted(cell.index for cell in located if cell is not None) == list(
-            range(cells.regions)
-        )
-        assert {cell.dimension for cell in located if cell is not None} == {cells.dimension}
+def check_kinds_of_networks(seeds: range) -> None:
+    for kind, seed in product(KINDS, seeds):
+        with case(kind, seed):
+            network = quantised_network(kind, Random(f"{kind} {seed}"))
+            regions = region_graph(network)
+            listed = certified(regions)
+            report = checker.check_bytes(listed.certificate.to_bytes())
+            assert report.verdict == "accepted", report
+            assert f"exactly {regions.regions} cells" in report.statement
+
+
+def check_kinds_of_domains(seeds: range) -> None:
+    for kind, seed in product(DOMAINS, seeds):
+        with case(kind, seed):
+            rng = Random(f"{kind} {seed}")
+            network = quantised_network(
+                rng.choice([k for k in KINDS if k != "skip connections"]), rng
+            )
+            cells = canonical_complex(network, random_domain(kind, network.inputs, rng))
+            listed = certified(cells)
+            assert checker.check_bytes(listed.certificate.to_bytes()).verdict == "accepted"
+            assert (listed.certificate.claim.count, listed.work.leaves) == (
+                cells.regions,
+                cells.regions,
+            )
+            document = document_of(listed)
+            located = [
+                cells.locate(list(map(parse_rational, node["region"])))
+                for node in document
+                if "region" in node
+            ]
+            assert sorted(cell.index for cell in located if cell is not None) == list(
+                range(cells.regions)
+            )
+            assert {cell.dimension for cell in located if cell is not None} == {cells.dimension}
 
 
 def test_networks_without_hidden_neurons() -> None:
@@ -136,11 +145,11 @@ def points_are_one_in_each(document: Document) -> bool:
     return len({network.sign_vector(point) for point in points}) == len(points) == count
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_mutants_die_or_are_true(name: str) -> None:
+def check_mutants(name: str, every: int) -> None:
+    """Check that each accepted mutant is true, for every n-th of the mutants."""
     document = document_of(certified(CASES[name]))
     count = accepted = 0
-    for mutant in mutants(document):
+    for mutant in islice(mutants(document), 0, None, every):
         for fixed in (mutant, with_count(mutant)):
             report = checker.check_bytes(written(fixed))
             count += 1
@@ -148,8 +157,20 @@ def test_mutants_die_or_are_true(name: str) -> None:
                 accepted += 1
                 assert is_true(fixed[0]["claim"]), fixed
                 assert points_are_one_in_each(fixed), fixed
-    assert count > 150
+    assert count > 150 / every
     assert accepted < count / 3
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_some_mutants_die_or_are_true(name: str) -> None:
+    check_mutants(name, 13)
+
+
+@pytest.mark.slow
+def test_all_mutants_die_or_are_true() -> None:
+    for name in CASES:
+        with case(name):
+            check_mutants(name, 1)
 
 
 def leaves(document: Document) -> list[int]:
