@@ -6,9 +6,11 @@ skipped in silence: what a reader cannot take exactly it refuses with a `Network
 every rounding rule, merge or omission that it applies is recorded in the `Imported` result.
 """
 
+from polyrelu.formats.examples import Example, examples, find_example
 from polyrelu.formats.imported import Comparison, Imported
 from polyrelu.formats.load import FORMATS, choices_of, load, read
 from polyrelu.formats.native import save
+from polyrelu.formats.npz import save_npz
 from polyrelu.formats.onnx.writer import OnnxExport, save_onnx
 from polyrelu.formats.options import Rounding
 from polyrelu.formats.runtimes.float_outputs import FloatOutputs, float_outputs
@@ -17,16 +19,20 @@ from polyrelu.formats.runtimes.runtime_error import RuntimeErrorBound, runtime_e
 __all__ = [
     "FORMATS",
     "Comparison",
+    "Example",
     "FloatOutputs",
     "Imported",
     "OnnxExport",
     "Rounding",
     "RuntimeErrorBound",
     "choices_of",
+    "examples",
+    "find_example",
     "float_outputs",
     "load",
     "read",
     "runtime_error",
     "save",
+    "save_npz",
     "save_onnx",
 ]
