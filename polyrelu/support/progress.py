@@ -1,42 +1,81 @@
-"""Progress of long work: a line on stderr."""
+"""Progress of long work: a line on stderr, drawn by rich where that is a terminal."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 __all__ = ["Progress", "ProgressLine", "neuron_progress"]
 
-#: Called after each neuron: its layer (0: a constraint of the domain), its index, and the number of regions so far.
+#: Called after each neuron: its layer (0: a constraint of the domain), its index, and the number of
+#: regions so far.
 Progress: TypeAlias = Callable[[int, int, int], None]
+
+#: Seconds before anything is shown, and between two texts.
+_DELAY, _PAUSE = 0.3, 0.1
 
 
 class ProgressLine:
-    """A line on stderr that is written over and over, if stderr is a terminal."""
+    """A line on stderr with a text and the time passed, if stderr is a terminal.
+
+    Work of less than 0.3 seconds shows nothing. The line is drawn when a text comes, by the thread
+    that brings it, and it vanishes at the end of the block.
+
+    Examples
+    --------
+    >>> with ProgressLine() as line:
+    ...     line.show("region 7 of 9")
+    """
 
     def __init__(self) -> None:
-        self._shown = 0.0
+        self._due = time.monotonic() + _DELAY
         self._visible = sys.stderr.isatty()
+        self._bar: Bar | None = None
 
     def __enter__(self) -> ProgressLine:
         return self
 
     def show(self, text: str) -> None:
-        """Write another text, at most ten times a second."""
+        """Show another text, at most ten times a second."""
         now = time.monotonic()
-        if self._visible and now - self._shown > 0.1:
-            self._shown = now
-            print(f"\r{text:<70}", end="", file=sys.stderr, flush=True)
+        if not self._visible or now < self._due:
+            return
+        self._due = now + _PAUSE
+        if self._bar is None:
+            self._bar = _started_bar()
+        self._bar.update(self._bar.task_ids[0], description=text, refresh=True)
 
     def __exit__(self, *_: object) -> None:
-        if self._visible:
-            print(f"\r{'':<70}\r", end="", file=sys.stderr, flush=True)
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _started_bar() -> Bar:
+    """Return a display of rich with one task of unknown length; it starts no thread."""
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    bar = Bar(
+        *columns,
+        console=Console(stderr=True),
+        auto_refresh=False,
+        transient=True,
+        redirect_stdout=False,
+    )
+    bar.add_task("", total=None)
+    bar.start()
+    return bar
 
 
 def neuron_progress(line: ProgressLine) -> Progress:
-    """Shows how many neurons a complex has been cut along."""
+    """Return a callback that shows how many neurons a complex has been cut along."""
     done = 0
 
     def show(layer: int, _: int, regions: int) -> None:
