@@ -61,6 +61,12 @@ def add_identify(subparsers: Any) -> None:
     parser.add_argument(
         "--other", metavar="FILE", help="if refuted, write the other network here (native .json)"
     )
+    _add_search(parser)
+    add_reading(parser)
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    """Add the options about the search of ridges."""
     parser.add_argument(
         "--seed",
         type=int,
@@ -79,7 +85,6 @@ def add_identify(subparsers: Any) -> None:
         metavar="FILE",
         help="keep this search in FILE (.gz packs it), and go on from there if the file exists",
     )
-    add_reading(parser)
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
