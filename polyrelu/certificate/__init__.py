@@ -4,8 +4,9 @@ Provers make certificates from here and write them; the checker, which shares no
 room, reads the files and re-derives the claims. The contract between both is FORMAT.md in this
 folder: a change of what is written needs a change of that document and of the checker.
 
-The modules: `certificate` and `tree` are the two kinds of files, as values; `theorems` holds the
-statements of theorems and hypotheses; `describe` and `text` put files into words.
+The modules: `certificate` and `tree` are the two kinds of files, as values; `beside` names the
+files of large networks; `theorems` holds the statements of theorems and hypotheses; `describe` and
+`text` put files into words.
 """
 
 from polyrelu.certificate.certificate import Certificate, Hypothesis

@@ -8,13 +8,12 @@ their order are part of the format, so a change here changes every certificate.
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from polyrelu.certificate.beside import network_references
 from polyrelu.certificate.claims import Claim, PairClaim, PartClaim, RuntimeClaim
 from polyrelu.certificate.theorems import hypothesis_statement
 from polyrelu.network import Network, to_document
@@ -23,9 +22,6 @@ from polyrelu.support.text_files import layout, write_all
 __all__ = ["Certificate", "Hypothesis"]
 
 FORMAT, VERSION = "polyrelu-certificate", 1
-
-#: Maximum number of parameters of a network that stands in the certificate itself.
-INLINE_PARAMETERS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +101,8 @@ class Certificate:
         """
         beside: dict[Path, str] = {}
         claim: dict[str, Any] = {"kind": self.claim.kind}
-        claim |= network_references(self.claim.networks, target, beside)
+        is_pair = isinstance(self.claim, PairClaim)
+        claim |= network_references(self.claim.networks, target, beside, pair=is_pair)
         claim |= self.claim.terms()
         hypotheses = [
             {"id": h.id, "status": h.status, "evidence": h.evidence} for h in self.hypotheses
@@ -151,59 +148,6 @@ class Certificate:
 
     def __repr__(self) -> str:
         return f"<{self}>"
-
-
-def network_references(
-    networks: Mapping[str, Network], target: Path | None, beside: dict[Path, str]
-) -> dict[str, Any]:
-    """Return references to networks by key (FORMAT.md, section 3); equal networks share one.
-
-    The texts of the files that the references name are added to `beside`.
-    """
-    made: dict[str, dict[str, Any]] = {}
-    for key, network in networks.items():
-        if network.sha256 not in made:
-            made[network.sha256] = _reference(network, key, target, beside)
-    return {key: made[network.sha256] for key, network in networks.items()}
-
-
-def _reference(
-    network: Network, key: str, target: Path | None, beside: dict[Path, str]
-) -> dict[str, Any]:
-    """Return the reference to one network, inline or as a file beside the certificate."""
-    if target is None or network.parameters <= INLINE_PARAMETERS:
-        return {"sha256": network.sha256, "inline": to_document(network)}
-    text = layout(to_document(network))
-    path = target.parent / f"{_file_stem(target)}.{key}.json"
-    if path.exists() and not _has_content(path, text):  # a file with other content stays
-        path = path.with_name(f"{_file_stem(target)}.{key}-{network.sha256[:12]}.json")
-    beside[path] = text
-    return {"sha256": network.sha256, "file": path.name}
-
-
-def _has_content(path: Path, text: str) -> bool:
-    """Return whether a file holds a text followed by a newline."""
-    try:
-        return path.stat().st_size == len(text) + 1 and path.read_bytes() == f"{text}\n".encode(
-            "ascii"
-        )
-    except OSError:
-        return False
-
-
-def _file_stem(target: Path) -> str:
-    """Return the stem of the names of network files: `cert` for `cert.json`.
-
-    FORMAT.md allows few characters in names. Where one has to be replaced, or the name does not end
-    in .json, a digest keeps the files of two certificates apart.
-    """
-    stem = target.name.removesuffix(".json")
-    kept = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in stem)[
-        :150
-    ].lstrip(".")
-    if kept == stem and target.name.endswith(".json"):
-        return stem
-    return f"{kept or 'certificate'}-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:8]}"
 
 
 def printable_remarks(unverified: Mapping[str, str]) -> dict[str, str]:

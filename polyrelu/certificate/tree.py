@@ -19,7 +19,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any, cast
 
-from polyrelu.certificate.certificate import Hypothesis, network_references, printable_remarks
+from polyrelu.certificate.beside import network_references
+from polyrelu.certificate.certificate import Hypothesis, printable_remarks
 from polyrelu.certificate.claims import PairClaim, RegionsClaim
 from polyrelu.errors import CertificateError
 from polyrelu.exact import format_rational
@@ -193,7 +194,9 @@ class _TreeFile:
         beside: dict[Path, str] = {}
         claim = {
             "kind": self.claim.kind,
-            **network_references(self.claim.networks, target, beside),
+            **network_references(
+                self.claim.networks, target, beside, pair=isinstance(self.claim, PairClaim)
+            ),
             **self.claim.terms(),
         }
         header = {"format": "polyrelu-tree", "version": 1, "claim": claim, **self._terms()}

@@ -3,5 +3,6 @@
 There is no mathematics here. A command module has `add_…`, which declares the options, and `_run`,
 which calls in this order what the command needs: `_check_options` (refusals before any work),
 `_write_…` (files), `_answer` (the entries of the JSON object) and `_print_text` (lines for people).
-Modules of other rooms are imported inside these functions, so that every command starts quickly.
+What commands share stands in `parser`, `options`, `output` and `colours`. Modules of other rooms
+are imported inside these functions, so that every command starts quickly.
 """

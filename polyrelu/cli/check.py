@@ -7,11 +7,14 @@ the option `--about` is answered here, because the checker does not read network
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import os
 from typing import Any
 
 from polyrelu.cli.options import add_command, add_reading, read_network
+from polyrelu.cli.output import show
 
 __all__ = ["add_check"]
 
@@ -19,9 +22,15 @@ __all__ = ["add_check"]
 def add_check(subparsers: Any) -> None:
     """Add the command to the parser."""
     summary = "re-derive a certificate with the independent checker"
-    parser = add_command(subparsers, "check", _run, summary)
+    examples = (
+        "check cert.json",
+        "check cert.json --about example:digits",
+    )
+    parser = add_command(subparsers, "check", _run, summary, examples)
     parser.add_argument(
-        "certificate", help="certificate file; a network file it names is looked for beside it"
+        "certificate",
+        metavar="CERT",
+        help="certificate file; a network file it names is looked for beside it",
     )
     parser.add_argument(
         "--network",
@@ -48,7 +57,13 @@ def _run(options: argparse.Namespace, started: float) -> int:
     arguments = ["--json"] if options.json else []
     for name in options.network:
         arguments += ["--network", _as_path(name)]
-    return checker.main([*arguments, _as_path(options.certificate)])
+    # The checker prints by itself; in between, colours are added on terminals.
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        status = checker.main([*arguments, _as_path(options.certificate)])
+    if printed.getvalue():
+        show(printed.getvalue().removesuffix("\n"))
+    return status
 
 
 def _other_subject(options: argparse.Namespace) -> dict[str, str]:
@@ -75,7 +90,7 @@ def _print_rejection(options: argparse.Namespace, rejection: dict[str, str]) -> 
         print(json.dumps({"command": "check", "status": "rejected", **rejection}))
     else:
         lines = [f"  {key}: {text}" for key, text in rejection.items()]
-        print("\n".join(["rejected", *lines]))
+        show("rejected", *lines)
 
 
 def _as_path(name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.options import add_command, add_network, read_network
+from polyrelu.cli.options import add_command, add_network, add_reading, read_network
 from polyrelu.cli.output import (
     check_output,
     entry_lines,
@@ -15,6 +15,7 @@ from polyrelu.cli.output import (
     print_reading,
     reading,
     say_interrupted,
+    show,
 )
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.support.progress import ProgressLine
@@ -35,7 +36,11 @@ _MAX_WEIGHED_REGIONS = 5_000
 def add_complex(subparsers: Any) -> None:
     """Add the command to the parser."""
     summary = "all cells of the canonical polyhedral complex, exactly"
-    parser = add_command(subparsers, "complex", _run, summary)
+    examples = (
+        "complex example:bends --domain box:-2,2",
+        "complex net.onnx -o cells.json --weights weights.csv",
+    )
+    parser = add_command(subparsers, "complex", _run, summary, examples)
     add_network(parser)
     parser.add_argument(
         "--domain",
@@ -60,6 +65,7 @@ def add_complex(subparsers: Any) -> None:
         "(-o without .json)",
     )
     _add_derived(parser)
+    add_reading(parser)
 
 
 def _add_derived(parser: argparse.ArgumentParser) -> None:
@@ -129,10 +135,10 @@ def _run(options: argparse.Namespace, started: float) -> int:
         }
         print_object(options, status, started, **entries, **reading(imported))
     else:
-        print("\n".join(_lines(answer)))
+        show(*_lines(answer))
         print_reading(imported)
         if missing:
-            print(missing)
+            show(missing)
     return 3 if missing else 0
 
 

@@ -14,6 +14,7 @@ from polyrelu.cli.output import (
     print_reading,
     reading,
     say_interrupted,
+    show,
     written_lines,
 )
 from polyrelu.support.progress import ProgressLine
@@ -34,10 +35,13 @@ def add_equivalent(subparsers: Any) -> None:
         "prove that two networks compute the same function on a domain, or find a point where they "
         "differ"
     )
-    parser = add_command(subparsers, "equivalent", _run, summary)
-    parser.add_argument("network", help=NETWORK_HELP)
-    parser.add_argument("other", help="the network to compare it with")
-    add_reading(parser)
+    examples = (
+        "equivalent example:twins-a example:twins-b -o equal.cert",
+        "equivalent net.onnx net.json --domain 'box:0,1;-1,1'",
+    )
+    parser = add_command(subparsers, "equivalent", _run, summary, examples)
+    parser.add_argument("network", metavar="NET", help=NETWORK_HELP)
+    parser.add_argument("other", metavar="OTHER", help="the network to compare it with")
     parser.add_argument(
         "--domain",
         default="R^n",
@@ -65,6 +69,7 @@ def add_equivalent(subparsers: Any) -> None:
         metavar="MIB",
         help="answer undecided when the process takes so much memory",
     )
+    add_reading(parser)
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
@@ -102,7 +107,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
         )
     else:
         _print_text(options, outcome, floats, pair)
-        print("".join(f"{text}\n" for text in written_lines(options.output, written)), end="")
+        if lines := written_lines(options.output, written):
+            show(*lines)
     return EXIT[outcome.status]
 
 
@@ -205,15 +211,15 @@ def _print_text(
     """Print the outcome for people."""
     from polyrelu.outcomes import NotEquivalent
 
-    print(outcome)
+    show(str(outcome))
     for name, outputs in floats.items():
         values = ", ".join(map(repr, outputs.values[:_MAX_VALUES]))
-        print(f"{name}(x) in floats: {values} ({outputs.runtime})")
+        show(f"{name}(x) in floats: {values} ({outputs.runtime})")
     for name, imported in zip((options.network, options.other), pair, strict=True):
         print_reading(imported, f"{Path(name).name}: ")
     is_exact_text = any("text: exact" in imported.rounding for imported in pair)
     if isinstance(outcome, NotEquivalent) and is_exact_text:
-        print(
+        show(
             "hint: decimal text was read exactly; --rounding text=float32 reads it as a float32 "
             "runtime does"
         )

@@ -12,8 +12,15 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.options import UsageError, add_command, add_network, read_network
-from polyrelu.cli.output import check_output, print_object, print_reading, reading, say_interrupted
+from polyrelu.cli.options import UsageError, add_command, add_network, add_reading, read_network
+from polyrelu.cli.output import (
+    check_output,
+    print_object,
+    print_reading,
+    reading,
+    say_interrupted,
+    show,
+)
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.support.progress import ProgressLine
 
@@ -39,7 +46,11 @@ def add_fiber(subparsers: Any) -> None:
         "the networks of the same architecture that compute the same function: dimension, "
         "equations, members"
     )
-    parser = add_command(subparsers, "fiber", _run, summary)
+    examples = (
+        "fiber example:hidden",
+        "fiber example:hidden --sample 2 --to . --seed 1",
+    )
+    parser = add_command(subparsers, "fiber", _run, summary, examples)
     add_network(parser)
     parser.add_argument(
         "--domain",
@@ -65,6 +76,7 @@ def add_fiber(subparsers: Any) -> None:
         "--onnx", action="store_true", help="with --to: ONNX files as well (extra `onnx`)"
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the random members")
+    add_reading(parser)
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
@@ -102,10 +114,10 @@ def _run(options: argparse.Namespace, started: float) -> int:
             **reading(imported),
         )
     else:
-        print(_report_text(options, fiber, answer), end="")
+        show(_report_text(options, fiber, answer).removesuffix("\n"))
         print_reading(imported)
         if not is_complete:
-            print("interrupted: some members are missing")
+            show("interrupted: some members are missing")
     return 0 if is_complete else 3
 
 

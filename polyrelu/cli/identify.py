@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.options import UsageError, add_command, add_network, read_network
+from polyrelu.cli.options import UsageError, add_command, add_network, add_reading, read_network
 from polyrelu.cli.output import (
     EXIT,
     check_output,
@@ -14,6 +14,7 @@ from polyrelu.cli.output import (
     print_reading,
     reading,
     say_interrupted,
+    show,
     written_lines,
 )
 from polyrelu.errors import CertificateError, DomainError
@@ -34,7 +35,11 @@ def add_identify(subparsers: Any) -> None:
         "prove or refute that the function determines the parameters, up to permutation and "
         "positive scaling"
     )
-    parser = add_command(subparsers, "identify", _run, summary)
+    examples = (
+        "identify example:digits -o digits.cert.json",
+        "identify example:hidden --other other.json",
+    )
+    parser = add_command(subparsers, "identify", _run, summary, examples)
     add_network(parser)
     parser.add_argument(
         "-o",
@@ -56,6 +61,12 @@ def add_identify(subparsers: Any) -> None:
     parser.add_argument(
         "--other", metavar="FILE", help="if refuted, write the other network here (native .json)"
     )
+    _add_search(parser)
+    add_reading(parser)
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    """Add the options about the search of ridges."""
     parser.add_argument(
         "--seed",
         type=int,
@@ -101,10 +112,11 @@ def _run(options: argparse.Namespace, started: float) -> int:
             **reading(imported),
         )
     else:
-        print(outcome)
+        show(str(outcome))
         print_reading(imported)
         lines = [*_written_lines(options, outcome, written), *_checkpoint_lines(options, search)]
-        print("".join(f"{line}\n" for line in lines), end="")
+        if lines:
+            show(*lines)
     return EXIT[outcome.status]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.options import add_command, add_network, read_network
-from polyrelu.cli.output import print_object
+from polyrelu.cli.options import add_command, add_network, add_reading, read_network
+from polyrelu.cli.output import print_object, show
 
 if TYPE_CHECKING:
     from polyrelu.formats import Imported
@@ -18,11 +18,16 @@ __all__ = ["add_info"]
 def add_info(subparsers: Any) -> None:
     """Add the command to the parser."""
     summary = "say what was read from a network file"
-    parser = add_command(subparsers, "info", _run, summary)
+    examples = (
+        "info example:digits",
+        "info net.onnx --native net.json",
+    )
+    parser = add_command(subparsers, "info", _run, summary, examples)
     add_network(parser)
     parser.add_argument(
         "--native", metavar="FILE", help="write the exact network here, in the native .json format"
     )
+    add_reading(parser)
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
@@ -56,7 +61,7 @@ def _print_text(options: argparse.Namespace, imported: Imported) -> None:
         ("file sha256", imported.source_sha256),
         ("sha256", network.sha256),
     ]
-    print("\n".join(f"{key:<13}{value}" for key, value in lines))
+    show(*(f"{key:<13}{value}" for key, value in lines))
 
 
 def _architecture_text(network: Network) -> str:

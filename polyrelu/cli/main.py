@@ -4,8 +4,9 @@ A command parses its options, calls one public function and prints. Nothing math
 before a command needs it, so that help and errors come at once.
 
 Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted,
-1 rejected, 2 unreadable; `info` and `show` 0 or 2. With `--json` exactly one object goes to stdout,
-errors included; every error is also one line on stderr.
+1 rejected, 2 unreadable; `info`, `show` and `examples` 0 or 2. With `--json` exactly one object
+goes to stdout, errors included; every error is also one line on stderr. Without arguments the
+program prints its help.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from polyrelu.cli.check import add_check
+from polyrelu.cli.completion import SHELLS, PrintCompletion
 from polyrelu.cli.complex import add_complex
 from polyrelu.cli.equivalent import add_equivalent
+from polyrelu.cli.examples import add_examples
 from polyrelu.cli.fiber import add_fiber
 from polyrelu.cli.identify import add_identify
 from polyrelu.cli.info import add_info
-from polyrelu.cli.options import UsageError
-from polyrelu.cli.output import EXIT, EXIT_STATUS
+from polyrelu.cli.output import EXIT, EXIT_STATUS, show
+from polyrelu.cli.parser import Parser
 from polyrelu.cli.plot import add_plot
 from polyrelu.cli.runtime_error import add_runtime_error
 from polyrelu.cli.show import add_show
@@ -36,6 +39,8 @@ from polyrelu.errors import PolyreluError
 from polyrelu.version import __version__
 
 __all__ = ["entry", "main"]
+
+_INTERRUPTED = "interrupted; nothing was written"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,14 +59,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     started = time.perf_counter()
     sys.set_int_max_str_digits(0)  # the file formats have their own limit
     try:
+        if not given:
+            _parser().print_help()
+            return 0
         _parser().parse_args(given, options)
         status = int(options.run(options, started))
         sys.stdout.flush()
         return status
     except PolyreluError as error:
+        options.json |= "--json" in given  # before a command, where it does not belong
         return _report_error(options, str(error))
     except KeyboardInterrupt:
-        return _report_error(options, "interrupted; nothing was written", exit_status=3)
+        return _report_error(options, _INTERRUPTED, exit_status=EXIT["undecided"])
     except OSError as error:  # the reader of our output has left, or the disk is full
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
@@ -84,22 +93,28 @@ def entry() -> NoReturn:
     sys.exit(status)
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose usage errors are errors of the package: one line, or a JSON object."""
+#: The end of the program's own help.
+_EPILOG = f"""examples:
+  polyrelu examples
+  polyrelu identify example:digits -o digits.cert.json
 
-    def error(self, message: str) -> NoReturn:
-        """Raise a usage error."""
-        raise UsageError(f"{message}; see {self.prog} --help")
+`polyrelu COMMAND --help` has the options of a command. {EXIT_STATUS}"""
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="polyrelu",
         description="Exact, certified geometry of ReLU networks: prove statements about a network, "
         "check the proof.",
-        epilog=EXIT_STATUS,
+        epilog=_EPILOG,
     )
     parser.add_argument("--version", action="version", version=f"polyrelu {__version__}")
+    parser.add_argument(
+        "--print-completion",
+        action=PrintCompletion,
+        choices=SHELLS,
+        help="print a script that completes commands, options and file names in this shell",
+    )
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_info(subparsers)
     add_complex(subparsers)
@@ -111,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     add_equivalent(subparsers)
     add_check(subparsers)
     add_show(subparsers)
+    add_examples(subparsers)
     return parser
 
 
@@ -118,5 +134,8 @@ def _report_error(options: argparse.Namespace, message: str, exit_status: int = 
     line = " ".join(message.split())
     if options.json:
         print(json.dumps({"command": options.command, "status": "error", "error": line}))
-    print(f"polyrelu: {line}", file=sys.stderr)
+    if message is _INTERRUPTED:  # another Ctrl-C may come while the colours are imported
+        print(f"polyrelu: {line}", file=sys.stderr)
+    else:
+        show(f"polyrelu: {line}", stream=sys.stderr)
     return exit_status

@@ -1,18 +1,19 @@
 """The options that commands share, and the reading of a network as they say.
 
-Every command that takes a network has the same group of options about the reading; options that a
-format does not need do nothing there. Help texts are part of the interface.
+Every command that takes a network has the same group of options about the reading, the last one in
+its help; options that a format does not need do nothing there. Help texts are part of the
+interface, and the tests run the examples in them.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.output import EXIT_STATUS
-from polyrelu.errors import PolyreluError
+from polyrelu.cli.parser import UsageError
 
 if TYPE_CHECKING:
     from polyrelu.formats import Imported
@@ -30,20 +31,23 @@ __all__ = [
 #: The help about network files.
 NETWORK_HELP = (
     "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …) or a shipped example such as "
-    "example:digits"
+    "example:digits (`polyrelu examples` lists them)"
 )
 
 
-class UsageError(PolyreluError):
-    """A command line that is not understood."""
-
-
 def add_command(
-    subparsers: Any, name: str, run: Callable[..., int], summary: str
+    subparsers: Any, name: str, run: Callable[..., int], summary: str, examples: Sequence[str]
 ) -> argparse.ArgumentParser:
-    """Add a command with the option --json, and return its parser."""
+    """Add a command with the option --json, and return its parser.
+
+    `examples` are command lines without the name of the program, as the help shows them.
+    """
+    lines = "\n".join(f"  polyrelu {example}" for example in examples)
     parser: argparse.ArgumentParser = subparsers.add_parser(
-        name, help=summary, description=summary, epilog=EXIT_STATUS
+        name,
+        help=summary,
+        description=summary,
+        epilog=f"examples:\n{lines}\n\n{EXIT_STATUS}",
     )
     parser.set_defaults(run=run)
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
@@ -51,13 +55,12 @@ def add_command(
 
 
 def add_network(parser: argparse.ArgumentParser) -> None:
-    """Add the network file and the options about its reading."""
-    parser.add_argument("network", help=NETWORK_HELP)
-    add_reading(parser)
+    """Add the network file; the options about its reading come last, by `add_reading`."""
+    parser.add_argument("network", metavar="NET", help=NETWORK_HELP)
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add the options about the reading of network files."""
+    """Add the options about the reading of network files, after all other options."""
     reading = parser.add_argument_group("reading the network file")
     reading.add_argument(
         "--rounding",

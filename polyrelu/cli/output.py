@@ -1,6 +1,7 @@
 """The output of commands: exit statuses, the JSON object, lines for people, checked file names.
 
-With `--json` a command prints exactly one object, with `print_object`; without it lines of text.
+With `--json` a command prints exactly one object, with `print_object`; without it lines of text,
+with `show`, which adds colours on terminals.
 Output files are checked before any work, so that no result of a long search is lost. Keys and exit
 statuses are an interface that schemas and users rely on.
 """
@@ -9,11 +10,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from polyrelu.errors import CertificateError
 
@@ -29,6 +31,7 @@ __all__ = [
     "print_reading",
     "reading",
     "say_interrupted",
+    "show",
     "value_text",
     "written_lines",
 ]
@@ -42,6 +45,21 @@ EXIT_STATUS = (
 )
 
 
+def show(*texts: str, stream: TextIO | None = None) -> None:
+    """Print texts on stdout, or another stream, each with a newline; in colours on terminals.
+
+    The variable NO_COLOR and terminals that say they are dumb get plain text, as pipes do.
+    """
+    target = sys.stdout if stream is None else stream
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
+    if is_plain or not target.isatty():
+        print(*texts, sep="\n", file=target)
+        return
+    from polyrelu.cli.colours import print_coloured
+
+    print_coloured("\n".join(texts), target)
+
+
 def reading(imported: Imported) -> dict[str, Any]:
     """Return the entries of the JSON object about how the network was read."""
     return {"rounding": imported.rounding, "caveats": list(imported.caveats)}
@@ -50,9 +68,9 @@ def reading(imported: Imported) -> dict[str, Any]:
 def print_reading(imported: Imported, name: str = "") -> None:
     """Print how the network was read, as far as an answer depends on it."""
     if imported.rounding != "none":
-        print(f"{name}rounding: {imported.rounding}")
+        show(f"{name}rounding: {imported.rounding}")
     for caveat in imported.caveats:
-        print(f"{name}caution: {caveat}")
+        show(f"{name}caution: {caveat}")
 
 
 def check_output(option: str, name: str, inputs: Sequence[str]) -> None:

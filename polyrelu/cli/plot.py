@@ -8,8 +8,22 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.options import UsageError, add_command, add_network, output_index, read_network
-from polyrelu.cli.output import check_output, entry_lines, print_object, print_reading, reading
+from polyrelu.cli.options import (
+    UsageError,
+    add_command,
+    add_network,
+    add_reading,
+    output_index,
+    read_network,
+)
+from polyrelu.cli.output import (
+    check_output,
+    entry_lines,
+    print_object,
+    print_reading,
+    reading,
+    show,
+)
 from polyrelu.errors import DomainError
 from polyrelu.support.limits import NUMBER
 from polyrelu.support.progress import ProgressLine, neuron_progress
@@ -31,7 +45,11 @@ _KINDS = ("graph", "complex", "layers", "zeros", "weights", "boundary", "level",
 def add_plot(subparsers: Any) -> None:
     """Add the command to the parser."""
     summary = "a picture of a network in 1 to 3 dimensions, or a surface as a mesh"
-    parser = add_command(subparsers, "plot", _run, summary)
+    examples = (
+        "plot example:bends -o bends.svg --box -2,2",
+        "plot example:xor -o xor.png --what surface --box '-1,1;-1,1'",
+    )
+    parser = add_command(subparsers, "plot", _run, summary, examples)
     add_network(parser)
     parser.add_argument(
         "-o",
@@ -58,15 +76,14 @@ def add_plot(subparsers: Any) -> None:
     parser.add_argument(
         "--box",
         metavar="LO,HI",
-        help="the frame of the picture along its axes, --box=-2,2 or '--box=-2,2;0,1'; by default "
+        help="the frame of the picture along its axes, -2,2 or '-2,2;0,1' (in quotes); by default "
         "that of a bounded domain, otherwise -1,1",
     )
     parser.add_argument(
         "--output", default="0", metavar="K", help="which output, from 0; 0 is the default"
     )
-    parser.add_argument(
-        "--level", metavar="C", help="for level: 2, 0.5 or 1/3; negative ones as --level=-1; or 0"
-    )
+    parser.add_argument("--level", metavar="C", help="for level: 2, 0.5 or -1/3; 0 is the default")
+    add_reading(parser)
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
@@ -91,7 +108,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     if options.json:
         print_object(options, "ok", started, **answer, **reading(imported))
     else:
-        print("\n".join(entry_lines(answer)))
+        show(*entry_lines(answer))
         print_reading(imported)
     return 0
 

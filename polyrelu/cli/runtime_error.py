@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.options import add_command, add_network, read_network
-from polyrelu.cli.output import check_output, print_object, print_reading, reading
+from polyrelu.cli.options import add_command, add_network, add_reading, read_network
+from polyrelu.cli.output import check_output, print_object, print_reading, reading, show
 from polyrelu.errors import DomainError, NetworkError, NetworkFileError
 
 if TYPE_CHECKING:
@@ -26,7 +26,11 @@ _MAX_OUTPUTS = 20
 def add_runtime_error(subparsers: Any) -> None:
     """Add the command to the parser."""
     summary = "bound how far a float runtime can be from the exact function on a box"
-    parser = add_command(subparsers, "runtime-error", _run, summary)
+    examples = (
+        "runtime-error example:digits --domain box:0,1 -o rounding.cert.json",
+        "runtime-error net.onnx --domain box:-1,1 --arithmetic float32",
+    )
+    parser = add_command(subparsers, "runtime-error", _run, summary, examples)
     add_network(parser)
     parser.add_argument(
         "--domain",
@@ -41,6 +45,7 @@ def add_runtime_error(subparsers: Any) -> None:
     parser.add_argument(
         "-o", "--output", metavar="CERT", help="write a certificate of the bound here"
     )
+    add_reading(parser)
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
@@ -61,9 +66,9 @@ def _run(options: argparse.Namespace, started: float) -> int:
         _print_text(bound)
         print_reading(imported)
         if written is not None:
-            print(f"certificate: {written} (check it: polyrelu check {written})")
+            show(f"certificate: {written} (check it: polyrelu check {written})")
         elif options.output is not None:
-            print(f"no certificate was written: {outcome}")
+            show(f"no certificate was written: {outcome}")
     return 0 if is_proved else 3
 
 
@@ -120,15 +125,15 @@ def _print_text(bound: RuntimeErrorBound) -> None:
     from polyrelu.exact import decimal_above, decimal_below
     from polyrelu.formats.runtimes.runtime_error import ASSUMPTIONS
 
-    print(bound)
+    show(str(bound))
     if len(bound.bounds) <= _MAX_OUTPUTS:
         rows = zip(bound.bounds, bound.low, bound.high, strict=True)
         for i, (error, low, high) in enumerate(rows):
             ends = f"{_decimal_text(decimal_below, low)}, {_decimal_text(decimal_above, high)}"
             error_text = _decimal_text(decimal_above, error)
-            print(f"  output {i}: {error_text}, the exact values lie in [{ends}]")
+            show(f"  output {i}: {error_text}, the exact values lie in [{ends}]")
     for assumption in ASSUMPTIONS:
-        print(f"assumed: {assumption}")
+        show(f"assumed: {assumption}")
 
 
 def _rational_or_none(number: Fraction | None) -> str | None:

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from polyrelu.cli.options import add_command
-from polyrelu.cli.output import print_object
+from polyrelu.cli.output import print_object, show
 
 __all__ = ["add_show"]
 
@@ -14,8 +14,12 @@ __all__ = ["add_show"]
 def add_show(subparsers: Any) -> None:
     """Add the command to the parser."""
     summary = "print what a certificate states, for people (checks nothing)"
-    parser = add_command(subparsers, "show", _run, summary)
-    parser.add_argument("certificate", help="certificate file")
+    examples = (
+        "show cert.json",
+        "show cert.json --latex",
+    )
+    parser = add_command(subparsers, "show", _run, summary, examples)
+    parser.add_argument("certificate", metavar="CERT", help="certificate file")
     parser.add_argument(
         "--latex", action="store_true", help="as a LaTeX fragment (needs amsmath, amssymb, amsthm)"
     )
@@ -29,5 +33,5 @@ def _run(options: argparse.Namespace, started: float) -> int:
     if options.json:
         print_object(options, "ok", started, certificate=options.certificate, text=text)
     else:
-        print(text)
+        show(text)
     return 0

@@ -11,10 +11,11 @@ from polyrelu.cli.options import (
     UsageError,
     add_command,
     add_network,
+    add_reading,
     output_index,
     read_network,
 )
-from polyrelu.cli.output import entry_lines, print_object, print_reading, reading
+from polyrelu.cli.output import entry_lines, print_object, print_reading, reading, show
 from polyrelu.support.limits import NUMBER
 from polyrelu.support.progress import ProgressLine, neuron_progress
 
@@ -30,7 +31,11 @@ __all__ = ["add_topology"]
 def add_topology(subparsers: Any) -> None:
     """Add the command to the parser."""
     summary = "Betti numbers of a level set, decision boundary or decision region, exactly"
-    parser = add_command(subparsers, "topology", _run, summary)
+    examples = (
+        "topology example:bends --level -1/2",
+        "topology example:xor --boundary --domain box:-2,2",
+    )
+    parser = add_command(subparsers, "topology", _run, summary, examples)
     add_network(parser)
     parser.add_argument(
         "--domain", default="R^n", help="R^n (the default) or any other, written as for `complex`"
@@ -39,7 +44,7 @@ def add_topology(subparsers: Any) -> None:
     which.add_argument(
         "--level",
         metavar="C",
-        help="where the output is C: 2, 0.5 or 1/3; negative ones as --level=-1",
+        help="where the output is C: 2, 0.5 or -1/3",
     )
     which.add_argument("--sublevel", metavar="C", help="where the output is at most C")
     which.add_argument("--superlevel", metavar="C", help="where the output is at least C")
@@ -59,6 +64,7 @@ def add_topology(subparsers: Any) -> None:
     parser.add_argument(
         "--output", metavar="K", help="which output a level is meant of, from 0; 0 is the default"
     )
+    add_reading(parser)
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
@@ -85,10 +91,10 @@ def _run(options: argparse.Namespace, started: float) -> int:
         status = "ok" if is_complete else "undecided"
         print_object(options, status, started, **answer, **reading(imported))
     else:
-        print("\n".join(entry_lines(answer)))
+        show(*entry_lines(answer))
         print_reading(imported)
         if not is_complete:
-            print("interrupted: nothing is known of the set")
+            show("interrupted: nothing is known of the set")
     return 0 if is_complete else 3
 
 

@@ -8,9 +8,11 @@ every rounding rule, merge or omission that it applies is recorded in the `Impor
 
 from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.formats.domain import Slice, parse_domain, parse_slice
+from polyrelu.formats.examples import Example, examples, find_example
 from polyrelu.formats.imported import Comparison, Imported
 from polyrelu.formats.load import FORMATS, choices_of, load, read
 from polyrelu.formats.native import save
+from polyrelu.formats.npz import save_npz
 from polyrelu.formats.onnx.writer import OnnxExport, save_onnx
 from polyrelu.formats.options import Rounding
 from polyrelu.formats.runtimes.float_outputs import FloatOutputs, float_outputs
@@ -20,6 +22,7 @@ __all__ = [
     "FORMATS",
     "Comparison",
     "DomainLike",
+    "Example",
     "FloatOutputs",
     "Imported",
     "NetworkLike",
@@ -30,6 +33,8 @@ __all__ = [
     "as_domain",
     "as_network",
     "choices_of",
+    "examples",
+    "find_example",
     "float_outputs",
     "load",
     "parse_domain",
@@ -37,5 +42,6 @@ __all__ = [
     "read",
     "runtime_error",
     "save",
+    "save_npz",
     "save_onnx",
 ]

@@ -11,11 +11,12 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
-from importlib.resources import as_file, files
+from importlib.resources import as_file
 from pathlib import Path
 from typing import Any
 
 from polyrelu.errors import NetworkError, NetworkFileError
+from polyrelu.formats.examples import EXAMPLE_PREFIX, example_file, find_example
 from polyrelu.formats.graph.lowering import lower
 from polyrelu.formats.imported import Comparison, Draft, Imported
 from polyrelu.formats.options import ReadOptions, Rounding
@@ -47,9 +48,6 @@ _HINTS = {
         "or export ONNX"
     ),
 }
-
-#: Prefix of the names of shipped examples.
-_EXAMPLES = "example:"
 
 
 def load(
@@ -183,8 +181,8 @@ def read(
         None if input_shape is None else tuple(int(size) for size in input_shape),
         compare,
     )
-    if isinstance(source, str) and source.startswith(_EXAMPLES):
-        return _example(source.removeprefix(_EXAMPLES), options)
+    if isinstance(source, str) and source.startswith(EXAMPLE_PREFIX):
+        return _example(source.removeprefix(EXAMPLE_PREFIX), options)
     if isinstance(source, (str, Path)):
         return _read_file(Path(source), options)
     return _import_draft(type(source).__name__, _draft_of_object(source, options), options)
@@ -327,18 +325,7 @@ def _printable(text: str) -> str:
 
 def _example(name: str, options: ReadOptions) -> Imported:
     """Read a shipped example."""
-    folder = files("polyrelu") / "examples"
-    resource = folder / f"{name}.npz"
-    if not name.isidentifier() or not resource.is_file():
-        known = ", ".join(
-            sorted(
-                _EXAMPLES + Path(entry.name).stem
-                for entry in folder.iterdir()
-                if entry.name.endswith(".npz")
-            )
-        )
-        raise NetworkFileError(f"{_EXAMPLES}{name}", "", f"no such example; there are: {known}")
-    with as_file(resource) as path:
+    with as_file(example_file(find_example(name))) as path:
         return _read_file(path, options)
 
 

@@ -286,8 +286,8 @@ def test_domains_from_files(capsys: pytest.CaptureFixture[str]) -> None:
         (["net.json", "-o", "folder.json"], "it is not a regular file"),
         (["net.json", "-o", "net.json"], "this would overwrite"),
         (["net.json", "-o", "./net.json"], "this would overwrite"),
-        (["net.json", "--among", "all"], "unrecognized arguments"),
-        ([], "the following arguments are required: network"),
+        (["net.json", "--among", "all"], "unknown option --among"),
+        ([], "the following arguments are required: NET"),
     ],
 )
 @pytest.mark.parametrize("as_json", [False, True])

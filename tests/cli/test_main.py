@@ -136,7 +136,7 @@ def test_help_and_version(folder: Path) -> None:
 
 def test_wrong_usage_is_an_error(folder: Path) -> None:
     for arguments in (
-        [],
+        ["--seed", "1"],
         ["fly"],
         ["identify"],
         ["identify", "abs.npz", "--among", "some"],

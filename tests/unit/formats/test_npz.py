@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.graph.lowering import lower
 from polyrelu.formats.imported import Draft
-from polyrelu.formats.npz import read_npz
+from polyrelu.formats.load import load
+from polyrelu.formats.npz import read_npz, save_npz
 from polyrelu.formats.options import ReadOptions
-from polyrelu.network import Network, from_arrays
+from polyrelu.network import Block, Layer, Network, from_arrays
 from tests.generators.files import NETS as _NETS
 
 Array = NDArray[Any]
@@ -232,6 +233,51 @@ def test_damaged_archives_give_a_network_or_one_line(tmp_path: Path) -> None:
         else:
             survived += 1
     assert 0 < survived < 300
+
+
+# --- Writing --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"), [("3/8", "float32"), (str(2**30 + 1), "float64"), ("1/1048577", "")]
+)
+def test_exact_arrays(number: str, kind: str, tmp_path: Path) -> None:
+    """The smallest type that holds all numbers; if there is none, nothing is written."""
+    network = from_arrays([([[number, 0], [1, -2]], [0, number]), ([[1, 1]], [number])])
+    path = tmp_path / "net.npz"
+    if not kind:
+        with pytest.raises(NetworkError, match="W1 has an entry that is no float64"):
+            save_npz(network, path)
+        assert not path.exists()
+        return
+    save_npz(network, path)
+    assert load(path) == network
+    with np.load(path) as archive:
+        assert {name: archive[name].shape for name in archive.files} == {
+            "W1": (2, 2),
+            "b1": (2,),
+            "W2": (1, 2),
+            "b2": (1,),
+        }
+        assert {archive[name].dtype.name for name in archive.files} == {kind}
+
+
+def test_networks_that_the_arrays_cannot_hold(tmp_path: Path) -> None:
+    skipping = _with_skip()
+    trailing = Network(1, from_arrays([([[1]], [0])]).layers, last="relu")
+    for network in (skipping, trailing):
+        with pytest.raises(NetworkError, match="only plain stacks with an affine output"):
+            save_npz(network, tmp_path / "net.npz")
+    with pytest.raises(NetworkFileError, match=r"these files end in \.npz"):
+        save_npz(from_arrays([([[1]], [0])]), tmp_path / "net.json")
+    assert not list(tmp_path.iterdir())
+
+
+def _with_skip() -> Network:
+    """x + σ(x): the output has a weight on the input."""
+    first = from_arrays([([[1]], [0])]).layers[0]
+    one = first.weight
+    return Network(1, (first, Layer((Block(0, one), Block(1, one)), first.bias)))
 
 
 # --- Files from elsewhere -------------------------------------------------------------------------

@@ -1,0 +1,250 @@
+"""Help, its examples, suggestions for typing errors, values with a minus, and completion."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from polyrelu.cli.main import _parser, main
+from polyrelu.formats import load, save, save_onnx
+from tests.cli.commands import run, run_json
+from tests.generators.files import ROOT
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    """The parsers of all commands by name."""
+    for action in _parser()._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    raise AssertionError("the program has no commands")
+
+
+def examples(parser: argparse.ArgumentParser) -> list[str]:
+    """The command lines that a help shows as examples."""
+    return re.findall(r"^  (polyrelu .*)$", parser.format_help(), re.MULTILINE)
+
+
+COMMANDS = commands()
+EXAMPLES = [line for parser in (_parser(), *COMMANDS.values()) for line in examples(parser)]
+#: Commands that read no network with options about the reading.
+WITHOUT_READING = {"show", "examples"}
+
+
+# --- Help -----------------------------------------------------------------------------------------
+
+
+def test_no_arguments_print_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys) == (0, _parser().format_help(), "")
+    assert all(f"\n    {name} " in _parser().format_help() for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_of_reading_come_last(name: str) -> None:
+    shown = COMMANDS[name].format_help()
+    own, heading, reading = shown.partition("\nreading the network file:\n")
+    assert bool(heading) == (name not in WITHOUT_READING)
+    usage = own[: own.index("\n\n")]
+    for option in ("--rounding", "--no-compare"):
+        assert (option in reading) == (option in usage) == bool(heading)
+        assert option not in own.removeprefix(usage)
+    declared = [a.option_strings[-1] for a in COMMANDS[name]._actions if a.option_strings]
+    if heading:
+        assert declared[-6:] == [
+            "--rounding",
+            "--normalisation",
+            "--prefix",
+            "--input-shape",
+            "--strip-tail",
+            "--no-compare",
+        ]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that examples speak of: net.onnx, net.json and cert.json."""
+    folder = tmp_path_factory.mktemp("files")
+    network = load("example:bends")
+    save(network, folder / "net.json")
+    save_onnx(network, folder / "net.onnx")
+    assert main(["identify", "example:digits", "-o", str(folder / "cert.json")]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_help_has_two_examples(name: str) -> None:
+    lines = examples(COMMANDS[name])
+    assert len(lines) == 2
+    assert all(line.split()[1] == name for line in lines)
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_examples_work(
+    line: str,
+    files: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each is run as it stands; what it writes with -o is there afterwards."""
+    for file in files.iterdir():
+        shutil.copy(file, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(line)
+    status, out, err = run(capsys, *words[1:])
+    assert status == (1 if "--other" in words else 0)
+    assert out
+    assert err == ""
+    for option, value in pairwise(words):
+        if option in ("-o", "--native", "--weights", "--other"):
+            assert Path(value).stat().st_size
+    if "--to" in words:
+        assert Path("member-1.json").exists()
+
+
+# --- Typing errors --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("identfy net.json", "unknown command 'identfy'; did you mean identify? (choose from info"),
+        ("runtime_error net.json", "did you mean runtime-error?"),
+        ("fly", "unknown command 'fly' (choose from info, complex"),
+        ("info net.json --roundng text=exact", "unknown option --roundng; did you mean --rounding"),
+        ("info --nativ=x --prefx=y net.json", "unknown option --prefx; did you mean --prefix?"),
+        ("topology net.json --bondary", "unknown option --bondary; did you mean --boundary?"),
+        ("topology --levl -1 net.json", "unknown option --levl; did you mean --level?"),
+        ("plot net.json --bx -2,2", "unknown option --bx; did you mean --box?"),
+        ("info net.json --xyzzy", "unknown option --xyzzy; see polyrelu info --help"),
+        ("info net.json -q", "unknown option -q"),
+        ("--versoin", "unknown option --versoin; did you mean --version?"),
+        ("--json info net.json", "options of a command stand after it: polyrelu COMMAND --json"),
+        ("identify x --among generik", "argument --among: invalid choice: 'generik'; did you mean"),
+        ("--print-completion bsh", "did you mean bash?"),
+        ("info net.json extra", "unrecognized arguments: extra"),
+        ("info -- net.json --roundng", "unrecognized arguments: --roundng"),
+        ("info", "the following arguments are required: NET"),
+        ("info example:digts", "did you mean example:digits? There are: example:digits, "),
+    ],
+)
+def test_suggestions(arguments: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, *arguments.split())
+    assert (status, err.count("\n")) == (2, 1)
+    assert message in err
+    assert bool(out) == ("--json" in arguments)
+
+
+def test_abbreviations_are_known(capsys: pytest.CaptureFixture[str]) -> None:
+    """An option may be shortened, and joined with its value."""
+    assert run_json(capsys, "topology", "example:xor", "--sup=0")[1]["set"] == "superlevel"
+    assert run(capsys, "topology", "example:xor", "--l")[2].startswith("polyrelu: argument --level")
+
+
+# --- Values with a minus --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("value", "level"), [("-1/2", "-1/2"), ("-1", "-1"), ("-0.25", "-1/4")])
+@pytest.mark.parametrize("option", ["level", "sublevel", "superlevel"])
+def test_negative_levels(
+    option: str, value: str, level: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in ([f"--{option}", value], [f"--{option}={value}"]):
+        status, found = run_json(capsys, "topology", "example:xor", *words)
+        assert (status, found["level"], found["set"]) == (0, level, option)
+
+
+@pytest.mark.parametrize(
+    ("value", "box"),
+    [("-2,2", [["-2", "2"]] * 2), ("-2,2;-1/2,1", [["-2", "2"], ["-1/2", "1"]])],
+)
+def test_negative_boxes(
+    value: str, box: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = str(tmp_path / "a.svg")
+    for words in (["--box", value], [f"--box={value}"]):
+        found = run_json(capsys, "plot", "example:bends", "-o", output, *words)[1]
+        assert found["box"] == box
+
+
+def test_numbers_of_other_types(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_json(capsys, "fiber", "example:xor", "--sample", "1", "--seed", "-3")[0] == 0
+    status, _, err = run(capsys, "identify", "example:xor", "--time-limit", "-1")
+    assert (status, "--time-limit -1.0: must be 0 or more" in err) == (2, True)
+
+
+# --- Completion -----------------------------------------------------------------------------------
+
+_ASK = """
+cd "$1"; source ./script
+COMP_WORDS=("${@:2}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=()
+_shtab_polyrelu 2> /dev/null
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("id", {"identify"}),
+        ("identify --am", {"--among"}),
+        ("identify --among ge", {"generic"}),
+        ("identify n", {"net.onnx", "nets"}),
+        ("identify net.onnx -o n", {"net.onnx", "nets"}),
+        ("complex net.onnx --domain net.", {"net.onnx"}),
+        ("check net.", {"net.onnx"}),
+        ("equivalent a net.", {"net.onnx"}),
+        ("fiber net.onnx --to n", {"nets"}),
+        ("examples x -o net.", {"net.onnx"}),
+    ],
+)
+def test_completion_in_bash(
+    words: str, expected: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--print-completion", "bash"])
+    assert ended.value.code == 0
+    (tmp_path / "script").write_text(capsys.readouterr().out)
+    (tmp_path / "net.onnx").touch()
+    (tmp_path / "nets").mkdir()
+    arguments = ["bash", "-c", _ASK, "ask", str(tmp_path), "polyrelu", *words.split()]
+    found = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    assert set(found.stdout.split()) == expected
+
+
+@pytest.mark.parametrize(
+    ("shell", "text"), [("zsh", "#compdef polyrelu"), ("tcsh", "complete polyrelu")]
+)
+def test_scripts_of_other_shells(shell: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--print-completion", shell])
+    out = capsys.readouterr().out
+    assert text in out
+    assert all(name in out for name in COMMANDS)
+
+
+def test_what_help_imports() -> None:
+    """Help and commands in pipes import neither shtab nor rich nor mathematics."""
+    program = (
+        "import sys\nfrom polyrelu.cli.main import main\nmain([])\nmain(['fly'])\n"
+        "print(*{'shtab', 'rich', 'numpy', 'difflib'} & set(sys.modules), file=sys.stderr)\n"
+        "main(['info', 'example:xor', '--no-compare'])\n"
+        "print(*{'shtab', 'rich'} & set(sys.modules), file=sys.stderr)\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "FORCE_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stderr.splitlines()[1:] == ["difflib", ""]

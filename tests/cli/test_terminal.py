@@ -1,0 +1,170 @@
+"""Colours and progress on terminals, and the absence of both elsewhere."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from polyrelu.cli.output import show
+from polyrelu.formats import load, save
+from polyrelu.network import from_arrays
+from polyrelu.outcomes import Identifiable
+from polyrelu.proofs import identify
+from polyrelu.support import progress
+from polyrelu.support.progress import ProgressLine, neuron_progress
+from tests.generators.files import ROOT
+
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """The variables of a process: a terminal with colours, unless they say otherwise."""
+    kept = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "TERM": "xterm", **variables}
+
+
+def on_terminal(*arguments: str, **variables: str) -> tuple[int, str]:
+    """The exit status of a command, and what a terminal shows as its stdout and stderr."""
+    own, other = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "polyrelu", *arguments],
+        stdout=other,
+        stderr=other,
+        env=environment(**variables),
+    )
+    os.close(other)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(own, 1 << 16)
+        except OSError:  # the process has ended
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(own)
+    return process.wait(timeout=60), shown.decode().replace("\r\n", "\n")
+
+
+def in_pipes(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A command with pipes as stdout and stderr."""
+    return subprocess.run(
+        [sys.executable, "-m", "polyrelu", *arguments],
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+# --- Colours --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "coloured"),
+    [
+        (["identify", "example:hidden"], "\x1b[1;31mrefuted\x1b[0m"),
+        (["identify", "open.json", "--time-limit", "0"], "\x1b[1;33mundecided\x1b[0m"),
+        (["check", "cert.json"], "\x1b[1;32maccepted\x1b[0m"),
+        (["info", "missing.json"], "\x1b[1;31mpolyrelu:\x1b[0m"),
+        (["examples"], "\x1b[36mexample:digits\x1b[0m"),
+        (["info", "cert.network.json"], "\x1b[36msha256\x1b[0m"),
+    ],
+)
+def test_words_have_colours_on_terminals(
+    arguments: list[str], coloured: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only colours are added: without them the text is what a pipe gets."""
+    monkeypatch.chdir(tmp_path)
+    network = load("example:xor")
+    outcome = identify(network)
+    assert isinstance(outcome, Identifiable)
+    outcome.save("cert.json")
+    save(network, "cert.network.json")
+    rows = [([[1, 1], [-3, -1], [2, 1]], [1, -1, 1]), ([[-1, 2, -2], [2, -2, -1]], [-1, 2])]
+    save(from_arrays([*rows, ([[2, -2]], [-3])]), "open.json")
+    status, shown = on_terminal(*arguments)
+    plain = in_pipes(*arguments)
+    assert status == plain.returncode
+    assert coloured in shown
+    assert _ESCAPE.sub("", shown) == plain.stdout + plain.stderr
+
+
+@pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_terminals_without_colours(variables: dict[str, str]) -> None:
+    status, shown = on_terminal("identify", "example:hidden", **variables)
+    assert status == 1
+    assert shown == in_pipes("identify", "example:hidden").stdout
+
+
+def test_pipes_get_plain_text() -> None:
+    """Byte for byte the text of the outcome, whatever the variables say of colours."""
+    found = in_pipes("identify", "example:hidden", FORCE_COLOR="1", CLICOLOR_FORCE="1")
+    assert found.stdout == f"{identify(load('example:hidden'))}\n"
+    assert found.stderr == ""
+
+
+class Terminal(io.StringIO):
+    """A text stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_texts_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long lines are not wrapped; markup and names of emojis in them mean nothing."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    text = f"note: [bold]x[/bold] :smile: [0, 1] {'long ' * 100}end  \nrefuted"
+    terminal = Terminal()
+    show(text, "proved", stream=terminal)
+    assert _ESCAPE.sub("", terminal.getvalue()) == f"{text}\nproved\n"
+    assert "\x1b[1;31mrefuted\x1b[0m" in terminal.getvalue()
+
+
+# --- Progress -------------------------------------------------------------------------------------
+
+
+def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each text replaces the one before, and nothing is left at the end."""
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "_DELAY", 0)
+    monkeypatch.setattr(progress, "_PAUSE", 0)
+    with ProgressLine() as line:
+        shown = neuron_progress(line)
+        shown(0, 0, 1)
+        shown(1, 0, 2)
+        print("interrupted", file=sys.stderr)
+        shown(2, 0, 3)
+    text = terminal.getvalue()
+    assert "neuron 0 (layer 0), 1 regions" in text
+    assert "neuron 2 (layer 2), 3 regions" in text
+    assert "interrupted\n" in _ESCAPE.sub("", text)
+    assert text.endswith("\x1b[2K")
+    assert sys.stderr is terminal
+
+
+def test_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with ProgressLine() as line:
+        line.show("neuron 1")
+    assert terminal.getvalue() == ""
+
+
+def test_pipes_see_no_progress(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "_DELAY", 0)
+    with ProgressLine() as line:
+        line.show("neuron 1")
+    assert capsys.readouterr() == ("", "")
