@@ -1,8 +1,8 @@
 """Networks, domains and points as users hand them to functions: in any form that can be read.
 
-Every public function that takes a network, a domain or a point calls these first, so that a file name, a
-model of PyTorch or the text of a domain is as good as the exact object, and a wrong argument is one
-clear error.
+Every public function that takes a network, a domain or a point calls these first, so that a file
+name, a model of PyTorch or the text of a domain is as good as the exact object, and a wrong
+argument is one clear error.
 """
 
 from __future__ import annotations

@@ -473,7 +473,7 @@ def _separating_colours(cells: PolyhedralComplex) -> list[str]:
     """Return light colours for the regions, different for neighbours as far as there are enough."""
     graph = nx.Graph()
     graph.add_nodes_from(range(cells.regions))
-    graph.add_edges_from(cells.adjacency()[:, :2].tolist())
+    graph.add_edges_from(cells.adjacency().tolist())
     numbers = nx.greedy_color(graph, strategy="largest_first")
     return [pale_colour(numbers[index]) for index in range(cells.regions)]
 
