@@ -79,7 +79,9 @@ class Subcomplex:
         >>> Subcomplex.closure(cells, {1: np.array(cells.bounded)}).f_vector
         (2, 1)
         """
-        cells, masks = expect_complex(cells), expect(masks, Mapping, "masks")
+        cells = expect_complex(cells)
+        if not isinstance(masks, Mapping):
+            raise ArgumentError("masks: expected a mapping from dimensions to arrays")
         found = [np.zeros(cells.size(k), dtype=bool) for k in range(cells.dimension + 1)]
         for k in masks.keys() - range(cells.dimension + 1):
             raise DomainError(
@@ -127,7 +129,9 @@ class Subcomplex:
         return sum(self.f_vector)
 
     def __contains__(self, cell: object) -> bool:
-        return cell in self.cells and bool(self.masks[cell.dimension][cell.index])
+        if not isinstance(cell, Cell) or cell not in self.cells:
+            return False
+        return bool(self.masks[cell.dimension][cell.index])
 
     def __or__(self, other: object) -> Subcomplex:
         if not isinstance(other, Subcomplex):

@@ -36,7 +36,7 @@ from polyrelu.exact import (
 )
 from polyrelu.formats import NetworkLike, as_network, as_point
 from polyrelu.network import AffineMap, Block, Layer, NeuronId, SignVector
-from polyrelu.support.arguments import expect
+from polyrelu.support.arguments import expect, expect_list
 from polyrelu.support.display import count_text
 from polyrelu.support.typing import IntegerRow, Point, Signs
 
@@ -115,7 +115,7 @@ class AffineSlice:
         self.point = as_point(point, network.inputs)
         rows = [
             as_point(row, network.inputs, f"direction {i}")
-            for i, row in enumerate(expect(directions, Iterable, "directions"))
+            for i, row in enumerate(expect_list(directions, "directions"))
         ]
         along = RationalMatrix.from_rows(rows, ncols=network.inputs)
         if rank(along) < len(rows):

@@ -21,7 +21,7 @@ docs/theory/walks.md, section "Crossing points".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -31,9 +31,9 @@ import numpy as np
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational, RationalMatrix, meeting_direction, positive_primitive
-from polyrelu.formats import NetworkLike, as_network, as_point
+from polyrelu.formats import NetworkLike, as_point
 from polyrelu.network import NeuronId, SignVector, output_derivative
-from polyrelu.support.arguments import expect
+from polyrelu.support.arguments import expect, expect_list
 from polyrelu.support.display import count_text, shortened
 from polyrelu.support.typing import Floats, IntegerRow, Point, Signs
 from polyrelu.walks.affine_slice import AffineSlice
@@ -729,7 +729,7 @@ def _plane(
     network: NetworkLike, point: Sequence[Rational], directions: Sequence[Sequence[Rational]]
 ) -> AffineSlice:
     """The network on a plane; an error if there are not exactly two directions."""
-    network, directions = as_network(network), list(expect(directions, Iterable, "directions"))
+    directions = expect_list(directions, "directions")
     if len(directions) != 2:
         raise DomainError(f"a plane has two directions, not {len(directions)}")
     return AffineSlice(network, point, directions)
