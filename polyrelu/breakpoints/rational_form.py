@@ -232,7 +232,10 @@ class TropicalRational:
 
     def _repr_latex_(self) -> str | None:
         p, q = _latex(self.numerator), _latex(self.denominator)
-        return None if p is None or q is None else f"${p} - {q}$"
+        if p is None or q is None:
+            return None
+        subtracted = q if len(self.denominator) > 1 else f"({q})"
+        return f"${p}$" if q == "0" else f"${p} - {subtracted}$"
 
     def __call__(self, x: Sequence[Rational]) -> Fraction:
         """Return the output at a point of the domain."""
@@ -243,7 +246,8 @@ def _latex(polynomial: TropicalPolynomial) -> str | None:
     """The maximum as a formula in LaTeX; None if it is too long for a line."""
     if len(polynomial) > _SHOWN_TERMS or len(polynomial.terms[0]) > _SHOWN_TERMS:
         return None
-    return rf"\max({', '.join(map(_latex_of_term, polynomial.terms))})"
+    terms = ", ".join(map(_latex_of_term, polynomial.terms))
+    return terms if len(polynomial) == 1 else rf"\max({terms})"
 
 
 def _latex_of_term(term: Term) -> str:

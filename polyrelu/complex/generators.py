@@ -72,6 +72,7 @@ class Generators:
 
         The entries are integers; x are coordinates of the input space.
         """
+        number = self._checked(number)
         if number not in self._known:
             y = self.exact(number)
             self._known[number] = tuple(

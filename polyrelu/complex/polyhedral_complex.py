@@ -111,9 +111,9 @@ def stream_complex(
         Maximum number of regions from which a part starts to be cut further, at least 1. Smaller
         parts take less memory and more time.
 
-    Yields
-    ------
-    PolyhedralComplex
+    Returns
+    -------
+    Iterator of PolyhedralComplex
         The parts. Every region of the complex is a region of exactly one part. Cells of lower
         dimension on the border between parts belong to several of them.
 
@@ -373,9 +373,12 @@ class PolyhedralComplex:
             The indices are no array of integers, or there are no such cells.
         """
         numbers, size = np.asarray(indices), self.size(self.dimension - 1)
-        if numbers.dtype.kind not in "iu" or ((numbers < 0) | (numbers >= size)).any():
+        if numbers.ndim != 1 or (
+            len(numbers)
+            and (numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= size)
+        ):
             raise ArgumentError(f"indices: expected an array of integers from 0 to {size - 1}")
-        return forms_of_facets(self._arrays, numbers)
+        return forms_of_facets(self._arrays, numbers.astype(np.int64))
 
     def adjacency(self) -> Indices:
         """Return the pairs of neighbouring regions, the smaller index first, shape (pairs, 2).

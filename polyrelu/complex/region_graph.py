@@ -97,9 +97,9 @@ def walk_regions(network: NetworkLike, domain: DomainLike = None) -> Iterator[Re
         A nonempty polyhedron in R^{n_0}, of any dimension, or a text such as ``"box:-1,1"``; None
         for R^{n_0}.
 
-    Yields
-    ------
-    RegionVisit
+    Returns
+    -------
+    Iterator of RegionVisit
         The regions in the order of their numbers. Neighbours can be regions that are visited later.
 
     Raises
@@ -210,7 +210,7 @@ class RegionGraph:
     def signs(self, dimension: int | None = None) -> Signs:
         """Return the signs of the neurons on the regions, in the order of `neurons`.
 
-        The shape is (regions, number of neurons), as that of `PolyhedralComplex.signs`.
+        The shape is (regions, number of neurons), as in `PolyhedralComplex.signs`.
 
         Raises
         ------

@@ -192,7 +192,7 @@ class Clipped:
         )
 
     def _corners(self, dimension: int, index: int) -> Sequence[int]:
-        """Return the generators of a cell, by their numbers; those of a polygon in cyclic order."""
+        """Return the numbers of the generators of a cell, in cyclic order for a polygon."""
         generators, cell = self.cells.generators, Cell(dimension, index)
         is_polygon = dimension == self.cells.lineality_dim + 2
         return generators.cycle(cell) if is_polygon else generators.of(cell)

@@ -87,7 +87,7 @@ class Picture:
     counts: dict[str, int]
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{count} {name}" for name, count in self.counts.items())
+        counts = ", ".join(f"{name}: {count}" for name, count in self.counts.items() if count)
         return f"<Picture of {self.what}, {shortened(counts, 80)}>"
 
     def _repr_svg_(self) -> str:
