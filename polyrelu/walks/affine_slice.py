@@ -36,7 +36,7 @@ from polyrelu.exact import (
 )
 from polyrelu.formats import NetworkLike, as_network, as_point
 from polyrelu.network import AffineMap, Block, Layer, NeuronId, SignVector
-from polyrelu.support.arguments import expect, expect_list
+from polyrelu.support.arguments import expect, expect_index, expect_list
 from polyrelu.support.display import count_text
 from polyrelu.support.typing import IntegerRow, Point, Signs
 
@@ -148,8 +148,9 @@ class AffineSlice:
 
     def neuron(self, place: int) -> NeuronId:
         """Return the neuron at a place."""
+        place = expect_index(place, self.num_neurons, "place")
         layer = self.layer_of(place)
-        return NeuronId(layer, int(place) - self.offsets[layer - 1])
+        return NeuronId(layer, place - self.offsets[layer - 1])
 
     def neurons(self, places: Iterable[int]) -> tuple[NeuronId, ...]:
         """Return the neurons at several places, in the order given."""

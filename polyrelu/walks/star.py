@@ -18,6 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from polyrelu.exact import dot_sign, positive_primitive
+from polyrelu.support.arguments import expect_index
 from polyrelu.support.display import count_text, shortened
 from polyrelu.support.typing import IntegerRow, Signs
 from polyrelu.walks.affine_slice import AffineSlice
@@ -83,6 +84,7 @@ class Star:
         These are the rays on which the neuron vanishes and beside which it has a sign ≠ 0 on at
         least one sector.
         """
+        place = expect_index(place, len(self.sectors[0]), "place")
         beside = [
             (self.sectors[i - 1][place], self.sectors[i][place]) for i in range(len(self.rays))
         ]
