@@ -14,11 +14,12 @@ from fractions import Fraction
 
 import networkx as nx
 
-from polyrelu.breakpoints.tropical_weights import BreakpointComplex
+from polyrelu.breakpoints.tropical_weights import BreakpointComplex, expect_breakpoints
 from polyrelu.complex.completeness import require_complete
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import AffineMap
+from polyrelu.support.arguments import expect, expect_integer
 
 __all__ = ["reconstruct"]
 
@@ -67,6 +68,11 @@ def reconstruct(
     >>> sorted(str(found.matrix) for found in maps)
     ['[-1]', '[0]', '[1]']
     """
+    breakpoints = expect_breakpoints(breakpoints)
+    region = expect_integer(region, "region")
+    affine_map = expect(
+        affine_map, AffineMap, "affine_map", "cells.region(number).affine_map is one"
+    )
     cells = breakpoints.cells
     require_complete(cells, "reconstruction")
     shape = (breakpoints.weights.shape[1], cells.network.inputs)

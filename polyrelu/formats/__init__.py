@@ -6,7 +6,7 @@ skipped in silence: what a reader cannot take exactly it refuses with a `Network
 every rounding rule, merge or omission that it applies is recorded in the `Imported` result.
 """
 
-from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
+from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network, as_point
 from polyrelu.formats.domain import Slice, parse_domain, parse_slice
 from polyrelu.formats.examples import Example, examples, find_example
 from polyrelu.formats.imported import Comparison, Imported
@@ -32,6 +32,7 @@ __all__ = [
     "Slice",
     "as_domain",
     "as_network",
+    "as_point",
     "choices_of",
     "examples",
     "find_example",

@@ -1,8 +1,8 @@
-"""Networks and domains as users hand them to functions: in any form that can be read.
+"""Networks, domains and points as users hand them to functions: in any form that can be read.
 
-Every public function that takes a network or a domain calls these first, so that a file name, a
-model of PyTorch or the text of a domain is as good as the exact object, and a wrong argument is one
-clear error.
+Every public function that takes a network, a domain or a point calls these first, so that a file
+name, a model of PyTorch or the text of a domain is as good as the exact object, and a wrong
+argument is one clear error.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 from typing import TypeAlias
 
-from polyrelu.errors import ArgumentError, DomainError
-from polyrelu.exact import Polyhedron
+from polyrelu.errors import ArgumentError, DomainError, NetworkError
+from polyrelu.exact import Polyhedron, to_fraction
 from polyrelu.formats.domain import parse_domain
 from polyrelu.network import Network
+from polyrelu.support.arguments import expect_list
+from polyrelu.support.typing import Point
 
-__all__ = ["DomainLike", "NetworkLike", "as_domain", "as_network"]
+__all__ = ["DomainLike", "NetworkLike", "as_domain", "as_network", "as_point"]
 
 #: An exact network, the name of a file or of a shipped example, a module of PyTorch, a fitted
 #: perceptron of scikit-learn, or pairs (W, b), W of shape (out, in).
@@ -97,3 +99,42 @@ def as_domain(domain: DomainLike, num_inputs: int) -> Polyhedron:
             f"{num_inputs} inputs"
         )
     return domain
+
+
+def as_point(entries: object, size: int, name: str = "the point") -> Point:
+    """Return the vector of exact numbers that an argument stands for.
+
+    Parameters
+    ----------
+    entries
+        The numbers: integers, floats (taken as the dyadic numbers that they are), fractions, or
+        texts such as ``"1/3"``, in a sequence or an array.
+    size
+        The number of entries that is required.
+    name
+        What the vector is, for the error.
+
+    Returns
+    -------
+    tuple of Fraction
+        The `size` numbers.
+
+    Raises
+    ------
+    DomainError
+        There are more or fewer than `size` entries, or one of them is not an exact number.
+    ArgumentError
+        The argument is no sequence of numbers.
+
+    Examples
+    --------
+    >>> as_point([0.5, "1/3"], 2)
+    (Fraction(1, 2), Fraction(1, 3))
+    """
+    numbers = expect_list(entries, name)
+    if len(numbers) != size:
+        raise DomainError(f"{name} has {len(numbers)} coordinates, not {size}; give one for each")
+    try:
+        return tuple(map(to_fraction, numbers))
+    except NetworkError as error:
+        raise DomainError(f"{name}: {error}") from None

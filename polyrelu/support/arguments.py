@@ -6,16 +6,28 @@ names the argument, what is expected and what came, and never an error from deep
 
 from __future__ import annotations
 
-from typing import TypeVar
+import operator
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, SupportsIndex, TypeVar
 
 from polyrelu.errors import ArgumentError
 
-__all__ = ["expect", "expect_count", "expect_index"]
+__all__ = [
+    "expect",
+    "expect_count",
+    "expect_index",
+    "expect_integer",
+    "expect_list",
+    "expect_path",
+]
 
 T = TypeVar("T")
 
 
-def expect(value: object, kind: type[T], name: str) -> T:
+def expect(value: object, kind: type[T], name: str, remedy: str = "") -> T:
     """Return an argument whose type is right.
 
     Parameters
@@ -26,6 +38,8 @@ def expect(value: object, kind: type[T], name: str) -> T:
         The type that it must have.
     name
         The name of the parameter, for the error.
+    remedy
+        How to make what is expected, for the error.
 
     Returns
     -------
@@ -48,7 +62,26 @@ def expect(value: object, kind: type[T], name: str) -> T:
     """
     if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
         return value
-    raise ArgumentError(f"{name}: expected {kind.__name__}, got {_described(value)}")
+    end = f"; {remedy}" if remedy else ""
+    raise ArgumentError(f"{name}: expected {kind.__name__}, got {_described(value)}{end}")
+
+
+def expect_integer(value: object, name: str) -> int:
+    """Return an argument that is an integer of Python or NumPy; truth values are none.
+
+    Examples
+    --------
+    >>> expect_integer(True, "dimension")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: dimension: expected int, got bool True
+    """
+    if type(value) is int:
+        return value
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        with suppress(TypeError):  # an array with several entries
+            return operator.index(value)
+    return expect(value, int, name)
 
 
 def expect_count(value: object, name: str, least: int = 0) -> int:
@@ -61,7 +94,7 @@ def expect_count(value: object, name: str, least: int = 0) -> int:
         ...
     polyrelu.errors.ArgumentError: limit: expected an integer, at least 1, got -1
     """
-    number = expect(value, int, name)
+    number = expect_integer(value, name)
     if number < least:
         raise ArgumentError(f"{name}: expected an integer, at least {least}, got {number}")
     return number
@@ -77,11 +110,46 @@ def expect_index(value: object, size: int, name: str, first: int = 0) -> int:
         ...
     polyrelu.errors.ArgumentError: output: expected 0 to 1, got 2
     """
-    number = expect(value, int, name)
+    number = expect_integer(value, name)
     if not first <= number < first + size:
         allowed = f"{first} to {first + size - 1}" if size else "nothing, as there are none"
         raise ArgumentError(f"{name}: expected {allowed}, got {number}")
     return number
+
+
+def expect_list(value: object, name: str) -> list[Any]:
+    """Return the members of an argument that is a sequence or an array, but no text.
+
+    Examples
+    --------
+    >>> expect_list(((0, 1), (1, 0)), "directions")
+    [(0, 1), (1, 0)]
+    >>> expect_list(None, "directions")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: directions: expected a sequence, got NoneType None
+    """
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        with suppress(TypeError):  # an array without axes
+            return list(value)
+    raise ArgumentError(f"{name}: expected a sequence, got {_described(value)}")
+
+
+def expect_path(value: object, name: str) -> Path:
+    """Return an argument that is the name of a file.
+
+    Examples
+    --------
+    >>> expect_path("cells.csv", "name").suffix
+    '.csv'
+    >>> expect_path(3, "name")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: name: expected the name of a file, got int 3
+    """
+    if isinstance(value, str | os.PathLike):
+        return Path(value)
+    raise ArgumentError(f"{name}: expected the name of a file, got {_described(value)}")
 
 
 def _described(value: object) -> str:
