@@ -34,7 +34,7 @@ def prove_runtime_error(found: RuntimeErrorBound) -> Proved[Certificate] | Undec
     >>> from polyrelu.formats import runtime_error
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, -1], [2, 1]], [0, 1]), ([[1, 1]], [0])])
-    >>> prove_runtime_error(runtime_error(net, [-1, -1], [1, 1])).status
+    >>> prove_runtime_error(runtime_error(net, "box:-1,1")).status
     'proved'
     """
     if found.worst is None:

@@ -6,11 +6,25 @@ names the argument, what is expected and what came, and never an error from deep
 
 from __future__ import annotations
 
-from typing import TypeVar
+import operator
+import os
+from collections.abc import Iterable
+from numbers import Real
+from pathlib import Path
+from typing import SupportsIndex, TypeVar
 
 from polyrelu.errors import ArgumentError
 
-__all__ = ["expect", "expect_count", "expect_index"]
+__all__ = [
+    "expect",
+    "expect_choice",
+    "expect_count",
+    "expect_function",
+    "expect_index",
+    "expect_limit",
+    "expect_one_of",
+    "expect_path",
+]
 
 T = TypeVar("T")
 
@@ -61,7 +75,7 @@ def expect_count(value: object, name: str, least: int = 0) -> int:
         ...
     polyrelu.errors.ArgumentError: limit: expected an integer, at least 1, got -1
     """
-    number = expect(value, int, name)
+    number = _integer(value, name)
     if number < least:
         raise ArgumentError(f"{name}: expected an integer, at least {least}, got {number}")
     return number
@@ -77,11 +91,97 @@ def expect_index(value: object, size: int, name: str, first: int = 0) -> int:
         ...
     polyrelu.errors.ArgumentError: output: expected 0 to 1, got 2
     """
-    number = expect(value, int, name)
+    number = _integer(value, name)
     if not first <= number < first + size:
         allowed = f"{first} to {first + size - 1}" if size else "nothing, as there are none"
         raise ArgumentError(f"{name}: expected {allowed}, got {number}")
     return number
+
+
+def expect_path(value: object, name: str, remedy: str = "") -> Path:
+    """Return an argument that is the name of a file; `remedy` ends the error.
+
+    Examples
+    --------
+    >>> expect_path("cells.csv", "name").suffix
+    '.csv'
+    >>> expect_path(3, "name")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: name: expected the name of a file, got int 3
+    """
+    if isinstance(value, str | os.PathLike):
+        return Path(value)
+    raise ArgumentError(f"{name}: expected the name of a file, got {_described(value)}{remedy}")
+
+
+def expect_one_of(value: object, kinds: tuple[type, ...], name: str, remedy: str = "") -> None:
+    """Refuse an argument that has none of the given types; `remedy` ends the error.
+
+    Examples
+    --------
+    >>> expect_one_of("net.npz", (bytes, int), "data", "; open(…).read() makes bytes")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: data: expected bytes or int, got str 'net.npz';
+    open(…).read() makes bytes
+    """
+    if not isinstance(value, kinds):
+        names = " or ".join(kind.__name__ for kind in kinds)
+        raise ArgumentError(f"{name}: expected {names}, got {_described(value)}{remedy}")
+
+
+def expect_choice(value: object, choices: Iterable[str], name: str) -> None:
+    """Refuse an argument that is none of the given texts.
+
+    Examples
+    --------
+    >>> expect_choice("float16", ("float32", "float64"), "arithmetic")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: arithmetic: choose from 'float32', 'float64', got str 'float16'
+    """
+    known = tuple(choices)
+    if not isinstance(value, str) or value not in known:
+        names = ", ".join(map(repr, known))
+        raise ArgumentError(f"{name}: choose from {names}, got {_described(value)}")
+
+
+def expect_limit(value: object, name: str) -> None:
+    """Refuse a limit that is neither None, for no limit, nor a number of at least 0.
+
+    Examples
+    --------
+    >>> expect_limit("1", "time_limit")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: time_limit: expected a number, at least 0, or None, got str '1'
+    """
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if value is not None and not (is_number and value >= 0):  # type: ignore[operator]
+        problem = f"expected a number, at least 0, or None, got {_described(value)}"
+        raise ArgumentError(f"{name}: {problem}")
+
+
+def expect_function(value: object, name: str) -> None:
+    """Refuse an argument that is neither None nor a function.
+
+    Examples
+    --------
+    >>> expect_function(3, "progress")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: progress: expected a function or None, got int 3
+    """
+    if value is not None and not callable(value):
+        raise ArgumentError(f"{name}: expected a function or None, got {_described(value)}")
+
+
+def _integer(value: object, name: str) -> int:
+    """An argument as an integer; integers of NumPy are integers, truth values are none."""
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        return operator.index(value)
+    return expect(value, int, name)
 
 
 def _described(value: object) -> str:
