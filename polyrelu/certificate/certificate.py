@@ -19,7 +19,7 @@ from polyrelu.certificate.claims import Claim, PairClaim, PartClaim, RuntimeClai
 from polyrelu.certificate.theorems import THEOREMS, hypothesis_statement
 from polyrelu.network import Network, to_document
 from polyrelu.support.arguments import expect, expect_choice, expect_one_of, expect_path
-from polyrelu.support.representations import bracketed, html_table
+from polyrelu.support.display import bracketed, html_table
 from polyrelu.support.text_files import layout, write_all
 
 __all__ = ["Certificate", "Hypothesis"]

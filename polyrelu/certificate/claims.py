@@ -15,8 +15,8 @@ from polyrelu.certificate.text import domain_text, part_text
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron, decimal_above, format_integer, format_rational
 from polyrelu.network import Network
-from polyrelu.support.arguments import expect, expect_choice, expect_count, expect_one_of
-from polyrelu.support.representations import bracketed
+from polyrelu.support.arguments import expect, expect_choice, expect_count
+from polyrelu.support.display import bracketed
 
 __all__ = ["Among", "Claim", "PairClaim", "PartClaim", "RegionsClaim", "RuntimeClaim"]
 
@@ -348,7 +348,7 @@ class RegionsClaim(_Statement):
 
 
 def _expect_network(value: object, name: str) -> None:
-    expect_one_of(value, (Network,), name, "; polyrelu.load reads one")
+    expect(value, Network, name, "polyrelu.load reads one")
 
 
 def _domain_terms(domain: Polyhedron) -> dict[str, list[str]]:

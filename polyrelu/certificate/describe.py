@@ -29,8 +29,8 @@ from polyrelu.certificate.theorems import (
 )
 from polyrelu.errors import CertificateError
 from polyrelu.exact import decimal_above, parse_rational
-from polyrelu.support.arguments import expect_choice, expect_one_of, expect_path
-from polyrelu.support.representations import bracketed, html_table
+from polyrelu.support.arguments import expect, expect_choice, expect_path
+from polyrelu.support.display import bracketed, html_table
 from polyrelu.support.text_files import wrapped
 
 __all__ = ["CertificateText", "describe", "describe_latex", "read_certificate"]
@@ -251,8 +251,7 @@ def describe_latex(certificate: CertificateText) -> str:
 
 
 def _expect_text(value: object) -> None:
-    remedy = "; read_certificate makes it from a file"
-    expect_one_of(value, (CertificateText,), "certificate", remedy)
+    expect(value, CertificateText, "certificate", "read_certificate makes one from a file")
 
 
 _CLASS_TEXTS = {

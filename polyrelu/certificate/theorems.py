@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polyrelu.support.arguments import expect_choice
-from polyrelu.support.representations import bracketed
+from polyrelu.support.display import bracketed
 
 __all__ = [
     "GENERIC",

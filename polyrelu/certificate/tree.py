@@ -31,8 +31,8 @@ from polyrelu.certificate.text import number_text
 from polyrelu.errors import CertificateError
 from polyrelu.exact import format_rational
 from polyrelu.support.arguments import expect, expect_path
+from polyrelu.support.display import bracketed
 from polyrelu.support.limits import LINE_LIMIT
-from polyrelu.support.representations import bracketed
 from polyrelu.support.text_files import write_all
 
 __all__ = ["NodeRecord", "RegionsCertificate", "SignRecord", "TreeCertificate", "TreeLog"]

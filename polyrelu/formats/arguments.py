@@ -160,7 +160,8 @@ def as_point(entries: object, size: int, name: str = "the point") -> Point:
     >>> as_point([0.5, "1/3"], 2)
     (Fraction(1, 2), Fraction(1, 3))
     """
-    if isinstance(entries, str | bytes | dict) or not isinstance(entries, Iterable):
+    is_text = isinstance(entries, str | bytes | dict)
+    if is_text or not isinstance(entries, Iterable) or getattr(entries, "ndim", 1) != 1:
         kind = type(entries).__name__
         raise ArgumentError(f"{name}: expected {size} numbers in a sequence, got {kind}")
     numbers = list(entries)

@@ -28,8 +28,8 @@ from typing import Any
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix, column_basis, solve
 from polyrelu.support.arguments import expect, expect_count
+from polyrelu.support.display import bracketed
 from polyrelu.support.limits import NUMBER
-from polyrelu.support.representations import bracketed
 
 __all__ = ["Slice", "parse_domain", "parse_slice"]
 

@@ -21,7 +21,7 @@ from polyrelu.formats.graph.constants import FLOAT_FORMATS
 from polyrelu.formats.imported import Imported
 from polyrelu.formats.runtimes.inputs import split_sample
 from polyrelu.network import Network
-from polyrelu.support.representations import bracketed
+from polyrelu.support.display import bracketed
 
 __all__ = ["FloatOutputs", "float_outputs"]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from polyrelu.formats.graph.values import Graph
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect
-from polyrelu.support.representations import bracketed, html_table
+from polyrelu.support.display import bracketed, html_table
 
 __all__ = ["Comparison", "Draft", "Imported", "Runtime"]
 

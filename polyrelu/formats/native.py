@@ -56,7 +56,7 @@ def save(network: NetworkLike, path: str | Path) -> None:
     ...     read_native(Path(folder) / "net.json").network == net
     True
     """
-    path = expect_path(path, "path", "; the network comes first: save(network, path)")
+    path = expect_path(path, "path", "the network comes first: save(network, path)")
     if path.suffix.lower() != ".json":
         raise NetworkFileError(
             path, "", "native network files end in .json; `load` goes by the ending"

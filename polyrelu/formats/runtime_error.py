@@ -29,7 +29,7 @@ from polyrelu.formats.graph.values import Graph, graph_of
 from polyrelu.formats.imported import Imported
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect
-from polyrelu.support.representations import bracketed
+from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Floats, Point
 
 __all__ = ["ASSUMPTIONS", "RuntimeErrorBound", "runtime_error"]

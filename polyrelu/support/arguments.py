@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from numbers import Real
 from pathlib import Path
 from typing import SupportsIndex, TypeVar
@@ -21,6 +22,7 @@ __all__ = [
     "expect_count",
     "expect_function",
     "expect_index",
+    "expect_integer",
     "expect_limit",
     "expect_one_of",
     "expect_path",
@@ -29,7 +31,7 @@ __all__ = [
 T = TypeVar("T")
 
 
-def expect(value: object, kind: type[T], name: str) -> T:
+def expect(value: object, kind: type[T], name: str, remedy: str = "") -> T:
     """Return an argument whose type is right.
 
     Parameters
@@ -40,6 +42,8 @@ def expect(value: object, kind: type[T], name: str) -> T:
         The type that it must have.
     name
         The name of the parameter, for the error.
+    remedy
+        How to make what is expected, for the error.
 
     Returns
     -------
@@ -62,7 +66,26 @@ def expect(value: object, kind: type[T], name: str) -> T:
     """
     if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
         return value
-    raise ArgumentError(f"{name}: expected {kind.__name__}, got {_described(value)}")
+    end = f"; {remedy}" if remedy else ""
+    raise ArgumentError(f"{name}: expected {kind.__name__}, got {_described(value)}{end}")
+
+
+def expect_integer(value: object, name: str) -> int:
+    """Return an argument that is an integer of Python or NumPy; truth values are none.
+
+    Examples
+    --------
+    >>> expect_integer(True, "dimension")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: dimension: expected int, got bool True
+    """
+    if type(value) is int:
+        return value
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        with suppress(TypeError):  # an array with several entries
+            return operator.index(value)
+    return expect(value, int, name)
 
 
 def expect_count(value: object, name: str, least: int = 0) -> int:
@@ -75,7 +98,7 @@ def expect_count(value: object, name: str, least: int = 0) -> int:
         ...
     polyrelu.errors.ArgumentError: limit: expected an integer, at least 1, got -1
     """
-    number = _integer(value, name)
+    number = expect_integer(value, name)
     if number < least:
         raise ArgumentError(f"{name}: expected an integer, at least {least}, got {number}")
     return number
@@ -91,7 +114,7 @@ def expect_index(value: object, size: int, name: str, first: int = 0) -> int:
         ...
     polyrelu.errors.ArgumentError: output: expected 0 to 1, got 2
     """
-    number = _integer(value, name)
+    number = expect_integer(value, name)
     if not first <= number < first + size:
         allowed = f"{first} to {first + size - 1}" if size else "nothing, as there are none"
         raise ArgumentError(f"{name}: expected {allowed}, got {number}")
@@ -112,7 +135,8 @@ def expect_path(value: object, name: str, remedy: str = "") -> Path:
     """
     if isinstance(value, str | os.PathLike):
         return Path(value)
-    raise ArgumentError(f"{name}: expected the name of a file, got {_described(value)}{remedy}")
+    end = f"; {remedy}" if remedy else ""
+    raise ArgumentError(f"{name}: expected the name of a file, got {_described(value)}{end}")
 
 
 def expect_one_of(value: object, kinds: tuple[type, ...], name: str, remedy: str = "") -> None:
@@ -120,7 +144,7 @@ def expect_one_of(value: object, kinds: tuple[type, ...], name: str, remedy: str
 
     Examples
     --------
-    >>> expect_one_of("net.npz", (bytes, int), "data", "; open(…).read() makes bytes")
+    >>> expect_one_of("net.npz", (bytes, int), "data", "open(…).read() makes bytes")
     Traceback (most recent call last):
         ...
     polyrelu.errors.ArgumentError: data: expected bytes or int, got str 'net.npz';
@@ -128,7 +152,8 @@ def expect_one_of(value: object, kinds: tuple[type, ...], name: str, remedy: str
     """
     if not isinstance(value, kinds):
         names = " or ".join(kind.__name__ for kind in kinds)
-        raise ArgumentError(f"{name}: expected {names}, got {_described(value)}{remedy}")
+        end = f"; {remedy}" if remedy else ""
+        raise ArgumentError(f"{name}: expected {names}, got {_described(value)}{end}")
 
 
 def expect_choice(value: object, choices: Iterable[str], name: str) -> None:
@@ -175,13 +200,6 @@ def expect_function(value: object, name: str) -> None:
     """
     if value is not None and not callable(value):
         raise ArgumentError(f"{name}: expected a function or None, got {_described(value)}")
-
-
-def _integer(value: object, name: str) -> int:
-    """An argument as an integer; integers of NumPy are integers, truth values are none."""
-    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
-        return operator.index(value)
-    return expect(value, int, name)
 
 
 def _described(value: object) -> str:

@@ -22,7 +22,7 @@ from polyrelu.exact import RationalMatrix, decimal_above
 from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect_path
-from polyrelu.support.representations import bracketed
+from polyrelu.support.display import bracketed
 from polyrelu.support.text_files import write_all
 from polyrelu.support.typing import Floats
 from polyrelu.version import __version__
@@ -121,7 +121,7 @@ def save_onnx(network: NetworkLike, path: str | Path) -> OnnxExport:
     ('float32', True, True)
     ('float64', False, Fraction(1, 54043195528445952), False)
     """
-    target = expect_path(path, "path", "; the network comes first: save_onnx(network, path)")
+    target = expect_path(path, "path", "the network comes first: save_onnx(network, path)")
     if target.suffix.lower() != ".onnx":
         raise NetworkFileError(path, "", "ONNX files end in .onnx; `load` goes by the ending")
     network = as_network(network)
