@@ -131,9 +131,9 @@ def _search(
 
         outcome = identify(
             network,
-            options.among,
-            options.seed,
-            limit,
+            among=options.among,
+            seed=options.seed,
+            time_limit=limit,
             checkpoint=options.checkpoint,
             progress=progress,
         )
