@@ -201,7 +201,8 @@ class Imported:
         expect(self.network, Network, "network")
 
     def __str__(self) -> str:
-        return f"{self.source or 'Network'} ({self.format}): {self.network}"
+        origin = f"{self.source} ({self.format})" if self.source else self.format
+        return f"{origin}: {self.network}"
 
     def __repr__(self) -> str:
         return bracketed(f"Imported {self}")
