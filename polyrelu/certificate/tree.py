@@ -31,7 +31,7 @@ from polyrelu.certificate.text import number_text
 from polyrelu.errors import CertificateError
 from polyrelu.exact import format_rational
 from polyrelu.support.arguments import expect, expect_path
-from polyrelu.support.display import bracketed
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.limits import LINE_LIMIT
 from polyrelu.support.text_files import write_all
 
@@ -128,7 +128,8 @@ class NodeRecord:
 
     def __repr__(self) -> str:
         end = "leaf" if self.split is None else f"split by atom {self.split}"
-        return bracketed(f"NodeRecord, {sum(map(len, self.rounds))} signs, {end}")
+        signs = count_text([(sum(map(len, self.rounds)), "sign")])
+        return bracketed(f"NodeRecord, {signs}, {end}")
 
 
 class TreeLog:
@@ -158,7 +159,8 @@ class TreeLog:
         self.nodes, self.size, self.longest = 0, 0, 0
 
     def __repr__(self) -> str:
-        return bracketed(f"TreeLog, {self.nodes} nodes, {self.size} bytes")
+        counts = count_text([(self.nodes, "node"), (self.size, "byte")])
+        return bracketed(f"TreeLog, {counts}")
 
     def __len__(self) -> int:
         return self.nodes
@@ -256,7 +258,8 @@ class _TreeFile(ABC):
         return write_all([*self._header(target)[1].items(), (target, self.lines(target))])
 
     def __str__(self) -> str:
-        return f"Certificate by '{self.theorem}', {self.log.nodes} nodes: {self.claim}"
+        nodes = count_text([(self.log.nodes, "node")])
+        return f"Certificate by '{self.theorem}', {nodes}: {self.claim}"
 
     def __repr__(self) -> str:
         return bracketed(str(self))
