@@ -98,7 +98,7 @@ class _Decided(_Answer, Generic[AnyCertificate]):
         expect_one_of(self.certificate, kinds, "certificate")
 
     def __repr__(self) -> str:
-        return bracketed(f"{type(self).__name__}: {self.certificate.claim}")
+        return bracketed(f"{type(self).__name__}: {self.certificate.claim.summary}")
 
     def save(self, path: str | Path) -> list[Path]:
         """Write the certificate to a file, and large networks to files beside it.

@@ -166,7 +166,7 @@ class Certificate:
         return f"Certificate by '{self.theorem}': {self.claim}"
 
     def __repr__(self) -> str:
-        return bracketed(str(self))
+        return bracketed(f"Certificate by '{self.theorem}': {self.claim.summary}")
 
     def _repr_html_(self) -> str:
         return certificate_table(self.claim, self.theorem, self.hypotheses, self.unverified)

@@ -7,6 +7,7 @@ find evidence, and the checker re-derives it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, get_args
@@ -16,7 +17,7 @@ from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron, decimal_above, format_integer, format_rational
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect, expect_choice, expect_count
-from polyrelu.support.display import bracketed
+from polyrelu.support.display import bracketed, count_text
 
 __all__ = ["Among", "Claim", "PairClaim", "PartClaim", "RegionsClaim", "RuntimeClaim"]
 
@@ -25,13 +26,18 @@ Among = Literal["all", "regular", "transversal", "generic"]
 Kind = Literal["identifiable", "not-identifiable"]
 
 
-class _Statement:
-    """A claim, which shows itself as the beginning of its sentence."""
+class _Statement(ABC):
+    """A claim, which `str` shows as a sentence and `repr` in short."""
 
     __slots__ = ()
 
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """The claim in short."""
+
     def __repr__(self) -> str:
-        return bracketed(f"{type(self).__name__}: {self}")
+        return bracketed(f"{type(self).__name__}: {self.summary}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -82,8 +88,14 @@ class Claim(_Statement):
         """Return the entries of the claim in a certificate, without kind and networks."""
         return {"domain": self.domain, "among": self.among}
 
+    @property
+    def summary(self) -> str:
+        """The claim in short."""
+        verb = "is identifiable" if self.kind == "identifiable" else "is not identifiable"
+        return f"{_plain_name(self.network)} {verb} among {self.among} parameters"
+
     def __str__(self) -> str:
-        shape = f"The {self.network.architecture} network {self.network.sha256[:12]}…"
+        shape = f"The {_plain_name(self.network)}"
         members = "every parameter" if self.among == "all" else f"every {self.among} parameter"
         if self.kind == "identifiable":
             return (
@@ -154,9 +166,15 @@ class PartClaim(_Statement):
             "neurons": list(self.neurons),
         }
 
+    @property
+    def summary(self) -> str:
+        """The claim in short."""
+        part = part_text(self.layers, self.neurons)
+        return f"{_plain_name(self.network)} is determined in {part}"
+
     def __str__(self) -> str:
         return (
-            f"The {self.network.architecture} network {self.network.sha256[:12]}… is determined "
+            f"The {_plain_name(self.network)} is determined "
             f"among {self.among} parameters on {self.domain} in "
             f"{part_text(self.layers, self.neurons)}: every {self.among} parameter of its "
             "architecture with the same function agrees with it there after permutation and "
@@ -226,9 +244,15 @@ class RuntimeClaim(_Statement):
             "at-most": at_most,
         }
 
+    @property
+    def summary(self) -> str:
+        """The claim in short."""
+        bound = decimal_above(max(self.at_most))
+        return f"{_plain_name(self.network)} in {self.arithmetic}, error at most {bound}"
+
     def __str__(self) -> str:
         return (
-            f"The {self.network.architecture} network {self.network.sha256[:12]}…, computed layer "
+            f"The {_plain_name(self.network)}, computed layer "
             f"by layer in {self.arithmetic}, differs from its exact function by at most "
             f"{decimal_above(max(self.at_most))} on the box."
         )
@@ -280,13 +304,18 @@ class PairClaim(_Statement):
         """Return the entries of the claim in a certificate, without kind and networks."""
         return {"domain": _domain_terms(self.domain)}
 
+    @property
+    def summary(self) -> str:
+        """The claim in short."""
+        names = " and ".join(map(_name, self.networks.values()))
+        verb = "are" if self.kind == "equivalent" else "are not"
+        return f"{names} {verb} equivalent on {domain_text(self.terms()['domain'])}"
+
     def __str__(self) -> str:
         place = domain_text(self.terms()["domain"])
-        names = " and ".join(
-            f"{network.widths} {network.sha256[:12]}…" for network in self.networks.values()
-        )
+        names = " and ".join(map(_name, self.networks.values()))
         if self.network == self.other:
-            same = f"{self.network.widths} {self.network.sha256[:12]}…"
+            same = _name(self.network)
             return f"Both are one network, {same}, so they compute the same function on {place}."
         if self.kind == "equivalent":
             return f"The networks {names} compute the same function on {place}."
@@ -338,13 +367,29 @@ class RegionsClaim(_Statement):
         """Return the entries of the claim in a certificate, without kind and networks."""
         return {"domain": _domain_terms(self.domain), "count": self.count}
 
+    @property
+    def summary(self) -> str:
+        """The claim in short."""
+        regions = count_text([(self.count, "region")])
+        return f"{regions} of {_name(self.network)} on {domain_text(self.terms()['domain'])}"
+
     def __str__(self) -> str:
         place = domain_text(self.terms()["domain"])
-        name = f"{self.network.widths} {self.network.sha256[:12]}…"
+        name = _name(self.network)
         return (
             f"The canonical complex of the network {name} on {place} has exactly {self.count} "
             "regions, and a point inside each of them is listed."
         )
+
+
+def _name(network: Network) -> str:
+    """The widths of any network, and the beginning of its hash."""
+    return f"{network.widths} {network.sha256[:12]}…"
+
+
+def _plain_name(network: Network) -> str:
+    """The architecture of a plain stack, and the beginning of its hash."""
+    return f"{network.architecture} network {network.sha256[:12]}…"
 
 
 def _expect_network(value: object, name: str) -> None:

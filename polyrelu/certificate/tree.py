@@ -258,11 +258,13 @@ class _TreeFile(ABC):
         return write_all([*self._header(target)[1].items(), (target, self.lines(target))])
 
     def __str__(self) -> str:
-        nodes = count_text([(self.log.nodes, "node")])
-        return f"Certificate by '{self.theorem}', {nodes}: {self.claim}"
+        return f"{self._heading()}: {self.claim}"
 
     def __repr__(self) -> str:
-        return bracketed(str(self))
+        return bracketed(f"{self._heading()}: {self.claim.summary}")
+
+    def _heading(self) -> str:
+        return f"Certificate by '{self.theorem}', {count_text([(self.log.nodes, 'node')])}"
 
     def _repr_html_(self) -> str:
         return certificate_table(self.claim, self.theorem, self.hypotheses, self.unverified)

@@ -22,7 +22,7 @@ WRONG: dict[str, Any] = {
     "dict": {"a": 1},
     "nan": float("nan"),
     "scalar array": np.array(1.0),
-    "class": dict,
+    "ellipsis": ...,
 }
 
 

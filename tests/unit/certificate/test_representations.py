@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from polyrelu import Polyhedron
 from polyrelu.certificate import (
@@ -31,7 +32,7 @@ ONE = (Fraction(1),)
 
 
 def test_claims() -> None:
-    claims = [
+    claims: list[Any] = [
         Claim("identifiable", NET, "all"),
         PartClaim(NET, 1),
         RuntimeClaim(NET, ONE, ONE, "float32", ONE),
@@ -39,12 +40,13 @@ def test_claims() -> None:
         RegionsClaim(NET, LINE, 2),
     ]
     assert list(map(repr, claims)) == [
-        f"<Claim: The 1-1-1 network {NAME}… is identifiable among all parameters on R^n: every paramet…>",
-        f"<PartClaim: The 1-1-1 network {NAME}… is determined among transversal parameters on R^n in l…>",
-        f"<RuntimeClaim: The 1-1-1 network {NAME}…, computed layer by layer in float32, differs from i…>",
-        f"<PairClaim: Both are one network, (1, 1, 1) {NAME}…, so they compute the same function on R^…>",
-        f"<RegionsClaim: The canonical complex of the network (1, 1, 1) {NAME}… on R^n has exactly 2 r…>",
+        f"<Claim: 1-1-1 network {NAME}… is identifiable among all parameters>",
+        f"<PartClaim: 1-1-1 network {NAME}… is determined in layer 1 up to signs of rows [W|b]>",
+        f"<RuntimeClaim: 1-1-1 network {NAME}… in float32, error at most 1>",
+        f"<PairClaim: (1, 1, 1) {NAME}… and (1, 1, 1) {NAME}… are equivalent on R^n>",
+        f"<RegionsClaim: 2 regions of (1, 1, 1) {NAME}… on R^n>",
     ]
+    assert claims[0].summary == f"1-1-1 network {NAME}… is identifiable among all parameters"
     assert str(RegionsClaim(NET, LINE, 2)) == (
         f"The canonical complex of the network (1, 1, 1) {NAME}… on R^n has exactly 2 regions, and "
         "a point inside each of them is listed."
@@ -67,8 +69,7 @@ def test_a_certificate() -> None:
     )
     assert str(certificate) == f"Certificate by 'bottleneck': {claim}"
     assert repr(certificate) == (
-        f"<Certificate by 'bottleneck': The 1-1-1 network {NAME}… is identifiable among all "
-        "parameters…>"
+        f"<Certificate by 'bottleneck': 1-1-1 network {NAME}… is identifiable among all parameters>"
     )
     assert certificate._repr_html_() == (
         f"<table><tr><th>claim</th><td>{claim}</td></tr>"
@@ -84,8 +85,7 @@ def test_trees() -> None:
     assert (repr(log), len(log)) == ("<TreeLog, 1 node, 49 bytes>", 1)
     tree = TreeCertificate(PairClaim("equivalent", NET, NET, LINE), ONE, log)
     assert repr(tree) == (
-        f"<Certificate by 'tree', 1 node: Both are one network, (1, 1, 1) {NAME}…, so they "
-        "compute the…>"
+        f"<Certificate by 'tree', 1 node: (1, 1, 1) {NAME}… and (1, 1, 1) {NAME}… are equivalent…>"
     )
     assert tree._repr_html_().startswith(f"<table><tr><th>claim</th><td>{tree.claim}</td></tr>")
     regions = RegionsCertificate(RegionsClaim(NET, LINE, 2), log)
