@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,13 @@ WRONG: dict[str, Any] = {
 def fails_clearly(call: Callable[[], object]) -> str:
     """Return the text of the error; a call that answers gives an empty text.
 
-    Errors of other types than `PolyreluError` pass through, and more than one line is a failure.
+    The answer must show itself. Errors of other types than `PolyreluError` pass through, and more
+    than one line is a failure.
     """
     try:
-        call()
+        answer = call()
+        str(answer)
+        assert "\n" not in repr(answer)
     except PolyreluError as error:
         text = str(error)
         assert text
@@ -48,8 +52,8 @@ def calls_with(
     calls: list[Callable[[], object]] = []
     for place in range(len(good)):
         arguments = (*good[:place], wrong, *good[place + 1 :])
-        calls.append(lambda arguments=arguments: function(*arguments, **options))  # type: ignore[misc]
+        calls.append(partial(function, *arguments, **options))
     for name in options:
         changed = {**options, name: wrong}
-        calls.append(lambda changed=changed: function(*good, **changed))  # type: ignore[misc]
+        calls.append(partial(function, *good, **changed))
     return calls

@@ -44,7 +44,8 @@ def public_names() -> list[str]:
         module = importlib.import_module(f"polyrelu.{room}")
         for name in module.__all__:
             member = getattr(module, name)
-            if inspect.isclass(member) or inspect.isroutine(member):
+            is_documented = inspect.isclass(member) or inspect.isroutine(member)
+            if is_documented and member is not object:  # `NetworkLike` is any object
                 found.append(f"polyrelu.{room}.{name}")
     return found
 

@@ -32,7 +32,7 @@ PAIRS: list[Any] = [([[1], [-1]], [0, 0]), ([[1, 1]], [0])]
 NET = from_arrays(PAIRS)
 CELLS = canonical_complex(NET)
 LIMITS = {"time_limit": 60.0, "memory_limit": 1 << 20, "progress": lambda work: None}
-PROVED = identify(NET)
+PROVED: Any = identify(NET)
 ONE = (Fraction(1),)
 
 #: Each prover, and each type of answers that checks its fields, with good arguments and options.
@@ -51,10 +51,10 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
     "equivalent": (equivalent, (NET, NET, "box:-3,3"), {"seed": 0, **LIMITS}),
     "certify_regions": (certify_regions, (CELLS,), LIMITS),
     "prove_runtime_error": (prove_runtime_error, (runtime_error(NET, "box:-1,1"),), {}),
-    "Proved": (Proved, (PROVED.certificate,), {}),  # type: ignore[union-attr]
-    "Refuted": (Refuted, (PROVED.certificate,), {}),  # type: ignore[union-attr]
-    "save": (PROVED.save, ("cert.json",), {}),  # type: ignore[union-attr]
-    "with_provenance": (PROVED.with_provenance, ({"source": "net"},), {}),  # type: ignore[union-attr]
+    "Proved": (Proved, (PROVED.certificate,), {}),
+    "Refuted": (Refuted, (PROVED.certificate,), {}),
+    "save": (PROVED.save, ("cert.json",), {}),
+    "with_provenance": (PROVED.with_provenance, ({"source": "net"},), {}),
     "Witness": (Witness, (ONE, ONE, ONE), {}),
 }
 
@@ -66,7 +66,7 @@ def test_wrong_arguments(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for call in calls_with(*CALLS[name], wrong):
-        fails_clearly(lambda call=call: (str(made := call()), repr(made)))  # type: ignore[misc]
+        fails_clearly(call)
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -82,7 +82,7 @@ def test_networks_and_domains_in_any_form(tmp_path: Path) -> None:
     for form in (path, str(path), PAIRS, read(path), NET):
         found = identify(form)
         assert isinstance(found, Proved)
-        assert found.certificate == PROVED.certificate  # type: ignore[union-attr]
+        assert found.certificate == PROVED.certificate
         for domain in ("box:-3,3", Polyhedron.box([-3], [3]), None):
             assert equivalent(form, NET, domain).status == "proved"
     assert equivalent(PAIRS, [([[1]], [0])], "orthant").status == "proved"
@@ -150,7 +150,7 @@ def test_a_module_of_torch() -> None:
             "found: expected RuntimeErrorBound, got Network; runtime_error(network, domain)",
         ),
         (
-            lambda: PROVED.with_provenance({"a": 1}),  # type: ignore[union-attr, dict-item]
+            lambda: PROVED.with_provenance({"a": 1}),
             ArgumentError,
             "provenance: expected texts by key",
         ),
