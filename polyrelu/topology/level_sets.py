@@ -453,7 +453,9 @@ def _where(
     """The cells on which the signs of T f - c, shape (number of cells, m), are chosen."""
     polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
     cells = canonical_complex(
-        _with_all_directions(extended(network, rows, levels), polyhedron), polyhedron, progress
+        _with_all_directions(extended(network, rows, levels), polyhedron),
+        polyhedron,
+        progress=progress,
     )
     if not cells.complete:
         raise UnfinishedError(

@@ -180,7 +180,7 @@ def _persistence(
             "persistent homology: needs a bounded polyhedron as domain, such as a box from -1000 "
             "to 1000"
         )
-    cells = canonical_complex(network, domain, progress)
+    cells = canonical_complex(network, domain, progress=progress)
     if not cells.complete:
         raise UnfinishedError("the complex is incomplete: the outputs are not affine on its cells")
     values = [sign * value for value in _at_vertices(cells, output)]
