@@ -7,13 +7,17 @@ find evidence, and the checker re-derives it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from polyrelu.certificate.text import domain_text, part_text
+from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron, decimal_above, format_integer, format_rational
 from polyrelu.network import Network
+from polyrelu.support.arguments import expect, expect_choice, expect_count
+from polyrelu.support.display import bracketed, count_text
 
 __all__ = ["Among", "Claim", "PairClaim", "PartClaim", "RegionsClaim", "RuntimeClaim"]
 
@@ -22,8 +26,22 @@ Among = Literal["all", "regular", "transversal", "generic"]
 Kind = Literal["identifiable", "not-identifiable"]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class _Statement(ABC):
+    """A claim, which `str` shows as a sentence and `repr` in short."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """The claim in short."""
+
+    def __repr__(self) -> str:
+        return bracketed(f"{type(self).__name__}: {self.summary}")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Claim(_Statement):
     """A claim about the parameters of a network among competitors on a domain.
 
     Attributes
@@ -54,6 +72,13 @@ class Claim:
     other: Network | None = None
     domain: str = "R^n"
 
+    def __post_init__(self) -> None:
+        expect_choice(self.kind, get_args(Kind), "kind")
+        expect_choice(self.among, get_args(Among), "among")
+        _expect_network(self.network, "network")
+        if self.other is not None:
+            _expect_network(self.other, "other")
+
     @property
     def networks(self) -> dict[str, Network]:
         """The networks by their keys in the certificate."""
@@ -63,8 +88,14 @@ class Claim:
         """Return the entries of the claim in a certificate, without kind and networks."""
         return {"domain": self.domain, "among": self.among}
 
+    @property
+    def summary(self) -> str:
+        """The claim in short."""
+        verb = "is identifiable" if self.kind == "identifiable" else "is not identifiable"
+        return f"{_plain_name(self.network)} {verb} among {self.among} parameters"
+
     def __str__(self) -> str:
-        shape = f"The {self.network.architecture} network {self.network.sha256[:12]}…"
+        shape = f"The {_plain_name(self.network)}"
         members = "every parameter" if self.among == "all" else f"every {self.among} parameter"
         if self.kind == "identifiable":
             return (
@@ -80,8 +111,8 @@ class Claim:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PartClaim:
+@dataclass(frozen=True, slots=True, repr=False)
+class PartClaim(_Statement):
     """The claim that the function determines a part of the parameters (FORMAT.md, section 3.2).
 
     Attributes
@@ -115,6 +146,12 @@ class PartClaim:
     among: Among = "transversal"
     domain: str = "R^n"
 
+    def __post_init__(self) -> None:
+        _expect_network(self.network, "network")
+        expect_count(self.layers, "layers", 1)
+        expect(self.neurons, tuple, "neurons")
+        expect_choice(self.among, get_args(Among), "among")
+
     @property
     def networks(self) -> dict[str, Network]:
         """The network by its key in the certificate."""
@@ -129,9 +166,15 @@ class PartClaim:
             "neurons": list(self.neurons),
         }
 
+    @property
+    def summary(self) -> str:
+        """The claim in short."""
+        part = part_text(self.layers, self.neurons)
+        return f"{_plain_name(self.network)} is determined in {part}"
+
     def __str__(self) -> str:
         return (
-            f"The {self.network.architecture} network {self.network.sha256[:12]}… is determined "
+            f"The {_plain_name(self.network)} is determined "
             f"among {self.among} parameters on {self.domain} in "
             f"{part_text(self.layers, self.neurons)}: every {self.among} parameter of its "
             "architecture with the same function agrees with it there after permutation and "
@@ -139,8 +182,8 @@ class PartClaim:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RuntimeClaim:
+@dataclass(frozen=True, slots=True, repr=False)
+class RuntimeClaim(_Statement):
     """The claim that a float runtime stays close to the exact function on a box.
 
     FORMAT.md, section 3.7, has the details.
@@ -177,6 +220,14 @@ class RuntimeClaim:
     kind: Literal["runtime-error"] = "runtime-error"
     among: ClassVar[str] = ""  # there are no competitors
 
+    def __post_init__(self) -> None:
+        _expect_network(self.network, "network")
+        expect(self.arithmetic, str, "arithmetic")
+        for name in ("lower", "upper", "at_most"):
+            numbers = expect(getattr(self, name), tuple, name)
+            if not numbers or not all(isinstance(number, Fraction) for number in numbers):
+                raise ArgumentError(f"{name}: expected a tuple of at least one Fraction")
+
     @property
     def networks(self) -> dict[str, Network]:
         """The network by its key in the certificate."""
@@ -193,16 +244,22 @@ class RuntimeClaim:
             "at-most": at_most,
         }
 
+    @property
+    def summary(self) -> str:
+        """The claim in short."""
+        bound = decimal_above(max(self.at_most))
+        return f"{_plain_name(self.network)} in {self.arithmetic}, error at most {bound}"
+
     def __str__(self) -> str:
         return (
-            f"The {self.network.architecture} network {self.network.sha256[:12]}…, computed layer "
+            f"The {_plain_name(self.network)}, computed layer "
             f"by layer in {self.arithmetic}, differs from its exact function by at most "
             f"{decimal_above(max(self.at_most))} on the box."
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PairClaim:
+@dataclass(frozen=True, slots=True, repr=False)
+class PairClaim(_Statement):
     """The claim that two networks compute the same function on a domain, or do not.
 
     FORMAT.md, section 3.8, has the details.
@@ -232,6 +289,12 @@ class PairClaim:
     domain: Polyhedron
     among: ClassVar[str] = ""  # there are no competitors
 
+    def __post_init__(self) -> None:
+        expect_choice(self.kind, ("equivalent", "not-equivalent"), "kind")
+        _expect_network(self.network, "network")
+        _expect_network(self.other, "other")
+        expect(self.domain, Polyhedron, "domain")
+
     @property
     def networks(self) -> dict[str, Network]:
         """The networks by their keys in the certificate."""
@@ -241,21 +304,26 @@ class PairClaim:
         """Return the entries of the claim in a certificate, without kind and networks."""
         return {"domain": _domain_terms(self.domain)}
 
+    @property
+    def summary(self) -> str:
+        """The claim in short."""
+        names = " and ".join(map(_name, self.networks.values()))
+        verb = "are" if self.kind == "equivalent" else "are not"
+        return f"{names} {verb} equivalent on {domain_text(self.terms()['domain'])}"
+
     def __str__(self) -> str:
         place = domain_text(self.terms()["domain"])
-        names = " and ".join(
-            f"{network.widths} {network.sha256[:12]}…" for network in self.networks.values()
-        )
+        names = " and ".join(map(_name, self.networks.values()))
         if self.network == self.other:
-            same = f"{self.network.widths} {self.network.sha256[:12]}…"
+            same = _name(self.network)
             return f"Both are one network, {same}, so they compute the same function on {place}."
         if self.kind == "equivalent":
             return f"The networks {names} compute the same function on {place}."
         return f"The networks {names} do not compute the same function on {place}."
 
 
-@dataclass(frozen=True, slots=True)
-class RegionsClaim:
+@dataclass(frozen=True, slots=True, repr=False)
+class RegionsClaim(_Statement):
     """The claim that a canonical complex has a number of cells of full dimension.
 
     FORMAT.md, section 5.1, has the details.
@@ -285,6 +353,11 @@ class RegionsClaim:
     kind: Literal["regions"] = "regions"
     among: ClassVar[str] = ""  # there are no competitors
 
+    def __post_init__(self) -> None:
+        _expect_network(self.network, "network")
+        expect(self.domain, Polyhedron, "domain")
+        expect_count(self.count, "count", 1)
+
     @property
     def networks(self) -> dict[str, Network]:
         """The network by its key in the certificate."""
@@ -294,13 +367,33 @@ class RegionsClaim:
         """Return the entries of the claim in a certificate, without kind and networks."""
         return {"domain": _domain_terms(self.domain), "count": self.count}
 
+    @property
+    def summary(self) -> str:
+        """The claim in short."""
+        regions = count_text([(self.count, "region")])
+        return f"{regions} of {_name(self.network)} on {domain_text(self.terms()['domain'])}"
+
     def __str__(self) -> str:
         place = domain_text(self.terms()["domain"])
-        name = f"{self.network.widths} {self.network.sha256[:12]}…"
+        name = _name(self.network)
         return (
             f"The canonical complex of the network {name} on {place} has exactly {self.count} "
             "regions, and a point inside each of them is listed."
         )
+
+
+def _name(network: Network) -> str:
+    """The widths of any network, and the beginning of its hash."""
+    return f"{network.widths} {network.sha256[:12]}…"
+
+
+def _plain_name(network: Network) -> str:
+    """The architecture of a plain stack, and the beginning of its hash."""
+    return f"{network.architecture} network {network.sha256[:12]}…"
+
+
+def _expect_network(value: object, name: str) -> None:
+    expect(value, Network, name, "polyrelu.load reads one")
 
 
 def _domain_terms(domain: Polyhedron) -> dict[str, list[str]]:

@@ -7,20 +7,20 @@ argument is one clear error.
 
 from __future__ import annotations
 
-import os
 from typing import TypeAlias
 
 from polyrelu.errors import ArgumentError, DomainError, NetworkError
 from polyrelu.exact import Polyhedron, to_fraction
 from polyrelu.formats.domain import parse_domain
+from polyrelu.formats.imported import Imported
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect_list
 from polyrelu.support.typing import Point
 
-__all__ = ["DomainLike", "NetworkLike", "as_domain", "as_network", "as_point"]
+__all__ = ["DomainLike", "NetworkLike", "as_domain", "as_imported", "as_network", "as_point"]
 
-#: An exact network, the name of a file or of a shipped example, a module of PyTorch, a fitted
-#: perceptron of scikit-learn, or pairs (W, b), W of shape (out, in).
+#: An exact network, what `read` returns, the name of a file or of a shipped example, a module of
+#: PyTorch, a fitted perceptron of scikit-learn, or pairs (W, b), W of shape (out, in).
 NetworkLike: TypeAlias = object
 #: A polyhedron, the text of a domain as on the command line, or None for the whole space.
 DomainLike: TypeAlias = Polyhedron | str | None
@@ -32,7 +32,7 @@ def as_network(source: NetworkLike) -> Network:
     Parameters
     ----------
     source
-        A `Network`, or whatever `polyrelu.load` takes.
+        A network, or what `polyrelu.load` takes, or what `polyrelu.read` returns.
 
     Returns
     -------
@@ -49,11 +49,40 @@ def as_network(source: NetworkLike) -> Network:
     >>> as_network([([[1, 2]], [3])]).widths
     (2, 1)
     """
-    if isinstance(source, Network):
-        return source
-    from polyrelu.formats.load import load
+    return source if isinstance(source, Network) else as_imported(source).network
 
-    return load(os.fspath(source) if isinstance(source, os.PathLike) else source)
+
+def as_imported(source: NetworkLike) -> Imported:
+    """Return the network that an argument stands for, with the record of what was read.
+
+    Parameters
+    ----------
+    source
+        A network, or what `polyrelu.load` takes, or what `polyrelu.read` returns.
+
+    Returns
+    -------
+    Imported
+        The record itself, or the one of the reading. A network that was not read computes layer by
+        layer, and has no source.
+
+    Raises
+    ------
+    NetworkError
+        The argument is not a network that can be taken exactly.
+
+    Examples
+    --------
+    >>> as_imported([([[1, 2]], [3])]).format
+    'pairs (W, b)'
+    """
+    if isinstance(source, Imported):
+        return source
+    if isinstance(source, Network):
+        return Imported(source, "network", (), ())
+    from polyrelu.formats.load import read
+
+    return read(source)
 
 
 def as_domain(domain: DomainLike, num_inputs: int) -> Polyhedron:

@@ -10,6 +10,7 @@ import operator
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from numbers import Real
 from pathlib import Path
 from typing import Any, SupportsIndex, TypeVar
 
@@ -17,10 +18,14 @@ from polyrelu.errors import ArgumentError
 
 __all__ = [
     "expect",
+    "expect_choice",
     "expect_count",
+    "expect_function",
     "expect_index",
     "expect_integer",
+    "expect_limit",
     "expect_list",
+    "expect_one_of",
     "expect_path",
 ]
 
@@ -135,8 +140,8 @@ def expect_list(value: object, name: str) -> list[Any]:
     raise ArgumentError(f"{name}: expected a sequence, got {_described(value)}")
 
 
-def expect_path(value: object, name: str) -> Path:
-    """Return an argument that is the name of a file.
+def expect_path(value: object, name: str, remedy: str = "") -> Path:
+    """Return an argument that is the name of a file; `remedy` ends the error.
 
     Examples
     --------
@@ -149,7 +154,71 @@ def expect_path(value: object, name: str) -> Path:
     """
     if isinstance(value, str | os.PathLike):
         return Path(value)
-    raise ArgumentError(f"{name}: expected the name of a file, got {_described(value)}")
+    end = f"; {remedy}" if remedy else ""
+    raise ArgumentError(f"{name}: expected the name of a file, got {_described(value)}{end}")
+
+
+def expect_one_of(value: object, kinds: tuple[type, ...], name: str, remedy: str = "") -> None:
+    """Refuse an argument that has none of the given types; `remedy` ends the error.
+
+    Examples
+    --------
+    >>> expect_one_of("net.npz", (bytes, int), "data", "open(…).read() makes bytes")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: data: expected bytes or int, got str 'net.npz';
+    open(…).read() makes bytes
+    """
+    if not isinstance(value, kinds):
+        names = " or ".join(kind.__name__ for kind in kinds)
+        end = f"; {remedy}" if remedy else ""
+        raise ArgumentError(f"{name}: expected {names}, got {_described(value)}{end}")
+
+
+def expect_choice(value: object, choices: Iterable[str], name: str) -> None:
+    """Refuse an argument that is none of the given texts.
+
+    Examples
+    --------
+    >>> expect_choice("float16", ("float32", "float64"), "arithmetic")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: arithmetic: choose from 'float32', 'float64', got str 'float16'
+    """
+    known = tuple(choices)
+    if not isinstance(value, str) or value not in known:
+        names = ", ".join(map(repr, known))
+        raise ArgumentError(f"{name}: choose from {names}, got {_described(value)}")
+
+
+def expect_limit(value: object, name: str) -> None:
+    """Refuse a limit that is neither None, for no limit, nor a number of at least 0.
+
+    Examples
+    --------
+    >>> expect_limit("1", "time_limit")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: time_limit: expected a number, at least 0, or None, got str '1'
+    """
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if value is not None and not (is_number and value >= 0):  # type: ignore[operator]
+        problem = f"expected a number, at least 0, or None, got {_described(value)}"
+        raise ArgumentError(f"{name}: {problem}")
+
+
+def expect_function(value: object, name: str) -> None:
+    """Refuse an argument that is neither None nor a function.
+
+    Examples
+    --------
+    >>> expect_function(3, "progress")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: progress: expected a function or None, got int 3
+    """
+    if value is not None and not callable(value):
+        raise ArgumentError(f"{name}: expected a function or None, got {_described(value)}")
 
 
 def _described(value: object) -> str:

@@ -8,11 +8,15 @@ place of the package where a lower room reaches a higher one.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from html import escape
 from importlib import import_module
 
 from polyrelu.errors import PolyreluError
 
-__all__ = ["count_text", "shortened", "svg_of"]
+__all__ = ["bracketed", "count_text", "html_table", "shortened", "svg_of"]
+
+#: Maximum number of characters of the line that stands for an object.
+_WIDTH = 100
 
 
 def svg_of(thing: object) -> str | None:
@@ -55,3 +59,27 @@ def count_text(counts: Iterable[tuple[int, str]]) -> str:
         several = noun[:-2] + "ices" if noun.endswith("ex") else f"{noun}s"
         texts.append(f"{count} {noun if count == 1 else several}")
     return ", ".join(texts)
+
+
+def bracketed(text: str) -> str:
+    """Return the text of `__repr__`: one line of at most 100 printable characters in <…>.
+
+    Examples
+    --------
+    >>> bracketed("Attempt, shallow: two\\nlines")
+    '<Attempt, shallow: two lines>'
+    """
+    line = "".join(c if c.isprintable() else "?" for c in " ".join(text[:4000].split()))
+    return f"<{line}>" if len(line) <= _WIDTH - 2 else f"<{line[: _WIDTH - 3].rstrip()}…>"
+
+
+def html_table(rows: Iterable[tuple[str, str]]) -> str:
+    """Return a table with a heading and a text in each row, both escaped.
+
+    Examples
+    --------
+    >>> html_table([("source", "<b>.npz")])
+    '<table><tr><th>source</th><td>&lt;b&gt;.npz</td></tr></table>'
+    """
+    cells = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows)
+    return f"<table>{''.join(cells)}</table>"
