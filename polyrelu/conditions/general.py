@@ -83,7 +83,7 @@ def generic(cells: PolyhedralComplex, limits: Limits = _DEFAULT_LIMITS) -> Condi
     """
     require_plain(cells.network, "genericity")
     return combined(
-        "generic", [supertransversality(cells), masked_ranks(cells.network, limits.products)]
+        "generic", [supertransversality(cells), masked_ranks(cells.network, limit=limits.products)]
     )
 
 
@@ -131,8 +131,8 @@ def pl_general(cells: PolyhedralComplex, limits: Limits = _DEFAULT_LIMITS) -> Co
     return combined(
         "pl_general",
         [
-            masked_ranks(cells.network, limits.products),
-            noncollinear_pieces(cells.network, limits.pieces),
+            masked_ranks(cells.network, limit=limits.products),
+            noncollinear_pieces(cells.network, limit=limits.pieces),
             zero_extrema(cells),
         ],
     )

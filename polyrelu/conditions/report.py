@@ -70,8 +70,8 @@ def conditions(
     require_complete(cells, "conditions")
     network = cells.network
     transversal = supertransversality(cells)
-    ranks = _defined("masked_ranks", "products", lambda: masked_ranks(network, limits.products))
-    pieces = _defined("noncollinear", "pieces", lambda: noncollinear_pieces(network, limits.pieces))
+    ranks = _defined("masked_ranks", "products", lambda: masked_ranks(network, limit=limits.products))
+    pieces = _defined("noncollinear", "pieces", lambda: noncollinear_pieces(network, limit=limits.pieces))
     extrema = _defined("no_zero_extrema", "zeros", lambda: zero_extrema(cells))
     return (
         transversal,

@@ -392,7 +392,7 @@ def hidden_conditions(hidden: HiddenHyperplane, flipped: Sequence[int] = ()) -> 
     import sympy
 
     t = sympy.Symbol("t", real=True)
-    base = hidden.member(flipped)
+    base = hidden.member(flipped=flipped)
     width, outputs = base.widths[hidden.layer], base.widths[hidden.layer + 2]
     rows = [
         [_sympy_rational(entry) for entry in row]

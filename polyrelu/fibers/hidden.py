@@ -147,7 +147,7 @@ class HiddenHyperplane:
     def sample(self, rng: Random) -> Network:
         """Return a random member of a random component."""
         flipped = [k for k in self.flippable if rng.random() < 0.5]
-        return self.member(flipped, self.random_shift(rng), rng)
+        return self.member(flipped=flipped, shift=self.random_shift(rng), rng=rng)
 
     def random_shift(self, rng: Random) -> Fraction:
         """Return a random shift t with `least_shift` ≤ t, of the size of the numbers at hand."""

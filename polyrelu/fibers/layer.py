@@ -603,7 +603,7 @@ def layer_fiber(
         tuple(after.weight.transpose().rows()),
         tuple(after.bias.entries()),
     )
-    fiber = LayerFiber(neurons, domain, width)
+    fiber = LayerFiber(neurons, domain, width=width)
     if fiber.width < len(fiber.normals):
         raise NetworkError(
             f"{len(fiber.normals)} hyperplanes are visible, more than {fiber.width} neurons can "

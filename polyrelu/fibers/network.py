@@ -266,12 +266,12 @@ class HiddenComponent:
     def member(self, rng: Random | None = None) -> Network:
         """Return the network with these flips, translated at random if `rng` is given."""
         if rng is None:
-            return self.hidden.member(self.flipped)
-        return self.hidden.member(self.flipped, self.hidden.random_shift(rng), rng)
+            return self.hidden.member(flipped=self.flipped)
+        return self.hidden.member(flipped=self.flipped, shift=self.hidden.random_shift(rng), rng=rng)
 
     def conditions(self) -> Conditions:
         """Return the equations and inequalities of the component, see `hidden_conditions`."""
-        return hidden_conditions(self.hidden, self.flipped)
+        return hidden_conditions(self.hidden, flipped=self.flipped)
 
 
 @dataclass(frozen=True)

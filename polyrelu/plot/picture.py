@@ -159,11 +159,15 @@ def picture(
         canvas = Canvas(view)
         if what == "boundary":
             paint_boundary(
-                canvas, decision_boundary(network, polyhedron, progress), network.outputs
+                canvas, decision_boundary(network, polyhedron, progress=progress), network.outputs
             )
         else:
             name = f"level set: output {output} = {level}"
-            paint_level_set(canvas, level_set(network, level, output, polyhedron, progress), name)
+            paint_level_set(
+                canvas,
+                level_set(network, level, polyhedron, output=output, progress=progress),
+                name,
+            )
         return Picture(what, view, canvas.ax.figure, dict(canvas.counts))
     cells = require_complete(canonical_complex(network, polyhedron, progress))
     if what == "layers":
@@ -248,9 +252,9 @@ def surface(
     if box is not None:
         polyhedron = window(polyhedron, box)[0]
     if what == "boundary":
-        return decision_boundary(network, polyhedron, progress)
+        return decision_boundary(network, polyhedron, progress=progress)
     if what == "level":
-        return level_set(network, level, output, polyhedron, progress)
+        return level_set(network, level, polyhedron, output=output, progress=progress)
     if what not in ("zeros", "weights"):
         raise DomainError(f"{what} is no surface; choose one of zeros, weights, boundary, level")
     cells = require_complete(canonical_complex(network, polyhedron, progress))

@@ -6,16 +6,17 @@ names the argument, what is expected and what came, and never an error from deep
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 from polyrelu.errors import ArgumentError
 
-__all__ = ["expect", "expect_count", "expect_index"]
+__all__ = ["expect", "expect_count", "expect_index", "expect_indices"]
 
 T = TypeVar("T")
 
 
-def expect(value: object, kind: type[T], name: str) -> T:
+def expect(value: object, kind: type[T], name: str, maker: str = "") -> T:
     """Return an argument whose type is right.
 
     Parameters
@@ -26,6 +27,8 @@ def expect(value: object, kind: type[T], name: str) -> T:
         The type that it must have.
     name
         The name of the parameter, for the error.
+    maker
+        What makes an argument of the right type, for the error.
 
     Returns
     -------
@@ -48,7 +51,8 @@ def expect(value: object, kind: type[T], name: str) -> T:
     """
     if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
         return value
-    raise ArgumentError(f"{name}: expected {kind.__name__}, got {_described(value)}")
+    remedy = f"; {maker} makes one" if maker else ""
+    raise ArgumentError(f"{name}: expected {kind.__name__}, got {_described(value)}{remedy}")
 
 
 def expect_count(value: object, name: str, least: int = 0) -> int:
@@ -65,6 +69,27 @@ def expect_count(value: object, name: str, least: int = 0) -> int:
     if number < least:
         raise ArgumentError(f"{name}: expected an integer, at least {least}, got {number}")
     return number
+
+
+def expect_indices(values: object, size: int, name: str) -> tuple[int, ...]:
+    """Return an argument that lists different ones of `size` things, counted from 0.
+
+    Examples
+    --------
+    >>> expect_indices([2, 0], 3, "neurons")
+    (2, 0)
+    >>> expect_indices([1, 1], 3, "neurons")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: neurons: 1 is given twice
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ArgumentError(f"{name}: expected a list of indices, got {_described(values)}")
+    indices = tuple(expect_index(value, size, name) for value in values)
+    if len(set(indices)) < len(indices):
+        twice = next(index for index in indices if indices.count(index) > 1)
+        raise ArgumentError(f"{name}: {twice} is given twice")
+    return indices
 
 
 def expect_index(value: object, size: int, name: str, first: int = 0) -> int:

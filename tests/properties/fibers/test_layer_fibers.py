@@ -251,7 +251,8 @@ def test_the_smallest_layer(part: int) -> None:
         if found.is_smallest:
             for less in range(max(1, len(fiber.normals)), found.width):
                 assert all(
-                    component.is_empty for component in LayerFiber(given, domain, less).components()
+                    component.is_empty
+                    for component in LayerFiber(given, domain, width=less).components()
                 )
     assert narrower > 10
     assert certain > 40

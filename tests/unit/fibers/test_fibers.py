@@ -388,13 +388,13 @@ def test_the_half_line_of_translations() -> None:
         1,
     )
     for shift in (-1, Fraction(-1, 2), 0, 5):
-        assert proved_by_checker(HIDING, hidden.member((), shift))
+        assert proved_by_checker(HIDING, hidden.member(shift=shift))
     with pytest.raises(NetworkError, match="below the least admissible"):
-        hidden.member((), Fraction(-9, 8))
+        hidden.member(shift=Fraction(-9, 8))
     conditions = hidden_conditions(hidden)
     (t,) = conditions.unknowns
     assert conditions.inequalities == (t >= -1,)
-    moved = hidden.member((), 3)
+    moved = hidden.member(shift=3)
     rows = [row for layer in (0, 1) for row in moved.layers[layer].augmented().rows()]
     tables = [*conditions.tables["layer 1"], *conditions.tables["layer 2"]]
     symbolic = [tuple(entry.subs(t, 3) for entry in row) for row in tables]
@@ -426,7 +426,7 @@ def test_the_group_of_flips() -> None:
         product = flip_matrix(3, 0, factors, first) @ flip_matrix(3, 0, factors, second)
         assert product == flip_matrix(3, 0, factors, sorted(set(first) ^ set(second)))
     for flipped in sets:
-        member = hidden.member(flipped)
+        member = hidden.member(flipped=flipped)
         assert (
             member.layers[0].augmented()
             == flip_matrix(3, 0, factors, flipped) @ SINGLE.layers[0].augmented()
@@ -439,7 +439,7 @@ def test_a_normalised_network_flips_with_ones() -> None:
     net = normalised(hidden_of(SINGLE))
     assert list(net.weight(2).row(0)) == [1, -1, -1]
     assert related(net, SINGLE)
-    flipped = hidden_of(net).member([1, 2])
+    flipped = hidden_of(net).member(flipped=[1, 2])
     rows = net.layers[0].augmented().rows()
     total = tuple(a - b - c for a, b, c in zip(*rows, strict=True))
     assert flipped.layers[0].augmented().row(0) == total
