@@ -82,7 +82,7 @@ def test_domains(name: str) -> None:
     box = Polyhedron.box([-2, -2], [2, 2])
     assert repr(SETS[name](NORM, box)) == repr(SETS[name](NORM, BOX))
     for wrong in (3, "no such domain", object(), Polyhedron.box([0], [1]), "box:0,1;0,1;0,1"):
-        with pytest.raises((DomainError, ArgumentError), match="domain|box"):
+        with pytest.raises((DomainError, ArgumentError), match=r"domain|box"):
             SETS[name](NORM, wrong)
 
 
@@ -99,14 +99,14 @@ def test_persistence_needs_a_bounded_domain(name: str) -> None:
 @pytest.mark.parametrize("name", WITH_OUTPUT)
 @pytest.mark.parametrize("wrong", [1, -1, True, "0", None, 0.0])
 def test_no_such_output(name: str, wrong: object) -> None:
-    with pytest.raises(DomainError, match="there is no output .*, only 0 to 0"):
+    with pytest.raises(DomainError, match=r"there is no output .*, only 0 to 0"):
         SETS[name](NORM, output=wrong)
 
 
 def test_no_such_label() -> None:
     for network in (NORM, TWO):
         for wrong in (2, -1, True, "0", None):
-            with pytest.raises(DomainError, match="there is no label .*, only 0 to 1"):
+            with pytest.raises(DomainError, match=r"there is no label .*, only 0 to 1"):
                 decision_region(network, wrong)  # type: ignore[arg-type]
 
 
