@@ -27,8 +27,8 @@ from polyrelu.network import NeuronId
 FIRST, SECOND = NeuronId(1, 0), NeuronId(2, 1)
 PIECE = AffinePiece(SECOND, ((0, 2),), (Fraction(1, 2), Fraction(3)))
 PRODUCT = MaskedProduct(1, ((0, 1), (0,)), 1)
-HOLDS = Condition("transparent", "holds", 7, "regions")
-UNCHECKED = Condition("generic", "unchecked", 5, "cells", reason="only 5 < 9 cells")
+HOLDS: Condition[None] = Condition("transparent", "holds", 7, "regions")
+UNCHECKED: Condition[None] = Condition("generic", "unchecked", 5, "cells", reason="only 5 < 9 cells")
 CROSSING = TransverseCrossing(FIRST, SECOND, Cell(0, 3))
 
 SHOWN: list[tuple[object, str]] = [
