@@ -338,7 +338,7 @@ def test_symbolic_derivative_vanishes_for_one_pattern(sizes: tuple[int, int, int
     _, neurons, _, points = sizes
     assert symbolic_derivative(*sizes).is_zero_matrix
     pattern = [[k % 2 for k in range(points)]] * neurons
-    assert symbolic_derivative(*sizes, pattern).is_zero_matrix
+    assert symbolic_derivative(*sizes, active=pattern).is_zero_matrix
 
 
 def test_symbolic_derivative_of_different_patterns() -> None:
