@@ -208,7 +208,9 @@ def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
             searches[:] = [search]
             return time.process_time() < started + limit
 
-        outcome: Any = polyrelu.identify(network, "transversal", time_limit=None, progress=progress)
+        outcome: Any = polyrelu.identify(
+            network, among="transversal", time_limit=None, progress=progress
+        )
         case.verdict, case.seconds = outcome.status, time.process_time() - started
         case.among = outcome.certificate.claim.among if isinstance(outcome, Proved) else ""
     elif truth.best.hold:

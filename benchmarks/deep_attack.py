@@ -263,7 +263,7 @@ def transparent(count: int, rng: Random) -> dict[str, Any]:
         counts["networks"] += 1
         if not has_hypotheses(network):
             counts["without the hypotheses"] += 1
-        elif polyrelu.identify(network, "regular").status == "proved":
+        elif polyrelu.identify(network, among="regular").status == "proved":
             counts[f"{'-'.join(map(str, widths))}: proved"] += 1
         else:
             wrong.append(str(plain(network)))

@@ -30,8 +30,11 @@ from polyrelu.certificate import (
     number_text,
     vector_text,
 )
+from polyrelu.errors import ArgumentError
 from polyrelu.exact import format_rational
 from polyrelu.network import Network
+from polyrelu.support.arguments import expect, expect_one_of
+from polyrelu.support.display import bracketed, html_table
 from polyrelu.support.text_files import wrapped
 
 __all__ = [
@@ -74,9 +77,6 @@ class _Answer:
             "isinstance(outcome, Proved)"
         )
 
-    def __repr__(self) -> str:
-        return str(self)  # a terminal shows it, and the fields would fill pages
-
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
@@ -92,6 +92,13 @@ class _Decided(_Answer, Generic[AnyCertificate]):
     """
 
     certificate: AnyCertificate
+
+    def __post_init__(self) -> None:
+        kinds = (Certificate, TreeCertificate, RegionsCertificate)
+        expect_one_of(self.certificate, kinds, "certificate")
+
+    def __repr__(self) -> str:
+        return bracketed(f"{type(self).__name__}: {self.certificate.claim}")
 
     def save(self, path: str | Path) -> list[Path]:
         """Write the certificate to a file, and large networks to files beside it.
@@ -120,7 +127,15 @@ class _Decided(_Answer, Generic[AnyCertificate]):
         ----------
         provenance
             The notes; the checker does not verify them.
+
+        Raises
+        ------
+        ArgumentError
+            The notes are no texts by key.
         """
+        notes = expect(provenance, dict, "provenance")
+        if not all(isinstance(text, str) for note in notes.items() for text in note):
+            raise ArgumentError("provenance: expected texts by key")
         certificate: Any = self.certificate
         return replace(
             self,
@@ -128,7 +143,7 @@ class _Decided(_Answer, Generic[AnyCertificate]):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Attempt:
     """A theorem that was tried and did not decide.
 
@@ -153,6 +168,9 @@ class Attempt:
 
     def __str__(self) -> str:
         return f"{self.theorem}: {self.reason}"
+
+    def __repr__(self) -> str:
+        return bracketed(f"Attempt, {self}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -253,7 +271,7 @@ class PartlyIdentifiable(Proved[Certificate]):
     >>> first = ([[1, -1], [3, -1], [-1, 2]], [2, 1, -3])
     >>> second = ([[-3, 2, -3], [1, -3, -2]], [2, -3])
     >>> net = polyrelu.from_arrays([first, second, ([[-1, 3]], [-2])])
-    >>> outcome = polyrelu.identify(net, "transversal", time_limit=None)
+    >>> outcome = polyrelu.identify(net, among="transversal", time_limit=None)
     >>> outcome.status, outcome.part.certificate.claim.layers
     ('undecided', 1)
     """
@@ -414,7 +432,7 @@ class RegionsListed(Proved[RegionsCertificate]):
         return [f"tree: {self.work}"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Witness:
     """A point and the exact outputs of two networks there.
 
@@ -434,6 +452,29 @@ class Witness:
     x: tuple[Fraction, ...]
     f: tuple[Fraction, ...]
     g: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("x", "f", "g"):
+            numbers = expect(getattr(self, name), tuple, name)
+            if not numbers or not all(isinstance(number, Fraction) for number in numbers):
+                raise ArgumentError(f"{name}: expected a tuple of at least one Fraction")
+        if len(self.f) != len(self.g):
+            raise ArgumentError(f"f and g: {len(self.f)} outputs and {len(self.g)}")
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {text}" for name, text in self._rows())
+
+    def __repr__(self) -> str:
+        return bracketed(f"Witness: {self.difference()}")
+
+    def _repr_html_(self) -> str:
+        return html_table(self._rows())
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """The three vectors with their names."""
+        numbers = self.to_json()
+        names = (("x", "x"), ("f(x)", "f"), ("g(x)", "g"))
+        return [(name, vector_text(numbers[key])) for name, key in names]
 
     def difference(self) -> str:
         """Return a sentence with the output that differs most and the difference."""
@@ -473,13 +514,8 @@ class NotEquivalent(Refuted):
     search: SearchStatistics
 
     def __str__(self) -> str:
-        numbers = self.witness.to_json()
         lines = [f"refuted. {self.certificate.claim}", str(self.search)]
-        lines += [
-            f"{name}: {vector_text(numbers[key])}"
-            for name, key in (("x", "x"), ("f(x)", "f"), ("g(x)", "g"))
-        ]
-        lines.append(self.witness.difference())
+        lines += [*str(self.witness).splitlines(), self.witness.difference()]
         return _wrapped([*lines, PAIR_MEANING])
 
 
@@ -502,7 +538,7 @@ class Undecided(_Answer):
     --------
     >>> import polyrelu
     >>> net = polyrelu.from_arrays([([[1], [1]], [0, 0]), ([[1, 1]], [0])])
-    >>> outcome = polyrelu.identify(net, "regular")
+    >>> outcome = polyrelu.identify(net, among="regular")
     >>> outcome.status, outcome.attempts[0].theorem
     ('undecided', 'shallow')
     """
@@ -512,6 +548,9 @@ class Undecided(_Answer):
     search: ProofStatistics | None = None
     part: PartlyIdentifiable | None = None
     status: ClassVar[str] = "undecided"
+
+    def __repr__(self) -> str:
+        return bracketed(f"Undecided: {self.reason}")
 
     def __str__(self) -> str:
         work = str(self.search).removeprefix("route none: ")

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from polyrelu.certificate.claims import Claim, PairClaim, PartClaim, RuntimeClaim
-from polyrelu.certificate.theorems import hypothesis_statement
+from polyrelu.certificate.theorems import THEOREMS, hypothesis_statement
 from polyrelu.network import Network, to_document
+from polyrelu.support.arguments import expect, expect_choice, expect_one_of, expect_path
+from polyrelu.support.display import bracketed, html_table
 from polyrelu.support.text_files import layout, write_all
 
 __all__ = ["Certificate", "Hypothesis"]
@@ -28,7 +30,7 @@ FORMAT, VERSION = "polyrelu-certificate", 1
 INLINE_PARAMETERS = 5_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Hypothesis:
     """A hypothesis of a theorem with its evidence.
 
@@ -68,6 +70,14 @@ class Hypothesis:
             "evidence": self.evidence,
         }
 
+    def __str__(self) -> str:
+        return f"[{self.status}] {self.id}: {self.statement}"
+
+    def __repr__(self) -> str:
+        return bracketed(
+            f"Hypothesis '{self.id}' of '{self.theorem}', {len(self.evidence)} entries"
+        )
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Certificate:
@@ -98,6 +108,12 @@ class Certificate:
     hypotheses: tuple[Hypothesis, ...]
     unverified: dict[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        expect_one_of(self.claim, (Claim, PartClaim, RuntimeClaim, PairClaim), "claim")
+        expect_choice(self.theorem, THEOREMS, "theorem")
+        expect(self.hypotheses, tuple, "hypotheses")
+        expect(self.unverified, dict, "unverified")
+
     def to_document(self, target: Path | None = None) -> tuple[dict[str, Any], dict[Path, str]]:
         """Return the JSON document, and the text of the network files that belong beside it.
 
@@ -119,7 +135,7 @@ class Certificate:
         }
         return document, beside
 
-    def save(self, path: str | Path, also: Mapping[Path, Network] | None = None) -> list[Path]:
+    def save(self, path: str | Path, *, also: Mapping[Path, Network] | None = None) -> list[Path]:
         """Write the certificate and the large networks it names.
 
         All files appear, or none.
@@ -141,7 +157,7 @@ class Certificate:
         PolyreluError
             A file cannot be written.
         """
-        target = Path(path)
+        target = expect_path(path, "path")
         document, beside = self.to_document(target)
         others = [(file, layout(to_document(network))) for file, network in (also or {}).items()]
         return write_all([*others, *beside.items(), (target, layout(document))])
@@ -150,7 +166,27 @@ class Certificate:
         return f"Certificate by '{self.theorem}': {self.claim}"
 
     def __repr__(self) -> str:
-        return f"<{self}>"
+        return bracketed(str(self))
+
+    def _repr_html_(self) -> str:
+        return certificate_table(self.claim, self.theorem, self.hypotheses, self.unverified)
+
+
+def certificate_table(
+    claim: object,
+    theorem: str,
+    hypotheses: Iterable[Hypothesis],
+    unverified: Mapping[str, str],
+) -> str:
+    """Return a certificate as a table in HTML: claim, theorem, hypotheses, and remarks."""
+    return html_table(
+        [
+            ("claim", str(claim)),
+            ("theorem", f"{THEOREMS[theorem].title} ({THEOREMS[theorem].proof})"),
+            *(("hypothesis", str(hypothesis)) for hypothesis in hypotheses),
+            *((f"unverified: {key}", value) for key, value in unverified.items()),
+        ]
+    )
 
 
 def network_references(

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from polyrelu.certificate.text import domain_text, part_text
+from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron, decimal_above, format_integer, format_rational
 from polyrelu.network import Network
+from polyrelu.support.arguments import expect, expect_choice, expect_count
+from polyrelu.support.display import bracketed
 
 __all__ = ["Among", "Claim", "PairClaim", "PartClaim", "RegionsClaim", "RuntimeClaim"]
 
@@ -22,8 +25,17 @@ Among = Literal["all", "regular", "transversal", "generic"]
 Kind = Literal["identifiable", "not-identifiable"]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class _Statement:
+    """A claim, which shows itself as the beginning of its sentence."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return bracketed(f"{type(self).__name__}: {self}")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Claim(_Statement):
     """A claim about the parameters of a network among competitors on a domain.
 
     Attributes
@@ -54,6 +66,13 @@ class Claim:
     other: Network | None = None
     domain: str = "R^n"
 
+    def __post_init__(self) -> None:
+        expect_choice(self.kind, get_args(Kind), "kind")
+        expect_choice(self.among, get_args(Among), "among")
+        _expect_network(self.network, "network")
+        if self.other is not None:
+            _expect_network(self.other, "other")
+
     @property
     def networks(self) -> dict[str, Network]:
         """The networks by their keys in the certificate."""
@@ -80,8 +99,8 @@ class Claim:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PartClaim:
+@dataclass(frozen=True, slots=True, repr=False)
+class PartClaim(_Statement):
     """The claim that the function determines a part of the parameters (FORMAT.md, section 3.2).
 
     Attributes
@@ -115,6 +134,12 @@ class PartClaim:
     among: Among = "transversal"
     domain: str = "R^n"
 
+    def __post_init__(self) -> None:
+        _expect_network(self.network, "network")
+        expect_count(self.layers, "layers", 1)
+        expect(self.neurons, tuple, "neurons")
+        expect_choice(self.among, get_args(Among), "among")
+
     @property
     def networks(self) -> dict[str, Network]:
         """The network by its key in the certificate."""
@@ -139,8 +164,8 @@ class PartClaim:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RuntimeClaim:
+@dataclass(frozen=True, slots=True, repr=False)
+class RuntimeClaim(_Statement):
     """The claim that a float runtime stays close to the exact function on a box.
 
     FORMAT.md, section 3.7, has the details.
@@ -177,6 +202,14 @@ class RuntimeClaim:
     kind: Literal["runtime-error"] = "runtime-error"
     among: ClassVar[str] = ""  # there are no competitors
 
+    def __post_init__(self) -> None:
+        _expect_network(self.network, "network")
+        expect(self.arithmetic, str, "arithmetic")
+        for name in ("lower", "upper", "at_most"):
+            numbers = expect(getattr(self, name), tuple, name)
+            if not numbers or not all(isinstance(number, Fraction) for number in numbers):
+                raise ArgumentError(f"{name}: expected a tuple of at least one Fraction")
+
     @property
     def networks(self) -> dict[str, Network]:
         """The network by its key in the certificate."""
@@ -201,8 +234,8 @@ class RuntimeClaim:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PairClaim:
+@dataclass(frozen=True, slots=True, repr=False)
+class PairClaim(_Statement):
     """The claim that two networks compute the same function on a domain, or do not.
 
     FORMAT.md, section 3.8, has the details.
@@ -232,6 +265,12 @@ class PairClaim:
     domain: Polyhedron
     among: ClassVar[str] = ""  # there are no competitors
 
+    def __post_init__(self) -> None:
+        expect_choice(self.kind, ("equivalent", "not-equivalent"), "kind")
+        _expect_network(self.network, "network")
+        _expect_network(self.other, "other")
+        expect(self.domain, Polyhedron, "domain")
+
     @property
     def networks(self) -> dict[str, Network]:
         """The networks by their keys in the certificate."""
@@ -254,8 +293,8 @@ class PairClaim:
         return f"The networks {names} do not compute the same function on {place}."
 
 
-@dataclass(frozen=True, slots=True)
-class RegionsClaim:
+@dataclass(frozen=True, slots=True, repr=False)
+class RegionsClaim(_Statement):
     """The claim that a canonical complex has a number of cells of full dimension.
 
     FORMAT.md, section 5.1, has the details.
@@ -285,6 +324,11 @@ class RegionsClaim:
     kind: Literal["regions"] = "regions"
     among: ClassVar[str] = ""  # there are no competitors
 
+    def __post_init__(self) -> None:
+        _expect_network(self.network, "network")
+        expect(self.domain, Polyhedron, "domain")
+        expect_count(self.count, "count", 1)
+
     @property
     def networks(self) -> dict[str, Network]:
         """The network by its key in the certificate."""
@@ -301,6 +345,10 @@ class RegionsClaim:
             f"The canonical complex of the network {name} on {place} has exactly {self.count} "
             "regions, and a point inside each of them is listed."
         )
+
+
+def _expect_network(value: object, name: str) -> None:
+    expect(value, Network, name, "polyrelu.load reads one")
 
 
 def _domain_terms(domain: Polyhedron) -> dict[str, list[str]]:

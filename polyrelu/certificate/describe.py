@@ -29,6 +29,8 @@ from polyrelu.certificate.theorems import (
 )
 from polyrelu.errors import CertificateError
 from polyrelu.exact import decimal_above, parse_rational
+from polyrelu.support.arguments import expect, expect_choice, expect_path
+from polyrelu.support.display import bracketed, html_table
 from polyrelu.support.text_files import wrapped
 
 __all__ = ["CertificateText", "describe", "describe_latex", "read_certificate"]
@@ -40,7 +42,7 @@ _TREE_START = b'{"format": "polyrelu-tree", '
 _LINE_LIMIT = 1 << 28
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CertificateText:
     """The contents of a certificate file, unchecked.
 
@@ -84,6 +86,23 @@ class CertificateText:
     hypotheses: tuple[tuple[str, str], ...]
     unverified: dict[str, str]
 
+    def __post_init__(self) -> None:
+        expect_choice(self.theorem, THEOREMS, "theorem")
+
+    def __repr__(self) -> str:
+        return bracketed(f"CertificateText, {self.kind} by '{self.theorem}': {self.network}")
+
+    def _repr_html_(self) -> str:
+        theorem = THEOREMS[self.theorem]
+        return html_table(
+            [
+                ("claim", _statement(self).removeprefix("Claim: ")),
+                ("theorem", f"{theorem.title} ({theorem.proof})"),
+                *(("hypothesis", f"{name}: {text}") for name, text in self.hypotheses),
+                *((f"unverified: {key}", value) for key, value in self.unverified.items()),
+            ]
+        )
+
 
 def read_certificate(path: str | Path) -> CertificateText:
     """Read the contents of a certificate file, without checking it.
@@ -115,10 +134,11 @@ def read_certificate(path: str | Path) -> CertificateText:
     >>> certificate.kind, certificate.network, certificate.theorem
     ('identifiable', '2-1 network', 'affine')
     """
+    path = expect_path(path, "path")
     try:
-        if (header := _tree_header(Path(path))) is not None:
+        if (header := _tree_header(path)) is not None:
             return _tree_text(header)
-        text = _unpacked(Path(path)).decode("ascii")
+        text = _unpacked(path).decode("ascii")
         if "\\" in text:
             raise ValueError("a backslash")
         return _certificate_text(json.loads(text))
@@ -160,6 +180,7 @@ def describe(certificate: CertificateText) -> str:
     >>> describe(certificate).splitlines()[4]
     'Theorem: no hidden layer'
     """
+    _expect_text(certificate)
     theorem = THEOREMS[certificate.theorem]
     lines = [_statement(certificate), "", f"Theorem: {theorem.title}", f"  {theorem.statement}"]
     lines += [
@@ -200,6 +221,7 @@ def describe_latex(certificate: CertificateText) -> str:
     >>> print(describe_latex(certificate).splitlines()[3])
     \begin{proposition}[no hidden layer]
     """
+    _expect_text(certificate)
     theorem = THEOREMS[certificate.theorem]
     items = [rf"  \item[({name})] {_escape(text)}." for name, text in certificate.hypotheses]
     if items:
@@ -226,6 +248,10 @@ def describe_latex(certificate: CertificateText) -> str:
         r"\end{remark}",
     ]
     return "\n".join(lines)
+
+
+def _expect_text(value: object) -> None:
+    expect(value, CertificateText, "certificate", "read_certificate makes one from a file")
 
 
 _CLASS_TEXTS = {
@@ -269,6 +295,8 @@ def _tree_header(path: Path) -> dict[str, Any] | None:
         if start != _TREE_START:
             return None
         line = start + lines.readline(_LINE_LIMIT)
+    if b"\\" in line:
+        raise ValueError("a backslash")
     found = json.loads(line.decode("ascii"))
     return found if isinstance(found, dict) else None
 
@@ -450,6 +478,7 @@ _SPECIAL = {c: rf"\{c}" for c in "_&%#${}"} | {
     ">": "$>$",
     "≤": r"$\le$",
     "∞": r"$\infty$",
+    "\\": r"\textbackslash{}",
 }
 
 

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 
+from polyrelu.errors import ArgumentError
 from polyrelu.exact import format_rational, parse_rational
+from polyrelu.support.arguments import expect, expect_count, expect_one_of
 
 __all__ = ["domain_text", "number_text", "part_text", "vector_text"]
 
@@ -40,7 +42,7 @@ def number_text(text: str) -> str:
     >>> number_text("1/3"), number_text(f"1/{10**600}")
     ('1/3', 'about 1e-600')
     """
-    if len(text) <= _MAX_CHARACTERS:
+    if len(expect(text, str, "text")) <= _MAX_CHARACTERS:
         return text
     number = parse_rational(text)
     decimal = _DECIMAL_CONTEXT.divide(Decimal(number.numerator), Decimal(number.denominator))
@@ -66,6 +68,7 @@ def vector_text(texts: Sequence[str]) -> str:
     >>> vector_text(["1/3", "2"]), vector_text([*["0"] * 40, "7"])
     ('1/3, 2', '[40] = 7 (of 41 numbers, the others are 0)')
     """
+    expect_one_of(texts, (Sequence,), "texts")
     if len(texts) <= _MAX_ENTRIES:
         return ", ".join(map(number_text, texts))
     listed = [f"[{i}] = {number_text(text)}" for i, text in enumerate(texts) if text != "0"]
@@ -100,6 +103,8 @@ def part_text(layers: int, neurons: Sequence[int]) -> str:
     >>> part_text(2, [1, 4])[:34]
     'layers 1 to 2 and in neurons 1, 4 '
     """
+    layers = expect_count(layers, "layers")
+    expect_one_of(neurons, (Sequence,), "neurons")
     names = ", ".join(map(str, neurons))
     names = (
         f"{len(neurons)} neurons"
@@ -139,7 +144,7 @@ def domain_text(domain: Mapping[str, Sequence[str]]) -> str:
     '{x : 21 x_0 - x_1 ≤ 5, x_0 + x_1 = 0}'
     """
     inequalities, equations = (
-        [row.split(" ") for row in domain[key]] for key in ("inequalities", "equations")
+        [row.split(" ") for row in _rows(domain, key)] for key in ("inequalities", "equations")
     )
     if not inequalities and not equations:
         return "R^n"
@@ -156,6 +161,14 @@ def domain_text(domain: Mapping[str, Sequence[str]]) -> str:
         for row in rows
     ]
     return "{x : " + ", ".join(parts) + "}"
+
+
+def _rows(domain: Mapping[str, Sequence[str]], key: str) -> Sequence[str]:
+    """Return the rows of a domain under a key."""
+    rows = domain.get(key) if isinstance(domain, Mapping) else None
+    if not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
+        raise ArgumentError(f"domain: expected a mapping with texts of rows under {key!r}")
+    return rows
 
 
 def _cube_text(inequalities: list[list[str]]) -> str:

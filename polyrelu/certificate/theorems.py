@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polyrelu.support.arguments import expect_choice
+from polyrelu.support.display import bracketed
+
 __all__ = [
     "GENERIC",
     "MEANING",
@@ -69,7 +72,7 @@ TRANSVERSAL = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TheoremText:
     """A theorem that certificates use.
 
@@ -97,6 +100,9 @@ class TheoremText:
     statement: str
     latex: str
     hypotheses: dict[str, str]
+
+    def __repr__(self) -> str:
+        return bracketed(f"TheoremText, {self.title}: {self.proof}")
 
 
 _UNIQUE_TEMPLATE = "no nonempty set S of {layer} neurons has sum over S of {product} = 0"
@@ -399,4 +405,6 @@ def hypothesis_statement(theorem: str, identifier: str) -> str:
     >>> hypothesis_statement("bottleneck", "rank")
     'rank W[1] = n_1'
     """
+    expect_choice(theorem, THEOREMS, "theorem")
+    expect_choice(identifier, THEOREMS[theorem].hypotheses, "identifier")
     return THEOREMS[theorem].hypotheses[identifier]

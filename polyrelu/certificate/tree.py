@@ -13,16 +13,25 @@ import itertools
 import json
 import os
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any, cast
 
-from polyrelu.certificate.certificate import Hypothesis, network_references, printable_remarks
+from polyrelu.certificate.certificate import (
+    Hypothesis,
+    certificate_table,
+    network_references,
+    printable_remarks,
+)
 from polyrelu.certificate.claims import PairClaim, RegionsClaim
+from polyrelu.certificate.text import number_text
 from polyrelu.errors import CertificateError
 from polyrelu.exact import format_rational
+from polyrelu.support.arguments import expect, expect_path
+from polyrelu.support.display import bracketed
 from polyrelu.support.limits import LINE_LIMIT
 from polyrelu.support.text_files import write_all
 
@@ -35,7 +44,7 @@ _MEMORY_LIMIT = 1 << 24
 NeuronPlace = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SignRecord:
     """A proved bound of a form on the polyhedron of a node: sign · form ≥ value.
 
@@ -76,8 +85,12 @@ class SignRecord:
         )
         return [self.atom, "+" if self.sign > 0 else "-", format_rational(self.value), rows, slopes]
 
+    def __repr__(self) -> str:
+        form = f"{'' if self.sign > 0 else '-'}form of atom {self.atom}"
+        return bracketed(f"SignRecord, {form} ≥ {number_text(format_rational(self.value))}")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class NodeRecord:
     """A node of a split tree.
 
@@ -113,6 +126,10 @@ class NodeRecord:
             else {"region": list(map(format_rational, self.region))}
         )
 
+    def __repr__(self) -> str:
+        end = "leaf" if self.split is None else f"split by atom {self.split}"
+        return bracketed(f"NodeRecord, {sum(map(len, self.rounds))} signs, {end}")
+
 
 class TreeLog:
     """The node records of a tree, kept as lines.
@@ -140,9 +157,15 @@ class TreeLog:
         self._file = cast("IO[bytes]", file)
         self.nodes, self.size, self.longest = 0, 0, 0
 
+    def __repr__(self) -> str:
+        return bracketed(f"TreeLog, {self.nodes} nodes, {self.size} bytes")
+
+    def __len__(self) -> int:
+        return self.nodes
+
     def add(self, record: NodeRecord) -> None:
         """Append a node."""
-        line = f"{json.dumps(record.to_json())}\n".encode("ascii")
+        line = f"{json.dumps(expect(record, NodeRecord, 'record').to_json())}\n".encode("ascii")
         self._file.seek(0, os.SEEK_END)
         self._file.write(line)
         self.nodes += 1
@@ -161,7 +184,7 @@ class TreeLog:
             yield line
 
 
-class _TreeFile:
+class _TreeFile(ABC):
     """A split tree as a file: header, nodes, footer."""
 
     __slots__ = ()
@@ -169,6 +192,16 @@ class _TreeFile:
     claim: PairClaim | RegionsClaim
     log: TreeLog
     unverified: dict[str, str]
+
+    @property
+    @abstractmethod
+    def theorem(self) -> str:
+        """The name of the theorem."""
+
+    @property
+    @abstractmethod
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """The hypotheses of the theorem, with evidence."""
 
     def _terms(self) -> dict[str, Any]:
         """Return the entries of the header between the claim and the remarks."""
@@ -219,8 +252,17 @@ class _TreeFile:
         The result lists the files, the certificate last. A name that ends in `.gz` is compressed.
         All files appear, or none and `PolyreluError` is raised.
         """
-        target = Path(path)
+        target = expect_path(path, "path")
         return write_all([*self._header(target)[1].items(), (target, self.lines(target))])
+
+    def __str__(self) -> str:
+        return f"Certificate by '{self.theorem}', {self.log.nodes} nodes: {self.claim}"
+
+    def __repr__(self) -> str:
+        return bracketed(str(self))
+
+    def _repr_html_(self) -> str:
+        return certificate_table(self.claim, self.theorem, self.hypotheses, self.unverified)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -264,6 +306,11 @@ class TreeCertificate(_TreeFile):
     parts: tuple[tuple[Mapping[int, Fraction], ...], ...] = ()
     unverified: dict[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        expect(self.claim, PairClaim, "claim")
+        expect(self.point, tuple, "point")
+        expect(self.log, TreeLog, "log")
+
     @property
     def theorem(self) -> str:
         """The name of the theorem."""
@@ -281,12 +328,6 @@ class TreeCertificate(_TreeFile):
             "parts": [[_sparse_row(row) for row in part] for part in self.parts],
             "point": [format_rational(entry) for entry in self.point],
         }
-
-    def __str__(self) -> str:
-        return f"Certificate by 'tree', {self.log.nodes} nodes: {self.claim}"
-
-    def __repr__(self) -> str:
-        return f"<{self}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -317,6 +358,10 @@ class RegionsCertificate(_TreeFile):
     log: TreeLog
     unverified: dict[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        expect(self.claim, RegionsClaim, "claim")
+        expect(self.log, TreeLog, "log")
+
     @property
     def theorem(self) -> str:
         """The name of the theorem."""
@@ -329,12 +374,6 @@ class RegionsCertificate(_TreeFile):
         return Hypothesis("regions", "cover", {"nodes": self.log.nodes}), Hypothesis(
             "regions", "inside", leaves
         )
-
-    def __str__(self) -> str:
-        return f"Certificate by 'regions', {self.log.nodes} nodes: {self.claim}"
-
-    def __repr__(self) -> str:
-        return f"<{self}>"
 
 
 def _sparse_row(row: Mapping[int, Fraction]) -> list[list[Any]]:

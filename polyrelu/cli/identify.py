@@ -131,9 +131,9 @@ def _search(
 
         outcome = identify(
             network,
-            options.among,
-            options.seed,
-            limit,
+            among=options.among,
+            seed=options.seed,
+            time_limit=limit,
             checkpoint=options.checkpoint,
             progress=progress,
         )
@@ -173,7 +173,7 @@ def _write_files(
     )
     proved = outcome.part if isinstance(outcome, Undecided) else outcome
     if options.output and proved is not None:
-        return proved.with_provenance(provenance).certificate.save(options.output, also)
+        return proved.with_provenance(provenance).certificate.save(options.output, also=also)
     for path, network in also.items():
         save(network, path)
     return list(also)

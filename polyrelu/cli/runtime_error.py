@@ -78,7 +78,7 @@ def _bound(options: argparse.Namespace, imported: Imported) -> RuntimeErrorBound
             "a box"
         )
     try:
-        return runtime_error(imported, *box, options.arithmetic)
+        return runtime_error(imported, box, arithmetic=options.arithmetic)
     except NetworkError as error:
         folded = "; for a folded normalisation: --rounding text=float32,normalisation=float32"
         hint = folded if options.normalisation != "none" else ""
@@ -100,7 +100,7 @@ def _answer(
     options: argparse.Namespace, bound: RuntimeErrorBound, written: str | None
 ) -> dict[str, Any]:
     """Return the entries of the JSON object."""
-    from polyrelu.formats.runtimes.runtime_error import ASSUMPTIONS
+    from polyrelu.formats.runtime_error import ASSUMPTIONS
 
     numbers = {
         key: list(map(_rational_or_none, getattr(bound, key))) for key in ("bounds", "low", "high")
@@ -118,7 +118,7 @@ def _answer(
 def _print_text(bound: RuntimeErrorBound) -> None:
     """Print the bound for people, with the bounds of the outputs if they are few."""
     from polyrelu.exact import decimal_above, decimal_below
-    from polyrelu.formats.runtimes.runtime_error import ASSUMPTIONS
+    from polyrelu.formats.runtime_error import ASSUMPTIONS
 
     print(bound)
     if len(bound.bounds) <= _MAX_OUTPUTS:

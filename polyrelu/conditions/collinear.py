@@ -33,7 +33,7 @@ from polyrelu.exact import RationalMatrix, primitive
 from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Network, NeuronId
 from polyrelu.support.arguments import expect_count
-from polyrelu.support.summary import summary
+from polyrelu.support.display import bracketed
 
 __all__ = [
     "PIECE_LIMIT",
@@ -82,7 +82,7 @@ class AffinePiece:
         )
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"AffinePiece, {self}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -109,7 +109,7 @@ class CollinearPieces:
         return f"collinear: {self.first}, {self.second}"
 
     def __repr__(self) -> str:
-        return summary(self, f"{self.first}, {self.second}")
+        return bracketed(f"CollinearPieces, {self.first}, {self.second}")
 
 
 def noncollinear_pieces(

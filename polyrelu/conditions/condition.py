@@ -17,7 +17,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact.rational import format_rational
 from polyrelu.network import Network, NeuronId
 from polyrelu.support.arguments import expect
-from polyrelu.support.summary import html_table, summary
+from polyrelu.support.display import bracketed, html_columns
 
 __all__ = [
     "Condition",
@@ -84,10 +84,10 @@ class Condition(Generic[E]):
         return f"{self.name}: {self.status}, {self.detail}"
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"Condition, {self}")
 
     def _repr_html_(self) -> str:
-        return html_table(["condition", "status", ""], [[self.name, self.status, self.detail]])
+        return html_columns(["condition", "status", ""], [[self.name, self.status, self.detail]])
 
     def to_json(self) -> dict[str, Any]:
         """Return the condition as JSON data; rational numbers are text.
@@ -125,11 +125,12 @@ class Parts:
         )
 
     def __repr__(self) -> str:
-        return summary(self, ", ".join(f"{part.name} {part.status}" for part in self.conditions))
+        parts = ", ".join(f"{part.name} {part.status}" for part in self.conditions)
+        return bracketed(f"Parts, {parts}")
 
     def _repr_html_(self) -> str:
         rows = [[part.name, part.status, part.detail] for part in self.conditions]
-        return html_table(["condition", "status", ""], rows)
+        return html_columns(["condition", "status", ""], rows)
 
     def to_json(self) -> dict[str, str]:
         """Return the status of each part by its name."""
@@ -163,8 +164,8 @@ class UndefinedError(DomainError):
 
 def as_complex(cells: object) -> PolyhedralComplex:
     """Return the argument itself if it is a complex, or raise an error that says what makes one."""
-    maker = "polyrelu.complex.canonical_complex(network, domain)"
-    return expect(cells, PolyhedralComplex, "cells", maker)
+    remedy = "polyrelu.complex.canonical_complex(network, domain) makes one"
+    return expect(cells, PolyhedralComplex, "cells", remedy)
 
 
 def require_plain(network: Network, what: str) -> None:

@@ -33,7 +33,7 @@ from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
 from polyrelu.conditions.condition import Condition, as_complex, neuron_text, require_plain
 from polyrelu.network import NeuronId
-from polyrelu.support.summary import summary
+from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Indices
 
 __all__ = ["Crossings", "TransverseCrossing", "pairwise_crossings"]
@@ -71,7 +71,7 @@ class TransverseCrossing:
         return f"{pair} cross in cell {self.cell.index} of dimension {self.cell.dimension}"
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"TransverseCrossing, {self}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,7 +103,7 @@ class Crossings:
         return f"{len(self.missing)} of {total} pairs do not cross: {', '.join(pairs + more)}"
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"Crossings, {self}")
 
 
 def pairwise_crossings(cells: PolyhedralComplex) -> Condition[Crossings]:

@@ -30,7 +30,7 @@ from polyrelu.exact import RationalMatrix, rank
 from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect_count
-from polyrelu.support.summary import summary
+from polyrelu.support.display import bracketed
 
 __all__ = [
     "PRODUCT_LIMIT",
@@ -84,7 +84,7 @@ class MaskedProduct:
         return f"the product of {layers} with masks {masks} has rank {self.rank}"
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"MaskedProduct, {self}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -126,7 +126,7 @@ class WrongCell:
         return f"{place}, has codimension {self.codimension} and {zeros}"
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"WrongCell, {self}")
 
 
 def supertransversality(cells: PolyhedralComplex) -> Condition[WrongCell]:
@@ -212,7 +212,7 @@ class DeficientProduct:
         return f"{self.product}, not {self.allowed}"
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"DeficientProduct, {self}")
 
 
 def masked_ranks(

@@ -22,7 +22,7 @@ from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.conditions.condition import Condition, as_complex, point_text
 from polyrelu.errors import DomainError
 from polyrelu.support.arguments import expect
-from polyrelu.support.summary import summary
+from polyrelu.support.display import bracketed
 
 __all__ = ["InvisibleFacet", "linear_regions_property"]
 
@@ -58,7 +58,7 @@ class InvisibleFacet:
         )
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"InvisibleFacet, {self}")
 
 
 def linear_regions_property(
@@ -102,7 +102,7 @@ def linear_regions_property(
     cells = as_complex(cells)
     require_complete(cells, "the linear-regions property")
     known = breakpoint_complex(cells) if breakpoints is None else breakpoints
-    known = expect(known, BreakpointComplex, "breakpoints", "breakpoint_complex(cells)")
+    known = expect(known, BreakpointComplex, "breakpoints", "breakpoint_complex(cells) makes it")
     if known.cells is not cells:
         raise DomainError("the breakpoint complex belongs to another complex")
     invisible = np.flatnonzero(~known.visible)

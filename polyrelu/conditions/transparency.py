@@ -17,7 +17,7 @@ import numpy as np
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.conditions.condition import Condition, as_complex, point_text
-from polyrelu.support.summary import summary
+from polyrelu.support.display import bracketed
 
 __all__ = ["OpaqueRegion", "transparency"]
 
@@ -50,7 +50,7 @@ class OpaqueRegion:
         return f"all neurons of layer {self.layer} are negative on {place}"
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"OpaqueRegion, {self}")
 
 
 def transparency(cells: PolyhedralComplex) -> Condition[OpaqueRegion]:

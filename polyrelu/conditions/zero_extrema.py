@@ -35,7 +35,7 @@ from polyrelu.conditions.condition import Condition, as_complex, neuron_text, po
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Network, NeuronId
 from polyrelu.support.arguments import expect
-from polyrelu.support.summary import summary
+from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Mask
 
 __all__ = ["ZeroExtremum", "zero_extrema"]
@@ -77,7 +77,7 @@ class ZeroExtremum:
         return f"{neuron_text(self.unit)} {what} {point_text(self.point)}"
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"ZeroExtremum, {self}")
 
 
 def zero_extrema(cells: PolyhedralComplex, *, outputs: bool = True) -> Condition[ZeroExtremum]:

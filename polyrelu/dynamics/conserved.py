@@ -40,7 +40,7 @@ from polyrelu.exact import Rational, RationalMatrix, format_rational, to_fractio
 from polyrelu.formats.arguments import DomainLike, NetworkLike, as_network
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect_indices
-from polyrelu.support.summary import summary
+from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Vector
 
 __all__ = [
@@ -100,7 +100,7 @@ class ConservedLayer:
         size, linear = len(self.diagonal), len(self.neurons)
         count = size + linear * (linear - 1) // 2
         layer = f"layer {self.layer} of {size} neurons, of which {linear} are linear"
-        return summary(self, f"{layer}, {count} quantities")
+        return bracketed(f"ConservedLayer, {layer}, {count} quantities")
 
     def _repr_latex_(self) -> str:
         names = ", ".join(map(str, self.neurons))

@@ -36,7 +36,7 @@ from polyrelu.exact import (
 from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes, rounded_down
 from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network, NeuronId
-from polyrelu.support.summary import summary
+from polyrelu.support.display import bracketed
 
 __all__ = ["BoundProof", "LinearEvidence", "linear_evidence", "linear_neurons"]
 
@@ -128,7 +128,7 @@ class BoundProof:
         return f"z {sign} {bound} for neuron {self.neuron.index} of layer {self.neuron.layer}"
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"BoundProof, {self}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -173,7 +173,7 @@ class LinearEvidence:
     def __repr__(self) -> str:
         names = " ".join(map(str, self.neurons)) or "none"
         of_all = f"{len(self.margins)} of {self.network.widths[self.layer]} neurons of layer"
-        return summary(self, f"{of_all} {self.layer} are linear: {names}")
+        return bracketed(f"LinearEvidence, {of_all} {self.layer} are linear: {names}")
 
     def verify(self) -> bool:
         """Return whether the proofs prove the margins, recomputed in plain fractions.

@@ -20,8 +20,8 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from polyrelu.errors import ArgumentError, NetworkError
-from polyrelu.support.arguments import expect
-from polyrelu.support.summary import summary
+from polyrelu.support.arguments import expect_integer
+from polyrelu.support.display import bracketed
 
 __all__ = ["NoQuantity", "symbolic_derivative", "translation_has_no_quantity"]
 
@@ -86,7 +86,7 @@ def symbolic_derivative(
     import sympy
 
     numbers = {"inputs": inputs, "neurons": neurons, "outputs": outputs, "points": points}
-    if min(expect(number, int, name) for name, number in numbers.items()) < 1:
+    if min(expect_integer(number, name) for name, number in numbers.items()) < 1:
         raise NetworkError("the numbers of inputs, neurons, outputs and points must be at least 1")
     pattern = _pattern(active, neurons, points)
     rows, columns = _symbols("V", neurons, inputs + 1), _symbols("U", outputs, neurons)
@@ -176,7 +176,7 @@ class NoQuantity:
 
     def __repr__(self) -> str:
         status = "proved" if self.proved else "not proved"
-        return summary(self, f"{status} for {len(self.coordinates)} parameters")
+        return bracketed(f"NoQuantity, {status} for {len(self.coordinates)} parameters")
 
     def _repr_latex_(self) -> str:
         import sympy
@@ -229,7 +229,7 @@ def translation_has_no_quantity(
     >>> found.pairings[2], found.proved
     ((1, 0, 0), True)
     """
-    neuron = expect(neuron, int, "neuron")
+    neuron = expect_integer(neuron, "neuron")
     is_list = isinstance(widths, Sequence) and len(widths) == 4
     fits = is_list and all(isinstance(n, int) and n >= 1 for n in widths)
     if not fits or not 0 <= neuron < widths[1]:

@@ -23,7 +23,7 @@ from polyrelu.fibers.hidden import HiddenHyperplane
 from polyrelu.fibers.layer import Component, LayerNeurons
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect
-from polyrelu.support.summary import summary
+from polyrelu.support.display import count_text
 from polyrelu.support.typing import Vector
 
 __all__ = ["Conditions", "conditions_of", "hidden_conditions"]
@@ -86,7 +86,7 @@ class Conditions:
         NetworkError
             The conditions are about a hidden hyperplane, that is, about two layers.
         """
-        neurons = expect(neurons, LayerNeurons, "neurons", "Component.member")
+        neurons = expect(neurons, LayerNeurons, "neurons", "Component.member returns them")
         if "rows" not in self.tables:
             raise NetworkError("these are conditions on two layers, not on the neurons of one")
         given = neurons.normalised()
@@ -127,12 +127,9 @@ class Conditions:
         return "\\begin{gather*}\n" + " \\\\\n".join(lines) + "\n\\end{gather*}"
 
     def __repr__(self) -> str:
-        parts = {
-            "unknowns": self.unknowns,
-            "equations": self.equations,
-            "inequalities": self.inequalities,
-        }
-        return summary(self, ", ".join(f"{len(part)} {name}" for name, part in parts.items()))
+        counts = [(len(self.unknowns), "unknown"), (len(self.equations), "equation")]
+        text = count_text(counts)
+        return f"<Conditions, {text}, {len(self.inequalities)} inequalities>"
 
     def _repr_latex_(self) -> str | None:
         if len(self.unknowns) > _MAX_SHOWN:
@@ -238,7 +235,7 @@ def conditions_of(component: Component) -> Conditions:
     >>> [str(equation) for equation in found.equations[:2]]
     ['Eq(d_{0,0} + u_{0,0} + u_{0,1}, 1)', 'Eq(u_{0,0}*v_{1,0} + 1/2, 5/2)']
     """
-    writer = _Writer(expect(component, Component, "component", "LayerFiber.component"))
+    writer = _Writer(expect(component, Component, "component", "LayerFiber.component makes one"))
     _write_visible(writer)
     _write_groups(writer)
     _write_linear_and_dead(writer)
@@ -413,7 +410,9 @@ def hidden_conditions(hidden: HiddenHyperplane, *, flipped: Sequence[int] = ()) 
     """
     import sympy
 
-    hidden = expect(hidden, HiddenHyperplane, "hidden", "hidden_hyperplane(network, layer)")
+    hidden = expect(
+        hidden, HiddenHyperplane, "hidden", "hidden_hyperplane(network, layer) finds one"
+    )
     t = sympy.Symbol("t", real=True)
     base = hidden.member(flipped=flipped)
     width, outputs = base.widths[hidden.layer], base.widths[hidden.layer + 2]

@@ -32,8 +32,14 @@ from polyrelu.exact import Rational, RationalMatrix, format_rational, to_fractio
 from polyrelu.fibers.linear_part import random_source
 from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Block, Layer, Network
-from polyrelu.support.arguments import expect, expect_count, expect_index, expect_indices
-from polyrelu.support.summary import summary
+from polyrelu.support.arguments import (
+    expect,
+    expect_count,
+    expect_index,
+    expect_indices,
+    expect_integer,
+)
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import Vector
 from polyrelu.symmetry import rescale
 from polyrelu.symmetry.hidden_hyperplanes import flip, hidden_neurons, least_shift, translate
@@ -77,7 +83,9 @@ class HiddenHyperplane:
     def __repr__(self) -> str:
         shift = format_rational(self.least_shift)[:40]
         what = f"neuron {self.neuron} of layer {self.layer}, shift at least {shift}"
-        return summary(self, f"{what}, {self.components} component{'s' * (self.components != 1)}")
+        return bracketed(
+            f"HiddenHyperplane, {what}, {count_text([(self.components, 'component')])}"
+        )
 
     @cached_property
     def _without_dead(self) -> Network:
@@ -152,7 +160,7 @@ class HiddenHyperplane:
 
     def sample(self, seed: int = 0) -> Network:
         """Return a random member of a random component."""
-        rng = Random(expect(seed, int, "seed"))
+        rng = Random(expect_integer(seed, "seed"))
         flipped = [k for k in self.flippable if rng.random() < 0.5]
         return random_translation(self, flipped, rng)
 
@@ -207,7 +215,7 @@ def hidden_hyperplane(network: NetworkLike, layer: int) -> HiddenHyperplane | No
     >>> found.neuron, found.dead, found.least_shift, found.dimension
     (0, (1,), Fraction(-2, 1), 4)
     """
-    network, layer = as_network(network), expect(layer, int, "layer")
+    network, layer = as_network(network), expect_integer(layer, "layer")
     if not network.is_plain or not 1 <= layer < network.hidden_layers or layer + 1 >= network.depth:
         return None
     rows = network.layers[layer].augmented().rows()
@@ -302,7 +310,9 @@ def normalised(hidden: HiddenHyperplane) -> Network:
     >>> normalised(hidden_hyperplane(net, 1)).weight(2).rows()
     [(Fraction(1, 1), Fraction(-1, 1))]
     """
-    hidden = expect(hidden, HiddenHyperplane, "hidden", "hidden_hyperplane(network, layer)")
+    hidden = expect(
+        hidden, HiddenHyperplane, "hidden", "hidden_hyperplane(network, layer) finds one"
+    )
     network, layer = hidden.network, hidden.layer
     hiding = [i for i in range(network.widths[layer + 1]) if i not in hidden.dead]
     weights = network.weight(layer + 1).row(hiding[0])

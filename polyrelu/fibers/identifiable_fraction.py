@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from polyrelu.errors import ArgumentError, NetworkError
-from polyrelu.support.arguments import expect
+from polyrelu.support.arguments import expect_integer
 
 __all__ = ["has_identifiable_signs", "identifiable_fraction", "identifiable_fraction_bounds"]
 
@@ -61,7 +61,7 @@ def identifiable_fraction(n1: int, n2: int) -> Fraction:
     >>> identifiable_fraction(2, 1), identifiable_fraction(2, 2)
     (Fraction(1, 2), Fraction(17, 32))
     """
-    _check_widths(n1, n2)
+    n1, n2 = _checked_widths(n1, n2)
     return Fraction((2 ** (n1 + 1) - 2) ** n2 - n1, 2 ** ((n1 + 1) * n2))
 
 
@@ -96,7 +96,7 @@ def identifiable_fraction_bounds(n1: int, n2: int) -> tuple[Fraction, Fraction]:
     >>> low < identifiable_fraction(4, 3) < high
     True
     """
-    _check_widths(n1, n2)
+    n1, n2 = _checked_widths(n1, n2)
     row = Fraction(1, 2 ** (n1 + 1))
     return 1 - 2 * n2 * row - n1 * row**n2, (1 - row) ** n2
 
@@ -150,12 +150,12 @@ def _table_of_signs(signs: Sequence[Sequence[int]]) -> list[list[int]]:
     return table
 
 
-def _check_widths(n1: int, n2: int) -> None:
-    """Raise an error for widths that the theorem does not cover."""
-    expect(n1, int, "n1")
-    expect(n2, int, "n2")
-    if n1 < 2 or n2 < 1:
+def _checked_widths(n1: int, n2: int) -> tuple[int, int]:
+    """Return the widths as Python integers, or raise an error for widths without a theorem."""
+    widths = expect_integer(n1, "n1"), expect_integer(n2, "n2")
+    if widths[0] < 2 or widths[1] < 1:
         raise NetworkError(
             "the fraction is known for first layers of at least two neurons and second ones of at "
             "least one"
         )
+    return widths

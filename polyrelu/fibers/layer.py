@@ -50,8 +50,8 @@ from polyrelu.fibers.linear_part import (
 from polyrelu.fibers.nonnegative_rank import NonnegativeRank, nonnegative_column_rank
 from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Block, Layer, layer_from_rows
-from polyrelu.support.arguments import expect, expect_count, expect_indices
-from polyrelu.support.summary import summary
+from polyrelu.support.arguments import expect, expect_count, expect_indices, expect_integer
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import IntegerRow, Vector
 from polyrelu.symmetry import AbsoluteValueForm, LayerDomain, absolute_value_form_on
 
@@ -125,7 +125,7 @@ class NeuronAssignment:
         return self.described(on_visible if pairs else "no visible hyperplane")
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"NeuronAssignment, {self}")
 
     def described(self, on_visible: str) -> str:
         """Return the numbers of neurons in words, given words about the visible hyperplanes."""
@@ -187,7 +187,8 @@ class LayerNeurons:
 
     def __repr__(self) -> str:
         count, inputs = len(self.rows), len(self.rows[0]) - 1 if self.rows else 0
-        return summary(self, f"{count} neurons, {inputs} inputs, {len(self.offset)} outputs")
+        counts = [(count, "neuron"), (inputs, "input"), (len(self.offset), "output")]
+        return f"<LayerNeurons, {count_text(counts)}>"
 
 
 class LayerFiber:
@@ -226,7 +227,7 @@ class LayerFiber:
         self, neurons: LayerNeurons, domain: LayerDomain, *, width: int | None = None
     ) -> None:
         neurons = expect(neurons, LayerNeurons, "neurons")
-        self.domain = expect(domain, LayerDomain, "domain", "polyrelu.symmetry.LayerDomain.of")
+        self.domain = expect(domain, LayerDomain, "domain", "LayerDomain.of makes one")
         hidden, outgoing = neurons.layers(0)
         self.form: AbsoluteValueForm = absolute_value_form_on(hidden, outgoing, domain)
         self.normals: tuple[IntegerRow, ...] = tuple(self.form.terms)
@@ -234,12 +235,9 @@ class LayerFiber:
         self._neurons = neurons
 
     def __repr__(self) -> str:
-        visible = len(self.normals)
-        return summary(
-            self,
-            f"width {self.width}, {visible} visible hyperplane{'s' * (visible != 1)}, "
-            f"{self.domain.dimension} inputs, {self.outputs} outputs",
-        )
+        counts = [(len(self.normals), "visible hyperplane"), (self.domain.dimension, "input")]
+        counts.append((self.outputs, "output"))
+        return f"<LayerFiber, width {self.width}, {count_text(counts)}>"
 
     @cached_property
     def own(self) -> NeuronAssignment:
@@ -388,7 +386,7 @@ class Component:
     assignment: NeuronAssignment
 
     def __repr__(self) -> str:
-        return summary(self, f"{'empty, ' * self.is_empty}{self.assignment}")
+        return bracketed(f"Component, {'empty, ' * self.is_empty}{self.assignment}")
 
     @cached_property
     def part(self) -> LinearPart:
@@ -665,7 +663,7 @@ def layer_fiber(
     >>> [(part.flips, part.dimension) for part in fiber.simple_components() if not part.is_empty]
     [((), 1), ((0,), 1)]
     """
-    network, layer = as_network(network), expect(layer, int, "layer")
+    network, layer = as_network(network), expect_integer(layer, "layer")
     if not network.is_plain or not 1 <= layer <= network.hidden_layers or layer == network.depth:
         raise NetworkError("a layer of a plain stack is asked for, with weights after it")
     space = _layer_domain(domain, layer, network.widths[layer - 1])

@@ -36,8 +36,8 @@ from random import Random
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, kernel, rank, row_basis, solve
 from polyrelu.exact.vectors import add_multiple, dot, linear_combination
-from polyrelu.support.arguments import expect
-from polyrelu.support.summary import summary
+from polyrelu.support.arguments import expect, expect_integer
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import Vector
 from polyrelu.symmetry import LayerDomain
 
@@ -71,11 +71,16 @@ class Carriers:
     linear: int
 
     def __str__(self) -> str:
-        doubled = f"{self.doubled.nrows} doubled hyperplanes"
-        return f"{doubled}, {self.pairs} pairs, {self.linear} linear neurons"
+        return count_text(
+            [
+                (self.doubled.nrows, "doubled hyperplane"),
+                (self.pairs, "pair"),
+                (self.linear, "linear neuron"),
+            ]
+        )
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"Carriers, {self}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -113,9 +118,8 @@ class Realisation:
     linear_forms: RationalMatrix
 
     def __repr__(self) -> str:
-        doubled = f"{self.doubled.ncols} doubled hyperplanes"
-        pairs, linear = self.pair_forms.nrows, self.linear_forms.nrows
-        return summary(self, f"{doubled}, {pairs} pairs, {linear} linear neurons")
+        counts = Carriers(self.doubled.transpose(), self.pair_forms.nrows, self.linear_forms.nrows)
+        return bracketed(f"Realisation, {counts}")
 
 
 class LinearPart:
@@ -150,9 +154,11 @@ class LinearPart:
     """
 
     def __init__(self, remainder: RationalMatrix, carriers: Carriers, domain: LayerDomain) -> None:
-        self.remainder = expect(remainder, RationalMatrix, "remainder", "RationalMatrix.from_rows")
+        self.remainder = expect(
+            remainder, RationalMatrix, "remainder", "RationalMatrix.from_rows makes one"
+        )
         self.carriers = expect(carriers, Carriers, "carriers")
-        self.domain = expect(domain, LayerDomain, "domain", "LayerDomain.of")
+        self.domain = expect(domain, LayerDomain, "domain", "LayerDomain.of makes one")
         if {remainder.ncols, carriers.doubled.ncols} != {domain.dimension}:
             raise DomainError(
                 f"R has {remainder.ncols} columns and H has {carriers.doubled.ncols}, but the "
@@ -161,7 +167,7 @@ class LinearPart:
 
     def __repr__(self) -> str:
         m, n = self.remainder.shape
-        return summary(self, f"R of shape ({m}, {n}), {self.carriers}")
+        return bracketed(f"LinearPart, R of shape ({m}, {n}), {self.carriers}")
 
     # -- the quantities of the theorem ----------------------------------------------------------
 
@@ -494,7 +500,7 @@ def realise(part: LinearPart, rng: Random | None) -> Realisation | None:
 
 def random_source(seed: int | None) -> Random | None:
     """Return the source of random numbers for a seed, None for none."""
-    return None if seed is None else Random(expect(seed, int, "seed"))
+    return None if seed is None else Random(expect_integer(seed, "seed"))
 
 
 def _perturbed(form: Vector, rng: Random, domain: LayerDomain) -> Vector:

@@ -34,8 +34,8 @@ from polyrelu.fibers.layer import Component, LayerFiber, layer_fiber
 from polyrelu.fibers.linear_part import random_source
 from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
-from polyrelu.support.arguments import expect
-from polyrelu.support.summary import html_table, summary
+from polyrelu.support.arguments import expect_integer
+from polyrelu.support.display import bracketed, count_text, html_columns
 from polyrelu.symmetry import LayerDomain
 
 __all__ = ["Fiber", "FiberComponent", "HiddenComponent", "LayerComponent", "fiber"]
@@ -78,7 +78,7 @@ Completeness = Literal["all", "simple", "generic", "part"]
 _COMPLETE: dict[Completeness, str] = {
     "all": "complete among all parameters",
     "simple": "complete among simple parameters",
-    "generic": _GENERIC,
+    "generic": "complete if generic, among generic parameters",
     "part": "a part of the fiber",
 }
 
@@ -162,7 +162,7 @@ class LayerComponent:
         return str(given)
 
     def __repr__(self) -> str:
-        return summary(self, _facts(self))
+        return bracketed(f"LayerComponent, {_facts(self)}")
 
     def _repr_latex_(self) -> str | None:
         return _latex(self)
@@ -250,7 +250,7 @@ class HiddenComponent:
         return f"hyperplane of neuron {self.hidden.neuron} translated{flips}"
 
     def __repr__(self) -> str:
-        return summary(self, _facts(self))
+        return bracketed(f"HiddenComponent, {_facts(self)}")
 
     def _repr_latex_(self) -> str | None:
         return _latex(self)
@@ -327,9 +327,9 @@ class Fiber:
         return iter(self.components)
 
     def __repr__(self) -> str:
-        count = f"{len(self)} component{'s' * (len(self) != 1)}"
+        count = count_text([(len(self), "component")])
         size = f"dimension {_known(self.dimension)}, {count}"
-        return summary(self, f"{self.network.architecture}, {size}, {_COMPLETE[self.complete]}")
+        return bracketed(f"Fiber, {self.network.architecture}, {size}, {_COMPLETE[self.complete]}")
 
     def _repr_html_(self) -> str:
         rows: list[list[object]] = [
@@ -338,7 +338,7 @@ class Fiber:
         ]
         if len(self) > _MAX_LISTED:
             rows.append(["…", "", f"{len(self) - _MAX_LISTED} more", ""])
-        table = html_table(["component", "layer", "parameters", "dimension"], rows)
+        table = html_columns(["component", "layer", "parameters", "dimension"], rows)
         return f"<p>{escape(repr(self)[1:-1])}</p>{table}"
 
     def _repr_latex_(self) -> str | None:
@@ -360,7 +360,7 @@ class Fiber:
 
     def sample(self, seed: int = 0) -> Network:
         """Return a random member of a random component."""
-        rng = Random(expect(seed, int, "seed"))
+        rng = Random(expect_integer(seed, "seed"))
         return rng.choice(self.components).member(seed=rng.getrandbits(64))
 
 

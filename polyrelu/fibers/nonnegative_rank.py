@@ -33,7 +33,7 @@ from polyrelu.exact import (
 from polyrelu.exact.vectors import dot
 from polyrelu.fibers.linear_part import Carriers, LinearPart
 from polyrelu.support.arguments import expect
-from polyrelu.support.summary import summary
+from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Vector
 from polyrelu.symmetry import LayerDomain
 
@@ -92,7 +92,9 @@ class NonnegativeRank:
 
     def __repr__(self) -> str:
         m, n = self.matrix.shape
-        return summary(self, f"{self.value} for a matrix of shape ({m}, {n}) and rank {self.rank}")
+        return bracketed(
+            f"NonnegativeRank, {self.value} for a matrix of shape ({m}, {n}) and rank {self.rank}"
+        )
 
     def verify(self) -> bool:
         """Check all certificates in plain fractions; if they hold, `value` is correct.
@@ -186,7 +188,7 @@ def nonnegative_column_rank(matrix: RationalMatrix) -> NonnegativeRank:
     >>> nonnegative_column_rank(RationalMatrix.from_rows([[2, -1]])).relation
     (Fraction(1, 1), Fraction(2, 1))
     """
-    matrix = expect(matrix, RationalMatrix, "matrix", "RationalMatrix.from_rows")
+    matrix = expect(matrix, RationalMatrix, "matrix", "RationalMatrix.from_rows makes one")
     rows = row_basis(matrix)
     columns = column_basis(matrix.take(rows=rows)) if rows else ()
     pointing, relation = _pointing_or_relation(matrix)

@@ -6,15 +6,22 @@ skipped in silence: what a reader cannot take exactly it refuses with a `Network
 every rounding rule, merge or omission that it applies is recorded in the `Imported` result.
 """
 
-from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
+from polyrelu.formats.arguments import (
+    DomainLike,
+    NetworkLike,
+    as_domain,
+    as_imported,
+    as_network,
+    as_point,
+)
 from polyrelu.formats.domain import Slice, parse_domain, parse_slice
+from polyrelu.formats.float_outputs import FloatOutputs, float_outputs
 from polyrelu.formats.imported import Comparison, Imported
 from polyrelu.formats.load import FORMATS, choices_of, load, read
 from polyrelu.formats.native import save
 from polyrelu.formats.onnx.writer import OnnxExport, save_onnx
 from polyrelu.formats.options import Rounding
-from polyrelu.formats.runtimes.float_outputs import FloatOutputs, float_outputs
-from polyrelu.formats.runtimes.runtime_error import RuntimeErrorBound, runtime_error
+from polyrelu.formats.runtime_error import RuntimeErrorBound, runtime_error
 
 __all__ = [
     "FORMATS",
@@ -28,7 +35,9 @@ __all__ = [
     "RuntimeErrorBound",
     "Slice",
     "as_domain",
+    "as_imported",
     "as_network",
+    "as_point",
     "choices_of",
     "float_outputs",
     "load",

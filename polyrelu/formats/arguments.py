@@ -1,24 +1,26 @@
-"""Networks and domains as users hand them to functions: in any form that can be read.
+"""Networks, domains and points as users hand them to functions: in any form that can be read.
 
-Every public function that takes a network or a domain calls these first, so that a file name, a
-model of PyTorch or the text of a domain is as good as the exact object, and a wrong argument is one
-clear error.
+Every public function that takes a network, a domain or a point calls these first, so that a file
+name, a model of PyTorch or the text of a domain is as good as the exact object, and a wrong
+argument is one clear error.
 """
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterable
 from typing import TypeAlias
 
-from polyrelu.errors import ArgumentError, DomainError
-from polyrelu.exact import Polyhedron
+from polyrelu.errors import ArgumentError, DomainError, NetworkError
+from polyrelu.exact import Polyhedron, to_fraction
 from polyrelu.formats.domain import parse_domain
+from polyrelu.formats.imported import Imported
 from polyrelu.network import Network
+from polyrelu.support.typing import Point
 
-__all__ = ["DomainLike", "NetworkLike", "as_domain", "as_network"]
+__all__ = ["DomainLike", "NetworkLike", "as_domain", "as_imported", "as_network", "as_point"]
 
-#: An exact network, the name of a file or of a shipped example, a module of PyTorch, a fitted
-#: perceptron of scikit-learn, or pairs (W, b), W of shape (out, in).
+#: An exact network, what `read` returns, the name of a file or of a shipped example, a module of
+#: PyTorch, a fitted perceptron of scikit-learn, or pairs (W, b), W of shape (out, in).
 NetworkLike: TypeAlias = object
 #: A polyhedron, the text of a domain as on the command line, or None for the whole space.
 DomainLike: TypeAlias = Polyhedron | str | None
@@ -30,7 +32,7 @@ def as_network(source: NetworkLike) -> Network:
     Parameters
     ----------
     source
-        A `Network`, or whatever `polyrelu.load` takes.
+        A network, or what `polyrelu.load` takes, or what `polyrelu.read` returns.
 
     Returns
     -------
@@ -47,11 +49,40 @@ def as_network(source: NetworkLike) -> Network:
     >>> as_network([([[1, 2]], [3])]).widths
     (2, 1)
     """
-    if isinstance(source, Network):
-        return source
-    from polyrelu.formats.load import load
+    return source if isinstance(source, Network) else as_imported(source).network
 
-    return load(os.fspath(source) if isinstance(source, os.PathLike) else source)
+
+def as_imported(source: NetworkLike) -> Imported:
+    """Return the network that an argument stands for, with the record of what was read.
+
+    Parameters
+    ----------
+    source
+        A network, or what `polyrelu.load` takes, or what `polyrelu.read` returns.
+
+    Returns
+    -------
+    Imported
+        The record itself, or the one of the reading. A network that was not read computes layer by
+        layer, and has no source.
+
+    Raises
+    ------
+    NetworkError
+        The argument is not a network that can be taken exactly.
+
+    Examples
+    --------
+    >>> as_imported([([[1, 2]], [3])]).format
+    'pairs (W, b)'
+    """
+    if isinstance(source, Imported):
+        return source
+    if isinstance(source, Network):
+        return Imported(source, "network", (), ())
+    from polyrelu.formats.load import read
+
+    return read(source)
 
 
 def as_domain(domain: DomainLike, num_inputs: int) -> Polyhedron:
@@ -97,3 +128,46 @@ def as_domain(domain: DomainLike, num_inputs: int) -> Polyhedron:
             f"{num_inputs} inputs"
         )
     return domain
+
+
+def as_point(entries: object, size: int, name: str = "the point") -> Point:
+    """Return the vector of exact numbers that an argument stands for.
+
+    Parameters
+    ----------
+    entries
+        The numbers: integers, floats (taken as the dyadic numbers that they are), fractions, or
+        texts such as ``"1/3"``, in a sequence or an array.
+    size
+        The number of entries that is required.
+    name
+        What the vector is, for the error.
+
+    Returns
+    -------
+    tuple of Fraction
+        The `size` numbers.
+
+    Raises
+    ------
+    DomainError
+        There are more or fewer than `size` entries, or one of them is not an exact number.
+    ArgumentError
+        The argument is no sequence of numbers.
+
+    Examples
+    --------
+    >>> as_point([0.5, "1/3"], 2)
+    (Fraction(1, 2), Fraction(1, 3))
+    """
+    is_text = isinstance(entries, str | bytes | dict)
+    if is_text or not isinstance(entries, Iterable) or getattr(entries, "ndim", 1) != 1:
+        kind = type(entries).__name__
+        raise ArgumentError(f"{name}: expected {size} numbers in a sequence, got {kind}")
+    numbers = list(entries)
+    if len(numbers) != size:
+        raise DomainError(f"{name} has {len(numbers)} coordinates, not {size}; give one for each")
+    try:
+        return tuple(map(to_fraction, numbers))
+    except NetworkError as error:
+        raise DomainError(f"{name}: {error}") from None

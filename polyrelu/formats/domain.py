@@ -27,6 +27,8 @@ from typing import Any
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix, column_basis, solve
+from polyrelu.support.arguments import expect, expect_count
+from polyrelu.support.display import bracketed
 from polyrelu.support.limits import NUMBER
 
 __all__ = ["Slice", "parse_domain", "parse_slice"]
@@ -59,12 +61,15 @@ def parse_domain(text: str, inputs: int) -> Polyhedron:
     ------
     DomainError
         The text or a file that it names is not understood; the message says which part.
+    ArgumentError
+        An argument has a wrong type.
 
     Examples
     --------
     >>> parse_domain("box:0,0.5", 2).inequalities
     ((-1, 0, 0), (2, 0, 1), (0, -1, 0), (0, 2, 1))
     """
+    text, inputs = expect(text, str, "text"), expect_count(inputs, "inputs", 1)
     if text == "R^n":
         return Polyhedron.universe(inputs)
     if text == "orthant":
@@ -81,7 +86,7 @@ def parse_domain(text: str, inputs: int) -> Polyhedron:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Slice:
     """A domain in an affine space with coordinates s, t, ….
 
@@ -107,6 +112,9 @@ class Slice:
     origin: tuple[Fraction, ...]
     directions: tuple[tuple[Fraction, ...], ...]
 
+    def __repr__(self) -> str:
+        return bracketed(f"Slice of dimension {len(self.directions)} in R^{len(self.origin)}")
+
 
 def parse_slice(text: str, inputs: int) -> Slice:
     """Return the slice that a text `slice:FILE` names, with its coordinates.
@@ -127,6 +135,8 @@ def parse_slice(text: str, inputs: int) -> Slice:
     ------
     DomainError
         The text or the file is not understood; the message says which part.
+    ArgumentError
+        An argument has a wrong type.
 
     Examples
     --------
@@ -138,6 +148,7 @@ def parse_slice(text: str, inputs: int) -> Slice:
     >>> found.directions, found.domain.dimension
     (((Fraction(2, 1), Fraction(0, 1)),), 1)
     """
+    text, inputs = expect(text, str, "text"), expect_count(inputs, "inputs", 1)
     name = text.removeprefix("slice:")
     if not name or name == text:
         raise DomainError("slice: needs the name of a JSON file with points, slice:FILE")

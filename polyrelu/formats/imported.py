@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from polyrelu.formats.graph.values import Graph
 from polyrelu.network import Network
+from polyrelu.support.arguments import expect
+from polyrelu.support.display import bracketed, html_table
 
 __all__ = ["Comparison", "Draft", "Imported", "Runtime"]
 
@@ -86,7 +88,7 @@ class Draft:
     runtime: Runtime | str = "the format has no runtime of its own"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
     """The agreement of an imported network with the format's own runtime.
 
@@ -124,8 +126,11 @@ class Comparison:
             f"{self.worst:.2g} of the bound)"
         )
 
+    def __repr__(self) -> str:
+        return bracketed(f"Comparison, {self}")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Imported:
     """An exact network with a record of what was read; `read` returns it.
 
@@ -191,6 +196,28 @@ class Imported:
         default="the format has no runtime of its own", repr=False, compare=False
     )
     input_shapes: tuple[tuple[int, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        expect(self.network, Network, "network")
+
+    def __str__(self) -> str:
+        return f"{self.source or 'Network'} ({self.format}): {self.network}"
+
+    def __repr__(self) -> str:
+        return bracketed(f"Imported {self}")
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("network", str(self.network)),
+            ("format", self.format),
+            ("source", self.source),
+            ("sha256 of the file", self.source_sha256),
+            ("rounding", self.rounding),
+            *(("note", note) for note in self.notes),
+            *(("caveat", caveat) for caveat in self.caveats),
+            ("runtime", str(self.comparison)),
+        ]
+        return html_table((name, text) for name, text in rows if text)
 
     def with_source(self, name: str, digest: str) -> Imported:
         """Return a copy with the name and the SHA-256 hash of the file."""

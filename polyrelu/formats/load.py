@@ -8,6 +8,8 @@ package (onnx, torch, h5py) is imported for files of other formats.
 from __future__ import annotations
 
 import hashlib
+import operator
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
@@ -22,6 +24,7 @@ from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.formats.runtimes.comparison import compare_with_runtime
 from polyrelu.formats.sklearn import draft_of_mlp, is_mlp
 from polyrelu.network import Network, from_arrays
+from polyrelu.support.arguments import expect, expect_path
 
 __all__ = ["FORMATS", "choices_of", "load", "read"]
 
@@ -170,24 +173,34 @@ def read(
     >>> imported.format, str(imported.network.architecture)
     ('pairs (W, b)', '2-1')
     """
-    if not isinstance(rounding, (str, Rounding)) or isinstance(input_shape, str):
-        raise NetworkError(
-            "rounding is text such as 'text=float32', input_shape a list of sizes such as "
-            "[1, 3, 32, 32]"
-        )
     options = ReadOptions(
-        Rounding.parse(rounding) if isinstance(rounding, str) else rounding,
-        prefix,
+        _as_rounding(rounding),
+        None if prefix is None else expect(prefix, str, "prefix"),
         normalisation,
-        strip_tail,
-        None if input_shape is None else tuple(int(size) for size in input_shape),
-        compare,
+        expect(strip_tail, bool, "strip_tail"),
+        None if input_shape is None else _as_shape(input_shape),
+        expect(compare, bool, "compare"),
     )
     if isinstance(source, str) and source.startswith(_EXAMPLES):
         return _example(source.removeprefix(_EXAMPLES), options)
-    if isinstance(source, (str, Path)):
+    if isinstance(source, str | os.PathLike):
         return _read_file(Path(source), options)
     return _import_draft(type(source).__name__, _draft_of_object(source, options), options)
+
+
+def _as_rounding(rounding: object) -> Rounding:
+    if isinstance(rounding, str):
+        return Rounding.parse(rounding)
+    if isinstance(rounding, Rounding):
+        return rounding
+    raise NetworkError("rounding is text such as 'text=float32'")
+
+
+def _as_shape(sizes: Iterable[int]) -> tuple[int, ...]:
+    try:
+        return tuple(map(operator.index, sizes))
+    except TypeError:
+        raise NetworkError("input_shape is a list of sizes such as [1, 3, 32, 32]") from None
 
 
 def _read_file(path: Path, options: ReadOptions) -> Imported:
@@ -221,7 +234,7 @@ _READERS_OF_CHOICE = {
 }
 
 
-def choices_of(name: str) -> set[str]:
+def choices_of(name: str | Path) -> set[str]:
     """Return the format-specific keywords of `read` that apply to a file, such as ``prefix``.
 
     Parameters
@@ -240,7 +253,7 @@ def choices_of(name: str) -> set[str]:
     >>> choices_of("network.nnet"), choices_of("network.npz")
     ({'normalisation'}, set())
     """
-    place = FORMATS.get(Path(name).suffix.lower())
+    place = FORMATS.get(expect_path(name, "name").suffix.lower())
     return {
         choice
         for choice, readers in _READERS_OF_CHOICE.items()
@@ -269,14 +282,14 @@ def _draft_of_object(source: Any, options: ReadOptions) -> Draft:
         return draft_of_module(source, options)
     if is_mlp(source):
         return draft_of_mlp(source, options)
-    if not isinstance(source, Iterable):
-        kind = type(source).__name__
+    kind = type(source).__name__
+    try:
+        pairs = list(source)
+    except TypeError:
         raise NetworkError(
             f"{kind}: expected a file name, pairs (W, b), or an object of torch or scikit-learn"
-        )
-    pairs = list(source)
+        ) from None
     if isinstance(source, Mapping) or not all(_is_pair(pair) for pair in pairs):
-        kind = type(source).__name__
         remedy = "for a state dict pass the nn.Module, or save it to a file"
         raise NetworkError(f"{kind}: expected pairs (W, b), W of shape (out, in); {remedy}")
     return Draft("pairs (W, b)", network=from_arrays(pairs))

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from polyrelu.errors import NetworkError, NetworkFileError
+from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
-from polyrelu.network import Network, from_document, to_document
+from polyrelu.network import from_document, to_document
+from polyrelu.support.arguments import expect_path
 from polyrelu.support.text_files import layout, write_all
 
 __all__ = ["read_native", "save"]
@@ -25,18 +27,20 @@ _SIZE_LIMIT = 2**30
 _DIGIT_LIMIT = 9
 
 
-def save(network: Network, path: str | Path) -> None:
+def save(network: NetworkLike, path: str | Path) -> None:
     """Write a network to a file in the native format.
 
     Parameters
     ----------
     network
-        The network.
+        A network, or what `polyrelu.load` takes.
     path
         Name of the file, which must end in .json.
 
     Raises
     ------
+    ArgumentError
+        The second argument is not the name of a file.
     NetworkFileError
         The name has another ending.
     PolyreluError
@@ -52,11 +56,12 @@ def save(network: Network, path: str | Path) -> None:
     ...     read_native(Path(folder) / "net.json").network == net
     True
     """
-    if Path(path).suffix.lower() != ".json":
+    path = expect_path(path, "path", "the network comes first: save(network, path)")
+    if path.suffix.lower() != ".json":
         raise NetworkFileError(
             path, "", "native network files end in .json; `load` goes by the ending"
         )
-    write_all([(Path(path), layout(to_document(network)))])
+    write_all([(path, layout(to_document(as_network(network))))])
 
 
 def read_native(path: Path, options: ReadOptions | None = None) -> Draft:

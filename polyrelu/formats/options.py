@@ -28,6 +28,7 @@ import numpy as np
 from polyrelu.errors import NetworkError
 from polyrelu.exact import FloatFormat
 from polyrelu.formats.graph.constants import FLOAT_FORMATS
+from polyrelu.support.arguments import expect
 
 __all__ = ["NORMALISATIONS", "ROUNDING_RULES", "ReadOptions", "Rounding"]
 
@@ -90,7 +91,7 @@ class Rounding:
         `NetworkError`.
         """
         chosen: dict[str, str] = {}
-        for entry in filter(None, (part.strip() for part in text.split(","))):
+        for entry in filter(None, (part.strip() for part in expect(text, str, "text").split(","))):
             name, equals, value = (part.strip() for part in entry.partition("="))
             if not equals or name not in ROUNDING_RULES or name in chosen:
                 known = "; ".join(
@@ -123,7 +124,7 @@ class Rounding:
         A `ValueError` is raised unless the text is a decimal with an exponent of at most three
         digits.
         """
-        if not _DECIMAL.fullmatch(text):
+        if not _DECIMAL.fullmatch(expect(text, str, "text")):
             raise ValueError(f"{text[:40]!r} is not a decimal number")
         exact = Fraction(text)
         return exact if self.text == "exact" else FLOAT_FORMATS[self.text].nearest(exact)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy as np
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.plot.clip import floats
 from polyrelu.plot.view import View, interval_text
+from polyrelu.support.display import count_text
 from polyrelu.support.text_files import write_all
 from polyrelu.support.typing import Point
 
@@ -35,7 +36,6 @@ __all__ = [
     "check_format",
     "check_interval",
     "check_view",
-    "count_text",
     "layer_colour",
     "new_figure",
     "pale_colour",
@@ -445,16 +445,3 @@ def _with_margin(low: float, high: float) -> tuple[float, float]:
     """Return limits a little beyond the values, and apart if these are equal."""
     room = 0.05 * (high - low) or max(abs(low) * 0.1, 1.0)
     return low - room, high + room
-
-
-def count_text(counts: Iterable[tuple[int, str]]) -> str:
-    """Return numbers with their nouns.
-
-    >>> count_text([(1, "region"), (2, "edge"), (0, "vertex")])
-    '1 region, 2 edges, 0 vertices'
-    """
-    texts = []
-    for count, noun in counts:
-        several = noun[:-2] + "ices" if noun.endswith("ex") else f"{noun}s"
-        texts.append(f"{count} {noun if count == 1 else several}")
-    return ", ".join(texts)

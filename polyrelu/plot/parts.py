@@ -26,13 +26,13 @@ from polyrelu.plot.canvas import (
     GREY,
     INK,
     Canvas,
-    count_text,
     layer_colour,
     new_figure,
     pale_colour,
 )
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.view import Box, View, view_of
+from polyrelu.support.display import count_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

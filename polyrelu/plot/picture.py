@@ -21,7 +21,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational
 from polyrelu.formats import Slice
 from polyrelu.network import Network
-from polyrelu.plot.canvas import Canvas, check_view, count_text, new_figure, save_figure
+from polyrelu.plot.canvas import Canvas, check_view, new_figure, save_figure
 from polyrelu.plot.parts import (
     paint_cells,
     paint_layers,
@@ -34,6 +34,7 @@ from polyrelu.plot.slices import SLICE_NAMES, on_axes
 from polyrelu.plot.values import paint_graph, paint_surface
 from polyrelu.plot.view import Box, View, window
 from polyrelu.plot.weights import paint_weights
+from polyrelu.support.display import count_text
 from polyrelu.support.progress import Progress
 from polyrelu.topology import UnfinishedError, decision_boundary, level_set
 

@@ -17,9 +17,10 @@ from polyrelu.breakpoints.tropical_weights import maps_on_hull
 from polyrelu.complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact import nearest_float
-from polyrelu.plot.canvas import INK, Canvas, check_interval, count_text, layer_colour
+from polyrelu.plot.canvas import INK, Canvas, check_interval, layer_colour
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.view import Box, view_of
+from polyrelu.support.display import count_text
 from polyrelu.support.typing import Point
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from polyrelu.certificate import Among, Certificate, Claim, Hypothesis, PartClaim
-from polyrelu.errors import PolyreluError
+from polyrelu.formats import NetworkLike, as_network
 from polyrelu.network import Network
 from polyrelu.outcomes import (
     Attempt,
@@ -41,6 +41,13 @@ from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
 from polyrelu.proofs.shallow import prover as shallow
+from polyrelu.support.arguments import (
+    expect_choice,
+    expect_function,
+    expect_integer,
+    expect_limit,
+    expect_path,
+)
 from polyrelu.version import __version__
 
 __all__ = ["identify"]
@@ -66,7 +73,8 @@ _Prover: TypeAlias = Callable[[], list[Hypothesis] | Attempt]
 
 
 def identify(
-    network: Network,
+    network: NetworkLike,
+    *,
     among: Among | None = None,
     seed: int = 0,
     time_limit: float | None = TIME_LIMIT,
@@ -81,7 +89,7 @@ def identify(
     Parameters
     ----------
     network
-        A plain stack; other networks are `Undecided`.
+        A network, or what `polyrelu.load` takes. Networks that are no plain stacks are `Undecided`.
     among
         The class of competitors: ``"all"``, ``"regular"``, ``"transversal"`` or ``"generic"``
         parameters of the architecture (FORMAT.md §3.1). By default the theorems among all and among
@@ -111,8 +119,12 @@ def identify(
 
     Raises
     ------
+    NetworkError
+        The network cannot be read.
+    ArgumentError
+        An argument has a wrong type, or lies outside its range.
     PolyreluError
-        An argument is not what it should be, or the checkpoint cannot be read or written.
+        The checkpoint cannot be read or written.
 
     Notes
     -----
@@ -128,7 +140,8 @@ def identify(
     >>> identify(from_arrays([([[1], [1]], [0, 0]), ([[1, 1]], [0])])).explanation
     'neurons 0 and 1 of layer 1 have one row up to scale, so they can trade outgoing weights'
     """
-    _check_arguments(network, among, time_limit)
+    network = as_network(network)
+    _check_arguments(among, seed, time_limit, checkpoint, progress)
     if not network.is_plain:
         return Undecided("no theorem here covers networks with skip connections")
     attempts: list[Attempt] = []
@@ -158,15 +171,16 @@ def identify(
     return Undecided(_reason(network, attempts), (*attempts, refuted), part=_part(search))
 
 
-def _check_arguments(network: object, among: Among | None, time_limit: float | None) -> None:
-    if not isinstance(network, Network):
-        raise PolyreluError(
-            f"identify takes a Network, not {type(network).__name__}; polyrelu.load reads a file"
-        )
-    if among not in (None, *_CLASSES):
-        raise PolyreluError(f"among is {', '.join(map(repr, _CLASSES))}, not {str(among)[:40]!r}")
-    if time_limit is not None and not time_limit >= 0:
-        raise PolyreluError(f"time_limit {time_limit}: must be 0 or more")
+def _check_arguments(
+    among: object, seed: object, time_limit: object, checkpoint: object, progress: object
+) -> None:
+    if among is not None:
+        expect_choice(among, _CLASSES, "among")
+    expect_integer(seed, "seed")
+    expect_limit(time_limit, "time_limit")
+    if checkpoint is not None:
+        expect_path(checkpoint, "checkpoint")
+    expect_function(progress, "progress")
 
 
 def _search_ridges(

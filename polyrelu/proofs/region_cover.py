@@ -35,6 +35,7 @@ from polyrelu.proofs.trees.node_polyhedron import (
 )
 from polyrelu.proofs.trees.search import TreeStatistics, sign_record
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
+from polyrelu.support.arguments import expect_function, expect_one_of
 from polyrelu.support.budget import Budget, CertificateLimit, LimitReached
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import LINE_LIMIT
@@ -77,6 +78,8 @@ def certify_regions(
     ------
     DomainError
         Regions are missing: the complex is a part, or its computation was interrupted.
+    ArgumentError
+        An argument has a wrong type, or lies outside its range.
 
     Examples
     --------
@@ -87,6 +90,9 @@ def certify_regions(
     >>> listed.certificate.claim.count, listed.work.nodes
     (7, 13)
     """
+    remedy = "canonical_complex(network, domain) and region_graph(network, domain) make them"
+    expect_one_of(cells, (PolyhedralComplex, RegionGraph), "cells", remedy)
+    expect_function(progress, "progress")
     if isinstance(cells, PolyhedralComplex):
         require_complete(cells, "a list of regions")
     elif not cells.complete:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from polyrelu.certificate import Certificate, Hypothesis, RuntimeClaim
 from polyrelu.formats import RuntimeErrorBound
 from polyrelu.outcomes import Proved, Undecided
+from polyrelu.support.arguments import expect
 from polyrelu.version import __version__
 
 __all__ = ["prove_runtime_error"]
@@ -29,14 +30,20 @@ def prove_runtime_error(found: RuntimeErrorBound) -> Proved[Certificate] | Undec
     Proved or Undecided
         Undecided if there is no bound, or if certificates cannot express the operations.
 
+    Raises
+    ------
+    ArgumentError
+        The argument is not a bound.
+
     Examples
     --------
     >>> from polyrelu.formats import runtime_error
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, -1], [2, 1]], [0, 1]), ([[1, 1]], [0])])
-    >>> prove_runtime_error(runtime_error(net, [-1, -1], [1, 1])).status
+    >>> prove_runtime_error(runtime_error(net, "box:-1,1")).status
     'proved'
     """
+    expect(found, RuntimeErrorBound, "found", "runtime_error(network, domain) makes one")
     if found.worst is None:
         return Undecided(str(found))
     if not found.is_layered:

@@ -1,4 +1,4 @@
-"""Time, memory and Ctrl-C for long searches: looked at between two steps, so that what was reached can be told."""
+"""Time, memory and Ctrl-C for long searches, which ask between two steps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import resource
 import sys
 import time
 
-from polyrelu.errors import PolyreluError
+from polyrelu.support.arguments import expect_limit
 from polyrelu.support.interrupts import Interrupt
 
 __all__ = ["Budget", "CertificateLimit", "LimitReached"]
@@ -43,9 +43,8 @@ class Budget:
         megabytes: int | None = None,
         interrupt: Interrupt | None = None,
     ) -> None:
-        for value, name in ((seconds, "time"), (megabytes, "memory")):
-            if value is not None and not value >= 0:
-                raise PolyreluError(f"the {name} limit must be 0 or more, not {value}")
+        expect_limit(seconds, "time_limit")
+        expect_limit(megabytes, "memory_limit")
         self._seconds, self._megabytes, self._interrupt = seconds, megabytes, interrupt
         self._started = time.monotonic()
 

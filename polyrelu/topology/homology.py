@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from polyrelu.complex import PolyhedralComplex, Subcomplex
 from polyrelu.errors import ArgumentError, DomainError
 from polyrelu.support.arguments import expect
-from polyrelu.support.summary import summary
+from polyrelu.support.display import bracketed
 from polyrelu.topology.chains import cellular_chains
 from polyrelu.topology.smith import chain_divisors
 
@@ -110,7 +110,7 @@ class Homology:
         return ", ".join(groups) or "every H_k = 0"
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"Homology, {self}")
 
     def _repr_latex_(self) -> str:
         groups = []
@@ -230,7 +230,7 @@ def _subcomplex(part: object) -> Subcomplex:
             "part: expected Subcomplex, got the whole PolyhedralComplex, whose cells fill a convex "
             "domain; level_set, decision_boundary, bent_hyperplane and Subcomplex.closure make one"
         )
-    return expect(part, Subcomplex, "part", "polyrelu.topology.level_set")
+    return expect(part, Subcomplex, "part", "polyrelu.topology.level_set makes one")
 
 
 def _alternating_sum(numbers: list[int] | tuple[int, ...]) -> int:

@@ -40,8 +40,8 @@ from polyrelu.exact import (
 )
 from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Block, Layer, Network
+from polyrelu.support.display import bracketed
 from polyrelu.support.progress import Progress
-from polyrelu.support.summary import summary
 from polyrelu.support.typing import Mask, Signs
 
 __all__ = [
@@ -102,7 +102,7 @@ class OutputSet(Subcomplex):
         return len(self.rows[0])
 
     def __repr__(self) -> str:
-        return summary(self, f"{self._description}, cells by dimension {self.f_vector}")
+        return bracketed(f"OutputSet, {self._description}, cells by dimension {self.f_vector}")
 
     @property
     def _description(self) -> str:

@@ -24,8 +24,8 @@ from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.exact import format_rational
 from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import affine_map_table
+from polyrelu.support.display import bracketed
 from polyrelu.support.progress import Progress
-from polyrelu.support.summary import summary
 from polyrelu.topology.homology import is_characteristic
 from polyrelu.topology.level_sets import UnfinishedError, output_row
 
@@ -66,7 +66,7 @@ class PersistenceInterval:
         return f"H_{self.dimension} from {format_rational(self.birth)} {end}"
 
     def __repr__(self) -> str:
-        return summary(self, str(self))
+        return bracketed(f"PersistenceInterval, {self}")
 
 
 def sublevel_persistence(

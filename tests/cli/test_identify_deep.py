@@ -235,7 +235,7 @@ def test_a_certificate_in_part(folder: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_what_is_proved_in_part_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = polyrelu.identify(OPEN, "transversal", time_limit=2)
+    outcome = polyrelu.identify(OPEN, among="transversal", time_limit=2)
     assert isinstance(outcome, Undecided)
     assert outcome.part is not None
     sentence = str(outcome.part.certificate.claim)

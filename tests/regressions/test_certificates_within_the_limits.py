@@ -62,7 +62,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_written_is_accepted(name: str) -> None:
     for among in (None, "all", "generic"):
-        outcome = polyrelu.identify(polyrelu.from_arrays(CASES[name]), among)
+        outcome = polyrelu.identify(polyrelu.from_arrays(CASES[name]), among=among)
         if not isinstance(outcome, Undecided):
             assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
 

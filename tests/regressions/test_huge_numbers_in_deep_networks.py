@@ -46,7 +46,7 @@ def test_huge_numbers_are_searched_like_others(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for seed in range(3):
-            identify(gaussian(widths, seed, weight, bias), among, time_limit=0.3)
+            identify(gaussian(widths, seed, weight, bias), among=among, time_limit=0.3)
 
 
 def test_a_search_sees_a_scaled_network_as_it_is() -> None:

@@ -33,6 +33,6 @@ def test_no_other_network_is_looked_for_after_an_interrupt(
         return iter(())
 
     monkeypatch.setattr(sys.modules["polyrelu.proofs.identify"], "one_sided_moves", moves)
-    found = identify(OPEN, "transversal", time_limit=0.2, progress=lambda search: goes_on)
+    found = identify(OPEN, among="transversal", time_limit=0.2, progress=lambda search: goes_on)
     assert found.status == "undecided"
     assert len(late) == expected

@@ -53,8 +53,8 @@ def test_constants_that_a_runtime_rounds_have_no_bound(tmp_path: Path) -> None:
     assert imported.network([1, 0])[0] == 3 * Fraction(float(np.float32(1 / 3))) - 1
     assert "no rounding bound is known for float32" in imported.comparison.reason
     with pytest.raises(NetworkError, match="computed from constants"):
-        runtime_error(imported, [0, 0], [1, 1])
-    exact_in_float64 = runtime_error(imported, [0, 0], [1, 1], "float64")
+        runtime_error(imported, "box:0,1")
+    exact_in_float64 = runtime_error(imported, "box:0,1", arithmetic="float64")
     assert exact_in_float64.worst is not None
 
 
@@ -68,7 +68,7 @@ def test_sums_may_start_from_the_bias(tmp_path: Path) -> None:
     ]
     constants = [constant("w", [[weight]] * inputs), constant("b", [1]), constant("v", [[1]])]
     imported = read(write(tmp_path, "net.onnx", model(nodes, constants, (1, inputs))))
-    found = runtime_error(imported, [1] * inputs, [1] * inputs)
+    found = runtime_error(imported, ([1] * inputs, [1] * inputs))
     assert found.worst is not None
     assert found.worst > inputs * Fraction(float(np.float32(weight))) * Fraction(9, 10)
     separate = [
@@ -77,7 +77,7 @@ def test_sums_may_start_from_the_bias(tmp_path: Path) -> None:
         node("LeakyRelu", "g", "y", alpha=0.5),
     ]
     fused = read(write(tmp_path, "net.onnx", model(separate, constants[:2], (1, inputs))))
-    worst = runtime_error(fused, [1] * inputs, [1] * inputs).worst
+    worst = runtime_error(fused, ([1] * inputs, [1] * inputs)).worst
     assert worst is not None
     assert worst > inputs * Fraction(float(np.float32(weight))) * Fraction(9, 10)
 
@@ -98,14 +98,14 @@ def test_numbers_on_the_way_may_overflow(name: str, tmp_path: Path) -> None:
     (nodes, constants, shape), x = _BEYOND[name]
     imported = read(write(tmp_path, "net.onnx", model(nodes, constants, shape)), compare=False)
     corner = [Fraction(float(np.float32(x)))] * imported.network.inputs
-    assert runtime_error(imported, corner, corner).worst is None
+    assert runtime_error(imported, (corner, corner)).worst is None
 
 
 def test_small_weights_may_be_lost_before_a_large_alpha(tmp_path: Path) -> None:
     content = model(
         [node("Gemm", "xw", "y", alpha=2.0**100)], [constant("w", [[2.0**-140]])], (1, 1)
     )
-    found = runtime_error(read(write(tmp_path, "net.onnx", content), compare=False), [1], [1])
+    found = runtime_error(read(write(tmp_path, "net.onnx", content), compare=False), "box:1,1")
     assert found.worst is not None
     assert found.worst >= Fraction(1, 2**40)
 
@@ -385,9 +385,9 @@ def test_divisors_and_constants_below_the_normal_range(tmp_path: Path) -> None:
     content = model([node("Div", "xc", "y")], [constant("c", 2.0**-127)], (1, 1))
     imported = read(write(tmp_path, "net.onnx", content), compare=False)
     with pytest.raises(NetworkError, match="no rounding bound is known for float32"):
-        runtime_error(imported, [1], [1])
+        runtime_error(imported, "box:1,1")
     nodes = [node("Concat", "xc", "h", axis=1), node("MatMul", "hw", "y")]
     content = model(nodes, [constant("c", [[2.0**-130]]), constant("w", [[0], [2.0**100]])], (1, 1))
-    found = runtime_error(read(write(tmp_path, "net.onnx", content), compare=False), [1], [1])
+    found = runtime_error(read(write(tmp_path, "net.onnx", content), compare=False), "box:1,1")
     assert found.worst is not None
     assert found.worst >= Fraction(1, 2**30)

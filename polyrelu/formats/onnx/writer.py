@@ -18,8 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.exact import RationalMatrix
+from polyrelu.exact import RationalMatrix, decimal_above
+from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Network
+from polyrelu.support.arguments import expect_path
+from polyrelu.support.display import bracketed
 from polyrelu.support.text_files import write_all
 from polyrelu.support.typing import Floats
 from polyrelu.version import __version__
@@ -35,7 +38,7 @@ _BYTE_LIMIT = 2**31 - 2**16
 _LARGEST = Fraction(float(np.finfo(np.float64).max))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class OnnxExport:
     """The result of `save_onnx`.
 
@@ -63,8 +66,15 @@ class OnnxExport:
         """Whether the file holds exactly the numbers of the network."""
         return not self.largest_difference
 
+    def __repr__(self) -> str:
+        names = ", ".join(path.name for path in self.files)
+        rounded = f"rounded by at most {decimal_above(self.largest_difference)}"
+        return bracketed(
+            f"OnnxExport {names}, {self.numbers}, {'exact' if self.exact else rounded}"
+        )
 
-def save_onnx(network: Network, path: str | Path) -> OnnxExport:
+
+def save_onnx(network: NetworkLike, path: str | Path) -> OnnxExport:
     """Write a plain stack as an ONNX file.
 
     The input ``x`` of the model has shape (batch, n_0), its output ``y`` has shape (batch, n_L).
@@ -74,7 +84,7 @@ def save_onnx(network: Network, path: str | Path) -> OnnxExport:
     Parameters
     ----------
     network
-        A network without connections that skip layers.
+        A network, or what `polyrelu.load` takes, without connections that skip layers.
     path
         Name of the file, which must end in .onnx.
 
@@ -90,6 +100,8 @@ def save_onnx(network: Network, path: str | Path) -> OnnxExport:
         than 2 GB of weights.
     NetworkFileError
         The name has another ending, or the package onnx is not installed.
+    ArgumentError
+        The second argument is not the name of a file.
     PolyreluError
         The file cannot be written.
 
@@ -109,9 +121,10 @@ def save_onnx(network: Network, path: str | Path) -> OnnxExport:
     ('float32', True, True)
     ('float64', False, Fraction(1, 54043195528445952), False)
     """
-    target = Path(path)
+    target = expect_path(path, "path", "the network comes first: save_onnx(network, path)")
     if target.suffix.lower() != ".onnx":
         raise NetworkFileError(path, "", "ONNX files end in .onnx; `load` goes by the ending")
+    network = as_network(network)
     if not network.is_plain:
         raise NetworkError(
             "the network has connections that skip layers; only plain stacks are written as ONNX"

@@ -1,1 +1,1 @@
-"""Float runtimes: comparison with the exact network, outputs at a point, proved error bounds."""
+"""Float runtimes of file formats: their inputs, and the comparison with the exact network."""

@@ -36,8 +36,9 @@ from polyrelu.certificate import (
     TreeCertificate,
     TreeLog,
 )
-from polyrelu.errors import DomainError, NetworkError, PolyreluError
+from polyrelu.errors import NetworkError
 from polyrelu.exact import Polyhedron
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.outcomes import Equivalent, NotEquivalent, SearchStatistics, Undecided, Witness
 from polyrelu.proofs.equivalence.ascent import ascent_points
@@ -66,6 +67,7 @@ from polyrelu.proofs.trees.node_polyhedron import (
 )
 from polyrelu.proofs.trees.search import Failure, TreeStatistics, search
 from polyrelu.proofs.trees.sparse_forms import integer_row
+from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.budget import Budget, CertificateLimit, LimitReached
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import BIT_LIMIT, LINE_LIMIT
@@ -109,9 +111,9 @@ Report = Callable[[SearchStatistics], None]
 
 
 def equivalent(
-    first: Network,
-    second: Network,
-    domain: Polyhedron | None = None,
+    first: NetworkLike,
+    second: NetworkLike,
+    domain: DomainLike = None,
     *,
     seed: int = 0,
     time_limit: float | None = None,
@@ -123,9 +125,10 @@ def equivalent(
     Parameters
     ----------
     first, second
-        Networks of any architecture with equally many inputs and outputs.
+        Networks of any architecture, or what `polyrelu.load` takes, with equally many inputs and
+        outputs.
     domain
-        Any nonempty polyhedron; R^n by default.
+        Any nonempty polyhedron, or the text of one such as ``"box:-1,1"``; R^n by default.
     seed
         Seed of the points that are tried. The same seed gives the same answer and the same
         certificate.
@@ -145,11 +148,11 @@ def equivalent(
     Raises
     ------
     NetworkError
-        The networks have different numbers of inputs or outputs.
+        A network cannot be read, or the networks have different numbers of inputs or outputs.
     DomainError
-        The domain is empty or has another dimension.
-    PolyreluError
-        An argument is not a network, or a limit is negative.
+        The domain is not understood, is empty or has another dimension.
+    ArgumentError
+        An argument has a wrong type, or lies outside its range.
 
     Notes
     -----
@@ -167,7 +170,11 @@ def equivalent(
     >>> equivalent(hat, other, Polyhedron.orthant(1)).status
     'proved'
     """
-    question = _Question(first, second, domain, seed, progress)
+    first, second = as_network(first), as_network(second)
+    _check_sizes(first, second)
+    seed = expect_integer(seed, "seed")
+    expect_function(progress, "progress")
+    question = _Question(first, second, as_domain(domain, first.inputs), seed, progress)
     with deferred_interrupt() as interrupt:
         try:
             return question.answer(Budget(time_limit, memory_limit, interrupt))
@@ -182,12 +189,12 @@ class _Question:
         self,
         first: Network,
         second: Network,
-        domain: Polyhedron | None,
+        domain: Polyhedron,
         seed: int,
         progress: Report | None,
     ) -> None:
-        self._domain = _checked_domain(first, second, domain)
-        self._first, self._second, self._seed, self._report = first, second, seed, progress
+        self._first, self._second, self._domain = first, second, domain
+        self._seed, self._report = seed, progress
         self._statistics, self._programs, self._points = TreeStatistics(), 0, 0
 
     def work(self, route: str) -> SearchStatistics:
@@ -452,27 +459,14 @@ class _Question:
         return NotEquivalent(certificate, witness, self.work(route))
 
 
-def _checked_domain(first: Network, second: Network, domain: Polyhedron | None) -> Polyhedron:
-    """Return the domain; raise an error if the networks cannot be compared on it."""
-    for network in (first, second):
-        if not isinstance(network, Network):
-            kind = type(network).__name__
-            raise PolyreluError(
-                f"equivalent takes two Networks, not {kind}; polyrelu.load reads a file"
-            )
+def _check_sizes(first: Network, second: Network) -> None:
+    """Raise an error if the networks cannot be compared."""
     sizes = ((first.inputs, second.inputs, "inputs"), (first.outputs, second.outputs, "outputs"))
     for size, other, what in sizes:
         if size != other:
             raise NetworkError(
                 f"the networks have {size} and {other} {what}, so they cannot be compared"
             )
-    polyhedron = Polyhedron.universe(first.inputs) if domain is None else domain
-    if polyhedron.ambient_dimension != first.inputs:
-        raise DomainError(
-            f"the domain lies in R^{polyhedron.ambient_dimension}, but the networks have "
-            f"{first.inputs} inputs"
-        )
-    return polyhedron
 
 
 class _TooManyNodes(Exception):  # noqa: N818 - no error: it ends a route

@@ -82,7 +82,7 @@ def original(name: str) -> tuple[dict[str, Any], str]:
     network = polyrelu.from_arrays(NETWORKS[name])
     outcome: object = polyrelu.identify(network)
     if name == "rounding":
-        outcome = prove_runtime_error(runtime_error(network, ["-1/3", 0], [1, "1/2"]))
+        outcome = prove_runtime_error(runtime_error(network, (["-1/3", 0], [1, "1/2"])))
     assert isinstance(outcome, Proved | NotIdentifiable), (name, outcome)
     document, _ = outcome.certificate.to_document()
     return document, outcome.certificate.theorem
@@ -143,7 +143,7 @@ def _survives_runtimes(claim: dict[str, Any], network: polyrelu.Network) -> bool
         [Fraction(text) for text in entry]
         for entry in (*claim["domain"].values(), claim["at-most"])
     )
-    found = runtime_error(network, low, high, claim["arithmetic"])
+    found = runtime_error(network, (low, high), arithmetic=claim["arithmetic"])
     if any(
         own is None or own * (1 - Fraction(1, 2**20)) > limit
         for own, limit in zip(found.bounds, limits, strict=True)

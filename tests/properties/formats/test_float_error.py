@@ -115,7 +115,7 @@ def test_no_runtime_is_further_away_than_the_bound(kind: str, format_: str) -> N
     for trial in range(60):
         network = _network(chance, draw)
         low, high = _box(chance, network.inputs, draw)
-        found = runtime_error(network, low, high, format_)
+        found = runtime_error(network, (low, high), arithmetic=format_)
         assert found.is_layered
         layers = _layers(network)
         for seed in range(8):
@@ -150,7 +150,9 @@ def test_certificates_are_accepted_and_smaller_bounds_are_not(kind: str) -> None
     for _ in range(40):
         network = _network(chance, draw)
         low, high = _box(chance, network.inputs, draw)
-        found = runtime_error(network, low, high, chance.choice(["float32", "float64"]))
+        found = runtime_error(
+            network, (low, high), arithmetic=chance.choice(["float32", "float64"])
+        )
         report = checker.check_bytes(_certificate(found))
         assert report.verdict == "accepted", report
         assert "has a runtime-error of at most" in report.statement
@@ -160,37 +162,39 @@ def test_certificates_are_accepted_and_smaller_bounds_are_not(kind: str) -> None
 
 def test_trailing_relu_and_identity_weights() -> None:
     network = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], ["1/2"])], last="relu")
-    found = runtime_error(network, [-1, -1], [1, 1])
+    found = runtime_error(network, "box:-1,1")
     assert checker.check_bytes(_certificate(found)).verdict == "accepted"
 
 
 def test_a_neuron_that_is_off_everywhere_has_no_error() -> None:
     network = from_arrays([([["1/3"]], [-5]), ([[1]], [0])])
-    found = runtime_error(network, [0], [1])
+    found = runtime_error(network, "box:0,1")
     assert found.worst is not None
     assert found.worst < Fraction(1, 2**100)
 
 
 def test_overflow_is_undecided() -> None:
     network = from_arrays([([[2.0**100]], [0]), ([[2.0**20]], [0])])
-    found = runtime_error(network, [0], [1024])
+    found = runtime_error(network, "box:0,1024")
     assert found.worst is None
     assert isinstance(prove_runtime_error(found), Undecided)
-    assert runtime_error(network, [0], [1024], "float64").worst is not None
+    assert runtime_error(network, "box:0,1024", arithmetic="float64").worst is not None
     assert (
-        runtime_error(from_arrays([([[Fraction(2) ** 128]], [0])]), [0], [Fraction(1, 2**60)]).worst
+        runtime_error(
+            from_arrays([([[Fraction(2) ** 128]], [0])]), ([0], [Fraction(1, 2**60)])
+        ).worst
         is None
     )
 
 
 def test_domains_that_are_no_boxes() -> None:
     network = from_arrays([([[1, 1]], [0])])
-    with pytest.raises(DomainError, match="1 and 2 coordinates"):
-        runtime_error(network, [0], [1, 1])
+    with pytest.raises(DomainError, match="lower corner has 1 coordinates, not 2"):
+        runtime_error(network, ([0], [1, 1]))
     with pytest.raises(DomainError, match="the box is empty"):
-        runtime_error(network, [0, 2], [1, 1])
+        runtime_error(network, ([0, 2], [1, 1]))
     with pytest.raises(ValueError, match="no rounding bound is known for float16"):
-        runtime_error(network, [0, 0], [1, 1], "float16")
+        runtime_error(network, "box:0,1", arithmetic="float16")
 
 
 def test_networks_with_skip_connections_have_a_bound_but_no_certificate() -> None:
@@ -199,7 +203,7 @@ def test_networks_with_skip_connections_have_a_bound_but_no_certificate() -> Non
 
     one = RationalMatrix.from_rows([[1]])
     layers = (Layer((Block(0, one),), one), Layer((Block(0, one), Block(1, one)), one))
-    found = runtime_error(Network(1, layers), [-1], [1])
+    found = runtime_error(Network(1, layers), "box:-1,1")
     assert found.worst is not None
     assert not found.is_layered
     assert isinstance(prove_runtime_error(found), Undecided)
@@ -207,7 +211,7 @@ def test_networks_with_skip_connections_have_a_bound_but_no_certificate() -> Non
 
 def test_corners_of_hostile_claims() -> None:
     network = from_arrays([([[1, -1], [2, 1]], [0, 1]), ([[1, 1]], [0])])
-    good = json.loads(_certificate(runtime_error(network, [-1, -1], [1, 1])))
+    good = json.loads(_certificate(runtime_error(network, "box:-1,1")))
 
     def verdict(change: Callable[[dict[str, object]], object]) -> str:
         document = json.loads(json.dumps(good))
@@ -247,7 +251,7 @@ def test_corners_of_hostile_claims() -> None:
 
 def test_the_theorem_belongs_to_its_claim() -> None:
     network = from_arrays([([[1, -1], [2, 1]], [0, 1]), ([[1, 1]], [0])])
-    document = json.loads(_certificate(runtime_error(network, [-1, -1], [1, 1])))
+    document = json.loads(_certificate(runtime_error(network, "box:-1,1")))
     document["proof"] = {"theorem": "affine", "hypotheses": []}
     assert checker.check_bytes(json.dumps(document).encode()).verdict == "rejected"
     claim = {
@@ -275,7 +279,7 @@ def test_the_bound_can_nearly_be_reached() -> None:
         )
         x = 1 + Fraction(chance.randint(1, 2**10), 2**23)
         bias = Fraction(chance.randint(1, 1000), 2**24 * 1001)
-        found = runtime_error(from_arrays([([[weight]], [bias])]), [x], [x])
+        found = runtime_error(from_arrays([([[weight]], [bias])]), ([x], [x]))
         theirs = Runtime("float32", seed).run([([[weight]], [bias])], [x])[0]
         assert found.worst is not None
         worst = max(worst, abs(theirs - (weight * x + bias)) / found.worst)

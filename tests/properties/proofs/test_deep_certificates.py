@@ -176,8 +176,8 @@ def test_among_regular_competitors_only_such_proofs_count() -> None:
     The answer lists what is missing.
     """
     network = polyrelu.from_arrays(SOURCES)
-    assert polyrelu.identify(network, "transversal", time_limit=20).status == "proved"
-    outcome = polyrelu.identify(network, "regular", time_limit=1)
+    assert polyrelu.identify(network, among="transversal", time_limit=20).status == "proved"
+    outcome = polyrelu.identify(network, among="regular", time_limit=1)
     assert isinstance(outcome, polyrelu.Undecided)
     assert any(attempt.theorem == "deep" and attempt.missing for attempt in outcome.attempts)
     assert outcome.part is not None

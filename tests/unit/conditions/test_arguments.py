@@ -110,7 +110,7 @@ def test_other_options() -> None:
     with pytest.raises(ArgumentError, match=r"^outputs: expected bool, got int 3"):
         zero_extrema(CELLS, outputs=3)  # type: ignore[arg-type]
     for wrong in (3, CELLS, "weights"):
-        with pytest.raises(ArgumentError, match=r"breakpoint_complex\(cells\) makes one"):
+        with pytest.raises(ArgumentError, match=r"breakpoint_complex\(cells\) makes it"):
             linear_regions_property(CELLS, breakpoints=wrong)  # type: ignore[arg-type]
     known = breakpoint_complex(CELLS)
     assert linear_regions_property(CELLS, breakpoints=known) == linear_regions_property(CELLS)

@@ -28,12 +28,12 @@ FIRST, SECOND = NeuronId(1, 0), NeuronId(2, 1)
 PIECE = AffinePiece(SECOND, ((0, 2),), (Fraction(1, 2), Fraction(3)))
 PRODUCT = MaskedProduct(1, ((0, 1), (0,)), 1)
 HOLDS: Condition[None] = Condition("transparent", "holds", 7, "regions")
-UNCHECKED: Condition[None] = Condition("generic", "unchecked", 5, "cells", reason="only 5 < 9 cells")
+UNCHECKED: Condition[None] = Condition("generic", "unchecked", 5, "cells", reason="5 < 9 cells")
 CROSSING = TransverseCrossing(FIRST, SECOND, Cell(0, 3))
 
 SHOWN: list[tuple[object, str]] = [
     (HOLDS, "<Condition, transparent: holds, 7 regions>"),
-    (UNCHECKED, "<Condition, generic: unchecked, only 5 < 9 cells>"),
+    (UNCHECKED, "<Condition, generic: unchecked, 5 < 9 cells>"),
     (Parts((HOLDS, UNCHECKED)), "<Parts, transparent holds, generic unchecked>"),
     (PIECE, "<AffinePiece, unit 1 of layer 2 with masks {0, 2} is (1/2, 3)>"),
     (
@@ -97,7 +97,7 @@ def test_texts() -> None:
 
 def test_html() -> None:
     head = "<table><tr><th>condition</th><th>status</th><th></th></tr>"
-    row = "<tr><td>generic</td><td>unchecked</td><td>only 5 &lt; 9 cells</td></tr>"
+    row = "<tr><td>generic</td><td>unchecked</td><td>5 &lt; 9 cells</td></tr>"
     assert UNCHECKED._repr_html_() == f"{head}{row}</table>"
     assert Parts((HOLDS, UNCHECKED))._repr_html_() == (
         f"{head}<tr><td>transparent</td><td>holds</td><td>7 regions</td></tr>{row}</table>"

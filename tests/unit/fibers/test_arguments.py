@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from polyrelu.errors import ArgumentError, DomainError, NetworkError, PolyreluError
@@ -144,9 +145,9 @@ def test_members_of_hidden_hyperplanes() -> None:
 
 @pytest.mark.parametrize("wrong", [*WRONG, NETWORK, PAIRS], ids=str.__call__)
 def test_other_objects(wrong: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"^hidden: .* hidden_hyperplane\(network, layer\) ma"):
+    with pytest.raises(ArgumentError, match=r"^hidden: .* hidden_hyperplane\(network, layer\) fi"):
         normalised(wrong)
-    with pytest.raises(ArgumentError, match=r"^hidden: .* hidden_hyperplane\(network, layer\) ma"):
+    with pytest.raises(ArgumentError, match=r"^hidden: .* hidden_hyperplane\(network, layer\) fi"):
         hidden_conditions(wrong)
     with pytest.raises(ArgumentError, match=r"^component: .*; LayerFiber.component makes one"):
         conditions_of(wrong)
@@ -154,7 +155,7 @@ def test_other_objects(wrong: Any) -> None:
         nonnegative_column_rank(wrong)
     with pytest.raises(ArgumentError, match=r"^neurons: expected LayerNeurons"):
         LayerFiber(wrong, LayerDomain.orthant(1))
-    with pytest.raises(ArgumentError, match=r"^neurons: .*; Component.member makes one"):
+    with pytest.raises(ArgumentError, match=r"^neurons: .*; Component.member returns them"):
         conditions_of(layer_fiber(NETWORK, 1).component(layer_fiber(NETWORK, 1).own)).hold_for(
             wrong
         )
@@ -210,6 +211,12 @@ def test_fractions(wrong: Any) -> None:
             function(wrong, 2)
         with pytest.raises(ArgumentError, match=r"^n2: expected int"):
             function(2, wrong)
+
+
+def test_integers_of_numpy() -> None:
+    wide = [np.int64(8), np.int64(10)]
+    assert identifiable_fraction(*wide) == identifiable_fraction(8, 10)  # type: ignore[arg-type]
+    assert fiber(NETWORK).sample(np.int64(3)) == fiber(NETWORK).sample(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,7 @@ def test_fibers() -> None:
     found = fiber(ABSOLUTE_VALUE)
     assert repr(found) == "<Fiber, 1-2-1, dimension 0, 1 component, complete among all parameters>"
     assert repr(fiber(HIDING)) == (
-        "<Fiber, 2-2-1-1, dimension 1, 2 components, complete among generic parameters if the "
-        "network is generic>"
+        "<Fiber, 2-2-1-1, dimension 1, 2 components, complete if generic, among generic parameters>"
     )
     assert list(found) == list(found.components)
     assert len(found) == 1
@@ -68,16 +67,16 @@ def test_components() -> None:
     )
     latex = parts[0]._repr_latex_()  # type: ignore[attr-defined]
     assert "t \\geq -2" in latex
-    assert repr(parts[0].conditions()) == "<Conditions, 1 unknowns, 0 equations, 1 inequalities>"
+    assert repr(parts[0].conditions()) == "<Conditions, 1 unknown, 0 equations, 1 inequalities>"
 
 
 def test_layers() -> None:
     found = layer_fiber(ABSOLUTE_VALUE, 1)
-    assert repr(found) == "<LayerFiber, width 2, 1 visible hyperplane, 1 inputs, 1 outputs>"
+    assert repr(found) == "<LayerFiber, width 2, 1 visible hyperplane, 1 input, 1 output>"
     assert repr(found.own) == "<NeuronAssignment, neurons on the hyperplanes: 1+1>"
     component = found.component(found.own)
     assert repr(component) == "<Component, neurons on the hyperplanes: 1+1>"
-    assert repr(component.member()) == "<LayerNeurons, 2 neurons, 1 inputs, 1 outputs>"
+    assert repr(component.member()) == "<LayerNeurons, 2 neurons, 1 input, 1 output>"
 
 
 def test_assignments() -> None:
@@ -86,7 +85,7 @@ def test_assignments() -> None:
     )
     many = NeuronAssignment(((1, 0),) * 20, (), 0, 0)
     assert str(many) == f"neurons on the hyperplanes: {'1+0 ' * 16}and 4 more"
-    assert repr(many) == f"<NeuronAssignment, {many}>"
+    assert repr(many) == f"<NeuronAssignment, neurons on the hyperplanes: {'1+0 ' * 12}1+0…>"
 
 
 def test_linear_parts() -> None:

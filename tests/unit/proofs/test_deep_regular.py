@@ -82,7 +82,7 @@ def test_identify_within_the_time_limit(enough: DeepSearch, tmp_path: Path) -> N
     save_search(enough, tmp_path / "kept")
     for time_limit, among in ((0, "transversal"), (20, "regular")):
         outcome = polyrelu.identify(
-            LATER, "transversal", time_limit=time_limit, checkpoint=tmp_path / "kept"
+            LATER, among="transversal", time_limit=time_limit, checkpoint=tmp_path / "kept"
         )
         assert isinstance(outcome, polyrelu.Proved)
         assert outcome.certificate.claim.among == among
@@ -149,6 +149,7 @@ def test_a_part_among_regular_parameters(
 
 def test_a_wrong_class() -> None:
     with pytest.raises(
-        polyrelu.PolyreluError, match="'all', 'regular', 'transversal', 'generic', not 'general'"
+        polyrelu.PolyreluError,
+        match="'all', 'regular', 'transversal', 'generic', got str 'general'",
     ):
-        polyrelu.identify(LATER, "general")  # type: ignore[arg-type]
+        polyrelu.identify(LATER, among="general")  # type: ignore[arg-type]

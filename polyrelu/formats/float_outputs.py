@@ -15,16 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.exact import as_sparse
+from polyrelu.exact import Rational, as_sparse
+from polyrelu.formats.arguments import NetworkLike, as_imported, as_point
 from polyrelu.formats.graph.constants import FLOAT_FORMATS
 from polyrelu.formats.imported import Imported
 from polyrelu.formats.runtimes.inputs import split_sample
 from polyrelu.network import Network
+from polyrelu.support.display import bracketed
 
 __all__ = ["FloatOutputs", "float_outputs"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FloatOutputs:
     """Outputs of a float runtime at a point.
 
@@ -51,14 +53,18 @@ class FloatOutputs:
             "values": [v if np.isfinite(v) else str(v) for v in self.values],
         }
 
+    def __repr__(self) -> str:
+        return bracketed(f"FloatOutputs, {len(self.values)} outputs of {self.runtime}")
 
-def float_outputs(imported: Imported, x: Sequence[Fraction]) -> FloatOutputs:
+
+def float_outputs(network: NetworkLike, x: Sequence[Rational]) -> FloatOutputs:
     """Evaluate a network at a point with the format's own runtime, or with numpy if there is none.
 
     Parameters
     ----------
-    imported
-        What `read` returns.
+    network
+        A file or what `read` returns, for the runtime of the file; or all else that `polyrelu.load`
+        takes.
     x
         Coordinates of the point, one per input of the network.
 
@@ -67,16 +73,26 @@ def float_outputs(imported: Imported, x: Sequence[Fraction]) -> FloatOutputs:
     FloatOutputs
         The outputs, with the name of the runtime that computed them.
 
+    Raises
+    ------
+    NetworkError
+        The network cannot be read.
+    DomainError
+        The point has another number of coordinates, or one of them is not a number.
+    ArgumentError
+        The point is no sequence of numbers.
+
     Examples
     --------
-    >>> from polyrelu.formats import read
-    >>> outputs = float_outputs(read([([[1, 1]], ["1/3"])]), [Fraction(1), Fraction(2)])
+    >>> outputs = float_outputs([([[1, 1]], ["1/3"])], [1, 2])
     >>> outputs.runtime, round(outputs.values[0], 6)
     ('numpy float32, layer by layer', 3.333333)
     """
+    imported = as_imported(network)
+    exact = as_point(x, imported.network.inputs)
     dtype = imported.arithmetic if imported.arithmetic in ("float32", "float64") else "float64"
     with np.errstate(all="ignore"):
-        point = np.array([_nearest(entry, dtype) for entry in x], dtype=dtype)
+        point = np.array([_nearest(entry, dtype) for entry in exact], dtype=dtype)
         values = _runtime_outputs(imported, point)
         if values is None:
             name = f"numpy {dtype}, layer by layer"

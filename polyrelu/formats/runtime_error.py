@@ -8,20 +8,29 @@ at most 1 on the box and the bound is 2^-10, then every output of the runtime is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from polyrelu.errors import DomainError, NetworkError
-from polyrelu.exact import as_sparse, decimal_above, to_fraction
-from polyrelu.formats.graph.float_error import BOUNDED, float_arithmetic, ranges
+from polyrelu.errors import DomainError
+from polyrelu.exact import as_sparse, decimal_above
+from polyrelu.formats.arguments import (
+    DomainLike,
+    NetworkLike,
+    as_domain,
+    as_imported,
+    as_point,
+)
+from polyrelu.formats.graph.float_error import float_arithmetic, ranges
 from polyrelu.formats.graph.operations import Input, Linear, Operation, Relu, Take
 from polyrelu.formats.graph.values import Graph, graph_of
 from polyrelu.formats.imported import Imported
 from polyrelu.network import Network
-from polyrelu.support.typing import Floats
+from polyrelu.support.arguments import expect
+from polyrelu.support.display import bracketed
+from polyrelu.support.typing import Floats, Point
 
 __all__ = ["ASSUMPTIONS", "RuntimeErrorBound", "runtime_error"]
 
@@ -36,7 +45,7 @@ ASSUMPTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RuntimeErrorBound:
     """A proved bound on |float runtime - exact function| on a box.
 
@@ -60,7 +69,7 @@ class RuntimeErrorBound:
     Examples
     --------
     >>> from polyrelu.network import from_arrays
-    >>> print(runtime_error(from_arrays([([[1, 1]], [0])]), [0, 0], [1, 1]))
+    >>> print(runtime_error(from_arrays([([[1, 1]], [0])]), "box:0,1"))
     |float32 runtime - exact function| is at most 4.76838e-7 on the box
     """
 
@@ -85,24 +94,27 @@ class RuntimeErrorBound:
         distance = f"|{self.arithmetic} runtime - exact function|"
         return f"{distance} is at most {decimal_above(self.worst)} on the box"
 
+    def __repr__(self) -> str:
+        return bracketed(f"RuntimeErrorBound, {self}")
+
 
 def runtime_error(
-    network: Network | Imported,
-    lower: Sequence[object],
-    upper: Sequence[object],
+    network: NetworkLike,
+    domain: DomainLike | tuple[Sequence[object], Sequence[object]],
+    *,
     arithmetic: str | None = None,
 ) -> RuntimeErrorBound:
-    """Bound |float runtime - exact function| over all points of the box [lower, upper].
+    """Bound |float runtime - exact function| over a box.
 
     Parameters
     ----------
     network
-        What `read` returns, for a runtime that computes the operations of the file; or a network,
-        for a runtime that computes layer by layer.
-    lower
-        The least corner of the box, exact numbers.
-    upper
-        The greatest corner of the box, exact numbers.
+        A file or what `read` returns, for a runtime that computes the operations of the file; or a
+        network, for a runtime that computes layer by layer. All that `polyrelu.load` takes.
+    domain
+        A bounded polyhedron, or the text of one such as ``"box:-1,1"``; the box around it is what
+        counts. Or the pair (lower, upper) of the corners of the box, which takes less time and
+        memory than a polyhedron if there are thousands of inputs.
     arithmetic
         ``float32`` or ``float64``; by default the float type of the file, or float32 for a network.
 
@@ -115,28 +127,27 @@ def runtime_error(
     Raises
     ------
     DomainError
-        The corners do not have one coordinate per input, or the box is empty.
+        The domain is unbounded or empty, or has another dimension than the input space.
     NetworkError
-        No bound is known for the arithmetic, or numbers of the file were computed or rounded such
-        that no bound holds for the file's runtime.
+        The network cannot be read, no bound is known for the arithmetic, or numbers of the file
+        were computed or rounded such that no bound holds for the file's runtime.
+    ArgumentError
+        An argument has a wrong type.
 
     Examples
     --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, -1], [2, 1]], [0, 1]), ([[1, 1]], [0])])
-    >>> runtime_error(net, [-1, -1], [1, 1]).worst < Fraction(1, 10**5)
+    >>> runtime_error(net, "box:-1,1").worst < Fraction(1, 10**5)
     True
+    >>> runtime_error(net, ([-1, -1], [1, "1/2"])).upper
+    (Fraction(1, 1), Fraction(1, 2))
     """
-    exact, graph, own, bounded = _operations(network)
-    low, high = (tuple(to_fraction(entry) for entry in corner) for corner in (lower, upper))
-    if not len(low) == len(high) == exact.inputs:
-        raise DomainError(
-            f"the box has {len(low)} and {len(high)} coordinates, the network {exact.inputs} inputs"
-        )
-    if any(a > b for a, b in zip(low, high, strict=True)):
-        raise DomainError("the box is empty")
-    name = arithmetic or own
-    output = ranges(graph, [(low, high)], float_arithmetic(name, bounded))[graph.output]
+    imported = as_imported(network)
+    exact, graph = imported.network, _operations(imported)
+    low, high = _box(domain, exact.inputs)
+    name = imported.arithmetic if arithmetic is None else expect(arithmetic, str, "arithmetic")
+    output = ranges(graph, [(low, high)], float_arithmetic(name, imported.bounded))[graph.output]
     return RuntimeErrorBound(
         exact,
         low,
@@ -149,20 +160,35 @@ def runtime_error(
     )
 
 
-def _operations(network: Network | Imported) -> tuple[Network, Graph, str, Collection[str]]:
-    """Return the network, the runtime's operations, its float type, and the types with a bound."""
-    if not isinstance(network, (Network, Imported)):
-        raise NetworkError(
-            f"{type(network).__name__}: expected a network, or what polyrelu.read returns for a "
-            "file"
+def _box(
+    domain: DomainLike | tuple[Sequence[object], Sequence[object]], num_inputs: int
+) -> tuple[Point, Point]:
+    """Return the corners of the box around a domain."""
+    if isinstance(domain, tuple | list) and len(domain) == 2:
+        names = ("the lower corner", "the upper corner")
+        low, high = (
+            as_point(corner, num_inputs, name) for corner, name in zip(domain, names, strict=True)
         )
-    if isinstance(network, Network):
-        return network, graph_of(network), "float32", BOUNDED
-    graph = network.graph
-    if graph is None or _is_layered(graph, network.network):
-        # The graph of the network computes a product and its bias as one sum, with a smaller bound.
-        graph = graph_of(network.network)
-    return network.network, graph, network.arithmetic, network.bounded
+        if any(a > b for a, b in zip(low, high, strict=True)):
+            raise DomainError("the box is empty")
+        return low, high
+    box = as_domain(domain, num_inputs).bounding_box()
+    if box is None:
+        raise DomainError(
+            "domain: a rounding error is bounded on bounded domains only; use a box: 'box:-1,1'"
+        )
+    return box
+
+
+def _operations(imported: Imported) -> Graph:
+    """Return the operations of the runtime.
+
+    The graph of the network computes a product and its bias as one sum, with a smaller bound.
+    """
+    graph = imported.graph
+    if graph is None or _is_layered(graph, imported.network):
+        return graph_of(imported.network)
+    return graph
 
 
 def _numbers(floats: Floats) -> tuple[Fraction | None, ...]:

@@ -1,0 +1,98 @@
+"""How objects show themselves: texts of one line, and pictures in notebooks.
+
+A notebook asks an object for `_repr_svg_`. The room `plot` draws, and stands above the rooms whose
+objects are drawn; so `svg_of` asks for it by name when a picture is wanted, and this is the only
+place of the package where a lower room reaches a higher one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from importlib import import_module
+
+from polyrelu.errors import PolyreluError
+
+__all__ = ["bracketed", "count_text", "html_columns", "html_table", "shortened", "svg_of"]
+
+#: Maximum number of characters of the line that stands for an object.
+_WIDTH = 100
+
+
+def svg_of(thing: object) -> str | None:
+    """Return the picture of an object as SVG; None if there is none.
+
+    There is no picture without matplotlib, of more than three dimensions, and of objects with more
+    cells than a picture shows.
+    """
+    try:
+        text: str = import_module("polyrelu.plot.display").svg_of(thing)
+    except PolyreluError:
+        return None
+    return text
+
+
+def shortened(text: str, length: int = 40) -> str:
+    """Return a text whose middle is left out if it is longer than a part of a line.
+
+    Examples
+    --------
+    >>> shortened("+-" * 30, 9)
+    '+-+-…+-+-'
+    """
+    if len(text) <= length:
+        return text
+    half = (length - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"
+
+
+def count_text(counts: Iterable[tuple[int, str]]) -> str:
+    """Return numbers with their nouns.
+
+    Examples
+    --------
+    >>> count_text([(1, "region"), (2, "edge"), (0, "vertex")])
+    '1 region, 2 edges, 0 vertices'
+    """
+    texts = []
+    for count, noun in counts:
+        several = noun[:-2] + "ices" if noun.endswith("ex") else f"{noun}s"
+        texts.append(f"{count} {noun if count == 1 else several}")
+    return ", ".join(texts)
+
+
+def bracketed(text: str) -> str:
+    """Return the text of `__repr__`: one line of at most 100 printable characters in <…>.
+
+    Examples
+    --------
+    >>> bracketed("Attempt, shallow: two\\nlines")
+    '<Attempt, shallow: two lines>'
+    """
+    line = "".join(c if c.isprintable() else "?" for c in " ".join(text[:4000].split()))
+    return f"<{line}>" if len(line) <= _WIDTH - 2 else f"<{line[: _WIDTH - 3].rstrip()}…>"
+
+
+def html_table(rows: Iterable[tuple[str, str]]) -> str:
+    """Return a table with a heading and a text in each row, both escaped.
+
+    Examples
+    --------
+    >>> html_table([("source", "<b>.npz")])
+    '<table><tr><th>source</th><td>&lt;b&gt;.npz</td></tr></table>'
+    """
+    cells = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows)
+    return f"<table>{''.join(cells)}</table>"
+
+
+def html_columns(titles: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table with a title above each column; titles and cells are escaped.
+
+    Examples
+    --------
+    >>> html_columns(["region"], [["<b>"]])
+    '<table><tr><th>region</th></tr><tr><td>&lt;b&gt;</td></tr></table>'
+    """
+    head = "".join(f"<th>{escape(title)}</th>" for title in titles)
+    lines = ["".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows]
+    return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
