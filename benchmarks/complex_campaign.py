@@ -130,7 +130,7 @@ def examine(task: Task) -> tuple[Counter[str], str]:
     walked = region_graph(network, domain)
     counts["cells"] += len(expected)
     counts["regions"] += len(regions)
-    if {tuple(row) for row in walked.signs.tolist()} != regions or walked.regions != len(regions):
+    if {tuple(row) for row in walked.signs().tolist()} != regions or walked.regions != len(regions):
         return counts, f"{task}: the walk"
     try:
         cells = canonical_complex(network, domain)

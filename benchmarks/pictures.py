@@ -37,10 +37,10 @@ def main() -> None:
     axes = [figure.add_subplot(2, 2, number) for number in (1, 2, 3)]
     space = figure.add_subplot(2, 2, 4, projection="3d")
     cells = canonical_complex(_random((2, 10, 8, 1)))
-    draw_cells(cells, axes[0], box=BOX)
-    draw_weights(breakpoint_complex(cells), axes[1], box=BOX)
-    draw_boundary(decision_boundary(_random((2, 12, 12, 4))), 4, axes[2], box=BOX)
-    draw_level_set(level_set(_torus(), "1/2"), space, box=(-3, 3))
+    draw_cells(cells, ax=axes[0], box=BOX)
+    draw_weights(breakpoint_complex(cells), ax=axes[1], box=BOX)
+    draw_boundary(decision_boundary(_random((2, 12, 12, 4))), 4, ax=axes[2], box=BOX)
+    draw_level_set(level_set(_torus(), "1/2"), ax=space, box=(-3, 3))
     figure.tight_layout()
     figure.savefig(RESULTS / "pictures.png", dpi=80)
 

@@ -156,7 +156,7 @@ def _lines(network: Network, cells: int, rng: Random) -> dict[str, Any]:
     while tally.cells < cells:
         point, direction = _vector(network, rng, 0), _vector(network, rng, -64)
         start = time.process_time()
-        walk = walk_line(network, point, direction, START)
+        walk = walk_line(network, point, direction, start=START)
         found = [(cell.flat > 0).tobytes() for cell in walk]
         seconds = time.process_time() - start
         tally.add(
@@ -177,7 +177,7 @@ def _bent_hyperplanes(network: Network, layer: int, cells: int, rng: Random) -> 
         for reverse in (False, True) if origin is not None else ():
             start = time.process_time()
             walk = walk_bent_hyperplane(
-                network, neuron, point, directions, origin or (), reverse=reverse
+                network, neuron, point, directions, start=origin or (), reverse=reverse
             )
             pieces = list(walk)
             seconds = time.process_time() - start

@@ -2,7 +2,8 @@
 
 From the weights follow balancing, the reconstruction of the function, and the tropical rational
 form; `closed_form` computes the same jumps from the parameters alone, as an independent check. All
-weights belong to primitive integer normals (`tropical_weights`), so every number here is rational and exact.
+weights belong to primitive integer normals (`tropical_weights`), so every number here is rational
+and exact.
 """
 
 from polyrelu.breakpoints.balancing import is_balanced, oriented_sum, unbalanced_ridge

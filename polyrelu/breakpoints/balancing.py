@@ -25,10 +25,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from polyrelu.breakpoints.tropical_weights import BreakpointComplex
+from polyrelu.breakpoints.tropical_weights import BreakpointComplex, expect_breakpoints
 from polyrelu.complex import Cell, PolyhedralComplex
 from polyrelu.complex.completeness import require_complete
 from polyrelu.errors import DomainError
+from polyrelu.support.arguments import expect_integer
 from polyrelu.support.typing import BigIntegers, Indices
 
 __all__ = ["is_balanced", "oriented_sum", "unbalanced_ridge"]
@@ -64,6 +65,7 @@ def unbalanced_ridge(breakpoints: BreakpointComplex) -> Cell | None:
     >>> unbalanced_ridge(breakpoint_complex(canonical_complex(net))) is None
     True
     """
+    breakpoints = expect_breakpoints(breakpoints)
     cells = breakpoints.cells
     require_complete(cells, "balancing")
     fans = _fans(breakpoints, _inner_incidences(cells))
@@ -136,6 +138,7 @@ def oriented_sum(breakpoints: BreakpointComplex, ridge: int) -> list[list[Fracti
     >>> [[str(entry) for entry in row] for row in oriented_sum(breakpoints, 0)]
     [['0', '0', '0']]
     """
+    breakpoints, ridge = expect_breakpoints(breakpoints), expect_integer(ridge, "ridge")
     require_complete(breakpoints.cells, "balancing")
     pairs = _inner_incidences(breakpoints.cells)
     pairs = pairs[pairs[:, 0] == ridge]

@@ -17,10 +17,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyrelu.breakpoints.tropical_weights import BreakpointComplex, TropicalWeight
+from polyrelu.breakpoints.tropical_weights import (
+    BreakpointComplex,
+    TropicalWeight,
+    expect_breakpoints,
+)
 from polyrelu.complex import PolyhedralComplex
+from polyrelu.complex.polyhedral_complex import expect_complex
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Network, NeuronId, SignVector, output_derivative
+from polyrelu.support.arguments import expect
 
 __all__ = ["closed_form_jump", "output_derivative", "vanishing_neuron"]
 
@@ -49,6 +55,8 @@ def vanishing_neuron(cells: PolyhedralComplex, facet: TropicalWeight) -> NeuronI
     >>> vanishing_neuron(cells, breakpoint_complex(cells).weight(0))
     NeuronId(layer=1, index=0)
     """
+    cells = expect_complex(cells)
+    facet = expect(facet, TropicalWeight, "facet", "iteration over a breakpoint complex gives them")
     top = cells.signs(cells.dimension)
     zero = cells.signs(facet.facet.dimension)[facet.facet.index] == 0
     changing = np.flatnonzero(zero & ((top[facet.plus] != 0) | (top[facet.minus] != 0)))
@@ -91,6 +99,7 @@ def closed_form_jump(breakpoints: BreakpointComplex, facet: int) -> RationalMatr
     >>> str(closed_form_jump(breakpoints, 0)), str(breakpoints.weight(0).jump)
     ('[6]', '[6]')
     """
+    breakpoints = expect_breakpoints(breakpoints)
     cells, weight = breakpoints.cells, breakpoints.weight(facet)
     neuron = vanishing_neuron(cells, weight)
     if neuron is None:

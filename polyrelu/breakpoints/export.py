@@ -12,11 +12,16 @@ from typing import Any
 
 import networkx as nx
 
-from polyrelu.breakpoints.tropical_weights import BreakpointComplex, TropicalWeight
+from polyrelu.breakpoints.tropical_weights import (
+    BreakpointComplex,
+    TropicalWeight,
+    expect_breakpoints,
+)
 from polyrelu.complex.export import graph_text, numbers_text
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.errors import DomainError
 from polyrelu.exact import format_rational
+from polyrelu.support.arguments import expect_path
 from polyrelu.support.text_files import layout, write_all
 
 __all__ = ["BREAKPOINT_FORMATS", "breakpoints_document", "save_breakpoints", "weighted_dual_graph"]
@@ -51,6 +56,7 @@ def breakpoints_document(breakpoints: BreakpointComplex) -> dict[str, Any]:
     >>> facet["normal"], facet["offset"], facet["weight"], facet["visible"]
     (['1', '2'], '1/2', ['2/3', '0'], True)
     """
+    breakpoints = expect_breakpoints(breakpoints)
     cells = breakpoints.cells
     return {
         "format": "polyrelu-breakpoints",
@@ -102,7 +108,7 @@ def save_breakpoints(breakpoints: BreakpointComplex, name: str | Path) -> None:
     facet,plus,minus,normal,offset,weight,visible
     0,0,1,1 2,1/2,2/3,1
     """
-    path = Path(name)
+    breakpoints, path = expect_breakpoints(breakpoints), expect_path(name, "name")
     if path.suffix not in BREAKPOINT_FORMATS:
         raise DomainError(
             f"{name}: breakpoints are written as {', '.join(BREAKPOINT_FORMATS)}; choose one of "
@@ -143,7 +149,7 @@ def weighted_dual_graph(breakpoints: BreakpointComplex) -> nx.Graph:
     >>> list(weighted_dual_graph(breakpoint_complex(canonical_complex(net))).edges(data=True))
     [(0, 1, {'facet': 0, 'tropical_weight': '2/3 0', 'visible': True})]
     """
-    graph = dual_graph(breakpoints.cells)
+    graph = dual_graph(expect_breakpoints(breakpoints).cells)
     for facet in breakpoints:
         edge = graph.edges[facet.plus, facet.minus]
         edge["tropical_weight"] = " ".join(numbers_text(facet.weight))

@@ -40,9 +40,12 @@ from numpy.typing import NDArray
 from polyrelu.breakpoints.tropical_weights import maps_on_hull
 from polyrelu.complex import Cell, PolyhedralComplex
 from polyrelu.complex.completeness import require_complete
+from polyrelu.complex.polyhedral_complex import expect_complex
 from polyrelu.errors import DomainError
-from polyrelu.exact import Polyhedron, Rational, RationalMatrix, to_fraction
+from polyrelu.exact import Polyhedron, Rational, RationalMatrix
+from polyrelu.formats import as_point
 from polyrelu.network import Block, Layer, Network
+from polyrelu.support.display import count_text, shortened
 from polyrelu.support.typing import Indices
 
 __all__ = [
@@ -52,6 +55,9 @@ __all__ = [
     "denominator_network",
     "tropical_form",
 ]
+
+#: Maximum number of terms, and of numbers in each of them, that are shown as a formula.
+_SHOWN_TERMS = 8
 
 #: An affine function [a | c], n_0 + 1 numbers.
 Term = tuple[Fraction, ...]
@@ -78,12 +84,17 @@ class DualCell:
     >>> from polyrelu.network import from_arrays
     >>> (form,) = tropical_form(canonical_complex(from_arrays([([[1]], [0]), ([[1]], [0])])))
     >>> form.numerator.dual_subdivision[-1]
-    DualCell(terms=(0, 1), dimension=1, cell=Cell(dimension=0, index=0))
+    <DualCell, dimension 1, terms (0, 1), of cell 0 of dimension 0>
     """
 
     terms: tuple[int, ...]
     dimension: int
     cell: Cell
+
+    def __repr__(self) -> str:
+        terms = shortened(f"({', '.join(map(str, self.terms))})")
+        cell = f"cell {self.cell.index} of dimension {self.cell.dimension}"
+        return f"<DualCell, dimension {self.dimension}, terms {terms}, of {cell}>"
 
 
 class TropicalPolynomial:
@@ -109,6 +120,17 @@ class TropicalPolynomial:
         """Room-internal; use `tropical_form`."""
         self.terms, self.term_of, self._cells = tuple(terms), term_of, cells
 
+    def __repr__(self) -> str:
+        counts = [(len(self.terms), "term"), (len(self.terms[0]) - 1, "variable")]
+        return f"<TropicalPolynomial, {count_text(counts)}>"
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def _repr_latex_(self) -> str | None:
+        body = _latex(self)
+        return None if body is None else f"${body}$"
+
     def __call__(self, x: Sequence[Rational]) -> Fraction:
         """Return the maximum at a point of the domain.
 
@@ -118,9 +140,7 @@ class TropicalPolynomial:
             The point has another number of coordinates, or lies outside the domain, where other
             terms may be larger.
         """
-        point = [*map(to_fraction, x), Fraction(1)]
-        if len(point) != len(self.terms[0]):
-            raise DomainError(f"a point needs {len(self.terms[0]) - 1} coordinates, got {len(x)}")
+        point = [*as_point(x, len(self.terms[0]) - 1), Fraction(1)]
         if not self._cells.domain.contains(point[:-1]):
             raise DomainError("the point is outside the domain on which the tropical form holds")
         return max(
@@ -206,9 +226,41 @@ class TropicalRational:
     numerator: TropicalPolynomial
     denominator: TropicalPolynomial
 
+    def __repr__(self) -> str:
+        p, q = (count_text([(len(part), "term")]) for part in (self.numerator, self.denominator))
+        return f"<TropicalRational, {p} minus {q}>"
+
+    def _repr_latex_(self) -> str | None:
+        p, q = _latex(self.numerator), _latex(self.denominator)
+        return None if p is None or q is None else f"${p} - {q}$"
+
     def __call__(self, x: Sequence[Rational]) -> Fraction:
         """Return the output at a point of the domain."""
         return self.numerator(x) - self.denominator(x)
+
+
+def _latex(polynomial: TropicalPolynomial) -> str | None:
+    """The maximum as a formula in LaTeX; None if it is too long for a line."""
+    if len(polynomial) > _SHOWN_TERMS or len(polynomial.terms[0]) > _SHOWN_TERMS:
+        return None
+    return rf"\max({', '.join(map(_latex_of_term, polynomial.terms))})"
+
+
+def _latex_of_term(term: Term) -> str:
+    """An affine function as a formula in LaTeX."""
+    text = ""
+    for entry, name in zip(term, [*(f"x_{{{j}}}" for j in range(len(term) - 1)), ""], strict=True):
+        size = abs(entry)
+        number = (
+            str(size)
+            if size.denominator == 1
+            else rf"\tfrac{{{size.numerator}}}{{{size.denominator}}}"
+        )
+        if entry:
+            sign = "-" if entry < 0 else "+" if text else ""
+            text += f" {sign} " if text else sign
+            text += name if name and size == 1 else number + name
+    return text or "0"
 
 
 def tropical_form(cells: PolyhedralComplex) -> list[TropicalRational]:
@@ -246,6 +298,7 @@ def tropical_form(cells: PolyhedralComplex) -> list[TropicalRational]:
     >>> [tuple(map(str, term)) for term in form.denominator.terms]
     [('0', '0'), ('2', '-2')]
     """
+    cells = expect_complex(cells)
     require_complete(cells, "tropical forms")
     f, q = maps_on_hull(cells), maps_on_hull(cells, denominator_network(cells.network))
     common = math.lcm(f[0], q[0])

@@ -1,9 +1,9 @@
 """The function of a network from its breakpoint complex, the weights, and one affine map.
 
-Across a cell of codimension 1 the affine map changes by ω [n | β] (`tropical_weights`), so a search from
-region to region computes all maps; a domain is convex, so it reaches every region. The weights
-belong to a function if and only if the changes along every closed path add up to 0. This is
-checked at every cell of codimension 1 that the search did not use.
+Across a cell of codimension 1 the affine map changes by ω [n | β] (`tropical_weights`), so a search
+from region to region computes all maps; a domain is convex, so it reaches every region. The weights
+belong to a function if and only if the changes along every closed path add up to 0. This is checked
+at every cell of codimension 1 that the search did not use.
 
 Source: the three-layer paper (arXiv 2605.18319), Theorem 1.
 """
@@ -14,11 +14,12 @@ from fractions import Fraction
 
 import networkx as nx
 
-from polyrelu.breakpoints.tropical_weights import BreakpointComplex
+from polyrelu.breakpoints.tropical_weights import BreakpointComplex, expect_breakpoints
 from polyrelu.complex.completeness import require_complete
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import AffineMap
+from polyrelu.support.arguments import expect, expect_integer
 
 __all__ = ["reconstruct"]
 
@@ -67,6 +68,11 @@ def reconstruct(
     >>> sorted(str(found.matrix) for found in maps)
     ['[-1]', '[0]', '[1]']
     """
+    breakpoints = expect_breakpoints(breakpoints)
+    region = expect_integer(region, "region")
+    affine_map = expect(
+        affine_map, AffineMap, "affine_map", "cells.region(number).affine_map is one"
+    )
     cells = breakpoints.cells
     require_complete(cells, "reconstruction")
     shape = (breakpoints.weights.shape[1], cells.network.inputs)

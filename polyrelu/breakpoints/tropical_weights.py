@@ -27,12 +27,21 @@ from numpy.typing import NDArray
 from polyrelu.breakpoints.hull import Hull
 from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex
 from polyrelu.complex.completeness import require_complete
+from polyrelu.complex.polyhedral_complex import expect_complex
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, column_basis, positive_primitive
 from polyrelu.network import Network, affine_map_table
+from polyrelu.support.arguments import expect, expect_integer
+from polyrelu.support.display import shortened, svg_of
 from polyrelu.support.typing import BigIntegers, Indices
 
-__all__ = ["BreakpointComplex", "TropicalWeight", "breakpoint_complex", "maps_on_hull"]
+__all__ = [
+    "BreakpointComplex",
+    "TropicalWeight",
+    "breakpoint_complex",
+    "expect_breakpoints",
+    "maps_on_hull",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,12 @@ class TropicalWeight:
     offset: Fraction
     weight: tuple[Fraction, ...]
     hull: Hull | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        normal, weight = (
+            shortened(f"({', '.join(map(str, row))})") for row in (self.normal, self.weight)
+        )
+        return f"<TropicalWeight of facet {self.facet.index}, normal {normal}, weight {weight}>"
 
     @property
     def visible(self) -> bool:
@@ -185,6 +200,7 @@ class BreakpointComplex:
         DomainError
             The cell does not lie between two regions.
         """
+        facet = expect_integer(facet, "facet")
         position = int(np.searchsorted(self.facets, facet))
         if position == len(self) or self.facets[position] != facet:
             raise DomainError(
@@ -238,6 +254,7 @@ class BreakpointComplex:
         >>> [breakpoints.bends_of(output).f_vector for output in range(2)]
         [(1, 2, 0), (1, 4, 0)]
         """
+        output = expect_integer(output, "output")
         if not 0 <= output < self.weights.shape[1]:
             raise DomainError(f"there is no output {output}, only 0 to {self.weights.shape[1] - 1}")
         return self._closure((self.weights[:, output] != 0).astype(bool))
@@ -253,6 +270,16 @@ class BreakpointComplex:
     def __repr__(self) -> str:
         visible = int(self.visible.sum())
         return f"<BreakpointComplex, {visible} of {len(self)} cells of codimension 1 visible>"
+
+    def _repr_svg_(self) -> str | None:
+        return svg_of(self)
+
+
+def expect_breakpoints(breakpoints: object, name: str = "breakpoints") -> BreakpointComplex:
+    """Return an argument that is a breakpoint complex; the error names the function for it."""
+    return expect(
+        breakpoints, BreakpointComplex, name, "breakpoint_complex(canonical_complex(…)) makes one"
+    )
 
 
 def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
@@ -289,20 +316,18 @@ def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
     >>> sorted({(facet.normal, facet.weight[0]) for facet in breakpoints if facet.visible})
     [((0, 1), Fraction(3, 1))]
     """
+    cells = expect_complex(cells)
     require_complete(cells, "weights")
-    pairs = cells.adjacency()
-    pairs = pairs[np.argsort(pairs[:, 2], kind="stable")]
+    pairs, facets = cells.adjacency(), cells.common_facets()
     if not len(pairs):
         none, forms = pairs[:, 0], np.zeros((0, cells.network.inputs + 1), dtype=object)
         weights = np.zeros((0, cells.network.outputs), dtype=object)
         return BreakpointComplex(cells, none, none, none, forms, forms[:, 0], weights)
-    first_is_plus, forms, divisors = _forms(cells, pairs)
+    first_is_plus, forms, divisors = _forms(cells, pairs[:, 0], facets)
     plus = np.where(first_is_plus, pairs[:, 0], pairs[:, 1])
     minus = np.where(first_is_plus, pairs[:, 1], pairs[:, 0])
     weights = _weights(cells, plus, minus, forms, divisors)
-    return BreakpointComplex(
-        cells, pairs[:, 2], plus, minus, forms, divisors, weights, _hull(cells)
-    )
+    return BreakpointComplex(cells, facets, plus, minus, forms, divisors, weights, _hull(cells))
 
 
 def _hull(cells: PolyhedralComplex) -> Hull | None:
@@ -317,21 +342,21 @@ def _hull(cells: PolyhedralComplex) -> Hull | None:
 
 
 def _forms(
-    cells: PolyhedralComplex, pairs: Indices
+    cells: PolyhedralComplex, regions: Indices, facets: Indices
 ) -> tuple[NDArray[np.bool_], BigIntegers, BigIntegers]:
-    """Return the affine forms of the cells between pairs of neighbouring regions.
+    """Return the affine forms of cells of codimension 1, each with a region beside it.
 
     Returns
     -------
     tuple
-        For each pair: whether the form is positive on the first region, the form over (x, 1) in
+        For each cell: whether the form is positive on the region, the form over (x, 1) in
         primitive integers, and the greatest common divisor of its normal.
     """
-    found = cells.facet_forms(pairs[:, 2])
+    found = cells.facet_forms(facets)
     rows, which = RationalMatrix.from_integers(found.rows), found.which
     forms = [positive_primitive(row) for row in (rows @ cells.frame.coordinates).integer_rows()]
     divisors = [math.gcd(*row[:-1]) for row in forms]
-    signs = cells.signs(cells.dimension)[pairs[:, 0], found.columns[which]]
+    signs = cells.signs()[regions, found.columns[which]]
     return signs > 0, np.array(forms, dtype=object)[which], np.array(divisors, dtype=object)[which]
 
 

@@ -256,7 +256,7 @@ def _all_cells(
         line.show(f"neuron {done} of {neurons} (layer {layer}), {regions} regions")
 
     with ProgressLine() as line:
-        cells = canonical_complex(network, domain, show_neuron)
+        cells = canonical_complex(network, domain, progress=show_neuron)
     if options.self_check and (failed := failed_checks(cells)):
         raise PolyreluError(f"a bug in polyrelu, please report it: {'; '.join(failed)}")
     if options.output is not None:
@@ -264,7 +264,7 @@ def _all_cells(
             save_complex(
                 cells,
                 options.output,
-                lambda done: line.show(f"writing region {done} of {cells.regions}"),
+                progress=lambda done: line.show(f"writing region {done} of {cells.regions}"),
             )
     return cells, {
         "domain": options.domain,
@@ -318,7 +318,9 @@ def _only_regions(
 
     with ProgressLine() as line:
         regions = region_graph(
-            network, domain, lambda done, seen: line.show(f"{done} regions done of {seen} seen")
+            network,
+            domain,
+            progress=lambda done, seen: line.show(f"{done} regions done of {seen} seen"),
         )
     if options.output is not None:
         save_regions(regions, options.output)
@@ -327,10 +329,10 @@ def _only_regions(
         "dimension": regions.dimension,
         "regions": regions.regions,
         "bounded_regions": regions.bounded_regions,
-        "adjacent_pairs": len(regions.adjacency),
+        "adjacent_pairs": len(regions.adjacency()),
         "lineality_dim": regions.lineality_dim,
         "complete": regions.complete,
-        "neurons": regions.signs.shape[1],
+        "neurons": len(regions.neurons),
         "output": options.output,
     }
 

@@ -112,7 +112,15 @@ def _write_picture(
     """Draw and write a picture, and return the entries of the JSON object."""
     from polyrelu.plot import picture
 
-    drawn = picture(network, options.what, domain, box, output, level, progress)
+    drawn = picture(
+        network,
+        domain,
+        what=options.what,
+        box=box,
+        output=output,
+        level=level,
+        progress=progress,
+    )
     drawn.save(options.file)
     return {
         "domain": options.domain,
@@ -147,8 +155,16 @@ def _write_mesh(
     names: tuple[int | str, ...] | None = None
     if isinstance(domain, Slice):
         network, domain, names, _ = on_axes(network, domain)
-    part = surface(network, options.what, domain, box, output, level, progress)
-    mesh = save_mesh(part, options.file, names)
+    part = surface(
+        network,
+        domain,
+        what=options.what,
+        box=box,
+        output=output,
+        level=level,
+        progress=progress,
+    )
+    mesh = save_mesh(part, options.file, names=names)
     counts = {
         "vertices": len(mesh.vertices),
         "faces": len(mesh.faces),

@@ -10,10 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from polyrelu.complex.cell import Cell
-from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex, expect_complex
 from polyrelu.complex.subcomplex import Subcomplex, faces_of_regions
 from polyrelu.errors import DomainError
 from polyrelu.network import NeuronId
+from polyrelu.support.arguments import expect
 
 __all__ = ["bent_hyperplane", "fold_set", "supertransversality_violation"]
 
@@ -102,6 +103,7 @@ def _zeros_beside(
     It suffices to look at regions: a sign that is not 0 on a cell is the same on all regions around
     the cell.
     """
+    cells, neuron = expect_complex(cells), expect(neuron, NeuronId, "neuron")
     column = cells._arrays.columns.get((neuron.layer, neuron.index))
     if column is None:
         raise DomainError(
@@ -141,6 +143,7 @@ def supertransversality_violation(cells: PolyhedralComplex) -> Cell | None:
     >>> supertransversality_violation(canonical_complex(concurrent))
     Cell(dimension=0, index=0)
     """
+    cells = expect_complex(cells)
     for dimension in range(cells.dimension, cells.lineality_dim - 1, -1):
         hidden = (cells.signs(dimension) == 0).sum(axis=1)
         zeros = hidden + (cells.constraint_signs(dimension) == 0).sum(axis=1)

@@ -7,7 +7,7 @@ would return wrong results without notice.
 
 from __future__ import annotations
 
-from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex, expect_complex
 from polyrelu.errors import DomainError
 
 __all__ = ["require_complete"]
@@ -42,6 +42,7 @@ def require_complete(cells: PolyhedralComplex, what: str) -> None:
     polyrelu.errors.DomainError: weights: these cells are a part of a complex;
     canonical_complex makes the whole one
     """
+    cells = expect_complex(cells)
     if not cells.complete:
         raise DomainError(f"{what}: the complex is incomplete")
     k = cells.dimension - 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from polyrelu.complex.engine.arrays import all_in_pairs
-from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex, expect_complex
 from polyrelu.exact import LinearProgram, Polyhedron, Unbounded
 
 __all__ = ["failed_checks"]
@@ -48,6 +48,7 @@ def failed_checks(cells: PolyhedralComplex) -> list[str]:
     >>> failed_checks(canonical_complex(net))
     []
     """
+    cells = expect_complex(cells)
     found = (
         [] if _euler_holds(cells) else [f"the f-vector {cells.f_vector} violates Euler's relation"]
     )

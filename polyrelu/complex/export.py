@@ -21,12 +21,13 @@ import networkx as nx
 from polyrelu.complex.cell import Cell
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.complex.interior_points import interior_points
-from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex, expect_complex
 from polyrelu.complex.region import Region
 from polyrelu.complex.region_graph import RegionGraph
 from polyrelu.errors import DomainError
 from polyrelu.exact import format_rational
 from polyrelu.network import SignVector, affine_map_table
+from polyrelu.support.arguments import expect, expect_path
 from polyrelu.support.text_files import layout, write_all
 
 __all__ = [
@@ -51,7 +52,7 @@ RegionProgress = Callable[[int], None]
 
 
 def save_complex(
-    cells: PolyhedralComplex, name: str | Path, progress: RegionProgress | None = None
+    cells: PolyhedralComplex, name: str | Path, *, progress: RegionProgress | None = None
 ) -> None:
     """Write a complex to a file in the format of its suffix, all of it or nothing.
 
@@ -89,7 +90,7 @@ def save_complex(
     0,+,0,1,2,2/3 -1/3,1
     1,-,0,1,0,0 0,1
     """
-    path = Path(name)
+    cells, path = expect_complex(cells), expect_path(name, "name")
     if path.suffix not in FORMATS:
         raise DomainError(
             f"{name}: a complex is written as {', '.join(FORMATS)}; choose one of these endings"
@@ -223,7 +224,8 @@ def save_regions(regions: RegionGraph, name: str | Path) -> None:
     ...     print(Path(f"{folder}/regions.csv").read_text().splitlines()[0])
     region,signs,bounded,facets,interior_point,affine_map,complete
     """
-    path = Path(name)
+    regions = expect(regions, RegionGraph, "regions", "region_graph(network, domain) makes one")
+    path = expect_path(name, "name")
     if path.suffix not in REGION_FORMATS:
         raise DomainError(
             f"{name}: regions are written as {', '.join(REGION_FORMATS)}; "

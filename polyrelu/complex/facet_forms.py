@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polyrelu.complex.engine.cells import CellArrays
+from polyrelu.support.display import count_text
 from polyrelu.support.typing import Indices, IntegerRow
 
 __all__ = ["FacetForms", "forms_of_facets"]
@@ -40,13 +41,18 @@ class FacetForms:
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
     >>> cells = canonical_complex(from_arrays([([[2], [4]], [1, 2]), ([[1, 1]], [0])]))
-    >>> cells.facet_forms(np.arange(1))
-    FacetForms(rows=[(2, 1)], columns=array([0]), which=array([0]))
+    >>> forms = cells.facet_forms(np.arange(1))
+    >>> forms, forms.rows, forms.which.tolist()
+    (<FacetForms, 1 form, 1 cell>, [(2, 1)], [0])
     """
 
     rows: list[IntegerRow]
     columns: Indices
     which: Indices
+
+    def __repr__(self) -> str:
+        counts = [(len(self.rows), "form"), (len(self.which), "cell")]
+        return f"<FacetForms, {count_text(counts)}>"
 
 
 def forms_of_facets(arrays: CellArrays, indices: Indices) -> FacetForms:

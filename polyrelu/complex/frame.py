@@ -28,6 +28,7 @@ from polyrelu.exact import (
     solve,
 )
 from polyrelu.network import Network
+from polyrelu.support.display import count_text
 
 __all__ = ["Frame", "frame_of"]
 
@@ -88,6 +89,10 @@ class Frame:
         """The dimension of the domain, its lineality space included."""
         return self.dimension + len(self.lineality)
 
+    def __repr__(self) -> str:
+        inputs = self.embedding.nrows - 1
+        return f"<Frame, {count_text([(self.dimension, 'coordinate')])} in R^{inputs}>"
+
     def embedded(self, y: Sequence[int]) -> tuple[Fraction, ...]:
         """Return the point x with homogeneous coordinates (y, t), t > 0."""
         *x, t = (self.embedding @ RationalMatrix.column(y)).entries()
@@ -100,23 +105,14 @@ class Frame:
 
 
 def frame_of(network: Network, domain: Polyhedron) -> Frame:
-    """Return the coordinates of a domain for a network.
+    """Return the coordinates of a domain, a polyhedron in the input space, for a network.
 
     Raises
     ------
     DomainError
-        The domain is empty, lies in another space, or is no `Polyhedron`.
+        The domain is empty.
     """
-    if not isinstance(domain, Polyhedron):
-        raise DomainError(
-            f"a domain is a Polyhedron, not {str(domain)[:40]!r}; "
-            "parse_domain(text, inputs) makes one"
-        )
     size = network.inputs
-    if domain.ambient_dimension != size:
-        raise DomainError(
-            f"the domain lies in R^{domain.ambient_dimension}, the network has {size} inputs"
-        )
     hull = _affine_hull(domain)
     constraints = RationalMatrix.from_integers(
         [[-entry for entry in row[:-1]] + [row[-1]] for row in domain.inequalities], ncols=size + 1

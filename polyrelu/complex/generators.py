@@ -16,6 +16,8 @@ import numpy as np
 from polyrelu.complex.cell import Cell
 from polyrelu.complex.engine.cells import CellArrays
 from polyrelu.errors import DomainError
+from polyrelu.support.arguments import expect_index
+from polyrelu.support.display import count_text
 from polyrelu.support.typing import BigIntegers, IntegerRow, Mask, Words
 
 __all__ = ["Generators"]
@@ -54,11 +56,16 @@ class Generators:
     def __len__(self) -> int:
         return len(self.is_vertex)
 
+    def __repr__(self) -> str:
+        vertices = int(self.is_vertex.sum())
+        counts = [(vertices, "vertex"), (len(self) - vertices, "direction")]
+        return f"<Generators, {count_text(counts)}>"
+
     # -- coordinates -------------------------------------------------------------------------------
 
     def exact(self, number: int) -> list[int]:
         """Return primitive integers (y, t) in the coordinates of the complex's `Frame`, t ≥ 0."""
-        return self._arrays.vertices.exact(number)
+        return self._arrays.vertices.exact(self._checked(number))
 
     def in_inputs(self, number: int) -> IntegerRow:
         """Return a positive multiple of (x, 1) for a vertex x, of (x, 0) for a direction x.
@@ -78,8 +85,12 @@ class Generators:
         The exact numbers are (y, 1) for a vertex and some positive multiple of the row of `exact`
         for a direction. The bound is infinite where floats are not known to be good.
         """
-        vertices = self._arrays.vertices
+        number, vertices = self._checked(number), self._arrays.vertices
         return vertices.coordinates.rows[number].tolist(), float(vertices.radii.rows[number])
+
+    def _checked(self, number: int) -> int:
+        """The number of a generator, or an error."""
+        return expect_index(number, len(self), "number")
 
     # -- generators of cells -----------------------------------------------------------------------
 

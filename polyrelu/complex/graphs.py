@@ -10,7 +10,8 @@ import networkx as nx
 import numpy as np
 
 from polyrelu.complex.cell import Cell
-from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex, expect_complex
+from polyrelu.errors import DomainError
 
 __all__ = ["dual_graph", "face_poset", "linear_regions"]
 
@@ -38,12 +39,14 @@ def dual_graph(cells: PolyhedralComplex) -> nx.Graph:
     >>> sorted(degree for _, degree in dual_graph(canonical_complex(net)).degree())
     [1, 1, 2]
     """
+    cells = expect_complex(cells)
     graph = nx.Graph()
     for index in range(cells.regions):
         graph.add_node(
             index, signs=str(cells.signs_of_region(index)), bounded=bool(cells.bounded[index])
         )
-    for one, other, facet in cells.adjacency().tolist():
+    facets = cells.common_facets().tolist()
+    for (one, other), facet in zip(cells.adjacency().tolist(), facets, strict=True):
         graph.add_edge(one, other, facet=facet)
     return graph
 
@@ -70,6 +73,7 @@ def face_poset(cells: PolyhedralComplex) -> nx.DiGraph:
     >>> len(poset), poset.number_of_edges()
     (5, 4)
     """
+    cells = expect_complex(cells)
     graph = nx.DiGraph()
     for dimension in range(cells.lineality_dim, cells.dimension + 1):
         graph.add_nodes_from(cells.cells(dimension))
@@ -95,6 +99,11 @@ def linear_regions(cells: PolyhedralComplex) -> list[list[int]]:
         Sorted lists of region indices. The regions of a list are connected through facets, and the
         network is one affine map on their union, which need not be convex.
 
+    Raises
+    ------
+    DomainError
+        The complex is incomplete.
+
     Examples
     --------
     >>> from polyrelu.complex import canonical_complex
@@ -103,11 +112,13 @@ def linear_regions(cells: PolyhedralComplex) -> list[list[int]]:
     >>> linear_regions(canonical_complex(net))
     [[0, 1, 2]]
     """
-    network = cells.network
+    network = expect_complex(cells).network
+    if not cells.complete:
+        raise DomainError("the complex is incomplete: the network is not affine on its cells")
     maps = list(network.affine_maps(cells.signs_of_region(index) for index in range(cells.regions)))
     graph = nx.Graph()
     graph.add_nodes_from(range(cells.regions))
     graph.add_edges_from(
-        (one, other) for one, other, _ in cells.adjacency().tolist() if maps[one] == maps[other]
+        (one, other) for one, other in cells.adjacency().tolist() if maps[one] == maps[other]
     )
     return sorted(sorted(part) for part in nx.connected_components(graph))

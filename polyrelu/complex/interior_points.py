@@ -18,9 +18,10 @@ import numpy as np
 from polyrelu.complex.cell import Cell
 from polyrelu.complex.engine.affine_forms import certain_sign
 from polyrelu.complex.engine.cells import CellArrays
-from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex, expect_complex
 from polyrelu.complex.region import BINARY_DIGITS, float_bounds
 from polyrelu.exact import RationalMatrix, dot_sign
+from polyrelu.support.arguments import expect
 from polyrelu.support.typing import Floats, Indices, Mask, Point, Signs
 
 __all__ = ["interior_points", "point_in"]
@@ -61,6 +62,7 @@ def point_in(cells: PolyhedralComplex, cell: Cell) -> tuple[Fraction, ...]:
     >>> point, cells.locate(point)
     ((Fraction(0, 1), Fraction(1, 2)), Cell(dimension=0, index=0))
     """
+    cells, cell = expect_complex(cells), expect(cell, Cell, "cell")
     if cell.dimension == cells.dimension:
         return cells.interior_point(cell.index)
     points, rays = cells.vertices_and_rays(cell)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -28,26 +29,36 @@ from polyrelu.complex.facet_forms import FacetForms, forms_of_facets
 from polyrelu.complex.frame import Frame, frame_of
 from polyrelu.complex.generators import Generators
 from polyrelu.complex.region import Region, point_inside, region_polyhedron, region_volume
-from polyrelu.errors import DomainError
-from polyrelu.exact import Polyhedron, Rational, to_fraction
+from polyrelu.errors import ArgumentError, DomainError
+from polyrelu.exact import Polyhedron, Rational
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network, as_point
 from polyrelu.network import Network, NeuronId, SignVector
+from polyrelu.support.arguments import expect, expect_integer
+from polyrelu.support.display import svg_of
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Indices, IntegerRow, Mask, Point, Signs
 
-__all__ = ["Cell", "PolyhedralComplex", "canonical_complex", "stream_complex"]
+__all__ = [
+    "Cell",
+    "PolyhedralComplex",
+    "canonical_complex",
+    "expect_complex",
+    "stream_complex",
+]
 
 
 def canonical_complex(
-    network: Network, domain: Polyhedron | None = None, progress: Progress | None = None
+    network: NetworkLike, domain: DomainLike = None, *, progress: Progress | None = None
 ) -> PolyhedralComplex:
     """Compute all cells of the canonical polyhedral complex of a network.
 
     Parameters
     ----------
     network
-        Any network, degenerate ones included.
+        A network, or what `polyrelu.load` takes; degenerate networks are included.
     domain
-        A nonempty polyhedron in R^{n_0}, of any dimension; None for R^{n_0}.
+        A nonempty polyhedron in R^{n_0}, of any dimension, or a text such as ``"box:-1,1"``; None
+        for R^{n_0}.
     progress
         Called after every cut with (layer, neuron, number of regions so far); layer 0 stands for
         the constraints of the domain, and then `neuron` is the index of the constraint.
@@ -77,7 +88,8 @@ def canonical_complex(
     >>> cells.f_vector, cells.regions, cells.bounded_regions
     ((3, 9, 7), 7, 1)
     """
-    polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
+    network = as_network(network)
+    polyhedron = as_domain(domain, network.inputs)
     subdivision = Subdivision(network, frame_of(network, polyhedron))
     neurons, complete = completed(subdivision, progress)
     arrays = CellArrays(subdivision, neurons)
@@ -85,16 +97,16 @@ def canonical_complex(
 
 
 def stream_complex(
-    network: Network, domain: Polyhedron | None = None, limit: int = 4096
+    network: NetworkLike, domain: DomainLike = None, *, limit: int = 4096
 ) -> Iterator[PolyhedralComplex]:
     """Compute the canonical complex in parts, so that it need not be held in memory.
 
     Parameters
     ----------
     network
-        Any network, as for `canonical_complex`.
+        A network, or what `polyrelu.load` takes, as for `canonical_complex`.
     domain
-        A nonempty polyhedron in R^{n_0}; None for R^{n_0}.
+        A nonempty polyhedron in R^{n_0}, or a text such as ``"box:-1,1"``; None for R^{n_0}.
     limit
         Maximum number of regions from which a part starts to be cut further, at least 1. Smaller
         parts take less memory and more time.
@@ -108,7 +120,8 @@ def stream_complex(
     Raises
     ------
     DomainError
-        As `canonical_complex`, when the first part is asked for; or `limit` is no positive integer.
+        `limit` is no positive integer; or as for `canonical_complex`, some of them when the first
+        part is asked for.
 
     Examples
     --------
@@ -121,7 +134,12 @@ def stream_complex(
         raise DomainError(
             f"parts of at most {limit} cells: the limit must be an integer, at least 1"
         )
-    polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
+    network = as_network(network)
+    return _parts(network, as_domain(domain, network.inputs), limit)
+
+
+def _parts(network: Network, polyhedron: Polyhedron, limit: int) -> Iterator[PolyhedralComplex]:
+    """The parts of `stream_complex`."""
     neurons = tuple(network.neurons())
     for part in Subdivision(network, frame_of(network, polyhedron)).parts(limit):
         yield PolyhedralComplex(network, polyhedron, CellArrays(part, neurons), complete=True)
@@ -131,7 +149,8 @@ class PolyhedralComplex:
     """The cells of all dimensions of a canonical polyhedral complex, made by `canonical_complex`.
 
     A cell is named by its dimension and its index (`Cell`); tables of cells have a row for each
-    index. Regions are the cells of full dimension. `f_k` is the number of cells of dimension k.
+    index. Iteration gives all cells, by dimension and index, and `len` their number. Regions are
+    the cells of full dimension. `f_k` is the number of cells of dimension k.
 
     Attributes
     ----------
@@ -174,6 +193,22 @@ class PolyhedralComplex:
         self.statistics: SignStatistics = arrays.vertices.statistics
         self._arrays = arrays  # for the modules of this room
 
+    def __repr__(self) -> str:
+        end = "" if self.complete else ", incomplete"
+        return f"<PolyhedralComplex, cells by dimension {self.f_vector}{end}>"
+
+    def _repr_svg_(self) -> str | None:
+        return svg_of(self)
+
+    def __len__(self) -> int:
+        return sum(self.f_vector)
+
+    def __iter__(self) -> Iterator[Cell]:
+        return chain.from_iterable(self.cells(k) for k in range(self.dimension + 1))
+
+    def __contains__(self, cell: object) -> bool:
+        return isinstance(cell, Cell) and 0 <= cell.index < self.size(cell.dimension)
+
     # -- counts ------------------------------------------------------------------------------------
 
     @property
@@ -210,6 +245,7 @@ class PolyhedralComplex:
 
     def size(self, dimension: int) -> int:
         """Return the number of cells of a dimension, 0 where there are none."""
+        dimension = expect_integer(dimension, "dimension")
         return self.f_vector[dimension] if 0 <= dimension <= self.dimension else 0
 
     def cells(self, dimension: int) -> Iterator[Cell]:
@@ -218,18 +254,20 @@ class PolyhedralComplex:
 
     # -- signs -------------------------------------------------------------------------------------
 
-    def signs(self, dimension: int) -> Signs:
+    def signs(self, dimension: int | None = None) -> Signs:
         """Return the signs of the neurons on the cells of a dimension, in the order of `neurons`.
 
-        The table has the shape (f_dimension, number of neurons), is computed once, and is read
-        only. Below `lineality_dim` it has no rows.
+        By default the cells are the regions. The table has the shape (f_dimension, number of
+        neurons), is computed once, and is read only. Below `lineality_dim` it has no rows.
 
         Raises
         ------
         DomainError
             The dimension is negative or above the dimension of the domain.
         """
-        if 0 <= dimension < self.lineality_dim:
+        if dimension is None:
+            dimension = self.dimension
+        if 0 <= expect_integer(dimension, "dimension") < self.lineality_dim:
             return np.zeros((0, len(self.neurons)), dtype=np.int8)
         return self._arrays.signs(self._arrays.inner_dimension(dimension))
 
@@ -278,6 +316,11 @@ class PolyhedralComplex:
     def locate(self, point: Sequence[Rational]) -> Cell | None:
         """Find the cell whose relative interior contains a point; None outside the domain.
 
+        Raises
+        ------
+        DomainError
+            The point has not one exact number for each input.
+
         Examples
         --------
         >>> from polyrelu.network import from_arrays
@@ -285,11 +328,11 @@ class PolyhedralComplex:
         >>> cells.locate([0]), cells.locate([-3]).dimension
         (Cell(dimension=0, index=0), 1)
         """
-        if not self.domain.contains(point):
+        x = as_point(point, self.network.inputs)
+        if not self.domain.contains(x):
             return None
-        signs = self.network.sign_vector(point)
+        signs = self.network.sign_vector(x)
         key = [signs.layers[neuron.layer - 1][neuron.index] for neuron in self.neurons]
-        x = [to_fraction(entry) for entry in point]
         for row in self.domain.inequalities:
             key.append(int(sum(a * c for a, c in zip(row[:-1], x, strict=True)) != row[-1]))
         return self._cell_by_signs[bytes(entry + 1 for entry in key)]
@@ -322,21 +365,47 @@ class PolyhedralComplex:
         return self._arrays.facets(self._arrays.inner_dimension(dimension))
 
     def facet_forms(self, indices: Indices) -> FacetForms:
-        """Return the affine forms that vanish on cells of codimension 1, given by their indices."""
-        return forms_of_facets(self._arrays, indices)
+        """Return the affine forms that vanish on cells of codimension 1, given by their indices.
+
+        Raises
+        ------
+        ArgumentError
+            The indices are no array of integers, or there are no such cells.
+        """
+        numbers, size = np.asarray(indices), self.size(self.dimension - 1)
+        if numbers.dtype.kind not in "iu" or ((numbers < 0) | (numbers >= size)).any():
+            raise ArgumentError(f"indices: expected an array of integers from 0 to {size - 1}")
+        return forms_of_facets(self._arrays, numbers)
 
     def adjacency(self) -> Indices:
-        """Return pairs of neighbouring regions and the cell of codimension 1 between them.
+        """Return the pairs of neighbouring regions, the smaller index first, shape (pairs, 2).
 
-        The columns are the two regions, the smaller index first, and the index of the cell between
-        them; shape (number of pairs, 3).
+        `common_facets` tells the cells between them.
         """
+        return self._adjacency[0]
+
+    def common_facets(self) -> Indices:
+        """Return the cell of codimension 1 between each pair of `adjacency`, by ascending index.
+
+        Examples
+        --------
+        >>> from polyrelu.network import from_arrays
+        >>> cells = canonical_complex(from_arrays([([[1]], [0]), ([[1]], [0])]))
+        >>> cells.adjacency().tolist(), cells.common_facets().tolist()
+        ([[0, 1]], [0])
+        """
+        return self._adjacency[1]
+
+    @cached_property
+    def _adjacency(self) -> tuple[Indices, Indices]:
         offsets, entries = self.facets(self.dimension)
         owners = np.repeat(np.arange(self.regions), np.diff(offsets))
         order = np.argsort(entries, kind="stable")
         entries, owners = entries[order], owners[order]
         same = np.flatnonzero(entries[1:] == entries[:-1])
-        return np.stack([owners[same], owners[same + 1], entries[same]], axis=1)
+        pairs, facets = np.stack([owners[same], owners[same + 1]], axis=1), entries[same]
+        pairs.flags.writeable = facets.flags.writeable = False
+        return pairs, facets
 
     def neighbours(self, index: int) -> list[tuple[int, Cell]]:
         """Return the regions next to a region, each with the cell of codimension 1 between them.
@@ -348,13 +417,13 @@ class PolyhedralComplex:
         >>> sorted(len(cells.neighbours(index)) for index in range(3))
         [1, 1, 2]
         """
-        self._arrays.inner_dimension_of(Cell(self.dimension, index))
-        return self._neighbours.get(index, [])
+        return self._neighbours.get(self._region_index(index), [])
 
     @cached_property
     def _neighbours(self) -> dict[int, list[tuple[int, Cell]]]:
         neighbours: dict[int, list[tuple[int, Cell]]] = {}
-        for one, other, facet in self.adjacency().tolist():
+        pairs, facets = self._adjacency
+        for (one, other), facet in zip(pairs.tolist(), facets.tolist(), strict=True):
             between = Cell(self.dimension - 1, facet)
             neighbours.setdefault(one, []).append((other, between))
             neighbours.setdefault(other, []).append((one, between))
@@ -381,6 +450,7 @@ class PolyhedralComplex:
         """
         if not self.complete:
             raise DomainError("the complex is incomplete: the network is not affine on its cells")
+        index = self._region_index(index)
         polyhedron, point = self.region_polyhedron(index), self.interior_point(index)
         signs = self.signs_of_region(index)
         affine_map, bounded = self.network.affine_map(signs), bool(self.bounded[index])
@@ -388,16 +458,14 @@ class PolyhedralComplex:
 
     def region_polyhedron(self, index: int) -> Polyhedron:
         """Return the closure of a region as a polyhedron, of an incomplete complex too."""
-        self._require_region(index)
-        return region_polyhedron(self._arrays, self.domain, index)
+        return region_polyhedron(self._arrays, self.domain, self._region_index(index))
 
     def interior_point(self, index: int) -> Point:
         """Return a point strictly inside a region, of an incomplete complex too.
 
         Its coordinates have few binary digits where possible.
         """
-        self._require_region(index)
-        return point_inside(self._arrays, index)
+        return point_inside(self._arrays, self._region_index(index))
 
     def volume(self, index: int) -> Fraction:
         """Return the exact volume of a bounded region; the domain must have full dimension.
@@ -418,14 +486,17 @@ class PolyhedralComplex:
         """
         if self.dimension != self.network.inputs:
             raise DomainError("regions of a lower-dimensional domain have no rational volume")
-        self._require_region(index)
+        index = self._region_index(index)
         if not self.bounded[index]:
             raise DomainError(f"region {index} is unbounded")
         return region_volume(self._arrays, index)
 
-    def _require_region(self, index: int) -> None:
+    def _region_index(self, index: int) -> int:
+        """The index of a region, or an error."""
+        index = expect_integer(index, "index")
         if not 0 <= index < self.regions:
             raise DomainError(f"there is no region {index}, only {self.regions} regions")
+        return index
 
     # -- coordinates -------------------------------------------------------------------------------
 
@@ -447,3 +518,10 @@ class PolyhedralComplex:
         rows = [self.generators.exact(number) for number in self.generators.of(cell)]
         points = [self.frame.embedded(row) for row in rows if row[-1]]
         return points, [self.frame.direction(row) for row in rows if not row[-1]]
+
+
+def expect_complex(cells: object, name: str = "cells") -> PolyhedralComplex:
+    """Return an argument that is a complex; the error names the function that makes one."""
+    return expect(
+        cells, PolyhedralComplex, name, "canonical_complex(network, domain) makes a complex"
+    )

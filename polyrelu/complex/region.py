@@ -21,6 +21,7 @@ from polyrelu.complex.engine.cells import CellArrays
 from polyrelu.complex.frame import Frame
 from polyrelu.exact import Polyhedron, RationalMatrix, dot_sign, positive_primitive
 from polyrelu.network import AffineMap, SignVector
+from polyrelu.support.display import count_text, shortened
 from polyrelu.support.typing import Floats, Point
 
 __all__ = [
@@ -76,6 +77,11 @@ class Region:
     affine_map: AffineMap
     interior_point: Point
     bounded: bool
+
+    def __repr__(self) -> str:
+        facets = count_text([(len(self.polyhedron.inequalities), "facet")])
+        extent = "bounded" if self.bounded else "unbounded"
+        return f"<Region {self.index}, signs {shortened(str(self.signs))}, {facets}, {extent}>"
 
 
 # -- inequalities ----------------------------------------------------------------------------------

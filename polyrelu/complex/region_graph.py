@@ -30,10 +30,10 @@ from itertools import chain
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.complex.frame import Frame, frame_of
 from polyrelu.complex.region import Region, polyhedron_in_x
+from polyrelu.errors import DomainError
 from polyrelu.exact import (
     InteriorPoint,
     LinearProgram,
@@ -42,9 +42,12 @@ from polyrelu.exact import (
     irredundant_rows,
     positive_primitive,
 )
-from polyrelu.network import Network, SignVector
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
+from polyrelu.network import Network, NeuronId, SignVector
+from polyrelu.support.arguments import expect_integer
+from polyrelu.support.display import count_text
 from polyrelu.support.interrupts import deferred_interrupt
-from polyrelu.support.typing import IntegerRow
+from polyrelu.support.typing import Indices, IntegerRow, Signs
 
 __all__ = ["RegionGraph", "RegionVisit", "region_graph", "walk_regions"]
 
@@ -75,8 +78,12 @@ class RegionVisit:
     region: Region
     neighbours: tuple[int, ...]
 
+    def __repr__(self) -> str:
+        found = sum(number >= 0 for number in self.neighbours)
+        return f"<RegionVisit, region {self.region.index}, {count_text([(found, 'neighbour')])}>"
 
-def walk_regions(network: Network, domain: Polyhedron | None = None) -> Iterator[RegionVisit]:
+
+def walk_regions(network: NetworkLike, domain: DomainLike = None) -> Iterator[RegionVisit]:
     """Visit all regions with their neighbours, breadth first, each of them once.
 
     Only the signs of the regions are kept in memory.
@@ -84,9 +91,11 @@ def walk_regions(network: Network, domain: Polyhedron | None = None) -> Iterator
     Parameters
     ----------
     network
-        Any network, also a degenerate one or one with skip connections.
+        A network, or what `polyrelu.load` takes; degenerate networks and skip connections are
+        included.
     domain
-        A nonempty polyhedron in R^{n_0}, of any dimension; None for R^{n_0}.
+        A nonempty polyhedron in R^{n_0}, of any dimension, or a text such as ``"box:-1,1"``; None
+        for R^{n_0}.
 
     Yields
     ------
@@ -96,7 +105,8 @@ def walk_regions(network: Network, domain: Polyhedron | None = None) -> Iterator
     Raises
     ------
     DomainError
-        The domain is empty or lies in another space; raised when the first region is asked for.
+        The domain lies in another space; or it is empty, which shows when the first region is
+        asked for.
 
     Examples
     --------
@@ -105,7 +115,12 @@ def walk_regions(network: Network, domain: Polyhedron | None = None) -> Iterator
     >>> [(str(visit.region.signs), visit.neighbours) for visit in walk_regions(net)][:2]
     [('++|-', (1, 2, 3)), ('++|+', (4, 5, 0))]
     """
-    polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
+    network = as_network(network)
+    return _visits(network, as_domain(domain, network.inputs))
+
+
+def _visits(network: Network, polyhedron: Polyhedron) -> Iterator[RegionVisit]:
+    """The visits of `walk_regions`."""
     walk = _Walk(network, polyhedron)
     index = 0
     while index < len(walk.sign_vectors):
@@ -116,6 +131,8 @@ def walk_regions(network: Network, domain: Polyhedron | None = None) -> Iterator
 class RegionGraph:
     """Regions and the pairs of them with a common facet, made by `region_graph`.
 
+    Iteration gives the regions, and `len` their number.
+
     Attributes
     ----------
     network
@@ -124,10 +141,8 @@ class RegionGraph:
         The polyhedron that the regions subdivide.
     all_regions
         The regions, by their numbers.
-    signs
-        The signs of all hidden neurons on each region, shape (regions, neurons).
-    adjacency
-        The pairs i < j of neighbouring regions, shape (number of pairs, 2).
+    neurons
+        All hidden neurons, in order.
     bounded
         Whether each region is bounded, shape (regions,).
     complete
@@ -141,7 +156,7 @@ class RegionGraph:
     --------
     >>> from polyrelu.network import from_arrays
     >>> found = region_graph(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]))
-    >>> found.signs.tolist(), found.adjacency.tolist(), found.bounded_regions
+    >>> found.signs().tolist(), found.adjacency().tolist(), found.bounded_regions
     ([[1, -1], [1, 1], [-1, -1]], [[0, 1], [0, 2]], 1)
     """
 
@@ -155,29 +170,76 @@ class RegionGraph:
     ) -> None:
         """`seen` is the number of regions that the walk has found; see `region_graph`."""
         self.network, self.domain = network, domain
+        self.neurons: tuple[NeuronId, ...] = tuple(network.neurons())
         self.all_regions = [visit.region for visit in visits]
         signs = [list(chain(*region.signs.layers)) for region in self.all_regions]
-        self.signs: NDArray[np.int8] = np.array(signs, dtype=np.int8)
+        self._signs: Signs = np.array(signs, dtype=np.int8)
         pairs = {
             (i, j)
             for i, visit in enumerate(visits)
             for j in visit.neighbours
             if i < j < len(visits)
         }
-        self.adjacency = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+        self._adjacency: Indices = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
         self.bounded = np.array([region.bounded for region in self.all_regions], dtype=bool)
         self.complete = len(visits) == seen
         self.lineality_dim, self.dimension = len(frame.lineality), frame.true_dimension
+        self._signs.flags.writeable = self._adjacency.flags.writeable = False
+
+    def __repr__(self) -> str:
+        counts = [(self.regions, "region"), (len(self._adjacency), "pair")]
+        end = "" if self.complete else ", incomplete"
+        return f"<RegionGraph, {count_text(counts)} of neighbours{end}>"
+
+    def __len__(self) -> int:
+        return self.regions
+
+    def __iter__(self) -> Iterator[Region]:
+        return iter(self.all_regions)
 
     @property
     def regions(self) -> int:
         """The number of regions."""
-        return len(self.signs)
+        return len(self.all_regions)
 
     @property
     def bounded_regions(self) -> int:
         """The number of bounded regions."""
         return int(self.bounded.sum())
+
+    def signs(self, dimension: int | None = None) -> Signs:
+        """Return the signs of the neurons on the regions, in the order of `neurons`.
+
+        The shape is (regions, number of neurons), as that of `PolyhedralComplex.signs`.
+
+        Raises
+        ------
+        DomainError
+            The dimension is not the one of the regions, which are the only cells here.
+        """
+        if dimension is not None and expect_integer(dimension, "dimension") != self.dimension:
+            raise DomainError(
+                f"a region graph has regions ({self.dimension}), no cells of dimension "
+                f"{dimension}; canonical_complex has all of them"
+            )
+        return self._signs
+
+    def adjacency(self) -> Indices:
+        """Return the pairs of neighbouring regions, the smaller index first, shape (pairs, 2)."""
+        return self._adjacency
+
+    def region(self, index: int) -> Region:
+        """Return a region by its number.
+
+        Raises
+        ------
+        DomainError
+            There is no such region.
+        """
+        index = expect_integer(index, "index")
+        if not 0 <= index < self.regions:
+            raise DomainError(f"there is no region {index}, only {self.regions} regions")
+        return self.all_regions[index]
 
     @cached_property
     def graph(self) -> nx.Graph:
@@ -187,13 +249,14 @@ class RegionGraph:
             zip(self.all_regions, self.bounded.tolist(), strict=True)
         ):
             graph.add_node(index, signs=str(region.signs), bounded=bounded)
-        graph.add_edges_from(self.adjacency.tolist())
+        graph.add_edges_from(self._adjacency.tolist())
         return graph
 
 
 def region_graph(
-    network: Network,
-    domain: Polyhedron | None = None,
+    network: NetworkLike,
+    domain: DomainLike = None,
+    *,
     progress: Callable[[int, int], None] | None = None,
 ) -> RegionGraph:
     """List the regions and their neighbours, without cells of lower dimension.
@@ -201,9 +264,11 @@ def region_graph(
     Parameters
     ----------
     network
-        Any network, also a degenerate one or one with skip connections.
+        A network, or what `polyrelu.load` takes; degenerate networks and skip connections are
+        included.
     domain
-        A nonempty polyhedron in R^{n_0}, of any dimension; None for R^{n_0}.
+        A nonempty polyhedron in R^{n_0}, of any dimension, or a text such as ``"box:-1,1"``; None
+        for R^{n_0}.
     progress
         Called after every visit with the number of visited regions and the number of regions that
         are known so far.
@@ -223,10 +288,11 @@ def region_graph(
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
     >>> found = region_graph(net)
-    >>> found.regions, found.bounded_regions, len(found.adjacency)
+    >>> found.regions, found.bounded_regions, len(found.adjacency())
     (7, 1, 9)
     """
-    polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
+    network = as_network(network)
+    polyhedron = as_domain(domain, network.inputs)
     walk = _Walk(network, polyhedron)
     visits: list[RegionVisit] = []
     with deferred_interrupt() as interrupt:

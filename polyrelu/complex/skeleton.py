@@ -41,7 +41,10 @@ from polyrelu.complex.engine.subdivision import Chunk, Subdivision, completed, u
 from polyrelu.complex.frame import frame_of
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
-from polyrelu.network import Network, NeuronId
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
+from polyrelu.network import NeuronId
+from polyrelu.support.arguments import expect_integer
+from polyrelu.support.display import count_text
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Indices, Words
 
@@ -53,16 +56,17 @@ _ONE = np.uint64(1)
 
 
 def skeleton(
-    network: Network, domain: Polyhedron | None = None, progress: Progress | None = None
+    network: NetworkLike, domain: DomainLike = None, *, progress: Progress | None = None
 ) -> Skeleton:
     """Compute the vertices and edges of the canonical polyhedral complex.
 
     Parameters
     ----------
     network
-        Any network, degenerate ones included.
+        A network, or what `polyrelu.load` takes; degenerate networks are included.
     domain
-        A nonempty polyhedron in R^{n_0}, of any dimension; None for R^{n_0}.
+        A nonempty polyhedron in R^{n_0}, of any dimension, or a text such as ``"box:-1,1"``; None
+        for R^{n_0}.
     progress
         Called after every cut with (layer, neuron, number of edges or regions so far).
 
@@ -84,7 +88,8 @@ def skeleton(
     >>> found.f_vector, found.vertex(0)
     ((3, 9), (Fraction(0, 1), Fraction(0, 1)))
     """
-    polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
+    network = as_network(network)
+    polyhedron = as_domain(domain, network.inputs)
     frame = frame_of(network, polyhedron)
     if frame.dimension > 2 and polyhedron.is_bounded():
         simple = _SimpleSubdivision(network, frame)
@@ -161,6 +166,11 @@ class Skeleton:
         self._ends = ends[finite[ends].any(axis=1)].astype(np.int64)
         self.edges: Indices = np.where(finite, np.cumsum(finite) - 1, -1)[self._ends]
 
+    def __repr__(self) -> str:
+        counts = [(len(self._vertices), "vertex"), (len(self.edges), "edge")]
+        end = "" if self.complete else ", incomplete"
+        return f"<Skeleton, {count_text(counts)}{end}>"
+
     @property
     def f_vector(self) -> tuple[int, int]:
         """The number of vertices and the number of edges."""
@@ -183,7 +193,7 @@ class Skeleton:
 
     def _sign_columns(self, dimension: int, hidden: bool) -> NDArray[np.int8]:
         """The signs of all hidden neurons, or of all constraints of the domain."""
-        if dimension not in (0, 1):
+        if expect_integer(dimension, "dimension") not in (0, 1):
             raise DomainError(f"a skeleton has vertices (0) and edges (1), no cells {dimension}")
         parts = [np.zeros((self.f_vector[dimension], 0), dtype=np.int8)]
         for signs in self._words:
@@ -199,12 +209,14 @@ class Skeleton:
 
     def vertex(self, index: int) -> tuple[Fraction, ...]:
         """Return the exact coordinates of a vertex."""
+        index = expect_integer(index, "index")
         if not 0 <= index < len(self._vertices):
             raise DomainError(f"there is no vertex {index}, only {len(self._vertices)} vertices")
         return self._frame.embedded(self._store.exact(int(self._vertices[index])))
 
     def ray(self, edge: int) -> tuple[int, ...]:
         """Return the primitive direction in which an edge with an end at infinity is unbounded."""
+        edge = expect_integer(edge, "edge")
         if not 0 <= edge < len(self.edges):
             raise DomainError(f"there is no edge {edge}, only {len(self.edges)} edges")
         at_infinity = self._ends[edge][self.edges[edge] < 0]

@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex.cell import Cell
-from polyrelu.complex.polyhedral_complex import PolyhedralComplex
-from polyrelu.errors import DomainError
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex, expect_complex
+from polyrelu.errors import ArgumentError, DomainError
+from polyrelu.support.arguments import expect, expect_integer
+from polyrelu.support.display import svg_of
 from polyrelu.support.typing import Mask
 
-__all__ = ["Subcomplex", "faces_of_regions", "marked_facets"]
+__all__ = ["Subcomplex", "expect_subcomplex", "faces_of_regions", "marked_facets"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +27,7 @@ class Subcomplex:
     """A set of cells of a complex that contains the faces of its cells.
 
     Subcomplexes of the same complex can be joined (`|`), intersected (`&`) and compared; cells can
-    be tested for membership (`in`) and iterated over, by dimension and index.
+    be tested for membership (`in`), counted (`len`) and iterated over, by dimension and index.
 
     Attributes
     ----------
@@ -77,6 +79,9 @@ class Subcomplex:
         >>> Subcomplex.closure(cells, {1: np.array(cells.bounded)}).f_vector
         (2, 1)
         """
+        cells = expect_complex(cells)
+        if not isinstance(masks, Mapping):
+            raise ArgumentError("masks: expected a mapping from dimensions to arrays")
         found = [np.zeros(cells.size(k), dtype=bool) for k in range(cells.dimension + 1)]
         for k in masks.keys() - range(cells.dimension + 1):
             raise DomainError(
@@ -84,8 +89,12 @@ class Subcomplex:
                 f"but the complex has dimension {cells.dimension}"
             )
         for k in range(cells.dimension, -1, -1):
-            mask = masks.get(k)
-            if mask is not None:
+            if k in masks:
+                mask = np.asarray(masks[k])
+                if mask.dtype != bool:
+                    raise ArgumentError(
+                        f"masks: expected truth values for dimension {k}, got {mask.dtype}"
+                    )
                 if mask.shape != found[k].shape:
                     raise DomainError(
                         f"a mask of shape {mask.shape} for the {len(found[k])} cells "
@@ -108,7 +117,7 @@ class Subcomplex:
 
     def indices(self, dimension: int) -> NDArray[np.int64]:
         """Return the indices of the cells of a dimension that belong to the subcomplex."""
-        if not 0 <= dimension < len(self.masks):
+        if not 0 <= expect_integer(dimension, "dimension") < len(self.masks):
             return np.zeros(0, dtype=np.int64)
         return np.flatnonzero(self.masks[dimension])
 
@@ -116,19 +125,25 @@ class Subcomplex:
         for k in range(len(self.masks)):
             yield from (Cell(k, int(index)) for index in self.indices(k))
 
-    def __contains__(self, cell: Cell) -> bool:
-        inside = 0 <= cell.dimension < len(self.masks) and 0 <= cell.index < len(
-            self.masks[cell.dimension]
-        )
-        return inside and bool(self.masks[cell.dimension][cell.index])
+    def __len__(self) -> int:
+        return sum(self.f_vector)
 
-    def __or__(self, other: Subcomplex) -> Subcomplex:
+    def __contains__(self, cell: object) -> bool:
+        if not isinstance(cell, Cell) or cell not in self.cells:
+            return False
+        return bool(self.masks[cell.dimension][cell.index])
+
+    def __or__(self, other: object) -> Subcomplex:
+        if not isinstance(other, Subcomplex):
+            return NotImplemented
         self._check_other(other)
         return Subcomplex(
             self.cells, tuple(a | b for a, b in zip(self.masks, other.masks, strict=True))
         )
 
-    def __and__(self, other: Subcomplex) -> Subcomplex:
+    def __and__(self, other: object) -> Subcomplex:
+        if not isinstance(other, Subcomplex):
+            return NotImplemented
         self._check_other(other)
         return Subcomplex(
             self.cells, tuple(a & b for a, b in zip(self.masks, other.masks, strict=True))
@@ -149,7 +164,16 @@ class Subcomplex:
             )
 
     def __repr__(self) -> str:
-        return f"<Subcomplex, cells by dimension {self.f_vector}>"
+        return f"<{type(self).__name__}, cells by dimension {self.f_vector}>"
+
+    def _repr_svg_(self) -> str | None:
+        return svg_of(self)
+
+
+def expect_subcomplex(part: object, name: str = "part") -> Subcomplex:
+    """Return an argument that is a subcomplex; the error names functions that make one."""
+    remedy = "bent_hyperplane, level_set and decision_boundary make subcomplexes"
+    return expect(part, Subcomplex, name, remedy)
 
 
 def marked_facets(cells: PolyhedralComplex, dimension: int, marked: Mask) -> Mask:

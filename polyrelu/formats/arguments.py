@@ -7,7 +7,6 @@ argument is one clear error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TypeAlias
 
 from polyrelu.errors import ArgumentError, DomainError, NetworkError
@@ -15,6 +14,7 @@ from polyrelu.exact import Polyhedron, to_fraction
 from polyrelu.formats.domain import parse_domain
 from polyrelu.formats.imported import Imported
 from polyrelu.network import Network
+from polyrelu.support.arguments import expect_list
 from polyrelu.support.typing import Point
 
 __all__ = ["DomainLike", "NetworkLike", "as_domain", "as_imported", "as_network", "as_point"]
@@ -160,11 +160,7 @@ def as_point(entries: object, size: int, name: str = "the point") -> Point:
     >>> as_point([0.5, "1/3"], 2)
     (Fraction(1, 2), Fraction(1, 3))
     """
-    is_text = isinstance(entries, str | bytes | dict)
-    if is_text or not isinstance(entries, Iterable) or getattr(entries, "ndim", 1) != 1:
-        kind = type(entries).__name__
-        raise ArgumentError(f"{name}: expected {size} numbers in a sequence, got {kind}")
-    numbers = list(entries)
+    numbers = expect_list(entries, name)
     if len(numbers) != size:
         raise DomainError(f"{name} has {len(numbers)} coordinates, not {size}; give one for each")
     try:

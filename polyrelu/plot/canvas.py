@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -17,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyrelu.errors import DomainError, PolyreluError
+from polyrelu.errors import ArgumentError, DomainError, PolyreluError
 from polyrelu.plot.clip import floats
 from polyrelu.plot.view import View, interval_text
+from polyrelu.support.arguments import expect, expect_path
 from polyrelu.support.display import count_text
 from polyrelu.support.text_files import write_all
 from polyrelu.support.typing import Point
@@ -33,13 +35,17 @@ __all__ = [
     "GREY",
     "INK",
     "Canvas",
+    "check_colour",
     "check_format",
     "check_interval",
     "check_view",
+    "expect_figure",
     "layer_colour",
     "new_figure",
     "pale_colour",
+    "rendered",
     "save_figure",
+    "svg_text",
 ]
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -98,6 +104,14 @@ def check_view(view: View) -> None:
         check_interval(f"the side of the box along {along},", low, high, remedy)
 
 
+def check_colour(colour: object) -> None:
+    """Raise `ArgumentError` unless matplotlib knows a colour."""
+    from matplotlib.colors import is_color_like
+
+    if not is_color_like(colour):
+        raise ArgumentError(f"colour: {str(colour)[:40]!r} is no colour of matplotlib")
+
+
 def layer_colour(layer: int) -> str:
     """Return the colour of a hidden layer; layers are numbered from 1."""
     return _LAYERS[(layer - 1) % len(_LAYERS)]
@@ -116,13 +130,34 @@ def new_figure(width: float = 7.0, height: float = 6.2) -> Figure:
     PolyreluError
         Matplotlib is not installed.
     """
-    try:
+    with _matplotlib_needed():
         from matplotlib.figure import Figure
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def expect_figure(figure: object) -> Figure:
+    """Return an argument that is a figure of matplotlib."""
+    with _matplotlib_needed():
+        from matplotlib.figure import Figure
+    return expect(figure, Figure, "figure", "pictures have one, and so have Axes")
+
+
+def _expect_axes(ax: object) -> Axes:
+    """Return an argument that is Axes of matplotlib."""
+    with _matplotlib_needed():
+        from matplotlib.axes import Axes
+    return expect(ax, Axes, "ax", "matplotlib.figure.Figure().add_subplot() makes them")
+
+
+@contextmanager
+def _matplotlib_needed() -> Iterator[None]:
+    """A block that imports matplotlib; an error with a remedy if it is not installed."""
+    try:
+        yield
     except ImportError:
         raise PolyreluError(
             "drawing needs the package matplotlib (the extra [plot]): pip install 'polyrelu[plot]'"
         ) from None
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def save_figure(figure: Figure, name: str | Path) -> Path:
@@ -157,10 +192,15 @@ def save_figure(figure: Figure, name: str | Path) -> Path:
     ...     save_figure(Figure(), f"{folder}/empty.png").name
     'empty.png'
     """
-    check_format(name)
+    path, figure = expect_path(name, "name"), expect_figure(figure)
+    check_format(path)
+    return write_all([(path, [rendered(figure, path.suffix)])])[0]
+
+
+def rendered(figure: Figure, suffix: str) -> bytes:
+    """Return the contents of a file of a figure; equal figures give equal bytes."""
     import matplotlib
 
-    path = Path(name)
     stamps: dict[str, dict[str, None]] = {
         ".png": {"Software": None},
         ".svg": {"Date": None},
@@ -168,8 +208,14 @@ def save_figure(figure: Figure, name: str | Path) -> Path:
     }
     content = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "polyrelu"}):
-        figure.savefig(content, format=path.suffix[1:], dpi=150, metadata=stamps[path.suffix])
-    return write_all([(path, [content.getvalue()])])[0]
+        figure.savefig(content, format=suffix[1:], dpi=150, metadata=stamps[suffix])
+    return content.getvalue()
+
+
+def svg_text(figure: Figure) -> str:
+    """Return a figure as the element `svg` of a page."""
+    text = rendered(figure, ".svg").decode("utf-8")
+    return text[text.index("<svg") :]
 
 
 class Canvas:
@@ -194,7 +240,7 @@ class Canvas:
         if ax is None:
             kind = {"projection": "3d"} if self.space else {}
             ax = new_figure().add_subplot(**kind)
-        elif hasattr(ax, "get_zlim") != self.space:
+        elif hasattr(_expect_axes(ax), "get_zlim") != self.space:
             needed = "Axes with projection='3d'" if self.space else "plane Axes"
             raise DomainError(f"this picture needs {needed}")
         self.ax: Any = ax

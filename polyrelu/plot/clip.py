@@ -97,7 +97,7 @@ class Clipped:
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.plot.view import view_of
     >>> cells = canonical_complex(from_arrays([([[1, 1]], [0]), ([[1]], [0])]))  # two half-planes
-    >>> inside = Clipped(cells, view_of(cells, [0, 1]))
+    >>> inside = Clipped(cells, view_of(cells, box=[0, 1]))
     >>> [[tuple(map(str, point)) for point in inside.cell(2, index)] for index in range(2)]
     [[('0', '0'), ('1', '0'), ('1', '1'), ('0', '1')], []]
     """

@@ -18,10 +18,13 @@ from pathlib import Path
 import numpy as np
 
 from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex
-from polyrelu.errors import DomainError
+from polyrelu.complex.subcomplex import expect_subcomplex
+from polyrelu.errors import ArgumentError, DomainError
 from polyrelu.plot.clip import floats
 from polyrelu.plot.parts import maximal
 from polyrelu.plot.view import Name, free_axes
+from polyrelu.support.arguments import expect_list, expect_path
+from polyrelu.support.display import count_text
 from polyrelu.support.text_files import write_all
 from polyrelu.support.typing import Indices, Point
 
@@ -59,6 +62,10 @@ class Mesh:
     faces: tuple[tuple[int, ...], ...]
     edges: tuple[tuple[int, int], ...]
 
+    def __repr__(self) -> str:
+        counts = [(len(self.vertices), "vertex"), (len(self.faces), "face")]
+        return f"<Mesh, {count_text([*counts, (len(self.edges), 'single edge')])}>"
+
     @property
     def euler_characteristic(self) -> int:
         """The Euler characteristic: vertices - edges + faces."""
@@ -66,7 +73,7 @@ class Mesh:
         return len(self.vertices) - len(sides) - len(self.edges) + len(self.faces)
 
 
-def mesh_of(part: Subcomplex, names: tuple[Name, ...] | None = None) -> Mesh:
+def mesh_of(part: Subcomplex, *, names: tuple[Name, ...] | None = None) -> Mesh:
     """Return the mesh of a subcomplex of dimension at most 2.
 
     Parameters
@@ -97,6 +104,7 @@ def mesh_of(part: Subcomplex, names: tuple[Name, ...] | None = None) -> Mesh:
     >>> len(octahedron.vertices), len(octahedron.faces), octahedron.euler_characteristic
     (6, 8, 2)
     """
+    part, names = expect_subcomplex(part), _expect_names(names)
     cells = part.cells
     if cells.dimension != 3:
         raise DomainError(
@@ -126,6 +134,18 @@ def mesh_of(part: Subcomplex, names: tuple[Name, ...] | None = None) -> Mesh:
     )
 
 
+def _expect_names(names: object) -> tuple[Name, ...] | None:
+    """Three names of coordinates, or None; texts have one line, as comments in files do."""
+    if names is None:
+        return None
+    found = expect_list(names, "names")
+    if len(found) != 3 or not all(
+        isinstance(name, int) or (isinstance(name, str) and name.isprintable()) for name in found
+    ):
+        raise ArgumentError("names: expected three numbers of inputs or texts of one line")
+    return tuple(found)
+
+
 def _ends(cells: PolyhedralComplex, edges: Indices) -> Indices:
     """The vertices at the ends of bounded edges, shape (number of edges, 2)."""
     if not len(edges):
@@ -134,7 +154,7 @@ def _ends(cells: PolyhedralComplex, edges: Indices) -> Indices:
     return np.stack([vertices[offsets[edges]], vertices[offsets[edges] + 1]], axis=1)
 
 
-def save_mesh(part: Subcomplex, name: str | Path, names: tuple[Name, ...] | None = None) -> Mesh:
+def save_mesh(part: Subcomplex, name: str | Path, *, names: tuple[Name, ...] | None = None) -> Mesh:
     """Write the mesh of a subcomplex as ASCII .ply or .obj.
 
     The file appears as a whole or not at all.
@@ -173,12 +193,12 @@ def save_mesh(part: Subcomplex, name: str | Path, names: tuple[Name, ...] | None
     ...     len(save_mesh(plane, f"{folder}/plane.ply").faces)
     1
     """
-    path = Path(name)
+    path = expect_path(name, "name")
     if path.suffix not in MESH_FORMATS:
         raise DomainError(
             f"{name}: a mesh is written as {', '.join(MESH_FORMATS)}; choose one of these endings"
         )
-    mesh = mesh_of(part, names)
+    mesh = mesh_of(part, names=names)
     _check_distinct(mesh)
     lines = _ply(mesh) if path.suffix == ".ply" else _obj(mesh)
     write_all([(path, "\n".join(lines))])

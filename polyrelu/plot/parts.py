@@ -20,18 +20,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex import PolyhedralComplex, Subcomplex, bent_hyperplane
-from polyrelu.complex.subcomplex import marked_facets
+from polyrelu.complex.polyhedral_complex import expect_complex
+from polyrelu.complex.subcomplex import expect_subcomplex, marked_facets
 from polyrelu.errors import DomainError
 from polyrelu.plot.canvas import (
     GREY,
     INK,
     Canvas,
+    check_colour,
+    expect_figure,
     layer_colour,
     new_figure,
     pale_colour,
 )
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.view import Box, View, view_of
+from polyrelu.support.arguments import expect
 from polyrelu.support.display import count_text
 
 if TYPE_CHECKING:
@@ -56,7 +60,7 @@ __all__ = [
 ]
 
 
-def draw_cells(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None) -> Axes:
+def draw_cells(cells: PolyhedralComplex, *, ax: Axes | None = None, box: Box | None = None) -> Axes:
     """Draw all regions and edges of a complex of dimension 2.
 
     Edges have the colour of the first layer that bends there.
@@ -99,6 +103,7 @@ def draw_cells(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None
 
 def draw_subcomplex(
     part: Subcomplex,
+    *,
     ax: Axes | None = None,
     box: Box | None = None,
     colour: str = "#0072b2",
@@ -143,7 +148,9 @@ def draw_subcomplex(
     >>> draw_subcomplex(part, box=[-2, 2], label="second layer").get_title()
     'second layer: 3 edges\\nbox [-2, 2] × [-2, 2]'
     """
+    part, label = expect_subcomplex(part), expect(label, str, "label")
     canvas = Canvas(_view(part.cells, (2, 3), box), ax)
+    check_colour(colour)
     paint_part(canvas, part, colour, label)
     if not any(canvas.counts.values()):
         canvas.note("nothing of it lies in this box")
@@ -151,7 +158,7 @@ def draw_subcomplex(
 
 
 def draw_zero_sets(
-    cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None
+    cells: PolyhedralComplex, *, ax: Axes | None = None, box: Box | None = None
 ) -> Axes:
     """Draw the bent hyperplanes of all neurons, a colour for each layer.
 
@@ -194,7 +201,7 @@ def draw_zero_sets(
 
 
 def draw_layers(
-    cells: PolyhedralComplex, figure: Figure | None = None, box: Box | None = None
+    cells: PolyhedralComplex, *, figure: Figure | None = None, box: Box | None = None
 ) -> Figure:
     """Draw a panel for each hidden layer.
 
@@ -231,7 +238,8 @@ def draw_layers(
     >>> [ax.get_title() for ax in draw_layers(canonical_complex(net), box=[-2, 2]).axes]
     ['layer 1: 2 neurons, 6 edges', 'layer 2: 1 neuron, 3 edges']
     """
-    return paint_layers(cells, _view(cells, (2, 3), box), figure)[0]
+    view = _view(cells, (2, 3), box)
+    return paint_layers(cells, view, None if figure is None else expect_figure(figure))[0]
 
 
 def paint_layers(
@@ -473,13 +481,14 @@ def _separating_colours(cells: PolyhedralComplex) -> list[str]:
     """Return light colours for the regions, different for neighbours as far as there are enough."""
     graph = nx.Graph()
     graph.add_nodes_from(range(cells.regions))
-    graph.add_edges_from(cells.adjacency()[:, :2].tolist())
+    graph.add_edges_from(cells.adjacency().tolist())
     numbers = nx.greedy_color(graph, strategy="largest_first")
     return [pale_colour(numbers[index]) for index in range(cells.regions)]
 
 
 def _view(cells: PolyhedralComplex, dimensions: Sequence[int], box: Box | None) -> View:
     """Return the view of a complex, whose dimension must be one of some."""
+    cells = expect_complex(cells)
     if cells.dimension not in dimensions:
         wanted = " or ".join(map(str, dimensions))
         raise DomainError(
@@ -487,4 +496,4 @@ def _view(cells: PolyhedralComplex, dimensions: Sequence[int], box: Box | None) 
             "slice through points of "
             "it (--domain slice:FILE)"
         )
-    return view_of(cells, box)
+    return view_of(cells, box=box)

@@ -19,9 +19,9 @@ from polyrelu.breakpoints.hull import Hull
 from polyrelu.complex import PolyhedralComplex, Subcomplex, canonical_complex
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational
-from polyrelu.formats import Slice
+from polyrelu.formats import DomainLike, NetworkLike, Slice, as_network, as_point
 from polyrelu.network import Network
-from polyrelu.plot.canvas import Canvas, check_view, new_figure, save_figure
+from polyrelu.plot.canvas import Canvas, check_view, new_figure, save_figure, svg_text
 from polyrelu.plot.parts import (
     paint_cells,
     paint_layers,
@@ -30,11 +30,12 @@ from polyrelu.plot.parts import (
     zero_sets_title,
 )
 from polyrelu.plot.sets import paint_boundary, paint_level_set
-from polyrelu.plot.slices import SLICE_NAMES, on_axes
+from polyrelu.plot.slices import SLICE_NAMES, on_axes, slice_or_domain
 from polyrelu.plot.values import paint_graph, paint_surface
 from polyrelu.plot.view import Box, View, window
 from polyrelu.plot.weights import paint_weights
-from polyrelu.support.display import count_text
+from polyrelu.support.arguments import expect_integer
+from polyrelu.support.display import count_text, shortened
 from polyrelu.support.progress import Progress
 from polyrelu.topology import UnfinishedError, decision_boundary, level_set
 
@@ -75,7 +76,7 @@ class Picture:
     Examples
     --------
     >>> from polyrelu.network import from_arrays
-    >>> drawn = picture(from_arrays([([[1, 1]], [0]), ([[1]], [0])]), "complex")
+    >>> drawn = picture(from_arrays([([[1, 1]], [0]), ([[1]], [0])]), what="complex")
     >>> drawn.what, drawn.counts, drawn.view.caption
     ('complex', {'regions': 2, 'edges': 1}, 'box [-1, 1] × [-1, 1]')
     """
@@ -85,15 +86,23 @@ class Picture:
     figure: Figure
     counts: dict[str, int]
 
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count} {name}" for name, count in self.counts.items())
+        return f"<Picture of {self.what}, {shortened(counts, 80)}>"
+
+    def _repr_svg_(self) -> str:
+        return svg_text(self.figure)
+
     def save(self, name: str | Path) -> Path:
         """Write the picture as .png, .svg or .pdf; see `save_figure`."""
         return save_figure(self.figure, name)
 
 
 def picture(
-    network: Network,
+    network: NetworkLike,
+    domain: DomainLike | Slice = None,
+    *,
     what: str | None = None,
-    domain: Polyhedron | Slice | None = None,
     box: Box | None = None,
     output: int = 0,
     level: Rational = 0,
@@ -104,14 +113,16 @@ def picture(
     Parameters
     ----------
     network
-        Any network; with more than three inputs it needs a slice as domain.
+        A network, or what `polyrelu.load` takes; with more than three inputs it needs a slice as
+        domain.
+    domain
+        A polyhedron or slice of dimension 1 to 3, or a text such as ``"box:-1,1"``; None for R^n.
+        The axes are inputs, or the coordinates of a slice (see `polyrelu.formats.parse_slice`);
+        the frame is in these.
     what
         What is shown: `graph` in 1 dimension; `complex` or `surface` in 2; `layers` (a panel for
         each), `zeros` (all layers in one), `weights` (breakpoint facets), `boundary` (between
         classes) or `level` in 2 or 3. By default `graph`, `complex` or `layers`.
-    domain
-        A polyhedron or slice of dimension 1 to 3; None for R^n. The axes are inputs, or the
-        coordinates of a slice (see `polyrelu.formats.parse_slice`); the frame is in these.
     box
         The frame, see `view_of`.
     output
@@ -139,14 +150,14 @@ def picture(
     --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
-    >>> picture(net, "weights", box=[-2, 2]).counts
+    >>> picture(net, what="weights", box=[-2, 2]).counts
     {'invisible facets': 4, 'visible facets': 5}
     """
+    network = as_network(network)
     _check(network, what, output)
+    level = as_point([level], 1, "the level")[0]
     new_figure(1, 1)  # raises an error before any work if matplotlib is missing
-    network, polyhedron, view = _in_frame(
-        network, Polyhedron.universe(network.inputs) if domain is None else domain, box
-    )
+    network, polyhedron, view = _in_frame(network, slice_or_domain(domain, network.inputs), box)
     check_view(view)
     what = what or _DEFAULT_KINDS[view.dimension]
     if view.dimension not in KINDS[what]:
@@ -170,7 +181,7 @@ def picture(
                 name,
             )
         return Picture(what, view, canvas.ax.figure, dict(canvas.counts))
-    cells = require_complete(canonical_complex(network, polyhedron, progress))
+    cells = require_complete(canonical_complex(network, polyhedron, progress=progress))
     if what == "layers":
         figure, counts = paint_layers(cells, view, None)
         return Picture(what, view, figure, counts)
@@ -198,9 +209,10 @@ def _in_frame(
 
 
 def surface(
-    network: Network,
+    network: NetworkLike,
+    domain: DomainLike | Slice = None,
+    *,
     what: str,
-    domain: Polyhedron | Slice | None = None,
     box: Box | None = None,
     output: int = 0,
     level: Rational = 0,
@@ -213,11 +225,12 @@ def surface(
     Parameters
     ----------
     network
-        Any network; with more than three inputs it needs a slice as domain.
+        A network, or what `polyrelu.load` takes; with more than three inputs it needs a slice as
+        domain.
+    domain
+        A polyhedron or slice, or a text such as ``"box:-1,1"``; None for R^n.
     what
         One of `zeros`, `weights` (the facets across which the output bends), `boundary`, `level`.
-    domain
-        A polyhedron or slice; None for R^n.
     box
         The part of the domain that is taken, see `view_of`; by default the whole domain.
     output
@@ -243,13 +256,15 @@ def surface(
     --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
-    >>> surface(net, "zeros", box=[-1, 1]).f_vector
+    >>> surface(net, what="zeros", box=[-1, 1]).f_vector
     (19, 30, 12, 0)
     """
+    network = as_network(network)
     _check(network, what, output)
-    if isinstance(domain, Slice):
-        network, domain, _, _ = on_axes(network, domain)
-    polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
+    level = as_point([level], 1, "the level")[0]
+    polyhedron = slice_or_domain(domain, network.inputs)
+    if isinstance(polyhedron, Slice):
+        network, polyhedron, _, _ = on_axes(network, polyhedron)
     if box is not None:
         polyhedron = window(polyhedron, box)[0]
     if what == "boundary":
@@ -258,7 +273,7 @@ def surface(
         return level_set(network, level, polyhedron, output=output, progress=progress)
     if what not in ("zeros", "weights"):
         raise DomainError(f"{what} is no surface; choose one of zeros, weights, boundary, level")
-    cells = require_complete(canonical_complex(network, polyhedron, progress))
+    cells = require_complete(canonical_complex(network, polyhedron, progress=progress))
     if what == "weights":
         return breakpoint_complex(cells).bends_of(output)
     layers = range(1, network.hidden_layers + 1)
@@ -274,9 +289,10 @@ def require_complete(cells: PolyhedralComplex) -> PolyhedralComplex:
 
 def _check(network: Network, what: str | None, output: int) -> None:
     """Raise `DomainError` for an unknown kind of picture or output."""
-    if what is not None and what not in KINDS:
-        raise DomainError(f"there is no picture {what[:40]!r}; choose one of {', '.join(KINDS)}")
-    if not isinstance(output, int) or not 0 <= output < network.outputs:
+    if what is not None and (not isinstance(what, str) or what not in KINDS):
+        shown = str(what)[:40]
+        raise DomainError(f"there is no picture {shown!r}; choose one of {', '.join(KINDS)}")
+    if not 0 <= expect_integer(output, "output") < network.outputs:
         raise DomainError(f"there is no output {str(output)[:40]}, only 0 to {network.outputs - 1}")
 
 

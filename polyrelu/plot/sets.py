@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex import Subcomplex
+from polyrelu.complex.subcomplex import expect_subcomplex
 from polyrelu.errors import DomainError
 from polyrelu.plot.canvas import INK, Canvas
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.parts import boundary_in_domain, paint_part
 from polyrelu.plot.view import Box, view_of
+from polyrelu.support.arguments import expect, expect_count
 from polyrelu.topology import OutputSet
 from polyrelu.topology.level_sets import largest_outputs, pair_rows
 
@@ -44,7 +46,7 @@ TIE = -1
 
 
 def draw_boundary(
-    boundary: OutputSet, outputs: int, ax: Axes | None = None, box: Box | None = None
+    boundary: OutputSet, outputs: int, *, ax: Axes | None = None, box: Box | None = None
 ) -> Axes:
     """Draw a decision boundary; in the plane also the regions of the classes.
 
@@ -80,11 +82,12 @@ def draw_boundary(
     >>> draw_boundary(decision_boundary(net), 3).get_title()
     'decision boundary: 3 edges\\nbox [-1, 1] × [-1, 1]'
     """
-    return paint_boundary(_canvas(boundary, ax, box), boundary, outputs)
+    outputs = expect_count(outputs, "outputs", 1)
+    return paint_boundary(_canvas(boundary, "boundary", ax, box), boundary, outputs)
 
 
 def draw_level_set(
-    part: OutputSet, ax: Axes | None = None, box: Box | None = None, name: str = "level set"
+    part: OutputSet, *, ax: Axes | None = None, box: Box | None = None, name: str = "level set"
 ) -> Axes:
     """Draw a level set; in the plane also where the output is below and above the level.
 
@@ -120,7 +123,8 @@ def draw_level_set(
     >>> [ax.get_title().splitlines()[0] for ax in axes]
     ['level set: 4 edges', 'level set: 1 point']
     """
-    return paint_level_set(_canvas(part, ax, box), part, name)
+    name = expect(name, str, "name")
+    return paint_level_set(_canvas(part, "part", ax, box), part, name)
 
 
 def classes_of(boundary: OutputSet, outputs: int) -> NDArray[np.int64]:
@@ -234,10 +238,11 @@ def _paint_set(
     paint_part(canvas, boundary_in_domain(part), INK, "")
 
 
-def _canvas(part: Subcomplex, ax: Axes | None, box: Box | None) -> Canvas:
+def _canvas(part: Subcomplex, name: str, ax: Axes | None, box: Box | None) -> Canvas:
     """Return a canvas for a set on a domain of dimension 2 or 3."""
+    part = expect_subcomplex(part, name)
     if part.cells.dimension not in (2, 3):
         raise DomainError(
             f"this picture needs a domain of dimension 2 or 3, not {part.cells.dimension}"
         )
-    return Canvas(view_of(part.cells, box), ax)
+    return Canvas(view_of(part.cells, box=box), ax)

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
-from polyrelu.formats import Slice
+from polyrelu.formats import DomainLike, Slice, as_domain, parse_slice
 from polyrelu.network import Block, Layer, Network
 from polyrelu.plot.view import Name, free_coordinates
 
-__all__ = ["SLICE_NAMES", "SlicedNetwork", "on_axes"]
+__all__ = ["SLICE_NAMES", "SlicedNetwork", "on_axes", "slice_or_domain"]
 
 
 #: Names of the coordinates of a slice.
@@ -45,12 +45,20 @@ class SlicedNetwork(NamedTuple):
     linear: RationalMatrix | None
 
 
+def slice_or_domain(domain: DomainLike | Slice, num_inputs: int) -> Polyhedron | Slice:
+    """Return the domain of a picture; a slice keeps its coordinates."""
+    if isinstance(domain, Slice):
+        return domain
+    if isinstance(domain, str) and domain.startswith("slice:"):
+        return parse_slice(domain, num_inputs)
+    return as_domain(domain, num_inputs)
+
+
 def on_axes(network: Network, domain: Polyhedron | Slice) -> SlicedNetwork:
     """Return the network on the affine hull of a domain.
 
     The coordinates are the coordinates of a slice, if its points span the hull, and otherwise the
-    inputs that
-    the equations of the hull leave free.
+    inputs that the equations of the hull leave free.
 
     Raises
     ------

@@ -15,11 +15,14 @@ import numpy as np
 from polyrelu.breakpoints import breakpoint_complex
 from polyrelu.breakpoints.tropical_weights import maps_on_hull
 from polyrelu.complex import PolyhedralComplex
+from polyrelu.complex.completeness import require_complete
+from polyrelu.complex.polyhedral_complex import expect_complex
 from polyrelu.errors import DomainError
 from polyrelu.exact import nearest_float
 from polyrelu.plot.canvas import INK, Canvas, check_interval, layer_colour
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.view import Box, view_of
+from polyrelu.support.arguments import expect_integer
 from polyrelu.support.display import count_text
 from polyrelu.support.typing import Point
 
@@ -30,7 +33,7 @@ __all__ = ["draw_graph", "draw_surface", "lifted_regions", "paint_graph", "paint
 
 
 def draw_graph(
-    cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None, output: int = 0
+    cells: PolyhedralComplex, *, ax: Axes | None = None, box: Box | None = None, output: int = 0
 ) -> Axes:
     """Draw the graph of an output over a complex of dimension 1, with its breakpoints.
 
@@ -66,11 +69,11 @@ def draw_graph(
     'output 0: 2 pieces, 1 breakpoint\\nbox [-3, 3]'
     """
     _check(cells, 1, output)
-    return paint_graph(Canvas(view_of(cells, box), ax), cells, output)
+    return paint_graph(Canvas(view_of(cells, box=box), ax), cells, output)
 
 
 def draw_surface(
-    cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None, output: int = 0
+    cells: PolyhedralComplex, *, ax: Axes | None = None, box: Box | None = None, output: int = 0
 ) -> Axes:
     """Draw the graph of an output over a complex of dimension 2, as a surface.
 
@@ -108,7 +111,7 @@ def draw_surface(
     'graph of output 0: 2 regions\\nbox [-1, 1] × [-1, 1]'
     """
     _check(cells, 2, output)
-    return paint_surface(Canvas(view_of(cells, box), ax, space=True), cells, output)
+    return paint_surface(Canvas(view_of(cells, box=box), ax, space=True), cells, output)
 
 
 def lifted_regions(cells: PolyhedralComplex, inside: Clipped, output: int) -> list[list[Point]]:
@@ -187,7 +190,9 @@ def _float(number: Fraction) -> float:
 
 
 def _check(cells: PolyhedralComplex, dimension: int, output: int) -> None:
-    """Raise `DomainError` if the dimension or the output does not fit."""
+    """Raise `DomainError` if the dimension or the output does not fit, or cells are missing."""
+    cells, output = expect_complex(cells), expect_integer(output, "output")
+    require_complete(cells, "graphs")
     if cells.dimension != dimension:
         raise DomainError(
             f"this graph needs a domain of dimension {dimension}, not {cells.dimension}"

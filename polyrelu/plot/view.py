@@ -14,9 +14,15 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TypeAlias
 
+import numpy as np
+
 from polyrelu.complex import PolyhedralComplex
+from polyrelu.complex.polyhedral_complex import expect_complex
 from polyrelu.errors import DomainError
-from polyrelu.exact import Infeasible, Polyhedron, Rational, RationalMatrix, Unbounded, to_fraction
+from polyrelu.exact import Infeasible, Polyhedron, Rational, RationalMatrix, Unbounded
+from polyrelu.formats import as_point
+from polyrelu.support.arguments import expect_list
+from polyrelu.support.display import shortened
 from polyrelu.support.typing import Point
 
 __all__ = [
@@ -74,6 +80,9 @@ class View:
     inputs: int
     names: tuple[Name, ...]
     linear: RationalMatrix | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<View, {shortened(self.caption, 80)}>"
 
     @property
     def dimension(self) -> int:
@@ -156,7 +165,7 @@ def _decimal(number: Fraction, digits: int) -> str:
         return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():g}"
 
 
-def view_of(cells: PolyhedralComplex, box: Box | None = None) -> View:
+def view_of(cells: PolyhedralComplex, *, box: Box | None = None) -> View:
     """Return the frame of a picture of a complex.
 
     Parameters
@@ -182,10 +191,10 @@ def view_of(cells: PolyhedralComplex, box: Box | None = None) -> View:
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
     >>> cells = canonical_complex(from_arrays([([[1, 2]], [0]), ([[1]], [0])]))
-    >>> view_of(cells).axes, view_of(cells, ["1/2", 3]).caption
+    >>> view_of(cells).axes, view_of(cells, box=["1/2", 3]).caption
     ((0, 1), 'box [1/2, 3] × [1/2, 3]')
     """
-    return _view_of_domain(cells.domain, box)
+    return _view_of_domain(expect_complex(cells).domain, box)
 
 
 def window(
@@ -270,17 +279,20 @@ def sides_of(box: Box, count: int) -> list[tuple[Fraction, Fraction]]:
     >>> [(str(low), str(high)) for low, high in sides_of([0, "1/2"], 2)]
     [('0', '1/2'), ('0', '1/2')]
     """
-    pairs = list(box)
-    if len(pairs) == 2 and not any(isinstance(entry, (list, tuple)) for entry in pairs):
-        pairs = [pairs] * count  # type: ignore[list-item]
-    if len(pairs) != count or any(
-        not isinstance(pair, (list, tuple)) or len(pair) != 2 for pair in pairs
-    ):
+    pairs = expect_list(box, "box")
+    if len(pairs) == 2 and not any(_is_side(entry) for entry in pairs):
+        pairs = [pairs] * count
+    if len(pairs) != count or any(not _is_side(pair) or len(pair) != 2 for pair in pairs):
         raise DomainError(
             f"the box of a picture with {count} axes is (low, high), or {count} such pairs"
         )
-    sides = [(to_fraction(low), to_fraction(high)) for low, high in pairs]  # type: ignore[misc]
+    sides = [as_point(pair, 2, f"side {j} of the box") for j, pair in enumerate(pairs)]
     for j, (low, high) in enumerate(sides):
         if low >= high:
             raise DomainError(f"side {j} of the box is empty: {low} is not less than {high}")
-    return sides
+    return [(low, high) for low, high in sides]
+
+
+def _is_side(entry: object) -> bool:
+    """Whether an entry of a box is an interval and no number."""
+    return isinstance(entry, Sequence | np.ndarray) and not isinstance(entry, str)

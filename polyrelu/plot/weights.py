@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyrelu.breakpoints import BreakpointComplex, TropicalWeight
+from polyrelu.breakpoints.tropical_weights import expect_breakpoints
 from polyrelu.errors import DomainError
 from polyrelu.exact import nearest_float
 from polyrelu.plot.canvas import GREY, INK, Canvas, check_interval
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.view import Box, view_of
+from polyrelu.support.arguments import expect_integer
 from polyrelu.support.typing import Point
 
 if TYPE_CHECKING:
@@ -34,7 +36,11 @@ _QUANTILE = 0.95
 
 
 def draw_weights(
-    breakpoints: BreakpointComplex, ax: Axes | None = None, box: Box | None = None, output: int = 0
+    breakpoints: BreakpointComplex,
+    *,
+    ax: Axes | None = None,
+    box: Box | None = None,
+    output: int = 0,
 ) -> Axes:
     """Draw breakpoint facets: red where the output is convex across them, blue where concave.
 
@@ -71,11 +77,12 @@ def draw_weights(
     >>> draw_weights(breakpoint_complex(canonical_complex(net))).get_title()
     'tropical weights of output 0: 4 of 4 facets visible\\nbox [-1, 1] × [-1, 1]'
     """
+    breakpoints = expect_breakpoints(breakpoints)
     if breakpoints.cells.dimension not in (2, 3):
         raise DomainError(
             f"weights are drawn in dimension 2 or 3, not {breakpoints.cells.dimension}"
         )
-    canvas = Canvas(view_of(breakpoints.cells, box), ax)
+    canvas = Canvas(view_of(breakpoints.cells, box=box), ax)
     return paint_weights(canvas, breakpoints, output)
 
 
@@ -100,6 +107,7 @@ def unit_weight(facet: TropicalWeight, output: int) -> float:
 
 def paint_weights(canvas: Canvas, breakpoints: BreakpointComplex, output: int) -> Axes:
     """Draw the breakpoint facets of an output on a canvas."""
+    output = expect_integer(output, "output")
     if not 0 <= output < breakpoints.weights.shape[1]:
         raise DomainError(
             f"there is no output {output}, only 0 to {breakpoints.weights.shape[1] - 1}"

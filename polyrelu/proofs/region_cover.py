@@ -39,7 +39,7 @@ from polyrelu.support.arguments import expect_function, expect_one_of
 from polyrelu.support.budget import Budget, CertificateLimit, LimitReached
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import LINE_LIMIT
-from polyrelu.support.typing import Indices, Signs
+from polyrelu.support.typing import Indices
 from polyrelu.version import __version__
 
 __all__ = ["certify_regions"]
@@ -119,11 +119,6 @@ def certify_regions(
     return RegionsListed(RegionsCertificate(claim, log, {"tool": f"polyrelu {__version__}"}), work)
 
 
-def _region_signs(cells: PolyhedralComplex | RegionGraph) -> Signs:
-    """The signs of all neurons on all regions, shape (regions, neurons)."""
-    return cells.signs(cells.dimension) if isinstance(cells, PolyhedralComplex) else cells.signs
-
-
 def _points(cells: PolyhedralComplex | RegionGraph) -> PointOf:
     """The function that computes a point inside each region."""
     if isinstance(cells, PolyhedralComplex):
@@ -176,7 +171,7 @@ class _Tree:
     def __init__(
         self, cells: PolyhedralComplex | RegionGraph, budget: Budget, work: TreeStatistics
     ) -> None:
-        network, signs = cells.network, _region_signs(cells)
+        network, signs = cells.network, cells.signs()
         self.coordinates, self._point_of = DomainCoordinates.of(cells.domain), _points(cells)
         self._budget, self._work = budget, work
         self._substitution_cost = (0, 0)

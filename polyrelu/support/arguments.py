@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from numbers import Real
 from pathlib import Path
-from typing import SupportsIndex, TypeVar
+from typing import Any, SupportsIndex, TypeVar
 
 from polyrelu.errors import ArgumentError
 
@@ -25,6 +25,7 @@ __all__ = [
     "expect_indices",
     "expect_integer",
     "expect_limit",
+    "expect_list",
     "expect_one_of",
     "expect_path",
 ]
@@ -117,9 +118,7 @@ def expect_indices(values: object, size: int, name: str) -> tuple[int, ...]:
         ...
     polyrelu.errors.ArgumentError: neurons: 1 is given twice
     """
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ArgumentError(f"{name}: expected a list of indices, got {_described(values)}")
-    indices = tuple(expect_index(value, size, name) for value in values)
+    indices = tuple(expect_index(value, size, name) for value in expect_list(values, name))
     if len(set(indices)) < len(indices):
         twice = next(index for index in indices if indices.count(index) > 1)
         raise ArgumentError(f"{name}: {twice} is given twice")
@@ -141,6 +140,24 @@ def expect_index(value: object, size: int, name: str, first: int = 0) -> int:
         allowed = f"{first} to {first + size - 1}" if size else "nothing, as there are none"
         raise ArgumentError(f"{name}: expected {allowed}, got {number}")
     return number
+
+
+def expect_list(value: object, name: str) -> list[Any]:
+    """Return the members of an argument that is a sequence or an array, but no text.
+
+    Examples
+    --------
+    >>> expect_list(((0, 1), (1, 0)), "directions")
+    [(0, 1), (1, 0)]
+    >>> expect_list(None, "directions")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: directions: expected a sequence, got NoneType None
+    """
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        with suppress(TypeError):  # an array without axes
+            return list(value)
+    raise ArgumentError(f"{name}: expected a sequence, got {_described(value)}")
 
 
 def expect_path(value: object, name: str, remedy: str = "") -> Path:

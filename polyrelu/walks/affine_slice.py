@@ -24,7 +24,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.errors import DomainError, NetworkError
+from polyrelu.errors import DomainError
 from polyrelu.exact import (
     AnyMatrix,
     Rational,
@@ -33,12 +33,14 @@ from polyrelu.exact import (
     dot_sign,
     positive_primitive,
     rank,
-    to_fraction,
 )
-from polyrelu.network import AffineMap, Block, Layer, Network, NeuronId, SignVector
+from polyrelu.formats import NetworkLike, as_network, as_point
+from polyrelu.network import AffineMap, Block, Layer, NeuronId, SignVector
+from polyrelu.support.arguments import expect, expect_list
+from polyrelu.support.display import count_text
 from polyrelu.support.typing import IntegerRow, Point, Signs
 
-__all__ = ["AffineSlice", "Point", "Signs", "exact_vector"]
+__all__ = ["AffineSlice", "Point", "Signs"]
 
 #: Maximum number of matrices F[ℓ] that an `AffineSlice` keeps in its cache.
 _CACHED_FORMS = 64
@@ -66,7 +68,7 @@ class AffineSlice:
     Parameters
     ----------
     network
-        Any network.
+        A network, or what `polyrelu.load` takes.
     point
         The point p, n_0 exact numbers.
     directions
@@ -103,12 +105,17 @@ class AffineSlice:
     """
 
     def __init__(
-        self, network: Network, point: Sequence[Rational], directions: Sequence[Sequence[Rational]]
+        self,
+        network: NetworkLike,
+        point: Sequence[Rational],
+        directions: Sequence[Sequence[Rational]],
     ) -> None:
+        network = as_network(network)
         self.network = network
-        self.point = exact_vector("the point", point, network.inputs)
+        self.point = as_point(point, network.inputs)
         rows = [
-            exact_vector(f"direction {i}", row, network.inputs) for i, row in enumerate(directions)
+            as_point(row, network.inputs, f"direction {i}")
+            for i, row in enumerate(expect_list(directions, "directions"))
         ]
         along = RationalMatrix.from_rows(rows, ncols=network.inputs)
         if rank(along) < len(rows):
@@ -124,6 +131,10 @@ class AffineSlice:
         self.num_neurons = self.offsets[-1]
         self._forms: OrderedDict[tuple[int, bytes], RationalMatrix] = OrderedDict()
         self._reads: dict[int, tuple[NDArray[np.bool_], list[tuple[int, NDArray[np.bool_]]]]] = {}
+
+    def __repr__(self) -> str:
+        space = f"dimension {self.dimension} in R^{self.network.inputs}"
+        return f"<AffineSlice, {space}, {count_text([(self.num_neurons, 'neuron')])}>"
 
     # -- names ----------------------------------------------------------------------------------
 
@@ -157,6 +168,7 @@ class AffineSlice:
         DomainError
             There is no such hidden neuron.
         """
+        neuron = expect(neuron, NeuronId, "neuron")
         if not 1 <= neuron.layer <= self.network.hidden_layers:
             raise DomainError(
                 f"there is no hidden layer {neuron.layer}; they are 1 to "
@@ -177,7 +189,8 @@ class AffineSlice:
 
     def embed(self, coordinates: Sequence[Rational]) -> Point:
         """Return the point x = p + B s of R^{n_0} for the coordinates s, k exact numbers."""
-        return tuple((self._embedding @ RationalMatrix.column([*coordinates, 1])).entries())
+        s = as_point(coordinates, self.dimension, "the coordinates")
+        return tuple((self._embedding @ RationalMatrix.column([*s, 1])).entries())
 
     # -- exact forms ----------------------------------------------------------------------------
 
@@ -187,6 +200,7 @@ class AffineSlice:
         The matrix, of shape (n_L, k), is the derivative of the outputs along the columns of B; the
         offset has shape (n_L, 1).
         """
+        signs = expect(signs, SignVector, "signs")
         flat = np.array([sign for layer in signs.layers for sign in layer], dtype=np.int8)
         depth, k = self.network.depth, self.dimension
         output = (
@@ -247,7 +261,8 @@ class AffineSlice:
 
     def signs_at(self, coordinates: Sequence[Rational]) -> Signs:
         """Return the flat signs at the point with coordinates s, k exact numbers."""
-        column = RationalMatrix.column([*coordinates, 1])
+        s = as_point(coordinates, self.dimension, "the coordinates")
+        column = RationalMatrix.column([*s, 1])
         signs = np.zeros(self.num_neurons, dtype=np.int8)
         for layer in range(1, self.network.hidden_layers + 1):
             signs[self.layer_slice(layer)] = (self.forms(signs, layer) @ column).signs()[:, 0]
@@ -321,31 +336,6 @@ class AffineSlice:
             blocks = [(block.source, _nonzero(block.entries)) for block in own.blocks]
             self._reads[layer] = (own.constant.signs() != 0).any(axis=1), blocks
         return self._reads[layer]
-
-
-def exact_vector(name: str, entries: Sequence[Rational], size: int) -> Point:
-    """Convert exact numbers to fractions.
-
-    Parameters
-    ----------
-    name
-        What the vector is, for the error message.
-    entries
-        The numbers.
-    size
-        The number of entries that is required.
-
-    Raises
-    ------
-    DomainError
-        There are more or fewer than `size` entries, or one of them is not an exact number.
-    """
-    if len(entries) != size:
-        raise DomainError(f"{name} has {len(entries)} coordinates, not {size}; give one for each")
-    try:
-        return tuple(map(to_fraction, entries))
-    except NetworkError as error:
-        raise DomainError(f"{name}: {error}") from None
 
 
 def _nonzero(matrix: AnyMatrix) -> NDArray[np.bool_]:

@@ -31,10 +31,13 @@ import numpy as np
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational, RationalMatrix, meeting_direction, positive_primitive
-from polyrelu.network import Network, NeuronId, SignVector, output_derivative
+from polyrelu.formats import NetworkLike, as_point
+from polyrelu.network import NeuronId, SignVector, output_derivative
+from polyrelu.support.arguments import expect, expect_list
+from polyrelu.support.display import count_text, shortened
 from polyrelu.support.typing import Floats, IntegerRow, Point, Signs
-from polyrelu.walks.affine_slice import AffineSlice, exact_vector
-from polyrelu.walks.line import walk_line
+from polyrelu.walks.affine_slice import AffineSlice
+from polyrelu.walks.line import neuron_text, walk_line
 from polyrelu.walks.ray_shooting import EventSearch, Track, WalkStatistics
 from polyrelu.walks.star import Ray, Star, star_around
 
@@ -119,8 +122,8 @@ class Corner:
         return self.plane.sign_vector(self.at)
 
     def __repr__(self) -> str:
-        zeros = ", ".join(f"({neuron.layer}, {neuron.index})" for neuron in self.zeros)
-        return f"<{type(self).__name__}, {zeros} at ({self.point[0]}, {self.point[1]})>"
+        x, y = (shortened(str(entry)) for entry in self.point)
+        return f"<{type(self).__name__}, {neuron_text(self.zeros)} at ({x}, {y})>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -289,7 +292,7 @@ class Tie(Corner):
     --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
-    >>> piece = next(walk_bent_hyperplane(net, NeuronId(1, 0), [0, -1], [[1, 0], [0, 1]], (0, 0)))
+    >>> piece = next(walk_bent_hyperplane(net, NeuronId(1, 0), [0, -1], [[1, 0], [0, 1]]))
     >>> piece.end, len(piece.end.sectors), piece.ending
     (<Tie, (1, 0), (1, 1), (1, 2) at (0, 1)>, 6, None)
     """
@@ -366,10 +369,13 @@ class BentPiece:
         return (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
 
     def __repr__(self) -> str:
-        return (
-            f"<BentPiece {self.signs}, from {self.start or 'the start'} to "
-            f"{self.end or self.ending or 'the end'}>"
-        )
+        end = "the next piece" if self.ending is None else self.ending
+        return f"<BentPiece {shortened(str(self.signs))}, heading {self._heading_text}, then {end}>"
+
+    @property
+    def _heading_text(self) -> str:
+        """The direction of the walk, as much of it as a line holds."""
+        return shortened(f"({', '.join(map(str, self.heading))})")
 
 
 class BentWalk(Iterator[BentPiece]):
@@ -404,6 +410,10 @@ class BentWalk(Iterator[BentPiece]):
         self.plane, self.statistics = plane, WalkStatistics()
         self._place, self._origin, self._limit = place, origin, limit
         self._pieces = self._walk(ray)
+
+    def __repr__(self) -> str:
+        neuron = neuron_text([self.plane.neuron(self._place)])
+        return f"<BentWalk of {neuron}, {count_text([(self.statistics.steps, 'step')])} so far>"
 
     def __next__(self) -> BentPiece:
         return next(self._pieces)
@@ -496,12 +506,12 @@ class BentWalk(Iterator[BentPiece]):
 
 
 def walk_bent_hyperplane(
-    network: Network,
+    network: NetworkLike,
     neuron: NeuronId,
     point: Sequence[Rational],
     directions: Sequence[Sequence[Rational]],
-    start: Sequence[Rational] = (0, 0),
     *,
+    start: Sequence[Rational] = (0, 0),
     reverse: bool = False,
     limit: int | None = None,
 ) -> BentWalk:
@@ -510,7 +520,8 @@ def walk_bent_hyperplane(
     Parameters
     ----------
     network
-        Any network, including degenerate ones and networks with skip connections.
+        A network, or what `polyrelu.load` takes; degenerate networks and skip connections are
+        included.
     neuron
         The neuron v.
     point, directions
@@ -541,22 +552,22 @@ def walk_bent_hyperplane(
     --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
-    >>> walk = walk_bent_hyperplane(net, NeuronId(2, 0), [0, 0], [[1, 0], [0, 1]], ["1/2", "1/2"])
-    >>> for piece in walk:
+    >>> plane, start = [[1, 0], [0, 1]], ["1/2", "1/2"]
+    >>> for piece in walk_bent_hyperplane(net, NeuronId(2, 0), [0, 0], plane, start=start):
     ...     print(piece.signs, piece.ending, piece.end)
     ++|0 None <CrossingPoint, (1, 1), (2, 0) at (1, 0)>
     +-|0 unbounded None
     """
     return bent_walk_from(
-        _plane(network, point, directions), neuron, start, reverse=reverse, limit=limit
+        _plane(network, point, directions), neuron, start=start, reverse=reverse, limit=limit
     )
 
 
 def bent_walk_from(
     plane: AffineSlice,
     neuron: NeuronId,
-    start: Sequence[Rational] = (0, 0),
     *,
+    start: Sequence[Rational] = (0, 0),
     reverse: bool = False,
     limit: int | None = None,
 ) -> BentWalk:
@@ -586,11 +597,12 @@ def bent_walk_from(
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
     >>> plane = AffineSlice(net, [0, 0], [[1, 0], [0, 1]])
-    >>> [str(piece.signs) for piece in bent_walk_from(plane, NeuronId(2, 0), ["1/2", "1/2"])]
+    >>> [str(piece.signs) for piece in bent_walk_from(plane, NeuronId(2, 0), start=["1/2", "1/2"])]
     ['++|0', '+-|0']
     """
+    plane = _expect_plane(plane)
     place = plane.place(neuron)
-    s, t = exact_vector("the start", start, 2)
+    s, t = as_point(start, 2, "the start")
     _check_limit(limit, "pieces")
     at = plane.signs_at((s, t))
     name = f"neuron {neuron.index} of layer {neuron.layer}"
@@ -616,10 +628,11 @@ def bent_walk_from(
 
 
 def zero_in_plane(
-    network: Network,
+    network: NetworkLike,
     neuron: NeuronId,
     point: Sequence[Rational],
     directions: Sequence[Sequence[Rational]],
+    *,
     heading: Sequence[Rational] = (1, 0),
     limit: int | None = None,
 ) -> tuple[Fraction, Fraction] | None:
@@ -655,12 +668,14 @@ def zero_in_plane(
     >>> zero_in_plane(net, NeuronId(2, 0), [0, "1/3"], [[1, 0], [0, 1]])
     (Fraction(2, 3), Fraction(0, 1))
     """
-    return first_zero(_plane(network, point, directions), neuron, heading, limit)
+    plane = _plane(network, point, directions)
+    return first_zero(plane, neuron, heading=heading, limit=limit)
 
 
 def first_zero(
     plane: AffineSlice,
     neuron: NeuronId,
+    *,
     heading: Sequence[Rational] = (1, 0),
     limit: int | None = None,
 ) -> tuple[Fraction, Fraction] | None:
@@ -692,9 +707,10 @@ def first_zero(
     >>> first_zero(AffineSlice(net, [0, "1/3"], [[1, 0], [0, 1]]), NeuronId(2, 0))
     (Fraction(2, 3), Fraction(0, 1))
     """
+    plane = _expect_plane(plane)
     _check_limit(limit, "cells")
     place = plane.place(neuron)
-    h = exact_vector("the heading", heading, 2)
+    h = as_point(heading, 2, "the heading")
     if not plane.signs_at((0, 0))[place]:
         return Fraction(0), Fraction(0)
     target = plane.embed(h)
@@ -710,12 +726,22 @@ def first_zero(
 
 
 def _plane(
-    network: Network, point: Sequence[Rational], directions: Sequence[Sequence[Rational]]
+    network: NetworkLike, point: Sequence[Rational], directions: Sequence[Sequence[Rational]]
 ) -> AffineSlice:
     """The network on a plane; an error if there are not exactly two directions."""
+    directions = expect_list(directions, "directions")
     if len(directions) != 2:
         raise DomainError(f"a plane has two directions, not {len(directions)}")
     return AffineSlice(network, point, directions)
+
+
+def _expect_plane(plane: object) -> AffineSlice:
+    """A network on a plane, or an error."""
+    remedy = "AffineSlice(network, point, directions) makes one"
+    found = expect(plane, AffineSlice, "plane", remedy)
+    if found.dimension != 2:
+        raise DomainError(f"a plane has two directions, not {found.dimension}")
+    return found
 
 
 def _check_limit(limit: int | None, what: str) -> None:

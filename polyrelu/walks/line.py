@@ -13,7 +13,7 @@ neurons, the signs are computed exactly, layer by layer (`AffineSlice.signs_beyo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,12 +22,14 @@ import numpy as np
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational
-from polyrelu.network import Network, NeuronId, SignVector
+from polyrelu.formats import NetworkLike, as_network, as_point
+from polyrelu.network import NeuronId, SignVector
+from polyrelu.support.display import count_text, shortened
 from polyrelu.support.typing import Point, Signs
-from polyrelu.walks.affine_slice import AffineSlice, exact_vector
+from polyrelu.walks.affine_slice import AffineSlice
 from polyrelu.walks.ray_shooting import EventSearch, Track, WalkStatistics
 
-__all__ = ["LineCell", "LineEvent", "LineWalk", "walk_line"]
+__all__ = ["LineCell", "LineEvent", "LineWalk", "neuron_text", "walk_line"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,8 +87,7 @@ class LineEvent:
         return self.line.sign_vector(self.at)
 
     def __repr__(self) -> str:
-        zeros = ", ".join(f"({neuron.layer}, {neuron.index})" for neuron in self.neurons)
-        return f"<LineEvent, {zeros} at t = {self.t}>"
+        return f"<LineEvent, {neuron_text(self.neurons)} at t = {shortened(str(self.t))}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,9 +149,9 @@ class LineCell:
         return tuple(self.line.affine_map(self.signs).matrix.entries())
 
     def __repr__(self) -> str:
-        return (
-            f"<LineCell {self.signs}, from {self.start or 'the start'} to {self.end or 'the end'}>"
-        )
+        begin = "the start" if self.start is None else f"t = {shortened(str(self.start.t))}"
+        end = "the end" if self.end is None else f"t = {shortened(str(self.end.t))}"
+        return f"<LineCell {shortened(str(self.signs))}, from {begin} to {end}>"
 
 
 class LineWalk(Iterator[LineCell]):
@@ -174,6 +175,11 @@ class LineWalk(Iterator[LineCell]):
         self.statistics = WalkStatistics()
         self._line, self._first, self._last = line, start, end
         self._cells = self._walk()
+
+    def __repr__(self) -> str:
+        start = f"from t = {shortened(str(self._first))}"
+        end = "" if self._last is None else f" to {shortened(str(self._last))}"
+        return f"<LineWalk {start}{end}, {count_text([(self.statistics.steps, 'step')])} so far>"
 
     def __next__(self) -> LineCell:
         return next(self._cells)
@@ -227,9 +233,10 @@ class LineWalk(Iterator[LineCell]):
 
 
 def walk_line(
-    network: Network,
+    network: NetworkLike,
     point: Sequence[Rational],
     direction: Sequence[Rational],
+    *,
     start: Rational = 0,
     end: Rational | None = None,
 ) -> LineWalk:
@@ -238,7 +245,8 @@ def walk_line(
     Parameters
     ----------
     network
-        Any network, including degenerate ones and networks with skip connections.
+        A network, or what `polyrelu.load` takes; degenerate networks and skip connections are
+        included.
     point, direction
         The point p and the direction d ≠ 0, n_0 exact numbers each. Short numbers make exact
         arithmetic fast.
@@ -271,14 +279,20 @@ def walk_line(
     ++|+ -1 ('5/2', '++|0')
     ++|- 0 None
     """
-    vector = exact_vector("the direction", direction, network.inputs)
+    network = as_network(network)
+    vector = as_point(direction, network.inputs, "the direction")
     if not any(vector):
         raise DomainError("the direction is 0; give one that leads somewhere")
-    (first,) = exact_vector("the start", [start], 1)
-    last = None if end is None else exact_vector("the end", [end], 1)[0]
+    (first,) = as_point([start], 1, "the start")
+    last = None if end is None else as_point([end], 1, "the end")[0]
     if last is not None and last <= first:
         raise DomainError(
             "the end of the line is not after its start; walk the other way with the opposite "
             "direction"
         )
     return LineWalk(AffineSlice(network, point, [vector]), first, last)
+
+
+def neuron_text(neurons: Iterable[NeuronId]) -> str:
+    """Return neurons as pairs (layer, index), as much of them as a line holds."""
+    return shortened(", ".join(f"({neuron.layer}, {neuron.index})" for neuron in neurons))

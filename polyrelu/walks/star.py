@@ -18,6 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from polyrelu.exact import dot_sign, positive_primitive
+from polyrelu.support.display import count_text, shortened
 from polyrelu.support.typing import IntegerRow, Signs
 from polyrelu.walks.affine_slice import AffineSlice
 
@@ -44,6 +45,10 @@ class Ray:
     direction: IntegerRow
     signs: Signs
 
+    def __repr__(self) -> str:
+        zeros = count_text([(int((self.signs == 0).sum()), "neuron")])
+        return f"<Ray in direction {shortened(str(self.direction))}, {zeros} of sign 0>"
+
 
 @dataclass(frozen=True, slots=True)
 class Star:
@@ -68,6 +73,9 @@ class Star:
 
     sectors: tuple[Signs, ...]
     rays: tuple[Ray, ...]
+
+    def __repr__(self) -> str:
+        return f"<Star, {count_text([(len(self.sectors), 'sector'), (len(self.rays), 'ray')])}>"
 
     def rays_of(self, place: int) -> list[Ray]:
         """Return the rays that belong to the bent hyperplane of a neuron.

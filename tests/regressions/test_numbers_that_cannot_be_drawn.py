@@ -126,11 +126,13 @@ def test_what_can_be_drawn_is_drawn_without_warnings(
 ) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        picture(network, what, box=box).save(tmp_path / "a.png")
+        picture(network, what=what, box=box).save(tmp_path / "a.png")
 
 
 def test_the_caption_tells_the_ends_of_a_side_apart() -> None:
-    drawn = picture(NETWORKS["small"], "complex", box=[Fraction(10**6), 10**6 + Fraction(1, 1000)])
+    drawn = picture(
+        NETWORKS["small"], what="complex", box=[Fraction(10**6), 10**6 + Fraction(1, 1000)]
+    )
     assert drawn.view.caption == "box [1000000, 1000000.001] × [1000000, 1000000.001]"
 
 
@@ -138,7 +140,7 @@ def test_from_python_too() -> None:
     from polyrelu.complex import canonical_complex
 
     cells = canonical_complex(NETWORKS["small"])
-    assert view_of(cells, [0, 10**200]).upper[0] == 10**200
+    assert view_of(cells, box=[0, 10**200]).upper[0] == 10**200
     with pytest.raises(DomainError, match="goes beyond 1e100"):
         draw_cells(cells, box=[0, 10**200])
     with pytest.raises(DomainError, match="beyond the range of floats"):

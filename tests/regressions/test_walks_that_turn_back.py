@@ -118,6 +118,6 @@ def test_the_bound_pays_for_the_evaluation_as_well() -> None:
 def test_an_end_just_before_an_event_that_floats_have_found() -> None:
     network = from_arrays([([[1], [1], [1]], [-1, -2, Fraction(-17, 8)]), ([[1, 1, 1]], [0])])
     for end in (Fraction(15, 8), 2 - Fraction(1, 2**60)):
-        cells = list(walk_line(network, [0], [1], 0, end))
+        cells = list(walk_line(network, [0], [1], end=end))
         assert [cell.end and cell.end.t for cell in cells] == [1, None]
-    assert [cell.end and cell.end.t for cell in walk_line(network, [0], [1], 0, 2)] == [1, 2]
+    assert [cell.end and cell.end.t for cell in walk_line(network, [0], [1], end=2)] == [1, 2]

@@ -24,6 +24,7 @@ from polyrelu.complex.engine.affine_forms import INFINITY
 from polyrelu.complex.engine.subdivision import Subdivision, unpacked
 from polyrelu.errors import DomainError
 from polyrelu.network import NeuronId
+from polyrelu.support.arguments import expect, expect_integer
 from polyrelu.support.typing import BigIntegers, Indices, Mask, Signs, Words
 
 __all__ = ["CellArrays"]
@@ -102,6 +103,7 @@ class CellArrays:
         DomainError
             No cell has this dimension.
         """
+        dimension = expect_integer(dimension, "dimension")
         lowest, highest = self.lineality_dim, self.frame.true_dimension
         if not lowest <= dimension <= highest:
             raise DomainError(
@@ -117,8 +119,8 @@ class CellArrays:
         DomainError
             The complex has no such cell.
         """
-        k = self.inner_dimension(cell.dimension)
-        if not 0 <= cell.index < len(self.finite[k]):
+        k = self.inner_dimension(expect(cell, Cell, "cell").dimension)
+        if not 0 <= expect_integer(cell.index, "cell.index") < len(self.finite[k]):
             raise DomainError(
                 f"there is no cell {cell.index} of dimension {cell.dimension}, "
                 f"only {len(self.finite[k])}"

@@ -146,7 +146,10 @@ class Planes:
         for heading in headings:
             try:
                 found = first_zero(
-                    self.slice(number), self._network.neuron_id(neuron), heading, limit
+                    self.slice(number),
+                    self._network.neuron_id(neuron),
+                    heading=heading,
+                    limit=limit,
                 )
             except DomainError:
                 continue

@@ -46,12 +46,12 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational, RationalMatrix, float_prime
+from polyrelu.formats import as_point
 from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.deep.settings import SETTINGS
 from polyrelu.support.typing import Floats, Point, Signs
 from polyrelu.symmetry import rescale
 from polyrelu.walks import AffineSlice
-from polyrelu.walks.affine_slice import exact_vector
 
 __all__ = [
     "Competitors",
@@ -462,7 +462,7 @@ def ridge_at(deep_network: DeepNetwork, point: Sequence[Rational]) -> Ridge | No
     """
     space, x = (
         deep_network.input_space,
-        exact_vector("the point", point, deep_network.network.inputs),
+        as_point(point, deep_network.network.inputs),
     )
     signs = space.signs_at(x)
     zeros = np.flatnonzero(signs == 0).tolist()

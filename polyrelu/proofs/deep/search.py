@@ -440,7 +440,7 @@ class DeepSearch:
             walk = bent_walk_from(
                 self._planes.slice(number),
                 self.deep_network.neuron_id(neuron),
-                start,
+                start=start,
                 reverse=reverse,
             )
             for piece in islice(walk, limit):

@@ -54,10 +54,10 @@ def check_against_the_lattice(found: RegionGraph, cells: PolyhedralComplex) -> N
         assert cells.network.sign_vector(region.interior_point) == region.signs
         assert region.polyhedron.contains(region.interior_point)
     assert (found.dimension, found.lineality_dim) == (cells.dimension, cells.lineality_dim)
-    lattice_pairs = [[one, other] for one, other, _ in cells.adjacency().tolist()]
+    lattice_pairs = cells.adjacency().tolist()
     lattice_signs = [tuple(row) for row in cells.signs(cells.dimension).tolist()]
-    walk_signs = [tuple(row) for row in found.signs.tolist()]
-    assert pairs_by_signs(walk_signs, found.adjacency.tolist()) == pairs_by_signs(
+    walk_signs = [tuple(row) for row in found.signs().tolist()]
+    assert pairs_by_signs(walk_signs, found.adjacency().tolist()) == pairs_by_signs(
         lattice_signs, lattice_pairs
     )
 
@@ -71,7 +71,7 @@ def check_against_brute_force(found: RegionGraph, network: Network, domain: Poly
     walls = [key for key, cell in expected.items() if cell.dimension == top - 1]
     bounded = {
         tuple(row): flag
-        for row, flag in zip(found.signs.tolist(), found.bounded.tolist(), strict=True)
+        for row, flag in zip(found.signs().tolist(), found.bounded.tolist(), strict=True)
     }
     assert bounded == {
         key[constraints:]: not (cell.rays or cell.lines) for key, cell in regions.items()
@@ -82,7 +82,7 @@ def check_against_brute_force(found: RegionGraph, network: Network, domain: Poly
         for one, other in combinations([key for key in regions if below(wall, key)], 2)
     }
     assert (
-        pairs_by_signs([tuple(row) for row in found.signs.tolist()], found.adjacency.tolist())
+        pairs_by_signs([tuple(row) for row in found.signs().tolist()], found.adjacency().tolist())
         == pairs
     )
 
@@ -143,14 +143,14 @@ def test_many_dimensions() -> None:
             from_arrays([([[int(i == j) for j in range(16)] for i in range(16)], [0] * 16)], "relu")
         )
     found = region_graph(network, domain)
-    assert (found.regions, len(found.adjacency), found.bounded_regions) == (16, 32, 16)
+    assert (found.regions, len(found.adjacency()), found.bounded_regions) == (16, 32, 16)
 
 
 def test_bounded_and_unbounded_regions() -> None:
     """The line x + y = 1 cuts the quadrant into a triangle and an unbounded region."""
     network = from_arrays([([[1, 1]], [-1]), ([[1]], [0])])
     found = region_graph(network, Polyhedron.orthant(2))
-    assert dict(zip(found.signs[:, 0].tolist(), found.bounded.tolist(), strict=True)) == {
+    assert dict(zip(found.signs()[:, 0].tolist(), found.bounded.tolist(), strict=True)) == {
         1: False,
         -1: True,
     }
@@ -177,9 +177,9 @@ def test_ctrl_c_keeps_the_regions_so_far() -> None:
             signal.raise_signal(signal.SIGINT)
 
     try:
-        found = region_graph(network, None, press)
+        found = region_graph(network, progress=press)
     finally:
         signal.signal(signal.SIGINT, before)
     assert (found.regions, found.complete) == (3, False)
-    assert found.adjacency.max() < 3
+    assert found.adjacency().max() < 3
     assert region_graph(network).complete

@@ -171,7 +171,7 @@ def test_ctrl_c_keeps_the_neurons_so_far() -> None:
             signal.raise_signal(signal.SIGINT)
 
     try:
-        found = skeleton(network, box, press)
+        found = skeleton(network, box, progress=press)
     finally:
         signal.signal(signal.SIGINT, before)
     assert (found.complete, len(found.neurons), found.without_lattice) == (False, 7, True)

@@ -75,7 +75,7 @@ def check_line(
     A cell is convex and its faces are given by the sign order. So its middle and the event at its
     end, a proper face of it, prove that the signs hold on the whole cell and change at the event.
     """
-    cells = list(walk_line(network, point, direction, start))
+    cells = list(walk_line(network, point, direction, start=start))
     for cell in cells:
         assert network.sign_vector(on_line(point, direction, cell.inner)) == cell.signs
         slope = network.affine_map(cell.signs).matrix @ RationalMatrix.column(direction)
@@ -140,7 +140,7 @@ def test_some_lines_run_inside_zero_sets_and_through_ties() -> None:
         for _ in range(6):
             network = network_of(kind, rng)
             (direction,) = directions(1, network.inputs, rng)
-            for cell in walk_line(network, small_vector(network.inputs, rng), direction, -20):
+            for cell in walk_line(network, small_vector(network.inputs, rng), direction, start=-20):
                 seen["zero on a cell"] += "0" in str(cell.signs)
                 seen["event"] += cell.end is not None
                 seen["tie"] += cell.end is not None and cell.end.is_tie
@@ -231,7 +231,7 @@ def test_lines_past_what_nearly_meets(kind: str, bits: int) -> None:
             else small_vector(network.inputs, rng)
         )
         check_line(network, point, direction, Fraction(-20))
-        walk = walk_line(network, point, direction, -20)
+        walk = walk_line(network, point, direction, start=-20)
         found = [str(cell.signs) for cell in walk]
         exact, cells = exact + walk.statistics.exact, cells + len(found)
         wrong += (
@@ -376,7 +376,7 @@ def walks_from(
     network: Network, neuron: NeuronId, plane: tuple[Vector, list[Vector]], start: Vector
 ) -> list[BentWalk]:
     return [
-        walk_bent_hyperplane(network, neuron, *plane, start, reverse=reverse)
+        walk_bent_hyperplane(network, neuron, *plane, start=start, reverse=reverse)
         for reverse in (False, True)
     ]
 
@@ -469,7 +469,7 @@ def test_starts(kind: tuple[str, str]) -> None:
             continue
         plane, heading = random_plane(network, rng), directions(1, 2, rng)[0]
         for neuron in network.neurons():
-            start = zero_in_plane(network, neuron, *plane, heading)
+            start = zero_in_plane(network, neuron, *plane, heading=heading)
             if start is None:
                 continue
             at = [
@@ -477,7 +477,7 @@ def test_starts(kind: tuple[str, str]) -> None:
             ]
             assert network.sign_vector(at).layers[neuron.layer - 1][neuron.index] == 0
             try:
-                piece = next(walk_bent_hyperplane(network, neuron, *plane, start))
+                piece = next(walk_bent_hyperplane(network, neuron, *plane, start=start))
             except DomainError as error:
                 assert "start" in str(error)  # noqa: PT017
             else:

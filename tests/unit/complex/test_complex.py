@@ -314,7 +314,7 @@ def test_an_interrupted_complex_is_that_of_the_neurons_done(domain: Polyhedron |
     before = signal.getsignal(signal.SIGINT)
     for stop in range(1, 8):
         done: list[NeuronId] = []
-        cells = canonical_complex(net, domain, interrupting(done, stop))
+        cells = canonical_complex(net, domain, progress=interrupting(done, stop))
         assert cells.neurons == tuple(done)
         assert len(done) == max(
             stop, 2 if domain is None else 1
@@ -337,7 +337,7 @@ def test_a_second_interrupt_is_not_held_back() -> None:
 
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
-        canonical_complex(network((LINES, [0, 0, 1])), None, progress)
+        canonical_complex(network((LINES, [0, 0, 1])), progress=progress)
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -345,7 +345,7 @@ def test_progress() -> None:
     calls: list[tuple[int, int, int]] = []
     net = network((LINES, [0, 0, -1]), ([[1, 1, 1]], [-1]))
     cells = canonical_complex(
-        net, Polyhedron.box([-1, -1], [1, 1]), lambda *call: calls.append(call)
+        net, Polyhedron.box([-1, -1], [1, 1]), progress=lambda *call: calls.append(call)
     )
     assert [call[:2] for call in calls] == [
         (0, 0),
@@ -376,7 +376,7 @@ def test_errors() -> None:
         (lambda: canonical_complex(net, empty), "the domain is empty"),
         (
             lambda: canonical_complex(net, Polyhedron.universe(3)),
-            "the domain lies in R^3, the network has 2 inputs",
+            "domain: a polyhedron in R^3, but the network has 2 inputs",
         ),
         (lambda: whole.region(6), "there is no region 6, only 6 regions"),
         (lambda: whole.region(-1), "there is no region -1, only 6 regions"),
@@ -388,7 +388,7 @@ def test_errors() -> None:
         (lambda: on_square.signs(3), "there are no cells of dimension 3, only of 0 to 2"),
         (lambda: on_square.facets(-1), "there are no cells of dimension -1, only of 0 to 2"),
         (lambda: on_line.constraint_signs(2), "there are no cells of dimension 2, only of 0 to 1"),
-        (lambda: whole.locate([1]), "the point has 1 coordinates, the polyhedron lies in R^2"),
+        (lambda: whole.locate([1]), "the point has 1 coordinates, not 2; give one for each"),
         (lambda: next(stream_complex(net, empty)), "the domain is empty"),
     ]
     for attempt, message in attempts:

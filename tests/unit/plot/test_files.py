@@ -66,9 +66,9 @@ def test_equal_pictures_are_equal_files(suffix: str) -> None:
     """Equal pictures give equal bytes, also in two processes with different dates."""
     script = (
         "import sys; from polyrelu.formats import load; from polyrelu.plot import "
-        "picture;picture(load('net.json'), 'layers').save(sys.argv[1])"
+        "picture;picture(load('net.json'), what='layers').save(sys.argv[1])"
     )
-    picture(SMALL, "layers").save(f"0.{suffix}")
+    picture(SMALL, what="layers").save(f"0.{suffix}")
     for number, epoch in enumerate(["1", "1000000000"], 1):
         environment = {"SOURCE_DATE_EPOCH": epoch, "PYTHONPATH": str(ROOT)}
         subprocess.run(
@@ -76,7 +76,7 @@ def test_equal_pictures_are_equal_files(suffix: str) -> None:
         )
     contents = [Path(f"{number}.{suffix}").read_bytes() for number in range(3)]
     assert contents[0] == contents[1] == contents[2]
-    picture(SMALL, "zeros").save(f"other.{suffix}")
+    picture(SMALL, what="zeros").save(f"other.{suffix}")
     assert Path(f"other.{suffix}").read_bytes() != contents[0]
 
 
@@ -133,10 +133,10 @@ def test_every_kind_of_picture(what: str, name: str, capsys: pytest.CaptureFixtu
 
 def test_the_frame_stands_in_the_picture() -> None:
     sides: Any = [(-2, 1), (0, "1/3")]
-    figure = picture(SMALL, "complex", box=sides).figure
+    figure = picture(SMALL, what="complex", box=sides).figure
     assert figure.axes[0].get_title().endswith("\nbox [-2, 1] × [0, 1/3]")
     assert (figure.axes[0].get_xlim(), figure.axes[0].get_ylim()) == ((-2, 1), (0, 1 / 3))
-    layers = picture(SMALL, "layers", box=[-2, 1]).figure
+    layers = picture(SMALL, what="layers", box=[-2, 1]).figure
     assert layers.get_suptitle().endswith("box [-2, 1] × [-2, 1]")
 
 
@@ -149,7 +149,7 @@ before = dict(dict.items(matplotlib.rcParams))  # reading the backend would choo
 from polyrelu.formats import load
 from polyrelu.plot import picture
 for what in ("complex", "layers", "zeros", "weights", "boundary", "level", "surface"):
-    picture(load("net.json"), what).save(what + ".svg")
+    picture(load("net.json"), what=what).save(what + ".svg")
 assert dict(dict.items(matplotlib.rcParams)) == before
 assert "matplotlib.pyplot" not in sys.modules
 """
@@ -195,7 +195,7 @@ assert "matplotlib.pyplot" not in sys.modules
 )
 def test_nothing_to_see(network: Network, what: str, says: str) -> None:
     """A picture without content has a note."""
-    found = picture(network, what)
+    found = picture(network, what=what)
     assert sum(count for name, count in found.counts.items() if name != "regions around") == 0
     assert [text.get_text() for text in found.figure.axes[0].texts] == [says]
     assert found.save("empty.png").stat().st_size > 4000
@@ -203,7 +203,7 @@ def test_nothing_to_see(network: Network, what: str, says: str) -> None:
 
 def test_a_note_only_where_there_is_nothing() -> None:
     for what in ("boundary", "level", "zeros", "weights"):
-        ax: Any = picture(SMALL, what, level=2, box=[-3, 3]).figure.axes[0]
+        ax: Any = picture(SMALL, what=what, level=2, box=[-3, 3]).figure.axes[0]
         assert ([text.get_text() for text in ax.texts] == []) == (what != "boundary")
 
 
@@ -221,7 +221,7 @@ def test_a_picture_of_the_kind_that_fits() -> None:
 
 def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     done: list[tuple[int, int, int]] = []
-    picture(SMALL, "boundary", progress=lambda *step: done.append(step))
+    picture(SMALL, what="boundary", progress=lambda *step: done.append(step))
     assert [step[0] for step in done if step[0]] == [1, 1, 2, 3]
 
 
@@ -289,7 +289,7 @@ def test_closed_surfaces(
 
     Every edge is passed once in each direction, and the volume is positive.
     """
-    part = surface(network, "level", level=level)
+    part = surface(network, what="level", level=level)
     written = save_mesh(part, f"mesh{suffix}")
     mesh = read_mesh(Path(f"mesh{suffix}"))
     directed = sides(mesh.faces)
@@ -310,7 +310,7 @@ def test_surfaces_in_a_box() -> None:
     """The planes x = 0, y = 0, z = 0 in a cube give 12 squares, in which edges have four faces."""
     planes = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
     for what in ("zeros", "weights"):
-        mesh = mesh_of(surface(planes, what, box=[-1, 1]))
+        mesh = mesh_of(surface(planes, what=what, box=[-1, 1]))
         assert (len(mesh.vertices), len(mesh.faces), mesh.euler_characteristic) == (19, 12, 1)
     assert Counter(len(face) for face in mesh.faces) == {4: 12}
 
@@ -358,7 +358,7 @@ def test_a_mesh_of_a_slice() -> None:
         ]
     )
     space = Polyhedron.from_constraints([], [], [[1, -1, 0, 0]], [1], 4)
-    written = save_mesh(surface(four, "level", space, level=3), "slice.obj")
+    written = save_mesh(surface(four, space, what="level", level=3), "slice.obj")
     assert written.axes == (1, 2, 3)
     assert "x = input 1, y = input 2, z = input 3" in Path("slice.obj").read_text()
     assert written.euler_characteristic == 2
@@ -404,7 +404,7 @@ def test_the_mesh_of_weights_is_that_of_its_output(
     )
     assert (status, mesh["box"]) == (0, None)
     with pytest.raises(DomainError, match="no output 2"):
-        surface(from_arrays([([[1, 0, 0]], [0]), ([[1], [1]], [0, 0])]), "weights", output=2)
+        surface(from_arrays([([[1, 0, 0]], [0]), ([[1], [1]], [0, 0])]), what="weights", output=2)
 
 
 # --- Errors ---------------------------------------------------------------------------------------
@@ -542,7 +542,7 @@ def test_wrong_names_from_python() -> None:
     with pytest.raises(DomainError, match=r"written as .ply, .obj"):
         save_mesh(level_set(OCTAHEDRON, 1), "a.stl")
     with pytest.raises(DomainError, match="no picture 'photo'; choose one of graph, complex"):
-        picture(SMALL, "photo")
+        picture(SMALL, what="photo")
     with pytest.raises(DomainError, match="there is no output 1, only 0 to 0"):
         picture(SMALL, output=1)
     with pytest.raises(PolyreluError, match=r"nowhere/a.png: cannot write: No such file"):

@@ -88,7 +88,7 @@ def polygons(
     cells: PolyhedralComplex, box: tuple[Fraction, Fraction], dimension: int
 ) -> set[Polygon]:
     """Return the cells inside the box that are not on its boundary, as sets of corners."""
-    inside = Clipped(cells, view_of(cells, box))
+    inside = Clipped(cells, view_of(cells, box=box))
     if dimension < cells.lineality_dim:
         return set()
     found = [points for _, points in inside.all_cells(dimension, range(cells.size(dimension)))]
@@ -119,7 +119,7 @@ def test_corners_go_around() -> None:
     """Corners turn to the same side, once around: shoelace and triangles from a corner agree."""
     tried = 0
     for _, cells in networks(2):
-        for _, points in Clipped(cells, view_of(cells, BOX)).all_cells(2, range(cells.regions)):
+        for _, points in Clipped(cells, view_of(cells, box=BOX)).all_cells(2, range(cells.regions)):
             turns = [
                 cross(*(points[(i + k) % len(points)] for k in range(3)))
                 for i in range(len(points))
@@ -138,7 +138,7 @@ def texts(points: list[Point]) -> set[str]:
 def test_a_quadrant_and_a_ray_by_hand() -> None:
     cells = canonical_complex(from_arrays([(UNIT, [0, 0]), ([[1, 1]], [0])]))
     box: Any = [(-1, 2), ("-1/2", 1)]
-    inside = Clipped(cells, view_of(cells, box))
+    inside = Clipped(cells, view_of(cells, box=box))
     location = cells.locate([5, 5])
     assert location is not None
     assert texts(inside.cell(2, location.index)) == {"0 0", "2 0", "2 1", "0 1"}
@@ -150,7 +150,7 @@ def test_a_quadrant_and_a_ray_by_hand() -> None:
 
 def test_what_only_touches_the_frame_is_not_seen() -> None:
     cells = canonical_complex(from_arrays([(UNIT, [0, 0]), ([[1, 1]], [0])]))
-    inside = Clipped(cells, view_of(cells, [(0, 1), (-1, 1)]))
+    inside = Clipped(cells, view_of(cells, box=[(0, 1), (-1, 1)]))
     seen = [index for index, _ in inside.all_cells(2, range(cells.regions))]
     assert len(seen) == 2
     left = cells.locate([-1, 0])  # an edge that meets the box in one point
@@ -168,7 +168,7 @@ def test_certain_floats_in_place_of_exact_vertices() -> None:
         box = Polyhedron.box([BOX[0]] * 2, [BOX[1]] * 2)
         rounded, exact = canonical_complex(network, box), canonical_complex(network, box)
         before = rounded.statistics.exact_vertices
-        near = Clipped(rounded, view_of(rounded, BOX), exact=False)
+        near = Clipped(rounded, view_of(rounded, box=BOX), exact=False)
         all_near = [near.cell(1, index) for index in range(rounded.size(1))]
         solved = rounded.statistics.exact_vertices - before
         assert (
@@ -177,7 +177,7 @@ def test_certain_floats_in_place_of_exact_vertices() -> None:
             <= int((rounded.constraint_signs(0) == 0).any(axis=1).sum())
             < rounded.size(0)
         )
-        whole = Clipped(exact, view_of(exact, BOX))
+        whole = Clipped(exact, view_of(exact, box=BOX))
         unseen, differ = (BOX[1] - BOX[0]) / 2**20, False
         for index, found in enumerate(all_near):
             for one, other in zip(found, whole.cell(1, index), strict=True):
@@ -198,7 +198,7 @@ def test_edges_past_the_corners_of_the_frame() -> None:
         network = from_arrays([(rows, [-sum(slopes) + off, 1, 2]), ([[1, 1, 1]], [0])])
         domain = Polyhedron.box([-7] * inputs, [Fraction(22, 3)] * inputs)
         cells = canonical_complex(network, domain if trial % 3 else None)
-        view = view_of(cells, [-1, 1])
+        view = view_of(cells, box=[-1, 1])
         near, whole = Clipped(cells, view, exact=False), Clipped(cells, view)
         for dimension in range(3):
             for index in range(cells.size(dimension)):
@@ -243,7 +243,7 @@ def test_regions_fill_the_frame(kind: str) -> None:
             cells = canonical_complex(network)
         except DomainError:
             continue
-        view, tried = view_of(cells, frame), tried + 1
+        view, tried = view_of(cells, box=frame), tried + 1
         polygons = dict(Clipped(cells, view).all_cells(2, range(cells.regions)))
         assert sum(area(points) for points in polygons.values()) == 7 * Fraction(11, 2)
         for index, points in polygons.items():
@@ -317,7 +317,7 @@ def test_the_network_on_a_slice() -> None:
 def test_a_slice_is_drawn_like_the_complex_on_it() -> None:
     network = random_network(4, 2, 1)
     plane = Polyhedron.from_generators([[1, 0, 2, 1]], (), [[1, 1, 1, 0], [2, 0, 0, 1]], 4)
-    found = picture(network, "weights", plane, box=BOX)
+    found = picture(network, plane, what="weights", box=BOX)
     assert found.view.names == (2, 3)
     cells = canonical_complex(network, window(plane, BOX)[0])
     weights = breakpoint_complex(cells)
@@ -342,13 +342,13 @@ def test_slices_are_drawn_in_their_coordinates(tmp_path: Path) -> None:
         for s, t in product((Fraction(0), Fraction(1), Fraction(-1, 3)), repeat=2):
             x = [p + s * (a - p) + t * (b - p) for p, a, b in zip(*points, strict=True)]
             assert flat([s, t]) == network(x)
-        found = picture(network, "complex", part)
+        found = picture(network, part, what="complex")
         assert (
             found.view.caption
             == f"box [-1, 2] × [-1, 2], slice p0 + s (p1 - p0) + t (p2 - p0) of R^{inputs}"
         )
         assert found.figure.axes[0].get_xlabel() == "$s$"
-        assert picture(network, "complex", part, box=[0, 1]).view.upper == (
+        assert picture(network, part, what="complex", box=[0, 1]).view.upper == (
             Fraction(1),
             Fraction(1),
         )
@@ -356,7 +356,7 @@ def test_slices_are_drawn_in_their_coordinates(tmp_path: Path) -> None:
             json.dumps({"points": points, "range": [[0, 3], [-1, 0]]})
         )
         part = parse_slice(f"slice:{tmp_path}/slice.json", inputs)
-        assert picture(network, "zeros", part).view.caption.startswith(
+        assert picture(network, part, what="zeros").view.caption.startswith(
             "box [0, 3] × [-1, 0], slice p0"
         )
 
@@ -391,7 +391,7 @@ def test_weights_on_a_slice_are_measured_along_it() -> None:
     """The colours belong to lengths along the slice in R^n, not to lengths in the coordinates."""
     network = random_network(4, 2, 1, outputs=1)
     plane = Polyhedron.from_generators([[1, 0, 2, 1]], (), [[1, 1, 1, 0], [2, 0, 0, 1]], 4)
-    ax = picture(network, "weights", plane, box=BOX).figure.axes[1]  # the scale of colours
+    ax = picture(network, plane, what="weights", box=BOX).figure.axes[1]  # the scale of colours
     largest = max(
         abs(unit_weight(facet, 0))
         for facet in breakpoint_complex(canonical_complex(network, window(plane, BOX)[0]))
@@ -418,7 +418,7 @@ def drawn(ax: Any) -> list[list[list[tuple[float, ...]]]]:
 def test_drawn_regions_and_edges_are_the_clipped_ones() -> None:
     for network, cells in networks(2):
         ax = draw_cells(cells, box=BOX)
-        inside = Clipped(cells, view_of(cells, BOX))
+        inside = Clipped(cells, view_of(cells, box=BOX))
         regions = [floats(points) for _, points in inside.all_cells(2, range(cells.regions))]
         fills, *edges = drawn(ax)
         assert [
@@ -504,7 +504,7 @@ def test_polygons_in_space() -> None:
             continue
         part = Subcomplex.closure(cells, {2: np.ones(cells.size(2), dtype=bool)})
         ax = draw_subcomplex(part, box=BOX)
-        inside = Clipped(cells, view_of(cells, BOX))
+        inside = Clipped(cells, view_of(cells, box=BOX))
         expected = [floats(points) for _, points in inside.all_cells(2, range(cells.size(2)))]
         collections = [part for part in ax.collections if isinstance(part, art3d.Poly3DCollection)]
         assert len(collections) == bool(expected)
@@ -575,7 +575,7 @@ def test_a_boundary_of_another_network_is_refused() -> None:
 def test_heights_are_values(inputs: int) -> None:
     network = random_network(inputs, 2, 2)
     cells = canonical_complex(network)
-    pieces = lifted_regions(cells, Clipped(cells, view_of(cells, BOX)), 1)
+    pieces = lifted_regions(cells, Clipped(cells, view_of(cells, box=BOX)), 1)
     assert len(pieces) > 2
     for *point, value in (corner for piece in pieces for corner in piece):
         assert value == network(point)[1]
@@ -606,13 +606,13 @@ def test_axes_of_the_caller() -> None:
     figure = new_figure()
     ax = figure.add_subplot()
     ax.set_title("mine")
-    assert draw_cells(cells, ax) is ax
+    assert draw_cells(cells, ax=ax) is ax
     assert ax.get_title() == "mine"
-    assert draw_zero_sets(cells, ax) is ax
+    assert draw_zero_sets(cells, ax=ax) is ax
     with pytest.raises(DomainError, match="projection='3d'"):
-        draw_surface(cells, ax)
+        draw_surface(cells, ax=ax)
     with pytest.raises(DomainError, match="plane Axes"):
-        draw_cells(cells, figure.add_subplot(projection="3d"))
+        draw_cells(cells, ax=figure.add_subplot(projection="3d"))
 
 
 def test_wrong_dimensions() -> None:

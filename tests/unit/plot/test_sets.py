@@ -63,7 +63,7 @@ def first_line(ax: Any) -> str:
 )
 def test_cells_of_all_dimensions(network: Network, tally: str, says: Sequence[str]) -> None:
     for what in ("boundary", "level")[: 3 - network.outputs]:
-        found = picture(network, what, box=[-2, 2])
+        found = picture(network, what=what, box=[-2, 2])
         (ax, *_) = found.figure.axes
         assert first_line(ax).endswith(f": {tally}")
         assert len(notes(ax)) == bool(says)
@@ -129,11 +129,11 @@ def test_other_sets_are_refused() -> None:
 def test_regions_where_a_neuron_is_zero_are_filled() -> None:
     """The second layer is 0 for x, y ≤ 0."""
     network = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0]), ([[1]], [0])])
-    zeros = picture(network, "zeros")
+    zeros = picture(network, what="zeros")
     assert (zeros.counts["regions where a neuron is 0"], zeros.counts["edges"]) == (1, 4)
     title = first_line(zeros.figure.axes[0])
     assert title == "zero sets of the neurons, by layer: 4 edges; a neuron is 0 on 1 region"
-    layers = picture(network, "layers")
+    layers = picture(network, what="layers")
     assert layers.counts == {"layer 1": 4, "layer 2": 2, "layer 2, regions where a neuron is 0": 1}
     assert (
         layers.figure.axes[1].get_title() == "layer 2: 1 neuron, 2 edges\na neuron is 0 on 1 region"
@@ -142,21 +142,25 @@ def test_regions_where_a_neuron_is_zero_are_filled() -> None:
 
 def test_a_panel_without_anything_says_so() -> None:
     for network in (ZERO, NOTHING):
-        (ax, *_) = picture(network, "layers").figure.axes
+        (ax, *_) = picture(network, what="layers").figure.axes
         assert notes(ax) == ["no neuron changes its sign in this box,\nbut some are 0"]
         assert "a neuron is 0 on 1 region" in ax.get_title()
-        assert notes(picture(network, "zeros").figure.axes[0]) == notes(ax)
+        assert notes(picture(network, what="zeros").figure.axes[0]) == notes(ax)
     assert notes(draw_layers(canonical_complex(OUTSIDE)).axes[0]) == [
         "no neuron changes its sign in this box"
     ]
     point = from_arrays([(FOUR, [0] * 4), ([[1] * 4], [0]), ([[1]], [0])])
     ax = draw_layers(canonical_complex(point)).axes[1]
     assert (ax.get_title(), notes(ax)) == ("layer 2: 1 neuron, 1 point", [])
-    assert picture(point, "layers").counts == {"layer 1": 4, "layer 2": 0, "layer 2, points": 1}
+    assert picture(point, what="layers").counts == {
+        "layer 1": 4,
+        "layer 2": 0,
+        "layer 2, points": 1,
+    }
 
 
 def test_every_cell_is_counted_once() -> None:
     """The line of the first layer is also the line of the second layer."""
     network = from_arrays([([[1, 0], [-1, 0]], [0, 0]), ([[1, -1]], [0]), ([[1]], [0])])
-    assert picture(network, "zeros").counts["edges"] == 1
+    assert picture(network, what="zeros").counts["edges"] == 1
     assert first_line(draw_zero_sets(canonical_complex(network))).endswith(": 1 edge")

@@ -78,18 +78,18 @@ def test_start_and_end() -> None:
     An event at the end is reported, a cell beyond the end is not.
     """
     steps = from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, 1, 1]], [0])])
-    cells = list(walk_line(steps, [0], [1], 1, 2))
+    cells = list(walk_line(steps, [0], [1], start=1, end=2))
     assert (signs_of(cells), times(cells)) == (["++-"], [Fraction(2)])
     assert (cells[0].start, cells[0].inner) == (None, Fraction(3, 2))
-    cells = list(walk_line(steps, [0], [1], "1/2", "3/2"))
+    cells = list(walk_line(steps, [0], [1], start="1/2", end="3/2"))
     assert (signs_of(cells), times(cells)) == (["+--", "++-"], [Fraction(1)])
     assert [cell.inner for cell in cells] == [Fraction(3, 4), Fraction(5, 4)]
     cells = list(walk_line(steps, [0], [1], end=Fraction(2) - Fraction(1, 2**80)))
     assert times(cells) == [1]
     cells = list(walk_line(steps, [0], [1], end=Fraction(2) + Fraction(1, 2**80)))
     assert times(cells) == [1, 2]
-    assert signs_of(list(walk_line(steps, [0], [-1], -5))) == ["+++", "++-", "+--", "---"]
-    assert next(walk_line(steps, [0], [1], 5)).inner == 6
+    assert signs_of(list(walk_line(steps, [0], [-1], start=-5))) == ["+++", "++-", "+--", "---"]
+    assert next(walk_line(steps, [0], [1], start=5)).inner == 6
 
 
 def test_networks_without_hidden_neurons_and_with_a_trailing_relu() -> None:
@@ -149,7 +149,7 @@ def test_how_long_the_direction_is_does_not_matter() -> None:
     network = from_arrays([first, second, (rng.normal(size=(1, 9)), [0])])
     found = []
     for size in (Fraction(1), Fraction(1, 2**600), Fraction(2**600)):
-        walk = walk_line(network, [0, 0, 0], [size, 2 * size, -size], -4 / size)
+        walk = walk_line(network, [0, 0, 0], [size, 2 * size, -size], start=-4 / size)
         found.append((signs_of(list(walk)), walk.statistics.exact))
     assert found[0] == found[1] == found[2]
     assert (len(found[0][0]) > 8, found[0][1]) == (True, 2)
@@ -161,7 +161,7 @@ def test_how_long_the_direction_is_does_not_matter() -> None:
 def pieces_of(
     network: Network, neuron: NeuronId, start: Sequence[Rational], reverse: bool = False
 ) -> list[BentPiece]:
-    return list(walk_bent_hyperplane(network, neuron, *PLANE, start, reverse=reverse))
+    return list(walk_bent_hyperplane(network, neuron, *PLANE, start=start, reverse=reverse))
 
 
 def test_a_corner() -> None:
@@ -239,7 +239,9 @@ def test_a_closed_loop_of_ridges() -> None:
     )
     start = zero_in_plane(triangle, NeuronId(2, 0), ["1/5", "1/7"], PLANE[1])
     assert start is not None
-    pieces = list(walk_bent_hyperplane(triangle, NeuronId(2, 0), ["1/5", "1/7"], PLANE[1], start))
+    pieces = list(
+        walk_bent_hyperplane(triangle, NeuronId(2, 0), ["1/5", "1/7"], PLANE[1], start=start)
+    )
     assert pieces[-1].ending == "closed"
     assert all(isinstance(piece.end, CrossingPoint) and piece.end.bends for piece in pieces)
     assert len({piece.signs for piece in pieces}) == len(pieces) == 6
@@ -306,7 +308,7 @@ def test_planes_in_the_zero_set_of_another_neuron() -> None:
     network = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), (outputs, [0])])
     (ridge,) = (
         piece.end
-        for piece in walk_bent_hyperplane(network, NeuronId(1, 0), *plane, [0, -1])
+        for piece in walk_bent_hyperplane(network, NeuronId(1, 0), *plane, start=[0, -1])
         if piece.end
     )
     assert isinstance(ridge, CrossingPoint)
@@ -329,7 +331,7 @@ def test_planes_in_the_zero_set_of_another_neuron() -> None:
     )
     (ridge,) = (
         piece.end
-        for piece in walk_bent_hyperplane(deeper, NeuronId(1, 0), *plane, [0, -1])
+        for piece in walk_bent_hyperplane(deeper, NeuronId(1, 0), *plane, start=[0, -1])
         if piece.end
     )
     assert isinstance(ridge, CrossingPoint)
@@ -337,7 +339,7 @@ def test_planes_in_the_zero_set_of_another_neuron() -> None:
     dead = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 0]], [0, 0, 0]), (outputs, [0])])
     (ridge,) = (
         piece.end
-        for piece in walk_bent_hyperplane(dead, NeuronId(1, 0), *plane, [0, -1])
+        for piece in walk_bent_hyperplane(dead, NeuronId(1, 0), *plane, start=[0, -1])
         if piece.end
     )
     assert isinstance(ridge, CrossingPoint)
@@ -378,7 +380,7 @@ def test_sparse_weights() -> None:
     biases[1][5] = 0
     network = from_arrays([(first, biases[0]), (second, biases[1]), ([[1] * size], [0])])
     assert isinstance(network.layers[1].blocks[0].entries, SparseMatrix)
-    walk = walk_line(network, ["1/3", 0], [1, "5/7"], -9)
+    walk = walk_line(network, ["1/3", 0], [1, "5/7"], start=-9)
     cells = list(walk)
     assert len(cells) > size
     assert walk.statistics.exact < size / 4
@@ -389,20 +391,22 @@ def test_sparse_weights() -> None:
 
 
 def test_a_limit() -> None:
-    pieces = list(walk_bent_hyperplane(DIAMOND, NeuronId(2, 0), *PLANE, ["1/3", "2/3"], limit=2))
+    pieces = list(
+        walk_bent_hyperplane(DIAMOND, NeuronId(2, 0), *PLANE, start=["1/3", "2/3"], limit=2)
+    )
     assert [piece.ending for piece in pieces] == [None, "limit"]
 
 
 def test_zeros_are_found() -> None:
-    assert zero_in_plane(DIAMOND, NeuronId(2, 0), [0, 0], PLANE[1], [1, 1]) == (
+    assert zero_in_plane(DIAMOND, NeuronId(2, 0), [0, 0], PLANE[1], heading=[1, 1]) == (
         Fraction(1, 2),
         Fraction(1, 2),
     )
     assert zero_in_plane(DIAMOND, NeuronId(2, 0), [-5, 0], PLANE[1]) == exact(4, 0)
     assert zero_in_plane(DIAMOND, NeuronId(2, 0), [-5, 0], PLANE[1], limit=1) == exact(4, 0)
-    assert zero_in_plane(DIAMOND, NeuronId(2, 0), ["1/3", 5], PLANE[1], [0, -1], limit=1) == exact(
-        0, "-13/3"
-    )
+    assert zero_in_plane(
+        DIAMOND, NeuronId(2, 0), ["1/3", 5], PLANE[1], heading=[0, -1], limit=1
+    ) == exact(0, "-13/3")
     with pytest.raises(
         StepLimitError,
         match="no zero in the first 1 cells, but the way goes on; give a larger limit",
@@ -411,9 +415,9 @@ def test_zeros_are_found() -> None:
     assert zero_in_plane(DIAMOND, NeuronId(2, 0), ["-1/3", "1/5"], PLANE[1], limit=2) == exact(
         "17/15", 0
     )
-    assert zero_in_plane(CORNER, NeuronId(2, 0), [-5, -5], PLANE[1], [-1, 0]) is None
+    assert zero_in_plane(CORNER, NeuronId(2, 0), [-5, -5], PLANE[1], heading=[-1, 0]) is None
     assert (
-        zero_in_plane(CORNER, NeuronId(2, 0), [-5, -5], PLANE[1], [-1, 0], limit=1) is None
+        zero_in_plane(CORNER, NeuronId(2, 0), [-5, -5], PLANE[1], heading=[-1, 0], limit=1) is None
     )  # decided
 
 
@@ -450,12 +454,12 @@ def test_zeros_are_found() -> None:
             "is not 0 at the start; zero_in_plane",
         ),
         (
-            lambda: walk_bent_hyperplane(CORNER, NeuronId(1, 0), *PLANE, [0, 0, 0]),
+            lambda: walk_bent_hyperplane(CORNER, NeuronId(1, 0), *PLANE, start=[0, 0, 0]),
             "the start has 3 coordinates",
         ),
         (lambda: walk_bent_hyperplane(CORNER, NeuronId(1, 0), *PLANE, limit=0), "at most 0 pieces"),
         (
-            lambda: zero_in_plane(CORNER, NeuronId(1, 0), [1, 1], PLANE[1], [0, 0]),
+            lambda: zero_in_plane(CORNER, NeuronId(1, 0), [1, 1], PLANE[1], heading=[0, 0]),
             "the direction is 0",
         ),
     ],
@@ -620,7 +624,7 @@ def vectors(count: int, rng: Random) -> list[list[Fraction]]:
 
 def test_a_line_in_784_inputs(mnist: Network) -> None:
     point, direction = vectors(2, Random("line"))
-    walk = walk_line(mnist, point, direction, -100)
+    walk = walk_line(mnist, point, direction, start=-100)
     cells = list(walk)
     assert len(cells) > 300
     assert walk.statistics.exact < len(cells) / 20
@@ -637,7 +641,7 @@ def test_a_bent_hyperplane_in_784_inputs(mnist: Network) -> None:
     point, *directions = vectors(3, Random("plane"))
     start = zero_in_plane(mnist, NeuronId(2, 7), point, directions)
     assert start is not None
-    walk = walk_bent_hyperplane(mnist, NeuronId(2, 7), point, directions, start, limit=300)
+    walk = walk_bent_hyperplane(mnist, NeuronId(2, 7), point, directions, start=start, limit=300)
     pieces = list(islice(walk, 300))
     assert len(pieces) > 60
     assert walk.statistics.exact < len(pieces) / 20
