@@ -150,8 +150,7 @@ def homology(part: Subcomplex) -> Homology:
     ----------
     part
         A subcomplex, such as a level set or a bent hyperplane; the whole complex need not be
-        complete. (All cells of a complex together fill the domain, which is convex, so a complex
-        itself is an error.)
+        complete. A complex itself is an error, because its cells fill a convex domain.
 
     Returns
     -------

@@ -288,7 +288,7 @@ def test_dimensions_agree_with_the_equations(part: int) -> None:
     """Dimensions are the number of unknowns less the rank of the Jacobian of the equations."""
     rng = Random(f"equations {part}")
     compared = 0
-    for _ in range(24):
+    for _ in range(28):
         n, m, width = rng.randint(1, 2), rng.randint(1, 2), rng.randint(1, 4)
         box = LayerDomain.of(Polyhedron.box([0] * n, [2] * n))
         domain = rng.choice((LayerDomain.whole_space(n), LayerDomain.orthant(n), box))

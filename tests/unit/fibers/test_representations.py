@@ -41,7 +41,8 @@ def test_fibers_in_a_notebook() -> None:
     part = found.components[0]
     shown = found._repr_latex_()
     assert shown is not None
-    assert shown == "\\[\\text{component 0}\\]\n" + part._repr_latex_()  # type: ignore[attr-defined]
+    latex = part._repr_latex_()  # type: ignore[attr-defined]
+    assert shown == f"\\[\\text{{component 0}}\\]\n{latex}"
     assert "\\begin{gather*}" in shown
 
 
