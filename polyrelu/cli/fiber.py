@@ -175,7 +175,7 @@ def _members(options: argparse.Namespace, fiber: Fiber) -> Iterator[tuple[int, N
         yield options.member, fiber.components[options.member].member()
     for _ in range(options.sample):
         number = rng.randrange(len(fiber.components)) if options.member is None else options.member
-        yield number, fiber.components[number].member(rng)
+        yield number, fiber.components[number].member(seed=rng.getrandbits(64))
 
 
 def _prove_and_write(

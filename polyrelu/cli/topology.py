@@ -140,15 +140,16 @@ def _part(
     from polyrelu import topology
 
     if asked["set"] == "boundary":
-        return topology.decision_boundary(network, domain, progress)
+        return topology.decision_boundary(network, domain, progress=progress)
     if asked["set"] == "class":
-        return topology.decision_region(network, asked["label"], domain, progress)
+        return topology.decision_region(network, asked["label"], domain, progress=progress)
     sets = {
         "level": topology.level_set,
         "sublevel": topology.sublevel_set,
         "superlevel": topology.superlevel_set,
     }
-    return sets[asked["set"]](network, asked["level"], asked["output"], domain, progress)
+    found = sets[asked["set"]]
+    return found(network, asked["level"], domain, output=asked["output"], progress=progress)
 
 
 #: The entries of the JSON object that are null after Ctrl-C.

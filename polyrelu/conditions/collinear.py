@@ -30,7 +30,10 @@ from itertools import islice
 from polyrelu.conditions.condition import Condition, UndefinedError, point_text, require_plain
 from polyrelu.conditions.masks import masks_of
 from polyrelu.exact import RationalMatrix, primitive
+from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Network, NeuronId
+from polyrelu.support.arguments import expect_count
+from polyrelu.support.display import bracketed
 
 __all__ = [
     "PIECE_LIMIT",
@@ -48,7 +51,7 @@ Masks = tuple[tuple[int, ...], ...]
 PIECE_LIMIT = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class AffinePiece:
     """A formal affine piece: a unit with masks, and its vector.
 
@@ -78,8 +81,11 @@ class AffinePiece:
             f"unit {self.unit.index} of layer {self.unit.layer}{given} is {point_text(self.vector)}"
         )
 
+    def __repr__(self) -> str:
+        return bracketed(f"AffinePiece, {self}")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class CollinearPieces:
     """Two affine pieces of which one is a multiple of the other.
 
@@ -102,14 +108,20 @@ class CollinearPieces:
     def __str__(self) -> str:
         return f"collinear: {self.first}, {self.second}"
 
+    def __repr__(self) -> str:
+        return bracketed(f"CollinearPieces, {self.first}, {self.second}")
 
-def noncollinear_pieces(network: Network, limit: int = PIECE_LIMIT) -> Condition[CollinearPieces]:
+
+def noncollinear_pieces(
+    network: NetworkLike, *, limit: int = PIECE_LIMIT
+) -> Condition[CollinearPieces]:
     """Check whether no two formal affine pieces of a network are collinear.
 
     Parameters
     ----------
     network
-        A network without skip connections that ends in an affine layer.
+        A network, or what `polyrelu.load` takes, without skip connections, that ends in an affine
+        layer.
     limit
         Maximum number of pieces to check; there are Σ_l n_l Π_{k<l} (2^{n_k} - 1).
 
@@ -138,12 +150,13 @@ def noncollinear_pieces(network: Network, limit: int = PIECE_LIMIT) -> Condition
     >>> print(noncollinear_pieces(from_arrays([first, ([[1, 3]], [0])])).evidence)
     collinear: unit 0 of layer 1 is (1, 0, 1), unit 0 of layer 2 with masks {0} is (1, 0, 1)
     """
+    network, limit = as_network(network), expect_count(limit, "limit")
     require_plain(network, "collinear pieces")
     if network.last == "relu":
         raise UndefinedError(
             "collinear pieces: defined for networks that end in an affine layer only"
         )
-    pieces, checked = affine_pieces(network), 0
+    pieces, checked = _pieces(network), 0
     known = _PieceSet(network)
     for piece in islice(pieces, limit):
         other = known.collinear_with(piece)
@@ -196,18 +209,23 @@ def _line(piece: AffinePiece) -> tuple[int, ...]:
     return primitive(piece.vector)[0] if any(piece.vector) else ()
 
 
-def affine_pieces(network: Network) -> Iterator[AffinePiece]:
+def affine_pieces(network: NetworkLike) -> Iterator[AffinePiece]:
     """Generate all formal affine pieces of a network without skip connections, layer by layer.
 
     Parameters
     ----------
     network
-        The network.
+        A network, or what `polyrelu.load` takes.
 
-    Yields
+    Returns
+    -------
+    Iterator of AffinePiece
+        The Σ_l n_l Π_{k<l} (2^{n_k} - 1) pieces.
+
+    Raises
     ------
-    AffinePiece
-        Each of the Σ_l n_l Π_{k<l} (2^{n_k} - 1) pieces.
+    DomainError
+        The network has skip connections.
 
     Examples
     --------
@@ -220,6 +238,13 @@ def affine_pieces(network: Network) -> Iterator[AffinePiece]:
     unit 0 of layer 2 with masks {1} is (2, 1)
     unit 0 of layer 2 with masks {0, 1} is (3, 1)
     """
+    network = as_network(network)
+    require_plain(network, "affine pieces")
+    return _pieces(network)
+
+
+def _pieces(network: Network) -> Iterator[AffinePiece]:
+    """Generate the formal affine pieces of a plain stack."""
     for layer in range(1, network.depth + 1):
         for masks, forms in _masked_forms(network, layer):
             for index, row in enumerate(forms.rows()):

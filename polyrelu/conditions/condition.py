@@ -12,15 +12,19 @@ from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from typing import Any, Generic, Literal, TypeVar
 
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact.rational import format_rational
 from polyrelu.network import Network, NeuronId
+from polyrelu.support.arguments import expect
+from polyrelu.support.display import bracketed, html_columns
 
 __all__ = [
     "Condition",
     "Parts",
     "Status",
     "UndefinedError",
+    "as_complex",
     "combined",
     "neuron_text",
     "point_text",
@@ -34,7 +38,7 @@ Status = Literal["holds", "fails", "unchecked", "undefined"]
 E = TypeVar("E", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Condition(Generic[E]):
     """A condition and what is known of it.
 
@@ -79,6 +83,12 @@ class Condition(Generic[E]):
     def __str__(self) -> str:
         return f"{self.name}: {self.status}, {self.detail}"
 
+    def __repr__(self) -> str:
+        return bracketed(f"Condition, {self}")
+
+    def _repr_html_(self) -> str:
+        return html_columns(["condition", "status", ""], [[self.name, self.status, self.detail]])
+
     def to_json(self) -> dict[str, Any]:
         """Return the condition as JSON data; rational numbers are text.
 
@@ -90,7 +100,7 @@ class Condition(Generic[E]):
         return {field.name: _as_json(getattr(self, field.name)) for field in fields(self)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Parts:
     """The evidence of a condition that is a conjunction of other conditions.
 
@@ -113,6 +123,14 @@ class Parts:
         return ", ".join(
             f"{part.name} {part.status}" for part in self.conditions if part.status != "holds"
         )
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{part.name} {part.status}" for part in self.conditions)
+        return bracketed(f"Parts, {parts}")
+
+    def _repr_html_(self) -> str:
+        rows = [[part.name, part.status, part.detail] for part in self.conditions]
+        return html_columns(["condition", "status", ""], rows)
 
     def to_json(self) -> dict[str, str]:
         """Return the status of each part by its name."""
@@ -142,6 +160,12 @@ def combined(name: str, parts: Sequence[Condition[Any]]) -> Condition[Parts]:
 
 class UndefinedError(DomainError):
     """The definition of a condition does not cover this network or domain."""
+
+
+def as_complex(cells: object) -> PolyhedralComplex:
+    """Return the argument itself if it is a complex, or raise an error that says what makes one."""
+    remedy = "polyrelu.complex.canonical_complex(network, domain) makes one"
+    return expect(cells, PolyhedralComplex, "cells", remedy)
 
 
 def require_plain(network: Network, what: str) -> None:

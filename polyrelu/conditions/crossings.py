@@ -31,8 +31,9 @@ import numpy as np
 
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
-from polyrelu.conditions.condition import Condition, neuron_text, require_plain
+from polyrelu.conditions.condition import Condition, as_complex, neuron_text, require_plain
 from polyrelu.network import NeuronId
+from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Indices
 
 __all__ = ["Crossings", "TransverseCrossing", "pairwise_crossings"]
@@ -42,7 +43,7 @@ __all__ = ["Crossings", "TransverseCrossing", "pairwise_crossings"]
 _NAMED_PAIRS = 3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TransverseCrossing:
     """A cell of codimension 2 in which the bent hyperplanes of two neurons cross.
 
@@ -57,16 +58,23 @@ class TransverseCrossing:
 
     Examples
     --------
-    >>> TransverseCrossing(NeuronId(1, 0), NeuronId(2, 0), Cell(0, 1)).cell.dimension
-    0
+    >>> print(TransverseCrossing(NeuronId(1, 0), NeuronId(2, 0), Cell(0, 1)))
+    neuron 0 of layer 1 and neuron 0 of layer 2 cross in cell 1 of dimension 0
     """
 
     earlier: NeuronId
     later: NeuronId
     cell: Cell
 
+    def __str__(self) -> str:
+        pair = f"{neuron_text(self.earlier)} and {neuron_text(self.later)}"
+        return f"{pair} cross in cell {self.cell.index} of dimension {self.cell.dimension}"
 
-@dataclass(frozen=True, slots=True)
+    def __repr__(self) -> str:
+        return bracketed(f"TransverseCrossing, {self}")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Crossings:
     """For each pair of neurons in adjacent layers a crossing, or the pair without one.
 
@@ -88,9 +96,14 @@ class Crossings:
 
     def __str__(self) -> str:
         total, shown = len(self.found) + len(self.missing), self.missing[:_NAMED_PAIRS]
+        if not shown:
+            return f"all of {total} pairs cross"
         pairs = [f"{neuron_text(one)} and {neuron_text(other)}" for one, other in shown]
         more = ["…"] if len(self.missing) > _NAMED_PAIRS else []
         return f"{len(self.missing)} of {total} pairs do not cross: {', '.join(pairs + more)}"
+
+    def __repr__(self) -> str:
+        return bracketed(f"Crossings, {self}")
 
 
 def pairwise_crossings(cells: PolyhedralComplex) -> Condition[Crossings]:
@@ -132,6 +145,7 @@ def pairwise_crossings(cells: PolyhedralComplex) -> Condition[Crossings]:
     >>> pairwise_crossings(canonical_complex(never)).evidence.missing[0]
     (NeuronId(layer=1, index=0), NeuronId(layer=2, index=0))
     """
+    cells = as_complex(cells)
     require_plain(cells.network, "crossings of adjacent layers")
     require_complete(cells, "crossings of adjacent layers")
     ends = _two_ends(cells)

@@ -18,9 +18,17 @@ from dataclasses import dataclass
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.conditions.collinear import PIECE_LIMIT, noncollinear_pieces
-from polyrelu.conditions.condition import Condition, Parts, UndefinedError, combined, require_plain
+from polyrelu.conditions.condition import (
+    Condition,
+    Parts,
+    UndefinedError,
+    as_complex,
+    combined,
+    require_plain,
+)
 from polyrelu.conditions.genericity import PRODUCT_LIMIT, masked_ranks, supertransversality
 from polyrelu.conditions.zero_extrema import zero_extrema
+from polyrelu.support.arguments import expect, expect_count
 
 __all__ = ["Limits", "generic", "pl_general", "require_pl"]
 
@@ -45,11 +53,15 @@ class Limits:
     products: int = PRODUCT_LIMIT
     pieces: int = PIECE_LIMIT
 
+    def __post_init__(self) -> None:
+        expect_count(self.products, "products")
+        expect_count(self.pieces, "pieces")
+
 
 _DEFAULT_LIMITS = Limits()
 
 
-def generic(cells: PolyhedralComplex, limits: Limits = _DEFAULT_LIMITS) -> Condition[Parts]:
+def generic(cells: PolyhedralComplex, *, limits: Limits = _DEFAULT_LIMITS) -> Condition[Parts]:
     """Check whether a network is generic on the domain of its complex.
 
     Parameters
@@ -81,13 +93,14 @@ def generic(cells: PolyhedralComplex, limits: Limits = _DEFAULT_LIMITS) -> Condi
     >>> print(generic(canonical_complex(net)))
     generic: holds, 2 conditions
     """
+    cells, limits = as_complex(cells), expect(limits, Limits, "limits")
     require_plain(cells.network, "genericity")
     return combined(
-        "generic", [supertransversality(cells), masked_ranks(cells.network, limits.products)]
+        "generic", [supertransversality(cells), masked_ranks(cells.network, limit=limits.products)]
     )
 
 
-def pl_general(cells: PolyhedralComplex, limits: Limits = _DEFAULT_LIMITS) -> Condition[Parts]:
+def pl_general(cells: PolyhedralComplex, *, limits: Limits = _DEFAULT_LIMITS) -> Condition[Parts]:
     """Check whether a network is general in the sense of Phuong and Lampert inside its domain.
 
     Parameters
@@ -127,12 +140,13 @@ def pl_general(cells: PolyhedralComplex, limits: Limits = _DEFAULT_LIMITS) -> Co
     >>> check([0, 0], [0])
     pl_general: fails, noncollinear fails, no_zero_extrema fails
     """
+    cells, limits = as_complex(cells), expect(limits, Limits, "limits")
     require_pl(cells)
     return combined(
         "pl_general",
         [
-            masked_ranks(cells.network, limits.products),
-            noncollinear_pieces(cells.network, limits.pieces),
+            masked_ranks(cells.network, limit=limits.products),
+            noncollinear_pieces(cells.network, limit=limits.pieces),
             zero_extrema(cells),
         ],
     )

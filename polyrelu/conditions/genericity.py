@@ -24,10 +24,13 @@ from polyrelu.complex.bent_hyperplanes import supertransversality_violation
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.interior_points import point_in
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
-from polyrelu.conditions.condition import Condition, point_text, require_plain
+from polyrelu.conditions.condition import Condition, as_complex, point_text, require_plain
 from polyrelu.conditions.masks import masks_of
 from polyrelu.exact import RationalMatrix, rank
+from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Network
+from polyrelu.support.arguments import expect_count
+from polyrelu.support.display import bracketed
 
 __all__ = [
     "PRODUCT_LIMIT",
@@ -43,7 +46,7 @@ __all__ = [
 PRODUCT_LIMIT = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MaskedProduct:
     """A product I_l W_l … I_k W_k of weight matrices with masks.
 
@@ -58,7 +61,10 @@ class MaskedProduct:
 
     Examples
     --------
-    >>> MaskedProduct(2, ((0, 1), (0,)), 1).last
+    >>> product = MaskedProduct(2, ((0, 1), (0,)), 1)
+    >>> print(product)
+    the product of layers 2 to 3 with masks {0, 1} {0} has rank 1
+    >>> product.last
     3
     """
 
@@ -71,8 +77,17 @@ class MaskedProduct:
         """The number l of the last layer of the product."""
         return self.first + len(self.masks) - 1
 
+    def __str__(self) -> str:
+        masks = " ".join("{" + ", ".join(map(str, mask)) + "}" for mask in self.masks)
+        one = self.first == self.last
+        layers = f"layer {self.first}" if one else f"layers {self.first} to {self.last}"
+        return f"the product of {layers} with masks {masks} has rank {self.rank}"
 
-@dataclass(frozen=True, slots=True)
+    def __repr__(self) -> str:
+        return bracketed(f"MaskedProduct, {self}")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class WrongCell:
     """A cell whose number of zeros in the sign vector differs from its codimension.
 
@@ -109,6 +124,9 @@ class WrongCell:
             are = "is a constraint" if self.constraints == 1 else "are constraints"
             zeros += f", {self.constraints} of which {are} of the domain"
         return f"{place}, has codimension {self.codimension} and {zeros}"
+
+    def __repr__(self) -> str:
+        return bracketed(f"WrongCell, {self}")
 
 
 def supertransversality(cells: PolyhedralComplex) -> Condition[WrongCell]:
@@ -150,6 +168,7 @@ def supertransversality(cells: PolyhedralComplex) -> Condition[WrongCell]:
     cell 0 of dimension 0, at (0), has codimension 1 and 2 zeros, 1 of which is a constraint of the
     domain
     """
+    cells = as_complex(cells)
     require_complete(cells, "supertransversality")
     cell, count = supertransversality_violation(cells), sum(cells.f_vector)
     if cell is None:
@@ -169,7 +188,7 @@ def _zeros(cells: PolyhedralComplex, dimension: int) -> NDArray[np.int64]:
     return np.asarray(neurons + (cells.constraint_signs(dimension) == 0).sum(axis=1))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DeficientProduct:
     """A masked product whose rank is too small.
 
@@ -190,16 +209,15 @@ class DeficientProduct:
     allowed: int
 
     def __str__(self) -> str:
-        masks = " ".join("{" + ", ".join(map(str, mask)) + "}" for mask in self.product.masks)
-        first, last = self.product.first, self.product.last
-        layers = f"layer {first}" if first == last else f"layers {first} to {last}"
-        return (
-            f"the product of {layers} with masks {masks} has rank {self.product.rank}, not "
-            f"{self.allowed}"
-        )
+        return f"{self.product}, not {self.allowed}"
+
+    def __repr__(self) -> str:
+        return bracketed(f"DeficientProduct, {self}")
 
 
-def masked_ranks(network: Network, limit: int = PRODUCT_LIMIT) -> Condition[DeficientProduct]:
+def masked_ranks(
+    network: NetworkLike, *, limit: int = PRODUCT_LIMIT
+) -> Condition[DeficientProduct]:
     """Check whether all masked products have the rank that their shape and masks allow.
 
     The condition does not depend on a domain.
@@ -207,8 +225,8 @@ def masked_ranks(network: Network, limit: int = PRODUCT_LIMIT) -> Condition[Defi
     Parameters
     ----------
     network
-        A network without skip connections. If it ends in a ReLU, the products end in that layer,
-        and the identity after it is left out.
+        A network, or what `polyrelu.load` takes, without skip connections. If it ends in a ReLU,
+        the products end in that layer, and the identity after it is left out.
     limit
         Maximum number of masked products to check.
 
@@ -223,8 +241,10 @@ def masked_ranks(network: Network, limit: int = PRODUCT_LIMIT) -> Condition[Defi
     DomainError
         The network has skip connections.
 
-    Notes ----- Sources: the three-layer paper (arXiv 2605.18319), Definition 8; Phuong and Lampert
-    (2020), Lemma A.10.
+    Notes
+    -----
+    Sources: the three-layer paper (arXiv 2605.18319), Definition 8; Phuong and Lampert (2020),
+    Lemma A.10.
 
     Examples
     --------
@@ -232,6 +252,7 @@ def masked_ranks(network: Network, limit: int = PRODUCT_LIMIT) -> Condition[Defi
     >>> print(masked_ranks(from_arrays([([[1, 2], [2, 4]], [1, -1]), ([[2, 3]], [5])])))
     masked_ranks: fails, the product of layer 1 with masks {0, 1} has rank 1, not 2
     """
+    network, limit = as_network(network), expect_count(limit, "limit")
     require_plain(network, "masked products")
     checked = 0
     for product, allowed in masked_products(network):

@@ -19,13 +19,15 @@ from polyrelu.complex import Cell
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.interior_points import point_in
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
-from polyrelu.conditions.condition import Condition, point_text
+from polyrelu.conditions.condition import Condition, as_complex, point_text
 from polyrelu.errors import DomainError
+from polyrelu.support.arguments import expect
+from polyrelu.support.display import bracketed
 
 __all__ = ["InvisibleFacet", "linear_regions_property"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class InvisibleFacet:
     """A cell of codimension 1 inside the domain with the same affine map on both sides.
 
@@ -55,9 +57,12 @@ class InvisibleFacet:
             f"{point_text(self.point)} lies"
         )
 
+    def __repr__(self) -> str:
+        return bracketed(f"InvisibleFacet, {self}")
+
 
 def linear_regions_property(
-    cells: PolyhedralComplex, breakpoints: BreakpointComplex | None = None
+    cells: PolyhedralComplex, *, breakpoints: BreakpointComplex | None = None
 ) -> Condition[InvisibleFacet]:
     """Check whether every cell of codimension 1 inside the domain is visible.
 
@@ -94,8 +99,10 @@ def linear_regions_property(
     >>> print(linear_regions_property(canonical_complex(net)))
     lra: fails, one affine map on the regions 0 and 1, between which (0) lies
     """
+    cells = as_complex(cells)
     require_complete(cells, "the linear-regions property")
     known = breakpoint_complex(cells) if breakpoints is None else breakpoints
+    known = expect(known, BreakpointComplex, "breakpoints", "breakpoint_complex(cells) makes it")
     if known.cells is not cells:
         raise DomainError("the breakpoint complex belongs to another complex")
     invisible = np.flatnonzero(~known.visible)

@@ -14,13 +14,14 @@ from typing import Any
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.conditions.collinear import noncollinear_pieces
-from polyrelu.conditions.condition import Condition, Parts, UndefinedError, combined
+from polyrelu.conditions.condition import Condition, Parts, UndefinedError, as_complex, combined
 from polyrelu.conditions.crossings import pairwise_crossings
 from polyrelu.conditions.general import Limits, require_pl
 from polyrelu.conditions.genericity import masked_ranks, supertransversality
 from polyrelu.conditions.linear_regions import linear_regions_property
 from polyrelu.conditions.transparency import transparency
 from polyrelu.conditions.zero_extrema import zero_extrema
+from polyrelu.support.arguments import expect
 
 __all__ = ["conditions"]
 
@@ -28,7 +29,7 @@ _DEFAULT_LIMITS = Limits()
 
 
 def conditions(
-    cells: PolyhedralComplex, limits: Limits = _DEFAULT_LIMITS
+    cells: PolyhedralComplex, *, limits: Limits = _DEFAULT_LIMITS
 ) -> tuple[Condition[Any], ...]:
     """Check all conditions, always the same ones in the same order.
 
@@ -67,11 +68,16 @@ def conditions(
     lra: fails, one affine map on the regions 3 and 5, between which (-1, -3) lies
     tpic: holds, 2 pairs
     """
+    cells, limits = as_complex(cells), expect(limits, Limits, "limits")
     require_complete(cells, "conditions")
     network = cells.network
     transversal = supertransversality(cells)
-    ranks = _defined("masked_ranks", "products", lambda: masked_ranks(network, limits.products))
-    pieces = _defined("noncollinear", "pieces", lambda: noncollinear_pieces(network, limits.pieces))
+    ranks = _defined(
+        "masked_ranks", "products", lambda: masked_ranks(network, limit=limits.products)
+    )
+    pieces = _defined(
+        "noncollinear", "pieces", lambda: noncollinear_pieces(network, limit=limits.pieces)
+    )
     extrema = _defined("no_zero_extrema", "zeros", lambda: zero_extrema(cells))
     return (
         transversal,

@@ -16,12 +16,13 @@ import numpy as np
 
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
-from polyrelu.conditions.condition import Condition, point_text
+from polyrelu.conditions.condition import Condition, as_complex, point_text
+from polyrelu.support.display import bracketed
 
 __all__ = ["OpaqueRegion", "transparency"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class OpaqueRegion:
     """A region on which all neurons of a layer are negative.
 
@@ -47,6 +48,9 @@ class OpaqueRegion:
     def __str__(self) -> str:
         place = f"region {self.region}, at {point_text(self.point)}"
         return f"all neurons of layer {self.layer} are negative on {place}"
+
+    def __repr__(self) -> str:
+        return bracketed(f"OpaqueRegion, {self}")
 
 
 def transparency(cells: PolyhedralComplex) -> Condition[OpaqueRegion]:
@@ -83,6 +87,7 @@ def transparency(cells: PolyhedralComplex) -> Condition[OpaqueRegion]:
     >>> print(transparency(canonical_complex(net)).evidence)
     all neurons of layer 1 are negative on region 2, at (-1)
     """
+    cells = as_complex(cells)
     require_complete(cells, "transparency")
     signs = cells.signs(cells.dimension)
     layer_of = np.array([neuron.layer for neuron in cells.neurons], dtype=np.int64)

@@ -31,9 +31,11 @@ from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.interior_points import point_in
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
 from polyrelu.complex.subcomplex import faces_of_regions
-from polyrelu.conditions.condition import Condition, neuron_text, point_text
+from polyrelu.conditions.condition import Condition, as_complex, neuron_text, point_text
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Network, NeuronId
+from polyrelu.support.arguments import expect
+from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Mask
 
 __all__ = ["ZeroExtremum", "zero_extrema"]
@@ -42,7 +44,7 @@ __all__ = ["ZeroExtremum", "zero_extrema"]
 Kind = Literal["minimum", "maximum", "constant"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ZeroExtremum:
     """A cell inside the domain on which a unit has a local extremum with value 0.
 
@@ -74,8 +76,11 @@ class ZeroExtremum:
         )
         return f"{neuron_text(self.unit)} {what} {point_text(self.point)}"
 
+    def __repr__(self) -> str:
+        return bracketed(f"ZeroExtremum, {self}")
 
-def zero_extrema(cells: PolyhedralComplex, outputs: bool = True) -> Condition[ZeroExtremum]:
+
+def zero_extrema(cells: PolyhedralComplex, *, outputs: bool = True) -> Condition[ZeroExtremum]:
     """Check whether no unit has a local extremum with value 0 inside the domain.
 
     Parameters
@@ -113,6 +118,7 @@ def zero_extrema(cells: PolyhedralComplex, outputs: bool = True) -> Condition[Ze
     >>> print(zero_extrema(canonical_complex(net)).evidence)
     neuron 0 of layer 2 has a local maximum with value 0 at (0)
     """
+    cells, outputs = as_complex(cells), expect(outputs, bool, "outputs")
     require_complete(cells, "zero extrema")
     inside = {k: cells.inside(k) for k in range(cells.dimension, cells.lineality_dim - 1, -1)}
     checked, evidence = 0, None

@@ -35,9 +35,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from polyrelu.dynamics.linear_neurons import LinearEvidence, check_layer, linear_evidence
-from polyrelu.errors import NetworkError
-from polyrelu.exact import Polyhedron, Rational, RationalMatrix
+from polyrelu.errors import ArgumentError, NetworkError
+from polyrelu.exact import Rational, RationalMatrix, format_rational, to_fraction
+from polyrelu.formats.arguments import DomainLike, NetworkLike, as_network
 from polyrelu.network import Network
+from polyrelu.support.arguments import expect_indices
+from polyrelu.support.display import bracketed
+from polyrelu.support.typing import Vector
 
 __all__ = [
     "ConservedLayer",
@@ -53,7 +57,7 @@ __all__ = [
 Rows = Sequence[Sequence[Rational]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ConservedLayer:
     """The conserved quantities of gradient flow in one hidden layer.
 
@@ -75,7 +79,9 @@ class ConservedLayer:
     --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 2], [1, 0]], [1, 1]), ([[1, 3]], [5])])
-    >>> (found,) = conserved_quantities(net, Polyhedron.orthant(2))
+    >>> (found,) = conserved_quantities(net, "orthant")
+    >>> found
+    <ConservedLayer, layer 1 of 2 neurons, of which 2 are linear, 3 quantities>
     >>> found.layer, found.neurons, found.diagonal
     (1, (0, 1), (Fraction(-5, 1), Fraction(7, 1)))
     """
@@ -90,8 +96,21 @@ class ConservedLayer:
         """The indices of the linear neurons."""
         return self.evidence.neurons
 
+    def __repr__(self) -> str:
+        size, linear = len(self.diagonal), len(self.neurons)
+        count = size + linear * (linear - 1) // 2
+        layer = f"layer {self.layer} of {size} neurons, of which {linear} are linear"
+        return bracketed(f"ConservedLayer, {layer}, {count} quantities")
 
-def conserved_matrix(network: Network, layer: int, neurons: Sequence[int]) -> RationalMatrix:
+    def _repr_latex_(self) -> str:
+        names = ", ".join(map(str, self.neurons))
+        entries = r" \\ ".join(" & ".join(map(_latex, row)) for row in self.matrix.rows())
+        diagonal = ", ".join(map(_latex, self.diagonal))
+        matrix = rf"Q_{{({names})}} = \begin{{pmatrix}} {entries} \end{{pmatrix}}, \quad "
+        return rf"${matrix if names else ''}\operatorname{{diag}} Q = ({diagonal})$"
+
+
+def conserved_matrix(network: NetworkLike, layer: int, neurons: Sequence[int]) -> RationalMatrix:
     """Return Q = Uᵀ U - V Vᵀ of some neurons of a hidden layer.
 
     U has their outgoing weights as columns, V their rows [w | b].
@@ -99,7 +118,7 @@ def conserved_matrix(network: Network, layer: int, neurons: Sequence[int]) -> Ra
     Parameters
     ----------
     network
-        A plain stack.
+        A network, or what `polyrelu.load` takes; a plain stack.
     layer
         Number of the layer, from 1; an affine layer with weights must follow it.
     neurons
@@ -124,23 +143,25 @@ def conserved_matrix(network: Network, layer: int, neurons: Sequence[int]) -> Ra
     [-5 2]
     [2 35/4]
     """
-    _check_neurons(network, layer, neurons)
+    network = as_network(network)
+    neurons = _checked_neurons(network, layer, neurons)
     rows = network.layers[layer - 1].augmented().take(rows=neurons)
     columns = network.weight(layer + 1).take(columns=neurons)
     return columns.transpose() @ columns - rows @ rows.transpose()
 
 
 def conserved_quantities(
-    network: Network, domain: Polyhedron | None = None
+    network: NetworkLike, domain: DomainLike = None
 ) -> tuple[ConservedLayer, ...]:
     """Compute what gradient flow conserves in each hidden layer, for training points in a domain.
 
     Parameters
     ----------
     network
-        A plain stack.
+        A network, or what `polyrelu.load` takes; a plain stack.
     domain
-        A polyhedron that contains the training points; R^{n_0} by default.
+        A polyhedron that contains the training points, or text like "box:-1,1"; R^{n_0} by
+        default.
 
     Returns
     -------
@@ -162,13 +183,14 @@ def conserved_quantities(
     --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 2], [1, 0], [1, -1]], [1, 1, 0]), ([[1, 3, 1]], [5])])
-    >>> (found,) = conserved_quantities(net, Polyhedron.orthant(2))
+    >>> (found,) = conserved_quantities(net, "orthant")
     >>> found.neurons, found.diagonal
     ((0, 1), (Fraction(-5, 1), Fraction(7, 1), Fraction(-1, 1)))
     >>> print(found.matrix)
     [-5 1]
     [1 7]
     """
+    network = as_network(network)
     found = []
     for layer in range(1, min(network.hidden_layers, network.depth - 1) + 1):
         evidence = linear_evidence(network, layer, domain)
@@ -179,7 +201,7 @@ def conserved_quantities(
     return tuple(found)
 
 
-def equal_patterns(network: Network, layer: int, points: Rows) -> tuple[tuple[int, ...], ...]:
+def equal_patterns(network: NetworkLike, layer: int, points: Rows) -> tuple[tuple[int, ...], ...]:
     """Group the neurons of a hidden layer by the points at which they are active (z > 0).
 
     Q_ij is constant under gradient flow on these points for i and j in one group, as long as the
@@ -188,7 +210,7 @@ def equal_patterns(network: Network, layer: int, points: Rows) -> tuple[tuple[in
     Parameters
     ----------
     network
-        A plain stack.
+        A network, or what `polyrelu.load` takes; a plain stack.
     layer
         Number of the hidden layer, from 1.
     points
@@ -211,8 +233,10 @@ def equal_patterns(network: Network, layer: int, points: Rows) -> tuple[tuple[in
     >>> equal_patterns(net, 1, [[1], [-1]])
     ((0, 2), (1,), (3,))
     """
+    network = as_network(network)
     check_layer(network, layer)
-    active = network.preactivations(points)[layer - 1].signs() > 0
+    inputs = _exact_rows(points, network.inputs, "points", "a point needs {} coordinates")
+    active = network.preactivations(inputs)[layer - 1].signs() > 0
     groups: dict[bytes, list[int]] = {}
     for index, row in enumerate(active):
         groups.setdefault(row.tobytes(), []).append(index)
@@ -223,14 +247,14 @@ def equal_patterns(network: Network, layer: int, points: Rows) -> tuple[tuple[in
 
 
 def loss_gradients(
-    network: Network, points: Rows, output_gradients: Rows
+    network: NetworkLike, points: Rows, output_gradients: Rows
 ) -> tuple[RationalMatrix, ...]:
     """Compute the gradient of a loss in all weights and biases, exactly, by backpropagation.
 
     Parameters
     ----------
     network
-        A plain stack.
+        A network, or what `polyrelu.load` takes; a plain stack.
     points
         Training points, shape (p, n_0).
     output_gradients
@@ -258,20 +282,19 @@ def loss_gradients(
     [0 0 0]
     [8 0 2]
     """
+    network = as_network(network)
     if not network.is_plain:
         raise NetworkError(
             "the network has skip connections; conserved quantities are for plain stacks"
         )
-    if len(points) != len(output_gradients) or any(
-        len(row) != network.outputs for row in output_gradients
-    ):
-        raise NetworkError(
-            f"a gradient needs one row of {network.outputs} numbers for each of the {len(points)} "
-            "points"
-        )
-    activations, preactivations = network.activations(points), network.preactivations(points)
-    arriving = RationalMatrix.from_rows(output_gradients, ncols=network.outputs).transpose()
-    ones = RationalMatrix.from_integers([[1] * len(points)], ncols=len(points))
+    inputs = _exact_rows(points, network.inputs, "points", "a point needs {} coordinates")
+    shape = f"a gradient needs one row of {{}} numbers for each of the {len(inputs)} points"
+    derivatives = _exact_rows(output_gradients, network.outputs, "output_gradients", shape)
+    if len(derivatives) != len(inputs):
+        raise NetworkError(f"{shape.format(network.outputs)}, got {len(derivatives)} rows")
+    activations, preactivations = network.activations(inputs), network.preactivations(inputs)
+    arriving = RationalMatrix.from_rows(derivatives, ncols=network.outputs).transpose()
+    ones = RationalMatrix.from_integers([[1] * len(inputs)], ncols=len(inputs))
     found = []
     for layer in range(network.depth, 0, -1):
         if layer <= network.hidden_layers:
@@ -282,14 +305,14 @@ def loss_gradients(
 
 
 def derivative_along_flow(
-    network: Network, layer: int, neurons: Sequence[int], points: Rows, output_gradients: Rows
+    network: NetworkLike, layer: int, neurons: Sequence[int], points: Rows, output_gradients: Rows
 ) -> RationalMatrix:
     """Compute dQ/dt of `conserved_matrix` along gradient flow at this network, exactly.
 
     Parameters
     ----------
     network
-        A plain stack.
+        A network, or what `polyrelu.load` takes; a plain stack.
     layer
         Number of the layer, from 1; an affine layer with weights must follow it.
     neurons
@@ -323,7 +346,8 @@ def derivative_along_flow(
     [0 -7]
     [-7 0]
     """
-    _check_neurons(network, layer, neurons)
+    network = as_network(network)
+    neurons = _checked_neurons(network, layer, neurons)
     rows, columns, into, out = _rows_and_gradients(
         network, layer, neurons, points, output_gradients
     )
@@ -332,7 +356,7 @@ def derivative_along_flow(
 
 
 def drift_of_step(
-    network: Network, layer: int, neurons: Sequence[int], points: Rows, output_gradients: Rows
+    network: NetworkLike, layer: int, neurons: Sequence[int], points: Rows, output_gradients: Rows
 ) -> RationalMatrix:
     """Compute the factor of η² in the change of Q by a step of gradient descent.
 
@@ -341,7 +365,7 @@ def drift_of_step(
     Parameters
     ----------
     network
-        A plain stack.
+        A network, or what `polyrelu.load` takes; a plain stack.
     layer
         Number of the layer, from 1; an affine layer with weights must follow it.
     neurons
@@ -370,7 +394,8 @@ def drift_of_step(
     >>> print(drift_of_step(net, 1, [0], [[1, 1]], [[2]]))
     [52]
     """
-    _check_neurons(network, layer, neurons)
+    network = as_network(network)
+    neurons = _checked_neurons(network, layer, neurons)
     _, _, into, out = _rows_and_gradients(network, layer, neurons, points, output_gradients)
     return out.transpose() @ out - into @ into.transpose()
 
@@ -405,16 +430,40 @@ def _through_relu(
     return RationalMatrix.from_integers(rows, arriving.denominator, ncols=arriving.ncols)
 
 
-def _check_neurons(network: Network, layer: int, neurons: Sequence[int]) -> None:
-    """Raise `NetworkError` unless the neurons are distinct and weights follow their layer."""
+def _exact_rows(rows: object, length: int, name: str, needed: str) -> list[Vector]:
+    """Return rows of numbers exactly, or raise an error that says what is needed."""
+    try:
+        found = [tuple(map(to_fraction, row)) for row in rows]  # type: ignore[attr-defined]
+    except TypeError:
+        kind = type(rows).__name__
+        raise ArgumentError(f"{name}: expected rows of {length} numbers, got {kind}") from None
+    except NetworkError as error:
+        raise NetworkError(f"{name}: {error}") from None
+    for row in found:
+        if len(row) != length:
+            raise NetworkError(f"{needed.format(length)}, got {len(row)}")
+    return found
+
+
+def _latex(number: Fraction) -> str:
+    """A number in LaTeX."""
+    if number.denominator == 1:
+        return format_rational(number)
+    sign = "-" if number < 0 else ""
+    top, bottom = format_rational(Fraction(abs(number.numerator))), number.denominator
+    return rf"{sign}\frac{{{top}}}{{{format_rational(Fraction(bottom))}}}"
+
+
+def _checked_neurons(network: Network, layer: int, neurons: object) -> tuple[int, ...]:
+    """Return neurons of a layer, or raise an error unless weights follow and they are distinct."""
     check_layer(network, layer)
     if layer == network.depth:
         raise NetworkError(
             f"no weights follow layer {layer}: it ends the network, so there is nothing to conserve"
         )
     width = network.widths[layer]
-    if len(set(neurons)) < len(neurons) or not all(0 <= index < width for index in neurons):
-        raise NetworkError(
-            f"layer {layer} has neurons 0 to {width - 1}; give each at most once, not "
-            f"{list(neurons)}"
-        )
+    try:
+        return expect_indices(neurons, width, "neurons")
+    except ArgumentError as error:
+        hint = f"layer {layer} has neurons 0 to {width - 1}; give each at most once"
+        raise NetworkError(f"{error}; {hint}") from None

@@ -25,9 +25,18 @@ from fractions import Fraction
 import numpy as np
 
 from polyrelu.errors import DomainError, NetworkError
-from polyrelu.exact import Infeasible, LinearProgram, Optimal, Polyhedron, RationalMatrix
+from polyrelu.exact import (
+    Infeasible,
+    LinearProgram,
+    Optimal,
+    Polyhedron,
+    RationalMatrix,
+    format_rational,
+)
 from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes, rounded_down
+from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network, NeuronId
+from polyrelu.support.display import bracketed
 
 __all__ = ["BoundProof", "LinearEvidence", "linear_evidence", "linear_neurons"]
 
@@ -40,9 +49,7 @@ _SIGNIFICANT_BITS = 24
 _SLOPE_STEPS = 16
 
 
-def linear_neurons(
-    network: Network, layer: int, domain: Polyhedron | None = None
-) -> tuple[int, ...]:
+def linear_neurons(network: NetworkLike, layer: int, domain: DomainLike = None) -> tuple[int, ...]:
     """Return the neurons of a hidden layer that are proved to be linear on a domain.
 
     A neuron is linear on the domain if its preactivation is nonnegative at all points of it.
@@ -50,11 +57,11 @@ def linear_neurons(
     Parameters
     ----------
     network
-        A plain stack.
+        A network, or what `polyrelu.load` takes; a plain stack.
     layer
         Number of the hidden layer, from 1.
     domain
-        A nonempty polyhedron in R^{n_0}; R^{n_0} by default.
+        A nonempty polyhedron in R^{n_0}, or text like "box:-1,1"; R^{n_0} by default.
 
     Returns
     -------
@@ -82,7 +89,7 @@ def linear_neurons(
     return linear_evidence(network, layer, domain).neurons
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class BoundProof:
     """A proof of sign · z ≥ value on a domain, for the preactivation z of a neuron.
 
@@ -115,8 +122,16 @@ class BoundProof:
     slopes: SlopesByLayer
     multipliers: Mapping[int, Fraction]
 
+    def __str__(self) -> str:
+        sign = "≥" if self.sign > 0 else "≤"
+        bound = format_rational(self.sign * self.value)
+        return f"z {sign} {bound} for neuron {self.neuron.index} of layer {self.neuron.layer}"
 
-@dataclass(frozen=True, slots=True)
+    def __repr__(self) -> str:
+        return bracketed(f"BoundProof, {self}")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class LinearEvidence:
     """The linear neurons of a layer on a domain, with proofs.
 
@@ -155,6 +170,11 @@ class LinearEvidence:
         """The indices of the linear neurons."""
         return tuple(sorted(self.margins))
 
+    def __repr__(self) -> str:
+        names = " ".join(map(str, self.neurons)) or "none"
+        of_all = f"{len(self.margins)} of {self.network.widths[self.layer]} neurons of layer"
+        return bracketed(f"LinearEvidence, {of_all} {self.layer} are linear: {names}")
+
     def verify(self) -> bool:
         """Return whether the proofs prove the margins, recomputed in plain fractions.
 
@@ -175,19 +195,17 @@ class LinearEvidence:
         return all(lower[index] == margin >= 0 for index, margin in self.margins.items())
 
 
-def linear_evidence(
-    network: Network, layer: int, domain: Polyhedron | None = None
-) -> LinearEvidence:
+def linear_evidence(network: NetworkLike, layer: int, domain: DomainLike = None) -> LinearEvidence:
     """Prove which neurons of a hidden layer are linear on a domain.
 
     Parameters
     ----------
     network
-        A plain stack.
+        A network, or what `polyrelu.load` takes; a plain stack.
     layer
         Number of the hidden layer, from 1.
     domain
-        A nonempty polyhedron in R^{n_0}; R^{n_0} by default.
+        A nonempty polyhedron in R^{n_0}, or text like "box:-1,1"; R^{n_0} by default.
 
     Returns
     -------
@@ -211,13 +229,9 @@ def linear_evidence(
     >>> dict(linear_evidence(net, 1, Polyhedron.orthant(2)).margins)
     {0: Fraction(1, 1), 1: Fraction(3, 1)}
     """
+    network = as_network(network)
     check_layer(network, layer)
-    chosen = Polyhedron.universe(network.inputs) if domain is None else domain
-    if chosen.ambient_dimension != network.inputs:
-        raise DomainError(
-            f"the domain lies in R^{chosen.ambient_dimension}, the network has {network.inputs} "
-            "inputs"
-        )
+    chosen = as_domain(domain, network.inputs)
     inside = chosen.relative_interior_point()
     if inside is None:
         raise DomainError("the domain is empty, so there is nothing to prove on it")

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeAlias
 
-from polyrelu.errors import NetworkError
+from polyrelu.errors import ArgumentError, NetworkError
+from polyrelu.support.arguments import expect_integer
+from polyrelu.support.display import bracketed
 
 __all__ = ["NoQuantity", "symbolic_derivative", "translation_has_no_quantity"]
 
@@ -34,6 +36,7 @@ def symbolic_derivative(
     neurons: int,
     outputs: int,
     points: int,
+    *,
     active: Sequence[Sequence[int]] | None = None,
 ) -> Any:
     """Expand dQ/dt along gradient flow for Q = Uᵀ U - V Vᵀ in symbols.
@@ -77,18 +80,15 @@ def symbolic_derivative(
 
     One neuron is active and the other one inactive:
 
-    >>> symbolic_derivative(1, 2, 1, 1, [[1], [0]])[0, 1]
+    >>> symbolic_derivative(1, 2, 1, 1, active=[[1], [0]])[0, 1]
     G00*U00*V10*X00 + G00*U00*V11 - G00*U01*V00*X00 - G00*U01*V01
     """
     import sympy
 
-    everywhere = [[1] * points for _ in range(neurons)]
-    pattern = everywhere if active is None else [list(row) for row in active]
-    if min(inputs, neurons, outputs, points) < 1:
+    numbers = {"inputs": inputs, "neurons": neurons, "outputs": outputs, "points": points}
+    if min(expect_integer(number, name) for name, number in numbers.items()) < 1:
         raise NetworkError("the numbers of inputs, neurons, outputs and points must be at least 1")
-    entries = {entry for row in pattern for entry in row}
-    if [len(row) for row in pattern] != [points] * neurons or not entries <= {0, 1}:
-        raise NetworkError(f"the pattern needs {neurons} rows of {points} entries, each 0 or 1")
+    pattern = _pattern(active, neurons, points)
     rows, columns = _symbols("V", neurons, inputs + 1), _symbols("U", outputs, neurons)
     data, arriving = _symbols("X", inputs, points), _symbols("G", outputs, points)
     masks = sympy.Matrix(pattern)
@@ -100,7 +100,22 @@ def symbolic_derivative(
     return (half + half.T).applyfunc(sympy.expand)
 
 
-@dataclass(frozen=True, slots=True)
+def _pattern(active: Sequence[Sequence[int]] | None, neurons: int, points: int) -> list[list[int]]:
+    """Return which neurons are active at which points, all for None, or raise an error."""
+    if active is None:
+        return [[1] * points for _ in range(neurons)]
+    needed = f"the pattern needs {neurons} rows of {points} entries, each 0 or 1"
+    try:
+        pattern = [list(row) for row in active]
+        entries = {entry for row in pattern for entry in row}
+    except TypeError:
+        raise ArgumentError(f"active: {needed}") from None
+    if [len(row) for row in pattern] != [points] * neurons or not entries <= {0, 1}:
+        raise NetworkError(needed)
+    return pattern
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class NoQuantity:
     """A proof that the translation of a hidden hyperplane gives no conserved quantity.
 
@@ -159,9 +174,22 @@ class NoQuantity:
         zero = not any((*on_first, *on_second, *others))
         return not self.is_closed and not self.has_integrating_factor and zero and bool(form)
 
+    def __repr__(self) -> str:
+        status = "proved" if self.proved else "not proved"
+        return bracketed(f"NoQuantity, {status} for {len(self.coordinates)} parameters")
+
+    def _repr_latex_(self) -> str:
+        import sympy
+
+        terms = []
+        for (place,), coefficient in self.form.items():
+            factor = "" if coefficient == 1 else sympy.latex(coefficient) + r"\,"
+            terms.append(rf"{factor}\mathrm{{d}}{sympy.latex(self.coordinates[place])}")
+        return rf"$\alpha = {' + '.join(terms)}$".replace("+ - ", "- ")
+
 
 def translation_has_no_quantity(
-    widths: Sequence[int] = (2, 2, 1, 1), neuron: int = 0
+    widths: Sequence[int] = (2, 2, 1, 1), *, neuron: int = 0
 ) -> NoQuantity:
     """Prove in symbols that the translation of a hidden hyperplane induces no conserved quantity.
 
@@ -201,7 +229,10 @@ def translation_has_no_quantity(
     >>> found.pairings[2], found.proved
     ((1, 0, 0), True)
     """
-    if len(widths) != 4 or min(widths) < 1 or not 0 <= neuron < widths[1]:
+    neuron = expect_integer(neuron, "neuron")
+    is_list = isinstance(widths, Sequence) and len(widths) == 4
+    fits = is_list and all(isinstance(n, int) and n >= 1 for n in widths)
+    if not fits or not 0 <= neuron < widths[1]:
         raise NetworkError(
             "the translation needs widths n_0, n_1, n_2, n_3, each at least 1, and a neuron of "
             "layer 1"

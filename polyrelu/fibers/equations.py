@@ -22,15 +22,19 @@ from polyrelu.errors import DomainError, NetworkError
 from polyrelu.fibers.hidden import HiddenHyperplane
 from polyrelu.fibers.layer import Component, LayerNeurons
 from polyrelu.network import Network
+from polyrelu.support.arguments import expect
+from polyrelu.support.display import count_text
 from polyrelu.support.typing import Vector
 
 __all__ = ["Conditions", "conditions_of", "hidden_conditions"]
 
+#: Maximum number of unknowns of the relations that a notebook shows.
+_MAX_SHOWN = 60
 #: Rows of SymPy expressions.
 Table = tuple[tuple[Any, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Conditions:
     """The relations that describe the parameters of a component.
 
@@ -53,8 +57,10 @@ class Conditions:
     >>> from polyrelu.network import from_arrays
     >>> absolute_value = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
     >>> found = fiber(absolute_value).components[0].conditions()
-    >>> found.tables["rows"], len(found.unknowns)
-    (((1, 0), (-1, 0)), 3)
+    >>> found
+    <Conditions, 3 unknowns, 3 equations, 0 inequalities>
+    >>> found.tables["rows"]
+    ((1, 0), (-1, 0))
     """
 
     unknowns: tuple[Any, ...]
@@ -80,6 +86,7 @@ class Conditions:
         NetworkError
             The conditions are about a hidden hyperplane, that is, about two layers.
         """
+        neurons = expect(neurons, LayerNeurons, "neurons", "Component.member returns them")
         if "rows" not in self.tables:
             raise NetworkError("these are conditions on two layers, not on the neurons of one")
         given = neurons.normalised()
@@ -118,6 +125,17 @@ class Conditions:
 
         lines = [sympy.latex(relation) for relation in (*self.equations, *self.inequalities)]
         return "\\begin{gather*}\n" + " \\\\\n".join(lines) + "\n\\end{gather*}"
+
+    def __repr__(self) -> str:
+        counts = [(len(self.unknowns), "unknown"), (len(self.equations), "equation")]
+        text = count_text(counts)
+        return f"<Conditions, {text}, {len(self.inequalities)} inequalities>"
+
+    def _repr_latex_(self) -> str | None:
+        if len(self.unknowns) > _MAX_SHOWN:
+            return None
+        relations = self.to_latex() if self.equations or self.inequalities else ""
+        return "\n".join(filter(None, [self.parameters_latex(), relations]))
 
 
 class _Writer:
@@ -203,7 +221,8 @@ def conditions_of(component: Component) -> Conditions:
         dimensions and is not the orthant.
 
     Notes
-    ----- Source: the three-layer paper (2026), Definition 22, arXiv 2605.18319, with absolute sums
+    -----
+    Source: the three-layer paper (2026), Definition 22, arXiv 2605.18319, with absolute sums
     in place of Euclidean norms, so that all numbers are rational.
 
     Examples
@@ -216,7 +235,7 @@ def conditions_of(component: Component) -> Conditions:
     >>> [str(equation) for equation in found.equations[:2]]
     ['Eq(d_{0,0} + u_{0,0} + u_{0,1}, 1)', 'Eq(u_{0,0}*v_{1,0} + 1/2, 5/2)']
     """
-    writer = _Writer(component)
+    writer = _Writer(expect(component, Component, "component", "LayerFiber.component makes one"))
     _write_visible(writer)
     _write_groups(writer)
     _write_linear_and_dead(writer)
@@ -354,7 +373,7 @@ def _write_affine_part(writer: _Writer, offset: Sequence[Any]) -> None:
             writer.add_equation(total + constant, _sympy_rational(value))
 
 
-def hidden_conditions(hidden: HiddenHyperplane, flipped: Sequence[int] = ()) -> Conditions:
+def hidden_conditions(hidden: HiddenHyperplane, *, flipped: Sequence[int] = ()) -> Conditions:
     """Write the translations of a hidden hyperplane, after some flips, in the unknown shift t.
 
     Parameters
@@ -391,8 +410,11 @@ def hidden_conditions(hidden: HiddenHyperplane, flipped: Sequence[int] = ()) -> 
     """
     import sympy
 
+    hidden = expect(
+        hidden, HiddenHyperplane, "hidden", "hidden_hyperplane(network, layer) finds one"
+    )
     t = sympy.Symbol("t", real=True)
-    base = hidden.member(flipped)
+    base = hidden.member(flipped=flipped)
     width, outputs = base.widths[hidden.layer], base.widths[hidden.layer + 2]
     rows = [
         [_sympy_rational(entry) for entry in row]

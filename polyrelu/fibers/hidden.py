@@ -21,15 +21,25 @@ that `flip_matrix` returns.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from random import Random
 
-from polyrelu.errors import NetworkError
-from polyrelu.exact import Rational, RationalMatrix, to_fraction
+from polyrelu.errors import ArgumentError, NetworkError
+from polyrelu.exact import Rational, RationalMatrix, format_rational, to_fraction
+from polyrelu.fibers.linear_part import random_source
+from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Block, Layer, Network
+from polyrelu.support.arguments import (
+    expect,
+    expect_count,
+    expect_index,
+    expect_indices,
+    expect_integer,
+)
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import Vector
 from polyrelu.symmetry import rescale
 from polyrelu.symmetry.hidden_hyperplanes import flip, hidden_neurons, least_shift, translate
@@ -37,7 +47,7 @@ from polyrelu.symmetry.hidden_hyperplanes import flip, hidden_neurons, least_shi
 __all__ = ["HiddenHyperplane", "flip_matrix", "hidden_hyperplane", "normalised"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HiddenHyperplane:
     """A hyperplane of layer ℓ that all neurons of layer ℓ+1 hide, apart from dead neurons.
 
@@ -59,6 +69,8 @@ class HiddenHyperplane:
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-2]), ([[1]], [0])])
     >>> hidden = hidden_hyperplane(net, 1)
+    >>> hidden
+    <HiddenHyperplane, neuron 0 of layer 1, shift at least -2, 2 components>
     >>> hidden.neuron, hidden.least_shift, hidden.components
     (0, Fraction(-2, 1), 2)
     """
@@ -67,6 +79,13 @@ class HiddenHyperplane:
     layer: int
     neuron: int
     dead: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        shift = format_rational(self.least_shift)[:40]
+        what = f"neuron {self.neuron} of layer {self.layer}, shift at least {shift}"
+        return bracketed(
+            f"HiddenHyperplane, {what}, {count_text([(self.components, 'component')])}"
+        )
 
     @cached_property
     def _without_dead(self) -> Network:
@@ -106,7 +125,7 @@ class HiddenHyperplane:
             yield from itertools.combinations(self.flippable, size)
 
     def member(
-        self, flipped: Sequence[int] = (), shift: Rational = 0, rng: Random | None = None
+        self, *, flipped: Sequence[int] = (), shift: Rational = 0, seed: int | None = None
     ) -> Network:
         """Return the network with some neurons flipped and the hidden hyperplane translated.
 
@@ -116,7 +135,7 @@ class HiddenHyperplane:
             Neurons of layer ℓ to flip, a subset of `flippable`.
         shift
             The number t that is added to the bias of the hidden neuron, at least `least_shift`.
-        rng
+        seed
             If given, the dead neurons of layer ℓ+1 are replaced by random dead neurons; otherwise
             they stay as they are.
 
@@ -134,34 +153,45 @@ class HiddenHyperplane:
         --------
         >>> from polyrelu.network import from_arrays
         >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-2]), ([[1]], [0])])
-        >>> hidden_hyperplane(net, 1).member([1], "-1/2")([5, 1]) == net([5, 1])
+        >>> hidden_hyperplane(net, 1).member(flipped=[1], shift="-1/2")([5, 1]) == net([5, 1])
         True
         """
-        if not set(flipped) <= set(self.flippable):
+        return self._member(flipped, shift, random_source(seed))
+
+    def sample(self, seed: int = 0) -> Network:
+        """Return a random member of a random component."""
+        rng = Random(expect_integer(seed, "seed"))
+        flipped = [k for k in self.flippable if rng.random() < 0.5]
+        return random_translation(self, flipped, rng)
+
+    def _member(self, flipped: Sequence[int], shift: Rational, rng: Random | None) -> Network:
+        """The network flipped and translated, with random dead neurons if `rng` is given."""
+        chosen = expect_indices(flipped, self.network.widths[self.layer], "flipped")
+        if not set(chosen) <= set(self.flippable):
             raise NetworkError(f"only the neurons {list(self.flippable)} can be flipped")
         moved = translate(self._without_dead, self.layer, self.neuron, to_fraction(shift))
-        if flipped:
-            moved = flip(moved, self.layer, self.neuron, sorted(flipped))
+        if chosen:
+            moved = flip(moved, self.layer, self.neuron, sorted(chosen))
         return _restore_dead(moved, self.network, self.layer + 1, self.dead, rng)
 
-    def sample(self, rng: Random) -> Network:
-        """Return a random member of a random component."""
-        flipped = [k for k in self.flippable if rng.random() < 0.5]
-        return self.member(flipped, self.random_shift(rng), rng)
 
-    def random_shift(self, rng: Random) -> Fraction:
-        """Return a random shift t with `least_shift` ≤ t, of the size of the numbers at hand."""
-        size = max(abs(self.least_shift), Fraction(1, 8))
-        return self.least_shift + size * Fraction(rng.randint(0, 64), 16)
+def random_translation(hidden: HiddenHyperplane, flipped: Sequence[int], rng: Random) -> Network:
+    """Return the network with some neurons flipped and a random shift and random dead neurons.
+
+    The shift is at least `least_shift`, and of the size of the numbers at hand.
+    """
+    least = hidden.least_shift
+    shift = least + max(abs(least), Fraction(1, 8)) * Fraction(rng.randint(0, 64), 16)
+    return hidden._member(flipped, shift, rng)
 
 
-def hidden_hyperplane(network: Network, layer: int) -> HiddenHyperplane | None:
+def hidden_hyperplane(network: NetworkLike, layer: int) -> HiddenHyperplane | None:
     """Find the hyperplane of a hidden layer that the next hidden layer hides, if there is one.
 
     Parameters
     ----------
     network
-        Any network; only plain stacks have hidden hyperplanes here.
+        A network, or what `polyrelu.load` takes; only plain stacks have hidden hyperplanes here.
     layer
         The number ℓ of a hidden layer, counted from 1.
 
@@ -172,7 +202,8 @@ def hidden_hyperplane(network: Network, layer: int) -> HiddenHyperplane | None:
         ℓ+1 are dead, or if layer ℓ+1 is not a hidden layer with weights after it.
 
     Notes
-    ----- Source: the three-layer paper (2026), Definition 3, arXiv 2605.18319, with dead neurons
+    -----
+    Source: the three-layer paper (2026), Definition 3, arXiv 2605.18319, with dead neurons
     set aside.
 
     Examples
@@ -184,6 +215,7 @@ def hidden_hyperplane(network: Network, layer: int) -> HiddenHyperplane | None:
     >>> found.neuron, found.dead, found.least_shift, found.dimension
     (0, (1,), Fraction(-2, 1), 4)
     """
+    network, layer = as_network(network), expect_integer(layer, "layer")
     if not network.is_plain or not 1 <= layer < network.hidden_layers or layer + 1 >= network.depth:
         return None
     rows = network.layers[layer].augmented().rows()
@@ -195,7 +227,7 @@ def hidden_hyperplane(network: Network, layer: int) -> HiddenHyperplane | None:
 
 
 def flip_matrix(
-    size: int, neuron: int, factors: Sequence[Fraction], flipped: Sequence[int]
+    size: int, neuron: int, factors: Sequence[Rational], flipped: Sequence[int]
 ) -> RationalMatrix:
     """Return the matrix M with which a set of flips acts on the rows of a layer.
 
@@ -218,8 +250,16 @@ def flip_matrix(
     RationalMatrix
         The matrix M, shape (size, size).
 
+    Raises
+    ------
+    ArgumentError
+        There is no such neuron.
+    NetworkError
+        The factors are not `size` numbers, or neuron j is flipped.
+
     Notes
-    ----- Source: the three-layer paper (2026), section 5, arXiv 2605.18319, for normalised
+    -----
+    Source: the three-layer paper (2026), section 5, arXiv 2605.18319, for normalised
     networks, where all μ_k are 1.
 
     Examples
@@ -228,10 +268,18 @@ def flip_matrix(
     [1 -3]
     [0 -1]
     """
+    size = expect_count(size, "size", 1)
+    neuron = expect_index(neuron, size, "neuron")
+    chosen = expect_indices(flipped, size, "flipped")
+    if isinstance(factors, str) or not isinstance(factors, Iterable):
+        raise ArgumentError(f"factors: expected {size} numbers, got {type(factors).__name__}")
+    numbers = RationalMatrix.column(factors)
+    if numbers.nrows != size or neuron in chosen:
+        raise NetworkError(f"flips need {size} factors, and leave neuron {neuron} as it is")
     rows = [[Fraction(int(i == k)) for k in range(size)] for i in range(size)]
-    for k in flipped:
+    for k in chosen:
         rows[k][k] = Fraction(-1)
-        rows[neuron][k] = -factors[k]
+        rows[neuron][k] = -numbers[k, 0]
     return RationalMatrix.from_rows(rows, ncols=size)
 
 
@@ -252,6 +300,8 @@ def normalised(hidden: HiddenHyperplane) -> Network:
     ------
     NetworkError
         More than one neuron hides, or the hiding neuron has a weight 0.
+    ArgumentError
+        The argument is no hidden hyperplane.
 
     Examples
     --------
@@ -260,6 +310,9 @@ def normalised(hidden: HiddenHyperplane) -> Network:
     >>> normalised(hidden_hyperplane(net, 1)).weight(2).rows()
     [(Fraction(1, 1), Fraction(-1, 1))]
     """
+    hidden = expect(
+        hidden, HiddenHyperplane, "hidden", "hidden_hyperplane(network, layer) finds one"
+    )
     network, layer = hidden.network, hidden.layer
     hiding = [i for i in range(network.widths[layer + 1]) if i not in hidden.dead]
     weights = network.weight(layer + 1).row(hiding[0])

@@ -22,7 +22,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from polyrelu.errors import NetworkError
+from polyrelu.errors import ArgumentError, NetworkError
+from polyrelu.support.arguments import expect_integer
 
 __all__ = ["has_identifiable_signs", "identifiable_fraction", "identifiable_fraction_bounds"]
 
@@ -51,7 +52,8 @@ def identifiable_fraction(n1: int, n2: int) -> Fraction:
         The width n_1 is below 2, where the theorem fails, or n_2 is below 1.
 
     Notes
-    ----- Source: the three-layer paper (2026), Theorem 5, arXiv 2605.18319, which bounds the
+    -----
+    Source: the three-layer paper (2026), Theorem 5, arXiv 2605.18319, which bounds the
     fraction; the module derives the exact value.
 
     Examples
@@ -59,7 +61,7 @@ def identifiable_fraction(n1: int, n2: int) -> Fraction:
     >>> identifiable_fraction(2, 1), identifiable_fraction(2, 2)
     (Fraction(1, 2), Fraction(17, 32))
     """
-    _check_widths(n1, n2)
+    n1, n2 = _checked_widths(n1, n2)
     return Fraction((2 ** (n1 + 1) - 2) ** n2 - n1, 2 ** ((n1 + 1) * n2))
 
 
@@ -94,7 +96,7 @@ def identifiable_fraction_bounds(n1: int, n2: int) -> tuple[Fraction, Fraction]:
     >>> low < identifiable_fraction(4, 3) < high
     True
     """
-    _check_widths(n1, n2)
+    n1, n2 = _checked_widths(n1, n2)
     row = Fraction(1, 2 ** (n1 + 1))
     return 1 - 2 * n2 * row - n1 * row**n2, (1 - row) ** n2
 
@@ -113,6 +115,11 @@ def has_identifiable_signs(signs: Sequence[Sequence[int]]) -> bool:
     bool
         True if no row is constant and the second layer hides no hyperplane of the first one.
 
+    Raises
+    ------
+    ArgumentError
+        The argument is no table of the signs 1 and -1 with a row for each neuron.
+
     Notes
     -----
     Source: the three-layer paper (2026), Theorem 5, arXiv 2605.18319.
@@ -122,17 +129,33 @@ def has_identifiable_signs(signs: Sequence[Sequence[int]]) -> bool:
     >>> has_identifiable_signs([[1, -1, 1]]), has_identifiable_signs([[1, -1, -1]])
     (True, False)
     """
-    if any(len(set(row)) == 1 for row in signs):
+    table = _table_of_signs(signs)
+    if any(len(set(row)) == 1 for row in table):
         return False
-    width = len(signs[0]) - 1
+    width = len(table[0]) - 1
     hiding = ([1 if k == j else -1 for k in range(width + 1)] for j in range(width))
-    return not any(all(list(row) == pattern for row in signs) for pattern in hiding)
+    return not any(all(row == pattern for row in table) for pattern in hiding)
 
 
-def _check_widths(n1: int, n2: int) -> None:
-    """Raise an error for widths that the theorem does not cover."""
-    if n1 < 2 or n2 < 1:
+def _table_of_signs(signs: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The rows of a table of signs, or an error for anything else."""
+    problem = "signs: expected rows of 1 and -1, equally long, with at least two entries"
+    try:
+        table = [[int(sign) for sign in row] for row in signs]
+    except (TypeError, ValueError):
+        raise ArgumentError(problem) from None
+    entries = {entry for row in signs for entry in row}
+    if not table or len(set(map(len, table))) > 1 or len(table[0]) < 2 or not entries <= {1, -1}:
+        raise ArgumentError(problem)
+    return table
+
+
+def _checked_widths(n1: int, n2: int) -> tuple[int, int]:
+    """Return the widths as Python integers, or raise an error for widths without a theorem."""
+    widths = expect_integer(n1, "n1"), expect_integer(n2, "n2")
+    if widths[0] < 2 or widths[1] < 1:
         raise NetworkError(
             "the fraction is known for first layers of at least two neurons and second ones of at "
             "least one"
         )
+    return widths

@@ -37,19 +37,38 @@ from fractions import Fraction
 from functools import cached_property
 from random import Random
 
-from polyrelu.errors import NetworkError
+from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import RationalMatrix, primitive, vanishing_subset
 from polyrelu.exact.vectors import dot, negated
-from polyrelu.fibers.linear_part import Carriers, LinearPart, Realisation
+from polyrelu.fibers.linear_part import (
+    Carriers,
+    LinearPart,
+    Realisation,
+    random_source,
+    realise,
+)
 from polyrelu.fibers.nonnegative_rank import NonnegativeRank, nonnegative_column_rank
-from polyrelu.network import Block, Layer, Network, layer_from_rows
+from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
+from polyrelu.network import Block, Layer, layer_from_rows
+from polyrelu.support.arguments import expect, expect_count, expect_indices, expect_integer
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import IntegerRow, Vector
 from polyrelu.symmetry import AbsoluteValueForm, LayerDomain, absolute_value_form_on
 
-__all__ = ["Component", "LayerFiber", "LayerNeurons", "NeuronAssignment", "layer_fiber"]
+__all__ = [
+    "Component",
+    "LayerFiber",
+    "LayerNeurons",
+    "NeuronAssignment",
+    "layer_fiber",
+    "random_layer",
+]
+
+#: Maximum number of hyperplanes that the description of an assignment mentions.
+_MAX_LABELLED = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NeuronAssignment:
     """The numbers of neurons of a layer in each role.
 
@@ -77,6 +96,8 @@ class NeuronAssignment:
     Examples
     --------
     >>> assignment = NeuronAssignment(visible=((1, 0), (1, 1)), groups=(), linear=0, dead=1)
+    >>> print(assignment)
+    neurons on the hyperplanes: 1+0 1+1, 1 dead
     >>> assignment.width, assignment.is_simple
     (4, False)
     """
@@ -96,8 +117,31 @@ class NeuronAssignment:
         """The number of neurons."""
         return sum(map(sum, (*self.visible, *self.groups))) + self.linear + self.dead
 
+    def __str__(self) -> str:
+        pairs = [f"{plus}+{minus}" for plus, minus in self.visible[:_MAX_LABELLED]]
+        if len(self.visible) > _MAX_LABELLED:
+            pairs.append(f"and {len(self.visible) - _MAX_LABELLED} more")
+        on_visible = f"neurons on the hyperplanes: {' '.join(pairs)}"
+        return self.described(on_visible if pairs else "no visible hyperplane")
 
-@dataclass(frozen=True, slots=True)
+    def __repr__(self) -> str:
+        return bracketed(f"NeuronAssignment, {self}")
+
+    def described(self, on_visible: str) -> str:
+        """Return the numbers of neurons in words, given words about the visible hyperplanes."""
+        parts = [on_visible]
+        parts += [
+            f"{plus}+{minus} that cancel on one more hyperplane" for plus, minus in self.groups
+        ]
+        parts += [
+            f"{count} {name}"
+            for count, name in ((self.linear, "linear"), (self.dead, "dead"))
+            if count
+        ]
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class LayerNeurons:
     """The neurons of a hidden layer together with the affine map after it.
 
@@ -141,6 +185,11 @@ class LayerNeurons:
             (Block(source + 1, weight),), RationalMatrix.column(self.offset)
         )
 
+    def __repr__(self) -> str:
+        count, inputs = len(self.rows), len(self.rows[0]) - 1 if self.rows else 0
+        counts = [(count, "neuron"), (inputs, "input"), (len(self.offset), "output")]
+        return f"<LayerNeurons, {count_text(counts)}>"
+
 
 class LayerFiber:
     """All layers of one width with the map of a given layer; made by `layer_fiber`.
@@ -175,14 +224,20 @@ class LayerFiber:
     """
 
     def __init__(
-        self, neurons: LayerNeurons, domain: LayerDomain, width: int | None = None
+        self, neurons: LayerNeurons, domain: LayerDomain, *, width: int | None = None
     ) -> None:
-        self.domain = domain
+        neurons = expect(neurons, LayerNeurons, "neurons")
+        self.domain = expect(domain, LayerDomain, "domain", "LayerDomain.of makes one")
         hidden, outgoing = neurons.layers(0)
         self.form: AbsoluteValueForm = absolute_value_form_on(hidden, outgoing, domain)
         self.normals: tuple[IntegerRow, ...] = tuple(self.form.terms)
-        self.width = len(neurons.rows) if width is None else width
+        self.width = len(neurons.rows) if width is None else expect_count(width, "width")
         self._neurons = neurons
+
+    def __repr__(self) -> str:
+        counts = [(len(self.normals), "visible hyperplane"), (self.domain.dimension, "input")]
+        counts.append((self.outputs, "output"))
+        return f"<LayerFiber, width {self.width}, {count_text(counts)}>"
 
     @cached_property
     def own(self) -> NeuronAssignment:
@@ -242,6 +297,7 @@ class LayerFiber:
         NetworkError
             A visible hyperplane has no neuron, or the numbers of hyperplanes or neurons are others.
         """
+        assignment = expect(assignment, NeuronAssignment, "assignment")
         if len(assignment.visible) != len(self.normals) or not all(map(sum, assignment.visible)):
             raise NetworkError(
                 f"every one of the {len(self.normals)} visible hyperplanes needs a neuron"
@@ -275,8 +331,8 @@ class LayerFiber:
             raise NetworkError(
                 "flips are counted from a layer with one neuron on each visible hyperplane"
             )
-        own = self.own
-        visible = tuple(pair[::-1] if k in flips else pair for k, pair in enumerate(own.visible))
+        own, chosen = self.own, expect_indices(flips, len(self.normals), "flips")
+        visible = tuple(pair[::-1] if k in chosen else pair for k, pair in enumerate(own.visible))
         return self.component(NeuronAssignment(visible, (), own.linear, own.dead))
 
     def simple_components(self) -> Iterator[Component]:
@@ -305,7 +361,7 @@ class LayerFiber:
                     yield Component(self, NeuronAssignment(tuple(visible), groups, linear, dead))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Component:
     """The layers of a fiber with one assignment, up to permutation and positive scaling.
 
@@ -328,6 +384,9 @@ class Component:
 
     fiber: LayerFiber
     assignment: NeuronAssignment
+
+    def __repr__(self) -> str:
+        return bracketed(f"Component, {'empty, ' * self.is_empty}{self.assignment}")
 
     @cached_property
     def part(self) -> LinearPart:
@@ -424,12 +483,12 @@ class Component:
             carried + on_planes + in_groups + given.dead * (self.fiber.domain.bounded_dimension + m)
         )
 
-    def member(self, rng: Random | None = None) -> LayerNeurons | None:
+    def member(self, *, seed: int | None = None) -> LayerNeurons | None:
         """Return a layer of the component, or a random one.
 
         Parameters
         ----------
-        rng
+        seed
             If given, free numbers are random; otherwise they are chosen simply.
 
         Returns
@@ -438,14 +497,7 @@ class Component:
             Neurons in the order of the assignment, with primitive integer rows; None if the
             component is empty.
         """
-        found = self.part.realisation(rng)
-        if found is None:
-            return None
-        neurons = [*self._visible_neurons(found, rng), *self._group_neurons(found, rng)]
-        neurons += [*self._linear_neurons(found, rng), *self._dead_neurons(rng)]
-        scaled = [_with_primitive_row(row, column) for row, column in neurons]
-        rows, columns = tuple(row for row, _ in scaled), tuple(column for _, column in scaled)
-        return self._with_offset(rows, columns)
+        return random_layer(self, random_source(seed))
 
     def _visible_neurons(
         self, found: Realisation, rng: Random | None
@@ -547,19 +599,36 @@ class Component:
         return LayerNeurons(rows, columns, tuple(a - b for a, b in zip(wanted, value, strict=True)))
 
 
+def random_layer(component: Component, rng: Random | None) -> LayerNeurons | None:
+    """Return a layer of a component, drawn from a source of random numbers if one is given."""
+    found = realise(component.part, rng)
+    if found is None:
+        return None
+    neurons = [*component._visible_neurons(found, rng), *component._group_neurons(found, rng)]
+    neurons += [*component._linear_neurons(found, rng), *component._dead_neurons(rng)]
+    scaled = [_with_primitive_row(row, column) for row, column in neurons]
+    rows, columns = tuple(row for row, _ in scaled), tuple(column for _, column in scaled)
+    return component._with_offset(rows, columns)
+
+
 def layer_fiber(
-    network: Network, layer: int, domain: LayerDomain | None = None, width: int | None = None
+    network: NetworkLike,
+    layer: int,
+    domain: LayerDomain | DomainLike = None,
+    *,
+    width: int | None = None,
 ) -> LayerFiber:
     """Return the fiber of a hidden layer of a plain stack, together with the weights after it.
 
     Parameters
     ----------
     network
-        A plain stack.
+        A network, or what `polyrelu.load` takes; a plain stack.
     layer
         The number of a hidden layer with weights after it, counted from 1.
     domain
-        The set on which the maps agree; None for R^n if the layer is the first one, and for the
+        The set on which the maps agree, a polyhedron with interior in the space of the layer's
+        inputs, or text like "orthant"; None for R^n if the layer is the first one, and for the
         orthant otherwise. The image of the layers before may be smaller than the orthant; then the
         fiber is only a part of the parameters with the same function.
     width
@@ -575,6 +644,8 @@ def layer_fiber(
     NetworkError
         The network is not a plain stack, it has no such layer, or the width is below the number of
         visible hyperplanes.
+    DomainError
+        The domain has no interior or lies in another space.
 
     Notes
     -----
@@ -588,28 +659,40 @@ def layer_fiber(
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), second, ([[1, 1]], [0])])
     >>> fiber = layer_fiber(net, 2)
     >>> fiber.own
-    NeuronAssignment(visible=((1, 0),), groups=(), linear=1, dead=0)
+    <NeuronAssignment, neurons on the hyperplanes: 1+0, 1 linear>
     >>> [(part.flips, part.dimension) for part in fiber.simple_components() if not part.is_empty]
     [((), 1), ((0,), 1)]
     """
+    network, layer = as_network(network), expect_integer(layer, "layer")
     if not network.is_plain or not 1 <= layer <= network.hidden_layers or layer == network.depth:
         raise NetworkError("a layer of a plain stack is asked for, with weights after it")
-    if domain is None:
-        size = network.widths[layer - 1]
-        domain = LayerDomain.whole_space(size) if layer == 1 else LayerDomain.orthant(size)
+    space = _layer_domain(domain, layer, network.widths[layer - 1])
     hidden, after = network.layers[layer - 1], network.layers[layer]
     neurons = LayerNeurons(
         tuple(hidden.augmented().rows()),
         tuple(after.weight.transpose().rows()),
         tuple(after.bias.entries()),
     )
-    fiber = LayerFiber(neurons, domain, width)
+    fiber = LayerFiber(neurons, space, width=width)
     if fiber.width < len(fiber.normals):
         raise NetworkError(
             f"{len(fiber.normals)} hyperplanes are visible, more than {fiber.width} neurons can "
             "make"
         )
     return fiber
+
+
+def _layer_domain(domain: LayerDomain | DomainLike, layer: int, size: int) -> LayerDomain:
+    """The domain of a layer with `size` inputs, in any form; R^n or the orthant for None."""
+    if domain is None:
+        return LayerDomain.whole_space(size) if layer == 1 else LayerDomain.orthant(size)
+    if not isinstance(domain, LayerDomain):
+        return LayerDomain.of(as_domain(domain, size))
+    if domain.dimension != size:
+        raise DomainError(
+            f"domain: lies in R^{domain.dimension}, but layer {layer} has {size} inputs"
+        )
+    return domain
 
 
 def _is_mixed(pair: tuple[int, int]) -> bool:

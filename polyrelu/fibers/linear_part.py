@@ -36,16 +36,18 @@ from random import Random
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, kernel, rank, row_basis, solve
 from polyrelu.exact.vectors import add_multiple, dot, linear_combination
+from polyrelu.support.arguments import expect, expect_integer
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import Vector
 from polyrelu.symmetry import LayerDomain
 
-__all__ = ["Carriers", "LinearPart", "Realisation"]
+__all__ = ["Carriers", "LinearPart", "Realisation", "random_source", "realise"]
 
 #: Maximum number of steps, doubled or quartered each time, that try to make a form bounded below.
 _MAX_ADJUSTMENTS = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Carriers:
     """The neurons that may contribute to a linear part.
 
@@ -68,8 +70,20 @@ class Carriers:
     pairs: int
     linear: int
 
+    def __str__(self) -> str:
+        return count_text(
+            [
+                (self.doubled.nrows, "doubled hyperplane"),
+                (self.pairs, "pair"),
+                (self.linear, "linear neuron"),
+            ]
+        )
 
-@dataclass(frozen=True, slots=True)
+    def __repr__(self) -> str:
+        return bracketed(f"Carriers, {self}")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Realisation:
     """A solution of R = D H + P G + X U.
 
@@ -102,6 +116,10 @@ class Realisation:
     pair_forms: RationalMatrix
     linear_weights: RationalMatrix
     linear_forms: RationalMatrix
+
+    def __repr__(self) -> str:
+        counts = Carriers(self.doubled.transpose(), self.pair_forms.nrows, self.linear_forms.nrows)
+        return bracketed(f"Realisation, {counts}")
 
 
 class LinearPart:
@@ -136,7 +154,20 @@ class LinearPart:
     """
 
     def __init__(self, remainder: RationalMatrix, carriers: Carriers, domain: LayerDomain) -> None:
-        self.remainder, self.domain, self.carriers = remainder, domain, carriers
+        self.remainder = expect(
+            remainder, RationalMatrix, "remainder", "RationalMatrix.from_rows makes one"
+        )
+        self.carriers = expect(carriers, Carriers, "carriers")
+        self.domain = expect(domain, LayerDomain, "domain", "LayerDomain.of makes one")
+        if {remainder.ncols, carriers.doubled.ncols} != {domain.dimension}:
+            raise DomainError(
+                f"R has {remainder.ncols} columns and H has {carriers.doubled.ncols}, but the "
+                f"domain lies in R^{domain.dimension}"
+            )
+
+    def __repr__(self) -> str:
+        m, n = self.remainder.shape
+        return bracketed(f"LinearPart, R of shape ({m}, {n}), {self.carriers}")
 
     # -- the quantities of the theorem ----------------------------------------------------------
 
@@ -261,14 +292,9 @@ class LinearPart:
         ranks = range(rho, min(m, t - 1) + 1)
         return [((p - rho) * (m - p) + t * p + free * (t - p) + t * own, t - p) for p in ranks]
 
-    def realisation(self, rng: Random | None = None) -> Realisation | None:
-        """Return one solution, or a random solution if `rng` is given; None if there is none."""
-        if not self.is_realisable:
-            return None
-        forms = self._realising_forms()
-        if rng is not None:
-            forms = self._randomised(forms, rng)
-        return self._realisation_with(forms, rng)
+    def realisation(self, *, seed: int | None = None) -> Realisation | None:
+        """Return one solution, or a random solution if a seed is given; None if there is none."""
+        return realise(self, random_source(seed))
 
     # -- solutions ------------------------------------------------------------------------------
 
@@ -460,6 +486,21 @@ class LinearPart:
         if rng is not None:
             weights = weights + _random_left_kernel(self.carriers.doubled, rest.nrows, rng)
         return weights
+
+
+def realise(part: LinearPart, rng: Random | None) -> Realisation | None:
+    """Return a solution of a linear part, drawn from a source of random numbers if one is given."""
+    if not part.is_realisable:
+        return None
+    forms = part._realising_forms()
+    if rng is not None:
+        forms = part._randomised(forms, rng)
+    return part._realisation_with(forms, rng)
+
+
+def random_source(seed: int | None) -> Random | None:
+    """Return the source of random numbers for a seed, None for none."""
+    return None if seed is None else Random(expect_integer(seed, "seed"))
 
 
 def _perturbed(form: Vector, rng: Random, domain: LayerDomain) -> Vector:

@@ -20,16 +20,22 @@ set.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from random import Random
 from typing import Literal, Protocol
 
 from polyrelu.errors import DomainError, NetworkError
-from polyrelu.exact import Polyhedron, rank
+from polyrelu.exact import rank
 from polyrelu.fibers.equations import Conditions, conditions_of, hidden_conditions
-from polyrelu.fibers.hidden import HiddenHyperplane, hidden_hyperplane
+from polyrelu.fibers.hidden import HiddenHyperplane, hidden_hyperplane, random_translation
 from polyrelu.fibers.layer import Component, LayerFiber, layer_fiber
+from polyrelu.fibers.linear_part import random_source
+from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
+from polyrelu.support.arguments import expect_integer
+from polyrelu.support.display import bracketed, count_text, html_columns
 from polyrelu.symmetry import LayerDomain
 
 __all__ = ["Fiber", "FiberComponent", "HiddenComponent", "LayerComponent", "fiber"]
@@ -57,13 +63,24 @@ class ListingSettings:
 
 
 _SETTINGS = ListingSettings()
-#: Maximum number of hyperplanes that the label of a component mentions.
-_MAX_LABELLED = 16
+#: Maximum number of unknowns of a component whose relations a notebook shows.
+_MAX_UNKNOWNS = 60
+#: Maximum number of components that a notebook lists.
+_MAX_LISTED = 24
 _ONLY_SIMPLE = "assignments with several neurons on one hyperplane are not listed"
 _GENERIC = "complete among generic parameters if the network is generic"
 
 #: The set of parameters among which a list of components is complete; see `Fiber`.
 Completeness = Literal["all", "simple", "generic", "part"]
+
+
+#: Among what parameters a list is complete, in few words.
+_COMPLETE: dict[Completeness, str] = {
+    "all": "complete among all parameters",
+    "simple": "complete among simple parameters",
+    "generic": "complete if generic, among generic parameters",
+    "part": "a part of the fiber",
+}
 
 
 class FiberComponent(Protocol):
@@ -101,14 +118,14 @@ class FiberComponent(Protocol):
     def unknowns(self) -> int:
         """The approximate number of unknowns in the equations."""
 
-    def member(self, rng: Random | None = None) -> Network:
-        """Return one of the networks, or a random one if `rng` is given."""
+    def member(self, *, seed: int | None = None) -> Network:
+        """Return one of the networks, or a random one if a seed is given."""
 
     def conditions(self) -> Conditions:
         """Return the equations and inequalities of the component."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LayerComponent:
     """The networks whose layers ℓ and ℓ+1 lie in a component of the fiber of layer ℓ.
 
@@ -138,30 +155,17 @@ class LayerComponent:
     def label(self) -> str:
         """The numbers of neurons in each role, in words."""
         given = self.component.assignment
-        parts = [self._visible_label]
-        parts += [
-            f"{plus}+{minus} that cancel on one more hyperplane" for plus, minus in given.groups
-        ]
-        parts += [
-            f"{count} {name}"
-            for count, name in ((given.linear, "linear"), (given.dead, "dead"))
-            if count
-        ]
-        return ", ".join(parts)
-
-    @property
-    def _visible_label(self) -> str:
-        """The flipped hyperplanes if this can be said, otherwise the neurons on each hyperplane."""
-        given = self.component.assignment
         if given.is_simple and self.component.fiber.own.is_simple:
             flips = self.component.flips
-            return f"{_counted('hyperplane', flips)} flipped" if flips else "orientations as given"
-        if not given.visible:
-            return "no visible hyperplane"
-        pairs = [f"{plus}+{minus}" for plus, minus in given.visible[:_MAX_LABELLED]]
-        if len(given.visible) > _MAX_LABELLED:
-            pairs.append(f"and {len(given.visible) - _MAX_LABELLED} more")
-        return f"neurons on the hyperplanes: {' '.join(pairs)}"
+            visible = f"{_counted('hyperplane', flips)} flipped" if flips else ""
+            return given.described(visible or "orientations as given")
+        return str(given)
+
+    def __repr__(self) -> str:
+        return bracketed(f"LayerComponent, {_facts(self)}")
+
+    def _repr_latex_(self) -> str | None:
+        return _latex(self)
 
     @property
     def dimension(self) -> int | None:
@@ -182,12 +186,12 @@ class LayerComponent:
         fiber = self.component.fiber
         return fiber.width * (fiber.domain.dimension + 1 + fiber.outputs)
 
-    def member(self, rng: Random | None = None) -> Network:
+    def member(self, *, seed: int | None = None) -> Network:
         """Return the network with the two layers of a member of the component.
 
         Parameters
         ----------
-        rng
+        seed
             If given, the member is random.
 
         Returns
@@ -200,7 +204,7 @@ class LayerComponent:
         NetworkError
             The component is empty.
         """
-        neurons = self.component.member(rng)
+        neurons = self.component.member(seed=seed)
         if neurons is None:
             raise NetworkError("the component is empty")
         hidden, outgoing = neurons.layers(self.layer - 1)
@@ -211,7 +215,7 @@ class LayerComponent:
         return conditions_of(self.component)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HiddenComponent:
     """The translations of a hidden hyperplane after some flips.
 
@@ -245,6 +249,12 @@ class HiddenComponent:
         flips = f", {_counted('neuron', self.flipped)} flipped" if self.flipped else ""
         return f"hyperplane of neuron {self.hidden.neuron} translated{flips}"
 
+    def __repr__(self) -> str:
+        return bracketed(f"HiddenComponent, {_facts(self)}")
+
+    def _repr_latex_(self) -> str | None:
+        return _latex(self)
+
     @property
     def dimension(self) -> int:
         """The dimension as in `HiddenHyperplane.dimension`."""
@@ -263,20 +273,23 @@ class HiddenComponent:
             network.widths[k] * (network.widths[k - 1] + 1) for k in (self.layer, self.layer + 1)
         )
 
-    def member(self, rng: Random | None = None) -> Network:
-        """Return the network with these flips, translated at random if `rng` is given."""
+    def member(self, *, seed: int | None = None) -> Network:
+        """Return the network with these flips, translated at random if a seed is given."""
+        rng = random_source(seed)
         if rng is None:
-            return self.hidden.member(self.flipped)
-        return self.hidden.member(self.flipped, self.hidden.random_shift(rng), rng)
+            return self.hidden.member(flipped=self.flipped)
+        return random_translation(self.hidden, self.flipped, rng)
 
     def conditions(self) -> Conditions:
         """Return the equations and inequalities of the component, see `hidden_conditions`."""
-        return hidden_conditions(self.hidden, self.flipped)
+        return hidden_conditions(self.hidden, flipped=self.flipped)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Fiber:
     """The set of parameters with the function of a network, as a list of components.
+
+    A fiber has a length and can be iterated over, component by component.
 
     Attributes
     ----------
@@ -296,7 +309,9 @@ class Fiber:
     --------
     >>> from polyrelu.network import from_arrays
     >>> found = fiber(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])]))    # |x|
-    >>> found.dimension, len(found.components), found.complete
+    >>> found
+    <Fiber, 1-2-1, dimension 0, 1 component, complete among all parameters>
+    >>> found.dimension, len(found), found.complete
     (0, 1, 'all')
     """
 
@@ -304,6 +319,35 @@ class Fiber:
     components: tuple[FiberComponent, ...]
     complete: Completeness
     reason: str
+
+    def __len__(self) -> int:
+        return len(self.components)
+
+    def __iter__(self) -> Iterator[FiberComponent]:
+        return iter(self.components)
+
+    def __repr__(self) -> str:
+        count = count_text([(len(self), "component")])
+        size = f"dimension {_known(self.dimension)}, {count}"
+        return bracketed(f"Fiber, {self.network.architecture}, {size}, {_COMPLETE[self.complete]}")
+
+    def _repr_html_(self) -> str:
+        rows: list[list[object]] = [
+            [number, part.layer, part.label, _known(part.dimension)]
+            for number, part in enumerate(self.components[:_MAX_LISTED])
+        ]
+        if len(self) > _MAX_LISTED:
+            rows.append(["…", "", f"{len(self) - _MAX_LISTED} more", ""])
+        table = html_columns(["component", "layer", "parameters", "dimension"], rows)
+        return f"<p>{escape(repr(self)[1:-1])}</p>{table}"
+
+    def _repr_latex_(self) -> str | None:
+        if sum(part.unknowns for part in self.components) > _MAX_UNKNOWNS:
+            return None
+        parts = [_latex(part) for part in self.components]
+        if None in parts:
+            return None
+        return "\n".join(f"\\[\\text{{component {k}}}\\]\n{t}" for k, t in enumerate(parts))
 
     @property
     def dimension(self) -> int | None:
@@ -314,21 +358,22 @@ class Fiber:
         known = [component.dimension for component in self.components]
         return None if None in known else max(size for size in known if size is not None)
 
-    def sample(self, rng: Random) -> Network:
+    def sample(self, seed: int = 0) -> Network:
         """Return a random member of a random component."""
-        return rng.choice(self.components).member(rng)
+        rng = Random(expect_integer(seed, "seed"))
+        return rng.choice(self.components).member(seed=rng.getrandbits(64))
 
 
-def fiber(network: Network, domain: Polyhedron | None = None) -> Fiber:
+def fiber(network: NetworkLike, domain: DomainLike = None) -> Fiber:
     """Describe the networks of one architecture that compute the function of a plain stack.
 
     Parameters
     ----------
     network
-        A plain stack with at least one hidden layer.
+        A network, or what `polyrelu.load` takes; a plain stack with at least one hidden layer.
     domain
         For one hidden layer with an affine output: a polyhedron with interior on which the
-        functions agree. None for R^n.
+        functions agree, or text like "box:-1,1". None for R^n.
 
     Returns
     -------
@@ -341,7 +386,7 @@ def fiber(network: Network, domain: Polyhedron | None = None) -> Fiber:
         The network is not a plain stack or has no hidden layer, or a domain is given for a deeper
         network or for a network that ends in a ReLU.
     DomainError
-        The domain has no interior.
+        The domain has no interior, or lies in another space.
 
     Notes
     -----
@@ -356,6 +401,8 @@ def fiber(network: Network, domain: Polyhedron | None = None) -> Fiber:
     (1, 'generic', ['hyperplane of neuron 0 translated',
     'hyperplane of neuron 0 translated, neuron 1 flipped'])
     """
+    network = as_network(network)
+    polyhedron = as_domain(domain, network.inputs)
     if not network.is_plain or network.depth < 2:
         shape = network.architecture if network.is_plain else "with connections that skip layers"
         raise NetworkError(
@@ -363,8 +410,8 @@ def fiber(network: Network, domain: Polyhedron | None = None) -> Fiber:
             f"{shape}"
         )
     if network.depth == 2 and network.last == "affine":
-        return _one_hidden_layer(network, domain)
-    if domain is not None:
+        return _one_hidden_layer(network, LayerDomain.of(polyhedron))
+    if polyhedron.inequalities or polyhedron.equations:
         raise NetworkError(
             "a domain can be given for one hidden layer with an affine output only; leave it out"
         )
@@ -374,9 +421,8 @@ def fiber(network: Network, domain: Polyhedron | None = None) -> Fiber:
     return _bottleneck_fiber(network)
 
 
-def _one_hidden_layer(network: Network, domain: Polyhedron | None) -> Fiber:
+def _one_hidden_layer(network: Network, space: LayerDomain) -> Fiber:
     """Return the fiber of a network with one hidden layer and an affine output."""
-    space = LayerDomain.whole_space(network.inputs) if domain is None else LayerDomain.of(domain)
     components, complete, reason = _layer_components(network, 1, layer_fiber(network, 1, space))
     return Fiber(network, components, complete, reason)
 
@@ -459,3 +505,24 @@ def _fiber_in_parts(network: Network, reason: str) -> Fiber:
 def _counted(name: str, numbers: tuple[int, ...]) -> str:
     """Return a noun with numbers, in the plural for several numbers."""
     return f"{name}{'s' * (len(numbers) > 1)} {' '.join(map(str, numbers))}"
+
+
+def _known(dimension: int | None) -> str:
+    """Return a dimension as text."""
+    return "not known" if dimension is None else str(dimension)
+
+
+def _facts(component: FiberComponent) -> str:
+    """Return what identifies a component, in one line."""
+    label = f"layer {component.layer}: {component.label}"
+    return f"{label}, dimension {_known(component.dimension)}"
+
+
+def _latex(component: FiberComponent) -> str | None:
+    """Return the relations of a component for a notebook; None if they are too long."""
+    if component.unknowns > _MAX_UNKNOWNS:
+        return None
+    try:
+        return component.conditions()._repr_latex_()
+    except DomainError:  # the domain has too many vertices
+        return None

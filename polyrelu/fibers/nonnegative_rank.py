@@ -32,13 +32,15 @@ from polyrelu.exact import (
 )
 from polyrelu.exact.vectors import dot
 from polyrelu.fibers.linear_part import Carriers, LinearPart
+from polyrelu.support.arguments import expect
+from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Vector
 from polyrelu.symmetry import LayerDomain
 
 __all__ = ["NonnegativeRank", "nonnegative_column_rank"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NonnegativeRank:
     """The nonnegative column rank of a matrix, with its certificates.
 
@@ -87,6 +89,12 @@ class NonnegativeRank:
     def value(self) -> int:
         """The nonnegative column rank, ρ or ρ + 1."""
         return self.left_factor.ncols
+
+    def __repr__(self) -> str:
+        m, n = self.matrix.shape
+        return bracketed(
+            f"NonnegativeRank, {self.value} for a matrix of shape ({m}, {n}) and rank {self.rank}"
+        )
 
     def verify(self) -> bool:
         """Check all certificates in plain fractions; if they hold, `value` is correct.
@@ -163,6 +171,11 @@ def nonnegative_column_rank(matrix: RationalMatrix) -> NonnegativeRank:
     NonnegativeRank
         The rank with a minor, a factorisation, and the vector y or λ.
 
+    Raises
+    ------
+    ArgumentError
+        The argument is no `RationalMatrix`.
+
     Notes
     -----
     Source: the three-layer paper (2026), Propositions 28 and 29, arXiv 2605.18319.
@@ -175,6 +188,7 @@ def nonnegative_column_rank(matrix: RationalMatrix) -> NonnegativeRank:
     >>> nonnegative_column_rank(RationalMatrix.from_rows([[2, -1]])).relation
     (Fraction(1, 1), Fraction(2, 1))
     """
+    matrix = expect(matrix, RationalMatrix, "matrix", "RationalMatrix.from_rows makes one")
     rows = row_basis(matrix)
     columns = column_basis(matrix.take(rows=rows)) if rows else ()
     pointing, relation = _pointing_or_relation(matrix)

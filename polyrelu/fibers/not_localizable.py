@@ -21,6 +21,8 @@ from fractions import Fraction
 
 from polyrelu.errors import NetworkError
 from polyrelu.network import Network, from_arrays
+from polyrelu.support.arguments import expect_integer
+from polyrelu.support.display import bracketed
 
 __all__ = ["NotLocalizable", "not_localizable"]
 
@@ -28,7 +30,7 @@ _Rows = list[list[Fraction]]
 _Layer = tuple[_Rows, list[Fraction]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NotLocalizable:
     """A network that is not identifiable, with its two identifiable compositions of three layers.
 
@@ -52,8 +54,11 @@ class NotLocalizable:
     first: Network
     second: Network
 
+    def __repr__(self) -> str:
+        return bracketed(f"NotLocalizable, a network of widths {self.network.architecture}")
 
-def not_localizable(widths: Sequence[int], seed: int = 0) -> NotLocalizable:
+
+def not_localizable(widths: Sequence[int], *, seed: int = 0) -> NotLocalizable:
     """Build a non-identifiable network whose two compositions of three layers are identifiable.
 
     Parameters
@@ -90,7 +95,7 @@ def not_localizable(widths: Sequence[int], seed: int = 0) -> NotLocalizable:
     polyrelu.errors.NetworkError: n_1 = 1: layers 1 and 2 of one neuron each are never ...
     """
     _check_widths(widths)
-    rng = random.Random(seed)
+    rng = random.Random(expect_integer(seed, "seed"))
     n0, n1, n2, n3, n4 = widths
     layers = [_first_layer(n0, n1, rng), _bounded_layer(n1, n2, rng)]
     bound = layers[1][1]
@@ -102,7 +107,8 @@ def not_localizable(widths: Sequence[int], seed: int = 0) -> NotLocalizable:
 
 def _check_widths(widths: Sequence[int]) -> None:
     """Raise an error for widths for which there is no example here."""
-    if len(widths) != 5 or not all(isinstance(n, int) and n >= 1 for n in widths):
+    is_sequence = isinstance(widths, Sequence) and len(widths) == 5
+    if not is_sequence or not all(isinstance(n, int) and n >= 1 for n in widths):
         raise NetworkError("widths are five positive integers (n_0, n_1, n_2, n_3, n_4)")
     n0, n1, n2, n3, _ = widths
     if not n0 >= n1 >= n2:

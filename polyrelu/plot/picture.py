@@ -175,8 +175,11 @@ def picture(
             )
         else:
             name = f"level set: output {output} = {level}"
-            found = level_set(network, level, output=output, domain=polyhedron, progress=progress)
-            paint_level_set(canvas, found, name)
+            paint_level_set(
+                canvas,
+                level_set(network, level, polyhedron, output=output, progress=progress),
+                name,
+            )
         return Picture(what, view, canvas.ax.figure, dict(canvas.counts))
     cells = require_complete(canonical_complex(network, polyhedron, progress=progress))
     if what == "layers":
@@ -267,7 +270,7 @@ def surface(
     if what == "boundary":
         return decision_boundary(network, polyhedron, progress=progress)
     if what == "level":
-        return level_set(network, level, output=output, domain=polyhedron, progress=progress)
+        return level_set(network, level, polyhedron, output=output, progress=progress)
     if what not in ("zeros", "weights"):
         raise DomainError(f"{what} is no surface; choose one of zeros, weights, boundary, level")
     cells = require_complete(canonical_complex(network, polyhedron, progress=progress))

@@ -22,6 +22,7 @@ __all__ = [
     "expect_count",
     "expect_function",
     "expect_index",
+    "expect_indices",
     "expect_integer",
     "expect_limit",
     "expect_list",
@@ -103,6 +104,25 @@ def expect_count(value: object, name: str, least: int = 0) -> int:
     if number < least:
         raise ArgumentError(f"{name}: expected an integer, at least {least}, got {number}")
     return number
+
+
+def expect_indices(values: object, size: int, name: str) -> tuple[int, ...]:
+    """Return an argument that lists different ones of `size` things, counted from 0.
+
+    Examples
+    --------
+    >>> expect_indices([2, 0], 3, "neurons")
+    (2, 0)
+    >>> expect_indices([1, 1], 3, "neurons")
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: neurons: 1 is given twice
+    """
+    indices = tuple(expect_index(value, size, name) for value in expect_list(values, name))
+    if len(set(indices)) < len(indices):
+        twice = next(index for index in indices if indices.count(index) > 1)
+        raise ArgumentError(f"{name}: {twice} is given twice")
+    return indices
 
 
 def expect_index(value: object, size: int, name: str, first: int = 0) -> int:

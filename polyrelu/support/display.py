@@ -13,7 +13,7 @@ from importlib import import_module
 
 from polyrelu.errors import PolyreluError
 
-__all__ = ["bracketed", "count_text", "html_table", "shortened", "svg_of"]
+__all__ = ["bracketed", "count_text", "html_columns", "html_table", "shortened", "svg_of"]
 
 #: Maximum number of characters of the line that stands for an object.
 _WIDTH = 100
@@ -83,3 +83,16 @@ def html_table(rows: Iterable[tuple[str, str]]) -> str:
     """
     cells = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows)
     return f"<table>{''.join(cells)}</table>"
+
+
+def html_columns(titles: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table with a title above each column; titles and cells are escaped.
+
+    Examples
+    --------
+    >>> html_columns(["region"], [["<b>"]])
+    '<table><tr><th>region</th></tr><tr><td>&lt;b&gt;</td></tr></table>'
+    """
+    head = "".join(f"<th>{escape(title)}</th>" for title in titles)
+    lines = ["".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows]
+    return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"

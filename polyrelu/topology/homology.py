@@ -14,17 +14,20 @@ docs/theory/topology.md.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
-from polyrelu.complex import Subcomplex
-from polyrelu.errors import DomainError
+from polyrelu.complex import PolyhedralComplex, Subcomplex
+from polyrelu.errors import ArgumentError, DomainError
+from polyrelu.support.arguments import expect
+from polyrelu.support.display import bracketed
 from polyrelu.topology.chains import cellular_chains
 from polyrelu.topology.smith import chain_divisors
 
 __all__ = ["Homology", "betti_numbers", "homology"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Homology:
     """The homology of a closed union of cells.
 
@@ -44,6 +47,8 @@ class Homology:
     Examples
     --------
     >>> circle = Homology((1, 1), ((), ()), 0, 0)
+    >>> circle
+    <Homology, H_0 = Z, H_1 = Z>
     >>> circle.betti_mod_2
     (1, 1)
     """
@@ -96,6 +101,47 @@ class Homology:
             for b, here, below in zip(self.betti, lost_ranks, [0, *lost_ranks[:-1]], strict=True)
         )
 
+    def __str__(self) -> str:
+        groups = (
+            f"H_{k} = {' + '.join(_power(name, count) for name, count in summands)}"
+            for k, summands in enumerate(self._summands)
+            if summands
+        )
+        return ", ".join(groups) or "every H_k = 0"
+
+    def __repr__(self) -> str:
+        return bracketed(f"Homology, {self}")
+
+    def _repr_latex_(self) -> str:
+        groups = []
+        for k, summands in enumerate(self._summands):
+            sum_of = r" \oplus ".join(_latex_power(*each) for each in summands)
+            groups.append(f"H_{{{k}}} = {sum_of or 0}")
+        return f"${', '.join(groups)}$"
+
+    @property
+    def _summands(self) -> list[list[tuple[str, int]]]:
+        """For every dimension the cyclic summands Z and Z/d of the group, and how often each is."""
+        return [
+            [*([("Z", betti)] if betti else []), *Counter(f"Z/{d}" for d in torsion).items()]
+            for betti, torsion in zip(self.betti, self.torsion, strict=True)
+        ]
+
+
+def _power(name: str, count: int) -> str:
+    """A power of a cyclic group as text."""
+    if count == 1:
+        return name
+    return f"({name})^{count}" if "/" in name else f"{name}^{count}"
+
+
+def _latex_power(name: str, count: int) -> str:
+    """A power of a cyclic group in LaTeX."""
+    text = name.replace("Z", r"\mathbb{Z}")
+    if count == 1:
+        return text
+    return f"({text})^{{{count}}}" if "/" in name else f"{text}^{{{count}}}"
+
 
 def homology(part: Subcomplex) -> Homology:
     """Compute the homology of the union of the cells of a subcomplex, bounded or not.
@@ -103,7 +149,8 @@ def homology(part: Subcomplex) -> Homology:
     Parameters
     ----------
     part
-        A subcomplex; the whole complex need not be complete.
+        A subcomplex, such as a level set or a bent hyperplane; the whole complex need not be
+        complete. A complex itself is an error, because its cells fill a convex domain.
 
     Returns
     -------
@@ -114,6 +161,8 @@ def homology(part: Subcomplex) -> Homology:
     ------
     DomainError
         The subcomplex lacks a face of one of its cells.
+    ArgumentError
+        The argument is no subcomplex.
 
     Examples
     --------
@@ -125,6 +174,7 @@ def homology(part: Subcomplex) -> Homology:
     >>> circle.betti, circle.torsion, circle.euler_characteristic
     ((1, 1, 0), ((), (), ()), 0)
     """
+    part = _subcomplex(part)
     chains, lowest = cellular_chains(part), part.cells.lineality_dim
     divisors = [*chain_divisors(chains), (0, ())]
     ranks = [ones + len(others) for ones, others in divisors]
@@ -139,7 +189,7 @@ def homology(part: Subcomplex) -> Homology:
     )
 
 
-def betti_numbers(part: Subcomplex, characteristic: int = 0) -> tuple[int, ...]:
+def betti_numbers(part: Subcomplex, *, characteristic: int = 0) -> tuple[int, ...]:
     """Compute the Betti numbers of the union of the cells of a subcomplex.
 
     Parameters
@@ -158,6 +208,8 @@ def betti_numbers(part: Subcomplex, characteristic: int = 0) -> tuple[int, ...]:
     ------
     DomainError
         The subcomplex lacks a face of one of its cells, or no field has this characteristic.
+    ArgumentError
+        The argument is no subcomplex.
 
     Examples
     --------
@@ -168,6 +220,16 @@ def betti_numbers(part: Subcomplex, characteristic: int = 0) -> tuple[int, ...]:
     (1, 0)
     """
     return homology(part).betti_over(characteristic)
+
+
+def _subcomplex(part: object) -> Subcomplex:
+    """The argument itself, or an error that says what makes a subcomplex."""
+    if isinstance(part, PolyhedralComplex):
+        raise ArgumentError(
+            "part: expected Subcomplex, got the whole PolyhedralComplex, whose cells fill a convex "
+            "domain; level_set, decision_boundary, bent_hyperplane and Subcomplex.closure make one"
+        )
+    return expect(part, Subcomplex, "part", "polyrelu.topology.level_set makes one")
 
 
 def _alternating_sum(numbers: list[int] | tuple[int, ...]) -> int:

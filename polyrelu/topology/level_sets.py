@@ -29,9 +29,18 @@ from typing import Literal
 import numpy as np
 
 from polyrelu.complex import PolyhedralComplex, Subcomplex, canonical_complex
-from polyrelu.errors import DomainError
-from polyrelu.exact import Polyhedron, Rational, RationalMatrix, row_basis, to_fraction
+from polyrelu.errors import DomainError, NetworkError
+from polyrelu.exact import (
+    Polyhedron,
+    Rational,
+    RationalMatrix,
+    format_rational,
+    row_basis,
+    to_fraction,
+)
+from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Block, Layer, Network
+from polyrelu.support.display import bracketed
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Mask, Signs
 
@@ -54,7 +63,7 @@ class UnfinishedError(DomainError):
 Kind = Literal["level", "sublevel", "superlevel", "boundary", "class"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OutputSet(Subcomplex):
     """A set of points described by the signs of T f - c, where f are the outputs of a network.
 
@@ -77,8 +86,10 @@ class OutputSet(Subcomplex):
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])  # |x|
     >>> half = level_set(net, "1/2")
-    >>> half.kind, half.rows, half.levels, half.f_vector
-    ('level', ((1,),), (Fraction(1, 2),), (2, 0))
+    >>> half.kind, half.rows, half.levels
+    ('level', ((1,),), (Fraction(1, 2),))
+    >>> half
+    <OutputSet, f_0 = 1/2, cells by dimension (2, 0)>
     """
 
     kind: Kind
@@ -89,6 +100,20 @@ class OutputSet(Subcomplex):
     def outputs(self) -> int:
         """The number n_L of outputs."""
         return len(self.rows[0])
+
+    def __repr__(self) -> str:
+        return bracketed(f"OutputSet, {self._description}, cells by dimension {self.f_vector}")
+
+    @property
+    def _description(self) -> str:
+        """Which points belong to the set, in words or as a formula."""
+        if self.kind == "boundary":
+            return f"decision boundary of {self.outputs} outputs"
+        output = self.rows[0].index(1)
+        if self.kind == "class":
+            return f"f_{output} is the largest of {self.outputs} outputs"
+        sign = {"level": "=", "sublevel": "≤", "superlevel": "≥"}[self.kind]
+        return f"f_{output} {sign} {format_rational(self.levels[0])[:40]}"
 
 
 def pair_rows(outputs: int) -> list[list[int]]:
@@ -137,10 +162,11 @@ def largest_outputs(signs: Signs, outputs: int) -> Mask:
 
 
 def level_set(
-    network: Network,
+    network: NetworkLike,
     level: Rational,
+    domain: DomainLike = None,
+    *,
     output: int = 0,
-    domain: Polyhedron | None = None,
     progress: Progress | None = None,
 ) -> OutputSet:
     """Cut out the points of a domain where an output has a given value.
@@ -148,14 +174,14 @@ def level_set(
     Parameters
     ----------
     network
-        Any network.
+        A network, or what `polyrelu.load` takes.
     level
         The value, exact: an int, a Fraction, text like "1/3", or a float as the dyadic number it
         is.
+    domain
+        A polyhedron in R^{n_0}, or text like "box:-1,1"; None for all of R^{n_0}.
     output
         The number of the output, from 0.
-    domain
-        A polyhedron in R^{n_0}; None for all of R^{n_0}.
     progress
         Called after each neuron with its layer, its index and the number of regions so far.
 
@@ -186,10 +212,11 @@ def level_set(
 
 
 def sublevel_set(
-    network: Network,
+    network: NetworkLike,
     level: Rational,
+    domain: DomainLike = None,
+    *,
     output: int = 0,
-    domain: Polyhedron | None = None,
     progress: Progress | None = None,
 ) -> OutputSet:
     """Cut out the points of a domain where an output is at most a given value.
@@ -197,14 +224,14 @@ def sublevel_set(
     Parameters
     ----------
     network
-        Any network.
+        A network, or what `polyrelu.load` takes.
     level
         The value, exact: an int, a Fraction, text like "1/3", or a float as the dyadic number it
         is.
+    domain
+        A polyhedron in R^{n_0}, or text like "box:-1,1"; None for all of R^{n_0}.
     output
         The number of the output, from 0.
-    domain
-        A polyhedron in R^{n_0}; None for all of R^{n_0}.
     progress
         Called after each neuron with its layer, its index and the number of regions so far.
 
@@ -231,10 +258,11 @@ def sublevel_set(
 
 
 def superlevel_set(
-    network: Network,
+    network: NetworkLike,
     level: Rational,
+    domain: DomainLike = None,
+    *,
     output: int = 0,
-    domain: Polyhedron | None = None,
     progress: Progress | None = None,
 ) -> OutputSet:
     """Cut out the points of a domain where an output is at least a given value.
@@ -242,14 +270,14 @@ def superlevel_set(
     Parameters
     ----------
     network
-        Any network.
+        A network, or what `polyrelu.load` takes.
     level
         The value, exact: an int, a Fraction, text like "1/3", or a float as the dyadic number it
         is.
+    domain
+        A polyhedron in R^{n_0}, or text like "box:-1,1"; None for all of R^{n_0}.
     output
         The number of the output, from 0.
-    domain
-        A polyhedron in R^{n_0}; None for all of R^{n_0}.
     progress
         Called after each neuron with its layer, its index and the number of regions so far.
 
@@ -277,7 +305,7 @@ def superlevel_set(
 
 
 def decision_boundary(
-    network: Network, domain: Polyhedron | None = None, progress: Progress | None = None
+    network: NetworkLike, domain: DomainLike = None, *, progress: Progress | None = None
 ) -> OutputSet:
     """Cut out the points of a domain where at least two outputs are the largest ones.
 
@@ -286,9 +314,10 @@ def decision_boundary(
     Parameters
     ----------
     network
-        Any network; for m outputs the complex is cut along all m (m - 1) / 2 differences.
+        A network, or what `polyrelu.load` takes; for m outputs the complex is cut along all
+        m (m - 1) / 2 differences.
     domain
-        A polyhedron in R^{n_0}; None for all of R^{n_0}.
+        A polyhedron in R^{n_0}, or text like "box:-1,1"; None for all of R^{n_0}.
     progress
         Called after each neuron with its layer, its index and the number of regions so far.
 
@@ -311,9 +340,10 @@ def decision_boundary(
     >>> decision_boundary(net).f_vector  # x, y and 0: a tripod
     (1, 3, 0)
     """
+    network = as_network(network)
     size = network.outputs
     if size == 1:
-        return level_set(network, 0, 0, domain, progress)
+        return level_set(network, 0, domain, progress=progress)
     rows = pair_rows(size)
 
     def tied(signs: Signs) -> Mask:
@@ -324,19 +354,23 @@ def decision_boundary(
 
 
 def decision_region(
-    network: Network, label: int, domain: Polyhedron | None = None, progress: Progress | None = None
+    network: NetworkLike,
+    label: int,
+    domain: DomainLike = None,
+    *,
+    progress: Progress | None = None,
 ) -> OutputSet:
     """Cut out the points of a domain where a given output is the largest, alone or among others.
 
     Parameters
     ----------
     network
-        Any network.
+        A network, or what `polyrelu.load` takes.
     label
         The number of the output, from 0. For a single output f, the label 0 means f ≤ 0 and the
         label 1 means f ≥ 0.
     domain
-        A polyhedron in R^{n_0}; None for all of R^{n_0}.
+        A polyhedron in R^{n_0}, or text like "box:-1,1"; None for all of R^{n_0}.
     progress
         Called after each neuron with its layer, its index and the number of regions so far.
 
@@ -359,12 +393,13 @@ def decision_region(
     >>> decision_region(net, 2).f_vector  # x ≤ 0 and y ≤ 0
     (1, 2, 1)
     """
+    network = as_network(network)
     size = network.outputs
     labels = max(size, 2)
-    if not isinstance(label, int) or not 0 <= label < labels:
+    if not _is_number_below(label, labels):
         raise DomainError(f"there is no label {str(label)[:40]}, only 0 to {labels - 1}")
     if size == 1:
-        return (superlevel_set if label else sublevel_set)(network, 0, 0, domain, progress)
+        return (superlevel_set if label else sublevel_set)(network, 0, domain, progress=progress)
     others = [k for k in range(size) if k != label]
     rows = [[int(k == label) - int(k == other) for k in range(size)] for other in others]
 
@@ -413,21 +448,22 @@ def extended(
 
 
 def _by_sign(
-    network: Network,
+    source: NetworkLike,
     kind: Kind,
     level: Rational,
     output: int,
-    domain: Polyhedron | None,
+    domain: DomainLike,
     progress: Progress | None,
     chosen: Callable[[Signs], Mask],
 ) -> OutputSet:
     """The set where the sign of an output minus a level is one of the chosen signs."""
+    network = as_network(source)
     row = output_row(network, output)
     return _where(
         network,
         kind,
         [row],
-        [to_fraction(level)],
+        [_exact_level(level)],
         domain,
         progress,
         lambda signs: chosen(signs[:, 0]),
@@ -436,9 +472,23 @@ def _by_sign(
 
 def output_row(network: Network, output: int) -> list[int]:
     """Return the unit vector of an output, or raise an error if there is no such output."""
-    if not isinstance(output, int) or not 0 <= output < network.outputs:
+    if not _is_number_below(output, network.outputs):
         raise DomainError(f"there is no output {str(output)[:40]}, only 0 to {network.outputs - 1}")
     return [int(k == output) for k in range(network.outputs)]
+
+
+def _is_number_below(number: object, count: int) -> bool:
+    """Whether an argument is one of the integers 0, …, count - 1, of Python or NumPy."""
+    is_integer = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    return is_integer and number in range(count)
+
+
+def _exact_level(level: Rational) -> Fraction:
+    """The exact value of a level, or an error that names it."""
+    try:
+        return to_fraction(level)
+    except NetworkError as error:
+        raise NetworkError(f"level: {error}") from None
 
 
 def _where(
@@ -446,12 +496,12 @@ def _where(
     kind: Kind,
     rows: Sequence[Sequence[int]],
     levels: Sequence[Fraction],
-    domain: Polyhedron | None,
+    domain: DomainLike,
     progress: Progress | None,
     chosen: Callable[[Signs], Mask],
 ) -> OutputSet:
     """The cells on which the signs of T f - c, shape (number of cells, m), are chosen."""
-    polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
+    polyhedron = as_domain(domain, network.inputs)
     cells = canonical_complex(
         _with_all_directions(extended(network, rows, levels), polyhedron),
         polyhedron,
@@ -485,12 +535,8 @@ def _with_all_directions(network: Network, domain: Polyhedron) -> Network:
     skips = [
         block.weight for layer in network.layers[1:] for block in layer.blocks if block.source == 0
     ]
-    if (
-        not skips
-        or not isinstance(domain, Polyhedron)
-        or domain.ambient_dimension != network.inputs
-    ):
-        return network  # such a domain is refused by the complex
+    if not skips:
+        return network
     first = network.weight(1)
     sides = [row[:-1] for row in (*domain.inequalities, *domain.equations)]
     known = first if not sides else first.over(RationalMatrix.from_integers(sides))

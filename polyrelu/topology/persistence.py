@@ -21,8 +21,10 @@ import numpy as np
 
 from polyrelu.complex import PolyhedralComplex, canonical_complex
 from polyrelu.errors import DomainError, PolyreluError
-from polyrelu.exact import Polyhedron
-from polyrelu.network import Network, affine_map_table
+from polyrelu.exact import format_rational
+from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
+from polyrelu.network import affine_map_table
+from polyrelu.support.display import bracketed
 from polyrelu.support.progress import Progress
 from polyrelu.topology.homology import is_characteristic
 from polyrelu.topology.level_sets import UnfinishedError, output_row
@@ -36,7 +38,7 @@ Simplex = tuple[int, ...]
 _LARGEST_PRIME = 46337
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PersistenceInterval:
     """The interval of levels at which a class of persistent homology exists.
 
@@ -51,18 +53,26 @@ class PersistenceInterval:
 
     Examples
     --------
-    >>> PersistenceInterval(0, Fraction(-2), None).death is None
-    True
+    >>> PersistenceInterval(0, Fraction(-2), None)
+    <PersistenceInterval, H_0 from -2 on>
     """
 
     dimension: int
     birth: Fraction
     death: Fraction | None
 
+    def __str__(self) -> str:
+        end = "on" if self.death is None else f"to {format_rational(self.death)}"
+        return f"H_{self.dimension} from {format_rational(self.birth)} {end}"
+
+    def __repr__(self) -> str:
+        return bracketed(f"PersistenceInterval, {self}")
+
 
 def sublevel_persistence(
-    network: Network,
-    domain: Polyhedron,
+    network: NetworkLike,
+    domain: DomainLike,
+    *,
     output: int = 0,
     characteristic: int = 2,
     progress: Progress | None = None,
@@ -72,9 +82,9 @@ def sublevel_persistence(
     Parameters
     ----------
     network
-        Any network.
+        A network, or what `polyrelu.load` takes.
     domain
-        A bounded polyhedron.
+        A bounded polyhedron in R^{n_0}, or text like "box:-1,1".
     output
         The number of the output, from 0.
     characteristic
@@ -104,7 +114,7 @@ def sublevel_persistence(
     >>> _ = pytest.importorskip("gudhi")
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [1], [1]], [2, 0, -1]), ([[1, -3, 4]], [-2])])
-    >>> for interval in sublevel_persistence(net, Polyhedron.box([-3], [3])):
+    >>> for interval in sublevel_persistence(net, "box:-3,3"):
     ...     print(interval.dimension, interval.birth, interval.death)
     0 -2 0
     0 -2 None
@@ -113,8 +123,9 @@ def sublevel_persistence(
 
 
 def superlevel_persistence(
-    network: Network,
-    domain: Polyhedron,
+    network: NetworkLike,
+    domain: DomainLike,
+    *,
     output: int = 0,
     characteristic: int = 2,
     progress: Progress | None = None,
@@ -124,9 +135,9 @@ def superlevel_persistence(
     Parameters
     ----------
     network
-        Any network.
+        A network, or what `polyrelu.load` takes.
     domain
-        A bounded polyhedron.
+        A bounded polyhedron in R^{n_0}, or text like "box:-1,1".
     output
         The number of the output, from 0.
     characteristic
@@ -156,7 +167,7 @@ def superlevel_persistence(
     >>> _ = pytest.importorskip("gudhi")
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])  # |x|
-    >>> for interval in superlevel_persistence(net, Polyhedron.box([-3], [3])):
+    >>> for interval in superlevel_persistence(net, "box:-3,3"):
     ...     print(interval.dimension, interval.birth, interval.death)
     0 3 0
     0 3 None
@@ -165,22 +176,24 @@ def superlevel_persistence(
 
 
 def _persistence(
-    network: Network,
-    domain: Polyhedron,
+    source: NetworkLike,
+    domain: DomainLike,
     output: int,
     characteristic: int,
     progress: Progress | None,
     sign: int,
 ) -> tuple[PersistenceInterval, ...]:
     """The intervals of `sign` times the output, with births and deaths of the output itself."""
+    network = as_network(source)
+    polyhedron = as_domain(domain, network.inputs)
     output_row(network, output)
     tree = _empty_tree(characteristic)
-    if not isinstance(domain, Polyhedron) or not domain.is_bounded():
+    if not polyhedron.is_bounded():
         raise DomainError(
             "persistent homology: needs a bounded polyhedron as domain, such as a box from -1000 "
             "to 1000"
         )
-    cells = canonical_complex(network, domain, progress=progress)
+    cells = canonical_complex(network, polyhedron, progress=progress)
     if not cells.complete:
         raise UnfinishedError("the complex is incomplete: the outputs are not affine on its cells")
     values = [sign * value for value in _at_vertices(cells, output)]

@@ -238,7 +238,7 @@ def test_a_pair_behind_a_bottleneck(capsys: pytest.CaptureFixture[str], tmp_path
     found = hidden_hyperplane(first, 1)
     assert found is not None
     names = [str(tmp_path / f"{name}.json") for name in ("one", "two")]
-    for network, name in zip((first, found.member([1], "-1/2")), names, strict=True):
+    for network, name in zip((first, found.member(flipped=[1], shift="-1/2")), names, strict=True):
         save(network, name)
     status, shown = run_json(capsys, "equivalent", *names)
     assert (status, shown["route"]) == (0, "bottleneck")

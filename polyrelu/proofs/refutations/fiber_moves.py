@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from random import Random
 
 from polyrelu.errors import NetworkError
-from polyrelu.fibers.layer import Component, layer_fiber
+from polyrelu.fibers.layer import Component, layer_fiber, random_layer
 from polyrelu.network import Network
 from polyrelu.proofs.refutations.moves import Move, is_checkable
 from polyrelu.symmetry import first_difference
@@ -56,7 +56,7 @@ def fiber_moves(network: Network, seed: int = 0) -> Iterator[Move]:
 
 def _move(network: Network, layer: int, component: Component, rng: Random, how: str) -> Move | None:
     """Return a random member of a component as a move; None if related or too expensive."""
-    member = component.member(rng)
+    member = random_layer(component, rng)
     if member is None:
         return None
     hidden, outgoing = member.layers(layer - 1)

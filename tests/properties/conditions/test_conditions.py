@@ -183,7 +183,7 @@ def check_zero_extrema(known_samples: list[Sample]) -> None:
                 for unit, cells in everything.items()
                 if outputs or unit[0] <= sample.known.hidden
             }
-            found = zero_extrema(sample.cells, outputs)
+            found = zero_extrema(sample.cells, outputs=outputs)
             statuses[f"{found.status} {outputs}"] += 1
             bad = [unit for unit, cells in expected.items() if any(cells.values())]
             assert found.status == ("fails" if bad else "holds")
@@ -293,7 +293,7 @@ def check_what_follows_from_supertransversality(known_samples: list[Sample]) -> 
     for sample in known_samples:
         found = {
             condition.name: condition.status
-            for condition in conditions(sample.cells, Limits(20_000, 1))
+            for condition in conditions(sample.cells, limits=Limits(20_000, 1))
         }
         if found["supertransversal"] == "holds":
             counts["extrema"] += 1
@@ -340,8 +340,8 @@ def test_collinear_pieces(every: int) -> None:
         assert found.status == ("fails" if pairs else "holds")
         if found.evidence is None:
             assert found.checked == len(vectors)
-            assert noncollinear_pieces(network, len(vectors)).status == "holds"
-            assert noncollinear_pieces(network, len(vectors) - 1).status == "unchecked"
+            assert noncollinear_pieces(network, limit=len(vectors)).status == "holds"
+            assert noncollinear_pieces(network, limit=len(vectors) - 1).status == "unchecked"
         else:
             first, second = found.evidence.first, found.evidence.second
             assert (
@@ -354,8 +354,8 @@ def test_collinear_pieces(every: int) -> None:
             earlier = {index_of(p.unit, p.masks) for p in order[: found.checked]}
             assert not any(pair <= earlier for pair in pairs)
             assert order[found.checked] == second
-            assert noncollinear_pieces(network, found.checked).status == "unchecked"
-            assert noncollinear_pieces(network, found.checked + 1) == found
+            assert noncollinear_pieces(network, limit=found.checked).status == "unchecked"
+            assert noncollinear_pieces(network, limit=found.checked + 1) == found
     assert networks > 150 / every
     assert min(statuses["holds"], statuses["fails"]) > 30 / every
 
@@ -367,7 +367,7 @@ def index_of(unit: NeuronId, masks: tuple[tuple[int, ...], ...]) -> brute.Index:
 def check_all_conditions_at_once(known_samples: list[Sample]) -> None:
     limits = Limits(products=200, pieces=200)
     for sample in known_samples[::4]:
-        found = {condition.name: condition for condition in conditions(sample.cells, limits)}
+        found = {condition.name: condition for condition in conditions(sample.cells, limits=limits)}
         plain, affine = sample.network.is_plain, sample.network.last == "affine"
         full = sample.cells.dimension == sample.network.inputs
         undefined = {name for name, condition in found.items() if condition.status == "undefined"}
@@ -381,7 +381,7 @@ def check_all_conditions_at_once(known_samples: list[Sample]) -> None:
         assert found["lra"] == linear_regions_property(sample.cells)
         assert found["no_zero_extrema"] == zero_extrema(sample.cells)
         if "pl_general" not in undefined:
-            assert found["pl_general"] == pl_general(sample.cells, limits)
+            assert found["pl_general"] == pl_general(sample.cells, limits=limits)
             parts = [
                 found[name].status for name in ("masked_ranks", "noncollinear", "no_zero_extrema")
             ]

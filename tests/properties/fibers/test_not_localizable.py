@@ -58,7 +58,7 @@ def test_every_third_of_the_widths_up_to_6_6_5_4_3() -> None:
     every = admissible((6, 6, 5, 4, 3))
     assert len(every) > 300
     for seed, widths in enumerate([*every[::3], (6, 6, 5, 4, 3), (6, 2, 2, 1, 1), (9, 2, 1, 2, 1)]):
-        check_claims(not_localizable(widths, seed))
+        check_claims(not_localizable(widths, seed=seed))
 
 
 @pytest.mark.parametrize("widths", [(20, 15, 12, 30, 4), (12, 12, 1, 12, 3)])
@@ -77,7 +77,7 @@ def test_tiny_widths_withstand_attacks(widths: Widths, seed: int) -> None:
     (Theorem 5). The other network that refutes identifiability has the same function by brute
     force.
     """
-    example = not_localizable(widths, seed)
+    example = not_localizable(widths, seed=seed)
     for part in (example.first, example.second):
         assert contradictions(plain(part), certified(part)) == []
         assert list(moves(part)) == []
@@ -87,7 +87,7 @@ def test_tiny_widths_withstand_attacks(widths: Widths, seed: int) -> None:
 
 
 def test_the_parts_are_the_layers_of_the_network() -> None:
-    example = not_localizable((3, 3, 2, 4, 2), 5)
+    example = not_localizable((3, 3, 2, 4, 2), seed=5)
     layers = plain(example.network)
     assert plain(example.first) == layers[:3]
     assert plain(example.second) == layers[1:]
@@ -97,12 +97,13 @@ def test_the_parts_are_the_layers_of_the_network() -> None:
 
 def test_the_same_seed_gives_the_same_network_and_numbers_are_small() -> None:
     for widths in admissible((4, 4, 3, 3, 2)):
-        one, two = not_localizable(widths, 3), not_localizable(list(widths), 3)
+        one, two = not_localizable(widths, seed=3), not_localizable(list(widths), seed=3)
         assert one.network.sha256 == two.network.sha256
         numbers = [x for weight, bias in plain(one.network) for row in (*weight, bias) for x in row]
         assert max(max(abs(x.numerator), x.denominator) for x in numbers) < 1000
     assert (
-        not_localizable((2, 2, 2, 2, 1), 0).network != not_localizable((2, 2, 2, 2, 1), 1).network
+        not_localizable((2, 2, 2, 2, 1), seed=0).network
+        != not_localizable((2, 2, 2, 2, 1), seed=1).network
     )
 
 

@@ -68,9 +68,12 @@ def random_set(network: Network, domain: Polyhedron, rng: Random) -> tuple[Subco
     level, label = rng.choice(values), rng.randrange(max(network.outputs, 2))
     single = network.outputs == 1
     choices: list[tuple[Callable[[], Subcomplex], Rule]] = [
-        (lambda: level_set(network, level, output, domain), lambda f: f[output] == level),
-        (lambda: sublevel_set(network, level, output, domain), lambda f: f[output] <= level),
-        (lambda: superlevel_set(network, level, output, domain), lambda f: f[output] >= level),
+        (lambda: level_set(network, level, domain, output=output), lambda f: f[output] == level),
+        (lambda: sublevel_set(network, level, domain, output=output), lambda f: f[output] <= level),
+        (
+            lambda: superlevel_set(network, level, domain, output=output),
+            lambda f: f[output] >= level,
+        ),
         (
             lambda: decision_boundary(network, domain),
             lambda f: f[0] == 0 if single else f.count(max(f)) > 1,
@@ -131,7 +134,10 @@ def check_homology(
         except order_complex.TooManyChainsError:
             return False
         length = len(part.masks)
-        assert betti_numbers(part, characteristic) == tuple(expected + [0] * length)[:length]
+        assert (
+            betti_numbers(part, characteristic=characteristic)
+            == tuple(expected + [0] * length)[:length]
+        )
         assert not any(expected[length:])
         assert found.euler_characteristic == sum((-1) ** k * b for k, b in enumerate(expected))
     return True

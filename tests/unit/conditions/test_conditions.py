@@ -235,9 +235,9 @@ def test_functions_are_compared_on_the_domain() -> None:
 
 def test_breakpoints_that_are_known_already() -> None:
     cells, other = cells_of(CORNER), cells_of(CORNER)
-    assert linear_regions_property(cells, breakpoint_complex(cells)).checked == 4
+    assert linear_regions_property(cells, breakpoints=breakpoint_complex(cells)).checked == 4
     with pytest.raises(DomainError, match="another complex"):
-        linear_regions_property(cells, breakpoint_complex(other))
+        linear_regions_property(cells, breakpoints=breakpoint_complex(other))
 
 
 # --- Crossings ---------------------------------------------------------------------------------
@@ -442,15 +442,15 @@ def test_units_are_constants_where_a_layer_is_off() -> None:
 def test_bounds_on_the_pieces() -> None:
     network = from_arrays(GOOD)
     count = 3 + 2 * 7 + 7 * 3
-    assert noncollinear_pieces(network, count) == Condition(
+    assert noncollinear_pieces(network, limit=count) == Condition(
         "noncollinear", "holds", count, "pieces"
     )
     for limit in (count - 1, 5, 0):
-        found = noncollinear_pieces(network, limit)
+        found = noncollinear_pieces(network, limit=limit)
         assert (found.status, found.checked) == ("unchecked", limit)
         assert found.reason == f"only {limit} pieces were looked at"
     wide = from_arrays([([[i, i * i] for i in range(1, 61)], [1] * 60), ([[1] * 60], [10**6])])
-    assert noncollinear_pieces(wide, 200).status == "unchecked"
+    assert noncollinear_pieces(wide, limit=200).status == "unchecked"
 
 
 # --- Zero extrema ------------------------------------------------------------------------------
@@ -538,7 +538,7 @@ def test_extrema_of_outputs(layers: Layers, kind: str | None) -> None:
 def test_outputs_of_a_trailing_relu_are_hidden() -> None:
     cells = canonical_complex(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])], "relu"))
     for outputs in (True, False):
-        found = zero_extrema(cells, outputs)
+        found = zero_extrema(cells, outputs=outputs)
         assert found.evidence is not None
         assert (found.evidence.unit, found.evidence.kind) == (NeuronId(2, 0), "minimum")
 
@@ -640,18 +640,20 @@ def test_bounds_on_the_products() -> None:
     network = from_arrays(GOOD)
     count = masked_ranks(network).checked
     assert count == sum([7, 7 * 3, 7 * 3, 3, 3, 1])
-    assert masked_ranks(network, count).status == "holds"
-    found = masked_ranks(network, count - 1)
+    assert masked_ranks(network, limit=count).status == "holds"
+    found = masked_ranks(network, limit=count - 1)
     assert (found.status, found.checked, found.reason) == (
         "unchecked",
         count - 1,
         f"only {count - 1} products were looked at",
     )
     cells = cells_of(GOOD)
-    assert generic(cells, Limits(products=5)).status == "unchecked"
-    assert pl_general(cells, Limits(products=5)).detail == "masked_ranks unchecked"
-    assert pl_general(cells, Limits(pieces=5)).detail == "noncollinear unchecked"
-    statuses = {condition.name: condition.status for condition in conditions(cells, Limits(5, 5))}
+    assert generic(cells, limits=Limits(products=5)).status == "unchecked"
+    assert pl_general(cells, limits=Limits(products=5)).detail == "masked_ranks unchecked"
+    assert pl_general(cells, limits=Limits(pieces=5)).detail == "noncollinear unchecked"
+    statuses = {
+        condition.name: condition.status for condition in conditions(cells, limits=Limits(5, 5))
+    }
     assert {name for name, status in statuses.items() if status == "unchecked"} == {
         "masked_ranks",
         "generic",
@@ -663,7 +665,7 @@ def test_bounds_on_the_products() -> None:
 
 def test_a_violation_settles_what_another_bound_leaves_open() -> None:
     concurrent: Layers = [([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])]
-    assert generic(cells_of(concurrent), Limits(products=1)).status == "fails"
+    assert generic(cells_of(concurrent), limits=Limits(products=1)).status == "fails"
 
 
 # --- What is not defined -----------------------------------------------------------------------
@@ -752,7 +754,7 @@ def test_a_domain_of_lower_dimension() -> None:
 def test_text() -> None:
     found = {
         condition.name: str(condition)
-        for condition in conditions(cells_of(CORNER), Limits(pieces=3))
+        for condition in conditions(cells_of(CORNER), limits=Limits(pieces=3))
     }
     assert found == {
         "supertransversal": "supertransversal: holds, 9 cells",
@@ -773,7 +775,7 @@ def test_text() -> None:
     "layers", [GOOD, CORNER, [([[1], [2]], [0, 0]), ([[1, Fraction(1, 3)]], [0])]]
 )
 def test_json(layers: Layers) -> None:
-    for condition in conditions(cells_of(layers), Limits(50, 50)):
+    for condition in conditions(cells_of(layers), limits=Limits(50, 50)):
         data = json.loads(json.dumps(condition.to_json()))
         assert list(data) == ["name", "status", "checked", "subject", "evidence", "reason"]
         assert (data["name"], data["status"], data["checked"]) == (

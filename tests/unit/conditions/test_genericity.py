@@ -119,11 +119,13 @@ def test_evidence() -> None:
 
 def test_beyond_the_bound_nothing_is_claimed() -> None:
     network = random_stack(Random(2), 10**6, 2, 40, 1)
-    assert generic(canonical_complex(network), Limits(products=50)).status == "unchecked"
+    assert generic(canonical_complex(network), limits=Limits(products=50)).status == "unchecked"
     small = random_stack(Random(2), 10**6, 2, 2, 1)
     count = masked_ranks(small).checked
-    assert generic(canonical_complex(small), Limits(products=count)).status == "holds"
-    assert generic(canonical_complex(small), Limits(products=count - 1)).status == "unchecked"
+    assert generic(canonical_complex(small), limits=Limits(products=count)).status == "holds"
+    assert (
+        generic(canonical_complex(small), limits=Limits(products=count - 1)).status == "unchecked"
+    )
 
 
 def test_a_rank_beyond_the_number_of_inputs() -> None:

@@ -338,7 +338,7 @@ def test_symbolic_derivative_vanishes_for_one_pattern(sizes: tuple[int, int, int
     _, neurons, _, points = sizes
     assert symbolic_derivative(*sizes).is_zero_matrix
     pattern = [[k % 2 for k in range(points)]] * neurons
-    assert symbolic_derivative(*sizes, pattern).is_zero_matrix
+    assert symbolic_derivative(*sizes, active=pattern).is_zero_matrix
 
 
 def test_symbolic_derivative_of_different_patterns() -> None:
@@ -349,7 +349,7 @@ def test_symbolic_derivative_of_different_patterns() -> None:
     import sympy
 
     pattern = [[1, 0], [1, 1], [1, 0]]
-    change = symbolic_derivative(1, 3, 1, 2, pattern)
+    change = symbolic_derivative(1, 3, 1, 2, active=pattern)
     zeros = {(i, j) for i in range(3) for j in range(3) if change[i, j] == 0}
     assert zeros == {(0, 0), (1, 1), (2, 2), (0, 2), (2, 0)}
     symbol = sympy.Symbol
@@ -376,14 +376,14 @@ def test_symbolic_sizes_that_make_no_sense() -> None:
         symbolic_derivative(1, 0, 1, 1)
     for pattern in ([[1]], [[1], [2]], [[1, 0], [1, 0]]):
         with pytest.raises(NetworkError, match="the pattern needs 2 rows"):
-            symbolic_derivative(1, 2, 1, 1, pattern)
+            symbolic_derivative(1, 2, 1, 1, active=pattern)
 
 
 @pytest.mark.parametrize(
     ("widths", "neuron"), [((1, 1, 1, 1), 0), ((2, 2, 1, 1), 1), ((1, 2, 2, 2), 1)]
 )
 def test_the_translation_gives_no_quantity(widths: tuple[int, ...], neuron: int) -> None:
-    found = translation_has_no_quantity(widths, neuron)
+    found = translation_has_no_quantity(widths, neuron=neuron)
     assert found.proved
     assert not found.is_closed
     assert not found.has_integrating_factor
@@ -418,7 +418,7 @@ def test_a_translation_that_had_a_quantity_would_be_noticed() -> None:
     assert not replace(found, pairings=((1, *on_first[1:]), on_second, on_bracket)).proved
     for widths, neuron in (((1, 1, 1), 0), ((1, 0, 1, 1), 0), ((1, 1, 1, 1), 1)):
         with pytest.raises(NetworkError, match="the translation needs"):
-            translation_has_no_quantity(widths, neuron)
+            translation_has_no_quantity(widths, neuron=neuron)
 
 
 @pytest.mark.parametrize("rows", [1, 2])

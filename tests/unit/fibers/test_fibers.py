@@ -259,15 +259,15 @@ def test_a_narrow_strip_and_a_tiny_box_have_members() -> None:
     box = Polyhedron.box(["-1/100000"], ["1/100000"])
     found = fiber(from_arrays([([[1], [1], [2]], [0, 0, 5]), ([[1, 2, 0]], [0])]), box)
     for component in found.components:
-        for rng in (None, Random(1)):
-            assert equivalent(found.network, component.member(rng), box).status == "proved"
+        for seed in (None, 1):
+            assert equivalent(found.network, component.member(seed=seed), box).status == "proved"
 
 
 def test_groups_lie_apart() -> None:
     half = layer_fiber(from_arrays([([[1], [-1]], [0, 0]), ([["1/2", "-1/2"]], [0])]), 1, width=4)
     component = half.component(NeuronAssignment((), ((1, 1), (1, 1)), 0, 0))
-    for rng in (None, *map(Random, range(30))):
-        member = component.member(rng)
+    for seed in (None, *range(30)):
+        member = component.member(seed=seed)
         assert member is not None
         assert LayerFiber(member, half.domain).own == component.assignment
 
@@ -304,7 +304,7 @@ def test_dimensions_that_are_not_worked_out() -> None:
     assert found.dimension is None
     assert {component.dimension for component in found.components} >= {None, 1}
     for component in found.components:
-        assert equivalent(found.network, component.member(Random(2)), half).status == "proved"
+        assert equivalent(found.network, component.member(seed=2), half).status == "proved"
     assert "dimension not known" in fiber_text(found)
 
 
@@ -320,7 +320,7 @@ def test_only_pairs_contribute_on_lines_of_the_domain() -> None:
         (1, 2, True),
         (2, 0, True),
     ):
-        found = LinearPart(plane, Carriers(nothing, pairs, linear), strip).realisation(Random(0))
+        found = LinearPart(plane, Carriers(nothing, pairs, linear), strip).realisation(seed=0)
         assert (found is not None) == possible
         if found is not None:
             made = found.pair_weights @ found.pair_forms + found.linear_weights @ found.linear_forms
@@ -388,13 +388,13 @@ def test_the_half_line_of_translations() -> None:
         1,
     )
     for shift in (-1, Fraction(-1, 2), 0, 5):
-        assert proved_by_checker(HIDING, hidden.member((), shift))
+        assert proved_by_checker(HIDING, hidden.member(shift=shift))
     with pytest.raises(NetworkError, match="below the least admissible"):
-        hidden.member((), Fraction(-9, 8))
+        hidden.member(shift=Fraction(-9, 8))
     conditions = hidden_conditions(hidden)
     (t,) = conditions.unknowns
     assert conditions.inequalities == (t >= -1,)
-    moved = hidden.member((), 3)
+    moved = hidden.member(shift=3)
     rows = [row for layer in (0, 1) for row in moved.layers[layer].augmented().rows()]
     tables = [*conditions.tables["layer 1"], *conditions.tables["layer 2"]]
     symbolic = [tuple(entry.subs(t, 3) for entry in row) for row in tables]
@@ -426,7 +426,7 @@ def test_the_group_of_flips() -> None:
         product = flip_matrix(3, 0, factors, first) @ flip_matrix(3, 0, factors, second)
         assert product == flip_matrix(3, 0, factors, sorted(set(first) ^ set(second)))
     for flipped in sets:
-        member = hidden.member(flipped)
+        member = hidden.member(flipped=flipped)
         assert (
             member.layers[0].augmented()
             == flip_matrix(3, 0, factors, flipped) @ SINGLE.layers[0].augmented()
@@ -439,7 +439,7 @@ def test_a_normalised_network_flips_with_ones() -> None:
     net = normalised(hidden_of(SINGLE))
     assert list(net.weight(2).row(0)) == [1, -1, -1]
     assert related(net, SINGLE)
-    flipped = hidden_of(net).member([1, 2])
+    flipped = hidden_of(net).member(flipped=[1, 2])
     rows = net.layers[0].augmented().rows()
     total = tuple(a - b - c for a, b, c in zip(*rows, strict=True))
     assert flipped.layers[0].augmented().row(0) == total
@@ -461,9 +461,8 @@ def test_dead_neurons_beside_hiding_ones() -> None:
     conditions = hidden_conditions(hidden)
     assert (len(conditions.unknowns), len(conditions.equations)) == (1 + 2 * (3 + 1), 2)
     assert len(conditions.tables["columns of the dead neurons"]) == 2
-    rng = Random(0)
-    for _ in range(4):
-        member = hidden.sample(rng)
+    for seed in range(4):
+        member = hidden.sample(seed)
         assert member.widths == net.widths
         assert proved_by_checker(net, member)
     assert hidden.member().layers == net.layers
@@ -495,9 +494,8 @@ def test_members_of_bottleneck_fibers(kind: str) -> None:
         outcome = identify(network)
         alone = found.dimension == 0 and len(found.components) == 1
         assert (outcome.status == "proved") == alone, (kind, seed, outcome)
-        rng = Random(seed)
         for component in found.components[:3]:
-            for member in (component.member(), component.member(rng)):
+            for member in (component.member(), component.member(seed=seed)):
                 assert member.widths == network.widths
                 assert proved_by_checker(network, member), (kind, seed, component.label)
     assert seen >= 3
@@ -509,9 +507,8 @@ def test_parts_of_deeper_networks() -> None:
     )
     found = fiber(net)
     assert (found.complete, found.dimension) == ("part", 4)
-    rng = Random(1)
-    for component in found.components:
-        assert proved_by_checker(net, component.member(rng))
+    for seed, component in enumerate(found.components):
+        assert proved_by_checker(net, component.member(seed=seed))
 
 
 def test_a_constant_function() -> None:

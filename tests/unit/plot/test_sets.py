@@ -108,7 +108,7 @@ def test_other_sets_are_refused() -> None:
         draw_boundary(bent, 2)
     for part in (
         level_set(QUADRANT, 1),
-        level_set(TWO, 0, 1),
+        level_set(TWO, 0, output=1),
         decision_boundary(TWO),
         sublevel_set(QUADRANT, 0),
     ):

@@ -141,7 +141,7 @@ def check(network: Network, domain: Polyhedron, rng: Random) -> int:
         (superlevel_persistence, superlevel_set, -1),
     ]
     for persistence, level_set, sign in methods:
-        intervals = persistence(network, domain, output)
+        intervals = persistence(network, domain, output=output)
         values = {interval.birth for interval in intervals} | {
             interval.death for interval in intervals
         }
@@ -149,7 +149,9 @@ def check(network: Network, domain: Polyhedron, rng: Random) -> int:
         between = [(a + b) / 2 for a, b in pairwise(ordered)]
         levels = [ordered[0] - 1, ordered[-1] + 1, *rng.sample(ordered, min(3, len(ordered)))]
         for level in levels + rng.sample(between, min(3, len(between))):
-            betti = betti_numbers(level_set(network, level, output, domain), 2)
+            betti = betti_numbers(
+                level_set(network, level, domain, output=output), characteristic=2
+            )
             assert {k: n for k, n in alive(intervals, level, sign).items() if n} == {
                 k: b for k, b in enumerate(betti) if b
             }
