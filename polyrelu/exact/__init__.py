@@ -6,7 +6,7 @@ and float arrays through `RationalMatrix.from_array`, both exactly. The other ro
 Fraction(1, 2)` is False although the hashes agree, and FLINT matrices are mutable.
 """
 
-from polyrelu.exact.floats import nearest_float
+from polyrelu.exact.floats import UNDECIDED, nearest_float
 from polyrelu.exact.linalg import (
     column_basis,
     determinant,
@@ -67,6 +67,7 @@ __all__ = [
     "FLOAT32",
     "FLOAT64",
     "PRIMES",
+    "UNDECIDED",
     "AnyMatrix",
     "FlatSet",
     "FloatFormat",

@@ -1,5 +1,7 @@
 """Float arrays as exact integers over a power of two, and exact quotients as nearest floats.
 
+Float filters all over the package report signs that floats leave open in one way, as `UNDECIDED`.
+
 Networks have millions of float weights, so that numpy shifts the mantissas of whole arrays instead
 of a Python loop over the weights. The conversion is exact, subnormal numbers included.
 
@@ -18,7 +20,10 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
 
-__all__ = ["integers_from_floats", "nearest_float"]
+__all__ = ["UNDECIDED", "integers_from_floats", "nearest_float"]
+
+#: The entry of an array of signs -1, 0 and 1 where floats do not decide the sign.
+UNDECIDED = 2
 
 #: Bits of the significand of a float64.
 _MANTISSA_BITS = 53

@@ -195,7 +195,9 @@ class Clipped:
         """Return the generators of a cell, by their numbers; in cyclic order for a polygon."""
         generators, cell = self.cells.generators, Cell(dimension, index)
         is_polygon = dimension == self.cells.lineality_dim + 2
-        return generators.cycle(cell) if is_polygon else generators.of(cell)
+        return (
+            generators.numbers_in_cyclic_order(cell) if is_polygon else generators.numbers_of(cell)
+        )
 
     def _path(self, dimension: int, index: int) -> list[_Corner]:
         """Return the corners before any side has cut; within the strip if there are lines."""

@@ -24,7 +24,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix
+from polyrelu.exact import UNDECIDED, AnyMatrix, RationalMatrix, SparseMatrix
 from polyrelu.network import Network
 from polyrelu.support.typing import Floats, Signs
 from polyrelu.walks.affine_slice import AffineSlice
@@ -126,7 +126,7 @@ class LocalForms:
 
     @np.errstate(all="ignore")
     def signs_at(self, q: Floats, carrier: int | None, coordinate: int) -> Signs | None:
-        """Return the certain signs at q or at the point q* of a line, and 2 for the others.
+        """Return the signs at q, or at the point q* of a line, where floats decide them.
 
         Parameters
         ----------
@@ -141,8 +141,9 @@ class LocalForms:
         Returns
         -------
         Array or None
-            Flat signs, shape (num_neurons,); None if the form of the carrier may not depend on the
-            coordinate c.
+            Flat signs, `UNDECIDED` where the bounds do not decide, shape (num_neurons,); None if
+            the bounds do not exclude that the form of the carrier is independent of the coordinate
+            c.
         """
         point = np.append(q, 1.0)
         values = point @ self.columns
@@ -159,7 +160,7 @@ class LocalForms:
             )
             bounds += (slopes + unsure) * distance
         certain = (np.abs(values) > bounds * _SLACK + _UNDERFLOW) & np.isfinite(values)
-        return np.where(certain, np.sign(values), 2).astype(np.int8)
+        return np.where(certain, np.sign(values), UNDECIDED).astype(np.int8)
 
 
 class _ByIdentity:

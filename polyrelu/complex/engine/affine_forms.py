@@ -28,11 +28,11 @@ from numpy.typing import NDArray
 
 from polyrelu.complex.engine.arrays import Growable
 from polyrelu.complex.frame import Frame
-from polyrelu.exact import RationalMatrix
+from polyrelu.exact import UNDECIDED, RationalMatrix
 from polyrelu.network import Layer, Network
 from polyrelu.support.typing import Floats, Indices
 
-__all__ = ["INFINITY", "FormTable", "LastLayerQuery", "certain_sign", "largest_and_sum"]
+__all__ = ["INFINITY", "FormTable", "LastLayerQuery", "largest_and_sum", "signs_of_values"]
 
 #: The source (layer, index) of the form t, which vanishes at infinity.
 INFINITY = (0, -1)
@@ -360,7 +360,10 @@ class FormTable:
 
     @np.errstate(all="ignore")
     def signs_at(self, at: LastLayerQuery) -> NDArray[np.int8]:
-        """The signs of the last layer at vertices, shape (m, n), 2 where floats do not decide."""
+        """The signs of the last layer at vertices, `UNDECIDED` where floats do not decide.
+
+        The shape is (m, n).
+        """
         layer = self._last
         assert layer is not None
         t, bias = at.coordinates[:, -1:], _magnitudes(layer.bias) + _TINY
@@ -370,7 +373,7 @@ class FormTable:
             activations, errors = self._values_at(source, at)
             values += activations @ weights.T
             bounds += layer.uncertainty(np.abs(activations), errors) @ magnitudes.T
-        return certain_sign(values, bounds)
+        return signs_of_values(values, bounds)
 
     def _values_at(self, source: int, at: LastLayerQuery) -> tuple[Floats, Floats]:
         """The activations of a layer at vertices in the given regions, and their error bounds."""
@@ -478,11 +481,11 @@ class FormTable:
         return total
 
 
-def certain_sign(values: Floats, bounds: Floats) -> NDArray[np.int8]:
-    """The signs of values with given error bounds, 2 where the bounds leave the sign open."""
+def signs_of_values(values: Floats, bounds: Floats) -> NDArray[np.int8]:
+    """The signs of values with given error bounds, `UNDECIDED` where a bound leaves it open."""
     # Where a product has overflowed, even the sign can be wrong.
     certain = (np.abs(values) > bounds) & np.isfinite(values)
-    return np.where(certain, np.sign(values), 2).astype(np.int8)
+    return np.where(certain, np.sign(values), UNDECIDED).astype(np.int8)
 
 
 def _bias_form(layer: Layer, dimension: int) -> RationalMatrix:

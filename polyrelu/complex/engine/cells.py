@@ -1,8 +1,8 @@
 """The cells of a finished subdivision as arrays, numbered as the classes of the room show them.
 
 `CellArrays` joins the results of a subdivision: the coordinate frame, the face lattice, the
-vertices, the affine forms and the signs. `PolyhedralComplex`, `Generators` and the functions on
-regions are written on top of it, so that none of them has to import another.
+vertices, the affine forms and the signs. `PolyhedralComplex`, `CellGenerators` and the
+functions on regions are written on top of it, so that none of them has to import another.
 
 **Numbers.** A cell of a complex with a lineality space of dimension m is the sum of that space and
 of a cell without lines; the *inner dimension* of the cell is its dimension minus m. The lattice
@@ -59,7 +59,9 @@ class CellArrays:
         self.columns = {(neuron.layer, neuron.index): i for i, neuron in enumerate(neurons)}
         self.facet_forms = subdivision.facet_forms()
         self._sign_words = subdivision.signs
-        is_finite = [words > 0 for words in self.lattice.spread(self.is_point.astype(np.uint64))]
+        is_finite = [
+            words > 0 for words in self.lattice.words_of_cells(self.is_point.astype(np.uint64))
+        ]
         self.finite = [np.flatnonzero(mark) for mark in is_finite]
         #: for every inner dimension the index of each lattice cell, -1 at infinity
         self._indices = [np.where(mark, np.cumsum(mark) - 1, -1) for mark in is_finite]
@@ -144,7 +146,7 @@ class CellArrays:
         parts: list[Signs] = [np.zeros((len(self.finite[k]), 0), dtype=np.int8)]
         for signs in self._sign_words:
             if (signs.layer > 0) == hidden:
-                words = self.lattice.spread(signs.words.rows)[k][self.finite[k]]
+                words = self.lattice.words_of_cells(signs.words.rows)[k][self.finite[k]]
                 parts.append(unpacked(words, len(signs.members)))
         return np.concatenate(parts, axis=1)
 
@@ -162,7 +164,7 @@ class CellArrays:
 
     def bounded(self) -> Mask:
         """Which regions have no vertex at infinity, shape (regions,)."""
-        at_infinity = self.lattice.spread((~self.is_point).astype(np.uint64))
+        at_infinity = self.lattice.words_of_cells((~self.is_point).astype(np.uint64))
         mask: Mask = at_infinity[-1][self.finite[-1]] == 0
         return mask
 
@@ -170,11 +172,11 @@ class CellArrays:
         """The lattice numbers of the vertices of a finite cell, ascending."""
         return self.lattice.vertices_of(k, int(self.finite[k][index]))
 
-    # -- vertices, spread to cells -----------------------------------------------------------------
+    # -- vertices of cells -------------------------------------------------------------------------
 
-    def spread(self, marks: Words) -> list[Words]:
+    def marks_of_cells(self, marks: Words) -> list[Words]:
         """For every inner dimension the bitwise or of the marks of the vertices of each cell."""
-        every = self.lattice.spread(marks)
+        every = self.lattice.words_of_cells(marks)
         return [words[finite] for words, finite in zip(every, self.finite, strict=True)]
 
     def points_inside(self, k: int) -> BigIntegers:

@@ -104,8 +104,8 @@ class Lattice:
             cells = np.unique(self.facets_of(j, cells)[0]).astype(np.int64)
         return [int(vertex) for vertex in cells]
 
-    def spread(self, vertex_words: Words) -> list[Words]:
-        """The words of the cells of every dimension from the words of the vertices."""
+    def words_of_cells(self, vertex_words: Words) -> list[Words]:
+        """The words of the cells of every dimension, each the bitwise or over its vertices."""
         words = [vertex_words]
         for k in range(1, self.dimension + 1):
             if k == 1:
@@ -120,7 +120,7 @@ class Lattice:
         """Take new forms in place of the current ones, given their signs at the vertices."""
         for ragged in self.facets[2:]:
             ragged.compact()
-        self.words = [Growable(words) for words in self.spread(vertex_words)]
+        self.words = [Growable(words) for words in self.words_of_cells(vertex_words)]
 
     def add_edges(self, ends: Indices) -> None:
         """Append edges, shape (m, 2)."""
@@ -252,7 +252,7 @@ class Lattice:
         self._slots[k][cells] = np.arange(len(cells))
 
     def arrays(self) -> list[NDArray[Any]]:
-        """All arrays; their bytes are counted."""
+        """The arrays of all cells, with their unused room, for counts of bytes."""
         ragged = [
             part.buffer
             for facets in self.facets[2:]

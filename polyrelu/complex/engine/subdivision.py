@@ -34,7 +34,7 @@ from polyrelu.complex.engine.face_lattice import WORD_BITS, Cut
 from polyrelu.complex.engine.vertices import SignTables, Vertices
 from polyrelu.complex.frame import Frame
 from polyrelu.errors import DomainError
-from polyrelu.exact import RationalMatrix, solve
+from polyrelu.exact import UNDECIDED, RationalMatrix, solve
 from polyrelu.network import Network, NeuronId
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.progress import Progress
@@ -326,7 +326,7 @@ class Subdivision:
         parts = []
         for signs in self.signs:
             if signs.layer == layer:
-                words = self.lattice.spread(signs.words.rows)[k]
+                words = self.lattice.words_of_cells(signs.words.rows)[k]
                 low = (
                     np.ascontiguousarray(words, dtype="<u8")
                     .view(np.uint8)
@@ -355,7 +355,7 @@ class Subdivision:
             signs = self.vertices.certain_signs_of_last_layer(width, regions)
             for start, chunk in zip(range(0, width, WORD_BITS), chunks, strict=True):
                 here = signs[:, start : start + WORD_BITS]
-                vertices, bits = np.nonzero(here == 2)
+                vertices, bits = np.nonzero(here == UNDECIDED)
                 here[vertices, bits] = self.vertices.certain_signs(
                     vertices, chunk.numbers(regions[vertices], bits)
                 )
@@ -364,7 +364,7 @@ class Subdivision:
             for position, index in enumerate(self.frame.base, 1):
                 if first <= index < first + width:
                     signs[:, index - first] = self.vertices.base_signs.rows[:, position]
-        for vertex, member in np.argwhere(signs == 2).tolist():
+        for vertex, member in np.argwhere(signs == UNDECIDED).tolist():
             number = chunks[member // WORD_BITS].numbers(
                 regions[vertex : vertex + 1], member % WORD_BITS
             )[0]
@@ -438,7 +438,7 @@ class Subdivision:
         rows, bits = np.nonzero((both[:, None] >> _BITS) & np.uint64(1))
         forms = chunk.numbers(regions[rows], bits)
         signs = self.vertices.certain_signs(first + rows, forms)
-        for position in np.flatnonzero(signs == 2).tolist():
+        for position in np.flatnonzero(signs == UNDECIDED).tolist():
             signs[position] = self.vertices.exact_sign(
                 first + int(rows[position]), int(forms[position])
             )
@@ -504,7 +504,7 @@ class Subdivision:
         part.table = self.table.copy()
         part._chunks = [chunk.copy(part.table) for chunk in self._chunks]
         part._restrict(self.lattice.closure(top))
-        part.vertices.use(part.table)
+        part.vertices.set_table(part.table)
         return part
 
 

@@ -84,18 +84,18 @@ class Guess:
 
     Attributes
     ----------
-    rows
-        The tight rows.
-    fixed
-        The nonbasic columns, each with its bound, or pinned at 0.
+    tight_rows
+        The tight rows, which are the nonbasic rows of HiGHS.
+    nonbasic
+        The nonbasic columns, each with the side where it is held.
     point
         The value of each column.
     feasible
         False if HiGHS reports that there is no feasible point.
     """
 
-    rows: list[int]
-    fixed: dict[int, Side]
+    tight_rows: list[int]
+    nonbasic: dict[int, Side]
     point: list[float]
     feasible: bool
 
@@ -188,8 +188,8 @@ class FloatSolver:
         point = list(solution.col_value)
         columns = [j for j, state in enumerate(basis.col_status) if state != _BASIC]
         rows = self._tight_rows(solution, len(point) - len(columns), basis)
-        fixed = {j: self._side(j, point[j]) for j in columns}
-        return Guess(rows, fixed, point, status != highspy.HighsModelStatus.kInfeasible)
+        nonbasic = {j: self._side(j, point[j]) for j in columns}
+        return Guess(rows, nonbasic, point, status != highspy.HighsModelStatus.kInfeasible)
 
     def _run(self) -> highspy.HighsModelStatus:
         """Solve in short runs, between which Ctrl-C is noticed; return the last status."""
@@ -219,7 +219,7 @@ class FloatSolver:
         return [i for i, state in enumerate(basis.row_status) if state != _BASIC]
 
     def _side(self, column: int, value: float) -> Side:
-        """The side on which a nonbasic column with this value is fixed."""
+        """The side on which a nonbasic column with this value is held."""
         lower, upper = self._lower[column], self._upper[column]
         if lower == upper:
             return Side.FIXED

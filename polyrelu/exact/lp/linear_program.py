@@ -42,7 +42,7 @@ from polyrelu.exact.lp.parsing import (
     read_rows,
     read_vector,
 )
-from polyrelu.exact.lp.pivoting import ExactOptimum, ExactRay, Infeasibility
+from polyrelu.exact.lp.pivoting import ExactInfeasibility, ExactOptimum, ExactRay
 from polyrelu.exact.lp.results import (
     FlatSet,
     Infeasible,
@@ -221,7 +221,7 @@ class LinearProgram:
         result = self._maximum([*integers, 0])
         if isinstance(result, Infeasible):
             return result
-        if isinstance(result, Infeasibility):
+        if isinstance(result, ExactInfeasibility):
             return Infeasible(farkas_multipliers(model, result))
         point = rational_point(result.point)
         if isinstance(result, ExactRay):
@@ -342,7 +342,9 @@ class LinearProgram:
                 return Infeasible(Multipliers({row: Fraction(1 if side < 0 else -1)}))
         return None
 
-    def _maximum(self, target: list[int]) -> ExactOptimum | ExactRay | Infeasibility | Infeasible:
+    def _maximum(
+        self, target: list[int]
+    ) -> ExactOptimum | ExactRay | ExactInfeasibility | Infeasible:
         """The exact maximum of x and t = 0.
 
         If HiGHS reports that there is no feasible point, the slack variable decides on that first.
@@ -365,7 +367,7 @@ class LinearProgram:
         result = self._maximize_slack([*[0] * self.columns, 1])
         if isinstance(result, InteriorPoint | Infeasible):
             return result
-        if isinstance(result, Infeasibility):
+        if isinstance(result, ExactInfeasibility):
             return Infeasible(farkas_multipliers(model, result))
         if isinstance(result, ExactRay):
             raise AssertionError("t is at most 1")
@@ -379,7 +381,7 @@ class LinearProgram:
 
     def _maximize_slack(
         self, target: list[int]
-    ) -> ExactOptimum | ExactRay | Infeasibility | InteriorPoint | Infeasible:
+    ) -> ExactOptimum | ExactRay | ExactInfeasibility | InteriorPoint | Infeasible:
         """The exact maximum of t, or a result that a guess proves without it."""
         model = self._model
         if is_small(model):

@@ -2,12 +2,15 @@
 
 A pivot touches every entry of the table. For a small program (`is_small`) all pivots in Python take
 less time than one call of a float solver. The rules are the rules of `simplex`, whose module
-docstring proves that they end: the dual method for an objective without its dual infeasible part,
-then the primal method; pinned columns leave once; Bland's rule after many pivots without progress.
+docstring proves that they end: the dual method for an objective without its terms of the wrong
+sign, then the primal method; pinned columns leave once; Bland's rule after many pivots without
+progress.
 
-The variables are the columns x_j and the slacks w_i = c_i - a_i·x of the rows. The table contains
-the values of the basic variables, and their rates of change when a nonbasic variable moves away
-from its bound, over one common denominator D > 0:
+Here *basic* has its textbook meaning. The variables are the columns x_j and the slacks w_i = c_i -
+a_i·x of the rows. The nonbasic variables are held at bounds, and correspond to the constraints of a
+`Basis`: where w_i is nonbasic, row i is tight. The table contains the values of the basic
+variables, and their rates of change when a nonbasic variable moves away from its bound, over one
+common denominator D > 0:
 
     D · basic_i = values[i] + Σ_k table[k][i] (nonbasic_k - its bound).
 
@@ -30,10 +33,11 @@ from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.pivoting import (
     STALL_LIMIT,
+    ExactInfeasibility,
     ExactOptimum,
     ExactRay,
-    Infeasibility,
-    Violation,
+    ViolatedBound,
+    ViolatedRow,
     least_ratio,
 )
 
@@ -143,10 +147,10 @@ class Tableau:
             return int
         return cast("Callable[[int], int]", fmpz)
 
-    def solve(self) -> ExactOptimum | ExactRay | Infeasibility:
+    def solve(self) -> ExactOptimum | ExactRay | ExactInfeasibility:
         """Run the dual method to a feasible point, then the primal method to the optimum."""
         infeasible = self._dual_infeasible()
-        if infeasible:  # the dual method maximises the objective without these variables
+        if infeasible:  # the dual method maximises the objective without the terms of wrong sign
             for k, column in enumerate(self._table):
                 column.append(0 if k in infeasible else column[-1])
         result = self._dual_steps()
@@ -173,7 +177,7 @@ class Tableau:
 
     # -- dual steps -------------------------------------------------------------------------------
 
-    def _dual_steps(self) -> Infeasibility | None:
+    def _dual_steps(self) -> ExactInfeasibility | None:
         """The dual method: violated basic variables leave to their bounds until there is none."""
         self._stalled = 0
         while True:
@@ -367,13 +371,15 @@ class Tableau:
     def _optimum(self) -> ExactOptimum:
         return ExactOptimum(self._point(), self._coordinates(self._count, 1))
 
-    def _infeasibility(self, row: int, step: int) -> Infeasibility:
+    def _infeasibility(self, row: int, step: int) -> ExactInfeasibility:
+        """The proof by a table row whose variable must grow (`step` = 1) or shrink, and cannot."""
         label, side = self._basic[row], Side.LOWER if step > 0 else Side.UPPER
+        violation: ViolatedRow | ViolatedBound
         if label < self._count:  # a slack that must grow: the left side of its row is too large
-            violation = Violation(label, -1, Side.FIXED, step)
+            violation = ViolatedRow(label, step)
         else:
-            violation = Violation(None, label - self._count, side, 1)
-        return Infeasibility(violation, self._coordinates(row, -step))
+            violation = ViolatedBound(label - self._count, side)
+        return ExactInfeasibility(violation, self._coordinates(row, -step))
 
     def _ray(self, k: int, step: int) -> ExactRay:
         """The unbounded edge along which a nonbasic variable moves."""

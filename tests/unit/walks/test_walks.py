@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import Rational, RationalMatrix, SparseMatrix, to_fraction
+from polyrelu.exact import UNDECIDED, Rational, RationalMatrix, SparseMatrix, to_fraction
 from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
 from polyrelu.walks import (
     AffineSlice,
@@ -526,9 +526,9 @@ def test_every_float_form_is_within_its_bound_and_every_sign_is_right() -> None:
                     if np.isfinite(near) and np.isfinite(bound):
                         assert abs(number - Fraction(near)) <= Fraction(bound)
             right = (exact @ point).signs()[:, 0]
-            assert ((found[part] == right) | (found[part] == 2)).all()
-            decided += int((found[part] != 2).sum())
-            undecided += int((found[part] == 2).sum())
+            assert ((found[part] == right) | (found[part] == UNDECIDED)).all()
+            decided += int((found[part] != UNDECIDED).sum())
+            undecided += int((found[part] == UNDECIDED).sum())
     assert decided > 150
     assert undecided > 20
 
@@ -561,8 +561,8 @@ def test_signs_on_the_zero_set_of_a_neuron() -> None:
         for layer in (1, 2, 3):
             part = plane.layer_slice(layer)
             right = (plane.forms(signs, layer) @ point).signs()[:, 0]
-            assert ((found[part] == right) | (found[part] == 2)).all()
-            decided += int((found[part] != 2).sum())
+            assert ((found[part] == right) | (found[part] == UNDECIDED)).all()
+            decided += int((found[part] != UNDECIDED).sum())
     assert decided > 100
 
 
