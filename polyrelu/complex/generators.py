@@ -1,7 +1,8 @@
 """`CellGenerators`: the vertices and ray directions of a complex, which generate its cells.
 
-The V-representation of a cell: its closure is the convex hull of its vertices plus the cone of its ray directions, plus
-the lineality space of the complex. Pictures, meshes, signs of outputs and balancing need both kinds
+Vertices and directions are the V-representation of the cells: the closure of a cell is the convex
+hull of its vertices plus the cone of its ray directions, plus the lineality space of the complex.
+Pictures, meshes, signs of outputs and balancing need both kinds
 in one list: in homogeneous coordinates (y, t) a vertex has t > 0 and a direction has t = 0, and the
 cell becomes the cone over its generators.
 
