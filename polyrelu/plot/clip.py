@@ -1,9 +1,9 @@
 """Points, edges and polygons of a complex, cut by the box of a picture.
 
 Every module that draws takes the shapes of cells from here. A cell is kept if and only if its part
-inside the box has the dimension of the cell, which is always decided exactly. The coordinates are rational numbers: exact
-ones in small networks, and in large networks floats within an error that no picture shows (below);
-a change of the arithmetic has to keep these error bounds valid.
+inside the box has the dimension of the cell, which is always decided exactly. The coordinates are
+rational numbers: exact ones in small networks, and in large networks floats within an error that no
+picture shows (below). A change of the arithmetic has to keep these error bounds valid.
 
 The *box* is the product of the intervals that the picture shows (`View.lower`, `View.upper`). A
 *side* of the box is one of its bounding hyperplanes, a row [a | b] with a·x + b ≥ 0 inside. The

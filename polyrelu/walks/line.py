@@ -6,8 +6,8 @@ region on which it is identically 0. Between two cells lies an event, a point wi
 Several neurons may vanish at one event; the walk continues, because a line has only one way on.
 
 `CellEndSearch` decides which neurons vanish first. Beyond an event of one neuron, this neuron has
-the opposite sign and all others keep theirs, unless a neuron that was 0 on the cell reads, directly or
-through other neurons, the neuron that was switched. In this case, and beyond events of several
+the opposite sign and all others keep theirs, unless a neuron that was 0 on the cell reads, directly
+or through other neurons, the neuron that was switched. In this case, and beyond events of several
 neurons, the signs are computed exactly, layer by layer (`AffineSlice.signs_beyond`).
 """
 
