@@ -255,7 +255,7 @@ def _oriented_fans(breakpoints: BreakpointComplex, pairs: Indices) -> _Fans:
 def _forms(
     breakpoints: BreakpointComplex, positions: Indices
 ) -> tuple[BigIntegers, Indices, Indices]:
-    """The forms of facets over (y, t), and the arrays `hyperplanes`, `form_signs` of `_Fans`."""
+    """Return the forms of facets over (y, t), with `hyperplanes`, `form_signs` of `_Fans`."""
     cells = breakpoints.cells
     distinct = cells.facet_forms(breakpoints.facets[positions])
     known: dict[tuple[int, ...], int] = {}
@@ -274,7 +274,7 @@ def _forms(
 
 
 def _fan_sum(breakpoints: BreakpointComplex, fans: _Fans, members: range) -> list[list[Fraction]]:
-    """The sum Σ_F ω_F [n_{F,R} | β_F] over the fan of a ridge, a row for each output.
+    """Return the sum Σ_F ω_F [n_{F,R} | β_F] over the fan of a ridge, a row for each output.
 
     Facets in one hyperplane are added first, since their rows are equal up to signs. The result is
     an empty list if the weights in every hyperplane add up to 0 with these signs.

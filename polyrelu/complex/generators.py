@@ -27,7 +27,7 @@ class CellGenerators:
 
     Generators are named by their numbers in this list. The vertices are in the order of the cells
     of least dimension, and directions come between them. If the complex has a lineality space, the
-    list is a list of generators modulo that space: one point stands for each minimal cell.
+    list has generators modulo that space: one point of each minimal cell, and directions.
 
     Attributes
     ----------
@@ -115,8 +115,8 @@ class CellGenerators:
         cycle = [start, min(neighbours[start])]
         while len(cycle) < len(neighbours):
             before, last = cycle[-2:]
-            one, other = neighbours[last]
-            cycle.append(other if one == before else one)
+            first, second = neighbours[last]
+            cycle.append(second if first == before else first)
         return cycle
 
     def marks_of_cells(self, marks: Words) -> list[Words]:

@@ -41,7 +41,6 @@ from polyrelu.exact.rational import (
     Rational,
     decimal_above,
     decimal_below,
-    dot,
     format_integer,
     format_rational,
     parse_rational,
@@ -62,6 +61,7 @@ from polyrelu.exact.sparse import (
     take_rows,
 )
 from polyrelu.exact.subset_sum import SubsetSumSearch, vanishing_subset
+from polyrelu.exact.vectors import dot
 
 __all__ = [
     "FLOAT32",

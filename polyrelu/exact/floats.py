@@ -105,7 +105,7 @@ def nearest_float(numerator: int, denominator: int) -> float:
 
 
 def _as_float64(array: NDArray[Any]) -> NDArray[np.float64]:
-    """The array as float64; `longdouble` is refused, since its conversion is not exact."""
+    """Return the array as float64; `longdouble` is refused, since its conversion is not exact."""
     if array.dtype.name not in ("float16", "float32", "float64", "bfloat16"):
         raise NetworkError(
             f"weights of type {array.dtype.name} are not supported; "
@@ -116,7 +116,7 @@ def _as_float64(array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _odd_mantissas(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Odd integers (or 0) and exponents, so that the common denominator is the least."""
+    """Return odd integers (or 0) and exponents, for the least common denominator."""
     fractions, exponents = np.frexp(values)
     mantissas = np.ldexp(fractions, _MANTISSA_BITS).astype(np.int64)
     low_bit = np.where(mantissas == 0, 1, mantissas & -mantissas)
@@ -125,7 +125,7 @@ def _odd_mantissas(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDAr
 
 
 def _shifted(mantissas: NDArray[np.int64], shifts: NDArray[np.int64]) -> list[int]:
-    """The integers mantissa · 2^shift."""
+    """Return the integers mantissa · 2^shift."""
     bits = np.frexp(np.abs(mantissas).astype(np.float64))[1] + shifts
     if int(bits.max()) <= 62:
         integers: list[int] = (mantissas << shifts).tolist()

@@ -291,7 +291,7 @@ class LinearPart:
     # -- solutions ------------------------------------------------------------------------------
 
     def _realising_forms(self) -> list[Vector]:
-        """Rows of G, then of U, of a solution in the stratum of the largest dimension."""
+        """Return rows of G, then of U, of a solution in the stratum of largest dimension."""
         s, r = self.carriers.pairs, self._num_linear
         basis = self._line_rows_first(self._span_basis.rows()[self._doubled_rank :])
         if r and self._span_stratum_is_larger:
@@ -303,8 +303,9 @@ class LinearPart:
         return [*self._padded(pair_rows, s), *bounded]
 
     def _line_rows_first(self, basis: list[Vector]) -> list[Vector]:
-        """A basis of the same span modulo H, whose rows after the first τ vanish on the lines.
+        """Change a basis so that its rows after the first τ vanish on the lines.
 
+        The span modulo H remains the same.
         The first τ rows are independent on the lines in the kernel of H, so that only pairs can
         contribute them. From each of the other rows, a combination of these rows and of rows of H
         is subtracted.
@@ -328,7 +329,7 @@ class LinearPart:
         return [basis[k] for k in first] + (remaining - weights.transpose() @ spanning).rows()
 
     def _bounded_forms(self, count: int) -> list[Vector]:
-        """The given number of forms in Q, as many of them independent modulo H as possible."""
+        """Return forms in Q, `count` in all, as many of them independent modulo H as possible."""
         forms, inside = self._bounded_in_span
         rows = forms.rows()
         order = [*row_basis(forms @ self._kernel), *range(len(rows))]
@@ -336,7 +337,7 @@ class LinearPart:
         return [*chosen, *([inside] * (count - len(chosen)))]
 
     def _lifted(self, rows: Sequence[Vector], count: int) -> list[Vector]:
-        """The rows plus a multiple c w that makes them bounded below, then c w up to `count` forms.
+        """Return the rows plus a multiple c w, all bounded below, then c w up to `count` forms.
 
         Here w is the positive form of the domain. The forms span the given rows if there are more
         forms than rows.
@@ -347,7 +348,7 @@ class LinearPart:
         return [*lifted, *([tuple(factor * entry for entry in inside)] * (count - len(lifted)))]
 
     def _bounding_factor(self, inside: Vector, rows: Sequence[Vector]) -> Fraction:
-        """A power of 2 such that every row plus this multiple of `inside` is bounded below."""
+        """Find a power of 2 such that each row plus this multiple of `inside` is bounded below."""
         factor = Fraction(1)
         for ray in self.domain.rays:
             slope = dot(inside, ray)
@@ -358,18 +359,18 @@ class LinearPart:
     def _completion(
         self, chosen: Sequence[Vector], basis: Sequence[Vector], count: int
     ) -> list[Vector]:
-        """At most `count` rows of the basis that are independent of the chosen rows modulo H."""
+        """Choose at most `count` rows of a basis, independent of the chosen rows modulo H."""
         rows = RationalMatrix.from_rows([*chosen, *basis], ncols=self.domain.dimension)
         independent = row_basis(rows @ self._kernel)
         return [basis[k - len(chosen)] for k in independent if k >= len(chosen)][:count]
 
     def _padded(self, rows: list[Vector], count: int) -> list[Vector]:
-        """The rows, followed by unit vectors for spare pairs, `count` rows in all."""
+        """Return the rows, followed by unit vectors for spare pairs, `count` rows in all."""
         unit = (Fraction(1), *((Fraction(),) * (self.domain.dimension - 1)))
         return [*rows, *([unit] * (count - len(rows)))]
 
     def _randomised(self, forms: list[Vector], rng: Random) -> list[Vector]:
-        """Random forms of the stratum of largest dimension; the given forms if these fail."""
+        """Return random forms of the stratum of largest dimension; the given ones if these fail."""
         candidates = (
             self._random_forms_in_span(forms, rng)
             if self._span_stratum_is_larger
@@ -379,7 +380,7 @@ class LinearPart:
         return candidates if self._are_realising(candidates) and no_zero_pair else forms
 
     def _random_forms_in_span(self, forms: list[Vector], rng: Random) -> list[Vector]:
-        """Random combinations of the forms and of rows of H.
+        """Return random combinations of the forms and of rows of H.
 
         Rows of U are combined with nonnegative weights, so they stay bounded below.
         """
@@ -398,7 +399,7 @@ class LinearPart:
         ]
 
     def _random_wider_forms(self, count: int, rng: Random) -> list[Vector]:
-        """Random forms in the span of L and of `count` other random forms."""
+        """Return random forms in the span of L and of `count` other random forms."""
         size = self.domain.dimension
         inside = self.domain.positive_form()
         extra = [self._random_direction(inside, k, rng) for k in range(count)]
@@ -413,13 +414,13 @@ class LinearPart:
         return forms
 
     def _random_direction(self, inside: Vector, number: int, rng: Random) -> Vector:
-        """A random form, which is bounded below unless there are pairs only."""
+        """Return a random form, which is bounded below unless there are pairs only."""
         if not self._num_linear:
             return tuple(_random_number(rng) for _ in inside)
         return _perturbed(inside, rng, self.domain) if number or not any(inside) else inside
 
     def _raised(self, form: Vector, inside: Vector) -> Vector:
-        """The form plus a multiple of `inside` that makes it bounded below, if there is one."""
+        """Add a multiple of `inside` to a form that makes it bounded below, if there is one."""
         factor = Fraction(1)
         for _ in range(_MAX_ADJUSTMENTS):
             if self.domain.allows(add_multiple(form, inside, factor)):
@@ -429,21 +430,21 @@ class LinearPart:
         return form
 
     def _are_realising(self, forms: Sequence[Vector]) -> bool:
-        """Whether these forms occur in a solution as the rows of G and U."""
+        """Return whether these forms occur in a solution as the rows of G and U."""
         matrix = RationalMatrix.from_rows(forms, ncols=self.domain.dimension)
         return self._weights_for(matrix) is not None and all(
             map(self.domain.allows, forms[self.carriers.pairs :])
         )
 
     def _weights_for(self, forms: RationalMatrix) -> RationalMatrix | None:
-        """The factor (P X) with (P X) (G; U) K = R K for given forms (G; U), if there is one."""
+        """Solve (P X) (G; U) K = R K for (P X), given the forms (G; U); None if impossible."""
         transposed = solve(
             (forms @ self._kernel).transpose(), (self.remainder @ self._kernel).transpose()
         )
         return None if transposed is None else transposed.transpose()
 
     def _realisation_with(self, forms: list[Vector], rng: Random | None) -> Realisation:
-        """A solution with these forms; random weights among all possible ones if `rng` is given."""
+        """Return a solution with these forms, and with random weights if `rng` is given."""
         n, s = self.domain.dimension, self.carriers.pairs
         matrix = RationalMatrix.from_rows(forms, ncols=n)
         weights = self._weights_for(matrix)
@@ -469,7 +470,7 @@ class LinearPart:
         )
 
     def _doubled_weights(self, remaining: RationalMatrix, rng: Random | None) -> RationalMatrix:
-        """The matrix D with D H = R - P G - X U, which is `remaining`."""
+        """Return the matrix D with D H = R - P G - X U, which is `remaining`."""
         transposed = solve(self.carriers.doubled.transpose(), remaining.transpose())
         if transposed is None:
             raise ArithmeticError(
@@ -482,7 +483,7 @@ class LinearPart:
 
 
 def _perturbed(form: Vector, rng: Random, domain: LayerDomain) -> Vector:
-    """A nearby form that is bounded below, in a random direction that vanishes on the lines."""
+    """Move a form in a random direction that is 0 on the lines, while it is bounded below."""
     lines = RationalMatrix.from_integers(
         [list(line) for line in domain.lines], ncols=domain.dimension
     )
@@ -499,19 +500,19 @@ def _perturbed(form: Vector, rng: Random, domain: LayerDomain) -> Vector:
 
 
 def _random_number(rng: Random) -> Fraction:
-    """A random number that is not 0, so that random members are in general position."""
+    """Return a random number that is not 0, so that random members are in general position."""
     return Fraction(rng.choice((-1, 1)) * rng.randint(1, 16), 8)
 
 
 def _random_weights(rng: Random, count: int, main: int, low: int) -> Vector:
-    """Random weights between low/8 and 1/2; weight number `main` is between 1/2 and 2."""
+    """Return random weights between low/8 and 1/2; number `main` is between 1/2 and 2."""
     return tuple(
         Fraction(rng.randint(4, 16) if k == main else rng.randint(low, 4), 8) for k in range(count)
     )
 
 
 def _random_left_kernel(matrix: RationalMatrix, rows: int, rng: Random) -> RationalMatrix:
-    """A random matrix Y with the given number of rows and Y · matrix = 0."""
+    """Return a random matrix Y with the given number of rows and Y · matrix = 0."""
     basis = kernel(matrix.transpose()).transpose()
     numbers = [[_random_number(rng) for _ in range(basis.nrows)] for _ in range(rows)]
     return RationalMatrix.from_rows(numbers, ncols=basis.nrows) @ basis

@@ -213,7 +213,7 @@ class AffineSlice:
         return forms
 
     def _active_forms(self, signs: Signs, layer: int) -> RationalMatrix:
-        """The activations of a layer: its forms, with 0 for neurons that are off."""
+        """Return the activations of a layer: its forms, with 0 for neurons that are off."""
         return self.forms(signs, layer).scale_rows(
             (signs[self.layer_slice(layer)] > 0).astype(int).tolist()
         )
@@ -318,7 +318,7 @@ class AffineSlice:
         )
 
     def _read_by(self, layer: int) -> tuple[NDArray[np.bool_], list[tuple[int, NDArray[np.bool_]]]]:
-        """Which rows of C of a layer are nonzero, and which weights of its blocks are nonzero."""
+        """Return which rows of C of a layer and which weights of its blocks are nonzero."""
         if layer not in self._reads:
             restricted = self.layers[layer - 1]
             blocks = [(block.source, _nonzero(block.entries)) for block in restricted.blocks]
@@ -352,7 +352,7 @@ def exact_vector(name: str, entries: Sequence[Rational], size: int) -> Point:
 
 
 def _nonzero(matrix: AnyMatrix) -> NDArray[np.bool_]:
-    """The mask of the entries that are not 0."""
+    """Return the mask of the entries that are not 0."""
     if not isinstance(matrix, SparseMatrix):
         return np.asarray(matrix.signs(), dtype=bool)
     marks = np.zeros(matrix.shape, dtype=bool)
@@ -361,7 +361,7 @@ def _nonzero(matrix: AnyMatrix) -> NDArray[np.bool_]:
 
 
 def _restricted(layer: Layer, embedding: RationalMatrix) -> _Layer:
-    """A layer on the subspace whose points (x, 1) are the embedding times (s, 1)."""
+    """Return a layer on the subspace whose points (x, 1) are the embedding times (s, 1)."""
     constant = RationalMatrix.zeros(layer.width, embedding.ncols - 1).beside(layer.bias)
     for block in layer.blocks:
         if block.source == 0:

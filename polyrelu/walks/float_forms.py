@@ -72,7 +72,7 @@ class _FloatLayer:
 
     @classmethod
     def of(cls, constant: RationalMatrix, blocks: _Blocks) -> _FloatLayer:
-        """The layer with an exact C, shape (n, k + 1), and the given blocks."""
+        """Return the layer with an exact C, shape (n, k + 1), and the given blocks."""
         rounding = 2 * (sum(weights.shape[1] for _, weights, _ in blocks) + 4) * _UNIT_ROUNDOFF
         floats = np.ascontiguousarray(constant.to_floats().T)
         errors = rounding * (_magnitudes(floats) + _UNDERFLOW) + _UNDERFLOW
@@ -184,7 +184,7 @@ class _ByIdentity:
 
 @lru_cache(maxsize=2)
 def _weights_in_floats(key: _ByIdentity) -> list[_Blocks]:
-    """The weights of hidden layers on hidden layers, shared by all walks in a network."""
+    """Return the weights of hidden layers on hidden layers, shared by all walks in a network."""
     weights = []
     for layer in key.network.layers[: key.network.hidden_layers]:
         blocks = [
@@ -197,7 +197,7 @@ def _weights_in_floats(key: _ByIdentity) -> list[_Blocks]:
 
 
 def _dense(matrix: AnyMatrix) -> Floats:
-    """All entries of a matrix as floats."""
+    """Return all entries of a matrix as floats."""
     if not isinstance(matrix, SparseMatrix):
         return matrix.to_floats()
     floats = np.zeros(matrix.shape)
@@ -206,6 +206,6 @@ def _dense(matrix: AnyMatrix) -> Floats:
 
 
 def _magnitudes(floats: Floats) -> Floats:
-    """Absolute values, infinite for numbers that were cut to the largest float."""
+    """Return absolute values, infinite for numbers that were cut to the largest float."""
     sizes = np.abs(floats)
     return np.where(sizes >= _LARGEST, np.inf, sizes)

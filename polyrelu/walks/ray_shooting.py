@@ -243,7 +243,7 @@ class CellEndSearch:
 
     @np.errstate(all="ignore")
     def _float_line(self, cell: CellOnLine) -> _FloatLine | None:
-        """The line in floats with the guessed zeros ahead; None if there seem to be no zeros."""
+        """Return the line in floats with the guessed zeros ahead; None if there seem to be none."""
         columns, start, heading, moved = self.forms.columns, self.position, np.ones(1), 0
         if cell.carrier is not None:
             row = columns[:, cell.carrier]
@@ -271,7 +271,7 @@ class CellEndSearch:
         return _FloatLine(start, heading, ahead[order], zeros[order], moved, 1 - moved)
 
     def _heading(self, cell: CellOnLine, row: Floats) -> Floats:
-        """The direction of the line on which a float form is 0; it probably points ahead.
+        """Return the direction of the line on which a float form is 0; it probably points ahead.
 
         If it points back, so that q lies behind the cell, the sign of the neuron `back` at q or the
         exact comparison of zeros shows it.
@@ -288,7 +288,7 @@ class CellEndSearch:
 
     @np.errstate(all="ignore")
     def _point(self, cell: CellOnLine, line: _FloatLine, tau: float) -> Floats:
-        """The float point with parameter τ, moved onto the line as far as floats allow."""
+        """Return the float point with parameter τ, moved onto the line as far as floats allow."""
         q = np.asarray(line.start + tau * line.heading, dtype=np.float64)
         if cell.carrier is not None:
             row = self.forms.columns[:, cell.carrier]
@@ -296,7 +296,7 @@ class CellEndSearch:
         return q
 
     def _neuron_by_floats(self, cell: CellOnLine, line: _FloatLine) -> int | None:
-        """The only neuron that vanishes at the end of a cell, if the float bounds prove it.
+        """Return the only neuron that vanishes at the end of a cell, if the float bounds prove it.
 
         It is not the neuron `back`, which therefore has its sign on the cell at q: q lies ahead.
         """
@@ -315,7 +315,7 @@ class CellEndSearch:
     # -- exact arithmetic -----------------------------------------------------------------------
 
     def _neurons_by_exact_zeros(self, cell: CellOnLine, guess: _FloatLine | None) -> list[int]:
-        """The neurons that vanish at the end of a cell, by exact arithmetic.
+        """Return the neurons that vanish at the end of a cell, by exact arithmetic.
 
         There are none if the cell is unbounded. Neurons that have their sign on the cell at a point
         q farther on, proved in floats, need not be compared if another neuron vanishes before q.
@@ -359,7 +359,7 @@ class CellEndSearch:
 
 
 def _floats(numbers: Point | IntegerRow) -> Floats:
-    """The nearest floats of exact numbers."""
+    """Return the nearest floats of exact numbers."""
     return np.array(
         [nearest_float(number.numerator, number.denominator) for number in numbers],
         dtype=np.float64,

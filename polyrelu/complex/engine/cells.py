@@ -97,7 +97,7 @@ class CellArrays:
         return sum(array.nbytes for array in arrays) + words + self.table.nbytes
 
     def inner_dimension(self, dimension: int) -> int:
-        """The inner dimension of the cells of a dimension.
+        """Return the inner dimension of the cells of a dimension.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class CellArrays:
         return dimension - lowest
 
     def inner_dimension_of(self, cell: Cell) -> int:
-        """The inner dimension of a cell.
+        """Return the inner dimension of a cell.
 
         Raises
         ------
@@ -130,7 +130,7 @@ class CellArrays:
     # -- signs -------------------------------------------------------------------------------------
 
     def signs(self, k: int) -> Signs:
-        """The signs of the neurons on the finite cells of inner dimension k, computed once."""
+        """Return the signs of the neurons on the finite cells of inner dimension k, cached."""
         if k not in self._known_signs:
             signs = self._sign_columns(k, hidden=True)[:, : len(self.neurons)]
             signs.flags.writeable = False
@@ -138,11 +138,11 @@ class CellArrays:
         return self._known_signs[k]
 
     def constraint_signs(self, k: int) -> Signs:
-        """The signs of the domain's inequalities on the finite cells of inner dimension k."""
+        """Return the signs of the domain's constraints on finite cells of inner dimension k."""
         return self._sign_columns(k, hidden=False)
 
     def _sign_columns(self, k: int, hidden: bool) -> Signs:
-        """The signs of all hidden neurons, or of all constraints of the domain."""
+        """Return the signs of all hidden neurons, or of all constraints of the domain."""
         parts: list[Signs] = [np.zeros((len(self.finite[k]), 0), dtype=np.int8)]
         for signs in self._sign_words:
             if (signs.layer > 0) == hidden:
@@ -153,7 +153,7 @@ class CellArrays:
     # -- incidence ---------------------------------------------------------------------------------
 
     def facets(self, k: int) -> tuple[Indices, Indices]:
-        """Offsets and indices of the finite facets of the finite cells of inner dimension k."""
+        """Return offsets and indices of the finite facets of finite cells of inner dimension k."""
         if k == 0:
             return np.zeros(len(self.finite[0]) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
         entries, counts = self.lattice.facets_of(k, self.finite[k])
@@ -163,24 +163,24 @@ class CellArrays:
         return np.concatenate([[0], ends]), facets[facets >= 0]
 
     def bounded(self) -> Mask:
-        """Which regions have no vertex at infinity, shape (regions,)."""
+        """Return which regions have no vertex at infinity, shape (regions,)."""
         at_infinity = self.lattice.words_of_cells((~self.is_point).astype(np.uint64))
         mask: Mask = at_infinity[-1][self.finite[-1]] == 0
         return mask
 
     def vertices_of(self, k: int, index: int) -> list[int]:
-        """The lattice numbers of the vertices of a finite cell, ascending."""
+        """Return the lattice numbers of the vertices of a finite cell, ascending."""
         return self.lattice.vertices_of(k, int(self.finite[k][index]))
 
     # -- vertices of cells -------------------------------------------------------------------------
 
     def marks_of_cells(self, marks: Words) -> list[Words]:
-        """For every inner dimension the bitwise or of the marks of the vertices of each cell."""
-        every = self.lattice.words_of_cells(marks)
-        return [words[finite] for words, finite in zip(every, self.finite, strict=True)]
+        """Return the bitwise or of the marks of each cell's vertices, by inner dimension."""
+        of_lattice = self.lattice.words_of_cells(marks)
+        return [words[finite] for words, finite in zip(of_lattice, self.finite, strict=True)]
 
     def points_inside(self, k: int) -> BigIntegers:
-        """A point (y, t) in the relative interior of each finite cell of inner dimension k.
+        """Return a point (y, t) in the relative interior of each finite cell of inner dimension k.
 
         The point is a sum of the exact vertices and directions of the cell, each of which occurs
         at least once, shape (number of cells, d + 1).
@@ -198,10 +198,10 @@ class CellArrays:
     # -- forms -------------------------------------------------------------------------------------
 
     def column_of_form(self, number: int) -> int:
-        """The column in `signs` of the neuron of a form, -1 for a constraint of the domain."""
+        """Return the column in `signs` of the neuron of a form, -1 for a constraint."""
         layer, member = self.table.source(number)
         return -1 if layer == 0 else self.columns[layer, member]
 
     def is_at_infinity(self, number: int) -> bool:
-        """Whether a form is t, which vanishes at infinity."""
+        """Return whether a form is t, which vanishes at infinity."""
         return self.table.source(number) == INFINITY

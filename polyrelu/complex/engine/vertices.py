@@ -175,7 +175,7 @@ class Vertices:
     def _solved(
         self, guesses: Floats, forms: NDArray[np.int32], base_signs: NDArray[np.int8]
     ) -> tuple[Floats, Floats]:
-        """The coordinates after a Newton step from the guesses, and their radii.
+        """Return the coordinates after a Newton step from the guesses, and their radii.
 
         The pivot is the coordinate p of section 4, which the Newton step does not change.
         """
@@ -195,7 +195,7 @@ class Vertices:
         return coordinates, self._radii(coordinates, jacobian, errors, matrix, inverse, base_signs)
 
     def _scaled_forms(self, forms: NDArray[np.int32]) -> tuple[Floats, Floats]:
-        """The float rows of forms, scaled by powers of two, and the largest error per vertex."""
+        """Return the float rows of forms over powers of two, and the largest error per vertex."""
         rows, errors = self._table.rows.buffer[forms], self._table.errors.buffer[forms]
         exponents = np.frexp(largest_and_sum(rows)[0])[1]
         return np.ldexp(rows, -exponents[:, :, None]), np.ldexp(errors, -exponents).max(
@@ -211,7 +211,7 @@ class Vertices:
         inverse: Floats,
         base_signs: NDArray[np.int8],
     ) -> Floats:
-        """The radii of section 4, with M = `matrix` and Q = `inverse`."""
+        """Return the radii of section 4, with M = `matrix` and Q = `inverse`."""
         width = coordinates.shape[1]
         dimension = width - 1
         largest, sums = largest_and_sum(coordinates)
@@ -230,7 +230,7 @@ class Vertices:
     def _certainly_oriented(
         self, coordinates: Floats, radii: Floats, base_signs: NDArray[np.int8]
     ) -> NDArray[np.bool_]:
-        """Whether floats prove for each vertex that one of its base signs holds at (y, t).
+        """Return whether floats prove for each vertex that one of its base signs holds at (y, t).
 
         The float base rows have largest entry 1 and a relative error of at most u in each entry.
         """
@@ -245,7 +245,7 @@ class Vertices:
 
     @np.errstate(all="ignore")
     def certain_signs(self, vertices: Indices, forms: Indices) -> NDArray[np.int8]:
-        """The sign of forms[i] at vertices[i] for each i, `UNDECIDED` where floats do not decide.
+        """Return the sign of forms[i] at vertices[i] for each i, or `UNDECIDED`.
 
         The sign is 0 only where the form is known to be 0 everywhere.
         """
@@ -260,7 +260,7 @@ class Vertices:
 
     @np.errstate(all="ignore")
     def certain_sign_table(self, tables: SignTables, regions: Indices) -> NDArray[np.int8]:
-        """The signs of c forms at all vertices, `UNDECIDED` where floats do not decide.
+        """Return the signs of c forms at all vertices, `UNDECIDED` where floats do not decide.
 
         Parameters
         ----------
@@ -279,20 +279,20 @@ class Vertices:
         step = max(1, _ENTRIES_PER_BLOCK // max(1, forms * tables.rows.shape[2]))
         for start in range(0, count, step):
             part = np.arange(start, min(start + step, count))
-            coordinates, here = self.coordinates.buffer[part], regions[part]
+            coordinates, chosen = self.coordinates.buffer[part], regions[part]
             if len(tables.rows) == 1:
                 values = coordinates @ tables.rows[0].T
             else:
-                values = np.matmul(tables.rows[here], coordinates[:, :, None])[:, :, 0]
+                values = np.matmul(tables.rows[chosen], coordinates[:, :, None])[:, :, 0]
             signs[part] = signs_of_values(
-                values, self._bounds(part, tables.norms[here], tables.errors[here])
+                values, self._bounds(part, tables.norms[chosen], tables.errors[chosen])
             )
-            signs[part][((tables.norms == 0) & (tables.errors == 0))[here]] = 0
+            signs[part][((tables.norms == 0) & (tables.errors == 0))[chosen]] = 0
         self.statistics.decisions += signs.size
         return signs
 
     def certain_signs_of_last_layer(self, width: int, regions: Indices) -> NDArray[np.int8]:
-        """The signs of the last layer at all vertices, `UNDECIDED` where floats do not decide.
+        """Return the signs of the last layer at all vertices, or `UNDECIDED`.
 
         The shape is (f_0, width); `regions` are the regions of the vertices, shape (f_0,).
         """
@@ -315,7 +315,7 @@ class Vertices:
         return signs
 
     def _uncertainty(self, vertices: Indices) -> tuple[Floats, Floats]:
-        """The factors of |F|₁ and of E in the error bound of the module's docstring."""
+        """Return the factors of |F|₁ and of E in the error bound of the module's docstring."""
         largest, sums = largest_and_sum(self.coordinates.buffer[vertices])
         width = self.coordinates.buffer.shape[1]
         return (
@@ -323,19 +323,19 @@ class Vertices:
         ) * _SLACK, 2 * _SLACK * sums
 
     def _bounds(self, vertices: Indices, norms: Floats, errors: Floats) -> Floats:
-        """The error bound of the module's docstring, for a form or a row of forms per vertex."""
+        """Return the error bounds of the module's docstring, for one form or more per vertex."""
         spread, sums = self._uncertainty(vertices)
         if norms.ndim == 2:
             spread, sums = spread[:, None], sums[:, None]
         return np.asarray(norms * spread + errors * sums)
 
     def exact_sign(self, vertex: int, form: int) -> int:
-        """The exact sign of a form at a vertex."""
+        """Return the exact sign of a form at a vertex."""
         self.statistics.exact_decisions += 1
         return dot_sign(self._table.exact_row(form), self.exact(vertex))
 
     def exact(self, vertex: int) -> list[int]:
-        """The positive multiple of the exact (y, t) in primitive integers."""
+        """Return the positive multiple of the exact (y, t) in primitive integers."""
         if vertex not in self._exact:
             self.statistics.exact_vertices += 1
             rows = [self._table.exact_row(int(form)) for form in self.forms.buffer[vertex]]
@@ -343,7 +343,7 @@ class Vertices:
         return self._exact[vertex]
 
     def _oriented(self, direction: list[int], vertex: int) -> list[int]:
-        """The vector ±direction that has the base signs of the vertex."""
+        """Return the vector ±direction that has the base signs of the vertex."""
         for row, sign in zip(
             self._base_forms, self.base_signs.buffer[vertex].tolist(), strict=True
         ):
@@ -356,7 +356,7 @@ class Vertices:
         raise AssertionError("the base forms and t do not vanish together")
 
     def arrays(self) -> list[NDArray[Any]]:
-        """The arrays of all vertices, with their unused room, for counts of bytes."""
+        """Return the arrays of all vertices, with their unused room, for counts of bytes."""
         return [rows.buffer for rows in (self.coordinates, self.radii, self.forms, self.base_signs)]
 
     def set_table(self, table: FormTable) -> None:
@@ -364,7 +364,7 @@ class Vertices:
         self._table = table
 
     def restricted(self, marked: NDArray[np.bool_]) -> Vertices:
-        """A copy with the marked vertices only, which shares the statistics with the original."""
+        """Return a copy with the marked vertices only, which shares the statistics."""
         part = copy.copy(self)
         numbers = np.cumsum(marked) - 1
         part._exact = {int(numbers[i]): value for i, value in self._exact.items() if marked[i]}
@@ -380,12 +380,12 @@ class Vertices:
 
 
 def _row_sum_norm(magnitudes: Floats) -> Floats:
-    """The largest row sum of each of m matrices, shape (m, k, k)."""
+    """Return the largest row sum of each of m matrices, shape (m, k, k)."""
     return largest_and_sum(magnitudes @ np.ones(magnitudes.shape[2]))[0]
 
 
 def _inverses(matrices: Floats) -> Floats:
-    """Approximate inverses; the result is arbitrary for matrices that are singular in floats."""
+    """Return approximate inverses, arbitrary ones for matrices that are singular in floats."""
     try:
         return np.asarray(np.linalg.inv(matrices), dtype=np.float64)
     except np.linalg.LinAlgError:
@@ -400,6 +400,6 @@ def _inverse(matrix: Floats) -> Floats:
 
 
 def _unit_rows(rows: NDArray[np.object_]) -> Floats:
-    """Integer rows divided by their largest entry."""
+    """Return integer rows divided by their largest entry."""
     scaled = [[entry / max(map(abs, row)) for entry in row] for row in rows.tolist()]
     return np.array(scaled, dtype=np.float64)

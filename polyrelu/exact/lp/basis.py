@@ -129,13 +129,13 @@ class Basis:
         self._full_rows: fmpz_mat | None = None
 
     def _full(self) -> fmpz_mat:
-        """The tight rows [a_r | s_r | c_r] with all columns, as a FLINT matrix."""
+        """Return the tight rows [a_r | s_r | c_r] with all columns, as a FLINT matrix."""
         if self._full_rows is None:
             self._full_rows = fmpz_mat(self._entries)
         return self._full_rows
 
     def _block(self, entries: list[list[int]]) -> fmpz_mat:
-        """The square matrix of the tight rows and the basic columns."""
+        """Return the square matrix of the tight rows and the basic columns."""
         if not self.basic_columns:
             return fmpz_mat(0, 0)
         if not self.nonbasic:
@@ -206,7 +206,7 @@ class Basis:
         return edge
 
     def _direction(self, rates: list[int]) -> RationalVector:
-        """The direction of the basic columns in which the tight rows change at the given rates."""
+        """Compute the direction of the basic columns for given rates of the tight rows."""
         numerators = [fmpz(0)] * (len(self.basic_columns) + len(self.nonbasic))
         denominator = fmpz(1)
         if self.basic_columns:
@@ -217,7 +217,7 @@ class Basis:
 
 
 def _solved(matrix: fmpz_mat, right: fmpz_mat) -> tuple[fmpz_mat, fmpz]:
-    """The solution of `solve_integer` for the matrix of a basis."""
+    """Return the solution of `solve_integer` for the matrix of a basis."""
     try:
         return solve_integer(matrix, right)
     except ZeroDivisionError:

@@ -96,17 +96,17 @@ def dual_upper_bound(model: Model, coordinates: BasisCoordinates) -> fmpz:
 
 
 def _scaled_rows(model: Model, rows: Mapping[int, fmpz]) -> dict[int, int]:
-    """Multipliers of the user's rows from multipliers of the integer rows."""
+    """Return multipliers of the user's rows for multipliers of the integer rows."""
     return {r: int(y) * model.scales[r] for r, y in rows.items() if y}
 
 
 def _without_slack(model: Model, columns: Mapping[int, fmpz]) -> dict[int, int]:
-    """The multipliers of the bounds without t ≤ 1, which only weakens a proof that t ≤ 0."""
+    """Return the multipliers of the bounds without t ≤ 1, which only weakens a proof that t ≤ 0."""
     return {j: int(d) for j, d in columns.items() if d and j < model.columns}
 
 
 def _without_common_divisor(rows: dict[int, int], columns: dict[int, int]) -> Multipliers:
-    """The multipliers divided by the greatest common divisor of all."""
+    """Return the multipliers divided by the greatest common divisor of all."""
     content = math.gcd(*rows.values(), *columns.values()) or 1
     return _by_side(
         {r: Fraction(y // content) for r, y in rows.items()},
@@ -115,7 +115,7 @@ def _without_common_divisor(rows: dict[int, int], columns: dict[int, int]) -> Mu
 
 
 def _by_side(rows: Mapping[int, Fraction], columns: Mapping[int, Fraction]) -> Multipliers:
-    """The multipliers with the columns sorted into upper (> 0) and lower bounds (< 0)."""
+    """Return the multipliers with the columns sorted into upper (> 0) and lower bounds (< 0)."""
     return Multipliers(
         dict(sorted(rows.items())),
         {j: d for j, d in sorted(columns.items()) if d > 0},

@@ -71,7 +71,7 @@ class Simplex:
         self._stalled = 0  # number of pivots since the last progress
 
     def _start(self, guess: Guess | None) -> Basis:
-        """The guessed basis, repaired if its normals are dependent or their number is wrong."""
+        """Return the guessed basis, repaired if it does not consist of n independent normals."""
         rows, bounds = self._rows, self._bounds
         if guess is None:
             return slack_basis(rows, bounds)
@@ -105,7 +105,7 @@ class Simplex:
     # -- signs ------------------------------------------------------------------------------------
 
     def _wrong_signs(self, coordinates: BasisCoordinates) -> list[tuple[int, fmpz]]:
-        """The constraints that make the basis dual infeasible: index and coordinate, ascending."""
+        """List the constraints that make the basis dual infeasible: index and coordinate."""
         is_equation, shift = self._rows.is_equation, len(self._rows)
         sides = self._basis.nonbasic
         rows = [(r, y) for r, y in coordinates.tight_rows.items() if y < 0 and not is_equation[r]]
@@ -119,7 +119,7 @@ class Simplex:
     def _dual_feasible_objective(
         self, coordinates: BasisCoordinates, wrong: list[tuple[int, fmpz]]
     ) -> list[fmpz]:
-        """A positive multiple of the objective without its terms of the wrong sign."""
+        """Return a positive multiple of the objective without its terms of the wrong sign."""
         target = [coordinates.denominator * entry for entry in self._objective]
         for index, value in wrong:
             if index < len(self._rows):
@@ -132,7 +132,7 @@ class Simplex:
     # -- dual steps -------------------------------------------------------------------------------
 
     def _dual_steps(self, objective: Sequence[int | fmpz]) -> RationalVector | ExactInfeasibility:
-        """The dual simplex method: violated constraints enter the basis until none is violated.
+        """Run the dual simplex method: violated constraints enter until none is violated.
 
         The basis must be dual feasible for the objective, and it remains dual feasible. The result
         is a feasible point, or a proof that there is none.
@@ -154,7 +154,7 @@ class Simplex:
                 self._pivot(leaving, entering, violation.side, progress)
 
     def _most_violated(self, point: RationalVector) -> ViolatedRow | ViolatedBound | None:
-        """The most violated constraint, or under Bland's rule the violated one of least index.
+        """Find the most violated constraint; under Bland's rule the one of least index.
 
         The result is None at a feasible point.
         """
@@ -175,7 +175,7 @@ class Simplex:
         return ViolatedRow(index, 1 if excess[index] > 0 else -1)
 
     def _violated_rows(self, point: RationalVector) -> dict[int, fmpz]:
-        """The violated rows, each with left side minus right side times the point's denominator.
+        """Find the violated rows, with (left side - right side) · the point's denominator.
 
         Floats exclude most inequalities; the other rows are computed exactly.
         """
@@ -192,11 +192,11 @@ class Simplex:
         return {i: value for i, value in pairs if value > 0 or (value != 0 and is_equation[i])}
 
     def _scaled_violation(self, row: int, excess: fmpz) -> fmpz:
-        """The violation of a row, divided by a power of two near its largest coefficient."""
+        """Return the violation of a row, divided by a power of two near its largest coefficient."""
         return abs(excess) >> self._rows.bits(row)
 
     def _normal(self, violation: ViolatedRow | ViolatedBound) -> list[int]:
-        """The normal of the violated constraint, written as an inequality ≤."""
+        """Return the normal of the violated constraint, written as an inequality ≤."""
         if isinstance(violation, ViolatedRow):
             return [violation.sign * entry for entry in self._rows.entries[violation.row][:-1]]
         normal = [0] * self._rows.columns
@@ -204,7 +204,7 @@ class Simplex:
         return normal
 
     def _violated_bounds(self, point: RationalVector) -> list[tuple[int, Side, fmpz]]:
-        """Each column outside its bounds, the side, and the distance times the denominator."""
+        """List the columns outside their bounds: side, and distance times the denominator."""
         bounds, violated = self._bounds, []
         for j in self._basis.basic_columns:
             value = point.numerators[j] * bounds.denominator
@@ -220,7 +220,7 @@ class Simplex:
     def _dual_ratio(
         self, coordinates: BasisCoordinates, normal: BasisCoordinates
     ) -> tuple[int | None, bool]:
-        """The constraint that leaves the basis in a dual step, and whether the step is progress.
+        """Choose the constraint that leaves the basis in a dual step.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class Simplex:
     # -- primal steps -----------------------------------------------------------------------------
 
     def _primal_steps(self, point: RationalVector) -> ExactOptimum | ExactRay:
-        """The primal simplex method: from a feasible basis along improving edges."""
+        """Return the primal simplex method: from a feasible basis along improving edges."""
         self._stalled = 0
         while True:
             coordinates = self._basis.coordinates(self._objective)[0]
@@ -270,18 +270,18 @@ class Simplex:
             point = self._basis.point()
 
     def _has_stalled(self) -> bool:
-        """Whether Bland's rule has to choose the pivots, after many pivots without progress."""
+        """Return whether Bland's rule has to choose, after many pivots without progress."""
         return self._stalled > STALL_LIMIT * self._rows.columns
 
     def _gain(self, item: tuple[int, fmpz]) -> fmpz:
-        """The absolute value of a coordinate, for the normal of a row scaled to length about 1."""
+        """Return the size of a coordinate, for rows scaled to normals of length about 1."""
         index, value = item
         if index >= len(self._rows):
             return abs(value)
         return abs(value) << self._rows.bits(index)
 
     def _improving_edge(self, leaving: int, value: fmpz) -> RationalVector:
-        """The edge that leaves a constraint whose coordinate has the wrong sign."""
+        """Return the edge that leaves a constraint whose coordinate has the wrong sign."""
         shift = len(self._rows)
         if leaving < shift:
             return self._basis.edge_from_row(leaving)
@@ -290,7 +290,7 @@ class Simplex:
     def _primal_ratio(
         self, point: RationalVector, edge: RationalVector, leaving: int
     ) -> tuple[int, Side | None, bool] | None:
-        """The constraint at which the way along an edge ends.
+        """Return the constraint at which the way along an edge ends.
 
         Parameters
         ----------
