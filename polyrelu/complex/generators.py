@@ -23,7 +23,7 @@ __all__ = ["CellGenerators"]
 
 
 class CellGenerators:
-    """The vertices and ray directions of a complex, in one list; see `PolyhedralComplex`.
+    """The vertices and ray directions of a complex, in one list (`PolyhedralComplex.generators`).
 
     Generators are named by their numbers in this list. The vertices are in the order of the cells
     of least dimension, and directions come between them. If the complex has a lineality space, the

@@ -60,7 +60,9 @@ _MAX_ADJUSTMENTS = 64
 
 @dataclass(frozen=True, slots=True)
 class Carriers:
-    """The numbers of neurons of the three kinds that may contribute to a linear part.
+    """The neurons of the three kinds that may contribute to a linear part.
+
+    These are not related to the carrier of a walk (`polyrelu.walks`), which is one neuron.
 
     Attributes
     ----------

@@ -8,8 +8,8 @@ neuron vanishes that is not 0 on the cell.
 
 The search rests on one criterion. Let q be a point of the line ahead of the cell, and evaluate at q
 the forms of the cell. If one neuron has the opposite of its sign on the cell, and all others that
-are not 0 on the cell have their sign on the cell, then only the first neuron vanishes between the
-cell and q, and the cell ends at its zero.
+are not 0 on the cell have the same sign at q as on the cell, then only this one neuron vanishes
+between the cell and q, and the cell ends at its zero.
 
 Floats guess the zeros and a point q between the first two, and the bounds of `float_forms` decide
 the signs at q. That q lies ahead is known from a neuron that vanishes at the back end of the cell:

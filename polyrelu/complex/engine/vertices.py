@@ -46,7 +46,7 @@ _UNIT = 2.0**-53
 #: Factor of error bounds, by which they stay valid although they are computed in floats themselves
 #: (docs/theory/float_signs.md, section 4).
 _SLACK = 1 + 2.0**-20
-#: Largest value of the number δ of section 4 for which a radius is finite.
+#: A radius is finite only if the number δ of section 4 is below this limit.
 _LARGEST_DEFECT = 0.5
 #: The largest finite radius is max|ŷ| divided by this number and by d + 1 (section 4).
 _RADIUS_SHARE = 4
