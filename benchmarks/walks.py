@@ -133,7 +133,7 @@ class Tally:
         other = [on.tobytes() for on in islice(floats, len(found) + 1)]
         self.float_seconds += time.process_time() - start
         self.walks, self.cells = self.walks + 1, self.cells + len(found)
-        self.exact, self.seconds = self.exact + walk.statistics.exact, self.seconds + seconds
+        self.exact, self.seconds = self.exact + walk.statistics.exact_steps, self.seconds + seconds
         self.float_cells, self.same = self.float_cells + len(other), self.same + (other == found)
 
     def summary(self) -> dict[str, Any]:
@@ -181,7 +181,7 @@ def _bent_hyperplanes(network: Network, layer: int, cells: int, rng: Random) -> 
             )
             pieces = list(walk)
             seconds = time.process_time() - start
-            found = [(piece.track.signs > 0).tobytes() for piece in pieces]
+            found = [(piece.cell.signs > 0).tobytes() for piece in pieces]
             begin = _floats(origin or ()), _floats(pieces[0].heading)
             floats = float_bent(
                 weights, neuron, _floats(point), np.array([*map(_floats, directions)]), *begin

@@ -17,7 +17,7 @@ from polyrelu.complex.consistency import failed_checks
 from polyrelu.complex.export import save_complex, save_regions
 from polyrelu.complex.facet_forms import FacetForms
 from polyrelu.complex.frame import Frame
-from polyrelu.complex.generators import Generators
+from polyrelu.complex.generators import CellGenerators
 from polyrelu.complex.graphs import dual_graph, face_poset, linear_regions
 from polyrelu.complex.interior_points import point_in
 from polyrelu.complex.polyhedral_complex import (
@@ -32,9 +32,9 @@ from polyrelu.complex.subcomplex import Subcomplex
 
 __all__ = [
     "Cell",
+    "CellGenerators",
     "FacetForms",
     "Frame",
-    "Generators",
     "PolyhedralComplex",
     "Region",
     "RegionGraph",

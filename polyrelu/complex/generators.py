@@ -1,12 +1,13 @@
-"""`Generators`: vertices and ray directions of a complex, by which its cells are V-represented.
+"""`CellGenerators`: the vertices and ray directions of a complex, which generate its cells.
 
-The closure of a cell is the convex hull of its vertices plus the cone of its ray directions, plus
-the lineality space of the complex. Pictures, meshes, signs of outputs and balancing need both kinds
+Vertices and directions are the V-representation of the cells: the closure of a cell is the convex
+hull of its vertices plus the cone of its ray directions, plus the lineality space of the complex.
+Pictures, meshes, signs of outputs and balancing need both kinds
 in one list: in homogeneous coordinates (y, t) a vertex has t > 0 and a direction has t = 0, and the
 cell becomes the cone over its generators.
 
-Exact coordinates are computed when they are asked for and kept; that costs one linear system of
-the size of the domain's dimension for each generator.
+The exact coordinates of a generator are computed on first use and cached. The computation solves
+one linear system in as many unknowns as the domain has dimensions.
 """
 
 from __future__ import annotations
@@ -20,16 +21,15 @@ from polyrelu.support.arguments import expect_index
 from polyrelu.support.display import count_text
 from polyrelu.support.typing import BigIntegers, IntegerRow, Mask, Words
 
-__all__ = ["Generators"]
+__all__ = ["CellGenerators"]
 
 
-class Generators:
-    """The vertices and ray directions of a complex, in one list; see `PolyhedralComplex`.
+class CellGenerators:
+    """The vertices and ray directions of a complex, in one list (`PolyhedralComplex.generators`).
 
-    Vertices stand in the order of their indices among the cells of the least dimension, with
-    directions between them. Where the complex has a lineality space, a "vertex" is one point of
-    each minimal cell, and cells of dimension `lineality_dim` + 2 have their generators modulo that
-    space.
+    Generators are named by their numbers in this list. The vertices are in the order of the cells
+    of least dimension, and directions come between them. If the complex has a lineality space, the
+    list has generators modulo that space: one point of each minimal cell, and directions.
 
     Attributes
     ----------
@@ -43,7 +43,8 @@ class Generators:
     >>> cells = canonical_complex(from_arrays([([[1, 0], [0, 2]], [0, -1]), ([[1, 1]], [0])]))
     >>> len(cells.generators), int(cells.generators.is_vertex.sum())
     (5, 1)
-    >>> [cells.generators.in_inputs(number) for number in cells.generators.of(Cell(2, 0))]
+    >>> numbers = cells.generators.numbers_of(Cell(2, 0))
+    >>> [cells.generators.input_coordinates(number) for number in numbers]
     [(0, 1, 2), (0, 1, 0), (1, 0, 0)]
     """
 
@@ -67,10 +68,10 @@ class Generators:
         """Return primitive integers (y, t) in the coordinates of the complex's `Frame`, t ≥ 0."""
         return self._arrays.vertices.exact(self._checked(number))
 
-    def in_inputs(self, number: int) -> IntegerRow:
-        """Return a positive multiple of (x, 1) for a vertex x, of (x, 0) for a direction x.
+    def input_coordinates(self, number: int) -> IntegerRow:
+        """Return integers: a positive multiple of (x, 1) for a vertex x, of (x, 0) for a direction.
 
-        The entries are integers; x are coordinates of the input space.
+        Here x are coordinates of the input space.
         """
         number = self._checked(number)
         if number not in self._known:
@@ -81,10 +82,11 @@ class Generators:
         return self._known[number]
 
     def approximate(self, number: int) -> tuple[list[float], float]:
-        """Return floats (y, t), and a bound on the distance of every float from its exact number.
+        """Return floats (y, t), and a bound on the error of each of them.
 
-        The exact numbers are (y, 1) for a vertex and some positive multiple of the row of `exact`
-        for a direction. The bound is infinite where floats are not known to be good.
+        The error is the distance from the exact (y, 1) for a vertex, and from some positive
+        multiple of the exact direction for a direction. The bound is infinite if no error bound is
+        known.
         """
         number, vertices = self._checked(number), self._arrays.vertices
         return vertices.coordinates.rows[number].tolist(), float(vertices.radii.rows[number])
@@ -95,17 +97,16 @@ class Generators:
 
     # -- generators of cells -----------------------------------------------------------------------
 
-    def of(self, cell: Cell) -> list[int]:
+    def numbers_of(self, cell: Cell) -> list[int]:
         """Return the numbers of the generators of a cell, ascending."""
         return self._arrays.vertices_of(self._arrays.inner_dimension_of(cell), cell.index)
 
-    def cycle(self, cell: Cell) -> list[int]:
+    def numbers_in_cyclic_order(self, cell: Cell) -> list[int]:
         """Return the numbers of the generators of a polygon in cyclic order.
 
-        A polygon is a cell of dimension `lineality_dim` + 2, bounded or not.
-
-        Neighbours in the list, and the last and the first, are joined by an edge of the cell or by
-        an edge at infinity.
+        A polygon is a cell of dimension `lineality_dim` + 2, bounded or not. Consecutive generators
+        of the list, and the last and the first one, are joined by an edge of the cell or by an edge
+        at infinity.
 
         Raises
         ------
@@ -126,18 +127,25 @@ class Generators:
         cycle = [start, min(neighbours[start])]
         while len(cycle) < len(neighbours):
             before, last = cycle[-2:]
-            one, other = neighbours[last]
-            cycle.append(other if one == before else one)
+            first, second = neighbours[last]
+            cycle.append(second if first == before else first)
         return cycle
 
-    def spread(self, marks: Words) -> list[Words]:
-        """Return the bitwise or of the marks of each cell's generators, by dimension from 0 on.
+    def marks_of_cells(self, marks: Words) -> list[Words]:
+        """Return the bitwise or of the marks of the generators of each cell.
 
-        `marks` has one unsigned 64-bit integer for each generator; the results have one for each
-        cell, shape (f_k,).
+        Parameters
+        ----------
+        marks
+            An unsigned 64-bit integer for each generator.
+
+        Returns
+        -------
+        list of Array
+            For each dimension k, from 0 on, the marks of the cells of this dimension, shape (f_k,).
         """
         none = [np.zeros(0, dtype=np.uint64)] * self._arrays.lineality_dim
-        return none + self._arrays.spread(marks)
+        return none + self._arrays.marks_of_cells(marks)
 
     def points_inside(self, dimension: int) -> BigIntegers:
         """Return a point (y, t) in the relative interior of each cell of a dimension, in integers.

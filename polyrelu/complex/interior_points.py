@@ -16,11 +16,11 @@ from fractions import Fraction
 import numpy as np
 
 from polyrelu.complex.cell import Cell
-from polyrelu.complex.engine.affine_forms import certain_sign
+from polyrelu.complex.engine.affine_forms import signs_of_values
 from polyrelu.complex.engine.cells import CellArrays
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex, expect_complex
 from polyrelu.complex.region import BINARY_DIGITS, float_bounds
-from polyrelu.exact import RationalMatrix, dot_sign
+from polyrelu.exact import UNDECIDED, RationalMatrix, dot_sign
 from polyrelu.support.arguments import expect
 from polyrelu.support.typing import Floats, Indices, Mask, Point, Signs
 
@@ -133,10 +133,12 @@ def _inside(arrays: CellArrays, sides: _Sides, y: Floats, wanted: Mask) -> Indic
     owners, numbers, inside = sides.owners[chosen], sides.numbers[chosen], sides.inside[chosen]
     rows, errors = arrays.table.rows.buffer[numbers], arrays.table.errors.buffer[numbers]
     points = y[owners]
-    signs = certain_sign((rows * points).sum(axis=1), float_bounds(rows, errors, points)) * inside
+    signs = (
+        signs_of_values((rows * points).sum(axis=1), float_bounds(rows, errors, points)) * inside
+    )
     good = wanted.copy()
     good[owners[signs == -1]] = False
-    for pair in np.flatnonzero((np.abs(signs) == 2) & good[owners]).tolist():
+    for pair in np.flatnonzero((np.abs(signs) == UNDECIDED) & good[owners]).tolist():
         point = [int(entry) for entry in points[pair].tolist()]
         if dot_sign(arrays.table.exact_row(int(numbers[pair])), point) * int(inside[pair]) <= 0:
             good[owners[pair]] = False

@@ -27,7 +27,7 @@ from polyrelu.complex.engine.subdivision import Subdivision, completed
 from polyrelu.complex.engine.vertices import SignStatistics
 from polyrelu.complex.facet_forms import FacetForms, forms_of_facets
 from polyrelu.complex.frame import Frame, frame_of
-from polyrelu.complex.generators import Generators
+from polyrelu.complex.generators import CellGenerators
 from polyrelu.complex.region import Region, point_inside, region_polyhedron, region_volume
 from polyrelu.errors import ArgumentError, DomainError
 from polyrelu.exact import Polyhedron, Rational
@@ -189,7 +189,7 @@ class PolyhedralComplex:
         self.neurons: tuple[NeuronId, ...] = arrays.neurons
         self.frame: Frame = arrays.frame
         self.dimension, self.lineality = self.frame.true_dimension, self.frame.lineality
-        self.generators = Generators(arrays)
+        self.generators = CellGenerators(arrays)
         self.statistics: SignStatistics = arrays.vertices.statistics
         self._arrays = arrays  # for the modules of this room
 
@@ -509,7 +509,7 @@ class PolyhedralComplex:
         Where the complex has a lineality space, it is a point of the cell `index` of dimension
         `lineality_dim`.
         """
-        (number,) = self.generators.of(Cell(self.lineality_dim, index))
+        (number,) = self.generators.numbers_of(Cell(self.lineality_dim, index))
         return self.frame.embedded(self.generators.exact(number))
 
     def vertices_and_rays(self, cell: Cell) -> tuple[list[Point], list[IntegerRow]]:
@@ -518,7 +518,7 @@ class PolyhedralComplex:
         Where the complex has a lineality space, the vertices are points of the minimal faces, and
         the cell is the hull of vertices and rays plus that space.
         """
-        rows = [self.generators.exact(number) for number in self.generators.of(cell)]
+        rows = [self.generators.exact(number) for number in self.generators.numbers_of(cell)]
         points = [self.frame.embedded(row) for row in rows if row[-1]]
         return points, [self.frame.direction(row) for row in rows if not row[-1]]
 

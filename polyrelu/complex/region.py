@@ -16,7 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from polyrelu.complex.engine.affine_forms import certain_sign
+from polyrelu.complex.engine.affine_forms import signs_of_values
 from polyrelu.complex.engine.cells import CellArrays
 from polyrelu.complex.frame import Frame
 from polyrelu.exact import Polyhedron, RationalMatrix, dot_sign, positive_primitive
@@ -167,7 +167,7 @@ def _is_inside(arrays: CellArrays, numbers: list[int], inside: list[int], point:
     if max(map(abs, point)) <= 1 << 53:
         y = np.array(point, dtype=np.float64)
         rows, errors = arrays.table.rows.buffer[numbers], arrays.table.errors.buffer[numbers]
-        signs = certain_sign(rows @ y, float_bounds(rows, errors, y))
+        signs = signs_of_values(rows @ y, float_bounds(rows, errors, y))
         signs = signs * np.array(inside, dtype=np.int8)
         if (signs == -1).any():
             return False

@@ -177,7 +177,9 @@ def _units(cells: PolyhedralComplex, outputs: bool) -> Iterator[_Unit]:
         signs = [cells.signs(k)[:, column] for k in range(cells.dimension + 1)]
         yield _Unit(neuron, [part == 0 for part in signs], signs[-1] > 0, signs[-1] < 0)
     if outputs and cells.network.last == "affine":
-        rows = [cells.generators.in_inputs(number) for number in range(len(cells.generators))]
+        rows = [
+            cells.generators.input_coordinates(number) for number in range(len(cells.generators))
+        ]
         at_vertices = _output_signs(cells.network, rows)
         along_lines = _output_signs(cells.network, [(*line, 0) for line in cells.lineality])
         for index, signs in enumerate(at_vertices):
@@ -188,7 +190,7 @@ def _units(cells: PolyhedralComplex, outputs: bool) -> Iterator[_Unit]:
 def _output_unit(cells: PolyhedralComplex, name: NeuronId, signs: NDArray[np.int8]) -> _Unit:
     """An output as a unit, from its signs at the generators of the complex."""
     marks = np.where(signs > 0, 1, np.where(signs < 0, 2, 0)).astype(np.uint64)
-    met = cells.generators.spread(marks)
+    met = cells.generators.marks_of_cells(marks)
     return _Unit(
         name, [words == 0 for words in met], np.isin(met[-1], (1, 3)), np.isin(met[-1], (2, 3))
     )

@@ -6,7 +6,7 @@ and float arrays through `RationalMatrix.from_array`, both exactly. The other ro
 Fraction(1, 2)` is False although the hashes agree, and FLINT matrices are mutable.
 """
 
-from polyrelu.exact.floats import nearest_float
+from polyrelu.exact.floats import UNDECIDED, nearest_float
 from polyrelu.exact.linalg import (
     column_basis,
     determinant,
@@ -41,7 +41,6 @@ from polyrelu.exact.rational import (
     Rational,
     decimal_above,
     decimal_below,
-    dot,
     format_integer,
     format_rational,
     parse_rational,
@@ -62,11 +61,13 @@ from polyrelu.exact.sparse import (
     take_rows,
 )
 from polyrelu.exact.subset_sum import SubsetSumSearch, vanishing_subset
+from polyrelu.exact.vectors import dot
 
 __all__ = [
     "FLOAT32",
     "FLOAT64",
     "PRIMES",
+    "UNDECIDED",
     "AnyMatrix",
     "FlatSet",
     "FloatFormat",

@@ -60,7 +60,7 @@ def solve_integer(matrix: fmpz_mat, right: fmpz_mat) -> tuple[fmpz_mat, fmpz]:
 
 
 def _estimate(matrix: fmpz_mat) -> float:
-    """An estimate of FLINT's time in seconds: digits × entries × words, fitted on one machine."""
+    """Estimate FLINT's time in seconds: digits × entries × words, fitted on one machine."""
     size = matrix.nrows()
     bits = max(entry.bit_length() for entry in matrix.entries())
     return 6e-9 * size**2 * (2 * size * bits / 61) * (bits / 64 + 1)
@@ -89,14 +89,14 @@ def _lift(
 
 
 def _lifted(matrix: nmod_mat, prime: int) -> fmpz_mat:
-    """The representatives between -p/2 and p/2, which save half a digit for small solutions."""
+    """Return the residues between -p/2 and p/2, which save half a digit for small solutions."""
     half = prime // 2
     entries = [int(entry) for entry in matrix.entries()]
     return fmpz_mat(matrix.nrows(), matrix.ncols(), [e - prime if e > half else e for e in entries])
 
 
 def _reconstructed(residues: fmpz_mat, modulus: fmpz) -> tuple[fmpz_mat, fmpz] | None:
-    """Small numerators over a common denominator with the given residues, or None."""
+    """Find small numerators over a common denominator with the given residues, or None."""
     bound = (modulus // 2).isqrt()
     denominator = fmpz(1)
     entries = residues.entries()
@@ -114,18 +114,18 @@ def _reconstructed(residues: fmpz_mat, modulus: fmpz) -> tuple[fmpz_mat, fmpz] |
 
 
 def _centred(number: fmpz, modulus: fmpz) -> fmpz:
-    """The representative between -modulus/2 and modulus/2."""
-    rest = number % modulus
-    return rest - modulus if 2 * rest > modulus else rest
+    """Return the representative between -modulus/2 and modulus/2."""
+    residue = number % modulus
+    return residue - modulus if 2 * residue > modulus else residue
 
 
 def _denominator(residue: fmpz, modulus: fmpz, bound: fmpz) -> fmpz | None:
-    """The denominator q of p/q ≡ residue with |p|, q ≤ bound, by Euclid's algorithm; or None."""
+    """Find the denominator q of p/q ≡ residue, |p|, q ≤ bound, by Euclid's algorithm; or None."""
     previous, current = modulus, residue
     before, factor = fmpz(0), fmpz(1)
     while current > bound:
-        quotient, rest = divmod(previous, current)
-        previous, current = current, rest
+        quotient, remainder = divmod(previous, current)
+        previous, current = current, remainder
         before, factor = factor, before - quotient * factor
     size = abs(factor)
     return size if size <= bound else None

@@ -1,5 +1,7 @@
 """Float arrays as exact integers over a power of two, and exact quotients as nearest floats.
 
+Float filters all over the package report signs that floats leave open in one way, as `UNDECIDED`.
+
 Networks have millions of float weights, so that numpy shifts the mantissas of whole arrays instead
 of a Python loop over the weights. The conversion is exact, subnormal numbers included.
 
@@ -18,7 +20,10 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
 
-__all__ = ["integers_from_floats", "nearest_float"]
+__all__ = ["UNDECIDED", "integers_from_floats", "nearest_float"]
+
+#: The entry of an array of signs -1, 0 and 1 where floats do not decide the sign.
+UNDECIDED = 2
 
 #: Bits of the significand of a float64.
 _MANTISSA_BITS = 53
@@ -100,7 +105,7 @@ def nearest_float(numerator: int, denominator: int) -> float:
 
 
 def _as_float64(array: NDArray[Any]) -> NDArray[np.float64]:
-    """The array as float64; `longdouble` is refused, since its conversion is not exact."""
+    """Return the array as float64; `longdouble` is refused, since its conversion is not exact."""
     if array.dtype.name not in ("float16", "float32", "float64", "bfloat16"):
         raise NetworkError(
             f"weights of type {array.dtype.name} are not supported; "
@@ -111,7 +116,7 @@ def _as_float64(array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _odd_mantissas(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Odd integers (or 0) and exponents, so that the common denominator is the least."""
+    """Return odd integers (or 0) and exponents, for the least common denominator."""
     fractions, exponents = np.frexp(values)
     mantissas = np.ldexp(fractions, _MANTISSA_BITS).astype(np.int64)
     low_bit = np.where(mantissas == 0, 1, mantissas & -mantissas)
@@ -120,7 +125,7 @@ def _odd_mantissas(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDAr
 
 
 def _shifted(mantissas: NDArray[np.int64], shifts: NDArray[np.int64]) -> list[int]:
-    """The integers mantissa · 2^shift."""
+    """Return the integers mantissa · 2^shift."""
     bits = np.frexp(np.abs(mantissas).astype(np.float64))[1] + shifts
     if int(bits.max()) <= 62:
         integers: list[int] = (mantissas << shifts).tolist()

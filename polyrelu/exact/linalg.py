@@ -201,7 +201,7 @@ def solve(matrix: RationalMatrix, right: RationalMatrix) -> RationalMatrix | Non
 
 
 def _kernel_on(matrix: RationalMatrix, rows: list[int], columns: list[int]) -> RationalMatrix:
-    """The kernel, if the block of these rows and columns is nonsingular and has the full rank."""
+    """Compute the kernel, provided that this block is nonsingular and has the full rank."""
     taken = set(columns)
     free = [j for j in range(matrix.ncols) if j not in taken]
     bound = _solve_square(matrix.take(rows, columns), matrix.take(rows, free))
@@ -214,7 +214,7 @@ def _kernel_on(matrix: RationalMatrix, rows: list[int], columns: list[int]) -> R
 
 
 def _solve_square(block: RationalMatrix, right: RationalMatrix) -> RationalMatrix:
-    """The solution of block · X = right for a nonsingular square block."""
+    """Return the solution of block · X = right for a nonsingular square block."""
     if block.nrows == 0 or right.ncols == 0:
         return RationalMatrix.zeros(block.nrows, right.ncols)
     quotient: fmpq_mat = fmpq_mat(block.flint_numerators).solve(fmpq_mat(right.flint_numerators))
@@ -223,7 +223,7 @@ def _solve_square(block: RationalMatrix, right: RationalMatrix) -> RationalMatri
 
 
 def _scattered(part: RationalMatrix, columns: list[int], size: int) -> RationalMatrix:
-    """The matrix with `size` rows that has the rows of `part` at the given places, else zeros."""
+    """Return the matrix of `size` rows that has the rows of `part` at the given places."""
     table = [[0] * part.ncols for _ in range(size)]
     for i, row in zip(columns, part.integer_rows(), strict=True):
         table[i] = row
@@ -245,13 +245,13 @@ def _solve_by_elimination(matrix: RationalMatrix, right: RationalMatrix) -> Rati
 
 
 def _first_independent_columns(matrix: RationalMatrix) -> tuple[int, ...]:
-    """The first maximal set of independent columns, if all primes are unlucky."""
+    """Return the first maximal set of independent columns, if all primes are unlucky."""
     echelon, _, rank_ = matrix.flint_numerators.rref()
     return tuple(next(j for j in range(matrix.ncols) if echelon[i, j] != 0) for i in range(rank_))
 
 
 def _kernel_by_fraction_free_elimination(matrix: RationalMatrix) -> RationalMatrix:
-    """The kernel by FLINT's own elimination, if all primes are unlucky."""
+    """Return the kernel by FLINT's own elimination, if all primes are unlucky."""
     basis, nullity = matrix.flint_numerators.nullspace()
     columns = [[int(basis[i, j]) for j in range(nullity)] for i in range(matrix.ncols)]
     content = math.gcd(*(entry for row in columns for entry in row)) or 1

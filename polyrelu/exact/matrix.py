@@ -478,7 +478,7 @@ def integer_product(
 
 
 def _common_divisor(denominator: int, numerators: fmpz_mat) -> int:
-    """The greatest common divisor of the denominator and all numerators."""
+    """Return the greatest common divisor of the denominator and all numerators."""
     common = abs(denominator)
     # Where the denominator is a power of two, one odd entry ends the loop.
     for entry in numerators.entries():
@@ -489,7 +489,7 @@ def _common_divisor(denominator: int, numerators: fmpz_mat) -> int:
 
 
 def _common(factors: Sequence[object]) -> tuple[list[int], int]:
-    """Exact numbers as integers over one denominator."""
+    """Return exact numbers as integers over one denominator."""
     if all(type(factor) is int for factor in factors):
         return list(factors), 1  # type: ignore[arg-type]
     fractions = [to_fraction(factor) for factor in factors]
@@ -498,7 +498,7 @@ def _common(factors: Sequence[object]) -> tuple[list[int], int]:
 
 
 def _divided(numerators: fmpz_mat, divisor: int) -> fmpz_mat:
-    """The matrix with every entry divided by a common divisor."""
+    """Return the matrix with every entry divided by a common divisor."""
     return fmpz_mat(
         numerators.nrows(), numerators.ncols(), [int(e) // divisor for e in numerators.entries()]
     )

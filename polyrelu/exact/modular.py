@@ -148,7 +148,11 @@ def independent_entries(
     if right.nrows > min(left.nrows * right.ncols, DETERMINANT_LIMIT):
         return None
     return next(
-        (found for prime in PRIMES if (found := _independent_mod(left, right, prime)) is not None),
+        (
+            evidence
+            for prime in PRIMES
+            if (evidence := _independent_mod(left, right, prime)) is not None
+        ),
         None,
     )
 
@@ -156,7 +160,7 @@ def independent_entries(
 def _independent_mod(
     left: RationalMatrix, right: RationalMatrix, prime: int
 ) -> tuple[int, tuple[tuple[int, int], ...]] | None:
-    """`independent_entries` for one prime.
+    """Return `independent_entries` for one prime.
 
     The entries of the first outputs usually suffice, and the entries of all outputs can be a very
     large matrix; so the number of outputs grows until the evidence exists.
@@ -213,8 +217,8 @@ def eliminate_mod(
     flat = [entry % prime for row in rows for entry in row]
     echelon, rank = nmod_mat(len(rows), width, flat, prime).rref()
     table = [[int(entry) for entry in row] for row in echelon.table()[:rank]]
-    rest = [row[first:] for row in table if not any(row[:first])]
-    return rank - len(rest), rest
+    basis = [row[first:] for row in table if not any(row[:first])]
+    return rank - len(basis), basis
 
 
 def float_prime(terms: int) -> int:

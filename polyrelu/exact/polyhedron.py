@@ -18,13 +18,14 @@ from polyrelu.exact.lp.parsing import Numbers, read_bounds, read_index, read_num
 from polyrelu.exact.lp.results import Point
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.ppl.client import constraints_of, generators_of
-from polyrelu.exact.rational import dot, primitive, to_fraction
+from polyrelu.exact.rational import primitive, to_fraction
 from polyrelu.exact.redundancy import (
     irredundant_rows,
     positive_primitive,
     reduced_equations,
     reduced_inequality,
 )
+from polyrelu.exact.vectors import dot
 from polyrelu.support.typing import IntegerRow
 
 __all__ = ["Generators", "Polyhedron"]
@@ -283,13 +284,13 @@ class Polyhedron:
 
     def interior_point(self) -> Point | None:
         """Return a point of the interior in R^n, or None if the interior is empty."""
-        found = self.relative_interior()
-        return None if found is None or found[0] else found[1]
+        interior = self.relative_interior()
+        return None if interior is None or interior[0] else interior[1]
 
     def relative_interior_point(self) -> Point | None:
         """Return a point of the relative interior, or None if the polyhedron is empty."""
-        found = self.relative_interior()
-        return None if found is None else found[1]
+        interior = self.relative_interior()
+        return None if interior is None else interior[1]
 
     def affine_hull(self) -> tuple[IntegerRow, ...]:
         """Return the affine hull of a polyhedron that is not empty.
@@ -309,10 +310,10 @@ class Polyhedron:
         >>> Polyhedron.box([0, 1], [2, 1]).affine_hull()
         ((0, 1, 1),)
         """
-        found = self.relative_interior()
-        if found is None:
+        interior = self.relative_interior()
+        if interior is None:
             raise DomainError("the empty set has no affine hull")
-        return found[0]
+        return interior[0]
 
     def relative_interior(self) -> tuple[tuple[IntegerRow, ...], Point] | None:
         """Return the affine hull and a point of the relative interior; None for the empty set.
@@ -324,7 +325,7 @@ class Polyhedron:
         return _implicit_equations(self) if middle is None else ((), middle)
 
     def _middle(self) -> Point | None:
-        """A point strictly inside, without linear programs; None if that method does not apply.
+        """Find a point strictly inside without linear programs; None if that does not apply.
 
         It applies if there are no equations and every inequality bounds a single coordinate.
         """
@@ -344,8 +345,8 @@ class Polyhedron:
     @property
     def dimension(self) -> int:
         """The dimension of the set; -1 if it is empty."""
-        found = self.relative_interior()
-        return -1 if found is None else self.ambient_dimension - len(found[0])
+        interior = self.relative_interior()
+        return -1 if interior is None else self.ambient_dimension - len(interior[0])
 
     def lineality_space(self) -> tuple[IntegerRow, ...]:
         """Return a basis of the lineality space {d : x + R d inside for every point x inside}.
@@ -370,7 +371,7 @@ class Polyhedron:
         return self._lines()
 
     def _lines(self) -> tuple[IntegerRow, ...]:
-        """The lineality space of a set that is not empty: the kernel of all normals."""
+        """Return the lineality space of a set that is not empty: the kernel of all normals."""
         rows = [row[:-1] for row in (*self.inequalities, *self.equations)]
         basis = kernel(RationalMatrix.from_integers(rows, ncols=self.ambient_dimension)).transpose()
         return tuple(primitive(row)[0] for row in basis.rows())
@@ -419,11 +420,11 @@ class Polyhedron:
             program = self.program()
             for j in range(self.ambient_dimension):
                 for sign in (-1, 1):
-                    found = program.maximize(
+                    best = program.maximize(
                         [sign if i == j else 0 for i in range(self.ambient_dimension)]
                     )
-                    if isinstance(found, Optimal):
-                        sides[j, sign] = sign * found.value
+                    if isinstance(best, Optimal):
+                        sides[j, sign] = sign * best.value
         if len(sides) < 2 * self.ambient_dimension:
             return None
         lower, upper = (
@@ -432,7 +433,7 @@ class Polyhedron:
         return lower, upper
 
     def _sides(self) -> dict[tuple[int, int], Fraction] | None:
-        """The tightest bounds by column and sign, if each constraint bounds a single coordinate."""
+        """Find the tightest bounds by column and sign, if each constraint bounds one coordinate."""
         sides: dict[tuple[int, int], Fraction] = {}
         rows = [(row, (1,)) for row in self.inequalities] + [
             (row, (1, -1)) for row in self.equations
@@ -468,10 +469,10 @@ class Polyhedron:
         >>> Polyhedron.from_constraints([[1], [1], [-2]], [1, 5, 0]).irredundant().inequalities
         ((-1, 0), (1, 1))
         """
-        found = self.relative_interior()
-        if found is None:
+        interior = self.relative_interior()
+        if interior is None:
             return _empty(self.ambient_dimension)
-        equations, point = found
+        equations, point = interior
         reduced = {reduced_inequality(row, equations) for row in self.inequalities}
         facets = irredundant_rows(sorted(row for row in reduced if any(row[:-1])), point)
         return Polyhedron(self.ambient_dimension, tuple(sorted(facets)), equations)
@@ -540,7 +541,7 @@ class Polyhedron:
         Parameters
         ----------
         columns
-            Indices of coordinates, from 0, in the order in which they are wanted.
+            Indices of coordinates, from 0, in the order of the result.
 
         Returns
         -------
@@ -590,16 +591,16 @@ class Polyhedron:
         matrix = _as_matrix(matrix)
         self._need_dimension(matrix.ncols)
         shift = _offset(offset, matrix)
-        old = self.generators()
+        generators = self.generators()
         rows = matrix.rows()
         points = [
             [dot(row, point) + s for row, s in zip(rows, shift, strict=True)]
-            for point in old.points
+            for point in generators.points
         ]
         if not points:
             return _empty(matrix.nrows)
-        rays = [[dot(row, ray) for row in rows] for ray in old.rays]
-        lines = [[dot(row, line) for row in rows] for line in old.lines]
+        rays = [[dot(row, ray) for row in rows] for ray in generators.rays]
+        lines = [[dot(row, line) for row in rows] for line in generators.lines]
         return Polyhedron.from_generators(points, rays, lines, matrix.nrows)
 
     def preimage(
@@ -634,7 +635,7 @@ class Polyhedron:
         shift = RationalMatrix.column(_offset(offset, matrix))
 
         def pulled(rows: tuple[IntegerRow, ...]) -> tuple[IntegerRow, ...]:
-            """The rows a·(M x + s) ≤ c as (a M) x ≤ c - a·s."""
+            """Return the rows a·(M x + s) ≤ c as (a M) x ≤ c - a·s."""
             coefficients = RationalMatrix.from_integers(
                 [row[:-1] for row in rows], ncols=self.ambient_dimension
             )
@@ -651,7 +652,7 @@ class Polyhedron:
 
 
 def _as_matrix(matrix: RationalMatrix | Sequence[Numbers]) -> RationalMatrix:
-    """The matrix of exact numbers; other input raises `DomainError`."""
+    """Return the matrix of exact numbers; other input raises `DomainError`."""
     if isinstance(matrix, RationalMatrix):
         return matrix
     try:
@@ -661,7 +662,7 @@ def _as_matrix(matrix: RationalMatrix | Sequence[Numbers]) -> RationalMatrix:
 
 
 def _implicit_equations(polyhedron: Polyhedron) -> tuple[tuple[IntegerRow, ...], Point] | None:
-    """The affine hull and a point of the relative interior; None for the empty set.
+    """Return the affine hull and a point of the relative interior; None for the empty set.
 
     As long as the linear program proves that the set is flat, the inequalities with multipliers in
     that proof hold with equality and join the equations. Each round lowers the dimension.
@@ -687,7 +688,7 @@ def _empty(size: int) -> Polyhedron:
 
 
 def _width(*tables: Sequence[Numbers] | RationalMatrix) -> int:
-    """The length of the rows of the first table that has rows."""
+    """Return the length of the rows of the first table that has rows."""
     for table in tables:
         if isinstance(table, RationalMatrix):
             return table.ncols
@@ -704,13 +705,13 @@ def _primitive_rows(
 
 
 def _directions(vectors: Sequence[Numbers], size: int) -> list[list[int]]:
-    """Positive integer multiples of the vectors that are not 0."""
+    """Return positive integer multiples of the vectors that are not 0."""
     rows, _ = read_rows(vectors, [0] * len(vectors), size)
     return [row[:-1] for row in rows if any(row)]
 
 
 def _split(rows: Iterable[IntegerRow]) -> tuple[list[IntegerRow], list[int]]:
-    """The coefficients a and the right-hand sides c of rows [a | c]."""
+    """Return the coefficients a and the right-hand sides c of rows [a | c]."""
     listed = list(rows)
     return [row[:-1] for row in listed], [row[-1] for row in listed]
 
@@ -728,5 +729,5 @@ def _as_rows(rows: Iterable[Sequence[int]]) -> tuple[IntegerRow, ...]:
 
 
 def _excess(row: IntegerRow, point: Sequence[Fraction]) -> Fraction:
-    """The left side of a row minus its right side."""
+    """Return the left side of a row minus its right side."""
     return dot(point, row[:-1]) - row[-1]

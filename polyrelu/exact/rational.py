@@ -26,7 +26,6 @@ __all__ = [
     "Rational",
     "decimal_above",
     "decimal_below",
-    "dot",
     "format_integer",
     "format_rational",
     "parse_integer",
@@ -300,32 +299,6 @@ def primitive(row: Sequence[Fraction] | Sequence[int]) -> tuple[tuple[int, ...],
     return tuple(entry // content for entry in integers), Fraction(content, common)
 
 
-def dot(left: Sequence[Fraction | int], right: Sequence[Fraction | int]) -> Fraction:
-    """Compute the scalar product of two exact vectors.
-
-    Parameters
-    ----------
-    left
-        Fractions or integers.
-    right
-        As many fractions or integers.
-
-    Returns
-    -------
-    Fraction
-        The scalar product.
-
-    Examples
-    --------
-    >>> dot([1, Fraction(1, 2)], [3, 4])
-    Fraction(5, 1)
-    """
-    total = Fraction()
-    for a, b in zip(left, right, strict=True):
-        total += a * b
-    return total
-
-
 def _quote(text: str) -> str:
-    """The text in quotes, shortened for a message."""
+    """Return the text in quotes, shortened for a message."""
     return repr(text if len(text) <= 40 else text[:37] + "...")

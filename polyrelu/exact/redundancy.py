@@ -2,9 +2,11 @@
 
 `irredundant_rows` finds the inequalities that define facets by Clarkson's (1994) method, DOI
 10.1109/SFCS.1994.365723. Each inequality is tested against the facet-defining inequalities found so
-far. If it is not redundant among them, some point satisfies them and violates it, and a ray from an
-interior point towards that point meets a facet-defining inequality first. The linear programs have
-therefore as many rows as the polyhedron has facets, however many inequalities are given.
+far. If it is not redundant among them, some point satisfies them and violates it. Then the first
+inequality that becomes tight on the ray from an interior point through that point defines a facet,
+and is added to the list (if several become tight at once, see `_without_redundant`). The linear
+programs have therefore about as many rows as the polyhedron has facets, however many inequalities
+are given.
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ def reduced_inequality(row: IntegerRow, equations: Sequence[IntegerRow]) -> Inte
 
 
 def _pivot(row: IntegerRow) -> int:
-    """The first column with an entry that is not 0."""
+    """Return the first column with an entry that is not 0."""
     return next(j for j, entry in enumerate(row) if entry)
 
 
@@ -125,7 +127,7 @@ def irredundant_rows(rows: Sequence[IntegerRow], inside: Point) -> list[IntegerR
 
 
 def _tightest(rows: Sequence[IntegerRow]) -> list[IntegerRow]:
-    """The tightest row of each direction of a normal, in the given order."""
+    """Return the tightest row of each direction of a normal, in the given order."""
     best: dict[IntegerRow, tuple[Fraction, IntegerRow]] = {}
     for row in rows:
         content = math.gcd(*row[:-1])
@@ -137,7 +139,7 @@ def _tightest(rows: Sequence[IntegerRow]) -> list[IntegerRow]:
 
 
 def _violating_point(program: LinearProgram, row: IntegerRow) -> Point | None:
-    """A point of the program that violates an inequality; None if there is none."""
+    """Return a point of the program that violates an inequality; None if there is none."""
     program.add_inequalities([row[:-1]], [row[-1] + 1])  # keeps the program bounded
     best = _maximum(program, row)
     program.remove_last()
@@ -145,7 +147,7 @@ def _violating_point(program: LinearProgram, row: IntegerRow) -> Point | None:
 
 
 def _maximum(program: LinearProgram, row: IntegerRow) -> Optimal:
-    """The maximum of the left side of a row that a row of the program bounds."""
+    """Return the maximum of the left side of a row that a row of the program bounds."""
     best = program.maximize(row[:-1])
     if not isinstance(best, Optimal):
         raise AssertionError("the objective is bounded and the program feasible")
@@ -155,13 +157,13 @@ def _maximum(program: LinearProgram, row: IntegerRow) -> Optimal:
 def _without_redundant(
     rows: list[IntegerRow], order: list[int], certain: set[int], columns: int
 ) -> set[int]:
-    """The indices of the facet-defining rows in `order`.
+    """Return the indices of the facet-defining rows in `order`.
 
-    A row that was the only one to meet a ray first is certain; rows that met a ray together need
-    not define facets. Each of these is relaxed in turn, and is redundant if its left side does not
-    grow beyond its right side. A redundant row stays relaxed, which is as good as removed: a ray
-    from an interior point leaves the polyhedron through another row while the relaxed row still has
-    slack, so that the relaxed row is never the first one that the ray meets.
+    A row that a ray reached first and alone is certain to define a facet; rows that a ray reached
+    at the same point need not define facets. Each of these is relaxed in turn, and is redundant if
+    its left side does not grow beyond its right side. A redundant row stays relaxed, which has the
+    same effect as its removal: a ray from an interior point leaves the polyhedron through another
+    row while the relaxed row still has slack, so that the ray never reaches the relaxed row first.
     """
     program = LinearProgram(columns)
     program.add_inequalities(
@@ -189,7 +191,7 @@ class _RayCaster:
         self._room = RationalMatrix.column([row[-1] for row in rows]) - self._matrix @ self._inside
 
     def first_hit(self, beyond: Point) -> list[int]:
-        """Return the indices of all rows that the ray through a point outside meets first."""
+        """Return the rows that the ray through a point outside reaches first, by their indices."""
         rates = self._matrix @ (RationalMatrix.column(beyond) - self._inside)
         rooms = list(self._room.entries())
         ratios = [

@@ -83,7 +83,7 @@ class FloatFormat:
         return (value / step).denominator == 1
 
     def _step(self, size: Fraction) -> Fraction:
-        """The distance between the neighbouring numbers low ≤ size < high of the format."""
+        """Return the distance between the neighbouring numbers low ≤ size < high of the format."""
         exponent = size.numerator.bit_length() - size.denominator.bit_length()
         exponent -= size < Fraction(2) ** exponent  # now 2^exponent <= size < 2^(exponent + 1)
         return Fraction(2) ** max(exponent - self.precision + 1, self.least)

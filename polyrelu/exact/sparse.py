@@ -308,14 +308,15 @@ class SparseMatrix:
         if other.is_identity():
             return self
         lengths = np.diff(other.starts)[self.columns]
-        own = np.repeat(np.arange(self.count), lengths)
-        offsets = np.arange(len(own)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        others = other.starts[self.columns][own] + offsets
+        # The product of the entries `left` of self and `right` of other, for every matching pair.
+        left = np.repeat(np.arange(self.count), lengths)
+        offsets = np.arange(len(left)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        right = other.starts[self.columns][left] + offsets
         return SparseMatrix.from_entries(
             (self.nrows, other.ncols),
-            self.row_of_entries()[own],
-            other.columns[others],
-            self.numerators[own] * other.numerators[others],
+            self.row_of_entries()[left],
+            other.columns[right],
+            self.numerators[left] * other.numerators[right],
             self.denominator * other.denominator,
         )
 
@@ -517,7 +518,7 @@ def take_rows(matrix: AnyMatrix, chosen: Indices) -> AnyMatrix:
     matrix
         A matrix, shape (m, n).
     chosen
-        Indices of rows, in the order in which they are wanted; -1 stands for a zero row.
+        Indices of rows, in the order of the result; -1 means a zero row.
 
     Returns
     -------

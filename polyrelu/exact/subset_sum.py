@@ -88,7 +88,7 @@ def vanishing_subset(left: RationalMatrix, right: RationalMatrix) -> SubsetSumSe
 
 
 def _vanishing_single(left: RationalMatrix, right: RationalMatrix) -> int | None:
-    """The index of a matrix that is 0, or None."""
+    """Return the index of a matrix that is 0, or None."""
     columns = left.transpose().integer_rows()
     for i, (v, a) in enumerate(zip(columns, right.integer_rows(), strict=True)):
         if not any(v) or not any(a):
@@ -97,7 +97,7 @@ def _vanishing_single(left: RationalMatrix, right: RationalMatrix) -> int | None
 
 
 def _meet_in_the_middle(left: RationalMatrix, right: RationalMatrix) -> SubsetSumSearch:
-    """The result of comparing all subset sums of the scalars."""
+    """Return the result of comparing all subset sums of the scalars."""
     for multiplier in _MULTIPLIERS:
         scalars = _scalars(left, right, multiplier)
         subset = _vanishing_scalars(scalars)
@@ -111,7 +111,7 @@ def _meet_in_the_middle(left: RationalMatrix, right: RationalMatrix) -> SubsetSu
 
 
 def _scalars(left: RationalMatrix, right: RationalMatrix, multiplier: int) -> list[int]:
-    """The scalars x_i modulo p for a multiplier r."""
+    """Return the scalars x_i modulo p for a multiplier r."""
     step = pow(multiplier, left.nrows, _PRIME)
     heads = [_horner(column, multiplier) for column in left.transpose().primitive_rows()]
     tails = [_horner(row, step) for row in right.primitive_rows()]
@@ -119,7 +119,7 @@ def _scalars(left: RationalMatrix, right: RationalMatrix, multiplier: int) -> li
 
 
 def _horner(coefficients: Sequence[int], point: int) -> int:
-    """The value modulo p of a polynomial, its constant coefficient first."""
+    """Return the value modulo p of a polynomial, its constant coefficient first."""
     value = 0
     for coefficient in reversed(coefficients):
         value = (value * point + coefficient) % _PRIME
@@ -127,20 +127,20 @@ def _horner(coefficients: Sequence[int], point: int) -> int:
 
 
 def _vanishing_scalars(scalars: Sequence[int]) -> tuple[int, ...] | None:
-    """A nonempty set of indices whose scalars add up to 0 modulo p, or None."""
+    """Return a nonempty set of indices whose scalars add up to 0 modulo p, or None."""
     half = len(scalars) // 2
     low, high = _all_sums(scalars[:half]), _all_sums(scalars[half:])
-    where = {value: mask for mask, value in reversed(list(enumerate(low)))}
+    mask_of_sum = {value: mask for mask, value in reversed(list(enumerate(low)))}
     for mask, value in enumerate(high):
-        other = where.get(-value % _PRIME)
-        if other is not None and (mask or other):
-            return _members(other | mask << half)
+        low_mask = mask_of_sum.get(-value % _PRIME)
+        if low_mask is not None and (mask or low_mask):
+            return _members(low_mask | mask << half)
     nonempty = next((mask for mask, value in enumerate(low) if mask and value == 0), None)
     return None if nonempty is None else _members(nonempty)
 
 
 def _all_sums(scalars: Sequence[int]) -> list[int]:
-    """The sum of every subset, indexed by its bit mask."""
+    """Return the sum of every subset, indexed by its bit mask."""
     sums = [0]
     for scalar in scalars:
         sums += [(value + scalar) % _PRIME for value in sums]
@@ -148,10 +148,10 @@ def _all_sums(scalars: Sequence[int]) -> list[int]:
 
 
 def _members(mask: int) -> tuple[int, ...]:
-    """The indices of the bits of a mask."""
+    """Return the indices of the bits of a mask."""
     return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
 
 
 def _sum_vanishes(left: RationalMatrix, right: RationalMatrix, subset: tuple[int, ...]) -> bool:
-    """Whether the matrices of a set add up to 0, exactly."""
+    """Return whether the matrices of a set add up to 0, exactly."""
     return (left.take(columns=subset) @ right.take(rows=subset)).is_zero()

@@ -19,10 +19,24 @@ _Entries = Sequence[int | Fraction]
 
 
 def dot(left: _Entries, right: _Entries) -> Fraction:
-    """Return the dot product of two vectors of equal length.
+    """Compute the scalar product of two exact vectors.
 
-    >>> dot((1, 2), (Fraction(1, 2), 3))
-    Fraction(13, 2)
+    Parameters
+    ----------
+    left
+        Fractions or integers.
+    right
+        Fractions or integers, the same number.
+
+    Returns
+    -------
+    Fraction
+        The scalar product.
+
+    Examples
+    --------
+    >>> dot([1, Fraction(1, 2)], [3, 4])
+    Fraction(5, 1)
     """
     total = sum((a * b for a, b in zip(left, right, strict=True)), Fraction())
     return cast(Fraction, total)  # an integer plus the start value is a Fraction

@@ -1,10 +1,10 @@
 """Which neurons can contribute a given linear part: R = D H + P G + X U.
 
-Here is the exact decision whether some numbers of neurons can contribute a matrix R to the linear
-part of a layer's map, with the dimension of the set of solutions, one solution and random
-solutions. `Component` uses it: R is the linear part that neurons on visible hyperplanes with one
-orientation leave over. The theorem, its proof and the dimension formulas stand in
-docs/theory/linear_parts.md, and the names of the private members follow its notation.
+This module decides exactly whether given numbers of neurons can contribute a matrix R to the linear
+part of a layer's map. It computes the dimension of the set of solutions, and it constructs a
+solution, simple or random. `Component` asks with the R that remains of the linear part when the
+neurons on visible hyperplanes with one orientation have contributed. The theorem, its proof and the
+dimension formulas are in docs/theory/linear_parts.md.
 
 The matrix R has shape m × n. Three kinds of neurons contribute to it:
 
@@ -13,13 +13,26 @@ The matrix R has shape m × n. Three kinds of neurons contribute to it:
   any P;
 * *linear* neurons, which are ≥ 0 on the domain: r rows U, each bounded below there, and any X.
 
-Let K be a basis of the kernel of H, ρ = rank(R K), and t = s + r (t = s on R^n, where linear
-neurons are constant). L is the row space of R and H together, and Q is the set of the forms in L
-that are bounded below on the domain. τ is the rank of R on those lines of the domain that lie in
-the kernel of H. A solution exists if and only if τ ≤ s and: ρ < t, or ρ ≤ s, or
+On R^n a linear neuron is constant and contributes nothing, so that r counts as 0 there.
 
-    ρ = t and the span of Q has dimension ≥ r modulo the rows of H.
-    (*)
+**Notation.** Each symbol of the theorem has a member of `LinearPart`:
+
+    H        carriers.doubled     the linear parts of the doubled hyperplanes
+    s        carriers.pairs       the number of pairs
+    r        _num_linear          carriers.linear; 0 on R^n
+    t        _num_forms           s + r
+    rank H   _doubled_rank
+    K        _kernel              a basis of the kernel of H, as columns
+    ρ        rank                 the rank of R K
+    L        _span_basis          the row space of R and H together
+    Q        _bounded_in_span     the forms in L that are bounded below on the domain
+    τ                             the rank of R · _line_kernel, whose columns span the lines of the
+                                  domain that lie in the kernel of H
+
+**Theorem.** A solution exists if and only if τ ≤ s and at least one of these holds: ρ < t; or
+ρ ≤ s; or
+
+    ρ = t and the span of Q has dimension ≥ r modulo the rows of H    (`_span_suffices`).
 
 Without doubled hyperplanes and pairs this is the nonnegative column rank of the three-layer paper
 (arXiv 2605.18319, Appendix C.4), on any domain.
@@ -43,22 +56,25 @@ from polyrelu.symmetry import LayerDomain
 
 __all__ = ["Carriers", "LinearPart", "Realisation", "random_source", "realise"]
 
-#: Maximum number of steps, doubled or quartered each time, that try to make a form bounded below.
+#: Maximum number of attempts to make a form bounded below, with another step length in each.
 _MAX_ADJUSTMENTS = 64
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Carriers:
-    """The neurons that may contribute to a linear part.
+    """The neurons of the three kinds that may contribute to a linear part.
+
+    These are not related to the carrier of a walk (`polyrelu.walks`), which is one neuron.
 
     Attributes
     ----------
     doubled
-        The linear parts H of the doubled hyperplanes, one per row, n columns.
+        The linear parts H of the doubled hyperplanes, one per row, n columns. Each of these
+        hyperplanes has neurons of both orientations.
     pairs
-        The number s of pairs of neurons on a hyperplane of their own.
+        The number s of pairs of neurons with opposite rows; each pair has a hyperplane of its own.
     linear
-        The number r of linear neurons.
+        The number r of linear neurons, which are nonnegative on the domain.
 
     Examples
     --------
@@ -90,7 +106,8 @@ class Realisation:
     Attributes
     ----------
     doubled
-        D, shape (m, |H|).
+        D, the weights of the linear parts H of the doubled hyperplanes (`Carriers.doubled`), shape
+        (m, number of rows of H).
     pair_weights
         P, the outgoing weights of the pairs, shape (m, s).
     pair_forms
@@ -173,12 +190,12 @@ class LinearPart:
 
     @property
     def _num_forms(self) -> int:
-        """t, the number of rows of G and of U that are not constrained to be 0."""
+        """t = s + r, the number of rows of G and U."""
         return self.carriers.pairs + self._num_linear
 
     @property
     def _num_linear(self) -> int:
-        """r, or 0 on R^n, where linear neurons are constant."""
+        """r, the number of linear neurons that are not constant: 0 on R^n."""
         return self.carriers.linear if self.domain.bounded_dimension else 0
 
     @cached_property
@@ -193,7 +210,7 @@ class LinearPart:
 
     @cached_property
     def rank(self) -> int:
-        """The rank ρ of R modulo the rows of the doubled hyperplanes."""
+        """The rank ρ of R modulo the linear parts H of the doubled hyperplanes."""
         return rank(self.remainder @ self._kernel)
 
     @cached_property
@@ -204,12 +221,15 @@ class LinearPart:
 
     @cached_property
     def _bounded_in_span(self) -> tuple[RationalMatrix, Vector]:
-        """A basis of the span of Q, of forms in Q, and a form in the relative interior of Q."""
+        """Forms in Q that are a basis of its span, and a form in the relative interior of Q."""
         return self.domain.forms_within(self._span_basis)
 
     @cached_property
     def _span_suffices(self) -> bool:
-        """Whether a solution exists for which G and U have their rows in L, apart from lines."""
+        """Whether a solution with all rows of G and U in L exists, provided that τ ≤ s.
+
+        For ρ = t this is the third condition of the theorem.
+        """
         needed = self.rank - self.carriers.pairs
         if needed <= 0:
             return True
@@ -231,9 +251,9 @@ class LinearPart:
 
     @cached_property
     def _line_kernel(self) -> RationalMatrix:
-        """A matrix whose columns span the lines of the domain on which H vanishes.
+        """A matrix whose columns span the lines of the domain that lie in the kernel of H.
 
-        The rows of U vanish on these directions as well.
+        The rows of U vanish on these lines as well, since they are bounded below.
         """
         lines = RationalMatrix.from_integers(
             [list(line) for line in self.domain.lines], ncols=self.domain.dimension
@@ -264,33 +284,33 @@ class LinearPart:
 
     @cached_property
     def _stratum_dimensions(self) -> tuple[int | None, int | None]:
-        """The dimensions of two sets of (P, G, X, U), None for an empty set.
+        """The dimensions of two sets of (P, G, X, U), the *strata*; None for an empty set.
 
-        In the first set the factor (P X) has rank below t; in the second set G and U have rows in
-        L.
+        In the first set the factor (P X) has rank below t; in the second set all rows of G and U
+        are in L.
         """
-        t, rho, own = self._num_forms, self.rank, self._doubled_rank
+        t, rho, rank_h = self._num_forms, self.rank, self._doubled_rank
         low_rank = max((size for size, _ in self._low_rank_strata), default=None)
         only_zero_pairs = self.carriers.pairs and not self._span_basis.nrows  # G has no row 0
         if not self._span_suffices or only_zero_pairs:
             return low_rank, None
         bounded = self._bounded_in_span[0].nrows if self._num_linear else 0
-        forms = self.carriers.pairs * (rho + own) + self._num_linear * bounded
+        forms = self.carriers.pairs * (rho + rank_h) + self._num_linear * bounded
         return low_rank, forms + self.remainder.nrows * (t - rho)
 
     @property
     def _span_stratum_is_larger(self) -> bool:
-        """Whether the solutions with G and U in L have the largest dimension."""
+        """Whether the second stratum has the largest dimension."""
         low_rank, within_span = self._stratum_dimensions
         return low_rank is None or (within_span is not None and within_span >= low_rank)
 
     @property
     def _low_rank_strata(self) -> list[tuple[int, int]]:
         """The dimension of the factorisations with rank (P X) = p < t, and t - p, for every p."""
-        m, t, rho, own = self.remainder.nrows, self._num_forms, self.rank, self._doubled_rank
-        free = (self.domain.bounded_dimension or self.domain.dimension) - own
+        m, t, rho, rank_h = self.remainder.nrows, self._num_forms, self.rank, self._doubled_rank
+        free = (self.domain.bounded_dimension or self.domain.dimension) - rank_h
         ranks = range(rho, min(m, t - 1) + 1)
-        return [((p - rho) * (m - p) + t * p + free * (t - p) + t * own, t - p) for p in ranks]
+        return [((p - rho) * (m - p) + t * p + free * (t - p) + t * rank_h, t - p) for p in ranks]
 
     def realisation(self, *, seed: int | None = None) -> Realisation | None:
         """Return one solution, or a random solution if a seed is given; None if there is none."""
@@ -299,22 +319,24 @@ class LinearPart:
     # -- solutions ------------------------------------------------------------------------------
 
     def _realising_forms(self) -> list[Vector]:
-        """Rows of G, then of U, of a solution in the stratum of the largest dimension."""
+        """Return rows of G, then of U, of a solution in the stratum of largest dimension."""
         s, r = self.carriers.pairs, self._num_linear
         basis = self._line_rows_first(self._span_basis.rows()[self._doubled_rank :])
         if r and self._span_stratum_is_larger:
             bounded = self._bounded_forms(r)
-            rest = self._completion(bounded, basis, s)
+            pair_rows = self._completion(bounded, basis, s)
         else:
-            rest = basis[:s]
+            pair_rows = basis[:s]
             bounded = self._lifted(basis[s:], r)
-        return [*self._padded(rest, s), *bounded]
+        return [*self._padded(pair_rows, s), *bounded]
 
     def _line_rows_first(self, basis: list[Vector]) -> list[Vector]:
-        """Reorder and change a basis such that the rows after the first τ vanish on the lines.
+        """Change a basis so that its rows after the first τ vanish on the lines.
 
-        The first τ rows are independent on the lines in the kernel of H, so only pairs can
-        contribute them. Combinations of them and of rows of H are subtracted from the other rows.
+        The span modulo H remains the same.
+        The first τ rows are independent on the lines in the kernel of H, so that only pairs can
+        contribute them. From each of the other rows, a combination of these rows and of rows of H
+        is subtracted.
         """
         lines = self._line_kernel
         if not self.domain.lines or self.domain.kind == "space" or not basis:
@@ -326,16 +348,16 @@ class LinearPart:
             [list(line) for line in self.domain.lines]
         ).transpose()
         spanning = matrix.take(rows=first).over(self.carriers.doubled)
-        rest = matrix.take(rows=others)
-        weights = solve((spanning @ all_lines).transpose(), (rest @ all_lines).transpose())
+        remaining = matrix.take(rows=others)
+        weights = solve((spanning @ all_lines).transpose(), (remaining @ all_lines).transpose())
         if weights is None:
             raise ArithmeticError(
                 "rows that H and others do not reach on the lines"
             )  # pragma: no cover
-        return [basis[k] for k in first] + (rest - weights.transpose() @ spanning).rows()
+        return [basis[k] for k in first] + (remaining - weights.transpose() @ spanning).rows()
 
     def _bounded_forms(self, count: int) -> list[Vector]:
-        """The given number of forms in Q, as many of them independent modulo H as possible."""
+        """Return forms in Q, `count` in all, as many of them independent modulo H as possible."""
         forms, inside = self._bounded_in_span
         rows = forms.rows()
         order = [*row_basis(forms @ self._kernel), *range(len(rows))]
@@ -343,7 +365,7 @@ class LinearPart:
         return [*chosen, *([inside] * (count - len(chosen)))]
 
     def _lifted(self, rows: Sequence[Vector], count: int) -> list[Vector]:
-        """The rows plus a multiple c w that makes them bounded below, then c w up to `count` forms.
+        """Return the rows plus a multiple c w, all bounded below, then c w up to `count` forms.
 
         Here w is the positive form of the domain. The forms span the given rows if there are more
         forms than rows.
@@ -354,7 +376,7 @@ class LinearPart:
         return [*lifted, *([tuple(factor * entry for entry in inside)] * (count - len(lifted)))]
 
     def _bounding_factor(self, inside: Vector, rows: Sequence[Vector]) -> Fraction:
-        """A power of 2 such that every row plus this multiple of `inside` is bounded below."""
+        """Find a power of 2 such that each row plus this multiple of `inside` is bounded below."""
         factor = Fraction(1)
         for ray in self.domain.rays:
             slope = dot(inside, ray)
@@ -365,18 +387,18 @@ class LinearPart:
     def _completion(
         self, chosen: Sequence[Vector], basis: Sequence[Vector], count: int
     ) -> list[Vector]:
-        """At most `count` rows of the basis that are independent of the chosen rows modulo H."""
+        """Choose at most `count` rows of a basis, independent of the chosen rows modulo H."""
         rows = RationalMatrix.from_rows([*chosen, *basis], ncols=self.domain.dimension)
         independent = row_basis(rows @ self._kernel)
         return [basis[k - len(chosen)] for k in independent if k >= len(chosen)][:count]
 
     def _padded(self, rows: list[Vector], count: int) -> list[Vector]:
-        """The rows and unit vectors, `count` in all, since spare pairs may lie anywhere."""
+        """Return the rows, followed by unit vectors for spare pairs, `count` rows in all."""
         unit = (Fraction(1), *((Fraction(),) * (self.domain.dimension - 1)))
         return [*rows, *([unit] * (count - len(rows)))]
 
     def _randomised(self, forms: list[Vector], rng: Random) -> list[Vector]:
-        """Random forms of the larger stratum, or the given forms if the random ones fail."""
+        """Return random forms of the stratum of largest dimension; the given ones if these fail."""
         candidates = (
             self._random_forms_in_span(forms, rng)
             if self._span_stratum_is_larger
@@ -386,14 +408,14 @@ class LinearPart:
         return candidates if self._are_realising(candidates) and no_zero_pair else forms
 
     def _random_forms_in_span(self, forms: list[Vector], rng: Random) -> list[Vector]:
-        """Random combinations of the forms and of rows of H.
+        """Return random combinations of the forms and of rows of H.
 
         Rows of U are combined with nonnegative weights, so they stay bounded below.
         """
         s = self.carriers.pairs
-        everything, linear = [*forms, *self.carriers.doubled.rows()], forms[s:]
+        spanning, linear = [*forms, *self.carriers.doubled.rows()], forms[s:]
         pairs = [
-            linear_combination(everything, _random_weights(rng, len(everything), k, -8))
+            linear_combination(spanning, _random_weights(rng, len(spanning), k, -8))
             for k in range(s)
         ]
         return [
@@ -404,11 +426,11 @@ class LinearPart:
             ),
         ]
 
-    def _random_wider_forms(self, more: int, rng: Random) -> list[Vector]:
-        """Random forms whose span contains L and `more` further directions."""
+    def _random_wider_forms(self, count: int, rng: Random) -> list[Vector]:
+        """Return random forms in the span of L and of `count` other random forms."""
         size = self.domain.dimension
         inside = self.domain.positive_form()
-        extra = [self._random_direction(inside, k, rng) for k in range(more)]
+        extra = [self._random_direction(inside, k, rng) for k in range(count)]
         rows = self._span_basis.rows()
         spanning = [*(self._line_rows_first(rows) if self._doubled_rank == 0 else rows), *extra]
         forms = []
@@ -420,13 +442,13 @@ class LinearPart:
         return forms
 
     def _random_direction(self, inside: Vector, number: int, rng: Random) -> Vector:
-        """A random form that is bounded below; any form if there are pairs only."""
+        """Return a random form, which is bounded below unless there are pairs only."""
         if not self._num_linear:
             return tuple(_random_number(rng) for _ in inside)
         return _perturbed(inside, rng, self.domain) if number or not any(inside) else inside
 
     def _raised(self, form: Vector, inside: Vector) -> Vector:
-        """The form plus a multiple of `inside` that makes it bounded below, if there is one."""
+        """Add a multiple of `inside` to a form that makes it bounded below, if there is one."""
         factor = Fraction(1)
         for _ in range(_MAX_ADJUSTMENTS):
             if self.domain.allows(add_multiple(form, inside, factor)):
@@ -436,21 +458,21 @@ class LinearPart:
         return form
 
     def _are_realising(self, forms: Sequence[Vector]) -> bool:
-        """Whether these forms occur in a solution as the rows of G and U."""
+        """Return whether these forms occur in a solution as the rows of G and U."""
         matrix = RationalMatrix.from_rows(forms, ncols=self.domain.dimension)
         return self._weights_for(matrix) is not None and all(
             map(self.domain.allows, forms[self.carriers.pairs :])
         )
 
     def _weights_for(self, forms: RationalMatrix) -> RationalMatrix | None:
-        """The factor (P X) with (P X) (G; U) K = R K for given forms (G; U), if there is one."""
-        found = solve(
+        """Solve (P X) (G; U) K = R K for (P X), given the forms (G; U); None if impossible."""
+        transposed = solve(
             (forms @ self._kernel).transpose(), (self.remainder @ self._kernel).transpose()
         )
-        return None if found is None else found.transpose()
+        return None if transposed is None else transposed.transpose()
 
     def _realisation_with(self, forms: list[Vector], rng: Random | None) -> Realisation:
-        """A solution with these forms; random weights among all possible ones if `rng` is given."""
+        """Return a solution with these forms, and with random weights if `rng` is given."""
         n, s = self.domain.dimension, self.carriers.pairs
         matrix = RationalMatrix.from_rows(forms, ncols=n)
         weights = self._weights_for(matrix)
@@ -475,16 +497,16 @@ class LinearPart:
             matrix.take(rows=range(s, matrix.nrows)).over(RationalMatrix.zeros(constant, n)),
         )
 
-    def _doubled_weights(self, rest: RationalMatrix, rng: Random | None) -> RationalMatrix:
-        """The matrix D with D H equal to what pairs and linear neurons leave of R."""
-        found = solve(self.carriers.doubled.transpose(), rest.transpose())
-        if found is None:
+    def _doubled_weights(self, remaining: RationalMatrix, rng: Random | None) -> RationalMatrix:
+        """Return the matrix D with D H = R - P G - X U, which is `remaining`."""
+        transposed = solve(self.carriers.doubled.transpose(), remaining.transpose())
+        if transposed is None:
             raise ArithmeticError(
                 "what is left is not in the span of the doubled hyperplanes"
             )  # pragma: no cover
-        weights = found.transpose()
+        weights = transposed.transpose()
         if rng is not None:
-            weights = weights + _random_left_kernel(self.carriers.doubled, rest.nrows, rng)
+            weights = weights + _random_left_kernel(self.carriers.doubled, remaining.nrows, rng)
         return weights
 
 
@@ -504,7 +526,7 @@ def random_source(seed: int | None) -> Random | None:
 
 
 def _perturbed(form: Vector, rng: Random, domain: LayerDomain) -> Vector:
-    """A nearby form that is bounded below, in a random direction that vanishes on the lines."""
+    """Move a form in a random direction that is 0 on the lines, while it is bounded below."""
     lines = RationalMatrix.from_integers(
         [list(line) for line in domain.lines], ncols=domain.dimension
     )
@@ -521,19 +543,19 @@ def _perturbed(form: Vector, rng: Random, domain: LayerDomain) -> Vector:
 
 
 def _random_number(rng: Random) -> Fraction:
-    """A random number that is not 0, so that random members are in general position."""
+    """Return a random number that is not 0, so that random members are in general position."""
     return Fraction(rng.choice((-1, 1)) * rng.randint(1, 16), 8)
 
 
-def _random_weights(rng: Random, count: int, own: int, low: int) -> Vector:
-    """Random weights between low/8 and 1/2; weight number `own` is between 1/2 and 2."""
+def _random_weights(rng: Random, count: int, main: int, low: int) -> Vector:
+    """Return random weights between low/8 and 1/2; number `main` is between 1/2 and 2."""
     return tuple(
-        Fraction(rng.randint(4, 16) if k == own else rng.randint(low, 4), 8) for k in range(count)
+        Fraction(rng.randint(4, 16) if k == main else rng.randint(low, 4), 8) for k in range(count)
     )
 
 
 def _random_left_kernel(matrix: RationalMatrix, rows: int, rng: Random) -> RationalMatrix:
-    """A random matrix Y with the given number of rows and Y · matrix = 0."""
+    """Return a random matrix Y with the given number of rows and Y · matrix = 0."""
     basis = kernel(matrix.transpose()).transpose()
     numbers = [[_random_number(rng) for _ in range(basis.nrows)] for _ in range(rows)]
     return RationalMatrix.from_rows(numbers, ncols=basis.nrows) @ basis

@@ -1,28 +1,35 @@
-"""Points, edges and polygons of a complex inside the box of a picture, exactly.
+"""Points, edges and polygons of a complex, cut by the box of a picture.
 
-Every module that draws takes the shapes of cells from here. Results are rational, and cells are
-never dropped or kept by mistake, because every decision about the frame is one about exact signs.
-The floats that large networks use instead of exact vertices carry error bounds (below); a change of
-the arithmetic has to keep these bounds valid.
+Every module that draws takes the shapes of cells from here. A cell is kept if and only if its part
+inside the box has the dimension of the cell, which is always decided exactly. The coordinates are
+rational numbers: exact ones in small networks, and in large networks floats within an error that no
+picture shows (below). A change of the arithmetic has to keep these error bounds valid.
 
-**Cutting.** A cell of dimension 2 is the cycle of its vertices, in the order that its edges give;
-vertices at infinity take part. In homogeneous coordinates (x, t), with t = 1 at points and t = 0 at
-directions, the cycle spans a pointed cone, and a side of the box cuts this cone like a polygon: the
-vertices outside are dropped, and where the cycle passes through the side, the positive combination
-of the two neighbours that lies on the side comes in.
+The *box* is the product of the intervals that the picture shows (`View.lower`, `View.upper`). A
+*side* of the box is one of its bounding hyperplanes, a row [a | b] with a·x + b ≥ 0 inside. The
+*generators* of a cell are its vertices and ray directions, by their numbers in the complex
+(`CellGenerators`). A *corner* is a generator in the coordinates of the picture, or a point where a
+side has cut the cell. A cell becomes a *path* of corners, and each side cuts the path.
 
-**Lines.** If the cells contain lines, the complex is cut to a strip first: lo ≤ x ≤ hi for as many
+**Cutting.** A cell of dimension 2 is the cycle of its generators, in the order that its edges give;
+directions, as vertices at infinity, take part. In homogeneous coordinates (x, t), with t = 1 at
+points and t = 0 at directions, the cycle spans a pointed cone, and a side of the box cuts this cone
+like a polygon: corners outside are dropped, and where the cycle passes through the side, the
+positive combination of the two neighbours that lies on the side is inserted.
+
+**Lines.** If the cells contain lines, the complex is first cut to a strip: lo ≤ x ≤ hi for as many
 axes as the lineality space has dimensions. The cells of the strip contain no lines, and each point
 of a minimal face becomes the two ends of a segment, or the four corners of a parallelogram.
 
-**Floats.** Solving for vertices exactly takes time in large networks. `Clipped.for_picture` takes
-instead the floats of the complex where their certain error is at most 2^-20 of the shortest side
-of the frame, which is less than a picture shows. The cells and the numbers of their corners are the
-same as with exact vertices: each point knows its error, and where the error leaves open on which
-side of the frame a point lies, the vertices of the cell are solved for exactly.
+**Floats.** The exact coordinates of vertices take a long time in large networks. There
+`Clipped.for_picture` takes the floats of the complex, if their certain error is at most 2^-20 of
+the shortest edge of the box, which is less than a picture shows. Each corner has an error bound. If
+the bound leaves open whether a corner lies inside a side of the box, the vertices of the cell are
+computed exactly. So the same cells are kept, with the same numbers of corners, as with exact
+vertices.
 
 **Errors.** Let p and q be points with errors at most d and e in each coordinate, and V > 0 > W
-their signed distances to a side of the frame. The point on the side is p + λ (q - p) with
+their signed distances to a side of the box. The point on the side is p + λ (q - p) with
 λ = V / (V - W). As V and W have errors at most d and e, λ has an error of at most
 δ = max(d, e) / (V - W - d - e). So the point has an error of at most
 max(d, e) + (|q - p| + d + e) δ, where |·| is the largest absolute coordinate. If q is a direction,
@@ -46,53 +53,62 @@ from polyrelu.support.typing import IntegerRow, Point
 __all__ = ["Clipped", "floats"]
 
 
-#: Maximum number of parameters of networks whose vertices are all solved for exactly.
+#: Maximum number of parameters of networks whose vertices are all computed exactly.
 _EXACT_PARAMETERS = 20_000
 
-#: The part of a side of the frame that a picture does not show.
+#: The part of the shortest edge of the box that a picture does not show.
 _INVISIBLE_PART = Fraction(1, 2**20)
 
 
 @dataclass(frozen=True, slots=True)
 class _Corner:
-    """A point or direction in homogeneous coordinates, with an error bound.
+    """A corner of a cell: a point or direction in homogeneous coordinates, with an error bound.
 
     Attributes
     ----------
     row
         Integers (x, t); the point is x / t, and t = 0 at a direction.
     error
-        Bound of the error in each coordinate of the point; 0 if the point is exact.
+        Bound on the error in each coordinate of the point; 0 if the point is exact.
     """
 
     row: IntegerRow
     error: Fraction = Fraction(0)
 
     def distance(self, side: IntegerRow) -> Fraction:
-        """Return the distance to a side of the frame, positive inside; its sign is certain.
+        """Return the signed distance to a side of the box, positive inside; its sign is certain.
 
-        For a direction it is the growth of this distance along the direction.
+        For a direction this is the rate at which the distance grows along the direction.
 
         Raises
         ------
-        _UnsureError
+        _UndecidedSideError
             The error of the point leaves the sign open.
         """
         value = sum(a * x for a, x in zip(side, self.row, strict=True))
         scale = sum(map(abs, side[:-1])) * (self.row[-1] or 1)  # only one entry of a side is not 0
-        found = Fraction(value, scale)
-        if self.error and abs(found) <= self.error:
-            raise _UnsureError
-        return found
+        distance = Fraction(value, scale)
+        if self.error and abs(distance) <= self.error:
+            raise _UndecidedSideError
+        return distance
 
 
-class _UnsureError(Exception):
-    """Floats do not tell on which side of the frame a point lies."""
+class _UndecidedSideError(Exception):
+    """The error of a point leaves open whether the point lies inside a side of the box."""
 
 
 class Clipped:
-    """The cells of a complex inside the box of a view, in the coordinates of its axes.
+    """The cells of a complex, cut by the box of a view, in the coordinates of its axes.
 
+    Attributes
+    ----------
+    cells
+        The complex.
+    view
+        The axes and the box.
+
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.plot.view import view_of
@@ -103,7 +119,10 @@ class Clipped:
     """
 
     def __init__(self, cells: PolyhedralComplex, view: View, exact: bool = True) -> None:
-        """Clip `cells` to `view`, a view of the same complex; see `for_picture` about `exact`."""
+        """Make the cells of a complex in a view of this complex.
+
+        If `exact` is False, floats take the place of exact vertices; see the module's docstring.
+        """
         if cells.dimension != view.dimension:
             raise DomainError(
                 f"a view with {view.dimension} axes of a complex of dimension {cells.dimension}"
@@ -113,13 +132,15 @@ class Clipped:
         rows = [*view.axes, cells.network.inputs]
         self._embedding = cells.frame.embedding.take(rows=rows).integer_rows()
         self._strip, self._lines = _strip_of(cells, view)
-        self._known: dict[int, _Corner] = {}
-        self._tolerance = (
+        #: The corners of the generators so far, by the number of the generator.
+        self._corners: dict[int, _Corner] = {}
+        #: Maximum error of a coordinate in the picture.
+        self._max_error = (
             min(high - low for low, high in zip(view.lower, view.upper, strict=True))
             * _INVISIBLE_PART
         )
-        #: Error of the coordinates of a vertex for each unit of its radius; None if all vertices
-        #: are solved for exactly.
+        #: The error of the coordinates of a vertex in the picture divided by its radius in the
+        #: complex; None if all vertices are computed exactly.
         self._error_scale: Fraction | None = None
         if not (exact or self._strip):
             largest = max(abs(entry) for row in self._embedding for entry in row)
@@ -127,40 +148,40 @@ class Clipped:
 
     @classmethod
     def for_picture(cls, cells: PolyhedralComplex, view: View) -> Clipped:
-        """Return clipped cells, exact up to what a picture shows if the network is large."""
+        """Return clipped cells, exact in small networks and within an invisible error in large."""
         return cls(cells, view, exact=cells.network.parameters <= _EXACT_PARAMETERS)
 
     def cell(self, dimension: int, index: int) -> list[Point]:
-        """Return a cell of dimension 0, 1 or 2 inside the box.
+        """Return the part of a cell of dimension 0, 1 or 2 inside the box.
 
         Returns
         -------
         list of Point
-            The point, the two ends, or the corners in cyclic order; nothing if the part inside the
-            box has a lower dimension than the cell.
+            The point, the two ends, or the corners in cyclic order. The list is empty if the part
+            inside the box has a lower dimension than the cell.
         """
         try:
-            path = self._inside(dimension, index)
-        except _UnsureError:
-            for vertex in self._corners(dimension, index):
-                self._known[vertex] = self._solved(vertex)
-            path = self._inside(dimension, index)
+            path = self._cut_path(dimension, index)
+        except _UndecidedSideError:
+            for generator in self._generators_of(dimension, index):
+                self._corners[generator] = self._exact_corner(generator)
+            path = self._cut_path(dimension, index)
         points = _distinct(
             [tuple(Fraction(entry, end.row[-1]) for entry in end.row[:-1]) for end in path]
         )
         return points if len(points) > dimension else []
 
-    def _inside(self, dimension: int, index: int) -> list[_Corner]:
+    def _cut_path(self, dimension: int, index: int) -> list[_Corner]:
         """Return the path of a cell, cut by all sides of the box."""
-        path = self._path(dimension, index)
+        path = self._uncut_path(dimension, index)
         for side in self._sides:
             path = _cut(path, side, closed=dimension == 2)
-        if any(corner.error > self._tolerance for corner in path):
-            raise _UnsureError
+        if any(corner.error > self._max_error for corner in path):
+            raise _UndecidedSideError
         return path
 
-    def meets(self, region: int) -> bool:
-        """Return whether a region of the complex meets the interior of the box."""
+    def has_region(self, region: int) -> bool:
+        """Return whether a region of the complex has a point in the interior of the box."""
         point = self.cells.interior_point(region)
         axes, lower, upper = self.view.axes, self.view.lower, self.view.upper
         if all(
@@ -173,16 +194,16 @@ class Clipped:
             == self.cells.dimension
         )
 
-    def all_cells(
+    def cells_in_box(
         self, dimension: int, indices: Sequence[int]
     ) -> Iterator[tuple[int, list[Point]]]:
-        """Yield the cells that meet the box: each index with the points of the cell."""
+        """Yield the index and the points of each cell of a list that `cell` does not find empty."""
         for index in indices:
             if points := self.cell(dimension, index):
                 yield index, points
 
-    def on_frame(self, points: Sequence[Point]) -> bool:
-        """Return whether all points lie on one side of the box."""
+    def is_on_side(self, points: Sequence[Point]) -> bool:
+        """Return whether one side of the box contains all points."""
         return any(
             all(
                 sum((a * x for a, x in zip(side, point, strict=False)), Fraction(side[-1])) == 0
@@ -191,50 +212,57 @@ class Clipped:
             for side in self._sides
         )
 
-    def _corners(self, dimension: int, index: int) -> Sequence[int]:
-        """Return the generators of a cell, by their numbers; in cyclic order for a polygon."""
+    def _generators_of(self, dimension: int, index: int) -> Sequence[int]:
+        """Return the numbers of the generators of a cell, for a polygon in cyclic order."""
         generators, cell = self.cells.generators, Cell(dimension, index)
         is_polygon = dimension == self.cells.lineality_dim + 2
-        return generators.cycle(cell) if is_polygon else generators.of(cell)
+        return (
+            generators.numbers_in_cyclic_order(cell) if is_polygon else generators.numbers_of(cell)
+        )
 
-    def _path(self, dimension: int, index: int) -> list[_Corner]:
-        """Return the corners before any side has cut; within the strip if there are lines."""
-        found = [
-            self._ends_in_strip(self._corner(vertex)) for vertex in self._corners(dimension, index)
+    def _uncut_path(self, dimension: int, index: int) -> list[_Corner]:
+        """Return the corners of a cell, cut by the strip only, if the cells contain lines."""
+        pieces = [
+            self._ends_in_strip(self._corner(generator))
+            for generator in self._generators_of(dimension, index)
         ]
-        if len(found) == 2 and dimension == 2:  # a quadrilateral goes back along the second side
-            found[1].reverse()
-        return [corner for corners in found for corner in corners]
+        if len(pieces) == 2 and dimension == 2:
+            # A quadrilateral between two parallel segments: its cycle goes back along the second.
+            pieces[1].reverse()
+        return [corner for piece in pieces for corner in piece]
 
-    def _corner(self, vertex: int) -> _Corner:
-        if vertex not in self._known:
-            self._known[vertex] = self._near(vertex) or self._solved(vertex)
-        return self._known[vertex]
+    def _corner(self, generator: int) -> _Corner:
+        """Return the corner of a generator, in floats where they are good enough."""
+        if generator not in self._corners:
+            corner = self._float_corner(generator) or self._exact_corner(generator)
+            self._corners[generator] = corner
+        return self._corners[generator]
 
-    def _solved(self, vertex: int) -> _Corner:
-        return _Corner(self._embedded(self.cells.generators.exact(vertex)))
+    def _exact_corner(self, generator: int) -> _Corner:
+        return _Corner(self._embedded(self.cells.generators.exact(generator)))
 
     def _embedded(self, y: Sequence[int]) -> IntegerRow:
+        """Return the coordinates (x, t) of the picture for (y, t) of the complex."""
         return positive_primitive(
             [sum(a * b for a, b in zip(row, y, strict=True)) for row in self._embedding]
         )
 
-    def _near(self, vertex: int) -> _Corner | None:
-        """Return a vertex by its floats, with their error.
+    def _float_corner(self, generator: int) -> _Corner | None:
+        """Return the corner of a vertex by its floats, with their error.
 
-        It is None for directions, where the error is too large, and where the error leaves open on
-        which side of the frame the vertex lies; then the vertex is solved for exactly.
+        The result is None if floats are not used, for directions, if the error is too large, and if
+        the error leaves open whether the vertex lies inside each side of the box.
         """
-        (*y, t), radius = self.cells.generators.approximate(vertex)
+        (*y, t), radius = self.cells.generators.approximate(generator)
         if self._error_scale is None or t != 1 or not math.isfinite(radius):
             return None
         error = self._error_scale * Fraction(radius)
-        if error > self._tolerance:
+        if error > self._max_error:
             return None
         row = self._embedded(_integers([Fraction(entry) for entry in (*y, t)]))
         for entry, low, high in zip(row, self.view.lower, self.view.upper, strict=False):
             x = Fraction(entry, row[-1])
-            # Only this vertex is solved for exactly, not the whole cell.
+            # Decided here, so that only this vertex is computed exactly, not the whole cell.
             if min(abs(x - low), abs(x - high)) <= error:
                 return None
         return _Corner(row, error)
@@ -242,21 +270,21 @@ class Clipped:
     def _ends_in_strip(self, corner: _Corner) -> list[_Corner]:
         """Return the points where the lines through a corner enter and leave the strip.
 
-        Without lines it is the corner itself. A direction is moved along the lines until it is
-        parallel to the strip.
+        Without lines the result is the corner itself. A direction is moved along the lines until it
+        is parallel to the strip.
         """
         if not self._strip:
             return [corner]
         row = corner.row
         bounds = [(self.view.lower[j], self.view.upper[j]) for j in self._strip]
-        found = []
+        corners = []
         for ends in _corners_of_box(bounds) if row[-1] else [(Fraction(),) * len(bounds)]:
             moved = [Fraction(entry) for entry in row]
             for j, bound, line in zip(self._strip, ends, self._lines, strict=True):
                 step = row[-1] * bound - row[j]
                 moved = [a + step * b for a, b in zip(moved, (*line, Fraction()), strict=True)]
-            found.append(_Corner(_integers(moved)))
-        return found
+            corners.append(_Corner(_integers(moved)))
+        return corners
 
 
 def floats(points: Sequence[Point]) -> list[tuple[float, ...]]:
@@ -277,9 +305,10 @@ def floats(points: Sequence[Point]) -> list[tuple[float, ...]]:
 
 
 def _strip_of(cells: PolyhedralComplex, view: View) -> tuple[list[int], list[Point]]:
-    """Return axes that tell the lines of the complex apart, and a basis of the lines for them.
+    """Return axes that bound the lines of a complex, and a basis of the lineality space.
 
-    The i-th line of the basis moves the i-th of these axes by 1, and the other ones not at all.
+    There are as many axes as lines in the basis. Along the i-th line, the i-th of these axes grows
+    at rate 1, and the others are constant. Both lists are empty for a complex without lines.
     """
     if not cells.lineality:
         return [], []
@@ -304,26 +333,32 @@ def _corners_of_box(bounds: Sequence[tuple[Fraction, Fraction]]) -> list[Point]:
 
 
 def _cut(path: Sequence[_Corner], side: IntegerRow, closed: bool) -> list[_Corner]:
-    """Return the part of a path, or of the polygon that it bounds, on the inner side of a side."""
+    """Return the part of a path that lies inside a side of the box.
+
+    A closed path stands for the polygon that it bounds.
+    """
     values = [corner.distance(side) for corner in path]
     if all(value >= 0 for value in values):
         return list(path)
-    found = []
+    corners = []
     steps = list(pairwise(zip(path, values, strict=True)))
     if closed and path:
         steps.append(((path[-1], values[-1]), (path[0], values[0])))
     for (corner, value), (after, next_value) in steps:
         if value >= 0:
-            found.append(corner)
+            corners.append(corner)
         if value * next_value < 0:
-            found.append(_between(corner, value, after, next_value))
+            corners.append(_between(corner, value, after, next_value))
     if not closed and values[-1] >= 0:
-        found.append(path[-1])
-    return found
+        corners.append(path[-1])
+    return corners
 
 
 def _between(one: _Corner, value: Fraction, other: _Corner, other_value: Fraction) -> _Corner:
-    """Return the point on a side of the frame between two corners on different sides of it."""
+    """Return the point of a side of the box between a corner inside and a corner outside.
+
+    The values are the signed distances of the corners to the side.
+    """
     factors = abs(other_value) * (other.row[-1] or 1), abs(value) * (one.row[-1] or 1)
     row = _integers(
         [factors[0] * a + factors[1] * b for a, b in zip(one.row, other.row, strict=True)]
@@ -337,7 +372,7 @@ def _between(one: _Corner, value: Fraction, other: _Corner, other_value: Fractio
 def _error_between(
     one: _Corner, value: Fraction, other: _Corner, other_value: Fraction
 ) -> Fraction:
-    """Return the error bound of this point; the text of the module proves it."""
+    """Return the error bound of this point; the docstring of the module proves it."""
     if not one.row[-1]:
         one, value, other, other_value = other, other_value, one, value
     larger = max(one.error, other.error)
@@ -359,5 +394,5 @@ def _integers(row: Sequence[Fraction]) -> IntegerRow:
 
 
 def _distinct(points: Sequence[Point]) -> list[Point]:
-    """Return the points without repetitions, which come from cuts through a vertex."""
+    """Return the points without the repetitions that cuts through a corner make."""
     return list(dict.fromkeys(points))

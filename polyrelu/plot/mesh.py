@@ -123,7 +123,10 @@ def mesh_of(part: Subcomplex, *, names: tuple[Name, ...] | None = None) -> Mesh:
     vertices = [cells.vertex(index) for index in chosen.tolist()]
     points = tuple(tuple(vertex[axis] for axis in axes) for vertex in vertices)
     vertex_of_generator = np.cumsum(cells.generators.is_vertex) - 1
-    cycles = (cells.generators.cycle(Cell(2, index)) for index in part.indices(2).tolist())
+    cycles = (
+        cells.generators.numbers_in_cyclic_order(Cell(2, index))
+        for index in part.indices(2).tolist()
+    )
     faces = [tuple(numbers[vertex_of_generator[cycle]].tolist()) for cycle in cycles]
     edges = numbers[_ends(cells, maximal(part, 1))].tolist()
     return Mesh(

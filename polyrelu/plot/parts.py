@@ -320,9 +320,9 @@ def paint_vanishing(canvas: Canvas, cells: PolyhedralComplex, layer: int) -> Non
     inside = Clipped.for_picture(cells, canvas.view)
     regions = vanishing_regions(cells, layer).tolist()
     if canvas.space:
-        canvas.counts[VANISHING] += sum(map(inside.meets, regions))
+        canvas.counts[VANISHING] += sum(map(inside.has_region, regions))
         return
-    polygons = [points for _, points in inside.all_cells(2, regions)]
+    polygons = [points for _, points in inside.cells_in_box(2, regions)]
     label = f"layer {layer}: a neuron is 0"
     canvas.polygons(VANISHING, polygons, layer_colour(layer), alpha=0.2, label=label, order=0.5)
 
@@ -330,19 +330,19 @@ def paint_vanishing(canvas: Canvas, cells: PolyhedralComplex, layer: int) -> Non
 def paint_cells(canvas: Canvas, cells: PolyhedralComplex) -> None:
     """Draw regions and edges of a complex of dimension 2."""
     inside = Clipped.for_picture(cells, canvas.view)
-    regions = list(inside.all_cells(2, range(cells.regions)))
+    regions = list(inside.cells_in_box(2, range(cells.regions)))
     shades = _separating_colours(cells)
     canvas.polygons(
         "regions", [points for _, points in regions], [shades[index] for index, _ in regions]
     )
     layers = edge_layers(cells)
-    exact = Clipped(cells, canvas.view)  # floats do not tell whether an edge lies on the frame
-    border = [points for _, points in exact.all_cells(1, np.flatnonzero(layers == 0).tolist())]
-    border = [points for points in border if not exact.on_frame(points)]
+    exact = Clipped(cells, canvas.view)  # floats do not decide whether an edge lies on a side
+    border = [points for _, points in exact.cells_in_box(1, np.flatnonzero(layers == 0).tolist())]
+    border = [points for points in border if not exact.is_on_side(points)]
     canvas.segments("edges", border, INK, width=1.6, label="boundary of the domain")
     for layer in range(1, cells.network.hidden_layers + 1):
         found = [
-            points for _, points in inside.all_cells(1, np.flatnonzero(layers == layer).tolist())
+            points for _, points in inside.cells_in_box(1, np.flatnonzero(layers == layer).tolist())
         ]
         canvas.segments("edges", found, layer_colour(layer), width=1.1, label=f"layer {layer}")
 
@@ -365,10 +365,10 @@ def paint_part(
     def clipped(dimension: int, indices: NDArray[np.int64]) -> list[Any]:
         if without is not None:
             indices = indices[~without.masks[dimension][indices]]
-        return [points for _, points in inside.all_cells(dimension, indices.tolist())]
+        return [points for _, points in inside.cells_in_box(dimension, indices.tolist())]
 
     if cells.dimension == 3:
-        canvas.counts["solids"] += sum(map(inside.meets, part.indices(3).tolist()))
+        canvas.counts["solids"] += sum(map(inside.has_region, part.indices(3).tolist()))
         shown = (
             {"alpha": 0.12, "edge": "none"} if faint else {"alpha": 0.8, "edge": INK, "width": 0.25}
         )

@@ -229,7 +229,7 @@ def _paint_set(
     inside = Clipped.for_picture(part.cells, canvas.view)
     for label in sorted(set(labels.tolist())):
         polygons = [
-            points for _, points in inside.all_cells(2, np.flatnonzero(labels == label).tolist())
+            points for _, points in inside.cells_in_box(2, np.flatnonzero(labels == label).tolist())
         ]
         kind = "regions" if label == own else "regions around"
         canvas.polygons(

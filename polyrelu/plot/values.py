@@ -121,7 +121,7 @@ def lifted_regions(cells: PolyhedralComplex, inside: Clipped, output: int) -> li
     """
     denominator, maps = maps_on_hull(cells)
     found = []
-    for index, points in inside.all_cells(cells.dimension, range(cells.regions)):
+    for index, points in inside.cells_in_box(cells.dimension, range(cells.regions)):
         row = maps[index, output].tolist()
         slopes, constant = [row[axis] for axis in inside.view.axes], row[-1]
         values = [

@@ -9,8 +9,8 @@ where M[j] is the diagonal matrix of the neurons of layer j that are on. F[ℓ] 
 signs of the layers before ℓ. Forms are cached for the patterns used last, because a step from one
 cell to the next changes few signs.
 
-The signs of all hidden neurons stand in one flat array, layer by layer, and the *place* of a
-neuron is its index in this array. Neurons of sign 0 and -1 are off: both signs give the same
+The signs of all hidden neurons are one flat array, layer by layer, and the *place* of a neuron is
+its index in this array. Neurons of sign 0 and -1 are off: both signs give the same
 forms.
 """
 
@@ -214,21 +214,21 @@ class AffineSlice:
     def forms(self, signs: Signs, layer: int) -> RationalMatrix:
         """Return F[ℓ], shape (n_ℓ, k + 1), for given flat signs of the layers before ℓ."""
         key = layer, (signs[: self.offsets[layer - 1]] > 0).tobytes()
-        found = self._forms.get(key)
-        if found is None:
-            found = self.layers[layer - 1].constant
+        forms = self._forms.get(key)
+        if forms is None:
+            forms = self.layers[layer - 1].constant
             for block in self.layers[layer - 1].blocks:
                 if (signs[self.layer_slice(block.source)] > 0).any():
-                    found = found + block @ self._active_forms(signs, block.source)
-            self._forms[key] = found
+                    forms = forms + block @ self._active_forms(signs, block.source)
+            self._forms[key] = forms
             if len(self._forms) > _CACHED_FORMS:
                 self._forms.popitem(last=False)
         else:
             self._forms.move_to_end(key)
-        return found
+        return forms
 
     def _active_forms(self, signs: Signs, layer: int) -> RationalMatrix:
-        """The activations of a layer: its forms, with 0 for neurons that are off."""
+        """Return the activations of a layer: its forms, with 0 for neurons that are off."""
         return self.forms(signs, layer).scale_rows(
             (signs[self.layer_slice(layer)] > 0).astype(int).tolist()
         )
@@ -248,15 +248,15 @@ class AffineSlice:
         list of tuple
             One row of k + 1 integers for each neuron.
         """
-        found: list[IntegerRow] = []
+        rows: list[IntegerRow] = []
         chosen = np.asarray(places, dtype=np.int64)
         for layer in range(1, self.network.hidden_layers + 1):
             start, stop = self.offsets[layer - 1 : layer + 1]
             inside = chosen[(chosen >= start) & (chosen < stop)] - start
             if len(inside):
                 taken = self.forms(signs, layer).take(rows=inside.tolist())
-                found += map(positive_primitive, taken.integer_rows())
-        return found
+                rows += map(positive_primitive, taken.integer_rows())
+        return rows
 
     # -- exact signs ----------------------------------------------------------------------------
 
@@ -295,21 +295,22 @@ class AffineSlice:
         return beyond
 
     def remain_zero(self, places: NDArray[np.int64], on: NDArray[np.bool_]) -> bool:
-        """Return whether neurons that are 0 remain 0 whichever of the other given neurons are on.
+        """Return whether neurons are 0 on the whole subspace, whichever neurons of a set are on.
 
-        They do if their row of C is 0 and all their weights on the neurons `on` are 0.
+        They are if their row of C is 0 and all their weights on the neurons of the set are 0. In
+        other cases the result is False, even if the contributions cancel.
 
         Parameters
         ----------
         places
             The places of the neurons that are 0.
         on
-            A mask over all places, shape (num_neurons,), of the neurons that may be on.
+            A mask over all places, shape (num_neurons,), of the set: neurons outside it are off.
 
         Returns
         -------
         bool
-            Whether they surely remain 0.
+            Whether the neurons certainly remain 0.
         """
         for layer in sorted({self.layer_of(place) for place in places}):
             start, stop = self.offsets[layer - 1 : layer + 1]
@@ -324,23 +325,25 @@ class AffineSlice:
 
     def reads_input(self, place: int) -> bool:
         """Return whether the neuron at a place has a nonzero weight on the input of the network."""
-        own = self.network.layers[self.layer_of(place) - 1]
-        row = [place - self.offsets[self.layer_of(place) - 1]]
+        number = self.layer_of(place)
+        row = [place - self.offsets[number - 1]]
         return any(
-            not block.weight.take(rows=row).is_zero() for block in own.blocks if block.source == 0
+            not block.weight.take(rows=row).is_zero()
+            for block in self.network.layers[number - 1].blocks
+            if block.source == 0
         )
 
     def _read_by(self, layer: int) -> tuple[NDArray[np.bool_], list[tuple[int, NDArray[np.bool_]]]]:
-        """Which rows of C of a layer are nonzero, and which weights of its blocks are nonzero."""
+        """Return which rows of C of a layer and which weights of its blocks are nonzero."""
         if layer not in self._reads:
-            own = self.layers[layer - 1]
-            blocks = [(block.source, _nonzero(block.entries)) for block in own.blocks]
-            self._reads[layer] = (own.constant.signs() != 0).any(axis=1), blocks
+            restricted = self.layers[layer - 1]
+            blocks = [(block.source, _nonzero(block.entries)) for block in restricted.blocks]
+            self._reads[layer] = (restricted.constant.signs() != 0).any(axis=1), blocks
         return self._reads[layer]
 
 
 def _nonzero(matrix: AnyMatrix) -> NDArray[np.bool_]:
-    """The mask of the entries that are not 0."""
+    """Return the mask of the entries that are not 0."""
     if not isinstance(matrix, SparseMatrix):
         return np.asarray(matrix.signs(), dtype=bool)
     marks = np.zeros(matrix.shape, dtype=bool)
@@ -349,7 +352,7 @@ def _nonzero(matrix: AnyMatrix) -> NDArray[np.bool_]:
 
 
 def _restricted(layer: Layer, embedding: RationalMatrix) -> _Layer:
-    """A layer on the subspace whose points (x, 1) are the embedding times (s, 1)."""
+    """Return a layer on the subspace whose points (x, 1) are the embedding times (s, 1)."""
     constant = RationalMatrix.zeros(layer.width, embedding.ncols - 1).beside(layer.bias)
     for block in layer.blocks:
         if block.source == 0:

@@ -38,7 +38,7 @@ from polyrelu.support.display import count_text, shortened
 from polyrelu.support.typing import Floats, IntegerRow, Point, Signs
 from polyrelu.walks.affine_slice import AffineSlice
 from polyrelu.walks.line import neuron_text, walk_line
-from polyrelu.walks.ray_shooting import EventSearch, Track, WalkStatistics
+from polyrelu.walks.ray_shooting import CellEndSearch, CellOnLine, WalkStatistics
 from polyrelu.walks.star import Ray, Star, star_around
 
 __all__ = [
@@ -76,7 +76,7 @@ class Corner:
     ----------
     plane
         The network on the plane.
-    track
+    cell
         The piece before the point, and its line.
     at
         The signs of all hidden neurons at the point, a flat array of shape (num_neurons,).
@@ -93,17 +93,17 @@ class Corner:
     """
 
     plane: AffineSlice
-    track: Track
+    cell: CellOnLine
     at: Signs
     near: tuple[float, float]
 
     @cached_property
     def point(self) -> tuple[Fraction, Fraction]:
         """The exact plane coordinates of the point."""
-        assert self.track.carrier is not None
-        vanishing = int(np.flatnonzero(self.at != self.track.signs)[0])
-        places = sorted((self.track.carrier, vanishing))
-        x, y, w = meeting_direction(self.plane.rows(self.track.signs, places))
+        assert self.cell.carrier is not None
+        vanishing = int(np.flatnonzero(self.at != self.cell.signs)[0])
+        places = sorted((self.cell.carrier, vanishing))
+        x, y, w = meeting_direction(self.plane.rows(self.cell.signs, places))
         return Fraction(x, w), Fraction(y, w)
 
     @property
@@ -139,7 +139,7 @@ class CrossingPoint(Corner):
     ----------
     plane
         The network on the plane.
-    track
+    cell
         The piece before the point, and its line.
     at
         The signs of all hidden neurons at the point, a flat array of shape (num_neurons,).
@@ -277,7 +277,7 @@ class Tie(Corner):
     ----------
     plane
         The network on the plane.
-    track
+    cell
         The piece before the point, and its line.
     at
         The signs of all hidden neurons at the point, a flat array of shape (num_neurons,).
@@ -319,8 +319,8 @@ class BentPiece:
     ----------
     plane
         The network on the plane.
-    track
-        The signs on the piece, and its line.
+    cell
+        The piece as a cell of dimension 1, and its line.
     start
         The point at which the walk entered the piece; None for the first piece.
     end
@@ -343,7 +343,7 @@ class BentPiece:
     """
 
     plane: AffineSlice
-    track: Track
+    cell: CellOnLine
     start: CrossingPoint | Tie | None
     end: CrossingPoint | Tie | None
     ending: Ending | None
@@ -352,12 +352,12 @@ class BentPiece:
     @property
     def signs(self) -> SignVector:
         """The sign vector on the piece."""
-        return self.plane.sign_vector(self.track.signs)
+        return self.plane.sign_vector(self.cell.signs)
 
     @cached_property
     def heading(self) -> IntegerRow:
         """The primitive integer direction, in plane coordinates, in which the walk goes."""
-        return positive_primitive(self.track.exact_line(self.plane).heading)
+        return positive_primitive(self.cell.exact_line(self.plane).heading)
 
     @property
     def inner(self) -> tuple[Fraction, Fraction]:
@@ -420,22 +420,22 @@ class BentWalk(Iterator[BentPiece]):
 
     def _walk(self, ray: Ray) -> Iterator[BentPiece]:
         """Generate the pieces from the one on the given ray."""
-        search = EventSearch(self.plane, self._origin, self.statistics)
-        track: Track | None = self._along(ray)
+        search = CellEndSearch(self.plane, self._origin, self.statistics)
+        cell: CellOnLine | None = self._along(ray)
         start: CrossingPoint | Tie | None = None
         # The signs for which the search has computed its forms; there are none yet.
         signs = np.zeros(self.plane.num_neurons, dtype=np.int8)
         count = 0
-        while track is not None:
-            self._update(search, signs, track.signs, everything=count == 0)
-            signs, count = track.signs, count + 1
-            vanishing = search.next(track)
-            end, following = self._end_of(track, vanishing, search.position)
+        while cell is not None:
+            self._update(search, signs, cell.signs, everything=count == 0)
+            signs, count = cell.signs, count + 1
+            vanishing = search.neurons_at_end(cell)
+            end, following = self._end_of(cell, vanishing, search.position)
             ending = self._ending(end, following, ray, count)
-            yield BentPiece(self.plane, track, start, end, ending, self._origin)
-            start, track = end, None if ending else following
+            yield BentPiece(self.plane, cell, start, end, ending, self._origin)
+            start, cell = end, None if ending else following
 
-    def _update(self, search: EventSearch, before: Signs, signs: Signs, everything: bool) -> None:
+    def _update(self, search: CellEndSearch, before: Signs, signs: Signs, everything: bool) -> None:
         """Bring the float forms of the search from the signs `before` to the signs of the piece."""
         changed = np.flatnonzero((before > 0) != (signs > 0))
         if everything:
@@ -443,24 +443,24 @@ class BentWalk(Iterator[BentPiece]):
         elif len(changed):
             search.forms.update(signs, self.plane.layer_of(int(changed[0])) + 1)
 
-    def _along(self, ray: Ray) -> Track:
-        """Return the track on a ray.
+    def _along(self, ray: Ray) -> CellOnLine:
+        """Return the cell on a ray, with the direction of the ray ahead.
 
         Its carrier is a neuron that is 0 on the ray and whose form is not constant, v if possible.
         """
         zeros = np.flatnonzero(ray.signs == 0).tolist()
         rows = dict(zip(zeros, self.plane.rows(ray.signs, zeros), strict=True))
         carrier = next(place for place in (self._place, *zeros) if any(rows[place][:-1]))
-        return Track(ray.signs, carrier, None, ray.direction)
+        return CellOnLine(ray.signs, carrier, None, ray.direction)
 
     def _end_of(
-        self, track: Track, vanishing: list[int], position: Floats
-    ) -> tuple[CrossingPoint | Tie | None, Track | None]:
-        """Return the end of a piece, and the next track if there is exactly one way on.
+        self, cell: CellOnLine, vanishing: list[int], position: Floats
+    ) -> tuple[CrossingPoint | Tie | None, CellOnLine | None]:
+        """Return the end of a piece, and the cell of the next piece if there is exactly one way on.
 
         Parameters
         ----------
-        track
+        cell
             The piece.
         vanishing
             The places of the neurons that vanish at its end and not on it; none if it is unbounded.
@@ -470,30 +470,30 @@ class BentWalk(Iterator[BentPiece]):
         if not vanishing:
             return None, None
         near = float(position[0]), float(position[1])
-        plane, at = self.plane, track.signs.copy()
+        plane, at = self.plane, cell.signs.copy()
         at[vanishing] = 0
-        if len(vanishing) == 1 and self._is_crossing(track, vanishing[0]):
+        if len(vanishing) == 1 and self._is_crossing(cell, vanishing[0]):
             (u,) = vanishing
-            beyond = track.signs.copy()
+            beyond = cell.signs.copy()
             beyond[u] = -beyond[u]
-            return CrossingPoint(plane, track, at, near, self._place, u), Track(
-                beyond, track.carrier, u, None
+            return CrossingPoint(plane, cell, at, near, self._place, u), CellOnLine(
+                beyond, cell.carrier, u, None
             )
-        self.statistics.ties += 1
+        self.statistics.exact_continuations += 1
         star = star_around(plane, at)
         rays = star.rays_of(self._place)
-        onwards = [ray for ray in rays if not np.array_equal(ray.signs, track.signs)]
+        onwards = [ray for ray in rays if not np.array_equal(ray.signs, cell.signs)]
         following = self._along(onwards[0]) if len(onwards) == 1 else None
-        return Tie(plane, track, at, near, star, tuple(rays)), following
+        return Tie(plane, cell, at, near, star, tuple(rays)), following
 
-    def _is_crossing(self, track: Track, u: int) -> bool:
+    def _is_crossing(self, cell: CellOnLine, u: int) -> bool:
         """Whether the neurons ≠ v that are 0 on the piece remain 0 when v and u are switched."""
-        others, on = np.flatnonzero(track.signs == 0), track.signs > 0
+        others, on = np.flatnonzero(cell.signs == 0), cell.signs > 0
         on[[self._place, u]] = True
         return self.plane.remain_zero(others[others != self._place], on)
 
     def _ending(
-        self, end: CrossingPoint | Tie | None, following: Track | None, first: Ray, count: int
+        self, end: CrossingPoint | Tie | None, following: CellOnLine | None, first: Ray, count: int
     ) -> Ending | None:
         """Why the walk stops after a piece; None if it continues."""
         if end is None:

@@ -5,14 +5,15 @@ arithmetic only for the rest. As in `affine_slice`, the forms are the rows F ove
 C[ℓ] + Σ W[ℓ,j] M[j] F[j]; a step into another cell recomputes only the layers after the first
 neuron that is switched.
 
-For every entry F there is a bound E with |F - F*| ≤ E, where F* is the exact number. With u =
-2^-53, N weights that a layer reads, and |w|' = |w| + 2^-1000 (∞ where a weight was cut to the
-largest float), the sum being over the neurons i that are on,
+For every entry F there is a bound E with |F - F*| ≤ E, where F* is the exact number. Let u = 2^-53
+be the unit roundoff, N the number of weights that a neuron of the layer reads, and |w|' = |w| +
+2^-1000 (∞ where a weight was cut to the largest float). With the sum over the neurons i that are
+on,
 
     E_j = Σ |w_ji|' (2 (N + 4) u |F_i| + (1 + 2^-20) E_i) + 2 (N + 4) u |C_j|' + 2^-1000,
 
 and at floats q the form z = F (q, 1) satisfies |z - z*| ≤ G (|q|, 1) (1 + 2^-20) + 2^-1000, where
-G = E + 2 (k + 4) u |F|. The proof, and the bound at points of a line z_v = 0, stand in
+G = E + 2 (k + 4) u |F|. The proof, and the bound at points of a line z_v = 0, are in
 docs/theory/walks.md, section "The error bound of float forms".
 """
 
@@ -24,7 +25,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix
+from polyrelu.exact import UNDECIDED, AnyMatrix, RationalMatrix, SparseMatrix
 from polyrelu.network import Network
 from polyrelu.support.typing import Floats, Signs
 from polyrelu.walks.affine_slice import AffineSlice
@@ -34,11 +35,14 @@ __all__ = ["Floats", "LocalForms"]
 
 #: The unit roundoff u of float64.
 _UNIT_ROUNDOFF = 2.0**-53
-#: More than all underflow in one bound adds up to.
+#: An upper bound on the total underflow in one number and in its error bound.
 _UNDERFLOW = 2.0**-1000
-#: A factor that pays for terms of second order and for the rounding of the bounds themselves.
+#: Factor of error bounds for terms of second order and for the rounding of the bounds themselves
+#: (docs/theory/walks.md, "The error bound of float forms").
 _SLACK = 1 + 2.0**-20
-#: The largest float64; exact numbers beyond it are cut to it.
+#: Factor of the distance from the line of the carrier, for rounding; same section.
+_DISTANCE_SLACK = 1 + 2.0**-10
+#: The largest float64; larger exact numbers are cut to it.
 _LARGEST = float(np.finfo(np.float64).max)
 
 #: The source layer, w and |w|' of every block of a layer.
@@ -68,7 +72,7 @@ class _FloatLayer:
 
     @classmethod
     def of(cls, constant: RationalMatrix, blocks: _Blocks) -> _FloatLayer:
-        """The layer with an exact C, shape (n, k + 1), and the given blocks."""
+        """Return the layer with an exact C, shape (n, k + 1), and the given blocks."""
         rounding = 2 * (sum(weights.shape[1] for _, weights, _ in blocks) + 4) * _UNIT_ROUNDOFF
         floats = np.ascontiguousarray(constant.to_floats().T)
         errors = rounding * (_magnitudes(floats) + _UNDERFLOW) + _UNDERFLOW
@@ -76,7 +80,7 @@ class _FloatLayer:
 
 
 class LocalForms:
-    """Float forms for the signs that were given last.
+    """Float forms on one cell, given by the signs of the last `update`.
 
     Parameters
     ----------
@@ -95,8 +99,8 @@ class LocalForms:
         self._slice = affine_slice
         weights = _weights_in_floats(_ByIdentity(affine_slice.network))
         self._layers = [
-            _FloatLayer.of(layer.constant, own)
-            for layer, own in zip(affine_slice.layers, weights, strict=False)
+            _FloatLayer.of(layer.constant, blocks)
+            for layer, blocks in zip(affine_slice.layers, weights, strict=False)
         ]
         shape = affine_slice.dimension + 1, affine_slice.num_neurons
         self.columns, self.errors, self.margins = (np.zeros(shape) for _ in range(3))
@@ -113,53 +117,53 @@ class LocalForms:
             columns, errors = layer.constant.copy(), layer.constant_errors.copy()
             for source, weights, magnitudes in layer.blocks:
                 below = self._slice.layer_slice(source)
-                read = np.where(on[below], self.columns[:, below], 0.0)
-                unsure = layer.rounding * np.abs(read) + _SLACK * np.where(
+                activations = np.where(on[below], self.columns[:, below], 0.0)
+                uncertainty = layer.rounding * np.abs(activations) + _SLACK * np.where(
                     on[below], self.errors[:, below], 0.0
                 )
                 for c in range(len(columns)):  # faster than one matrix product for 2 or 3 columns
-                    columns[c] += weights @ read[c]
-                    errors[c] += magnitudes @ unsure[c]
+                    columns[c] += weights @ activations[c]
+                    errors[c] += magnitudes @ uncertainty[c]
             self.columns[:, places], self.errors[:, places] = columns, errors
             at_point = 2 * (self._slice.dimension + 4) * _UNIT_ROUNDOFF
             self.margins[:, places] = errors + at_point * np.abs(columns)
 
     @np.errstate(all="ignore")
     def signs_at(self, q: Floats, carrier: int | None, coordinate: int) -> Signs | None:
-        """Return the certain signs at q or at the point q* of a line, and 2 for the others.
+        """Return the signs at q, or at a point q* beside q on a line, where floats decide them.
 
         Parameters
         ----------
         q
             A point in floats, shape (k,).
         carrier
-            The place of the neuron that is 0 on the line of q*; None to ask for the signs at q
-            itself.
+            The place of the neuron that is 0 on the line; None for the signs at q itself.
         coordinate
-            The coordinate c in which q* differs from q.
+            The coordinate c in which q* differs from q, if there is a carrier.
 
         Returns
         -------
         Array or None
-            Flat signs, shape (num_neurons,); None if the form of the carrier may not depend on the
-            coordinate c.
+            Flat signs, `UNDECIDED` where the bounds do not decide, shape (num_neurons,); None if
+            the bounds do not exclude that the form of the carrier is independent of the coordinate
+            c.
         """
         point = np.append(q, 1.0)
         values = point @ self.columns
         bounds = np.abs(point) @ self.margins
         if carrier is not None:
-            slopes, unsure = np.abs(self.columns[coordinate]), self.errors[coordinate]
-            steepness = slopes[carrier] - unsure[carrier]
-            if not steepness > 0:
+            slopes, errors = np.abs(self.columns[coordinate]), self.errors[coordinate]
+            least_slope = slopes[carrier] - errors[carrier]
+            if not least_slope > 0:  # also NaN
                 return None
             distance = (
                 (abs(values[carrier]) + _SLACK * bounds[carrier] + _UNDERFLOW)
-                / steepness
-                * (1 + 2.0**-10)
+                / least_slope
+                * _DISTANCE_SLACK
             )
-            bounds += (slopes + unsure) * distance
+            bounds += (slopes + errors) * distance
         certain = (np.abs(values) > bounds * _SLACK + _UNDERFLOW) & np.isfinite(values)
-        return np.where(certain, np.sign(values), 2).astype(np.int8)
+        return np.where(certain, np.sign(values), UNDECIDED).astype(np.int8)
 
 
 class _ByIdentity:
@@ -180,7 +184,7 @@ class _ByIdentity:
 
 @lru_cache(maxsize=2)
 def _weights_in_floats(key: _ByIdentity) -> list[_Blocks]:
-    """The weights of hidden layers on hidden layers, shared by all walks in a network."""
+    """Return the weights of hidden layers on hidden layers, shared by all walks in a network."""
     weights = []
     for layer in key.network.layers[: key.network.hidden_layers]:
         blocks = [
@@ -193,7 +197,7 @@ def _weights_in_floats(key: _ByIdentity) -> list[_Blocks]:
 
 
 def _dense(matrix: AnyMatrix) -> Floats:
-    """All entries of a matrix as floats."""
+    """Return all entries of a matrix as floats."""
     if not isinstance(matrix, SparseMatrix):
         return matrix.to_floats()
     floats = np.zeros(matrix.shape)
@@ -202,6 +206,6 @@ def _dense(matrix: AnyMatrix) -> Floats:
 
 
 def _magnitudes(floats: Floats) -> Floats:
-    """Absolute values, infinite for numbers that were cut to the largest float."""
+    """Return absolute values, infinite for numbers that were cut to the largest float."""
     sizes = np.abs(floats)
     return np.where(sizes >= _LARGEST, np.inf, sizes)

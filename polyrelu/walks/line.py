@@ -5,9 +5,9 @@ constant. A neuron may be 0 on all of it, where the line runs inside its zero se
 region on which it is identically 0. Between two cells lies an event, a point with other signs.
 Several neurons may vanish at one event; the walk continues, because a line has only one way on.
 
-`EventSearch` decides which neurons vanish first. Beyond an event of one neuron this neuron has the
-opposite sign and all others keep theirs, unless a neuron that was 0 on the cell reads, directly or
-through other neurons, the neuron that was switched. In this case, and beyond events of several
+`CellEndSearch` decides which neurons vanish first. Beyond an event of one neuron, this neuron has
+the opposite sign and all others keep theirs, unless a neuron that was 0 on the cell reads, directly
+or through other neurons, the neuron that was switched. In this case, and beyond events of several
 neurons, the signs are computed exactly, layer by layer (`AffineSlice.signs_beyond`).
 """
 
@@ -27,7 +27,7 @@ from polyrelu.network import NeuronId, SignVector
 from polyrelu.support.display import count_text, shortened
 from polyrelu.support.typing import Point, Signs
 from polyrelu.walks.affine_slice import AffineSlice
-from polyrelu.walks.ray_shooting import EventSearch, Track, WalkStatistics
+from polyrelu.walks.ray_shooting import CellEndSearch, CellOnLine, WalkStatistics
 
 __all__ = ["LineCell", "LineEvent", "LineWalk", "neuron_text", "walk_line"]
 
@@ -160,7 +160,7 @@ class LineWalk(Iterator[LineCell]):
     Attributes
     ----------
     statistics
-        How many events the walk has found so far, and how many of them needed exact arithmetic.
+        The number of cells whose end the walk has searched for, and how often exactly.
 
     Examples
     --------
@@ -187,11 +187,11 @@ class LineWalk(Iterator[LineCell]):
     def _walk(self) -> Iterator[LineCell]:
         """Generate the cells in order."""
         line, event = self._line, None
-        search = EventSearch(line, (self._first,), self.statistics)
+        search = CellEndSearch(line, (self._first,), self.statistics)
         signs, back = line.signs_beyond(line.signs_at([self._first]), (1,)), None
         search.forms.update(signs)
         while True:
-            vanishing = search.next(Track(signs, None, back, (1,)))
+            vanishing = search.neurons_at_end(CellOnLine(signs, None, back, (1,)))
             following = self._event(signs, vanishing)
             if (
                 following is not None
@@ -201,7 +201,7 @@ class LineWalk(Iterator[LineCell]):
                 following = None
             yield LineCell(line, signs, event, following, self._first, self._last)
             if following is None or (
-                self._last is not None and search.passed is None and following.t == self._last
+                self._last is not None and search.point_beyond is None and following.t == self._last
             ):
                 return
             changed = np.flatnonzero((following.beyond > 0) != (signs > 0))
@@ -219,16 +219,16 @@ class LineWalk(Iterator[LineCell]):
         on = before > 0
         at[vanishing], on[vanishing], beyond[vanishing] = 0, True, -before[vanishing]
         if len(vanishing) > 1 or not line.remain_zero(np.flatnonzero(before == 0), on):
-            self.statistics.ties += 1
+            self.statistics.exact_continuations += 1
             beyond = line.signs_beyond(at, (1,))
         return LineEvent(line, before, at, beyond)
 
-    def _is_within_end(self, event: LineEvent, search: EventSearch) -> bool:
+    def _is_within_end(self, event: LineEvent, search: CellEndSearch) -> bool:
         """Return whether an event comes no later than the end of the walk."""
         assert self._last is not None
-        if search.passed is not None and Fraction(search.passed) <= self._last:
+        if search.point_beyond is not None and Fraction(search.point_beyond) <= self._last:
             return True
-        search.passed = None
+        search.point_beyond = None
         return event.t <= self._last
 
 

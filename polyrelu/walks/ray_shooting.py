@@ -1,15 +1,21 @@
-"""Where a walk leaves a cell: the neurons that vanish first ahead on a line, decided rigorously.
+"""The end of a cell ahead of a walk: the neurons that vanish there, decided rigorously.
 
-A walk is in a cell on which every preactivation is affine and follows a line: the only one (k =
-1), or the line on which the form of one neuron, the *carrier*, is 0 (k = 2). The search rests on
-one criterion: if at a point q of the line one neuron has the opposite of its sign on the cell and
-all others that are not 0 on the cell keep theirs, then the walk from the cell to q meets exactly
-one zero, the zero of this neuron.
+A walk follows a line through the cells of a network that is restricted to an affine subspace of
+dimension k = 1 or 2 (`AffineSlice`). On the cell where the walk is, every preactivation is an
+affine form. For k = 1 the line is the whole subspace; for k = 2 it is the line on which the form of
+one neuron, the *carrier*, vanishes. The cell *ends* at the first point ahead on the line where a
+neuron vanishes that is not 0 on the cell.
+
+The search rests on one criterion. Let q be a point of the line ahead of the cell, and evaluate at q
+the forms of the cell. If one neuron has the opposite of its sign on the cell, and all others that
+are not 0 on the cell have the same sign at q as on the cell, then only this one neuron vanishes
+between the cell and q, and the cell ends at its zero.
 
 Floats guess the zeros and a point q between the first two, and the bounds of `float_forms` decide
-the signs at q. Where a sign stays undecided, or where nothing tells yet which end of the cell lies
-ahead, the zeros are compared as rational numbers. The proof, and what the neuron at the back end
-of the cell is needed for, stand in docs/theory/walks.md, section "The end of a cell".
+the signs at q. That q lies ahead is known from a neuron that vanishes at the back end of the cell:
+it has its sign on the cell on the whole line ahead. If a sign at q remains undecided, or if no
+neuron at the back end is known, the zeros are compared as rational numbers. The proof is in
+docs/theory/walks.md, section "The end of a cell".
 """
 
 from __future__ import annotations
@@ -25,9 +31,9 @@ from polyrelu.support.typing import Floats, IntegerRow, Point, Signs
 from polyrelu.walks.affine_slice import AffineSlice
 from polyrelu.walks.float_forms import LocalForms
 
-__all__ = ["EventSearch", "ExactLine", "Track", "WalkStatistics"]
+__all__ = ["CellEndSearch", "CellOnLine", "ExactLine", "WalkStatistics"]
 
-#: Maximum number of zeros ahead among which the exact search looks for the widest gap.
+#: Maximum number of gaps between guessed zeros among which the exact search takes the widest one.
 _ZEROS_AHEAD = 12
 
 
@@ -38,15 +44,15 @@ class WalkStatistics:
     Attributes
     ----------
     steps
-        The number of ends of cells that the walk looked for.
-    exact
-        The number of these ends that needed exact arithmetic.
-    complete
-        The number of these ends for which the zeros of all neurons were compared exactly, as at
-        every unbounded end.
-    ties
-        The number of points beyond which the signs were computed exactly, because they do not
-        follow from one change of sign.
+        Number of cells whose end the walk has searched for.
+    exact_steps
+        Number of these searches that needed exact arithmetic.
+    fully_exact_steps
+        Number of the searches in `exact_steps` that compared the zeros of all neurons. The searches
+        in unbounded cells are among them.
+    exact_continuations
+        Number of ends of cells beyond which the signs were computed exactly. Beyond the other ends
+        exactly one neuron has another sign than on the cell.
 
     Examples
     --------
@@ -54,31 +60,31 @@ class WalkStatistics:
     >>> from polyrelu.walks import walk_line
     >>> walk = walk_line(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]), [-1], [1])
     >>> len(list(walk)), walk.statistics
-    (3, WalkStatistics(steps=3, exact=2, complete=1, ties=0))
+    (3, WalkStatistics(steps=3, exact_steps=2, fully_exact_steps=1, exact_continuations=0))
     """
 
     steps: int = 0
-    exact: int = 0
-    complete: int = 0
-    ties: int = 0
+    exact_steps: int = 0
+    fully_exact_steps: int = 0
+    exact_continuations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
-    """The line through a cell, and which way on it is ahead.
+class CellOnLine:
+    """A cell, the line that a walk follows through it, and which way on the line is ahead.
 
     Attributes
     ----------
     signs
-        The signs of the cell, a flat array of shape (num_neurons,).
+        The signs on the cell, a flat array of shape (num_neurons,).
     carrier
-        The place of a neuron whose form is not constant and vanishes on the line (k = 2); None for
+        The place of the carrier, whose form vanishes on the line and is not constant; None for
         k = 1.
     back
         The place of a neuron that is not 0 on the cell and vanishes at its back end; None if no
         such neuron is known.
     ray
-        An exact direction that points ahead, k integers; needed where `back` is None.
+        A direction that points ahead, k integers. It can be None if `back` is known.
     """
 
     signs: Signs
@@ -87,7 +93,7 @@ class Track:
     ray: IntegerRow | None
 
     def exact_line(self, affine_slice: AffineSlice) -> ExactLine:
-        """Return the exact line with its direction ahead."""
+        """Return the exact line, whose heading points ahead."""
         if self.carrier is None:
             return ExactLine((0,), 1, (1,))
         (row,) = affine_slice.rows(self.signs, [self.carrier])
@@ -104,16 +110,16 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class ExactLine:
-    """The points origin / weight + τ heading of a line.
+    """A line as the set of its points origin / weight + τ heading, with a parameter τ.
 
     Attributes
     ----------
     origin
-        The integer vector P, k entries.
+        An integer vector, k entries.
     weight
         A positive integer.
     heading
-        The integer direction r, k entries.
+        The integer direction, k entries.
     """
 
     origin: IntegerRow
@@ -121,52 +127,52 @@ class ExactLine:
     heading: IntegerRow
 
     def zero_of(self, row: IntegerRow) -> Fraction:
-        """Return τ at the zero of a form [a | b] that is not constant on the line."""
+        """Return the parameter τ of the zero of a form [a | b] that is not constant on the line."""
         slope = sum(a * r for a, r in zip(row[:-1], self.heading, strict=True))
         value = sum(a * p for a, p in zip(row, (*self.origin, self.weight), strict=True))
         return Fraction(-value, slope * self.weight)
 
-    def at(self, tau: Fraction) -> Point:
-        """Return the point at τ."""
+    def point_at(self, tau: Fraction) -> Point:
+        """Return the point with parameter τ."""
         return tuple(
             Fraction(p, self.weight) + tau * r
             for p, r in zip(self.origin, self.heading, strict=True)
         )
 
     def tau_at(self, coordinate: int, value: float) -> Fraction:
-        """Return τ at the point with a given value of one coordinate."""
+        """Return the parameter τ of the point with a given value of one coordinate."""
         return (Fraction(value) - Fraction(self.origin[coordinate], self.weight)) / self.heading[
             coordinate
         ]
 
 
 @dataclass(frozen=True, slots=True)
-class _Guess:
+class _FloatLine:
     """The line in floats, start + τ heading, and the guessed zeros ahead.
 
     Attributes
     ----------
     start, heading
         A point of the line and its direction ahead, shape (k,).
-    order
+    places
         The places of the neurons with a zero ahead, by ascending zero.
     zeros
-        The zeros τ of these neurons, ascending.
-    free
-        The coordinate in which a point is moved onto the line.
-    other
-        The coordinate that such a point keeps (k = 2).
+        The parameters τ of these zeros, ascending.
+    moved
+        The coordinate that is changed to move a float point onto the line (k = 2).
+    kept
+        The other coordinate (k = 2).
     """
 
     start: Floats
     heading: Floats
-    order: NDArray[np.int64]
+    places: NDArray[np.int64]
     zeros: Floats
-    free: int
-    other: int
+    moved: int
+    kept: int
 
-    def beyond(self, count: int) -> float:
-        """Return τ in the gap after the first `count` zeros."""
+    def tau_after(self, count: int) -> float:
+        """Return a parameter τ between the first `count` zeros and the next one."""
         if count < len(self.zeros):
             # Halves first: the sum of the two zeros may overflow.
             return float(self.zeros[count - 1]) / 2 + float(self.zeros[count]) / 2
@@ -180,8 +186,8 @@ class _Guess:
         return int(np.argmax(np.diff(self.zeros[: _ZEROS_AHEAD + 1]))) + 1
 
 
-class EventSearch:
-    """Finds the neurons that vanish first ahead, cell after cell.
+class CellEndSearch:
+    """Finds the neurons that vanish at the end of a cell, for the cells of one walk in order.
 
     Parameters
     ----------
@@ -195,12 +201,12 @@ class EventSearch:
     Attributes
     ----------
     forms
-        The float forms, which the walk keeps up to date.
+        The float forms on the current cell. The walk updates them when it enters a cell.
     position
         The approximate position of the walk in floats, shape (k,); for guesses only.
-    passed
-        A float point (k = 1) that lies certainly beyond the event found last; None if none is
-        known.
+    point_beyond
+        For k = 1 a float point that certainly lies beyond the end of the cell that was found last;
+        None if no such point is known.
     """
 
     def __init__(
@@ -209,14 +215,14 @@ class EventSearch:
         self._slice, self._statistics = affine_slice, statistics
         self.forms = LocalForms(affine_slice)
         self.position = _floats(position)
-        self.passed: float | None = None
+        self.point_beyond: float | None = None
 
-    def next(self, track: Track) -> list[int]:
-        """Return the neurons that vanish at the end of a cell ahead and not on the cell.
+    def neurons_at_end(self, cell: CellOnLine) -> list[int]:
+        """Return the neurons that vanish at the end of a cell ahead and are not 0 on the cell.
 
         Parameters
         ----------
-        track
+        cell
             The cell and its line.
 
         Returns
@@ -225,34 +231,34 @@ class EventSearch:
             Their places, ascending; empty if the cell is unbounded ahead.
         """
         self._statistics.steps += 1
-        self.passed = None
-        guess = self._guess(track)
-        if guess is not None and track.back is not None:
-            found = self._by_floats(track, guess)
-            if found is not None:
-                return [found]
-        return self._exactly(track, guess)
+        self.point_beyond = None
+        line = self._float_line(cell)
+        if line is not None and cell.back is not None:
+            neuron = self._neuron_by_floats(cell, line)
+            if neuron is not None:
+                return [neuron]
+        return self._neurons_by_exact_zeros(cell, line)
 
     # -- floats ---------------------------------------------------------------------------------
 
     @np.errstate(all="ignore")
-    def _guess(self, track: Track) -> _Guess | None:
-        """The guessed zeros ahead; None if the floats find none."""
-        columns, start, heading, free = self.forms.columns, self.position, np.ones(1), 0
-        if track.carrier is not None:
-            row = columns[:, track.carrier]
-            free = int(np.argmax(np.abs(row[:2]) / self.forms.scales))
+    def _float_line(self, cell: CellOnLine) -> _FloatLine | None:
+        """Return the line in floats with the guessed zeros ahead; None if there seem to be none."""
+        columns, start, heading, moved = self.forms.columns, self.position, np.ones(1), 0
+        if cell.carrier is not None:
+            row = columns[:, cell.carrier]
+            moved = int(np.argmax(np.abs(row[:2]) / self.forms.scales))
             start = start.copy()
-            start[free] = -(row[1 - free] * start[1 - free] + row[2]) / row[free]
-            heading = self._heading(track, row)
+            start[moved] = -(row[1 - moved] * start[1 - moved] + row[2]) / row[moved]
+            heading = self._heading(cell, row)
         slopes = heading @ columns[:-1]
         values = start @ columns[:-1] + columns[-1]
-        falls = slopes * track.signs < 0
-        if track.back is not None:
-            # The form of `back` grows ahead, even if its float slope, which may be all error,
-            # has the wrong sign.
-            falls[track.back] = False
-        ahead = np.flatnonzero(falls)
+        approaches_zero = slopes * cell.signs < 0
+        if cell.back is not None:
+            # The absolute value of the form of `back` grows ahead. Its float slope can have the
+            # wrong sign if the slope is smaller than its error.
+            approaches_zero[cell.back] = False
+        ahead = np.flatnonzero(approaches_zero)
         zeros = -values[ahead] / slopes[ahead]
         finite = np.isfinite(zeros)
         ahead, zeros = ahead[finite], zeros[finite]
@@ -262,92 +268,98 @@ class EventSearch:
             near = np.argpartition(zeros, _ZEROS_AHEAD)[: _ZEROS_AHEAD + 1]
             ahead, zeros = ahead[near], zeros[near]
         order = np.argsort(zeros)
-        return _Guess(start, heading, ahead[order], zeros[order], free, 1 - free)
+        return _FloatLine(start, heading, ahead[order], zeros[order], moved, 1 - moved)
 
-    def _heading(self, track: Track, row: Floats) -> Floats:
-        """The direction of the line, pointing ahead if the floats are right.
+    def _heading(self, cell: CellOnLine, row: Floats) -> Floats:
+        """Return the direction of the line on which a float form is 0; it probably points ahead.
 
-        Where they are wrong, the sign of the neuron `back` shows it.
+        If it points back, so that q lies behind the cell, the sign of the neuron `back` at q or the
+        exact comparison of zeros shows it.
         """
         heading: Floats = np.array([-row[1], row[0]]) / np.abs(row[:2]).max()
-        if track.ray is not None:
-            points_ahead = bool(heading @ _floats(track.ray) > 0)
+        if cell.ray is not None:
+            points_ahead = bool(heading @ _floats(cell.ray) > 0)
         else:
-            assert track.back is not None
+            assert cell.back is not None
             points_ahead = bool(
-                heading @ self.forms.columns[:2, track.back] * track.signs[track.back] > 0
+                heading @ self.forms.columns[:2, cell.back] * cell.signs[cell.back] > 0
             )
         return heading if points_ahead else -heading
 
     @np.errstate(all="ignore")
-    def _point(self, track: Track, guess: _Guess, tau: float) -> Floats:
-        """The point at τ in floats, moved onto the line."""
-        q = np.asarray(guess.start + tau * guess.heading, dtype=np.float64)
-        if track.carrier is not None:
-            row = self.forms.columns[:, track.carrier]
-            q[guess.free] = -(row[guess.other] * q[guess.other] + row[2]) / row[guess.free]
+    def _point(self, cell: CellOnLine, line: _FloatLine, tau: float) -> Floats:
+        """Return the float point with parameter τ, moved onto the line as far as floats allow."""
+        q = np.asarray(line.start + tau * line.heading, dtype=np.float64)
+        if cell.carrier is not None:
+            row = self.forms.columns[:, cell.carrier]
+            q[line.moved] = -(row[line.kept] * q[line.kept] + row[2]) / row[line.moved]
         return q
 
-    def _by_floats(self, track: Track, guess: _Guess) -> int | None:
-        """The neuron that vanishes first, if the float bounds prove it; else None.
+    def _neuron_by_floats(self, cell: CellOnLine, line: _FloatLine) -> int | None:
+        """Return the only neuron that vanishes at the end of a cell, if the float bounds prove it.
 
-        It is not the neuron `back`, which keeps its sign, so the point q lies ahead.
+        It is not the neuron `back`, which therefore has its sign on the cell at q: q lies ahead.
         """
-        q = self._point(track, guess, guess.beyond(1))
-        found = self.forms.signs_at(q, track.carrier, guess.free)
-        if found is None:
+        q = self._point(cell, line, line.tau_after(1))
+        signs = self.forms.signs_at(q, cell.carrier, line.moved)
+        if signs is None:
             return None
-        first = int(guess.order[0])
-        changed = (found != track.signs) & (track.signs != 0)
-        if found[first] != -track.signs[first] or np.count_nonzero(changed) != 1:
+        first = int(line.places[0])
+        differs = (signs != cell.signs) & (cell.signs != 0)
+        if signs[first] != -cell.signs[first] or np.count_nonzero(differs) != 1:
             return None
-        self.position = guess.start + float(guess.zeros[0]) * guess.heading
-        self.passed = float(q[0])
+        self.position = line.start + float(line.zeros[0]) * line.heading
+        self.point_beyond = float(q[0])
         return first
 
     # -- exact arithmetic -----------------------------------------------------------------------
 
-    def _exactly(self, track: Track, guess: _Guess | None) -> list[int]:
-        """The neurons that vanish first, by exact arithmetic; none if the cell is unbounded."""
-        self._statistics.exact += 1
-        line = track.exact_line(self._slice)
+    def _neurons_by_exact_zeros(self, cell: CellOnLine, guess: _FloatLine | None) -> list[int]:
+        """Return the neurons that vanish at the end of a cell, by exact arithmetic.
+
+        There are none if the cell is unbounded. Neurons that have their sign on the cell at a point
+        q farther on, proved in floats, need not be compared if another neuron vanishes before q.
+        """
+        self._statistics.exact_steps += 1
+        line = cell.exact_line(self._slice)
         if guess is not None:
-            q = self._point(track, guess, guess.beyond(guess.widest_gap()))
-            found = (
-                self.forms.signs_at(q, track.carrier, guess.free) if np.isfinite(q).all() else None
+            q = self._point(cell, guess, guess.tau_after(guess.widest_gap()))
+            signs = (
+                self.forms.signs_at(q, cell.carrier, guess.moved) if np.isfinite(q).all() else None
             )
-            if found is not None:
-                undecided = np.flatnonzero((found != track.signs) & (track.signs != 0))
-                kept = guess.other if track.carrier is not None else 0
-                limit = line.tau_at(kept, float(q[kept]))
-                first = self._first_zeros(track, line, undecided, limit)
+            if signs is not None:
+                candidates = np.flatnonzero((signs != cell.signs) & (cell.signs != 0))
+                kept = guess.kept if cell.carrier is not None else 0
+                tau_of_q = line.tau_at(kept, float(q[kept]))
+                first = self._first_zeros(cell, line, candidates, tau_of_q)
                 if first:
                     return first
-        self._statistics.complete += 1
-        return self._first_zeros(track, line, np.flatnonzero(track.signs), None)
+        self._statistics.fully_exact_steps += 1
+        return self._first_zeros(cell, line, np.flatnonzero(cell.signs), None)
 
     def _first_zeros(
-        self, track: Track, line: ExactLine, places: NDArray[np.int64], limit: Fraction | None
+        self, cell: CellOnLine, line: ExactLine, places: NDArray[np.int64], limit: Fraction | None
     ) -> list[int]:
         """Return the neurons, among the given ones, whose zeros ahead come first.
 
-        The result is empty if their zeros come later than the limit.
+        The result is empty if no neuron has a zero ahead, or if the first zero has a parameter
+        above the limit.
         """
         zeros: dict[int, Fraction] = {}
         for place, row in zip(
-            places.tolist(), self._slice.rows(track.signs, places.tolist()), strict=True
+            places.tolist(), self._slice.rows(cell.signs, places.tolist()), strict=True
         ):
-            if dot_sign(row[:-1], line.heading) * int(track.signs[place]) < 0:
+            if dot_sign(row[:-1], line.heading) * int(cell.signs[place]) < 0:
                 zeros[place] = line.zero_of(row)
         least = min(zeros.values(), default=None)
         if least is None or (limit is not None and least > limit):
             return []
-        self.position = _floats(line.at(least))
+        self.position = _floats(line.point_at(least))
         return [place for place, zero in zeros.items() if zero == least]
 
 
 def _floats(numbers: Point | IntegerRow) -> Floats:
-    """The nearest floats of exact numbers."""
+    """Return the nearest floats of exact numbers."""
     return np.array(
         [nearest_float(number.numerator, number.denominator) for number in numbers],
         dtype=np.float64,

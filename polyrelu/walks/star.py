@@ -53,7 +53,7 @@ class Ray:
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """The cells around a point, counterclockwise; ray i lies before sector i.
+    """The cells around a point, counterclockwise; ray i is the first ray of sector i.
 
     Attributes
     ----------
@@ -97,18 +97,18 @@ class Star:
 
 @dataclass(frozen=True, slots=True)
 class _Cone:
-    """The directions between two rays that enclose less than half a turn.
+    """The directions between two directions whose angle is less than 180 degrees.
 
     Attributes
     ----------
     first, last
         The bounding directions, counterclockwise.
     signs
-        The signs of all hidden neurons inside the cone; layers not reached yet have the signs at
-        the point.
+        The signs of all hidden neurons inside the cone; layers that have not cut yet have the signs
+        at the point.
     forms
-        Place and linear form of every neuron that vanishes at the point, for the layers reached so
-        far.
+        Place and linear form of every neuron that vanishes at the point, for the layers that have
+        cut.
     """
 
     first: IntegerRow
@@ -169,7 +169,7 @@ def _refined(plane: AffineSlice, cone: _Cone, zeros: list[int]) -> list[_Cone]:
 
 
 def _merged(cones: list[_Cone]) -> Star:
-    """Merge neighbouring cones with equal signs; the star of the point."""
+    """Return the star of the point, in which neighbouring cones with equal signs are merged."""
     starts = [
         i for i, cone in enumerate(cones) if not np.array_equal(cones[i - 1].signs, cone.signs)
     ]

@@ -1,8 +1,8 @@
 """The affine forms that cut the cells: in floats with error bounds, and exactly on demand.
 
 `FormTable` computes the preactivations of all neurons on all regions as rows [a | b] over (y, t),
-which stand for a·y + b t. The subdivision asks for their float rows and errors, and for exact rows
-where floats leave a sign open. A change of the arithmetic here must keep the error bounds valid;
+the linear forms a·y + b t. The subdivision reads their float rows and errors, and exact rows where
+floats leave a sign open. A change of the arithmetic here must keep the error bounds valid;
 they are derived in docs/theory/float_signs.md, sections 1 to 3.
 
 **Groups.** Group 0 holds the forms that are the same everywhere: infinity (the form t), then the
@@ -28,19 +28,24 @@ from numpy.typing import NDArray
 
 from polyrelu.complex.engine.arrays import Growable
 from polyrelu.complex.frame import Frame
-from polyrelu.exact import RationalMatrix
+from polyrelu.exact import UNDECIDED, RationalMatrix
 from polyrelu.network import Layer, Network
 from polyrelu.support.typing import Floats, Indices
 
-__all__ = ["INFINITY", "FormTable", "LastLayerQuery", "certain_sign", "largest_and_sum"]
+__all__ = ["INFINITY", "FormTable", "LastLayerQuery", "largest_and_sum", "signs_of_values"]
 
 #: The source (layer, index) of the form t, which vanishes at infinity.
 INFINITY = (0, -1)
 
 #: The unit roundoff u of floats.
 _UNIT = 2.0**-53
-#: Pays in error bounds for numbers that round to 0 or to subnormal numbers.
+#: Term of error bounds for numbers that round to 0 or to subnormal numbers
+#: (docs/theory/float_signs.md, section 1).
 _TINY = 2.0**-1000
+#: The same for the signs of the last layer (section 3).
+_LAST_LAYER_TINY = 2.0**-900
+#: Factor of error bounds for terms of second order (section 1).
+_SLACK = 1 + 2.0**-20
 #: Largest q for which forms that are multiples of 2^-q are recognised as exact.
 _LARGEST_GRID = 1000
 _LARGEST_FLOAT = float(np.finfo(np.float64).max)
@@ -101,12 +106,12 @@ class _FloatLayer:
     no_form: NDArray[np.bool_]
 
     def uncertainty(self, sizes: Floats, errors: Floats | float) -> Floats:
-        """What a number that the layer reads adds to its error bounds, per unit of the weight.
+        """Return what a number adds to the error bounds of the layer, per unit of the weight.
 
         The value is 2 (N + 4) u (size) + (1 + 2^-20) (error), for N products in a sum.
         """
         products = sum(weights.shape[1] for _, weights in self.blocks)
-        return np.asarray(2 * (products + 4) * _UNIT * sizes + (1 + 2.0**-20) * errors)
+        return np.asarray(2 * (products + 4) * _UNIT * sizes + _SLACK * errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +194,7 @@ class FormTable:
         self._last_pairs = Growable(np.zeros((0, 2), dtype=np.int64))
 
     def copy(self) -> FormTable:
-        """A copy to which other layers can be added."""
+        """Return a copy to which other layers can be added."""
         other = copy.copy(self)
         # Appending to a full buffer moves it, so the rows themselves need not be copied.
         other.rows, other.errors = Growable(self.rows.rows), Growable(self.errors.rows)
@@ -211,11 +216,11 @@ class FormTable:
         )
 
     def is_dense(self, layer: int) -> bool:
-        """Whether all forms of a layer have rows; otherwise use `signs_at` and `add_forms`."""
+        """Return whether all forms of a layer have rows; if not, use `signs_at`, `add_forms`."""
         return self._groups[layer - 1].is_dense
 
     def regions(self, layer: int) -> int:
-        """The number of regions of a layer."""
+        """Return the number of regions of a layer."""
         return len(self._groups[layer - 1].parents)
 
     @property
@@ -226,21 +231,21 @@ class FormTable:
         )
 
     def first_number(self, layer: int) -> int:
-        """The number of the form of neuron 0 on region 0 of a dense layer.
+        """Return the number of the form of neuron 0 on region 0 of a dense layer.
 
         The number of the form of neuron j on region r is larger by r·width + j.
         """
         return self._groups[layer - 1].first
 
     def layer_rows(self, layer: int) -> Floats:
-        """The table of a dense layer, shape (R, n, d + 1); a view."""
+        """Return the table of a dense layer, shape (R, n, d + 1); a view."""
         group = self._groups[layer - 1]
         count = len(group.parents) * group.width
         rows: Floats = self.rows.rows[group.first : group.first + count]
         return rows.reshape(len(group.parents), group.width, self._frame.dimension + 1)
 
     def layer_errors(self, layer: int) -> Floats:
-        """The errors E of the forms of a dense layer, shape (R, n); a view."""
+        """Return the errors E of the forms of a dense layer, shape (R, n); a view."""
         group = self._groups[layer - 1]
         errors: Floats = self.errors.rows[
             group.first : group.first + len(group.parents) * group.width
@@ -248,7 +253,7 @@ class FormTable:
         return errors.reshape(len(group.parents), group.width)
 
     def layer_norms(self, layer: int) -> Floats:
-        """The 1-norms of the forms of a dense layer, shape (R, n)."""
+        """Return the 1-norms of the forms of a dense layer, shape (R, n)."""
         return self._sizes(layer)[1]
 
     # -- adding layers -----------------------------------------------------------------------------
@@ -290,7 +295,7 @@ class FormTable:
             self._fill(layer, np.arange(part.start, part.stop), rows[part], errors[part])
 
     def _next_grid(self, layer: _FloatLayer) -> int | None:
-        """The q of the newest layer if it is exact, None otherwise."""
+        """Return the q of the newest layer if it is exact, None otherwise."""
         grids = [self._grid, *(self._inputs[2] for source, _ in layer.blocks if source == 0)]
         known = [grid for grid in grids if grid is not None]
         if layer.grid is None or len(known) < len(grids):
@@ -360,20 +365,23 @@ class FormTable:
 
     @np.errstate(all="ignore")
     def signs_at(self, at: LastLayerQuery) -> NDArray[np.int8]:
-        """The signs of the last layer at vertices, shape (m, n), 2 where floats do not decide."""
+        """Return the signs of the last layer at vertices, `UNDECIDED` where floats do not decide.
+
+        The shape is (m, n).
+        """
         layer = self._last
         assert layer is not None
         t, bias = at.coordinates[:, -1:], _magnitudes(layer.bias) + _TINY
         values = t * layer.bias
-        bounds = layer.uncertainty(np.abs(t), at.radii[:, None]) * bias + 2.0**-900
+        bounds = layer.uncertainty(np.abs(t), at.radii[:, None]) * bias + _LAST_LAYER_TINY
         for (source, weights), magnitudes in zip(layer.blocks, layer.magnitudes, strict=True):
             activations, errors = self._values_at(source, at)
             values += activations @ weights.T
             bounds += layer.uncertainty(np.abs(activations), errors) @ magnitudes.T
-        return certain_sign(values, bounds)
+        return signs_of_values(values, bounds)
 
     def _values_at(self, source: int, at: LastLayerQuery) -> tuple[Floats, Floats]:
-        """The activations of a layer at vertices in the given regions, and their error bounds."""
+        """Compute the activations of a layer at vertices, and their error bounds."""
         read = self._source_forms(source, at.regions)
         rows = read.rows
         product = (
@@ -387,7 +395,7 @@ class FormTable:
     # -- reading earlier layers --------------------------------------------------------------------
 
     def _source_forms(self, source: int, regions: Indices) -> _SourceForms:
-        """The forms that regions of the newest layer read from a layer; source 0 is the input."""
+        """Return the forms that regions of the newest layer read from a layer, 0 for the input."""
         if source == 0:
             rows, errors, _ = self._inputs
             return _SourceForms(
@@ -406,31 +414,31 @@ class FormTable:
         )
 
     def _sizes(self, layer: int) -> tuple[Floats, Floats]:
-        """The largest entry and the 1-norm of each form of a layer, shape (R, n)."""
+        """Return the largest entry and the 1-norm of each form of a layer, shape (R, n)."""
         if layer not in self._known_sizes:
             self._known_sizes[layer] = largest_and_sum(self.layer_rows(layer))
         return self._known_sizes[layer]
 
     def _ancestors(self, source: int, regions: Indices) -> tuple[Indices, NDArray[np.bool_]]:
-        """The regions of layer `source` around regions of the newest layer, and active neurons."""
+        """Return the regions of layer `source` around regions, and their active neurons."""
         regions, group = self.ancestors(source + 1, regions), self._groups[source]
         return group.parents[regions], group.active[regions]
 
     def ancestors(self, layer: int, regions: Indices) -> Indices:
-        """The regions of a layer around regions of the newest layer."""
+        """Return the regions of a layer around regions of the newest layer."""
         for group in self._groups[: layer - 1 : -1]:
             regions = group.parents[regions]
         return regions
 
     def source(self, number: int) -> tuple[int, int]:
-        """(layer, neuron) of a form, (0, i) for constraint i of the domain, or `INFINITY`."""
+        """Return (layer, neuron) of a form; (0, i) for constraint i, or `INFINITY`."""
         if number < self._global.nrows:
             return 0, number - 1
         layer, _, neuron = self._located(number)
         return layer, neuron
 
     def _located(self, number: int) -> tuple[int, int, int]:
-        """Layer, region and neuron of a form that is not global."""
+        """Return layer, region and neuron of a form that is not global."""
         layer = next(k for k in range(self.layers, 0, -1) if self._groups[k - 1].first <= number)
         group = self._groups[layer - 1]
         if not group.is_dense:
@@ -441,7 +449,7 @@ class FormTable:
     # -- exact rows --------------------------------------------------------------------------------
 
     def exact_row(self, number: int) -> list[int]:
-        """A positive multiple of a form, in primitive integers."""
+        """Return a positive multiple of a form, in primitive integers."""
         if number not in self._exact_rows:
             self._exact_rows[number] = self._exact_row(number)
         return self._exact_rows[number]
@@ -453,7 +461,7 @@ class FormTable:
         return self._exact_layer(layer, region).take(rows=[neuron]).primitive_rows()[0]
 
     def _exact_layer(self, layer: int, region: int) -> RationalMatrix:
-        """All forms of a layer on one of its regions, shape (n, d + 1)."""
+        """Return all forms of a layer on one of its regions, shape (n, d + 1)."""
         key = layer, region
         if key not in self._exact_layers:
             self._exact_layers[key] = self._computed_layer(layer, region)
@@ -478,11 +486,11 @@ class FormTable:
         return total
 
 
-def certain_sign(values: Floats, bounds: Floats) -> NDArray[np.int8]:
-    """The signs of values with given error bounds, 2 where the bounds leave the sign open."""
+def signs_of_values(values: Floats, bounds: Floats) -> NDArray[np.int8]:
+    """Return the signs of values with error bounds, `UNDECIDED` where a bound is too large."""
     # Where a product has overflowed, even the sign can be wrong.
     certain = (np.abs(values) > bounds) & np.isfinite(values)
-    return np.where(certain, np.sign(values), 2).astype(np.int8)
+    return np.where(certain, np.sign(values), UNDECIDED).astype(np.int8)
 
 
 def _bias_form(layer: Layer, dimension: int) -> RationalMatrix:
@@ -490,7 +498,7 @@ def _bias_form(layer: Layer, dimension: int) -> RationalMatrix:
 
 
 def _rounded(matrix: RationalMatrix) -> tuple[Floats, Floats, int | None]:
-    """The nearest floats, the error E of each row, and q if nothing was rounded (see `_grid`)."""
+    """Return the nearest floats, the error E of each row, and q of `_grid` if E = 0."""
     floats = matrix.to_floats()
     grid = _grid(matrix)
     if grid is not None:
@@ -500,7 +508,7 @@ def _rounded(matrix: RationalMatrix) -> tuple[Floats, Floats, int | None]:
 
 @np.errstate(over="ignore")
 def largest_and_sum(rows: Floats) -> tuple[Floats, Floats]:
-    """max |F| and |F|₁ over the last axis, which is short.
+    """Return max |F| and |F|₁ over the last axis, which is short.
 
     Column by column the computation is much faster than numpy's reduction along that axis.
     """
@@ -509,13 +517,13 @@ def largest_and_sum(rows: Floats) -> tuple[Floats, Floats]:
 
 
 def _magnitudes(floats: Floats) -> Floats:
-    """Absolute values, infinite where an entry was cut to the largest float."""
+    """Return absolute values, infinite where an entry was cut to the largest float."""
     sizes = np.abs(floats)
     return np.where(sizes >= _LARGEST_FLOAT, np.inf, sizes)
 
 
 def _grid(matrix: RationalMatrix) -> int | None:
-    """The least q ≥ 0 such that all entries are multiples of 2^-q with at most 53 bits, or None."""
+    """Find the least q ≥ 0 for which all entries are multiples of 2^-q of 53 bits, or None."""
     denominator = matrix.denominator
     if denominator & (denominator - 1) or denominator.bit_length() > 500 or matrix.bits > 53:
         return None

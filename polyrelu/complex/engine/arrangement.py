@@ -25,7 +25,7 @@ _Orthant = tuple[int, tuple[int, ...]]
 def orthants(
     sides: list[tuple[int, ...]],
 ) -> tuple[Lattice, NDArray[np.int8], list[NDArray[np.int32]]]:
-    """The lattice, the signs of the vertices, and the forms on which the cells lie.
+    """Return the lattice, the signs of the vertices, and the forms on which the cells lie.
 
     Parameters
     ----------

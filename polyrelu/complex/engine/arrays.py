@@ -62,7 +62,7 @@ class Growable:
         self.buffer = larger
 
     def restricted(self, marked: NDArray[np.bool_]) -> Growable:
-        """A copy of the marked rows."""
+        """Return a copy of the marked rows."""
         return Growable(self.rows[marked])
 
 
@@ -95,7 +95,7 @@ class Ragged:
         return self.counts.size
 
     def gather(self, indices: Indices) -> tuple[NDArray[np.int32], Indices]:
-        """The lists with given indices, joined, and the number of entries of each."""
+        """Return the lists with given indices, joined, and the number of entries of each."""
         counts = self.counts.buffer[indices]
         return self.heap.buffer[concatenated_ranges(self.starts.buffer[indices], counts)], counts
 
@@ -119,7 +119,7 @@ class Ragged:
 
 
 def concatenated_ranges(starts: Indices, counts: Indices) -> Indices:
-    """The ranges starts[i], …, starts[i] + counts[i] - 1, one after the other.
+    """Return the ranges starts[i], …, starts[i] + counts[i] - 1, one after the other.
 
     >>> concatenated_ranges(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
@@ -129,7 +129,7 @@ def concatenated_ranges(starts: Indices, counts: Indices) -> Indices:
 
 
 def segment_or(words: NDArray[np.uint64], counts: Indices) -> NDArray[np.uint64]:
-    """The bitwise or over consecutive segments, none of them empty.
+    """Return the bitwise or over consecutive segments, none of them empty.
 
     >>> segment_or(np.array([1, 2, 4], dtype=np.uint64), np.array([2, 1])).tolist()
     [3, 4]
@@ -140,7 +140,7 @@ def segment_or(words: NDArray[np.uint64], counts: Indices) -> NDArray[np.uint64]
 
 
 def all_in_pairs(ordered: NDArray[Any]) -> bool:
-    """Whether every value of an ordered array occurs exactly twice.
+    """Return whether every value of an ordered array occurs exactly twice.
 
     >>> all_in_pairs(np.array([1, 1, 4, 4])), all_in_pairs(np.array([1, 1, 1, 1]))
     (True, False)

@@ -1,8 +1,8 @@
 """The cells of a finished subdivision as arrays, numbered as the classes of the room show them.
 
 `CellArrays` joins the results of a subdivision: the coordinate frame, the face lattice, the
-vertices, the affine forms and the signs. `PolyhedralComplex`, `Generators` and the functions on
-regions are written on top of it, so that none of them has to import another.
+vertices, the affine forms and the signs. `PolyhedralComplex`, `CellGenerators` and the
+functions on regions are written on top of it, so that none of them has to import another.
 
 **Numbers.** A cell of a complex with a lineality space of dimension m is the sum of that space and
 of a cell without lines; the *inner dimension* of the cell is its dimension minus m. The lattice
@@ -60,7 +60,9 @@ class CellArrays:
         self.columns = {(neuron.layer, neuron.index): i for i, neuron in enumerate(neurons)}
         self.facet_forms = subdivision.facet_forms()
         self._sign_words = subdivision.signs
-        is_finite = [words > 0 for words in self.lattice.spread(self.is_point.astype(np.uint64))]
+        is_finite = [
+            words > 0 for words in self.lattice.words_of_cells(self.is_point.astype(np.uint64))
+        ]
         self.finite = [np.flatnonzero(mark) for mark in is_finite]
         #: for every inner dimension the index of each lattice cell, -1 at infinity
         self._indices = [np.where(mark, np.cumsum(mark) - 1, -1) for mark in is_finite]
@@ -96,7 +98,7 @@ class CellArrays:
         return sum(array.nbytes for array in arrays) + words + self.table.nbytes
 
     def inner_dimension(self, dimension: int) -> int:
-        """The inner dimension of the cells of a dimension.
+        """Return the inner dimension of the cells of a dimension.
 
         Raises
         ------
@@ -112,7 +114,7 @@ class CellArrays:
         return dimension - lowest
 
     def inner_dimension_of(self, cell: Cell) -> int:
-        """The inner dimension of a cell.
+        """Return the inner dimension of a cell.
 
         Raises
         ------
@@ -130,7 +132,7 @@ class CellArrays:
     # -- signs -------------------------------------------------------------------------------------
 
     def signs(self, k: int) -> Signs:
-        """The signs of the neurons on the finite cells of inner dimension k, computed once."""
+        """Return the signs of the neurons on the finite cells of inner dimension k, cached."""
         if k not in self._known_signs:
             signs = self._sign_columns(k, hidden=True)[:, : len(self.neurons)]
             signs.flags.writeable = False
@@ -138,22 +140,22 @@ class CellArrays:
         return self._known_signs[k]
 
     def constraint_signs(self, k: int) -> Signs:
-        """The signs of the domain's inequalities on the finite cells of inner dimension k."""
+        """Return the signs of the domain's constraints on finite cells of inner dimension k."""
         return self._sign_columns(k, hidden=False)
 
     def _sign_columns(self, k: int, hidden: bool) -> Signs:
-        """The signs of all hidden neurons, or of all constraints of the domain."""
+        """Return the signs of all hidden neurons, or of all constraints of the domain."""
         parts: list[Signs] = [np.zeros((len(self.finite[k]), 0), dtype=np.int8)]
         for signs in self._sign_words:
             if (signs.layer > 0) == hidden:
-                words = self.lattice.spread(signs.words.rows)[k][self.finite[k]]
+                words = self.lattice.words_of_cells(signs.words.rows)[k][self.finite[k]]
                 parts.append(unpacked(words, len(signs.members)))
         return np.concatenate(parts, axis=1)
 
     # -- incidence ---------------------------------------------------------------------------------
 
     def facets(self, k: int) -> tuple[Indices, Indices]:
-        """Offsets and indices of the finite facets of the finite cells of inner dimension k."""
+        """Return offsets and indices of the finite facets of finite cells of inner dimension k."""
         if k == 0:
             return np.zeros(len(self.finite[0]) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
         entries, counts = self.lattice.facets_of(k, self.finite[k])
@@ -163,24 +165,24 @@ class CellArrays:
         return np.concatenate([[0], ends]), facets[facets >= 0]
 
     def bounded(self) -> Mask:
-        """Which regions have no vertex at infinity, shape (regions,)."""
-        at_infinity = self.lattice.spread((~self.is_point).astype(np.uint64))
+        """Return which regions have no vertex at infinity, shape (regions,)."""
+        at_infinity = self.lattice.words_of_cells((~self.is_point).astype(np.uint64))
         mask: Mask = at_infinity[-1][self.finite[-1]] == 0
         return mask
 
     def vertices_of(self, k: int, index: int) -> list[int]:
-        """The lattice numbers of the vertices of a finite cell, ascending."""
+        """Return the lattice numbers of the vertices of a finite cell, ascending."""
         return self.lattice.vertices_of(k, int(self.finite[k][index]))
 
-    # -- vertices, spread to cells -----------------------------------------------------------------
+    # -- vertices of cells -------------------------------------------------------------------------
 
-    def spread(self, marks: Words) -> list[Words]:
-        """For every inner dimension the bitwise or of the marks of the vertices of each cell."""
-        every = self.lattice.spread(marks)
-        return [words[finite] for words, finite in zip(every, self.finite, strict=True)]
+    def marks_of_cells(self, marks: Words) -> list[Words]:
+        """Return the bitwise or of the marks of each cell's vertices, by inner dimension."""
+        of_lattice = self.lattice.words_of_cells(marks)
+        return [words[finite] for words, finite in zip(of_lattice, self.finite, strict=True)]
 
     def points_inside(self, k: int) -> BigIntegers:
-        """A point (y, t) in the relative interior of each finite cell of inner dimension k.
+        """Return a point (y, t) in the relative interior of each finite cell of inner dimension k.
 
         The point is a sum of the exact vertices and directions of the cell, each of which occurs
         at least once, shape (number of cells, d + 1).
@@ -198,10 +200,10 @@ class CellArrays:
     # -- forms -------------------------------------------------------------------------------------
 
     def column_of_form(self, number: int) -> int:
-        """The column in `signs` of the neuron of a form, -1 for a constraint of the domain."""
+        """Return the column in `signs` of the neuron of a form, -1 for a constraint."""
         layer, member = self.table.source(number)
         return -1 if layer == 0 else self.columns[layer, member]
 
     def is_at_infinity(self, number: int) -> bool:
-        """Whether a form is t, which vanishes at infinity."""
+        """Return whether a form is t, which vanishes at infinity."""
         return self.table.source(number) == INFINITY

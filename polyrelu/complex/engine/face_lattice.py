@@ -75,7 +75,7 @@ class Lattice:
     def __init__(
         self, dimension: int, vertices: int, edges: NDArray[np.int32], facets: list[list[list[int]]]
     ) -> None:
-        """`facets[k]` lists the facets of the cells of dimension k; entries 0 and 1 are ignored."""
+        """Make a lattice; `facets[k]` lists the facets of cells of dimension k ≥ 2."""
         self.dimension = dimension
         self.edges = Growable(edges)
         self.facets = [Ragged(lists if k >= 2 else []) for k, lists in enumerate(facets)]
@@ -86,26 +86,26 @@ class Lattice:
         self._slots: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * (dimension + 1)
 
     def size(self, k: int) -> int:
-        """The number of cells of dimension k."""
+        """Return the number of cells of dimension k."""
         if k == 0:
             return self._vertices
         return self.edges.size if k == 1 else len(self.facets[k])
 
     def facets_of(self, k: int, cells: Indices) -> tuple[NDArray[np.int32], Indices]:
-        """The facets of cells of dimension k ≥ 1, joined, and the number of facets of each."""
+        """Return the facets of cells of dimension k ≥ 1, joined, and the number for each cell."""
         if k == 1:
             return self.edges.rows[cells].ravel(), np.full(len(cells), 2)
         return self.facets[k].gather(cells)
 
     def vertices_of(self, k: int, cell: int) -> list[int]:
-        """The vertices of a cell of dimension k, ascending."""
+        """Return the vertices of a cell of dimension k, ascending."""
         cells = np.array([cell], dtype=np.int64)
         for j in range(k, 0, -1):
             cells = np.unique(self.facets_of(j, cells)[0]).astype(np.int64)
         return [int(vertex) for vertex in cells]
 
-    def spread(self, vertex_words: Words) -> list[Words]:
-        """The words of the cells of every dimension from the words of the vertices."""
+    def words_of_cells(self, vertex_words: Words) -> list[Words]:
+        """Return the words of all cells by dimension, each the bitwise or over its vertices."""
         words = [vertex_words]
         for k in range(1, self.dimension + 1):
             if k == 1:
@@ -120,7 +120,7 @@ class Lattice:
         """Take new forms in place of the current ones, given their signs at the vertices."""
         for ragged in self.facets[2:]:
             ragged.compact()
-        self.words = [Growable(words) for words in self.spread(vertex_words)]
+        self.words = [Growable(words) for words in self.words_of_cells(vertex_words)]
 
     def add_edges(self, ends: Indices) -> None:
         """Append edges, shape (m, 2)."""
@@ -151,7 +151,7 @@ class Lattice:
         return cut
 
     def _ends_by_sign(self, edges: Indices, positive: np.uint64) -> NDArray[np.int32]:
-        """The ends of cut edges, the one with the bit `positive` first."""
+        """Return the ends of cut edges, the one with the bit `positive` first."""
         ends: NDArray[np.int32] = self.edges.buffer[edges]
         swapped = (self.words[0].buffer[ends[:, 0]] & positive) == 0
         ends[swapped] = ends[swapped, ::-1]
@@ -199,7 +199,7 @@ class Lattice:
     def _zero_facets(
         self, k: int, cut: Cut, slots: Indices, owner: Indices, is_cut: NDArray[np.bool_]
     ) -> tuple[Indices, Indices]:
-        """Cells of dimension k - 2 where the form is 0 on cut facets, with their owners.
+        """Return the cells of dimension k - 2 where the form is 0 on cut facets, with owners.
 
         An owner is the position of a cell in the list of the cut cells of dimension k.
         """
@@ -208,7 +208,7 @@ class Lattice:
     def _zero_faces(
         self, k: int, facets: NDArray[np.int32], owner: Indices, bit: int
     ) -> tuple[Indices, Indices]:
-        """Faces of dimension k - 2 of uncut positive facets, on which the form is 0, with owners.
+        """Find faces of dimension k - 2 of uncut positive facets where the form is 0, with owners.
 
         Such a face lies in two facets of its cell, one on either side, so that none is found twice.
         """
@@ -252,7 +252,7 @@ class Lattice:
         self._slots[k][cells] = np.arange(len(cells))
 
     def arrays(self) -> list[NDArray[Any]]:
-        """All arrays; their bytes are counted."""
+        """Return the arrays of all cells, with their unused room, for counts of bytes."""
         ragged = [
             part.buffer
             for facets in self.facets[2:]
@@ -263,7 +263,7 @@ class Lattice:
     # -- parts -------------------------------------------------------------------------------------
 
     def closure(self, top: Indices) -> list[NDArray[np.bool_]]:
-        """For every dimension whether each cell is a face of a given cell of dimension d."""
+        """Mark the faces of given cells of dimension d, in every dimension."""
         marked = [np.zeros(self.size(k), dtype=bool) for k in range(self.dimension + 1)]
         marked[-1][top] = True
         for k in range(self.dimension, 0, -1):
@@ -272,7 +272,7 @@ class Lattice:
         return marked
 
     def restricted(self, marked: list[NDArray[np.bool_]]) -> Lattice:
-        """A copy with the marked cells only, renumbered; faces of marked cells must be marked."""
+        """Return a copy with the marked cells, renumbered; their faces must be marked."""
         numbers = [np.cumsum(mark) - 1 for mark in marked]
         edges = self.edges.rows[marked[1]] if self.dimension else self.edges.rows
         part = Lattice(
@@ -293,7 +293,7 @@ class Lattice:
 def _merged(
     first: Indices, first_owner: Indices, second: Indices, second_owner: Indices
 ) -> tuple[Indices, Indices]:
-    """Two lists merged into one that is ordered by owner."""
+    """Merge two lists into one that is ordered by owner."""
     owner = np.concatenate([first_owner, second_owner])
     order = np.argsort(owner, kind="stable")
     return np.concatenate([first, second])[order], owner[order]
@@ -302,7 +302,7 @@ def _merged(
 def _with_last(
     entries: NDArray[np.int32] | Indices, chosen: NDArray[np.bool_], owner: Indices, last: Indices
 ) -> tuple[NDArray[np.int32], Indices]:
-    """The chosen entries, grouped by owner, and at the end of each group the owner's last entry."""
+    """Group the chosen entries by owner, with the owner's last entry after each group."""
     index = np.flatnonzero(chosen)
     owners = owner[index]
     counts = np.bincount(owners, minlength=len(last)) + 1

@@ -34,7 +34,7 @@ from polyrelu.complex.engine.face_lattice import WORD_BITS, Cut
 from polyrelu.complex.engine.vertices import SignTables, Vertices
 from polyrelu.complex.frame import Frame
 from polyrelu.errors import DomainError
-from polyrelu.exact import RationalMatrix, solve
+from polyrelu.exact import UNDECIDED, RationalMatrix, solve
 from polyrelu.network import Network, NeuronId
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.progress import Progress
@@ -74,10 +74,10 @@ class Chunk(Protocol):
     """The forms that belong to the bits of a word: up to 32 neurons or constraints."""
 
     def numbers(self, regions: Indices, bits: Indices | int) -> Indices:
-        """The numbers of the forms of the given bits on the given regions, pair by pair."""
+        """Return the numbers of the forms of the given bits on the given regions, pair by pair."""
 
     def copy(self, table: FormTable) -> Chunk:
-        """A copy that reads, and adds forms to, a copy of the table."""
+        """Return a copy that reads, and adds forms to, a copy of the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +106,16 @@ class _DenseChunk:
 
 
 class _SparseChunk:
-    """Neurons of the last layer, whose forms are computed when they are asked for."""
+    """Neurons of the last layer, whose forms are computed on first use."""
 
     def __init__(self, table: FormTable, first: int, known: NDArray[np.int32]) -> None:
-        """`known[r, b]` is the number of the form of neuron first + b on region r, or -1."""
+        """Make a chunk; `known[r, b]` is the number of the form of neuron first + b, or -1."""
         self._table, self._first, self._known = table, first, known
 
     def numbers(self, regions: Indices, bits: Indices | int) -> Indices:
         """See `Chunk`."""
-        found = self._known[regions, bits]
-        missing = np.flatnonzero(found < 0)
+        known = self._known[regions, bits]
+        missing = np.flatnonzero(known < 0)
         if len(missing):
             bits = np.broadcast_to(bits, regions.shape)
             pairs = np.unique(regions[missing] * WORD_BITS + bits[missing])
@@ -123,8 +123,8 @@ class _SparseChunk:
             self._known[new_regions, new_bits] = self._table.add_forms(
                 new_regions, new_bits + self._first
             )
-            found = self._known[regions, bits]
-        numbers: Indices = found.astype(np.int64)
+            known = self._known[regions, bits]
+        numbers: Indices = known.astype(np.int64)
         return numbers
 
     def copy(self, table: FormTable) -> Chunk:
@@ -231,7 +231,7 @@ class Subdivision:
         yield self
 
     def _tasks(self) -> list[tuple[int, range]]:
-        """The words of neurons in order: layers, and ranges of up to 32 neurons."""
+        """Return the words of neurons in order: layers, and ranges of up to 32 neurons."""
         widths = self.network.widths[1 : self.network.hidden_layers + 1]
         return [
             (layer, range(start, min(start + WORD_BITS, width)))
@@ -264,7 +264,7 @@ class Subdivision:
             yield layer, member
 
     def _position(self, layer: int, members: range) -> int:
-        """The entry of `signs` for these forms; the first call for a layer decides its signs."""
+        """Return the entry of `signs` for these forms; the first call decides the layer's signs."""
         if all(signs.layer != layer for signs in self.signs):
             self._decide(layer)
         return next(
@@ -296,7 +296,7 @@ class Subdivision:
         self._chunks += chunks
 
     def _chunk(self, layer: int, members: range) -> Chunk:
-        """The forms of one word of a layer."""
+        """Return the forms of one word of a layer."""
         if layer == 0:  # the constraints follow infinity in the table
             return _DenseChunk(1 + members.start, 0)
         if self.table.is_dense(layer):
@@ -322,11 +322,11 @@ class Subdivision:
             regions = below
 
     def positive(self, layer: int, k: int) -> NDArray[np.bool_]:
-        """Whether neurons of a layer are positive on the cells of dimension k, shape (f_k, n)."""
+        """Return which neurons of a layer are positive on cells of dimension k, shape (f_k, n)."""
         parts = []
         for signs in self.signs:
             if signs.layer == layer:
-                words = self.lattice.spread(signs.words.rows)[k]
+                words = self.lattice.words_of_cells(signs.words.rows)[k]
                 low = (
                     np.ascontiguousarray(words, dtype="<u8")
                     .view(np.uint8)
@@ -338,7 +338,7 @@ class Subdivision:
         return np.concatenate(parts, axis=1).astype(bool)
 
     def facet_forms(self) -> NDArray[np.int32]:
-        """The number of the form that vanishes on each cell of codimension 1."""
+        """Return the number of the form that vanishes on each cell of codimension 1."""
         if self.frame.dimension == 0:
             return np.zeros(0, dtype=np.int32)
         forms: NDArray[np.int32] = self._cell_forms[self.frame.dimension - 1].rows[:, 0]
@@ -347,7 +347,7 @@ class Subdivision:
     # -- signs -------------------------------------------------------------------------------------
 
     def _signs_at_vertices(self, layer: int, chunks: list[Chunk], width: int) -> NDArray[np.int8]:
-        """The signs of all forms of a layer at the vertices, shape (f_0, width)."""
+        """Return the signs of all forms of a layer at the vertices, shape (f_0, width)."""
         regions = self._regions[0].rows
         if layer == 0 or self.table.is_dense(layer):
             signs = self.vertices.certain_sign_table(self._sign_tables(layer), regions)
@@ -355,7 +355,7 @@ class Subdivision:
             signs = self.vertices.certain_signs_of_last_layer(width, regions)
             for start, chunk in zip(range(0, width, WORD_BITS), chunks, strict=True):
                 here = signs[:, start : start + WORD_BITS]
-                vertices, bits = np.nonzero(here == 2)
+                vertices, bits = np.nonzero(here == UNDECIDED)
                 here[vertices, bits] = self.vertices.certain_signs(
                     vertices, chunk.numbers(regions[vertices], bits)
                 )
@@ -364,7 +364,7 @@ class Subdivision:
             for position, index in enumerate(self.frame.base, 1):
                 if first <= index < first + width:
                     signs[:, index - first] = self.vertices.base_signs.rows[:, position]
-        for vertex, member in np.argwhere(signs == 2).tolist():
+        for vertex, member in np.argwhere(signs == UNDECIDED).tolist():
             number = chunks[member // WORD_BITS].numbers(
                 regions[vertex : vertex + 1], member % WORD_BITS
             )[0]
@@ -419,7 +419,7 @@ class Subdivision:
         return new_words
 
     def _settled(self, words: Words, first: int, chunk: Chunk, regions: Indices) -> Words:
-        """Words of the vertices from `first` on, with at most one sign for every form.
+        """Return the words of the vertices from `first` on, with one sign or 0 for every form.
 
         Parameters
         ----------
@@ -438,7 +438,7 @@ class Subdivision:
         rows, bits = np.nonzero((both[:, None] >> _BITS) & np.uint64(1))
         forms = chunk.numbers(regions[rows], bits)
         signs = self.vertices.certain_signs(first + rows, forms)
-        for position in np.flatnonzero(signs == 2).tolist():
+        for position in np.flatnonzero(signs == UNDECIDED).tolist():
             signs[position] = self.vertices.exact_sign(
                 first + int(rows[position]), int(forms[position])
             )
@@ -462,10 +462,10 @@ class Subdivision:
             ),
         ]
         for k in range(1, top + 1):
-            own = parents[k]
-            assert own is not None
-            self._regions[k].append(own[0])
-            self._cell_forms[k].append(own[1])
+            cut_cells = parents[k]
+            assert cut_cells is not None
+            self._regions[k].append(cut_cells[0])
+            self._cell_forms[k].append(cut_cells[1])
             if k < top:
                 above = parents[k + 1]
                 assert above is not None
@@ -499,12 +499,12 @@ class Subdivision:
         self._share_words()
 
     def part(self, top: Indices) -> Subdivision:
-        """An independent copy that has the given top cells and their faces only."""
+        """Return an independent copy that has the given top cells and their faces only."""
         part = copy.copy(self)
         part.table = self.table.copy()
         part._chunks = [chunk.copy(part.table) for chunk in self._chunks]
         part._restrict(self.lattice.closure(top))
-        part.vertices.use(part.table)
+        part.vertices.set_table(part.table)
         return part
 
 
@@ -556,7 +556,7 @@ def _need_few_cells(frame: Frame) -> None:
 
 
 def _orthant_vertices(base: RationalMatrix, signs: NDArray[np.int8]) -> Floats:
-    """Approximate coordinates (y, t) of the apex and the directions of `orthants`."""
+    """Compute approximate coordinates (y, t) of the apex and the directions of `orthants`."""
     dimension = base.nrows
     columns = range(dimension)
     right = (-base.take(columns=[dimension])).beside(RationalMatrix.identity(dimension))
@@ -569,7 +569,7 @@ def _orthant_vertices(base: RationalMatrix, signs: NDArray[np.int8]) -> Floats:
 
 
 def packed(signs: NDArray[np.int8]) -> Words:
-    """The words of m rows of c ≤ 32 signs each."""
+    """Return the words of m rows of c ≤ 32 signs each."""
     bits = np.zeros((len(signs), 2 * WORD_BITS), dtype=bool)
     bits[:, : signs.shape[1]] = signs > 0
     bits[:, WORD_BITS : WORD_BITS + signs.shape[1]] = signs < 0
@@ -578,7 +578,7 @@ def packed(signs: NDArray[np.int8]) -> Words:
 
 
 def unpacked(words: Words, count: int) -> NDArray[np.int8]:
-    """The signs of the first `count` forms of m words, shape (m, count)."""
+    """Return the signs of the first `count` forms of m words, shape (m, count)."""
     bits = np.arange(count, dtype=np.uint64)
     positive = (words[:, None] >> bits) & np.uint64(1)
     negative = (words[:, None] >> (bits + _SHIFT)) & np.uint64(1)

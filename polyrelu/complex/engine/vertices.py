@@ -7,8 +7,16 @@ valid; docs/theory/float_signs.md derives them in sections 4 (radius), 5 (sign) 
 A vertex is a row (y, t), with t = 1 at a point and t = 0 at a direction, and lies on d independent
 forms. It is always computed from these d forms and never from other vertices, so that errors do not
 add up from layer to layer. Its *radius* r bounds the error of every float coordinate: there is an
-exact vertex y*, suitably scaled, with ‖y* - ŷ‖∞ ≤ r. For a form F with error E it follows that
-|F*·y* - fl(F·ŷ)| ≤ |F|₁ (r + (d + 3) u max|ŷ|) + 2 E |ŷ|₁, with u = 2^-53.
+exact vertex y*, suitably scaled, with ‖y* - ŷ‖∞ ≤ r. For a form F with error E it follows that the
+value of the form at the vertex has the error bound
+
+    |F*·y* - fl(F·ŷ)| ≤ |F|₁ (r + (d + 3) u max|ŷ|) + 2 E |ŷ|₁,    u = 2^-53.
+
+The *base forms* are the d independent constraints and neurons of layer 1 that cut out the first
+cells (`Frame.base`; see `subdivision`). The d forms of a direction determine its line only. The
+signs of t and of the base forms, which do not vanish together, determine which of the two opposite
+directions on the line is meant. Every vertex knows these d + 1 *base signs* from the ends of the
+edge on which it was made.
 """
 
 from __future__ import annotations
@@ -23,11 +31,11 @@ from numpy.typing import NDArray
 from polyrelu.complex.engine.affine_forms import (
     FormTable,
     LastLayerQuery,
-    certain_sign,
     largest_and_sum,
+    signs_of_values,
 )
 from polyrelu.complex.engine.arrays import Growable
-from polyrelu.exact import dot_sign, meeting_direction
+from polyrelu.exact import UNDECIDED, dot_sign, meeting_direction
 from polyrelu.support.typing import Floats, Indices
 
 __all__ = ["SignStatistics", "SignTables", "Vertices"]
@@ -35,9 +43,14 @@ __all__ = ["SignStatistics", "SignTables", "Vertices"]
 
 #: The unit roundoff u of floats.
 _UNIT = 2.0**-53
-#: Factor of error bounds that pays for rounding in their own computation.
+#: Factor of error bounds, by which they stay valid although they are computed in floats themselves
+#: (docs/theory/float_signs.md, section 4).
 _SLACK = 1 + 2.0**-20
-#: Approximate number of float entries that are processed at a time.
+#: A radius is finite only if the number δ of section 4 is below this limit.
+_LARGEST_DEFECT = 0.5
+#: The largest finite radius is max|ŷ| divided by this number and by d + 1 (section 4).
+_RADIUS_SHARE = 4
+#: Approximate number of float entries of temporary arrays when signs are decided in blocks.
 _ENTRIES_PER_BLOCK = 1 << 17
 
 
@@ -82,16 +95,19 @@ class SignTables:
 class Vertices:
     """All vertices of a lattice, in its order.
 
+    The arrays grow (`Growable`); the shapes below are the shapes of their rows in use, where f_0 is
+    the number of vertices.
+
     Attributes
     ----------
     coordinates
-        Float coordinates (y, t), shape (f_0, d + 1).
+        Growable float coordinates (y, t), shape (f_0, d + 1).
     radii
-        Bounds on ‖y* - ŷ‖∞, infinite where floats are of no use; shape (f_0,).
+        Growable radii, infinite where no error bound is known; shape (f_0,).
     forms
-        The numbers of the d forms that determine each vertex, shape (f_0, d).
+        Growable numbers of the d forms that determine each vertex, shape (f_0, d).
     base_signs
-        The signs of t and of the d base forms, shape (f_0, d + 1).
+        Growable base signs: the signs of t and of the d base forms, shape (f_0, d + 1).
     statistics
         Counts of decided signs.
     """
@@ -104,7 +120,21 @@ class Vertices:
         forms: NDArray[np.int32],
         base_signs: NDArray[np.int8],
     ) -> None:
-        """`base_forms` are exact rows, first t and then the base; the rest is as for `append`."""
+        """Make the first vertices.
+
+        Parameters
+        ----------
+        table
+            All forms.
+        base_forms
+            Exact integer rows of the form t and of the d base forms, in this order.
+        coordinates
+            Approximate coordinates, see `append`.
+        forms
+            The numbers of the forms, see `append`.
+        base_signs
+            The base signs, see `append`.
+        """
         self._table, self._base_forms = table, base_forms
         self._base_rows = _unit_rows(np.array(base_forms, dtype=object))
         self.statistics = SignStatistics()
@@ -124,7 +154,17 @@ class Vertices:
     def append(
         self, guesses: Floats, forms: NDArray[np.int32], base_signs: NDArray[np.int8]
     ) -> None:
-        """Append vertices with approximate coordinates, on d forms each, with given base signs."""
+        """Append m vertices.
+
+        Parameters
+        ----------
+        guesses
+            Approximate coordinates (y, t), shape (m, d + 1).
+        forms
+            The numbers of the d independent forms on which each vertex lies, shape (m, d).
+        base_signs
+            The base signs of the vertices, shape (m, d + 1).
+        """
         coordinates, radii = self._solved(guesses, forms, base_signs)
         self.coordinates.append(coordinates)
         self.radii.append(radii)
@@ -135,7 +175,10 @@ class Vertices:
     def _solved(
         self, guesses: Floats, forms: NDArray[np.int32], base_signs: NDArray[np.int8]
     ) -> tuple[Floats, Floats]:
-        """The coordinates after a Newton step from the guesses, and their radii."""
+        """Return the coordinates after a Newton step from the guesses, and their radii.
+
+        The pivot is the coordinate p of section 4, which the Newton step does not change.
+        """
         count, width = guesses.shape
         pivots = np.where(base_signs[:, 0] > 0, width - 1, np.abs(guesses).argmax(axis=1))
         rows = np.arange(count)
@@ -152,7 +195,7 @@ class Vertices:
         return coordinates, self._radii(coordinates, jacobian, errors, matrix, inverse, base_signs)
 
     def _scaled_forms(self, forms: NDArray[np.int32]) -> tuple[Floats, Floats]:
-        """The float rows of forms, scaled by powers of two, and the largest error per vertex."""
+        """Return the float rows of forms over powers of two, and the largest error per vertex."""
         rows, errors = self._table.rows.buffer[forms], self._table.errors.buffer[forms]
         exponents = np.frexp(largest_and_sum(rows)[0])[1]
         return np.ldexp(rows, -exponents[:, :, None]), np.ldexp(errors, -exponents).max(
@@ -168,6 +211,7 @@ class Vertices:
         inverse: Floats,
         base_signs: NDArray[np.int8],
     ) -> Floats:
+        """Return the radii of section 4, with M = `matrix` and Q = `inverse`."""
         width = coordinates.shape[1]
         dimension = width - 1
         largest, sums = largest_and_sum(coordinates)
@@ -179,16 +223,16 @@ class Vertices:
         defect += width * norm * (2 * (dimension + 4) * _UNIT + errors)
         radii = largest_and_sum(np.einsum("mij,mj->mi", magnitudes[:, :, :-1], residual))[0]
         radii = radii * _SLACK / (1 - defect * _SLACK)
-        good = (defect * _SLACK < 0.5) & (radii <= largest / (4 * width))
+        good = (defect * _SLACK < _LARGEST_DEFECT) & (radii <= largest / (_RADIUS_SHARE * width))
         good &= (base_signs[:, 0] > 0) | self._certainly_oriented(coordinates, radii, base_signs)
         return np.where(good, radii, np.inf)
 
     def _certainly_oriented(
         self, coordinates: Floats, radii: Floats, base_signs: NDArray[np.int8]
     ) -> NDArray[np.bool_]:
-        """Whether a base form has, with certainty, its known sign at each float direction.
+        """Return whether floats prove for each vertex that one of its base signs holds at (y, t).
 
-        The base rows are rounded to floats (relative error u), with largest entries at most 1.
+        The float base rows have largest entry 1 and a relative error of at most u in each entry.
         """
         width = coordinates.shape[1]
         values = coordinates @ self._base_rows.T
@@ -201,10 +245,13 @@ class Vertices:
 
     @np.errstate(all="ignore")
     def certain_signs(self, vertices: Indices, forms: Indices) -> NDArray[np.int8]:
-        """The sign of forms[i] at vertices[i] for each i, 2 where floats do not decide."""
+        """Return the sign of forms[i] at vertices[i] for each i, or `UNDECIDED`.
+
+        The sign is 0 only where the form is known to be 0 everywhere.
+        """
         rows, coordinates = self._table.rows.buffer[forms], self.coordinates.buffer[vertices]
         norms, errors = np.abs(rows).sum(axis=1), self._table.errors.buffer[forms]
-        signs = certain_sign(
+        signs = signs_of_values(
             np.einsum("mi,mi->m", rows, coordinates), self._bounds(vertices, norms, errors)
         )
         signs[(norms == 0) & (errors == 0)] = 0
@@ -213,29 +260,42 @@ class Vertices:
 
     @np.errstate(all="ignore")
     def certain_sign_table(self, tables: SignTables, regions: Indices) -> NDArray[np.int8]:
-        """The signs of c forms at all vertices, shape (f_0, c), 2 where floats do not decide.
+        """Return the signs of c forms at all vertices, `UNDECIDED` where floats do not decide.
 
-        `regions` has a region for each vertex; the forms of this region are used.
+        Parameters
+        ----------
+        tables
+            The forms on all regions.
+        regions
+            For each vertex the region whose forms are evaluated, shape (f_0,).
+
+        Returns
+        -------
+        Array
+            The signs, shape (f_0, c).
         """
         count, forms = len(self), tables.rows.shape[1]
         signs = np.empty((count, forms), dtype=np.int8)
         step = max(1, _ENTRIES_PER_BLOCK // max(1, forms * tables.rows.shape[2]))
         for start in range(0, count, step):
             part = np.arange(start, min(start + step, count))
-            coordinates, here = self.coordinates.buffer[part], regions[part]
+            coordinates, chosen = self.coordinates.buffer[part], regions[part]
             if len(tables.rows) == 1:
                 values = coordinates @ tables.rows[0].T
             else:
-                values = np.matmul(tables.rows[here], coordinates[:, :, None])[:, :, 0]
-            signs[part] = certain_sign(
-                values, self._bounds(part, tables.norms[here], tables.errors[here])
+                values = np.matmul(tables.rows[chosen], coordinates[:, :, None])[:, :, 0]
+            signs[part] = signs_of_values(
+                values, self._bounds(part, tables.norms[chosen], tables.errors[chosen])
             )
-            signs[part][((tables.norms == 0) & (tables.errors == 0))[here]] = 0
+            signs[part][((tables.norms == 0) & (tables.errors == 0))[chosen]] = 0
         self.statistics.decisions += signs.size
         return signs
 
     def certain_signs_of_last_layer(self, width: int, regions: Indices) -> NDArray[np.int8]:
-        """The signs of the last layer at all vertices, shape (f_0, width), 2 if not decided."""
+        """Return the signs of the last layer at all vertices, or `UNDECIDED`.
+
+        The shape is (f_0, width); `regions` are the regions of the vertices, shape (f_0,).
+        """
         count = len(self)
         signs = np.empty((count, width), dtype=np.int8)
         step = max(
@@ -250,12 +310,12 @@ class Vertices:
             signs[part] = self._table.signs_at(
                 LastLayerQuery(coordinates, radii, spread, sums, regions[part])
             )
-        # Undecided signs are asked for again, with forms, and are counted then.
-        self.statistics.decisions += int((signs != 2).sum())
+        # Undecided signs are decided, and counted, later with the forms.
+        self.statistics.decisions += int((signs != UNDECIDED).sum())
         return signs
 
     def _uncertainty(self, vertices: Indices) -> tuple[Floats, Floats]:
-        """The factors of |F|₁ and of E in the bound in the text of the module."""
+        """Return the factors of |F|₁ and of E in the error bound of the module's docstring."""
         largest, sums = largest_and_sum(self.coordinates.buffer[vertices])
         width = self.coordinates.buffer.shape[1]
         return (
@@ -263,19 +323,19 @@ class Vertices:
         ) * _SLACK, 2 * _SLACK * sums
 
     def _bounds(self, vertices: Indices, norms: Floats, errors: Floats) -> Floats:
-        """The bound in the text of the module, for a form or a row of forms for each vertex."""
+        """Return the error bounds of the module's docstring, for one form or more per vertex."""
         spread, sums = self._uncertainty(vertices)
         if norms.ndim == 2:
             spread, sums = spread[:, None], sums[:, None]
         return np.asarray(norms * spread + errors * sums)
 
     def exact_sign(self, vertex: int, form: int) -> int:
-        """The sign of a form at a vertex, computed in integers."""
+        """Return the exact sign of a form at a vertex."""
         self.statistics.exact_decisions += 1
         return dot_sign(self._table.exact_row(form), self.exact(vertex))
 
     def exact(self, vertex: int) -> list[int]:
-        """A positive multiple of the exact (y, t), in primitive integers."""
+        """Return the positive multiple of the exact (y, t) in primitive integers."""
         if vertex not in self._exact:
             self.statistics.exact_vertices += 1
             rows = [self._table.exact_row(int(form)) for form in self.forms.buffer[vertex]]
@@ -283,7 +343,7 @@ class Vertices:
         return self._exact[vertex]
 
     def _oriented(self, direction: list[int], vertex: int) -> list[int]:
-        """A direction or its negative, whichever has the base signs of the vertex."""
+        """Return the vector ±direction that has the base signs of the vertex."""
         for row, sign in zip(
             self._base_forms, self.base_signs.buffer[vertex].tolist(), strict=True
         ):
@@ -296,15 +356,15 @@ class Vertices:
         raise AssertionError("the base forms and t do not vanish together")
 
     def arrays(self) -> list[NDArray[Any]]:
-        """All arrays; their bytes are counted."""
+        """Return the arrays of all vertices, with their unused room, for counts of bytes."""
         return [rows.buffer for rows in (self.coordinates, self.radii, self.forms, self.base_signs)]
 
-    def use(self, table: FormTable) -> None:
-        """Use a copy of the table of forms from now on."""
+    def set_table(self, table: FormTable) -> None:
+        """Replace the table of forms by a copy of it, to which other layers can be added."""
         self._table = table
 
     def restricted(self, marked: NDArray[np.bool_]) -> Vertices:
-        """A copy with the marked vertices only; both copies count in the same statistics."""
+        """Return a copy with the marked vertices only, which shares the statistics."""
         part = copy.copy(self)
         numbers = np.cumsum(marked) - 1
         part._exact = {int(numbers[i]): value for i, value in self._exact.items() if marked[i]}
@@ -320,12 +380,12 @@ class Vertices:
 
 
 def _row_sum_norm(magnitudes: Floats) -> Floats:
-    """The largest row sum of each of m matrices, shape (m, k, k)."""
+    """Return the largest row sum of each of m matrices, shape (m, k, k)."""
     return largest_and_sum(magnitudes @ np.ones(magnitudes.shape[2]))[0]
 
 
 def _inverses(matrices: Floats) -> Floats:
-    """Approximate inverses; the result is arbitrary for matrices that are singular in floats."""
+    """Return approximate inverses, arbitrary ones for matrices that are singular in floats."""
     try:
         return np.asarray(np.linalg.inv(matrices), dtype=np.float64)
     except np.linalg.LinAlgError:
@@ -340,6 +400,6 @@ def _inverse(matrix: Floats) -> Floats:
 
 
 def _unit_rows(rows: NDArray[np.object_]) -> Floats:
-    """Integer rows divided by their largest entry."""
+    """Return integer rows divided by their largest entry."""
     scaled = [[entry / max(map(abs, row)) for entry in row] for row in rows.tolist()]
     return np.array(scaled, dtype=np.float64)

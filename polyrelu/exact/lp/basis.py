@@ -1,13 +1,18 @@
 """Bases of a linear program: basic solution, dual multipliers and edges, by exact linear solves.
 
-A basis consists of as many independent active constraints as there are columns: tight rows R, and
-nonbasic columns N that are fixed at a bound (or pinned, see `Side`). They leave a square system in
-the basic columns C, with |R| = |C|. Only that system is solved: with bounds on most columns, as in
-a box of 784 pixels, it stays small.
+This module takes the geometric (dual) view: a *basis* is a set of n independent active constraints
+in n columns, whose hyperplanes meet in one point, the basic solution. The constraints are the
+*tight rows* R and the *nonbasic columns* N, each at a bound or pinned at 0 (see `Side`). Textbooks
+of the simplex method name the same object by its complement, the basic variables; here these are
+the columns C outside N, the *basic columns*, and the slacks of the rows outside R.
 
-The normals of the active constraints (rows a_r, r ∈ R, and unit vectors e_j, j ∈ N) form a basis of
-the space. The coordinates of the objective in this basis are the dual multipliers; the dual basis
-consists of the edges that leave the basic solution.
+The nonbasic columns are known, and the tight rows leave a square system in the basic columns, with
+|R| = |C|. Only that system is solved: with bounds on most columns, as in a box of 784 pixels, it
+stays small.
+
+The normals of the active constraints (rows a_r, r ∈ R, and unit vectors e_j, j ∈ N) are a basis of
+the space. The coordinates of the objective in this basis are the dual multipliers. Up to signs, the
+dual basis consists of the directions of the edges that leave the basic solution.
 """
 
 from __future__ import annotations
@@ -22,10 +27,21 @@ from polyrelu.exact.lp.bounds import ColumnBounds, Side
 from polyrelu.exact.lp.rows import Rows
 from polyrelu.exact.modular import pivot_columns
 
-__all__ = ["Basis", "BasisCoordinates", "RationalVector", "repair_basis", "slack_basis"]
+__all__ = [
+    "Basis",
+    "BasisCoordinates",
+    "RationalVector",
+    "SingularBasisError",
+    "repair_basis",
+    "slack_basis",
+]
 
 #: The prime modulo which independence is tested.
 _PRIME = 2**61 - 1
+
+
+class SingularBasisError(ZeroDivisionError):
+    """The normals of the constraints of a basis are dependent, or their number is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,39 +62,40 @@ class RationalVector:
 
 @dataclass(frozen=True, slots=True)
 class BasisCoordinates:
-    """The coordinates of a vector (Σ rows_r a_r + Σ columns_j e_j) / denominator in a basis.
+    """The coordinates of a vector (Σ tight_rows_r a_r + Σ nonbasic_j e_j) / denominator in a basis.
 
     Attributes
     ----------
-    rows
+    tight_rows
         Coordinate of the normal of each tight row, by the row.
-    columns
+    nonbasic
         Coordinate of the unit vector of each nonbasic column, by the column.
     denominator
         A positive FLINT integer.
     """
 
-    rows: Mapping[int, fmpz]
-    columns: Mapping[int, fmpz]
+    tight_rows: Mapping[int, fmpz]
+    nonbasic: Mapping[int, fmpz]
     denominator: fmpz
 
 
 class Basis:
-    """Tight rows R and nonbasic columns N whose normals are a basis of the space.
+    """A set of active constraints: tight rows R and nonbasic columns N, |R| + |N| = n.
 
     Attributes
     ----------
-    rows
+    tight_rows
         The tight rows R.
-    fixed
-        The nonbasic columns N, each with the side where it is fixed.
-    columns
-        The basic columns C, ascending.
+    nonbasic
+        The nonbasic columns N, each with the side where it is held.
+    basic_columns
+        The columns outside N, ascending; there are |R| of them.
 
     Raises
     ------
-    ZeroDivisionError
-        From any method, if the normals are not a basis.
+    SingularBasisError
+        There are more or fewer than n constraints. Every method that solves a system raises this
+        error if the normals are dependent.
     """
 
     __slots__ = (
@@ -87,56 +104,67 @@ class Basis:
         "_full_rows",
         "_matrix",
         "_transposed",
-        "columns",
-        "fixed",
-        "rows",
+        "basic_columns",
+        "nonbasic",
+        "tight_rows",
     )
 
     def __init__(
-        self, program: Rows, bounds: ColumnBounds, rows: Sequence[int], fixed: Mapping[int, Side]
+        self,
+        program: Rows,
+        bounds: ColumnBounds,
+        tight_rows: Sequence[int],
+        nonbasic: Mapping[int, Side],
     ) -> None:
-        self.rows, self.fixed, self._bounds = list(rows), dict(fixed), bounds
-        self.columns = [j for j in range(program.columns) if j not in self.fixed]
-        self._entries = [program.entries[r] for r in self.rows]
-        if len(self.rows) != len(self.columns):
-            raise ZeroDivisionError("as many tight constraints as columns are needed")
+        self.tight_rows, self.nonbasic, self._bounds = list(tight_rows), dict(nonbasic), bounds
+        self.basic_columns = [j for j in range(program.columns) if j not in self.nonbasic]
+        self._entries = [program.entries[r] for r in self.tight_rows]
+        if len(self.tight_rows) != len(self.basic_columns):
+            raise SingularBasisError(
+                f"{len(self.tight_rows)} tight rows do not determine "
+                f"{len(self.basic_columns)} basic columns"
+            )
         self._matrix = self._block(self._entries)
         self._transposed = self._matrix.transpose()
         self._full_rows: fmpz_mat | None = None
 
     def _full(self) -> fmpz_mat:
-        """The matrix [A_R | s_R | c_R] of all columns."""
+        """Return the tight rows [a_r | s_r | c_r] with all columns, as a FLINT matrix."""
         if self._full_rows is None:
             self._full_rows = fmpz_mat(self._entries)
         return self._full_rows
 
     def _block(self, entries: list[list[int]]) -> fmpz_mat:
-        """The square matrix of the tight rows and the basic columns."""
-        if not self.columns:
+        """Return the square matrix of the tight rows and the basic columns."""
+        if not self.basic_columns:
             return fmpz_mat(0, 0)
-        if not self.fixed:
+        if not self.nonbasic:
             return fmpz_mat([row[:-1] for row in entries])
-        return fmpz_mat([[row[j] for j in self.columns] for row in entries])
+        return fmpz_mat([[row[j] for j in self.basic_columns] for row in entries])
 
     def is_independent(self) -> bool:
-        """Return whether a prime shows that the normals are a basis."""
-        return not self.columns or int(nmod_mat(self._matrix, _PRIME).rank()) == len(self.columns)
+        """Return whether the normals are independent modulo a prime, hence independent.
+
+        The result is False for dependent normals, and for independent ones if the prime is unlucky.
+        """
+        size = len(self.basic_columns)
+        return not size or int(nmod_mat(self._matrix, _PRIME).rank()) == size
 
     def point(self) -> RationalVector:
-        """Compute the basic solution: the point where every active constraint is tight."""
+        """Compute the basic solution: the point where the constraints hold with equality."""
         common = self._bounds.denominator
-        values = {j: self._bounds.at(j, side) for j, side in self.fixed.items()}
-        size = len(self.columns) + len(self.fixed)
+        values = {j: self._bounds.at(j, side) for j, side in self.nonbasic.items()}
+        size = len(self.basic_columns) + len(self.nonbasic)
         numerators, denominator = [fmpz(0)] * size, fmpz(common)
-        if self.columns:
+        if self.basic_columns:
             known = [0] * size
             for j, value in values.items():
                 known[j] = -value
             right = self._full() * fmpz_mat(size + 1, 1, [*known, common])
-            solution, scale = solve_integer(self._matrix, right)
+            solution, scale = _solved(self._matrix, right)
             denominator = scale * common
             values = {j: int(value * scale) for j, value in values.items()}
-            for j, entry in zip(self.columns, solution.entries(), strict=True):
+            for j, entry in zip(self.basic_columns, solution.entries(), strict=True):
                 numerators[j] = entry
         for j, value in values.items():
             numerators[j] = fmpz(value)
@@ -144,68 +172,81 @@ class Basis:
 
     def coordinates(self, *vectors: Sequence[int | fmpz]) -> list[BasisCoordinates]:
         """Compute the coordinates of integer vectors in the basis."""
-        if not self.columns:
+        if not self.basic_columns:
             return [
-                BasisCoordinates({}, {j: fmpz(vector[j]) for j in self.fixed}, fmpz(1))
+                BasisCoordinates({}, {j: fmpz(vector[j]) for j in self.nonbasic}, fmpz(1))
                 for vector in vectors
             ]
-        right = fmpz_mat([[vector[j] for vector in vectors] for j in self.columns])
-        solution, denominator = solve_integer(self._transposed, right)
-        columns = [solution.entries()[k :: len(vectors)] for k in range(len(vectors))]
-        rows = [dict(zip(self.rows, column, strict=True)) for column in columns]
-        if not self.fixed:
-            return [BasisCoordinates(row, {}, denominator) for row in rows]
-        used = (solution.transpose() * self._full()).tolist()
+        right = fmpz_mat([[vector[j] for vector in vectors] for j in self.basic_columns])
+        solution, denominator = _solved(self._transposed, right)
+        solutions = [solution.entries()[k :: len(vectors)] for k in range(len(vectors))]
+        on_rows = [dict(zip(self.tight_rows, entries, strict=True)) for entries in solutions]
+        if not self.nonbasic:
+            return [BasisCoordinates(tight, {}, denominator) for tight in on_rows]
+        # The part of each vector that the tight rows contribute.
+        from_rows = (solution.transpose() * self._full()).tolist()
         return [
             BasisCoordinates(
-                row, {j: denominator * vector[j] - part[j] for j in self.fixed}, denominator
+                tight, {j: denominator * vector[j] - part[j] for j in self.nonbasic}, denominator
             )
-            for row, vector, part in zip(rows, vectors, used, strict=True)
+            for tight, vector, part in zip(on_rows, vectors, from_rows, strict=True)
         ]
 
     def edge_from_row(self, row: int) -> RationalVector:
-        """Compute the edge along which only `row` stops being tight, its slack growing."""
-        return self._edge(None, 0, [-1 if r == row else 0 for r in self.rows])
+        """Compute the direction in which a_row·x decreases at rate 1 and all else stays tight."""
+        return self._direction([-1 if r == row else 0 for r in self.tight_rows])
 
     def edge_from_column(self, column: int, step: int) -> RationalVector:
-        """Compute the edge along which only the nonbasic `column` moves, by `step` = ±1."""
-        return self._edge(column, step, [-step * row[column] for row in self._entries])
+        """Compute the direction in which a nonbasic column changes by `step` = ±1.
 
-    def _edge(self, column: int | None, step: int, right: list[int]) -> RationalVector:
-        """The direction in which tight rows change by `right` and a nonbasic column by `step`."""
-        numerators = [fmpz(0)] * (len(self.columns) + len(self.fixed))
+        All other constraints of the basis stay tight.
+        """
+        edge = self._direction([-step * row[column] for row in self._entries])
+        edge.numerators[column] = edge.denominator * step
+        return edge
+
+    def _direction(self, rates: list[int]) -> RationalVector:
+        """Compute the direction of the basic columns for given rates of the tight rows."""
+        numerators = [fmpz(0)] * (len(self.basic_columns) + len(self.nonbasic))
         denominator = fmpz(1)
-        if self.columns:
-            solution, denominator = solve_integer(self._matrix, fmpz_mat(len(right), 1, right))
-            for j, entry in zip(self.columns, solution.entries(), strict=True):
+        if self.basic_columns:
+            solution, denominator = _solved(self._matrix, fmpz_mat(len(rates), 1, rates))
+            for j, entry in zip(self.basic_columns, solution.entries(), strict=True):
                 numerators[j] = entry
-        if column is not None:
-            numerators[column] = denominator * step
         return RationalVector(numerators, denominator)
 
 
+def _solved(matrix: fmpz_mat, right: fmpz_mat) -> tuple[fmpz_mat, fmpz]:
+    """Return the solution of `solve_integer` for the matrix of a basis."""
+    try:
+        return solve_integer(matrix, right)
+    except ZeroDivisionError:
+        raise SingularBasisError("the normals of the basis are dependent") from None
+
+
 def slack_basis(program: Rows, bounds: ColumnBounds) -> Basis:
-    """Return the basis of no rows, with every column at a bound or pinned."""
+    """Return the basis without tight rows: every column is nonbasic, at a bound or pinned."""
     return Basis(program, bounds, [], {j: bounds.side(j) for j in range(program.columns)})
 
 
 def repair_basis(
-    program: Rows, bounds: ColumnBounds, rows: Sequence[int], fixed: Mapping[int, Side]
+    program: Rows, bounds: ColumnBounds, tight_rows: Sequence[int], nonbasic: Mapping[int, Side]
 ) -> Basis:
-    """Return a basis close to a guess, whose normals need not be independent.
+    """Return a basis close to guessed constraints, which may be dependent or of any number.
 
-    Rows that depend on the others are dropped, and columns that the rows do not determine become
-    nonbasic. Independence is tested modulo a prime, which implies independence.
+    Rows that depend on the others are dropped, and columns that the remaining rows do not determine
+    become nonbasic. Independence is decided modulo a prime: rows that are independent modulo a
+    prime are independent, and a row that is dropped by mistake only makes the basis less close.
     """
-    columns = [j for j in range(program.columns) if j not in fixed]
-    flat = [program.entries[r][j] for r in rows for j in columns]
-    block = fmpz_mat(len(rows), len(columns), flat)
-    kept = pivot_columns(block.transpose(), _PRIME) if rows and columns else []
+    columns = [j for j in range(program.columns) if j not in nonbasic]
+    flat = [program.entries[r][j] for r in tight_rows for j in columns]
+    block = fmpz_mat(len(tight_rows), len(columns), flat)
+    kept = pivot_columns(block.transpose(), _PRIME) if tight_rows and columns else []
     reduced = fmpz_mat(
         len(kept),
         len(columns),
         [e for i in kept for e in flat[i * len(columns) : (i + 1) * len(columns)]],
     )
-    solved = {columns[j] for j in (pivot_columns(reduced, _PRIME) if kept else [])}
-    new_fixed = dict(fixed) | {j: bounds.side(j) for j in columns if j not in solved}
-    return Basis(program, bounds, [rows[i] for i in kept], new_fixed)
+    determined = {columns[j] for j in (pivot_columns(reduced, _PRIME) if kept else [])}
+    all_nonbasic = dict(nonbasic) | {j: bounds.side(j) for j in columns if j not in determined}
+    return Basis(program, bounds, [tight_rows[i] for i in kept], all_nonbasic)

@@ -52,7 +52,7 @@ class ColumnBounds:
         self.upper = [self._numerator(bound) for bound in upper]
 
     def _numerator(self, bound: Fraction | None) -> int | None:
-        """The numerator of a bound over the common denominator."""
+        """Return the numerator of a bound over the common denominator."""
         return None if bound is None else bound.numerator * (self.denominator // bound.denominator)
 
     def restrict(self, column: int, lower: int | None, upper: int | None) -> None:
@@ -94,12 +94,12 @@ class ColumnBounds:
         return self._floats(self.lower, -np.inf), self._floats(self.upper, np.inf)
 
     def _floats(self, bounds: list[int | None], missing: float) -> NDArray[np.float64]:
-        """The bounds as floats, with a value for missing ones."""
+        """Return the bounds as floats, with a value for missing ones."""
         return np.array(
             [missing if b is None else nearest_float(b, self.denominator) for b in bounds]
         )
 
-    def any(self) -> bool:
+    def has_bounds(self) -> bool:
         """Return whether a column other than the last, the slack variable t, has a bound."""
         return any(
             bound is not None for bounds in (self.lower, self.upper) for bound in bounds[:-1]
@@ -118,8 +118,8 @@ class ColumnBounds:
             return max(value, Fraction(lower, self.denominator) + 1)
         return value if upper is None else min(value, Fraction(upper, self.denominator) - 1)
 
-    def strictly_inside(self, point: Sequence[Fraction]) -> bool:
-        """Return whether every coordinate lies strictly between its bounds."""
+    def is_strictly_inside(self, point: Sequence[Fraction]) -> bool:
+        """Return whether every coordinate of a point lies strictly between its bounds."""
         return all(
             (lower is None or lower * x.denominator < x.numerator * self.denominator)
             and (upper is None or x.numerator * self.denominator < upper * x.denominator)

@@ -15,7 +15,7 @@ from flint import fmpz
 from polyrelu.exact.lp.basis import BasisCoordinates, RationalVector
 from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.model import Model
-from polyrelu.exact.lp.pivoting import Infeasibility
+from polyrelu.exact.lp.pivoting import ExactInfeasibility, ViolatedBound
 from polyrelu.exact.lp.results import Multipliers, Point
 
 __all__ = [
@@ -38,11 +38,13 @@ def dual_multipliers(model: Model, coordinates: BasisCoordinates, scale: int) ->
     """Return multipliers whose normals add up to (the vector with these coordinates) / scale."""
     denominator = int(coordinates.denominator) * scale
     rows = {
-        r: Fraction(int(y) * model.scales[r], denominator) for r, y in coordinates.rows.items() if y
+        r: Fraction(int(y) * model.scales[r], denominator)
+        for r, y in coordinates.tight_rows.items()
+        if y
     }
     columns = {
         j: Fraction(int(d), denominator)
-        for j, d in coordinates.columns.items()
+        for j, d in coordinates.nonbasic.items()
         if d and j < model.columns
     }
     return _by_side(rows, columns)
@@ -54,16 +56,16 @@ def integer_multipliers(model: Model, coordinates: BasisCoordinates) -> Multipli
     They have no common divisor.
     """
     return _without_common_divisor(
-        _scaled_rows(model, coordinates.rows), _without_slack(model, coordinates.columns)
+        _scaled_rows(model, coordinates.tight_rows), _without_slack(model, coordinates.nonbasic)
     )
 
 
-def farkas_multipliers(model: Model, proof: Infeasibility) -> Multipliers:
+def farkas_multipliers(model: Model, proof: ExactInfeasibility) -> Multipliers:
     """Return integer multipliers with which the constraints add up to 0·x ≤ γ, γ < 0."""
-    rows = {r: -y for r, y in proof.coordinates.rows.items()}
-    columns = {j: -d for j, d in proof.coordinates.columns.items()}
+    rows = {r: -y for r, y in proof.coordinates.tight_rows.items()}
+    columns = {j: -d for j, d in proof.coordinates.nonbasic.items()}
     violation, scale = proof.violation, proof.coordinates.denominator
-    if violation.row is None:
+    if isinstance(violation, ViolatedBound):
         columns[violation.column] = scale * int(violation.side)
     else:
         rows[violation.row] = scale * violation.sign
@@ -76,16 +78,16 @@ def crossing_bounds(column: int) -> Multipliers:
 
 
 def dual_upper_bound(model: Model, coordinates: BasisCoordinates) -> fmpz:
-    """Return a positive multiple of Σ rows_r c_r + Σ columns_j (bound of column j).
+    """Return a positive multiple of Σ y_r c_r + Σ d_j (bound of column j) for coordinates (y, d).
 
     If the coordinates are dual feasible, this sum is an upper bound for the maximum.
     """
     bounds = model.bounds
-    rows = sum((y * model.rows.entries[r][-1] for r, y in coordinates.rows.items()), fmpz(0))
+    rows = sum((y * model.rows.entries[r][-1] for r, y in coordinates.tight_rows.items()), fmpz(0))
     columns = sum(
         (
             d * bounds.at(j, Side.LOWER if d < 0 else Side.UPPER)
-            for j, d in coordinates.columns.items()
+            for j, d in coordinates.nonbasic.items()
             if d
         ),
         fmpz(0),
@@ -94,17 +96,17 @@ def dual_upper_bound(model: Model, coordinates: BasisCoordinates) -> fmpz:
 
 
 def _scaled_rows(model: Model, rows: Mapping[int, fmpz]) -> dict[int, int]:
-    """Multipliers of the user's rows from multipliers of the integer rows."""
+    """Return multipliers of the user's rows for multipliers of the integer rows."""
     return {r: int(y) * model.scales[r] for r, y in rows.items() if y}
 
 
 def _without_slack(model: Model, columns: Mapping[int, fmpz]) -> dict[int, int]:
-    """The multipliers of the bounds without t ≤ 1, which only weakens a proof that t ≤ 0."""
+    """Return the multipliers of the bounds without t ≤ 1, which only weakens a proof that t ≤ 0."""
     return {j: int(d) for j, d in columns.items() if d and j < model.columns}
 
 
 def _without_common_divisor(rows: dict[int, int], columns: dict[int, int]) -> Multipliers:
-    """The multipliers divided by the greatest common divisor of all."""
+    """Return the multipliers divided by the greatest common divisor of all."""
     content = math.gcd(*rows.values(), *columns.values()) or 1
     return _by_side(
         {r: Fraction(y // content) for r, y in rows.items()},
@@ -113,7 +115,7 @@ def _without_common_divisor(rows: dict[int, int], columns: dict[int, int]) -> Mu
 
 
 def _by_side(rows: Mapping[int, Fraction], columns: Mapping[int, Fraction]) -> Multipliers:
-    """The multipliers with the columns sorted into upper (> 0) and lower bounds (< 0)."""
+    """Return the multipliers with the columns sorted into upper (> 0) and lower bounds (< 0)."""
     return Multipliers(
         dict(sorted(rows.items())),
         {j: d for j, d in sorted(columns.items()) if d > 0},

@@ -84,18 +84,18 @@ class Guess:
 
     Attributes
     ----------
-    rows
-        The tight rows.
-    fixed
-        The nonbasic columns, each with its bound, or pinned at 0.
+    tight_rows
+        The tight rows, which are the nonbasic rows of HiGHS.
+    nonbasic
+        The nonbasic columns, each with the side where it is held.
     point
         The value of each column.
     feasible
         False if HiGHS reports that there is no feasible point.
     """
 
-    rows: list[int]
-    fixed: dict[int, Side]
+    tight_rows: list[int]
+    nonbasic: dict[int, Side]
     point: list[float]
     feasible: bool
 
@@ -188,8 +188,8 @@ class FloatSolver:
         point = list(solution.col_value)
         columns = [j for j, state in enumerate(basis.col_status) if state != _BASIC]
         rows = self._tight_rows(solution, len(point) - len(columns), basis)
-        fixed = {j: self._side(j, point[j]) for j in columns}
-        return Guess(rows, fixed, point, status != highspy.HighsModelStatus.kInfeasible)
+        nonbasic = {j: self._side(j, point[j]) for j in columns}
+        return Guess(rows, nonbasic, point, status != highspy.HighsModelStatus.kInfeasible)
 
     def _run(self) -> highspy.HighsModelStatus:
         """Solve in short runs, between which Ctrl-C is noticed; return the last status."""
@@ -205,7 +205,7 @@ class FloatSolver:
         return status
 
     def _tight_rows(self, solution: Any, count: int, basis: Any) -> list[int]:
-        """The `count` nonbasic rows.
+        """Return the `count` nonbasic rows.
 
         The value of a nonbasic row equals one of its sides exactly. Only if basic rows are tight as
         well, the statuses of the rows are read, which costs a tenth of the time of a small program.
@@ -219,7 +219,7 @@ class FloatSolver:
         return [i for i, state in enumerate(basis.row_status) if state != _BASIC]
 
     def _side(self, column: int, value: float) -> Side:
-        """The side on which a nonbasic column with this value is fixed."""
+        """Return the side on which a nonbasic column with this value is held."""
         lower, upper = self._lower[column], self._upper[column]
         if lower == upper:
             return Side.FIXED
@@ -231,7 +231,7 @@ class FloatSolver:
 def _row_wise(
     matrix: NDArray[np.float64],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-    """The nonzero entries by rows: starts of the rows, column indices, values."""
+    """Return the nonzero entries by rows: starts of the rows, column indices, values."""
     rows, columns = matrix.shape
     used = matrix != 0
     if used.all():  # the ordinary case
@@ -242,13 +242,13 @@ def _row_wise(
 
 
 def _clamped_if_finite(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The bounds, where finite ones that HiGHS would take for infinite are clamped."""
+    """Return the bounds, where finite ones that HiGHS would take for infinite are clamped."""
     return np.where(np.isinf(bounds), bounds, _clamped(bounds))
 
 
 @lru_cache(maxsize=64)
 def _full(rows: int, columns: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The starts and column indices of a matrix without zeros; HiGHS copies them."""
+    """Return the starts and column indices of a matrix without zeros; HiGHS copies them."""
     starts = np.arange(0, rows * columns + 1, columns, dtype=np.int32)
     return starts, np.tile(np.arange(columns, dtype=np.int32), rows)
 
@@ -289,7 +289,7 @@ def to_floats(rows: Sequence[Sequence[int]], exponents: Sequence[int]) -> NDArra
 
 
 def _clamped(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The values, clamped to numbers that HiGHS takes for finite."""
+    """Return the values, clamped to numbers that HiGHS takes for finite."""
     # np.clip takes three times as long.
     return np.minimum(np.maximum(values, -CLAMP), CLAMP)
 

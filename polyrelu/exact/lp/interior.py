@@ -50,7 +50,7 @@ def rounded_point(model: Model, values: list[float]) -> Point | None:
     *point, slack = values
     if not (all(map(math.isfinite, point)) and 0 < slack <= 2):
         return None
-    if model.bounds.any():
+    if model.bounds.has_bounds():
         point, margin = _moved_off_bounds(model, np.array(point), slack)
         slack = min(slack, margin)
     # Bounds near the ends of the range of floats can leave no slack, or overflow.
@@ -74,7 +74,7 @@ def rounded_point(model: Model, values: list[float]) -> Point | None:
 def _moved_off_bounds(
     model: Model, point: NDArray[np.float64], slack: float
 ) -> tuple[list[float], float]:
-    """A point further inside the bounds, and its least distance from them.
+    """Return a point further inside the bounds, and its least distance from them.
 
     The step is so short that the rows lose at most half of the slack t.
     """
@@ -115,7 +115,7 @@ def point_off_bounds(model: Model, point: RationalVector) -> Point:
 
 
 def _checked(model: Model, integers: list[int], digits: int) -> Point | None:
-    """The point integers / 2^digits if it lies strictly inside rows and bounds, else None."""
+    """Return the point integers / 2^digits if rows and bounds hold strictly, else None."""
     power = 1 << digits
     rows = model.rows
     excess: list[fmpz] = rows.products([*integers, 0, -power], range(len(rows)))
@@ -129,7 +129,7 @@ def _checked(model: Model, integers: list[int], digits: int) -> Point | None:
 
 
 def _within_bounds(model: Model, integers: list[int], digits: int) -> Point | None:
-    """The point integers / 2^digits if it lies strictly inside the bounds, else None."""
+    """Return the point integers / 2^digits if it lies strictly inside the bounds, else None."""
     power = 1 << digits
     point = tuple(Fraction(entry, power) for entry in integers)
-    return point if model.bounds.strictly_inside(point) else None
+    return point if model.bounds.is_strictly_inside(point) else None

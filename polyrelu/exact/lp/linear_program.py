@@ -42,7 +42,7 @@ from polyrelu.exact.lp.parsing import (
     read_rows,
     read_vector,
 )
-from polyrelu.exact.lp.pivoting import ExactOptimum, ExactRay, Infeasibility
+from polyrelu.exact.lp.pivoting import ExactInfeasibility, ExactOptimum, ExactRay
 from polyrelu.exact.lp.results import (
     FlatSet,
     Infeasible,
@@ -221,7 +221,7 @@ class LinearProgram:
         result = self._maximum([*integers, 0])
         if isinstance(result, Infeasible):
             return result
-        if isinstance(result, Infeasibility):
+        if isinstance(result, ExactInfeasibility):
             return Infeasible(farkas_multipliers(model, result))
         point = rational_point(result.point)
         if isinstance(result, ExactRay):
@@ -280,7 +280,7 @@ class LinearProgram:
     def maximize_each(
         self, objectives: Iterable[Numbers]
     ) -> Iterator[Optimal | Unbounded | Infeasible]:
-        """Return an iterator that maximises each objective when its result is asked for."""
+        """Return an iterator that maximises one objective at each step."""
         return (self.maximize(objective) for objective in objectives)
 
     def interior_point(self) -> InteriorPoint | FlatSet | Infeasible:
@@ -332,7 +332,7 @@ class LinearProgram:
     # -- methods of solution ----------------------------------------------------------------------
 
     def _contradiction(self) -> Infeasible | None:
-        """A proof of infeasibility by a single column or row: crossing bounds, a false zero row."""
+        """Find a proof of infeasibility by one column or row: crossing bounds, a false zero row."""
         model = self._model
         if (column := model.bounds.crossing()) is not None:
             return Infeasible(crossing_bounds(column))
@@ -342,8 +342,10 @@ class LinearProgram:
                 return Infeasible(Multipliers({row: Fraction(1 if side < 0 else -1)}))
         return None
 
-    def _maximum(self, target: list[int]) -> ExactOptimum | ExactRay | Infeasibility | Infeasible:
-        """The exact maximum of x and t = 0.
+    def _maximum(
+        self, target: list[int]
+    ) -> ExactOptimum | ExactRay | ExactInfeasibility | Infeasible:
+        """Return the exact maximum of x and t = 0.
 
         If HiGHS reports that there is no feasible point, the slack variable decides on that first.
         """
@@ -360,12 +362,12 @@ class LinearProgram:
         return Simplex(model, target, guess).solve()
 
     def _interior_point(self) -> InteriorPoint | FlatSet | Infeasible:
-        """The result that the maximum of the slack variable t proves."""
+        """Return the result that the maximum of the slack variable t proves."""
         model = self._model
         result = self._maximize_slack([*[0] * self.columns, 1])
         if isinstance(result, InteriorPoint | Infeasible):
             return result
-        if isinstance(result, Infeasibility):
+        if isinstance(result, ExactInfeasibility):
             return Infeasible(farkas_multipliers(model, result))
         if isinstance(result, ExactRay):
             raise AssertionError("t is at most 1")
@@ -379,8 +381,8 @@ class LinearProgram:
 
     def _maximize_slack(
         self, target: list[int]
-    ) -> ExactOptimum | ExactRay | Infeasibility | InteriorPoint | Infeasible:
-        """The exact maximum of t, or a result that a guess proves without it."""
+    ) -> ExactOptimum | ExactRay | ExactInfeasibility | InteriorPoint | Infeasible:
+        """Return the exact maximum of t, or a result that a guess proves without it."""
         model = self._model
         if is_small(model):
             return Tableau(model, target).solve()
@@ -394,7 +396,7 @@ class LinearProgram:
         return simplex.solve()
 
     def _bounds_meet_equations(self) -> bool:
-        """Whether there are bounds together with equations or fixed columns."""
+        """Return whether there are bounds together with equations or fixed columns."""
         bounds = list(zip(self._lower, self._upper, strict=True))
         fixed = any(low is not None and low == up for low, up in bounds)
         return fixed or (
@@ -403,7 +405,7 @@ class LinearProgram:
         )
 
     def _with_bounds_as_rows(self) -> InteriorPoint | FlatSet | Infeasible:
-        """`interior_point` of the same constraints with the bounds as rows."""
+        """Return `interior_point` of the same constraints with the bounds as rows."""
         model, program = self._model, LinearProgram(self.columns)
         for row, scale, is_equation in zip(
             model.rows.entries, model.scales, model.rows.is_equation, strict=True
@@ -455,7 +457,7 @@ class LinearProgram:
 
 
 def _bound_multipliers(proof: Multipliers, rows: int, origin: list[tuple[int, int]]) -> Multipliers:
-    """The multipliers, where the rows from number `rows` on are translated into bounds."""
+    """Return the multipliers, where the rows from number `rows` on are translated into bounds."""
     upper: dict[int, Fraction] = {}
     lower: dict[int, Fraction] = {}
     for row, value in proof.rows.items():

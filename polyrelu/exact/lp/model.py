@@ -109,7 +109,7 @@ class Model:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """A block that changes the derived parts; if it is interrupted, they need a rewrite."""
+        """Mark a block that changes the derived parts; interrupted, they need a rewrite."""
         self.rewrite_if_needed()
         self._needs_rewrite = True
         yield
@@ -225,7 +225,7 @@ class Model:
         return self._load().maximize(objective)
 
     def _load(self) -> FloatSolver:
-        """The solver with the current rows and bounds."""
+        """Return the solver with the current rows and bounds."""
         if self._solver is None:
             table, is_equation = self.table(), np.array(self.rows.is_equation, dtype=bool)
             right = table[:, -1].copy()

@@ -1,6 +1,6 @@
 """User input as integer rows, fractions and indices; other input raises `DomainError`.
 
-Rows become integers here, once, so that the solvers never see a denominator.
+Rows become integers here, once, so that the solvers work without denominators.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _need_shape(rows: Sequence[Numbers], right: Numbers, columns: int) -> None:
 
 
 def _without_denominators(row: list[object]) -> tuple[list[int], int]:
-    """The least positive integer multiple of a row, and the multiplier."""
+    """Return the least positive integer multiple of a row, and the multiplier."""
     try:
         ratios = [to_fraction(entry).as_integer_ratio() for entry in row]
     except NetworkError as error:

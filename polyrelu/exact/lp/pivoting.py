@@ -1,6 +1,8 @@
 """Exact results and pivoting rules that the two simplex methods, `simplex` and `tableau`, share.
 
-The results refer to the integer rows of a `Model`; `dual_certificates` translates them for users.
+The types `Exact…` are results in terms of the integer rows of a `Model` and of a basis.
+`dual_certificates` translates them into `results`, which refer to the rows that the user gave:
+an `ExactInfeasibility` becomes an `Infeasible`, for example.
 """
 
 from __future__ import annotations
@@ -13,7 +15,15 @@ from flint import fmpz
 from polyrelu.exact.lp.basis import BasisCoordinates, RationalVector
 from polyrelu.exact.lp.bounds import Side
 
-__all__ = ["STALL_LIMIT", "ExactOptimum", "ExactRay", "Infeasibility", "Violation", "least_ratio"]
+__all__ = [
+    "STALL_LIMIT",
+    "ExactInfeasibility",
+    "ExactOptimum",
+    "ExactRay",
+    "ViolatedBound",
+    "ViolatedRow",
+    "least_ratio",
+]
 
 #: Number of consecutive pivots without progress, for each column, after which Bland's rule chooses
 #: the pivots. It ends every cycle, but is slow: on 200 near-duplicate rows in 50 columns it needs
@@ -30,7 +40,7 @@ class ExactOptimum:
     point
         The values of x and t.
     coordinates
-        The objective's coordinates in the optimal basis, all of the required sign.
+        The objective's coordinates in the optimal basis, all of the sign that optimality requires.
     """
 
     point: RationalVector
@@ -54,40 +64,51 @@ class ExactRay:
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
-    """A constraint that a point violates: a row or a bound.
+class ViolatedRow:
+    """A row that a point violates.
 
     Attributes
     ----------
     row
-        Number of the row; None for a bound.
-    column
-        Column of the bound.
-    side
-        Side of the bound.
+        Number of the row.
     sign
-        -1 if the row is an equation whose left side is too small, else 1.
+        1 if the left side is too large, -1 if the row is an equation whose left side is too small;
+        sign · row is violated as an inequality ≤.
     """
 
-    row: int | None
-    column: int
-    side: Side
+    row: int
     sign: int
 
 
 @dataclass(frozen=True, slots=True)
-class Infeasibility:
+class ViolatedBound:
+    """A bound of a column that a point violates.
+
+    Attributes
+    ----------
+    column
+        The column.
+    side
+        `Side.LOWER` or `Side.UPPER`; as an inequality ≤ the bound has the normal side · e_column.
+    """
+
+    column: int
+    side: Side
+
+
+@dataclass(frozen=True, slots=True)
+class ExactInfeasibility:
     """A proof of infeasibility: a constraint minus a combination of the basis is 0·x ≤ γ, γ < 0.
 
     Attributes
     ----------
     violation
-        The violated constraint.
+        The constraint, which the basic solution violates.
     coordinates
-        The coordinates of sign · (normal of the constraint) in the basis.
+        The coordinates in the basis of the normal of the constraint, written as an inequality ≤.
     """
 
-    violation: Violation
+    violation: ViolatedRow | ViolatedBound
     coordinates: BasisCoordinates
 
 

@@ -104,7 +104,7 @@ class Rows:
         return [entries[i] for i in indices]
 
     def _converted(self) -> list[fmpz_mat]:
-        """All rows as FLINT blocks."""
+        """Return all rows as FLINT blocks."""
         if self._unconverted:
             blocks = [*self._blocks, fmpz_mat(self.entries[-self._unconverted :])]
             if len(blocks) > _BLOCK_LIMIT:

@@ -2,12 +2,15 @@
 
 A pivot touches every entry of the table. For a small program (`is_small`) all pivots in Python take
 less time than one call of a float solver. The rules are the rules of `simplex`, whose module
-docstring proves that they end: the dual method for an objective without its dual infeasible part,
-then the primal method; pinned columns leave once; Bland's rule after many pivots without progress.
+docstring proves that they end: the dual method for an objective without its terms of the wrong
+sign, then the primal method; pinned columns leave once; Bland's rule after many pivots without
+progress.
 
-The variables are the columns x_j and the slacks w_i = c_i - a_i·x of the rows. The table contains
-the values of the basic variables, and their rates of change when a nonbasic variable moves away
-from its bound, over one common denominator D > 0:
+Here *basic* has its textbook meaning. The variables are the columns x_j and the slacks w_i = c_i -
+a_i·x of the rows. The nonbasic variables are held at bounds, and correspond to the constraints of a
+`Basis`: where w_i is nonbasic, row i is tight. The table contains the values of the basic
+variables, and their rates of change when a nonbasic variable moves away from its bound, over one
+common denominator D > 0:
 
     D · basic_i = values[i] + Σ_k table[k][i] (nonbasic_k - its bound).
 
@@ -30,10 +33,11 @@ from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.pivoting import (
     STALL_LIMIT,
+    ExactInfeasibility,
     ExactOptimum,
     ExactRay,
-    Infeasibility,
-    Violation,
+    ViolatedBound,
+    ViolatedRow,
     least_ratio,
 )
 
@@ -70,7 +74,7 @@ def is_small(model: Model) -> bool:
 
 
 def _used_columns(model: Model) -> range:
-    """All columns, without the slack variable t if it is fixed at 0."""
+    """Return all columns, without the slack variable t if it is fixed at 0."""
     return range(model.columns if model.bounds.is_zero(model.columns) else model.columns + 1)
 
 
@@ -133,20 +137,20 @@ class Tableau:
         self.pivots = 0
 
     def _start(self, column: int, gain: int) -> _Nonbasic:
-        """The nonbasic column at the bound that is better for the objective, if there is one."""
+        """Put a nonbasic column at the bound that is better for the objective, if it has one."""
         side = self._bounds.corrected(column, Side.UPPER) if gain > 0 else self._bounds.side(column)
         return _Nonbasic(self._count + column, side, self._bounds.at(column, side))
 
     def _number_type(self) -> Callable[[int], int]:
-        """The constructor of Python's or FLINT's integers, which have the same operators."""
+        """Return the constructor of Python's or FLINT's integers, which have the same operators."""
         if max(self._sizes, default=0) <= _SETTINGS.python_bits:
             return int
         return cast("Callable[[int], int]", fmpz)
 
-    def solve(self) -> ExactOptimum | ExactRay | Infeasibility:
+    def solve(self) -> ExactOptimum | ExactRay | ExactInfeasibility:
         """Run the dual method to a feasible point, then the primal method to the optimum."""
         infeasible = self._dual_infeasible()
-        if infeasible:  # the dual method maximises the objective without these variables
+        if infeasible:  # the dual method maximises the objective without the terms of wrong sign
             for k, column in enumerate(self._table):
                 column.append(0 if k in infeasible else column[-1])
         result = self._dual_steps()
@@ -161,20 +165,20 @@ class Tableau:
     # -- signs ------------------------------------------------------------------------------------
 
     def _dual_infeasible(self) -> list[int]:
-        """The positions of the nonbasic variables whose movement improves the last objective."""
+        """List the nonbasic variables whose movement improves the last objective, by position."""
         pairs = enumerate(zip(self._nonbasic, self._table, strict=True))
         return [k for k, (held, column) in pairs if column[-1] and held.may_move(column[-1])]
 
     def _bounds_of(self, label: int) -> tuple[int | None, int | None]:
-        """The bounds of a variable, numerators over the denominator of the bounds."""
+        """Return the bounds of a variable, numerators over the denominator of the bounds."""
         if label < self._count:
             return 0, 0 if label in self._equations else None
         return self._bounds.lower[label - self._count], self._bounds.upper[label - self._count]
 
     # -- dual steps -------------------------------------------------------------------------------
 
-    def _dual_steps(self) -> Infeasibility | None:
-        """The dual method: violated basic variables leave to their bounds until there is none."""
+    def _dual_steps(self) -> ExactInfeasibility | None:
+        """Run the dual method: violated basic variables leave to their bounds."""
         self._stalled = 0
         while True:
             violation = self._most_violated()
@@ -188,7 +192,7 @@ class Tableau:
             self._count_step(progress)
 
     def _most_violated(self) -> tuple[int, int, int] | None:
-        """The most violated basic variable, by Bland's rule the one of the least label.
+        """Return the most violated basic variable, by Bland's rule the one of the least label.
 
         Returns
         -------
@@ -215,9 +219,10 @@ class Tableau:
         return max(violated, key=lambda item: item[0])[2:]
 
     def _dual_ratio(self, row: int, step: int) -> tuple[int | None, bool]:
-        """The entering variable, of the least ratio of objective and rate, and whether it is > 0.
+        """Choose the entering variable, of the least ratio of objective and rate.
 
-        Ties go to the least label.
+        Ties go to the least label. The result has the position of the variable, None if no variable
+        can enter, and whether the ratio is positive.
         """
         candidates: list[tuple[int, int, int]] = []
         positions: list[int] = []
@@ -236,7 +241,7 @@ class Tableau:
     # -- primal steps -----------------------------------------------------------------------------
 
     def _primal_steps(self) -> ExactOptimum | ExactRay:
-        """The primal method: from a feasible point along improving edges."""
+        """Return the primal method: from a feasible point along improving edges."""
         self._stalled = 0
         while True:
             infeasible = self._dual_infeasible()
@@ -260,7 +265,7 @@ class Tableau:
             self._count_step(progress)
 
     def _primal_ratio(self, k: int, step: int) -> tuple[int | None, int, bool] | None:
-        """The variable that the edge brings to a bound first.
+        """Return the variable that the edge brings to a bound first.
 
         Returns
         -------
@@ -330,7 +335,7 @@ class Tableau:
             self._general_rows.discard(row)
 
     def _has_stalled(self) -> bool:
-        """Whether Bland's rule has to choose the pivots."""
+        """Return whether Bland's rule has to choose the pivots."""
         return self._stalled > STALL_LIMIT * self._width
 
     def _count_step(self, progress: bool) -> None:
@@ -341,7 +346,7 @@ class Tableau:
     # -- results ----------------------------------------------------------------------------------
 
     def _point(self) -> RationalVector:
-        """The values of all columns."""
+        """Return the values of all columns."""
         numerators: list[int] = [0] * self._width
         for label, value in zip(self._basic, self._values, strict=True):
             if label >= self._count:
@@ -352,7 +357,7 @@ class Tableau:
         return _vector(numerators, self._denominator * self._bounds.denominator)
 
     def _coordinates(self, row: int, sign: int) -> BasisCoordinates:
-        """The coordinates of a table row's linear part, times a sign, in the normals of the basis.
+        """Return the coordinates of a table row's linear part, times a sign, in the basis.
 
         The normal of the slack of row i is -a_i.
         """
@@ -367,16 +372,18 @@ class Tableau:
     def _optimum(self) -> ExactOptimum:
         return ExactOptimum(self._point(), self._coordinates(self._count, 1))
 
-    def _infeasibility(self, row: int, step: int) -> Infeasibility:
+    def _infeasibility(self, row: int, step: int) -> ExactInfeasibility:
+        """Return the proof by a row whose variable must grow (`step` = 1) or shrink, and cannot."""
         label, side = self._basic[row], Side.LOWER if step > 0 else Side.UPPER
+        violation: ViolatedRow | ViolatedBound
         if label < self._count:  # a slack that must grow: the left side of its row is too large
-            violation = Violation(label, -1, Side.FIXED, step)
+            violation = ViolatedRow(label, step)
         else:
-            violation = Violation(None, label - self._count, side, 1)
-        return Infeasibility(violation, self._coordinates(row, -step))
+            violation = ViolatedBound(label - self._count, side)
+        return ExactInfeasibility(violation, self._coordinates(row, -step))
 
     def _ray(self, k: int, step: int) -> ExactRay:
-        """The unbounded edge along which a nonbasic variable moves."""
+        """Return the unbounded edge along which a nonbasic variable moves."""
         numerators: list[int] = [0] * self._width
         for label, rate in zip(self._basic, self._table[k], strict=False):
             if label >= self._count:
@@ -394,7 +401,7 @@ def _vector(numerators: list[int], denominator: int) -> RationalVector:
 def _eliminate(
     entries: list[int], column: list[int], factor: int, size: int, old: int
 ) -> list[int]:
-    """The integers (size · entries - factor · column) / old; the column may be longer."""
+    """Return the integers (size · entries - factor · column) / old; the column may be longer."""
     if not factor:
         return [size * entry // old for entry in entries] if size != old else entries
     if old == 1:

@@ -129,7 +129,7 @@ class _Worker:
         return answer
 
     def _started(self) -> Any:
-        """The running process."""
+        """Return the running process."""
         if self._process is not None and (self._waiting or self._process.poll() is not None):
             self.stop()  # the process ended by itself, or a second Ctrl-C interrupted `stop`
         if self._process is None:

@@ -58,7 +58,7 @@ def _from_constraints(columns: int, inequalities: Rows, equations: Rows) -> Any:
 
 
 def _remainder(row: Row) -> Any:
-    """The expression c - a·x of a row [a | c]."""
+    """Return the expression c - a·x of a row [a | c]."""
     return Linear_Expression([-entry for entry in row[:-1]], row[-1])
 
 

@@ -448,7 +448,7 @@ class DeepSearch:
                 if near_start is not None and end is not None:
                     # the middle is a better location for the piece than a ridge at its end
                     middle = ((a + b) / 2 for a, b in zip(near_start.near, end.near, strict=True))
-                    on_piece = Piece(neuron, mask_of(piece.track.signs))
+                    on_piece = Piece(neuron, mask_of(piece.cell.signs))
                     self._locations[on_piece] = Location(number, *middle)
                 if isinstance(end, CrossingPoint) and np.count_nonzero(end.at == 0) == 2:
                     u, v = sorted((end.u, end.v))

@@ -237,7 +237,7 @@ def check_lines_past_what_nearly_meets(kind: str, bits: int) -> None:
         check_line(network, point, direction, Fraction(-20))
         walk = walk_line(network, point, direction, start=-20)
         found = [str(cell.signs) for cell in walk]
-        exact, cells = exact + walk.statistics.exact, cells + len(found)
+        exact, cells = exact + walk.statistics.exact_steps, cells + len(found)
         wrong += (
             "0" not in "".join(found)
             and float_cells(network, point, direction, Fraction(-20)) != found

@@ -39,7 +39,7 @@ def test_generators_are_vertices_and_rays(cells: PolyhedralComplex) -> None:
     generators = cells.generators
     assert int(generators.is_vertex.sum()) == cells.size(cells.lineality_dim)
     for cell in all_cells(cells):
-        rows = [generators.in_inputs(number) for number in generators.of(cell)]
+        rows = [generators.input_coordinates(number) for number in generators.numbers_of(cell)]
         points, rays = cells.vertices_and_rays(cell)
         assert [tuple(Fraction(x, t) for x in row) for *row, t in rows if t] == points
         assert [positive_primitive(row) for *row, t in rows if not t] == rays
@@ -59,9 +59,9 @@ def test_cycles_go_around_polygons(cells: PolyhedralComplex) -> None:
     offsets, entries = cells.facets(min(k + 2, cells.dimension))
     for cell in cells.cells(k + 2):
         edges = entries[offsets[cell.index] : offsets[cell.index + 1]]
-        sides = {frozenset(generators.of(Cell(k + 1, int(edge)))) for edge in edges}
-        cycle = generators.cycle(cell)
-        assert sorted(cycle) == generators.of(cell)
+        sides = {frozenset(generators.numbers_of(Cell(k + 1, int(edge)))) for edge in edges}
+        cycle = generators.numbers_in_cyclic_order(cell)
+        assert sorted(cycle) == generators.numbers_of(cell)
         pairs = {frozenset(pair) for pair in zip(cycle, cycle[1:] + cycle[:1], strict=True)}
         at_infinity = {pair for pair in pairs if not generators.is_vertex[list(pair)].any()}
         assert pairs - at_infinity == sides - at_infinity
@@ -70,9 +70,9 @@ def test_cycles_go_around_polygons(cells: PolyhedralComplex) -> None:
 def test_marks_spread_to_cells(cells: PolyhedralComplex) -> None:
     generators = cells.generators
     marks = np.uint64(1) << np.arange(len(generators), dtype=np.uint64)
-    spread = generators.spread(marks)
+    spread = generators.marks_of_cells(marks)
     for cell in all_cells(cells):
-        mask = sum(1 << number for number in generators.of(cell))
+        mask = sum(1 << number for number in generators.numbers_of(cell))
         assert int(spread[cell.dimension][cell.index]) == mask
 
 
@@ -104,6 +104,6 @@ def test_tables_of_signs_are_kept_and_read_only(cells: PolyhedralComplex) -> Non
 def test_cells_that_do_not_exist(cells: PolyhedralComplex) -> None:
     for cell in (Cell(-1, 0), Cell(cells.dimension + 1, 0), Cell(cells.dimension, cells.regions)):
         with pytest.raises(DomainError, match=r"there (are|is) no cell"):
-            cells.generators.of(cell)
+            cells.generators.numbers_of(cell)
     with pytest.raises(DomainError, match="are no cycle"):
-        cells.generators.cycle(Cell(cells.lineality_dim, 0))
+        cells.generators.numbers_in_cyclic_order(Cell(cells.lineality_dim, 0))

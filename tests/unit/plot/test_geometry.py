@@ -92,9 +92,9 @@ def polygons(
     inside = Clipped(cells, view_of(cells, box=box))
     if dimension < cells.lineality_dim:
         return set()
-    found = [points for _, points in inside.all_cells(dimension, range(cells.size(dimension)))]
+    found = [points for _, points in inside.cells_in_box(dimension, range(cells.size(dimension)))]
     assert all(len(set(points)) == len(points) for points in found)
-    return {frozenset(points) for points in found if not inside.on_frame(points)}
+    return {frozenset(points) for points in found if not inside.is_on_side(points)}
 
 
 # --- Clipping -------------------------------------------------------------------------------------
@@ -126,7 +126,9 @@ def test_corners_go_around() -> None:
     """Corners turn to the same side, once around: shoelace and triangles from a corner agree."""
     tried = 0
     for _, cells in networks(2):
-        for _, points in Clipped(cells, view_of(cells, box=BOX)).all_cells(2, range(cells.regions)):
+        for _, points in Clipped(cells, view_of(cells, box=BOX)).cells_in_box(
+            2, range(cells.regions)
+        ):
             turns = [
                 cross(*(points[(i + k) % len(points)] for k in range(3)))
                 for i in range(len(points))
@@ -158,14 +160,14 @@ def test_a_quadrant_and_a_ray_by_hand() -> None:
 def test_what_only_touches_the_frame_is_not_seen() -> None:
     cells = canonical_complex(from_arrays([(UNIT, [0, 0]), ([[1, 1]], [0])]))
     inside = Clipped(cells, view_of(cells, box=[(0, 1), (-1, 1)]))
-    seen = [index for index, _ in inside.all_cells(2, range(cells.regions))]
+    seen = [index for index, _ in inside.cells_in_box(2, range(cells.regions))]
     assert len(seen) == 2
     left = cells.locate([-1, 0])  # an edge that meets the box in one point
     assert left is not None
     assert inside.cell(1, left.index) == []
     line = cells.locate([0, 1])  # an edge on the side of the box
     assert line is not None
-    assert inside.on_frame(inside.cell(1, line.index))
+    assert inside.is_on_side(inside.cell(1, line.index))
 
 
 def test_certain_floats_in_place_of_exact_vertices() -> None:
@@ -257,7 +259,7 @@ def check_that_regions_fill_the_frame(kind: str, seeds: range) -> None:
         except DomainError:
             continue
         view, tried = view_of(cells, box=frame), tried + 1
-        polygons = dict(Clipped(cells, view).all_cells(2, range(cells.regions)))
+        polygons = dict(Clipped(cells, view).cells_in_box(2, range(cells.regions)))
         assert sum(area(points) for points in polygons.values()) == 7 * Fraction(11, 2)
         for index, points in polygons.items():
             assert all(cells.region(index).polyhedron.contains(point) for point in points)
@@ -432,14 +434,15 @@ def test_drawn_regions_and_edges_are_the_clipped_ones() -> None:
     for network, cells in networks(2):
         ax = draw_cells(cells, box=BOX)
         inside = Clipped(cells, view_of(cells, box=BOX))
-        regions = [floats(points) for _, points in inside.all_cells(2, range(cells.regions))]
+        regions = [floats(points) for _, points in inside.cells_in_box(2, range(cells.regions))]
         fills, *edges = drawn(ax)
         assert [
             corners[: len(points)] for corners, points in zip(fills, regions, strict=True)
         ] == regions
         if cells.lineality_dim < 2:
             expected = {
-                frozenset(floats(points)) for _, points in inside.all_cells(1, range(cells.size(1)))
+                frozenset(floats(points))
+                for _, points in inside.cells_in_box(1, range(cells.size(1)))
             }
             found = [frozenset(segment) for part in edges for segment in part]
             assert len(found) == len(set(found))
@@ -518,7 +521,7 @@ def test_polygons_in_space() -> None:
         part = Subcomplex.closure(cells, {2: np.ones(cells.size(2), dtype=bool)})
         ax = draw_subcomplex(part, box=BOX)
         inside = Clipped(cells, view_of(cells, box=BOX))
-        expected = [floats(points) for _, points in inside.all_cells(2, range(cells.size(2)))]
+        expected = [floats(points) for _, points in inside.cells_in_box(2, range(cells.size(2)))]
         collections = [part for part in ax.collections if isinstance(part, art3d.Poly3DCollection)]
         assert len(collections) == bool(expected)
         if expected:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import Rational, RationalMatrix, SparseMatrix, to_fraction
+from polyrelu.exact import UNDECIDED, Rational, RationalMatrix, SparseMatrix, to_fraction
 from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
 from polyrelu.walks import (
     AffineSlice,
@@ -118,7 +118,11 @@ def test_neurons_that_are_always_zero_cost_nothing() -> None:
     network = from_arrays([first, ([[1, 1, 0, 0], [0, 0, 1, 1]], [-3, 0]), ([[1, 1]], [0])])
     walk = walk_line(network, [-1, -1], [1, "3/2"])
     assert signs_of(list(walk)) == ["--0-|-0", "+-0-|-0", "++0-|-0", "++0-|+0"]
-    assert (walk.statistics.steps, walk.statistics.exact, walk.statistics.ties) == (4, 2, 0)
+    assert (
+        walk.statistics.steps,
+        walk.statistics.exact_steps,
+        walk.statistics.exact_continuations,
+    ) == (4, 2, 0)
 
 
 @pytest.mark.parametrize("bits", [60, 1200])
@@ -150,7 +154,7 @@ def test_how_long_the_direction_is_does_not_matter() -> None:
     found = []
     for size in (Fraction(1), Fraction(1, 2**600), Fraction(2**600)):
         walk = walk_line(network, [0, 0, 0], [size, 2 * size, -size], start=-4 / size)
-        found.append((signs_of(list(walk)), walk.statistics.exact))
+        found.append((signs_of(list(walk)), walk.statistics.exact_steps))
     assert found[0] == found[1] == found[2]
     assert (len(found[0][0]) > 8, found[0][1]) == (True, 2)
 
@@ -383,7 +387,7 @@ def test_sparse_weights() -> None:
     walk = walk_line(network, ["1/3", 0], [1, "5/7"], start=-9)
     cells = list(walk)
     assert len(cells) > size
-    assert walk.statistics.exact < size / 4
+    assert walk.statistics.exact_steps < size / 4
     for cell in cells[::7]:
         x = [Fraction(1, 3) + cell.inner, cell.inner * Fraction(5, 7)]
         assert network.sign_vector(x) == cell.signs
@@ -530,9 +534,9 @@ def test_every_float_form_is_within_its_bound_and_every_sign_is_right() -> None:
                     if np.isfinite(near) and np.isfinite(bound):
                         assert abs(number - Fraction(near)) <= Fraction(bound)
             right = (exact @ point).signs()[:, 0]
-            assert ((found[part] == right) | (found[part] == 2)).all()
-            decided += int((found[part] != 2).sum())
-            undecided += int((found[part] == 2).sum())
+            assert ((found[part] == right) | (found[part] == UNDECIDED)).all()
+            decided += int((found[part] != UNDECIDED).sum())
+            undecided += int((found[part] == UNDECIDED).sum())
     assert decided > 150
     assert undecided > 20
 
@@ -565,8 +569,8 @@ def test_signs_on_the_zero_set_of_a_neuron() -> None:
         for layer in (1, 2, 3):
             part = plane.layer_slice(layer)
             right = (plane.forms(signs, layer) @ point).signs()[:, 0]
-            assert ((found[part] == right) | (found[part] == 2)).all()
-            decided += int((found[part] != 2).sum())
+            assert ((found[part] == right) | (found[part] == UNDECIDED)).all()
+            decided += int((found[part] != UNDECIDED).sum())
     assert decided > 100
 
 
@@ -627,7 +631,7 @@ def test_a_line_in_784_inputs(mnist: Network) -> None:
     walk = walk_line(mnist, point, direction, start=-100)
     cells = list(walk)
     assert len(cells) > 300
-    assert walk.statistics.exact < len(cells) / 20
+    assert walk.statistics.exact_steps < len(cells) / 20
     for cell in cells[3 :: len(cells) // 5]:
         assert cell.end is not None
         for t, signs in ((cell.inner, cell.signs), (cell.end.t, cell.end.signs)):
@@ -644,7 +648,7 @@ def test_a_bent_hyperplane_in_784_inputs(mnist: Network) -> None:
     walk = walk_bent_hyperplane(mnist, NeuronId(2, 7), point, directions, start=start, limit=300)
     pieces = list(islice(walk, 300))
     assert len(pieces) > 60
-    assert walk.statistics.exact < len(pieces) / 20
+    assert walk.statistics.exact_steps < len(pieces) / 20
     ridges = [piece.end for piece in pieces if isinstance(piece.end, CrossingPoint)]
     assert len(ridges) > 60
     for ridge in ridges[:: len(ridges) // 3]:
