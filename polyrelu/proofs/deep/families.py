@@ -2,7 +2,7 @@
 
 All pieces of a *family* belong to one neuron of every competitor, and *chains* bound the layer of
 that neuron from above. Ridges can be added to `Families` at any time, which the search does; it
-then asks for all families anew. Mathematics: docs/theory/deep.md, section "What is seen of θ".
+then asks for all families anew. Mathematics: docs/theory/deep.md, section "Pieces, ridges and families".
 
 *Families* are the connected components of the pieces of one neuron under the links of good ridges.
 *Levels* are the connected components of families under crossings of type A, where two neurons of
