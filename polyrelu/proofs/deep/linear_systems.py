@@ -4,7 +4,7 @@ The systems decide whether a competitor can have other signs in a layer, or othe
 neuron. Ranks are taken modulo a prime, so they are never too large, and a part of the equations is
 enough for a lower bound. The set of neurons that is tried for the signs must be the one of the
 checker, which FORMAT.md §3.9 describes. Mathematics: docs/theory/deep.md, conditions (D2) and (D3),
-and "Joining by weights".
+and the paragraph "Joining by weights".
 
 Let m ≥ 1 be a layer and v a neuron of layer m+1, and suppose that the layers before m of a
 competitor are the layers of θ, and that layer m is so up to signs. At each piece of v an equation
@@ -20,7 +20,7 @@ on h and the sign of h are right.
   each such v alone, and the first k of them for every k.
 * *Weights* (D2). If the signs are right, only unknowns s_h remain, for the h that are active and
   whose weights are not determined yet. If only 0 solves this system, the weights of v on these h
-  are determined (deep.md says: v *sees* them).
+  are determined.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _PieceEquations: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.int64]]
 
 
 def is_crossed_by_all(deep_network: DeepNetwork, above: Iterable[NeuronEvidence]) -> bool:
-    """Whether all neurons of the layer before cross one of some neurons: first case of (D3)."""
+    """Return whether all neurons of the layer before cross one of some neurons: (D3), case 1."""
     return any(v.crossed_by == deep_network.mask_before(v.neuron) for v in above)
 
 
@@ -138,7 +138,7 @@ class _SignSystem:
 def _sign_system(
     deep_network: DeepNetwork, layer: int, v: NeuronEvidence, unresolved: int
 ) -> _SignSystem:
-    """The system of (D3) for one neuron v; `unresolved` masks the h that are not oriented."""
+    """Return the system of (D3) for a neuron v; `unresolved` masks the h that are not oriented."""
     prime, start = deep_network.prime, deep_network.starts[layer - 1]
     width = deep_network.widths[layer]
     with_s = [h - start for h in bits_of(v.active & ~v.crossed_by)]
@@ -172,7 +172,7 @@ def _sign_system(
 def determines_weights(
     deep_network: DeepNetwork, layer: int, masks: Iterable[int], unknown: int
 ) -> bool:
-    """Whether pieces determine the weights on all neurons h of a mask, given all others.
+    """Return whether pieces determine the weights on all neurons h of a mask, given all others.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def _equations(
     relevant: int,
     ranks: tuple[int, int],
 ) -> Iterator[list[_PieceEquations]]:
-    """The equations at pieces, in blocks of several pieces.
+    """Yield the equations at pieces, in blocks of several pieces.
 
     Pieces with the same signs in the layers before `layer`, and in the neurons of `layer` that the
     mask `relevant` has, give the same equations. `ranks` are the least rank that is of use and the
@@ -235,7 +235,7 @@ def _equations(
 
 
 def _layer_part(mask: int, start: int, width: int) -> NDArray[np.bool_]:
-    """The part of a mask that belongs to a layer, as an array."""
+    """Return the part of a mask that belongs to a layer, as an array."""
     text = np.frombuffer(
         (mask >> start & (1 << width) - 1).to_bytes(width // 8 + 1, "little"), dtype=np.uint8
     )

@@ -188,7 +188,7 @@ class Planes:
             return np.clip(np.nan_to_num(point), -farthest, farthest)
 
     def _signs(self, mask: int, *zeros: int) -> Signs:
-        """The signs of all hidden neurons, from the mask of active ones and the zeros."""
+        """Return the signs of all hidden neurons, from the mask of active ones and the zeros."""
         signs = np.where(self._network.unpack(mask), 1, -1).astype(np.int8)
         signs[list(zeros)] = 0
         return signs
@@ -219,5 +219,5 @@ def unit_vector(vector: Floats) -> Floats:
 
 
 def _floats(numbers: Iterable[Fraction | int]) -> NDArray[np.float64]:
-    """Exact numbers as floats; huge ones are cut to the largest float."""
+    """Return exact numbers as floats; huge ones are cut to the largest float."""
     return np.array([nearest_float(x.numerator, x.denominator) for x in numbers], dtype=np.float64)

@@ -133,7 +133,7 @@ def run_search(
 
 
 def _saving(checkpoint: str | Path, progress: SearchProgress | None) -> SearchProgress:
-    """A progress function that also writes the file from time to time.
+    """Return a progress function that also writes the file from time to time.
 
     A process may end without a chance to write it.
     """
@@ -217,7 +217,7 @@ def _evidence(
     network = search.deep_network
     selected = select_ridges(network, list(search.ridges), search.hypotheses, neurons, is_enough)
     for ridge in selected:
-        if not search.confirms(ridge):
+        if not search.is_met_by_its_plane(ridge):
             raise DomainError(
                 "the file of the search shows a ridge that is not there; delete it and search again"
             )
@@ -244,7 +244,7 @@ def obstruction(network: Network) -> str | None:
 
 
 def _not_found(search: DeepSearch) -> Attempt:
-    """The attempt that names some of the missing parts in its reason and lists all of them."""
+    """Return the attempt that names some missing parts in its reason and lists all of them."""
     missing = search.hypotheses.missing
     one_of_each_kind: list[Missing] = []
     for entry in missing:

@@ -320,7 +320,7 @@ class DeepNetwork:
         return Ridge(u, v, mask, kind)
 
     def _kind(self, u: int, v: int, mask: int, jumps: _Jumps) -> Kind | None:
-        """The type of a ridge whose ray {v = 0, u < 0} is visible."""
+        """Return the type of a ridge whose ray {v = 0, u < 0} is visible."""
         bend, at_u, at_v = jumps
         if self.layer_of[u] == self.layer_of[v]:
             return "A" if at_u.any() else None
@@ -331,7 +331,7 @@ class DeepNetwork:
         return None if mask & self.layer_mask[self.layer_of[v]] else "C"
 
     def _is_clear(self, u: int, v: int, active: NDArray[np.bool_], jumps: _Jumps) -> bool:
-        """Whether the derivative of f along one direction is nonzero on all four sectors."""
+        """Return whether the derivative of f along one direction is nonzero on all four sectors."""
         bend, at_u, at_v = jumps
         slopes = [self._along]
         for start, weights in zip(self.starts[:-1], self._modular[1:], strict=True):
@@ -349,7 +349,7 @@ class DeepNetwork:
         return all(np.mod(slopes[-1] + change, self.prime).any() for change in changes)
 
     def _derivatives(self, w: int, v: int, active: NDArray[np.bool_]) -> tuple[float, Floats]:
-        """Derivatives modulo p of z_v and of the outputs with respect to the activation of w.
+        """Return derivatives modulo p of z_v and of the outputs by the activation of w.
 
         The neurons u and v that vanish are taken as inactive.
         """
@@ -481,7 +481,7 @@ def mask_of(values: Signs | Floats) -> int:
 
 
 def _float_rows(network: Network) -> list[Floats]:
-    """[W|b] of each layer in floats, perhaps after a rescaling that keeps all zeros.
+    """Return [W|b] of each layer in floats, perhaps after a rescaling that keeps all zeros.
 
     If products of the matrices could be too large for floats, the network is scaled by positive
     factors so that its hidden layers have entries below 1.
@@ -498,12 +498,12 @@ def _float_rows(network: Network) -> list[Floats]:
 
 
 def _scale_below_one(number: Fraction) -> Fraction:
-    """A power of 2 that takes a positive number below 1, and to more than 1/4."""
+    """Return a power of 2 that takes a positive number below 1, and to more than 1/4."""
     return Fraction(2) ** (number.denominator.bit_length() - number.numerator.bit_length() - 1)
 
 
 def _dependent(a: Sequence[int], b: Sequence[int]) -> bool:
-    """Whether two integer vectors are linearly dependent."""
+    """Return whether two integer vectors are linearly dependent."""
     pivot = next((i for i, entry in enumerate(a) if entry), None)
     return pivot is None or all(a[pivot] * y == b[pivot] * x for x, y in zip(a, b, strict=True))
 

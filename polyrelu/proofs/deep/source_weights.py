@@ -72,7 +72,7 @@ def _mask_of_neurons(neurons: Iterable[int]) -> int:
 
 
 def _has_cell(deep_network: DeepNetwork, inactive: int, ridges: Sequence[Ridge]) -> bool:
-    """Whether some sector is one of (D2'), with the given neurons inactive."""
+    """Return whether some sector is one of (D2'), with the given neurons inactive."""
     layers = deep_network.layer_mask[1:-1]
     return any(
         not mask & inactive and all(mask & layer for layer in layers)
@@ -82,7 +82,7 @@ def _has_cell(deep_network: DeepNetwork, inactive: int, ridges: Sequence[Ridge])
 
 
 def _rows_are_independent(deep_network: DeepNetwork, chosen: Mapping[int, NeuronEvidence]) -> bool:
-    """Whether any two rows [W|b] of the last hidden layer are independent where both are known.
+    """Return whether any two rows of the last hidden layer are independent where known.
 
     The known columns of both are the h that are active at pieces of both, and the bias.
     """
@@ -101,7 +101,7 @@ def _rows_are_independent(deep_network: DeepNetwork, chosen: Mapping[int, Neuron
 
 
 def _facets(unresolved: Sources, ridges: Sequence[Ridge]) -> dict[int, set[int]]:
-    """For each source the masks of known cells of codimension 1 on which it alone vanishes."""
+    """Return, for each source, the masks of known facets on which it alone vanishes."""
     found: dict[int, set[int]] = {h: set() for h in unresolved}
     for ridge in ridges:
         for neuron in (ridge.u, ridge.v):
@@ -113,7 +113,7 @@ def _facets(unresolved: Sources, ridges: Sequence[Ridge]) -> dict[int, set[int]]
 def _is_resolved(
     deep_network: DeepNetwork, h: int, unresolved: Sources, facets: Iterable[int]
 ) -> bool:
-    """Whether the jumps across zeros of a source determine its weights on its neurons v."""
+    """Return whether the jumps across zeros of a source determine the weights on it."""
     vs, others = unresolved[h], _mask_of_neurons(other for other in unresolved if other != h)
     patterns = {tuple(bool(mask >> v & 1) for v in vs) for mask in facets if not mask & others}
     start, output_rows = deep_network.starts[-2], deep_network.integer_rows[-1]

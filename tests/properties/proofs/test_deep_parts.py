@@ -48,7 +48,7 @@ def with_symmetry(layers: Layers, kind: str, rng: Random) -> Layers:
 
 
 def stays(network: Network, layers: int, neurons: list[int]) -> bool:
-    """Whether a part is fixed along all directions that fix all affine pieces.
+    """Return whether a part is fixed along all directions that fix all affine pieces.
 
     Only scalings may move the rows of the part.
     """

@@ -74,7 +74,7 @@ def test_an_idle_search_ends() -> None:
     search = DeepSearch(OPEN)
     search.run()
     assert search.is_idle
-    assert str(search.hypotheses) == "(1, 2) is not on at any known piece of (2, 1)"
+    assert str(search.hypotheses) == "(1, 2) is active at no known piece of (2, 1)"
     walks = search.walks
     search.run()
     assert search.walks == walks
@@ -161,7 +161,7 @@ def test_degenerate_networks(start: int) -> None:
         network = degenerate(seed)
         search = DeepSearch(network)
         search.run(rounds=1, time_limit=1)
-        assert all(search.confirms(ridge) for ridge in search.ridges)
+        assert all(search.is_met_by_its_plane(ridge) for ridge in search.ridges)
         assert all(
             ridge.kind == search.deep_network.ridge(*ridge[:3]).kind for ridge in search.ridges
         )
