@@ -1,4 +1,4 @@
-"""Candidates for theorem `one-sided`: neurons that seem to have one sign wherever a guard is on.
+"""Candidates for theorem `one-sided`: neurons that seem to have one sign where a guard is active.
 
 Networks are evaluated in floats at many points and in many directions, and what no sample
 contradicts is a candidate. Candidates are only guesses, which `one_sided` proves or drops, so
@@ -50,7 +50,7 @@ SETTINGS = SamplingSettings()
 
 
 class OneSidedCandidate(NamedTuple):
-    """A neuron that seems to have one sign wherever its guard is on.
+    """A neuron that seems to have one sign wherever its guard is active.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class OneSidedCandidate(NamedTuple):
     sign
         1 for z ≥ 0, -1 for z ≤ 0.
     guard
-        A neuron of the layer before; None for the constant guard, which is on everywhere.
+        A neuron of the layer before; None for the constant guard, which is active everywhere.
     """
 
     neuron: NeuronId
@@ -72,7 +72,7 @@ def sampled_candidates(network: Network, seed: int = 0) -> list[OneSidedCandidat
 
     The points have all sizes and lie around the origin and around corners of first-layer
     hyperplanes. Candidates come layer by layer, because later layers take longer, and those without
-    a guard come first. A guard is on at some sample points, and a neuron with a guard takes the
+    a guard come first. A guard is active at some sample points, and a neuron with a guard takes the
     opposite sign, too, so it is no candidate without a guard.
 
     >>> from polyrelu.network import from_arrays
@@ -109,11 +109,11 @@ def _candidates_with_guard(
 ) -> list[OneSidedCandidate]:
     """Return the candidates of a layer with guards in the layer before."""
     found = []
-    on = (before == 1).astype(np.float64)
+    active = (before == 1).astype(np.float64)
     for side in (-1, 1):
-        # at how many points neuron v has the other sign while neuron h is on, shape (h, v)
-        contradictions = on.T @ (signs_here == -side)
-        is_candidate = (contradictions == 0) & (on.sum(axis=0) > 0)[:, None] & occurring[-side]
+        # at how many points neuron v has the other sign while neuron h is active, shape (h, v)
+        contradictions = active.T @ (signs_here == -side)
+        is_candidate = (contradictions == 0) & (active.sum(axis=0) > 0)[:, None] & occurring[-side]
         for h, v in np.argwhere(is_candidate):
             guard = NeuronId(number - 1, int(h))
             found.append(OneSidedCandidate(NeuronId(number, int(v)), side, guard))
