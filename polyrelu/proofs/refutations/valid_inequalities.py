@@ -49,8 +49,8 @@ __all__ = [
     "ValidInequalities",
 ]
 
-#: Integer coefficients by column: column 0 has the constant; the inputs and then the activations of
-#: the hidden neurons, layer by layer, have the following columns.
+#: Integer coefficients by symbol. Symbol 0 is the constant 1; then come the inputs and then the
+#: activations of the hidden neurons, layer by layer.
 Form: TypeAlias = dict[int, int]
 
 #: Maximum number of entries of the table of a linear program.
@@ -220,7 +220,7 @@ class ValidInequalities:
         """Return sign · the preactivation of a neuron, over the denominator of its layer."""
         *row, bias = self._rows[neuron.layer - 1][neuron.index]
         entries = enumerate((sign * w for w in row), self._starts[neuron.layer - 1])
-        return {0: sign * bias, **{column: w for column, w in entries if w}}
+        return {0: sign * bias, **{symbol: w for symbol, w in entries if w}}
 
     def inequality(self, name: Inequality, guard: int | None = None) -> Form:
         """Return the form of a valid inequality.
@@ -236,7 +236,7 @@ class ValidInequalities:
             case "derived":
                 return self.derivations[name.number].form
             case "guard":
-                return {column: -w for column, w in self._relu_inequality(guard or 0).items()}
+                return {symbol: -w for symbol, w in self._relu_inequality(guard or 0).items()}
             case "one":
                 return {0: 1}
 
@@ -324,13 +324,13 @@ class ValidInequalities:
 
     def _exact_multipliers(self, form: Form, bound: Bound, value: Fraction) -> Multipliers:
         """Return multipliers of valid inequalities whose sum is exactly scale · (form - value)."""
-        difference = {column: bound.scale * w for column, w in form.items()}
+        difference = {symbol: bound.scale * w for symbol, w in form.items()}
         difference[0] = difference.get(0, 0) - int(bound.scale * value)
         for name, factor in bound.multipliers.items():
             _add_multiple(difference, self.inequality(name), -factor)
         unlisted = {
-            Inequality("activation", column - self._first) if column else ONE: w
-            for column, w in difference.items()
+            Inequality("activation", symbol - self._first) if symbol else ONE: w
+            for symbol, w in difference.items()
             if w
         }
         return {
@@ -369,13 +369,13 @@ class ValidInequalities:
         table, costs = [[0] * len(unknowns) for _ in rows], [0] * len(unknowns)
         for j, unknown in enumerate(unknowns):
             shift = longest - bits[j]
-            for neuron, column, w in self._entries(unknown):
-                row = costs if neuron is None and column == 0 else table[rows[neuron, column]]
+            for neuron, symbol, w in self._entries(unknown):
+                row = costs if neuron is None and symbol == 0 else table[rows[neuron, symbol]]
                 row[j] = w << shift
         right = [
-            form.get(column, 0) << form_shift if neuron is None else 0 for neuron, column in rows
+            form.get(symbol, 0) << form_shift if neuron is None else 0 for neuron, symbol in rows
         ]
-        is_equation = [0 < column < self._first for _, column in rows]
+        is_equation = [0 < symbol < self._first for _, symbol in rows]
         # The bound is limited to 2^bits_of_form, because there is no largest bound if the guard is
         # never active.
         constant, limit = form.get(0, 0), 1 << bits_of_form
@@ -428,21 +428,21 @@ class ValidInequalities:
         return [(name, form) for name, form in forms if form.keys() <= allowed]
 
     def _program_rows(self, scope: _ProgramScope) -> dict[tuple[int | None, int], int]:
-        """Return the index of the program's row for each sum and each column of forms.
+        """Return the index of the program's row for each sum and each symbol.
 
         The sum that bounds the given form has the key None, and the sum of a derived inequality its
         neuron number. The constant of the first sum has no row, because it is maximised.
         """
         keys: list[tuple[int | None, int]] = [
-            (None, column) for column in range(1, self._first + scope.stop)
+            (None, symbol) for symbol in range(1, self._first + scope.stop)
         ]
         for k in scope.derived_for:
-            keys += [(k, column) for column in range(self._first)]
+            keys += [(k, symbol) for symbol in range(self._first)]
             keys += [(k, self._first + j) for j in self._readable_neurons(scope, k)]
         return {key: index for index, key in enumerate(keys)}
 
     def _entries(self, unknown: _Unknown) -> Iterator[tuple[int | None, int, int]]:
-        """Yield the entries (key of the sum, column of forms, coefficient) of an unknown.
+        """Yield the entries (key of the sum, symbol, coefficient) of an unknown.
 
         The sum with the key None, which contains G - q d a of each derived inequality, is at most
         the given form. For each derived inequality, q t - G plus the sum that is subtracted from
@@ -450,14 +450,14 @@ class ValidInequalities:
         """
         neuron, inequality, is_upper, form = unknown
         if neuron is None or (inequality is not None and not is_upper):
-            yield from ((neuron, column, w) for column, w in form.items())
+            yield from ((neuron, symbol, w) for symbol, w in form.items())
         elif inequality is None:  # q; its form is d a - t
             activation = self._first + neuron
             yield None, activation, -form[activation]
-            yield from ((neuron, column, -w) for column, w in form.items() if column != activation)
+            yield from ((neuron, symbol, -w) for symbol, w in form.items() if symbol != activation)
         else:
-            yield from ((None, column, w) for column, w in form.items())
-            yield from ((neuron, column, -w) for column, w in form.items())
+            yield from ((None, symbol, w) for symbol, w in form.items())
+            yield from ((neuron, symbol, -w) for symbol, w in form.items())
 
     def _bound_from(
         self, value: Fraction, unknowns: list[_Unknown], values: list[Fraction], guard: int | None
@@ -524,5 +524,5 @@ def _bits_of_longest(form: Form) -> int:
 
 
 def _add_multiple(sums: Form, form: Form, factor: int) -> None:
-    for column, w in form.items():
-        sums[column] = sums.get(column, 0) + factor * w
+    for symbol, w in form.items():
+        sums[symbol] = sums.get(symbol, 0) + factor * w

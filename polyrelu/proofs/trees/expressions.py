@@ -68,13 +68,13 @@ class Neuron(NamedTuple):
         Number of the network, 0 or 1.
     layer
         Number of the layer, from 1.
-    place
+    index_in_layer
         Index in the layer, from 0.
     """
 
     network: int
     layer: int
-    place: int
+    index_in_layer: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Atom:
     Attributes
     ----------
     symbol
-        The column of the atom in forms.
+        The number by which forms refer to the atom.
     form
         A primitive form over 1, the coordinates and earlier atoms.
     neuron
@@ -174,8 +174,8 @@ class JointNetwork:
         self.common = table.common()
         self._levels = [list(group) for _, group in groupby(self.atoms, key=_level)]
 
-    def number(self, symbol: int) -> int:
-        """Return the number of an atom in certificates, from 0."""
+    def atom_number(self, symbol: int) -> int:
+        """Return the number of an atom in certificates, from 0, given its symbol."""
         return symbol - 1 - self.dimension
 
     @property
@@ -304,7 +304,7 @@ class Term:
 
     @property
     def symbol(self) -> int:
-        """The column of the term in forms."""
+        """The symbol of the term's atom, by which forms refer to the term."""
         return self.atom.symbol
 
 
