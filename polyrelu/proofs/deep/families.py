@@ -164,13 +164,13 @@ class Families:
         return [
             Family(
                 root.neuron,
-                own.masks,
-                own.active,
-                own.inactive,
+                growing.masks,
+                growing.active,
+                growing.inactive,
                 chain_lengths[levels.root(root)],
-                own.oriented,
+                growing.oriented,
             )
-            for root, own in self._growing.items()
+            for root, growing in self._growing.items()
         ]
 
     def _add_piece(self, piece: Piece) -> None:

@@ -106,12 +106,12 @@ def sign_rank_deficit(
         system = _sign_system(deep_network, layer, v, unresolved)
         if system.own_deficit:
             continue
-        own = v.crossed_by & unresolved
-        if len(system.remaining) == own.bit_count():
+        crossing_v = v.crossed_by & unresolved
+        if len(system.remaining) == crossing_v.bit_count():
             return 0
         if alone_only:
             continue
-        crossing |= own
+        crossing |= crossing_v
         together = eliminate_mod([*together, *system.remaining], 0, deep_network.prime)[1]
         deficit = crossing.bit_count() - len(together)
         if not deficit:
@@ -222,11 +222,11 @@ def _equations(
     start, width = deep_network.starts[layer - 1], deep_network.widths[layer]
     kept = ((1 << start) - 1) | (relevant & deep_network.layer_mask[layer])
     different = list({mask & kept: mask for mask in masks}.values())
-    least, most = ranks
-    count = min(deep_network.network.inputs, most + SETTINGS.spare_equations)
+    least, largest = ranks
+    count = min(deep_network.network.inputs, largest + SETTINGS.spare_equations)
     if count * len(different) < least:
         return
-    pieces_per_block = -(-(most + SETTINGS.spare_equations) // count)
+    pieces_per_block = -(-(largest + SETTINGS.spare_equations) // count)
     for first in range(0, len(different), pieces_per_block):
         yield [
             (_layer_part(mask, start, width), deep_network.gradients(layer, mask, count).T)
@@ -242,7 +242,7 @@ def _layer_part(mask: int, start: int, width: int) -> NDArray[np.bool_]:
     return np.unpackbits(text, count=width, bitorder="little").view(np.bool_)
 
 
-def join_by_weights(deep_network: DeepNetwork, layer: int, found: LayerEvidence) -> list[Family]:
+def join_by_weights(deep_network: DeepNetwork, layer: int, evidence: LayerEvidence) -> list[Family]:
     """Determine the weights of the neurons of a layer ℓ ≥ 2, and join families by weights.
 
     Parameters
@@ -251,20 +251,20 @@ def join_by_weights(deep_network: DeepNetwork, layer: int, found: LayerEvidence)
         The network.
     layer
         The layer ℓ.
-    found
-        The evidence so far; it is changed.
+    evidence
+        The evidence so far; its dictionaries are changed.
 
     Returns
     -------
     list of Family
         The families that were joined, in an order in which that is allowed.
     """
-    neurons = [neuron for neuron in deep_network.neurons_in(layer) if neuron in found.chosen]
+    neurons = [neuron for neuron in deep_network.neurons_in(layer) if neuron in evidence.chosen]
     for neuron in neurons:
-        found.chosen[neuron] = with_determined_weights(deep_network, found.chosen[neuron])
-    if not all_have_full_chains(deep_network, deep_network.neurons_in(layer), found.chosen):
+        evidence.chosen[neuron] = with_determined_weights(deep_network, evidence.chosen[neuron])
+    if not all_have_full_chains(deep_network, deep_network.neurons_in(layer), evidence.chosen):
         return []
-    determined = {neuron: found.chosen[neuron].determined_weights for neuron in neurons}
+    determined = {neuron: evidence.chosen[neuron].determined_weights for neuron in neurons}
     if all(determined[neuron] == deep_network.mask_before(neuron) for neuron in neurons):
         return []
     if not are_pairwise_distinguished(deep_network, neurons, determined):
@@ -272,12 +272,12 @@ def join_by_weights(deep_network: DeepNetwork, layer: int, found: LayerEvidence)
     joined = join_families(
         deep_network,
         neurons,
-        found.chosen,
-        found.unjoined,
+        evidence.chosen,
+        evidence.unjoined,
         lambda candidate: with_determined_weights(deep_network, candidate),
     )
     for neuron in neurons:
-        found.chosen[neuron] = with_determined_weights(deep_network, found.chosen[neuron])
+        evidence.chosen[neuron] = with_determined_weights(deep_network, evidence.chosen[neuron])
     return joined
 
 

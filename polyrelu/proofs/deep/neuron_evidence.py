@@ -133,10 +133,12 @@ def layer_evidence(deep_network: DeepNetwork, families: Iterable[Family]) -> Lay
     for family in families:
         by_neuron[family.neuron].append(family)
     result = LayerEvidence({}, defaultdict(list), [])
-    for neuron, own in by_neuron.items():
-        best = max(own, key=lambda family: _preference(deep_network, family))
+    for neuron, families_of_neuron in by_neuron.items():
+        best = max(families_of_neuron, key=lambda family: _preference(deep_network, family))
         others = [
-            family for family in own if family is not best and has_full_chain(deep_network, family)
+            family
+            for family in families_of_neuron
+            if family is not best and has_full_chain(deep_network, family)
         ]
         others.sort(key=lambda family: _preference(deep_network, family), reverse=True)
         result.chosen[neuron] = NeuronEvidence.of(best)
@@ -192,16 +194,16 @@ def join_families(
     while has_joined:
         later, has_joined = list[NeuronEvidence](), False
         for candidate in waiting:
-            own = chosen[candidate.neuron]
+            joined_so_far = chosen[candidate.neuron]
             if determine is None:
-                is_useful, evidence = _adds_evidence(own, candidate), candidate
+                is_useful, evidence = _adds_evidence(joined_so_far, candidate), candidate
             else:
-                is_useful = bool(candidate.active & ~own.determined_weights)
+                is_useful = bool(candidate.active & ~joined_so_far.determined_weights)
                 evidence = determine(candidate) if is_useful else candidate
             if not is_useful:
                 continue
             if _can_join(deep_network, neurons, chosen, evidence, determine is not None):
-                chosen[candidate.neuron], has_joined = own.joined_with(evidence), True
+                chosen[candidate.neuron], has_joined = joined_so_far.joined_with(evidence), True
                 joined += candidate.families
             else:
                 later.append(evidence)
@@ -263,12 +265,12 @@ def _preference(deep_network: DeepNetwork, family: Family) -> tuple[bool, int, i
     )
 
 
-def _adds_evidence(own: NeuronEvidence, candidate: NeuronEvidence) -> bool:
+def _adds_evidence(joined: NeuronEvidence, candidate: NeuronEvidence) -> bool:
     """Return whether a family adds active or crossing neurons, or an orientation."""
     return bool(
-        candidate.active & ~own.active
-        or candidate.crossed_by & ~own.crossed_by
-        or (candidate.oriented and not own.oriented)
+        candidate.active & ~joined.active
+        or candidate.crossed_by & ~joined.crossed_by
+        or (candidate.oriented and not joined.oriented)
     )
 
 

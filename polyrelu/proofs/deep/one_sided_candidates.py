@@ -67,8 +67,8 @@ def _candidates_of(
     neuron_id, guard = missing.neuron_id, missing.input_id
     if neuron_id is None or missing.kind not in ("piece", "active") or neuron_id.layer == 1:
         return
-    own = activity[:, deep_network.number_of(neuron_id)]
+    is_active = activity[:, deep_network.number_of(neuron_id)]
     if guard is not None:
-        own = own[activity[:, deep_network.number_of(guard)]]
-    if len(own) and own.all() == own.any():
-        yield OneSidedCandidate(neuron_id, 1 if own[0] else -1, guard)
+        is_active = is_active[activity[:, deep_network.number_of(guard)]]
+    if len(is_active) and is_active.all() == is_active.any():
+        yield OneSidedCandidate(neuron_id, 1 if is_active[0] else -1, guard)

@@ -145,13 +145,13 @@ class Planes:
         """
         for heading in headings:
             try:
-                found = first_zero(
+                zero = first_zero(
                     self.slice(number), self._network.neuron_id(neuron), heading, limit
                 )
             except DomainError:
                 continue
-            if found is not None:
-                return found
+            if zero is not None:
+                return zero
         return None
 
     def piece_point(self, number: int, piece: Piece) -> PlanePoint | None:

@@ -173,8 +173,8 @@ def extend_to_regular(
         return search
     regular = search.among_regular()
     report = None if progress is None else lambda _: progress(search)
-    found = regular.run(time_limit, SETTINGS.regular_rounds, report)
-    return regular if found.hold else search
+    hypotheses = regular.run(time_limit, SETTINGS.regular_rounds, report)
+    return regular if hypotheses.hold else search
 
 
 def prove_search(search: DeepSearch) -> list[Hypothesis] | Attempt:
@@ -223,9 +223,9 @@ def _evidence(
             )
     ridges = {ridge: search.ridges[ridge] for ridge in selected}
     hypotheses = evaluate(network, selected, Families(network, selected))
-    found = evidence(network, search.planes, ridges, hypotheses, neurons, layers)
+    evidence_of = evidence(network, search.planes, ridges, hypotheses, neurons, layers)
     return [
-        *(Hypothesis(theorem, name, entry) for name, entry in found.items()),
+        *(Hypothesis(theorem, name, entry) for name, entry in evidence_of.items()),
         Hypothesis(theorem, "membership", deep_membership(search.network)),
     ]
 

@@ -381,32 +381,32 @@ class DeepNetwork:
             Shape (n_ℓ, min(count, n_0)).
         """
         key = layer, self.mask_below(mask, layer), count
-        found = self._gradients.get(key)
-        if found is None:
+        gradients = self._gradients.get(key)
+        if gradients is None:
             inputs = self.network.inputs
             columns = np.linspace(0, inputs - 1, min(count, inputs)).astype(np.int64)
             active, product = self.unpack(mask), self._modular[0][:, columns]
             for number in range(2, layer + 1):
                 part = active[self.starts[number - 2] : self.starts[number - 1]]
                 product = np.mod(self._modular[number - 1][:, part] @ product[part], self.prime)
-            found = _remember(self._gradients, key, product.astype(np.int64))
-        return found
+            gradients = _remember(self._gradients, key, product.astype(np.int64))
+        return gradients
 
     # -- floats, which only choose where to search ------------------------------------------------
 
     def float_forms(self, layer: int, mask: int) -> Floats:
         """Return [∇z | z(0)] of all neurons of a hidden layer on a cell, shape (n_ℓ, n_0 + 1)."""
         key = layer, self.mask_below(mask, layer), 0
-        found = self._forms.get(key)
-        if found is None:
+        forms = self._forms.get(key)
+        if forms is None:
             active, product = self.unpack(mask), self._floats[0]
             for number in range(2, layer + 1):
                 part = active[self.starts[number - 2] : self.starts[number - 1]]
                 weights = self._floats[number - 1]
                 product = weights[:, :-1][:, part] @ product[part]
                 product[:, -1] += weights[:, -1]
-            found = _remember(self._forms, key, product)
-        return found
+            forms = _remember(self._forms, key, product)
+        return forms
 
     def float_form(self, neuron: int, mask: int) -> Floats:
         """Return [∇z | z(0)] of one neuron on a cell, shape (n_0 + 1,)."""
@@ -486,11 +486,11 @@ def _float_rows(network: Network) -> list[Floats]:
     If products of the matrices could be too large for floats, the network is scaled by positive
     factors so that its hidden layers have entries below 1.
     """
-    found = [layer.augmented().to_floats() for layer in network.layers]
+    rows_of_layers = [layer.augmented().to_floats() for layer in network.layers]
     with np.errstate(over="ignore"):
-        sizes = [float(np.abs(rows).sum(axis=1).max()) for rows in found[:-1]]
+        sizes = [float(np.abs(rows).sum(axis=1).max()) for rows in rows_of_layers[:-1]]
     if sum(math.log2(max(size, 1.0)) for size in sizes) <= SETTINGS.float_growth:
-        return found
+        return rows_of_layers
     for layer in range(1, network.depth):
         largest = [max(map(abs, row)) for row in network.layers[layer - 1].augmented().rows()]
         network = rescale(network, layer, [_scale_below_one(x) if x else 1 for x in largest])

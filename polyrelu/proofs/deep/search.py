@@ -503,7 +503,7 @@ class _Targets:
     def to_several(self, count: int) -> Floats:
         """Return the least-squares displacement that changes the sign of several values.
 
-        The values are those of the `count` neurons whose zeros are nearest.
+        The values belong to the `count` neurons whose zeros are nearest.
         """
         near = np.argsort(self.distances, kind="stable")[:count]
         changes = -SETTINGS.overshoot * self.values[near]

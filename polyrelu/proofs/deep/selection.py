@@ -94,13 +94,13 @@ def _picked(
     used = _Selection(deep_network, ridges, wanted).used
     for _ in range(SETTINGS.selection_repairs):
         chosen = [ridges[i] for i in sorted(used)]
-        found = evaluate(deep_network, chosen, Families(deep_network, chosen))
-        if is_enough(found):
+        hypotheses = evaluate(deep_network, chosen, Families(deep_network, chosen))
+        if is_enough(hypotheses):
             return chosen
-        more = _indices_at(ridges, _neurons_short_of(deep_network, found))
-        if more <= used:
+        repairs = _indices_at(ridges, _neurons_short_of(deep_network, hypotheses))
+        if repairs <= used:
             return None
-        used |= more
+        used |= repairs
     return None
 
 
@@ -109,10 +109,10 @@ def _indices_at(ridges: Sequence[Ridge], neurons: set[int]) -> set[int]:
     return {i for i, ridge in enumerate(ridges) if ridge.u in neurons or ridge.v in neurons}
 
 
-def _neurons_short_of(deep_network: DeepNetwork, found: DeepHypotheses) -> set[int]:
+def _neurons_short_of(deep_network: DeepNetwork, hypotheses: DeepHypotheses) -> set[int]:
     """Return the numbers of the neurons whose pieces may prove what is missing."""
     neurons: set[int] = set()
-    for missing in found.missing:
+    for missing in hypotheses.missing:
         if missing.neuron_id is None:
             neurons.update(deep_network.neurons_in(missing.layer + 1))
             continue

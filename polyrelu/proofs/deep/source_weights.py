@@ -40,12 +40,12 @@ Sources: TypeAlias = dict[int, list[int]]
 def sources(deep_network: DeepNetwork, chosen: Mapping[int, NeuronEvidence]) -> Sources:
     """Return the sources; there are none if the last hidden layer is the first one."""
     last = deep_network.depth - 1
-    found: Sources = {}
+    neurons_of: Sources = {}
     for neuron in deep_network.neurons_in(last) if last > 1 else ():
         if neuron in chosen:
             for h in bits_of(deep_network.mask_before(neuron) & ~chosen[neuron].active):
-                found.setdefault(h, []).append(neuron)
-    return found
+                neurons_of.setdefault(h, []).append(neuron)
+    return neurons_of
 
 
 def resolved_sources(
@@ -102,12 +102,12 @@ def _rows_are_independent(deep_network: DeepNetwork, chosen: Mapping[int, Neuron
 
 def _facets(unresolved: Sources, ridges: Sequence[Ridge]) -> dict[int, set[int]]:
     """Return, for each source, the masks of known facets on which it alone vanishes."""
-    found: dict[int, set[int]] = {h: set() for h in unresolved}
+    facets: dict[int, set[int]] = {h: set() for h in unresolved}
     for ridge in ridges:
         for neuron in (ridge.u, ridge.v):
             if neuron in unresolved:
-                found[neuron].update(ridge.ray(neuron, active).mask for active in (True, False))
-    return found
+                facets[neuron].update(ridge.ray(neuron, active).mask for active in (True, False))
+    return facets
 
 
 def _is_resolved(

@@ -110,8 +110,8 @@ def one_sided_neurons(
     [(1, -1, 0), (0, -1, 1), (0, 1, 0)]
     """
     return [
-        found.candidate
-        for found in _proved_candidates(ValidInequalities(network), candidates, time_limit, seed)
+        proved.candidate
+        for proved in _proved_candidates(ValidInequalities(network), candidates, time_limit, seed)
     ]
 
 
@@ -141,11 +141,11 @@ def one_sided_moves(
         network, sampled_candidates(network, seed) if candidates is None else candidates
     )
     try:
-        for found in _proved_candidates(inequalities, chosen, time_limit, seed):
-            group = [found]
-            if _needs_a_group(found.candidate):
-                group = groups.setdefault(found.candidate.guard or found.candidate.neuron, [])
-                group.append(found)
+        for proved in _proved_candidates(inequalities, chosen, time_limit, seed):
+            group = [proved]
+            if _needs_a_group(proved.candidate):
+                group = groups.setdefault(proved.candidate.guard or proved.candidate.neuron, [])
+                group.append(proved)
             for explanation, other in _alternatives(network, group, rng):
                 difference = first_difference(network, other)
                 evidence = _evidence(inequalities, group, other)

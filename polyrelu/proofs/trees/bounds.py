@@ -99,19 +99,19 @@ class BoxBounds:
         for inner in self._forms[symbol].columns:
             if inner > self._joint.dimension and inner not in self._bounds:
                 self._prove_bounds(inner, records)
-        found = affine_lower_bound(
+        lower = affine_lower_bound(
             self._forms[symbol], sign, self._forms, self._joint.dimension, self._bounds, self.slopes
         )
-        if found is None:
+        if lower is None:
             return None, {}
-        value = found.coefficients.get(0, Fraction())
-        for column, entry in found.coefficients.items():
+        value = lower.coefficients.get(0, Fraction())
+        for column, entry in lower.coefficients.items():
             if column:
                 side = self._sides.get((column, 1 if entry > 0 else -1))
                 if side is None:
                     return None, {}
                 value += entry * side
-        return value, found.slopes
+        return value, lower.slopes
 
     def _prove_bounds(self, symbol: int, records: list[SignRecord]) -> None:
         """Prove exact bounds of an atom's form on both sides, rounded outwards to short numbers."""

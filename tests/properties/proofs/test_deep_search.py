@@ -22,7 +22,7 @@ from polyrelu.proofs.deep.search import DeepSearch
 from tests.generators.deep_searches import accepted, document
 from tests.generators.ridge_points import ridge_points
 from tests.properties.proofs.test_deep_certificates import hidden
-from tests.properties.proofs.test_deep_parts import random_layers, stays, with_symmetry
+from tests.properties.proofs.test_deep_parts import only_scalings_move, random_layers, with_symmetry
 
 CORNERS = polyrelu.from_arrays(
     [([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])]
@@ -203,9 +203,11 @@ def test_what_is_determined_stays(kind: str) -> None:
             layers = permuted(layers, rng)
         network = polyrelu.from_arrays(layers)
         found = deep_hypotheses(network, ridge_points(network))
-        assert not found.hold or stays(network, network.depth, [])
+        assert not found.hold or only_scalings_move(network, network.depth, [])
         if found.determined.layers:
-            assert stays(network, found.determined.layers, list(found.determined.neurons))
+            assert only_scalings_move(
+                network, found.determined.layers, list(found.determined.neurons)
+            )
             parts += 1
     assert parts or kind == "hidden"
 
