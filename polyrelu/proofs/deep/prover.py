@@ -63,8 +63,8 @@ def prove(
     network
         A plain stack with an affine output, at least one hidden layer and n_0 ≥ 2.
     seed
-        Seed of the search. The ridges that it meets depend on the seed only; how many of them it
-        meets depends on the time.
+        Seed of the search. It determines the sequence of ridges that the search finds; the time
+        determines where this sequence ends.
     time_limit
         Seconds. Without a limit the search ends when it is idle, which may take very long.
 

@@ -8,8 +8,8 @@ section "Pieces, ridges and families".
 
 **Neuron numbers and masks.** Hidden neurons are numbered from 0, layer by layer. A neuron is
 *active* where z > 0 and *inactive* where z < 0. A cell is known by the signs of the hidden neurons
-on it. Searches meet a hundred thousand cells, so signs are stored as a *mask*: an integer whose bit
-w is 1 if neuron w is active. Which neurons vanish is stored beside the mask.
+on it. Searches visit a hundred thousand cells, so signs are stored as a *mask*: an integer whose
+bit w is 1 if neuron w is active. Which neurons vanish is stored beside the mask.
 
 **Good ridges.** Let u = (k, ·) and v = (l, ·) vanish at a ridge, k ≤ l. Four *sectors* lie around
 it, given by the signs of u and v, and four *rays*: u vanishes on two of them, and v on the other

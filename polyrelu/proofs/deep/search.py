@@ -1,7 +1,7 @@
 """The search for ridges that prove the hypotheses of Theorem D (`hypotheses` evaluates them).
 
 A search walks along bent hyperplanes in planes of R^{n_0}, from cell to cell. The signs of a walk
-are exact, so what it meets are ridges; floats choose the planes and nothing else. A change of the
+are exact, so what it finds are ridges; floats choose the planes and nothing else. A change of the
 order in which random numbers are drawn changes the certificates that a seed leads to.
 
 The first planes are random. Then the search looks for what is missing:
@@ -53,7 +53,7 @@ __all__ = ["DeepSearch"]
 
 
 class DeepSearch:
-    """A search for ridges; it can be continued, and the same seed meets the same ridges.
+    """A search for ridges; it can be continued, and the same seed finds the same ridges.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class DeepSearch:
     deep_network
         The network with what is computed once for all of its ridges.
     ridges
-        The ridges that were met, and where.
+        The ridges that were found, each with the location where a walk met it.
     walks
         Number of walks so far.
     random

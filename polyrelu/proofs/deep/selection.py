@@ -1,6 +1,6 @@
 """The selection of few ridges that still prove the hypotheses of Theorem D.
 
-A search meets thousands of ridges, and most of them are not needed. `select_ridges` picks ridges
+A search finds thousands of ridges, and most of them are not needed. `select_ridges` picks ridges
 that are likely to be enough, evaluates the hypotheses at them, adds ridges at the neurons that miss
 something, and leaves out afterwards what can be left out. The evaluation decides: whatever is
 picked, what is returned is enough.

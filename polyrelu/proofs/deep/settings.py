@@ -1,7 +1,7 @@
 """The constants of the deep search: how far it walks, how often it evaluates, what it remembers.
 
 `SETTINGS` is the one instance, which all modules of this folder read. No constant here bears on
-whether a claim is true: a search with other settings meets other ridges, in another order, and the
+whether a claim is true: a search with other settings finds other ridges, in another order, and the
 hypotheses of Theorem D are evaluated exactly at whatever ridges there are. A change of a value does
 change the certificates that a seed leads to.
 """
@@ -129,7 +129,7 @@ class DeepSearchSettings:
         Seconds between two times that a running search is written to its file.
     regular_rounds
         Number of rounds of walks for regular competitors that follow a search which was enough for
-        transversal ones: often these walks meet the few clear ridges that are missing.
+        transversal ones: often these walks find the few clear ridges that are missing.
     named_missing
         Number of missing parts that an attempt names in its reason.
     sampled_sectors
