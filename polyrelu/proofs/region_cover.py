@@ -183,7 +183,7 @@ class _Tree:
             (neuron.layer, neuron.index): column for column, neuron in enumerate(network.neurons())
         }
         self._signs = {
-            atom.symbol: signs[:, columns[atom.neuron.layer, atom.neuron.place]]
+            atom.symbol: signs[:, columns[atom.neuron.layer, atom.neuron.index_in_layer]]
             for atom in self._joint.atoms
         }
         self._highest_level = max((atom.level for atom in self._joint.atoms), default=0)
@@ -204,7 +204,7 @@ class _Tree:
                 (region,) = node.regions.tolist()
                 yield NodeRecord(rounds, None, self._point_of(region))
             else:
-                yield NodeRecord(rounds, self._joint.number(split.symbol))
+                yield NodeRecord(rounds, self._joint.atom_number(split.symbol))
                 waiting += [self._side(node, split, sign) for sign in (-1, 1)]
 
     def _unknown_terms(self, known: KnownSigns) -> list[Term]:

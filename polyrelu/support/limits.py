@@ -25,6 +25,7 @@ __all__ = [
     "SUM_LIMIT",
     "TREE_COST_LIMIT",
     "WIDTH_LIMIT",
+    "cost",
     "is_affordable",
 ]
 
@@ -54,7 +55,11 @@ DEPTH_LIMIT_OF_TREES, TREE_COST_LIMIT = 4_000, 2**39
 #: Maximum number of bytes of a line of a split tree.
 LINE_LIMIT = 1 << 26
 
-#: Maximum cost of one computation of the checker, in the units of `is_affordable`.
+#: The constants of the cost in FORMAT.md §3.6: the cost of an operation on short numbers, in bits,
+#: and the number of bits from which multiplication counts as quadratic.
+_COST_OF_OPERATION, _BITS_OF_LONG_NUMBERS = 64, 2048
+
+#: Maximum cost of one computation of the checker, in the units of `cost`.
 _COST_LIMIT = 2**34
 
 #: Numbers as people write them: an integer, a decimal or a fraction. The bounded number of digits
@@ -62,6 +67,29 @@ _COST_LIMIT = 2**34
 NUMBER = re.compile(
     r"-?[0-9]{1,400}(/[1-9][0-9]{0,399}|(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?)", re.ASCII
 )
+
+
+def cost(operations: int, bits: int) -> int:
+    """Return the cost of a computation of the checker in the unit of FORMAT.md §3.6.
+
+    Parameters
+    ----------
+    operations
+        Number of arithmetic operations.
+    bits
+        Bound on the bits of the numbers.
+
+    Returns
+    -------
+    int
+        operations · (64 + bits) · (1 + ⌊bits / 2048⌋).
+
+    Examples
+    --------
+    >>> cost(2, 36)
+    200
+    """
+    return operations * (_COST_OF_OPERATION + bits) * (1 + bits // _BITS_OF_LONG_NUMBERS)
 
 
 def is_affordable(operations: int, bits: int) -> bool:
@@ -84,4 +112,4 @@ def is_affordable(operations: int, bits: int) -> bool:
     >>> is_affordable(10**6, 60), is_affordable(10**9, 60)
     (True, False)
     """
-    return operations * (64 + bits) * (1 + bits // 2048) <= _COST_LIMIT
+    return cost(operations, bits) <= _COST_LIMIT

@@ -262,7 +262,7 @@ def test_what_is_proved_in_part_is_said(folder: Path, capsys: pytest.CaptureFixt
     }
     assert found["certificate"] == "part.json"
     attempts = {attempt["theorem"]: attempt for attempt in found["attempts"]}
-    assert attempts["deep"]["missing"] == ["(1, 2) is not on at any known piece of (2, 1)"]
+    assert attempts["deep"]["missing"] == ["(1, 2) is active at no known piece of (2, 1)"]
     shown = run(capsys, "show", "part.json")
     assert shown[0] == 0
 

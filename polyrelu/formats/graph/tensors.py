@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from polyrelu.errors import NetworkError
 from polyrelu.exact import AnyMatrix, FloatFormat, RationalMatrix, SparseMatrix, inverse_root, stack
 from polyrelu.formats.graph.constants import reciprocals
+from polyrelu.formats.graph.float_error import BOUNDED, float_arithmetic
 from polyrelu.formats.graph.operations import (
     Add,
     Clip,
@@ -36,13 +37,16 @@ from polyrelu.formats.graph.values import Graph, Value
 from polyrelu.support.typing import Array, Indices
 
 __all__ = [
+    "QUOTIENT_ROUNDINGS",
     "Pads",
     "Window",
     "add",
     "add_constant",
     "add_to_product",
+    "arithmetics_dividing_by",
     "average_pool",
     "batch_norm",
+    "checked_shape",
     "clip",
     "column",
     "concat",
@@ -51,7 +55,6 @@ __all__ = [
     "divide",
     "indices",
     "leaky_relu",
-    "limited",
     "matmul",
     "matmul_from_left",
     "max_pool",
@@ -62,26 +65,43 @@ __all__ = [
     "relu",
     "reshape",
     "sum_over",
-    "view",
+    "take_entries",
 ]
 
 Pads: TypeAlias = Sequence[tuple[int, int]]
 
 #: Maximum number of nonzero entries of a matrix, or of entries of a table of indices, which takes
 #: about a gigabyte.
-_ENTRY_LIMIT = 10**7
+_MAX_ENTRIES = 10**7
+
+# Values of `Linear.extra_roundings` and `Linear.stretch`. They are justified in
+# docs/theory/rounding.md, section "Operations of a graph".
+
+#: Extra roundings of a quotient by a number of the file, and of a mean.
+QUOTIENT_ROUNDINGS = 2
+#: Extra roundings when a multiple of a tensor is added to a product.
+_SUMMAND_ROUNDINGS = 2
+#: Extra roundings of a product that a runtime multiplies by scale factors.
+_SCALE_ROUNDINGS = 3
+#: Extra roundings of a batch normalisation.
+_NORMALISATION_ROUNDINGS = 10
+#: Factor by which a stretch that is computed in float64 is enlarged.
+_STRETCH_MARGIN = 1 + 2.0**-40
+
+#: Least variance + ε of a batch normalisation.
+_LEAST_VARIANCE = Fraction(1, 2**120)
 
 
 # --- Tables of indices ----------------------------------------------------------------------------
 
 
-def limited(shape: Sequence[int]) -> tuple[int, ...]:
+def checked_shape(shape: Sequence[int]) -> tuple[int, ...]:
     """Return the shape, or raise a `NetworkError` if it has too many entries.
 
     Readers call this before they make an array, because a small file can ask for a huge one.
     """
-    if math.prod(shape) > _ENTRY_LIMIT:
-        raise NetworkError(f"shape {list(shape)} has more than {_ENTRY_LIMIT} entries")
+    if math.prod(shape) > _MAX_ENTRIES:
+        raise NetworkError(f"shape {list(shape)} has more than {_MAX_ENTRIES} entries")
     return tuple(shape)
 
 
@@ -90,8 +110,8 @@ def indices(shape: tuple[int, ...]) -> Indices:
     return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
 
 
-def view(graph: Graph, x: Value, chosen: Indices) -> Value:
-    """Return the tensor with the entries of x that a table of indices names; index -1 gives 0."""
+def take_entries(graph: Graph, x: Value, chosen: Indices) -> Value:
+    """Return the tensor of the entries of x that a table of indices names; index -1 gives 0."""
     flat = np.ascontiguousarray(chosen, dtype=np.int64).reshape(-1)
     if np.array_equal(flat, np.arange(x.size)):
         return Value(x.node, chosen.shape)
@@ -119,25 +139,27 @@ def concat(graph: Graph, values: Sequence[Value], axis: int) -> Value:
         raise NetworkError(
             f"cannot concatenate shapes {[list(v.shape) for v in values]} along axis {axis}"
         ) from None
-    return view(graph, graph.join(values), chosen)
+    return take_entries(graph, graph.join(values), chosen)
 
 
 def _broadcast(graph: Graph, values: Sequence[Value]) -> list[Value]:
     """Broadcast values to their common shape."""
     try:
-        shape = limited(np.broadcast_shapes(*(value.shape for value in values)))
+        shape = checked_shape(np.broadcast_shapes(*(value.shape for value in values)))
     except NetworkError:
         raise
     except ValueError:
         shapes = " and ".join(str(list(value.shape)) for value in values)
         raise NetworkError(f"shapes {shapes} do not fit together") from None
-    return [view(graph, value, np.broadcast_to(indices(value.shape), shape)) for value in values]
+    return [
+        take_entries(graph, value, np.broadcast_to(indices(value.shape), shape)) for value in values
+    ]
 
 
 def _with_constant(graph: Graph, x: Value, constant: Array) -> tuple[Value, Array]:
     """Broadcast a value and a constant to their common shape."""
     try:
-        shape = limited(np.broadcast_shapes(x.shape, constant.shape))
+        shape = checked_shape(np.broadcast_shapes(x.shape, constant.shape))
     except NetworkError:
         raise
     except ValueError:
@@ -145,7 +167,7 @@ def _with_constant(graph: Graph, x: Value, constant: Array) -> tuple[Value, Arra
             f"a constant of shape {list(constant.shape)} does not fit a value of shape "
             f"{list(x.shape)}"
         ) from None
-    widened = view(graph, x, np.broadcast_to(indices(x.shape), shape))
+    widened = take_entries(graph, x, np.broadcast_to(indices(x.shape), shape))
     return widened, np.broadcast_to(constant, shape)
 
 
@@ -177,8 +199,8 @@ def _sparse_matrix(
         np.ascontiguousarray(a).reshape(-1) for a in np.broadcast_arrays(rows, columns, weights)
     )
     inside = columns >= 0
-    if int(inside.sum()) > _ENTRY_LIMIT:
-        raise NetworkError(f"its matrix has more than {_ENTRY_LIMIT} entries")
+    if int(inside.sum()) > _MAX_ENTRIES:
+        raise NetworkError(f"its matrix has more than {_MAX_ENTRIES} entries")
     values, denominator = _over_common_denominator(numbers)
     return SparseMatrix.from_entries(
         shape, rows[inside], columns[inside], values[weights[inside]], denominator
@@ -212,20 +234,21 @@ def multiply(
     return graph.add(Linear(matrix, None, None, extra_roundings, stretch), [x], x.shape)
 
 
-def divide(graph: Graph, x: Value, divisors: Array, bounded: set[str]) -> Value:
+def divide(graph: Graph, x: Value, divisors: Array) -> Value:
     """Return x divided by exact numbers, entry by entry.
 
-    `bounded` is `Draft.bounded`. A float format in which a divisor may underflow to 0 is removed
-    from it, because nothing is known about the runtime's quotient then.
+    The rounding of the quotient is bounded in the arithmetics `arithmetics_dividing_by(divisors)`.
     """
-    quotients = reciprocals(divisors)
+    return multiply(graph, x, reciprocals(divisors), extra_roundings=QUOTIENT_ROUNDINGS)
+
+
+def arithmetics_dividing_by(divisors: Array) -> set[str]:
+    """Return the names of the float arithmetics in which no divisor may be taken for 0.
+
+    In the others nothing is known about a runtime's quotient.
+    """
     smallest = min((abs(Fraction(entry)) for entry in divisors.reshape(-1)), default=Fraction(1))
-    bounded -= {
-        name
-        for name, exponent in (("float32", 126), ("float64", 1000))
-        if smallest < Fraction(1, 2**exponent)
-    }
-    return multiply(graph, x, quotients, extra_roundings=2)
+    return {name for name in BOUNDED if smallest >= Fraction(float_arithmetic(name).tiny)}
 
 
 def relu(graph: Graph, x: Value) -> Value:
@@ -246,15 +269,15 @@ def clip(graph: Graph, x: Value, low: Fraction | None, high: Fraction | None) ->
 
 def maximum(graph: Graph, x: Value, y: Value) -> Value:
     """Return max(x, y)."""
-    return _binary(graph, Maximum(), x, y)
+    return _extreme_of_two(graph, Maximum(), x, y)
 
 
 def minimum(graph: Graph, x: Value, y: Value) -> Value:
     """Return min(x, y)."""
-    return _binary(graph, Minimum(), x, y)
+    return _extreme_of_two(graph, Minimum(), x, y)
 
 
-def _binary(graph: Graph, operation: Operation, x: Value, y: Value) -> Value:
+def _extreme_of_two(graph: Graph, operation: Operation, x: Value, y: Value) -> Value:
     """Return the maximum or minimum of two values, which is x itself if both are the same."""
     x, y = _broadcast(graph, [x, y])
     return x if x == y else graph.add(operation, [x, y], x.shape)
@@ -302,7 +325,9 @@ def add_to_product(graph: Graph, product: Value, y: Value, factor: Fraction) -> 
     (source,) = node.inputs
     both = graph.join([Value(source, (graph.nodes[source].size,)), y])
     return graph.add(
-        Linear(matrix, None, None, products.extra_roundings + 2, stretch), [both], product.shape
+        Linear(matrix, None, None, products.extra_roundings + _SUMMAND_ROUNDINGS, stretch),
+        [both],
+        product.shape,
     )
 
 
@@ -321,7 +346,7 @@ def _effect_of_factors(weight: Array, factors: Sequence[Fraction]) -> tuple[int,
     for factor in factors:
         if factor:
             stretch *= max(1.0, _nearest_float(abs(factor)), _nearest_float(1 / abs(factor)))
-    return 3, stretch * (1 + 2.0**-40)
+    return _SCALE_ROUNDINGS, stretch * _STRETCH_MARGIN
 
 
 def _nearest_float(number: Fraction) -> float:
@@ -358,7 +383,7 @@ def _product_shape(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, 
         batch, terms = (), 0
     if not left or left[-1] != terms:
         raise NetworkError(f"cannot multiply shapes {list(left)} and {list(right)}")
-    limited([*batch, *rows, *columns, terms])
+    checked_shape([*batch, *rows, *columns, terms])
     return (*batch, *rows, *columns)
 
 
@@ -427,7 +452,7 @@ def sum_over(graph: Graph, x: Value, axes: Sequence[int], factor: Fraction, keep
     matrix = _contraction(shape, x.size, columns, np.zeros_like(columns), numbers)
     if factor == 1:
         return _affine(graph, x, matrix, None, shape)
-    return _affine(graph, x, matrix, None, shape, 2, _nearest_float(1 / factor))
+    return _affine(graph, x, matrix, None, shape, QUOTIENT_ROUNDINGS, _nearest_float(1 / factor))
 
 
 # --- Windows --------------------------------------------------------------------------------------
@@ -443,7 +468,7 @@ class Window:
         Size, stride and dilation for each spatial dimension.
     pads
         Number of padding entries before and after, for each spatial dimension.
-    up
+    rounds_up
         Whether the number of windows is rounded up (``ceil_mode``): a last window that overlaps the
         end counts, unless it starts in the padding there.
     """
@@ -452,12 +477,12 @@ class Window:
     strides: Sequence[int]
     dilations: Sequence[int]
     pads: Pads
-    up: bool = False
+    rounds_up: bool = False
 
     def counts(self, sizes: Sequence[int]) -> list[int]:
         """Return the number of windows along each spatial dimension of an input."""
         entries = zip(sizes, self.kernel, self.strides, self.dilations, self.pads, strict=True)
-        return [_num_windows(*entry, self.up) for entry in entries]
+        return [_num_windows(*entry, self.rounds_up) for entry in entries]
 
     def transposed_sizes(self, sizes: Sequence[int], extra: Sequence[int]) -> list[int]:
         """Return the spatial sizes of the output of a transposed convolution.
@@ -479,17 +504,17 @@ def plain_window(kernel: Sequence[int], strides: Sequence[int]) -> Window:
 
 
 def _num_windows(
-    size: int, kernel: int, stride: int, dilation: int, pads: tuple[int, int], up: bool
+    size: int, kernel: int, stride: int, dilation: int, pads: tuple[int, int], rounds_up: bool
 ) -> int:
     """Return the number of windows along one dimension; the arguments are as in `Window`."""
     room = size + sum(pads) - (dilation * (kernel - 1) + 1)
-    count = -(-room // stride) + 1 if up else room // stride + 1
+    count = -(-room // stride) + 1 if rounds_up else room // stride + 1
     if count < 1:
         padded = size + sum(pads)
         raise NetworkError(
             f"a window of size {kernel}, dilation {dilation}, does not fit {padded} entries"
         )
-    return count - 1 if up and (count - 1) * stride >= size + pads[0] else count
+    return count - 1 if rounds_up and (count - 1) * stride >= size + pads[0] else count
 
 
 def _window_table(shape: tuple[int, ...], window: Window) -> Indices:
@@ -498,11 +523,11 @@ def _window_table(shape: tuple[int, ...], window: Window) -> Indices:
     Index -1 marks padding, -2 places beyond the padding, which a last window may reach if the
     number of windows is rounded up.
     """
-    limited(
+    checked_shape(
         [*shape[:2], *(size + sum(pad) for size, pad in zip(shape[2:], window.pads, strict=True))]
     )
     counts = window.counts(shape[2:])
-    limited([*shape[:2], *counts, *window.kernel])
+    checked_shape([*shape[:2], *counts, *window.kernel])
     table = np.pad(indices(shape), [(0, 0), (0, 0), *window.pads], constant_values=-1)
     steps = zip(counts, window.kernel, window.strides, window.dilations, strict=True)
     for axis, (count, width, stride, dilation) in enumerate(steps):
@@ -532,19 +557,24 @@ def conv(
     (1, 1, 2)
     """
     batch, channels, *_ = x.shape
-    filters, own, *widths = kernel.shape
-    if len(x.shape) != kernel.ndim or groups < 1 or channels != own * groups or filters % groups:
+    filters, group_channels, *widths = kernel.shape
+    if (
+        len(x.shape) != kernel.ndim
+        or groups < 1
+        or channels != group_channels * groups
+        or filters % groups
+    ):
         raise NetworkError(
             f"a kernel of shape {list(kernel.shape)} in {groups} groups meets shape {list(x.shape)}"
         )
     table = np.maximum(_window_table(x.shape, window), -1)
     places = table.shape[2 : 2 + len(widths)]
-    limited([batch, kernel.size, *places])
-    table = table.reshape(batch, groups, own, math.prod(places), math.prod(widths))
+    checked_shape([batch, kernel.size, *places])
+    table = table.reshape(batch, groups, group_channels, math.prod(places), math.prod(widths))
     # Axes of the result: batch, group, filter of the group, position. Axes of the sum: channel of
     # the group, offset in the window.
     columns = table.transpose(0, 1, 3, 2, 4)[:, :, None]
-    weights = indices(kernel.shape).reshape(1, groups, filters // groups, 1, own, -1)
+    weights = indices(kernel.shape).reshape(1, groups, filters // groups, 1, group_channels, -1)
     shape = (batch, filters, *places)
     rows = indices((batch, groups, filters // groups, math.prod(places)))[..., None, None]
     matrix = _sparse_matrix((math.prod(shape), x.size), rows, columns, weights, kernel)
@@ -566,10 +596,15 @@ def conv_transpose(
     The shapes are (batch, C, …) for x, (C, M / groups, …) for the kernel and (M,) for the bias.
     """
     batch, channels, *sizes = x.shape
-    own, filters, *widths = kernel.shape
-    limited([batch, *kernel.shape, *sizes])
-    limited([batch, filters * groups, *(max(size, 0) for size in spatial)])
-    if len(x.shape) != kernel.ndim or groups < 1 or channels != own or channels % groups:
+    kernel_channels, filters, *widths = kernel.shape
+    checked_shape([batch, *kernel.shape, *sizes])
+    checked_shape([batch, filters * groups, *(max(size, 0) for size in spatial)])
+    if (
+        len(x.shape) != kernel.ndim
+        or groups < 1
+        or channels != kernel_channels
+        or channels % groups
+    ):
         raise NetworkError(
             f"a kernel of shape {list(kernel.shape)} in {groups} groups meets shape {list(x.shape)}"
         )
@@ -647,11 +682,11 @@ def _maxima_of_groups(graph: Graph, x: Value, members: Indices) -> Value:
         pairs, numbers = np.unique(
             np.stack([first, second], axis=-1)[second >= 0], axis=0, return_inverse=True
         )
-        left, right = (view(graph, pool, pairs[:, side]) for side in (0, 1))
+        left, right = (take_entries(graph, pool, pairs[:, side]) for side in (0, 1))
         members = first.copy()
         members[second >= 0] = pool.size + numbers.reshape(-1)
         pool = graph.join([pool, maximum(graph, left, right)])
-    return view(graph, pool, members[:, 0])
+    return take_entries(graph, pool, members[:, 0])
 
 
 def average_pool(graph: Graph, x: Value, window: Window, count_padding: bool) -> Value:
@@ -664,7 +699,7 @@ def average_pool(graph: Graph, x: Value, window: Window, count_padding: bool) ->
         raise NetworkError("a window lies in the padding altogether")
     numbers = np.array([Fraction(1, int(count)) for count in counts], dtype=object)
     matrix = _contraction(shape, x.size, members, np.arange(len(members))[:, None], numbers)
-    return _affine(graph, x, matrix, None, shape, 2, float(counts.max()))
+    return _affine(graph, x, matrix, None, shape, QUOTIENT_ROUNDINGS, float(counts.max()))
 
 
 def batch_norm(
@@ -675,12 +710,12 @@ def batch_norm(
     mean: Array,
     variance: Array,
     epsilon: Fraction,
-    to: FloatFormat,
+    root_format: FloatFormat,
 ) -> tuple[Value, int]:
     """Return the batch normalisation of x, and the number of factors that had to be rounded.
 
     Each channel becomes (x - mean) / √(variance + ε) · scale + bias. A factor 1/√(variance + ε)
-    that is irrational is rounded to the format `to`.
+    that is irrational is rounded to `root_format`.
     """
     channels = x.shape[1] if len(x.shape) > 1 else 0
     if not scale.shape == bias.shape == mean.shape == variance.shape == (channels,):
@@ -690,12 +725,12 @@ def batch_norm(
         )
     variances = list(column(variance).entries())
     squares = [entry + epsilon for entry in variances]
-    if min(variances) < 0 or min(squares) < Fraction(1, 2**120):
+    if min(variances) < 0 or min(squares) < _LEAST_VARIANCE:
         raise NetworkError(
             "a variance is negative, or variance + epsilon is below 2^-120: no runtime can divide "
             "by it"
         )
-    roots = [inverse_root(square, to) for square in squares]
+    roots = [inverse_root(square, root_format) for square in squares]
     rounded = sum(root * root * square != 1 for root, square in zip(roots, squares, strict=True))
     factors = [g * root for g, root in zip(column(scale).entries(), roots, strict=True)]
     shifts = [m * f for m, f in zip(column(mean).entries(), factors, strict=True)]
@@ -709,7 +744,13 @@ def batch_norm(
         for numbers in (factors, offsets, spreads)
     ]
     matrix = SparseMatrix.diagonal(spread_out[0])
-    linear = Linear(matrix, spread_out[1], spread_out[2], 10, _stretch_of_norm(scale, mean, roots))
+    linear = Linear(
+        matrix,
+        spread_out[1],
+        spread_out[2],
+        _NORMALISATION_ROUNDINGS,
+        _stretch_of_norm(scale, mean, roots),
+    )
     return graph.add(linear, [x], x.shape), rounded
 
 
@@ -725,4 +766,4 @@ def _stretch_of_norm(scale: Array, mean: Array, roots: Sequence[Fraction]) -> fl
     )
     stretch = (1 + largest_mean) * max(1.0, largest_scale)
     largest = max(1.0, *reciprocals_of_deviations)
-    return stretch * largest * max(1.0, 1 / min(reciprocals_of_deviations)) * (1 + 2.0**-40)
+    return stretch * largest * max(1.0, 1 / min(reciprocals_of_deviations)) * _STRETCH_MARGIN

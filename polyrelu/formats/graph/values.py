@@ -1,7 +1,7 @@
 """A network file as a graph of tensor operations: what readers build before layers are formed.
 
 A `Value` is a tensor with the shape that the file gives it; its entries are numbered in row-major
-order. The nodes of a `Graph` stand in an order in which they can be evaluated, and numbers of the
+order. The nodes of a `Graph` are in an order in which they can be evaluated, and numbers of the
 file stay numpy arrays until an operation needs them as exact numbers.
 """
 

@@ -441,7 +441,11 @@ def _hard_sigmoid(call: LayerCall, x: Value) -> Value:
     slope = Fraction(1, 6) if call.reader.major >= 3 else call.exact("slope", 0.2)
     call.note(f"hard_sigmoid is min(max(x · {slope} + 1/2, 0), 1) in Keras {call.reader.major}")
     scaled = tensors.multiply(
-        call.graph, x, np.array(slope, dtype=object), extra_roundings=2, stretch=6.0
+        call.graph,
+        x,
+        np.array(slope, dtype=object),
+        extra_roundings=tensors.QUOTIENT_ROUNDINGS,
+        stretch=6.0,
     )
     shifted = tensors.add_constant(call.graph, scaled, np.array(Fraction(1, 2), dtype=object))
     return tensors.clip(call.graph, shifted, Fraction(0), Fraction(1))
@@ -545,7 +549,7 @@ def _channels_first(call: LayerCall, rank: int) -> Value:
     return (
         x
         if _has_channels_first(call)
-        else tensors.view(call.graph, x, np.moveaxis(tensors.indices(x.shape), -1, 1))
+        else tensors.take_entries(call.graph, x, np.moveaxis(tensors.indices(x.shape), -1, 1))
     )
 
 
@@ -554,7 +558,7 @@ def _restored_channels(call: LayerCall, x: Value) -> Value:
     return (
         x
         if _has_channels_first(call)
-        else tensors.view(call.graph, x, np.moveaxis(tensors.indices(x.shape), 1, -1))
+        else tensors.take_entries(call.graph, x, np.moveaxis(tensors.indices(x.shape), 1, -1))
     )
 
 
@@ -592,7 +596,7 @@ def _conv(rank: int) -> Handler:
         )
         own = x.shape[1] // groups
         kernel, bias = _kernel_and_bias(call, "kernel", (*window.kernel, own, filters), filters)
-        tensors.limited([kernel.size, *window.counts(x.shape[2:])])
+        tensors.checked_shape([kernel.size, *window.counts(x.shape[2:])])
         return _convolved(call, x, np.moveaxis(kernel, (-1, -2), (0, 1)), bias, window, groups)
 
     return handler
@@ -609,7 +613,7 @@ def _depthwise_conv(rank: int) -> Handler:
         stored, bias = _kernel_and_bias(
             call, "depthwise_kernel", (*window.kernel, channels, each), channels * each
         )
-        tensors.limited([stored.size, *window.counts(x.shape[2:])])
+        tensors.checked_shape([stored.size, *window.counts(x.shape[2:])])
         kernel = np.moveaxis(stored, (-2, -1), (0, 1)).reshape(channels * each, 1, *window.kernel)
         return _convolved(call, x, kernel, bias, window, channels)
 
@@ -682,7 +686,7 @@ def _batch_norm(call: LayerCall) -> Value:
             f"axis {shown(str(axis))} is not supported; expected one axis after the batch"
         )
     x, rounding = call.x, call.reader.options.rounding
-    moved = tensors.view(call.graph, x, np.moveaxis(tensors.indices(x.shape), axis, 1))
+    moved = tensors.take_entries(call.graph, x, np.moveaxis(tensors.indices(x.shape), axis, 1))
     channels = moved.shape[1]
     wanted = ["gamma"] * call.flag("scale", True) + ["beta"] * call.flag("center", True)
     names = [*wanted, "moving_mean", "moving_variance"]
@@ -698,7 +702,9 @@ def _batch_norm(call: LayerCall) -> Value:
         call.graph, moved, scale, bias, mean, variance, epsilon, rounding.roots
     )
     _record_roots(call, rounded, channels)
-    return tensors.view(call.graph, normed, np.moveaxis(tensors.indices(normed.shape), 1, axis))
+    return tensors.take_entries(
+        call.graph, normed, np.moveaxis(tensors.indices(normed.shape), 1, axis)
+    )
 
 
 def _record_roots(call: LayerCall, rounded: int, count: int) -> None:
@@ -732,13 +738,13 @@ def _normalization(call: LayerCall) -> Value:
     others = [axis for axis in range(1, len(x.shape)) if axis not in kept]
     table = np.transpose(tensors.indices(x.shape), (*kept, *others, 0)).reshape(1, count, -1)
     roots = call.reader.options.rounding.roots
-    moved = tensors.view(call.graph, x, table)
+    moved = tensors.take_entries(call.graph, x, table)
     flat_mean = mean.reshape(-1)
     normed, rounded = tensors.batch_norm(
         call.graph, moved, one, 0 * one, flat_mean, squares, Fraction(0), roots
     )
     _record_roots(call, rounded, count)
-    return tensors.view(call.graph, normed, np.argsort(table.reshape(-1)).reshape(x.shape))
+    return tensors.take_entries(call.graph, normed, np.argsort(table.reshape(-1)).reshape(x.shape))
 
 
 def _bounded_variances(call: LayerCall, variances: list[Fraction]) -> list[Fraction]:
@@ -827,7 +833,7 @@ def _flatten(call: LayerCall) -> Value:
         table = np.moveaxis(
             table, 1, -1
         )  # channels are last in the result, whatever they are before
-    return tensors.view(call.graph, call.x, table.reshape(1, -1))
+    return tensors.take_entries(call.graph, call.x, table.reshape(1, -1))
 
 
 def _reshape(call: LayerCall) -> Value:
@@ -849,7 +855,9 @@ def _permute(call: LayerCall) -> Value:
         raise call.fail(
             f"dims {dims} do not name the axes of a value of shape {list(call.x.shape)}, from 1"
         )
-    return tensors.view(call.graph, call.x, np.transpose(tensors.indices(call.x.shape), (0, *dims)))
+    return tensors.take_entries(
+        call.graph, call.x, np.transpose(tensors.indices(call.x.shape), (0, *dims))
+    )
 
 
 def _per_axis(call: LayerCall, rank: int, amounts: Pads) -> Pads:
@@ -865,10 +873,10 @@ def _per_axis(call: LayerCall, rank: int, amounts: Pads) -> Pads:
 def _zero_padding(rank: int) -> Handler:
     def handler(call: LayerCall) -> Value:
         amounts = _per_axis(call, rank, call.amounts("padding", rank))
-        tensors.limited(
+        tensors.checked_shape(
             [size + sum(pair) for size, pair in zip(call.x.shape, amounts, strict=True)]
         )
-        return tensors.view(
+        return tensors.take_entries(
             call.graph, call.x, np.pad(tensors.indices(call.x.shape), amounts, constant_values=-1)
         )
 
@@ -881,7 +889,7 @@ def _cropping(rank: int) -> Handler:
         table = tensors.indices(call.x.shape)
         for axis, (first, last) in enumerate(amounts):
             table = np.take(table, range(first, table.shape[axis] - last), axis=axis)
-        return tensors.view(call.graph, call.x, table)
+        return tensors.take_entries(call.graph, call.x, table)
 
     return handler
 
@@ -928,7 +936,13 @@ _add = _on_all_inputs(tensors.add)
 def _average(call: LayerCall) -> Value:
     count = len(call.inputs)
     share = np.array(Fraction(1, count), dtype=object)
-    return tensors.multiply(call.graph, _add(call), share, extra_roundings=2, stretch=float(count))
+    return tensors.multiply(
+        call.graph,
+        _add(call),
+        share,
+        extra_roundings=tensors.QUOTIENT_ROUNDINGS,
+        stretch=float(count),
+    )
 
 
 def _concatenate(call: LayerCall) -> Value:

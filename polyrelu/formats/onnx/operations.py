@@ -228,7 +228,7 @@ def _rearranged(node: OnnxNode, table: Indices) -> Operand:
     """Return the entries of input 0 that a table of indices names, in the shape of the table."""
     operand = node.input(0)
     if isinstance(operand, Value):
-        return tensors.view(node.graph, operand, table)
+        return tensors.take_entries(node.graph, operand, table)
     # For a table without dimensions numpy gives a scalar, not an array.
     return np.asarray(operand.reshape(-1)[table])
 
@@ -329,7 +329,9 @@ def _gather(node: OnnxNode) -> Operand:
     chosen = node.array(1)
     if chosen.dtype.kind not in "iu":
         raise node.fail("its indices are not integers")
-    tensors.limited([*table.shape[:axis], *chosen.shape, *table.shape[axis % table.ndim + 1 :]])
+    tensors.checked_shape(
+        [*table.shape[:axis], *chosen.shape, *table.shape[axis % table.ndim + 1 :]]
+    )
     return _rearranged(node, _not_empty(node, np.take(table, chosen.astype(np.int64), axis=axis)))
 
 
@@ -350,7 +352,7 @@ def _split(node: OnnxNode) -> list[Operand]:
 
 def _expand(node: OnnxNode) -> Operand:
     table = _input_table(node)
-    shape = tensors.limited(np.broadcast_shapes(table.shape, tuple(node.integers(1))))
+    shape = tensors.checked_shape(np.broadcast_shapes(table.shape, tuple(node.integers(1))))
     return _rearranged(node, np.broadcast_to(table, shape))
 
 
@@ -358,7 +360,7 @@ def _tile(node: OnnxNode) -> Operand:
     repeats = node.integers(1)
     if len(repeats) != len(node.input(0).shape) or min(repeats, default=1) < 1:
         raise node.fail(f"repeats {repeats} of a value of shape {list(node.input(0).shape)}")
-    tensors.limited(
+    tensors.checked_shape(
         [size * times for size, times in zip(node.input(0).shape, repeats, strict=True)]
     )
     return _rearranged(node, np.tile(_input_table(node), repeats))
@@ -375,7 +377,7 @@ def _pad(node: OnnxNode) -> Operand:
     pads = [(0, 0)] * table.ndim
     for i, axis in enumerate(axes):
         pads[axis] = (amounts[i], amounts[i + len(axes)])
-    tensors.limited([size + sum(pad) for size, pad in zip(table.shape, pads, strict=True)])
+    tensors.checked_shape([size + sum(pad) for size, pad in zip(table.shape, pads, strict=True)])
     if mode in ("reflect", "edge", "wrap"):
         return _rearranged(node, np.pad(table, pads, mode=cast(Any, mode)))
     if mode != "constant":
@@ -385,7 +387,7 @@ def _pad(node: OnnxNode) -> Operand:
         fill = node.number("value", 0.0)
     else:
         fill = next(iter(tensors.column(node.weights(2)).entries())) if node.has(2) else Fraction(0)
-    result = tensors.view(node.graph, node.value(0), padded)
+    result = tensors.take_entries(node.graph, node.value(0), padded)
     if not fill:
         return result
     filling = np.array(
@@ -399,7 +401,7 @@ def _concat(node: OnnxNode) -> Operand:
     operands = [node.input(i) for i in range(len(node.proto.input))]
     constants = [operand for operand in operands if not isinstance(operand, Value)]
     if len(constants) == len(operands):
-        tensors.limited([sum(constant.size for constant in constants)])
+        tensors.checked_shape([sum(constant.size for constant in constants)])
         return np.concatenate(constants, axis=axis)
     values = [node.reader.as_value(operand) for operand in operands]
     return tensors.concat(node.graph, values, axis)
@@ -418,7 +420,7 @@ def _constant_of_shape(node: OnnxNode) -> Operand:
     shape = node.integers(0)
     if min(shape, default=0) < 0:
         raise node.fail(f"shape {shape[:8]} has a negative size")
-    tensors.limited(shape)
+    tensors.checked_shape(shape)
     return np.full(shape, fill.ravel()[0], fill.dtype)
 
 
@@ -492,9 +494,9 @@ def _mul_values(node: OnnxNode, x: Operand, y: Operand) -> Operand:
 def _div_values(node: OnnxNode, x: Operand, y: Operand) -> Operand:
     if isinstance(y, Value):
         raise node.fail("division by a value that depends on the input is not affine")
-    return tensors.divide(
-        node.graph, cast(Value, x), exact(_counted_numbers(node, y)), node.reader.draft.bounded
-    )
+    divisors = exact(_counted_numbers(node, y))
+    node.reader.draft.bounded &= tensors.arithmetics_dividing_by(divisors)
+    return tensors.divide(node.graph, cast(Value, x), divisors)
 
 
 def _div_constants(x: Any, y: Any) -> Any:
@@ -523,7 +525,11 @@ def _mean(node: OnnxNode) -> Operand:
     count = len(node.proto.input)
     share = np.array(Fraction(1, count), dtype=object)
     return tensors.multiply(
-        node.graph, cast(Value, _sum(node)), share, extra_roundings=2, stretch=float(count)
+        node.graph,
+        cast(Value, _sum(node)),
+        share,
+        extra_roundings=tensors.QUOTIENT_ROUNDINGS,
+        stretch=float(count),
     )
 
 
@@ -767,7 +773,7 @@ def _broadcast_value(node: OnnxNode, x: Value, product: Value) -> Value:
         raise node.fail(
             f"a value of shape {list(x.shape)} does not fit one of shape {list(product.shape)}"
         ) from None
-    return tensors.view(node.graph, x, table)
+    return tensors.take_entries(node.graph, x, table)
 
 
 def _broadcast_constant(node: OnnxNode, constant: Array, shape: tuple[int, ...]) -> Array:
@@ -799,7 +805,11 @@ def _gemm_operand(node: OnnxNode, position: int, name: str) -> Operand:
         return tensors.reshape(operand, (1, operand.size))
     if len(shape) != 2:
         raise node.fail(f"its input has shape {list(shape)}, expected two dimensions")
-    return tensors.view(node.graph, operand, tensors.indices(shape).T) if transposed else operand
+    return (
+        tensors.take_entries(node.graph, operand, tensors.indices(shape).T)
+        if transposed
+        else operand
+    )
 
 
 def _reduce(mean: bool, since: int) -> Handler:

@@ -139,7 +139,7 @@ def _moved(step: TorchStep, x: Any, table: NDArray[np.int64]) -> Any:
     if isinstance(x, Value):
         if not table.size:
             raise step.fail("nothing is left of the value")
-        return tensors.view(step.graph, x, table)
+        return tensors.take_entries(step.graph, x, table)
     # numpy returns a bare number for an index without dimensions
     return np.asarray(x.reshape(-1)[table])
 
@@ -252,14 +252,16 @@ def _pad(
         raise step.fail(f"padding {list(pad)} of a value of shape {list(x.shape)} is not supported")
     pairs = [(int(pad[i]), int(pad[i + 1])) for i in range(0, len(pad), 2)]
     amounts = [(0, 0)] * (len(x.shape) - len(pairs)) + pairs[::-1]
-    tensors.limited([size + sum(amount) for size, amount in zip(x.shape, amounts, strict=True)])
+    tensors.checked_shape(
+        [size + sum(amount) for size, amount in zip(x.shape, amounts, strict=True)]
+    )
     x, filling = step.value(x), step.number(value or 0)
     if not filling:
-        return tensors.view(
+        return tensors.take_entries(
             step.graph, x, np.pad(tensors.indices(x.shape), amounts, constant_values=-1)
         )
     joined = step.graph.join([x, step.value(np.array([filling], dtype=object))])
-    return tensors.view(
+    return tensors.take_entries(
         step.graph, joined, np.pad(tensors.indices(x.shape), amounts, constant_values=x.size)
     )
 
@@ -335,7 +337,8 @@ def _div(step: TorchStep, x: Any, y: Any) -> Any:
     divisors = exact(step.constant(y))
     if not isinstance(x, Value):
         return _folded(step, lambda a, b: a * reciprocals(b), x, y)
-    return tensors.divide(step.graph, x, divisors, step.reader.draft.bounded)
+    step.reader.draft.bounded &= tensors.arithmetics_dividing_by(divisors)
+    return tensors.divide(step.graph, x, divisors)
 
 
 def _neg(step: TorchStep, x: Any) -> Any:

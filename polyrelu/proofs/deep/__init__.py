@@ -2,6 +2,14 @@
 
 The modules build on each other in this order: `settings`, `ridges`, `families`, `neuron_evidence`,
 `linear_systems` and `source_weights`, `hypotheses`, `planes`, `search`, `checkpoint` and
-`selection`, `evidence`, `prover`; `one_sided_candidates` reads a search that did not succeed. Every
-module uses the words that `ridges` and `families` define. Statement and proof: docs/theory/deep.md.
+`selection`, `evidence`, `prover`; `one_sided_candidates` reads a search that did not succeed.
+Statement and proof: docs/theory/deep.md.
+
+Words. `ridges`, `families` and `neuron_evidence` define the words that all modules and the page
+use; the first table of the page gives the other words that FORMAT.md has for the same things. A
+hidden neuron has a `NeuronId`, which holds its layer and its `index` in the layer, both named as
+everywhere in the package. Masks and certificates need one integer instead: the *neuron number*,
+counted from 0 layer by layer. Arguments named `neuron`, `u`, `v` and `h` are neuron numbers, and
+arguments named `neuron_id` or `input_id` are `NeuronId`s. `DeepNetwork.number_of`, `neuron_id` and
+`index_in_layer` convert between them.
 """

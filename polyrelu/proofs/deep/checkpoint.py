@@ -36,10 +36,10 @@ __all__ = ["load_search", "save_search"]
 _FORMAT = "polyrelu search of ridges 1"
 
 #: Maximum number of bytes that are read as one line; a longer line is refused as it is not JSON.
-_LONGEST_LINE = 1 << 28
+_MAX_LINE_LENGTH = 1 << 28
 
 #: Upper bound of the number of walks in a file.
-_MOST_WALKS = 1 << 60
+_MAX_WALKS = 1 << 60
 
 
 def save_search(search: DeepSearch, path: str | Path) -> None:
@@ -80,7 +80,7 @@ def load_search(
         return search
     try:
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
-            _read(search, seed, iter(lambda: stream.readline(_LONGEST_LINE), b""))
+            _read(search, seed, iter(lambda: stream.readline(_MAX_LINE_LENGTH), b""))
     except _ForeignError as error:
         raise DomainError(f"{file}: {error}") from None
     except (
@@ -100,7 +100,7 @@ def load_search(
 
 
 def _reason(error: Exception) -> str:
-    """The text of an error; a text of its own where Python's would mean nothing to a reader."""
+    """Return the text of an error, or a better one where Python's means nothing to a reader."""
     if isinstance(error, TypeError | LookupError):
         return "an entry is missing or of another kind"
     return " ".join(str(error).split())[:100]
@@ -111,7 +111,7 @@ class _ForeignError(Exception):
 
 
 def _lines(search: DeepSearch) -> Iterator[bytes]:
-    """The lines of the file of a search."""
+    """Yield the lines of the file of a search."""
     header = {
         "format": _FORMAT,
         "network": search.network.sha256,
@@ -148,7 +148,7 @@ def _read(search: DeepSearch, seed: int, lines: Iterator[bytes]) -> None:
     if header["seed"] != seed:
         raise _ForeignError("a search with another seed; give this seed or name another file")
     # first, so that the ridges of the file count as met by the last walk (`DeepSearch.is_idle`)
-    search.walks = _natural(header["walks"], _MOST_WALKS)
+    search.walks = _natural(header["walks"], _MAX_WALKS)
     for line in lines:
         entry = json.loads(line)
         search.planes.append(Plane(*_plane(entry, search.network.inputs)))
@@ -158,7 +158,7 @@ def _read(search: DeepSearch, seed: int, lines: Iterator[bytes]) -> None:
 
 
 def _plane(entry: Mapping[str, Any], inputs: int) -> Iterator[tuple[Any, ...]]:
-    """The point and the directions of a plane."""
+    """Return the point and the directions of a plane."""
     yield _numbers(entry["point"], inputs)
     first, second = [_numbers(direction, inputs) for direction in entry["directions"]]
     if any(entry.denominator != 1 for direction in (first, second) for entry in direction):
@@ -167,7 +167,7 @@ def _plane(entry: Mapping[str, Any], inputs: int) -> Iterator[tuple[Any, ...]]:
 
 
 def _numbers(entries: Sequence[str], count: int) -> tuple[Fraction, ...]:
-    """A list of rational numbers of the given length."""
+    """Return a list of rational numbers of the given length."""
     if (
         not isinstance(entries, list)
         or len(entries) != count
@@ -180,7 +180,7 @@ def _numbers(entries: Sequence[str], count: int) -> tuple[Fraction, ...]:
 def _ridges(
     search: DeepSearch, entries: Iterable[Sequence[Any]]
 ) -> Iterator[tuple[Ridge, Location]]:
-    """The ridges of the plane that was read last, with types and locations."""
+    """Return the ridges of the plane that was read last, with types and locations."""
     size = search.deep_network.size
     for u, v, mask_text, s, t in entries:
         mask = int(mask_text, 16)

@@ -88,7 +88,7 @@ def evidence(
 def _slices(
     planes: Sequence[Plane], ridges: Mapping[Ridge, Location]
 ) -> tuple[list[dict[str, Any]], list[Ridge]]:
-    """The planes that have ridges, with these ridges; and the ridges in the order of the file."""
+    """Return the planes that have ridges, with these ridges, and the ridges in the file's order."""
     by_plane: dict[int, list[Ridge]] = {}
     for ridge, location in ridges.items():
         by_plane.setdefault(location.plane, []).append(ridge)

@@ -1,8 +1,9 @@
 """Families of pieces, and chains of families through the layers (Theorem D).
 
 All pieces of a *family* belong to one neuron of every competitor, and *chains* bound the layer of
-that neuron from above. Ridges can be added to `Families` at any time, which the search does; it
-then asks for all families anew. Mathematics: docs/theory/deep.md, section "What is seen of θ".
+that neuron from above. Ridges can be added to `Families` at any time, which the search does;
+`Families.all` is then called again. Mathematics: docs/theory/deep.md, section "Pieces, ridges and
+families".
 
 *Families* are the connected components of the pieces of one neuron under the links of good ridges.
 *Levels* are the connected components of families under crossings of type A, where two neurons of
@@ -163,13 +164,13 @@ class Families:
         return [
             Family(
                 root.neuron,
-                own.masks,
-                own.active,
-                own.inactive,
+                growing.masks,
+                growing.active,
+                growing.inactive,
                 chain_lengths[levels.root(root)],
-                own.oriented,
+                growing.oriented,
             )
-            for root, own in self._growing.items()
+            for root, growing in self._growing.items()
         ]
 
     def _add_piece(self, piece: Piece) -> None:
@@ -207,7 +208,7 @@ class Families:
         return levels
 
     def _chain_lengths(self, levels: _DisjointSets[Piece]) -> defaultdict[Piece, int]:
-        """Number of steps of the longest chain up from each level.
+        """Return the number of steps of the longest chain up from each level.
 
         All families of a level lie in one layer of the network, and crossings lead to later layers,
         so one pass through the layers from the last one to the first one is enough.

@@ -1,35 +1,28 @@
 """The hypotheses of Theorem D, evaluated exactly at given ridges or rational points.
 
-`evaluate` says which hypotheses hold, what is missing, and what still holds in part. More ridges
-never make a hypothesis false: a longer list gives longer chains, larger families and more
-equations. The theorem leaves the choice of families and the order of joins free; one choice is made
-here, the most promising one, so that in rare cases more ridges prove less *here*. Statement and
-proof: docs/theory/deep.md.
+`evaluate` says which of the conditions (D1), (D2), (D2') and (D3) the ridges prove, which parts are
+missing, and what still follows from the theorem in part. The checker evaluates the same conditions
+by the rules of FORMAT.md §3.9, so a change here needs a change of both.
 
-**Theorem D.** Let θ be a plain stack with hidden layers 1 … L-1 and n_0 ≥ 2. Choose one family
-(`families`) for each hidden neuron v = (ℓ, i), such that
+The theorem, with its proof, is in docs/theory/deep.md; `ridges`, `families` and `neuron_evidence`
+define its words. This module does the following with them.
 
-* (D1) *layers*: a chain of L-1-ℓ steps leads up from its level.
+* It takes the choices of families and of joins that `layer_evidence` and `join_by_weights` make.
+  The theorem leaves these choices free. Further ridges never make a condition of the theorem false,
+  but they may change the choices, so in rare cases more ridges prove less *here*.
+* (D1), *layers*: each hidden neuron has a chosen family with a full chain.
+* (D2), *weights*: each weight W_vh, with h in the layer before v, is nonzero and determined by the
+  pieces of v. A weight on an h that is active at no piece of v is not determined by them, and it is
+  missing unless (D2') applies.
+* (D2'), *sources*: if v is in the last hidden layer, the zeros of such an h may determine the
+  weights on h instead (`source_weights`).
+* (D3), *signs*: for each layer m < L-1, either some neuron of layer m+1 is crossed by all neurons
+  of layer m, or a linear system has only the solution 0 (`linear_systems`).
+* The theorem in part: if a condition fails for some layer, the conditions for earlier layers still
+  determine these layers (`Determined`).
 
-Join other families of the neuron to it, as `neuron_evidence` says; what follows is about the pieces
-of all of them. Suppose that
-
-* (D2) *weights*: if ℓ ≥ 2, then for every neuron h of layer ℓ-1 the weight W_vh is nonzero and
-  determined (`linear_systems`): h is active at some piece, and it crosses, or a linear system has
-  full rank. If ℓ = L-1 and h is active at no piece of v, the weight may be determined by other
-  cells instead (`source_weights`);
-* (D3) *signs*: for each layer m < L-1, all neurons of layer m cross one neuron of layer m+1; or a
-  linear system (`linear_systems`) has only the solution 0.
-
-Then every competitor η with f_η = f_θ has η ~ θ. The competitors are all transversal networks, or
-all regular ones if only clear ridges count as good (`ridges`).
-
-**Signs.** Where the system of (D3) has only the solution 0, other signs in layer m would make a
-weight of the competitor 0. In the first case of (D3) other signs are excluded by the class of
-competitors alone: a network with such signs has a masked product that vanishes, and so has θ.
-
-**In part.** If something is missing in some layer, the hypotheses about the layers before it still
-determine these layers (`Determined`).
+The class of competitors bears on the evaluation in one place only: it decides which ridges are
+good.
 """
 
 from __future__ import annotations
@@ -48,7 +41,6 @@ from polyrelu.proofs.deep.linear_systems import (
     with_determined_weights,
 )
 from polyrelu.proofs.deep.neuron_evidence import (
-    LayerEvidence,
     NeuronEvidence,
     bits_of,
     has_full_chain,
@@ -78,11 +70,12 @@ class Missing:
     Attributes
     ----------
     kind
-        ``piece``: the neuron has no piece, so that no family can be chosen. ``chain`` (D1): the
-        chain up from its family is too short. ``active`` (D2): `input_id` is active at none of its
-        pieces. ``weight`` (D2): its weight on `input_id` is 0. ``independent`` (D2): its weights on
-        some neurons that are active, but do not cross it, are not determined. ``signs`` (D3): the
-        signs of the layer are not determined.
+        ``piece`` (D1): the neuron has no piece, so that no family can be chosen. ``chain`` (D1):
+        the chain up from the chosen family is too short. ``active`` (D2, D2'): `input_id` is active
+        at no piece of the neuron, and its zeros do not determine the weight. ``weight`` (D2): the
+        weight on `input_id` is 0. ``independent`` (D2): the weights on some neurons that are active
+        at pieces, but do not cross, are not determined. ``signs`` (D3): the signs of the layer are
+        not determined.
     layer
         The layer of the neuron, or of the signs.
     neuron_id
@@ -102,13 +95,14 @@ class Missing:
     def __str__(self) -> str:
         neuron, h = _optional_name(self.neuron_id), _optional_name(self.input_id)
         weights = "1 weight" if self.shortfall == 1 else f"{self.shortfall} weights"
+        verb = "is" if self.shortfall == 1 else "are"
         texts: dict[MissingKind, str] = {
             "piece": f"{neuron} has no piece",
             "chain": f"the chain up from {neuron} is too short by {self.shortfall}",
-            "active": f"{h} is not on at any known piece of {neuron}",
+            "active": f"{h} is active at no known piece of {neuron}",
             "weight": f"the weight of {neuron} on {h} is 0",
             "independent": (
-                f"{weights} of {neuron} on neurons that do not cross it: not determined"
+                f"{weights} of {neuron} on neurons that do not cross it {verb} not determined"
             ),
             "signs": (
                 f"the signs of layer {self.layer} are not determined: "
@@ -143,8 +137,8 @@ class DeepHypotheses:
     Attributes
     ----------
     chosen
-        For the number of each neuron with a piece, the evidence of the chosen family and of those
-        that were joined to it.
+        For the number of each neuron with a piece, the evidence of the chosen family and of the
+        families that were joined to it.
     joined_by_crossing, joined_by_weights
         The families that were joined, in an order in which that is allowed.
     missing
@@ -204,61 +198,62 @@ def deep_hypotheses(
     (1, 1) has no piece
     """
     deep_network = DeepNetwork.of(network, among)
-    ridges = [
-        found for point in points if isinstance(found := ridge_at(deep_network, point), Ridge)
-    ]
+    at_points = (ridge_at(deep_network, point) for point in points)
+    ridges = [ridge for ridge in at_points if isinstance(ridge, Ridge)]
     return evaluate(deep_network, ridges, Families(deep_network, ridges))
 
 
 def evaluate(
     deep_network: DeepNetwork, ridges: Sequence[Ridge], families: Families
 ) -> DeepHypotheses:
-    """Evaluate the hypotheses at ridges whose families are already worked out."""
-    found = layer_evidence(deep_network, families.all())
+    """Evaluate the hypotheses at ridges, given the families of these ridges."""
+    evidence = layer_evidence(deep_network, families.all())
     signs = [
         entry
         for layer in range(1, deep_network.depth - 1)
-        for entry in _missing_signs(deep_network, layer, found.chosen)
+        for entry in _missing_signs(deep_network, layer, evidence.chosen)
     ]
-    by_crossing = dict(found.chosen)  # the signs concern these sets, without joins by weights
+    # A copy, because `join_by_weights` changes `evidence.chosen` in place, and the signs are about
+    # the families that are joined by crossing only.
+    by_crossing = dict(evidence.chosen)
     joined: list[Family] = []
     for layer in range(2, deep_network.depth):
-        joined += join_by_weights(deep_network, layer, found)
-    unresolved = _unresolved_sources(deep_network, ridges, found.chosen)
+        joined += join_by_weights(deep_network, layer, evidence)
+    unresolved = _unresolved_sources(deep_network, ridges, evidence.chosen)
     missing = [
-        *_missing_chains(deep_network, found.chosen),
-        *_missing_weights(deep_network, found, unresolved),
+        *_missing_chains(deep_network, evidence.chosen),
+        *_missing_weights(deep_network, evidence.chosen, unresolved),
         *signs,
     ]
     return DeepHypotheses(
-        found.chosen,
-        found.joined,
+        evidence.chosen,
+        evidence.joined,
         joined,
         tuple(missing),
-        _determined(deep_network, found, by_crossing, missing),
+        _determined(deep_network, evidence.chosen, by_crossing, missing),
     )
 
 
 def evaluate_without_systems(deep_network: DeepNetwork, families: Families) -> DeepHypotheses:
-    """Evaluate chains and active neurons only, much faster because without linear systems.
+    """Evaluate chains and active neurons only, which is much faster.
 
-    Neurons that are active at no piece of any family are reported first. If there are none, those
-    are reported that are active at no piece of the chosen family and of what is joined to it by
-    crossing.
+    A neuron h of the layer before v is missing if it is active at no piece of any family of v. Only
+    if no h and no chain is missing in this sense, the pieces of the chosen and joined families
+    alone are considered.
     """
-    found = layer_evidence(deep_network, families.all())
-    missing = list(_missing_chains(deep_network, found.chosen))
-    missing += _never_active(deep_network, found.chosen, families.active)
+    evidence = layer_evidence(deep_network, families.all())
+    missing = list(_missing_chains(deep_network, evidence.chosen))
+    missing += _never_active(deep_network, evidence.chosen, families.active)
     if not missing:
-        active = {neuron: evidence.active for neuron, evidence in found.chosen.items()}
-        missing += _never_active(deep_network, found.chosen, active)
-    return DeepHypotheses(found.chosen, found.joined, [], tuple(missing), Determined(0, ()))
+        active = {neuron: of_neuron.active for neuron, of_neuron in evidence.chosen.items()}
+        missing += _never_active(deep_network, evidence.chosen, active)
+    return DeepHypotheses(evidence.chosen, evidence.joined, [], tuple(missing), Determined(0, ()))
 
 
 def _never_active(
     deep_network: DeepNetwork, neurons: Iterable[int], active: Mapping[int, int]
 ) -> Iterator[Missing]:
-    """The pairs of a neuron and one of the layer before that is not in its mask `active`."""
+    """Yield a missing part for each h of the layer before v that is not in the mask active[v]."""
     for neuron in neurons:
         for h in bits_of(deep_network.mask_before(neuron) & ~active[neuron]):
             neuron_id, input_id = deep_network.neuron_id(neuron), deep_network.neuron_id(h)
@@ -268,7 +263,7 @@ def _never_active(
 def _missing_chains(
     deep_network: DeepNetwork, chosen: Mapping[int, NeuronEvidence]
 ) -> Iterator[Missing]:
-    """What is missing of (D1)."""
+    """Yield what is missing of (D1)."""
     for neuron in range(deep_network.size):
         neuron_id = deep_network.neuron_id(neuron)
         if neuron not in chosen:
@@ -282,21 +277,21 @@ def _missing_chains(
 def _unresolved_sources(
     deep_network: DeepNetwork, ridges: Sequence[Ridge], chosen: Mapping[int, NeuronEvidence]
 ) -> set[int]:
-    """The numbers of the sources whose weights the ridges do not determine."""
-    found = sources(deep_network, chosen)
-    if not found:
+    """Return the numbers of the sources whose weights the ridges do not determine."""
+    all_sources = sources(deep_network, chosen)
+    if not all_sources:
         return set()
-    return set(found) - set(resolved_sources(deep_network, ridges, chosen))
+    return set(all_sources) - set(resolved_sources(deep_network, ridges, chosen))
 
 
 def _missing_weights(
-    deep_network: DeepNetwork, found: LayerEvidence, unresolved: set[int]
+    deep_network: DeepNetwork, chosen: Mapping[int, NeuronEvidence], unresolved: set[int]
 ) -> Iterator[Missing]:
-    """What is missing of (D2); `unresolved` has the numbers of sources.
+    """Yield what is missing of (D2) and (D2'); `unresolved` has the numbers of sources.
 
     Where h crosses, the weight on h is nonzero, because the neuron bends at h.
     """
-    for neuron, evidence in found.chosen.items():
+    for neuron, evidence in chosen.items():
         neuron_id = deep_network.neuron_id(neuron)
         layer, before = neuron_id.layer, deep_network.mask_before(neuron)
         if layer == 1:
@@ -314,7 +309,7 @@ def _missing_weights(
 def _missing_signs(
     deep_network: DeepNetwork, layer: int, chosen: Mapping[int, NeuronEvidence]
 ) -> Iterator[Missing]:
-    """What is missing of (D3) for a layer m < L-1."""
+    """Yield what is missing of (D3) for a layer m < L-1."""
     above = [
         chosen[neuron]
         for neuron in deep_network.neurons_in(layer + 1)
@@ -328,50 +323,54 @@ def _missing_signs(
 
 def _determined(
     deep_network: DeepNetwork,
-    found: LayerEvidence,
+    chosen: Mapping[int, NeuronEvidence],
     by_crossing: Mapping[int, NeuronEvidence],
     missing: Sequence[Missing],
 ) -> Determined:
-    """The theorem in part: as many layers as possible, and neurons of the next one.
+    """Return what the theorem proves in part: the greatest M, then the neurons of layer M+1.
 
-    In the layer of these neurons nothing is joined.
+    The theorem in part allows joined families in layer M+1 only if Q is the whole layer, so only
+    the chosen family of each of its neurons is used. `chosen` has the evidence with all joins,
+    `by_crossing` the evidence without the joins by weights.
     """
-    bad_layers = {entry.neuron_id.layer for entry in missing if entry.neuron_id is not None}
+    incomplete_layers = {entry.neuron_id.layer for entry in missing if entry.neuron_id is not None}
     unsigned = {entry.layer for entry in missing if entry.kind == "signs"}
     layers = 0
     while (
-        layers < deep_network.depth - 2 and layers not in unsigned and layers + 1 not in bad_layers
+        layers < deep_network.depth - 2
+        and layers not in unsigned
+        and layers + 1 not in incomplete_layers
     ):
         layers += 1
     if not layers:
         return Determined(0, ())
     alone = [
-        _chosen_alone(deep_network, found.chosen[neuron])
+        _chosen_alone(deep_network, chosen[neuron])
         for neuron in deep_network.neurons_in(layers + 1)
-        if neuron in found.chosen
+        if neuron in chosen
     ]
-    good = [
+    determined = [
         evidence
         for evidence in alone
         if has_full_chain(deep_network, evidence.families[0])
         and evidence.determined_weights == deep_network.mask_before(evidence.neuron)
         and all(deep_network.integer_row(evidence.neuron))
     ]
-    if not is_crossed_by_all(deep_network, good) and sign_rank_deficit(
-        deep_network, layers, by_crossing, good
+    if not is_crossed_by_all(deep_network, determined) and sign_rank_deficit(
+        deep_network, layers, by_crossing, determined
     ):
-        good = []
+        determined = []
     return Determined(
-        layers, tuple(deep_network.index_in_layer(evidence.neuron) for evidence in good)
+        layers, tuple(deep_network.index_in_layer(evidence.neuron) for evidence in determined)
     )
 
 
 def _chosen_alone(deep_network: DeepNetwork, evidence: NeuronEvidence) -> NeuronEvidence:
-    """The evidence of the chosen family without those that were joined to it."""
-    own = NeuronEvidence.of(evidence.families[0])
-    if own.active == deep_network.mask_before(own.neuron):
-        return with_determined_weights(deep_network, own)
-    return own
+    """Return the evidence of the chosen family without those that were joined to it."""
+    alone = NeuronEvidence.of(evidence.families[0])
+    if alone.active == deep_network.mask_before(alone.neuron):
+        return with_determined_weights(deep_network, alone)
+    return alone
 
 
 def neuron_name(neuron_id: NeuronId) -> str:

@@ -4,7 +4,7 @@ The systems decide whether a competitor can have other signs in a layer, or othe
 neuron. Ranks are taken modulo a prime, so they are never too large, and a part of the equations is
 enough for a lower bound. The set of neurons that is tried for the signs must be the one of the
 checker, which FORMAT.md §3.9 describes. Mathematics: docs/theory/deep.md, conditions (D2) and (D3),
-and "Joining by sight".
+and the paragraph "Joining by weights".
 
 Let m ≥ 1 be a layer and v a neuron of layer m+1, and suppose that the layers before m of a
 competitor are the layers of θ, and that layer m is so up to signs. At each piece of v an equation
@@ -20,7 +20,7 @@ on h and the sign of h are right.
   each such v alone, and the first k of them for every k.
 * *Weights* (D2). If the signs are right, only unknowns s_h remain, for the h that are active and
   whose weights are not determined yet. If only 0 solves this system, the weights of v on these h
-  are determined (deep.md says: v *sees* them).
+  are determined.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _PieceEquations: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.int64]]
 
 
 def is_crossed_by_all(deep_network: DeepNetwork, above: Iterable[NeuronEvidence]) -> bool:
-    """Whether all neurons of the layer before cross one of some neurons: first case of (D3)."""
+    """Return whether all neurons of the layer before cross one of some neurons: (D3), case 1."""
     return any(v.crossed_by == deep_network.mask_before(v.neuron) for v in above)
 
 
@@ -106,12 +106,12 @@ def sign_rank_deficit(
         system = _sign_system(deep_network, layer, v, unresolved)
         if system.own_deficit:
             continue
-        own = v.crossed_by & unresolved
-        if len(system.remaining) == own.bit_count():
+        crossing_v = v.crossed_by & unresolved
+        if len(system.remaining) == crossing_v.bit_count():
             return 0
         if alone_only:
             continue
-        crossing |= own
+        crossing |= crossing_v
         together = eliminate_mod([*together, *system.remaining], 0, deep_network.prime)[1]
         deficit = crossing.bit_count() - len(together)
         if not deficit:
@@ -138,7 +138,7 @@ class _SignSystem:
 def _sign_system(
     deep_network: DeepNetwork, layer: int, v: NeuronEvidence, unresolved: int
 ) -> _SignSystem:
-    """The system of (D3) for one neuron v; `unresolved` masks the h that are not oriented."""
+    """Return the system of (D3) for a neuron v; `unresolved` masks the h that are not oriented."""
     prime, start = deep_network.prime, deep_network.starts[layer - 1]
     width = deep_network.widths[layer]
     with_s = [h - start for h in bits_of(v.active & ~v.crossed_by)]
@@ -172,7 +172,7 @@ def _sign_system(
 def determines_weights(
     deep_network: DeepNetwork, layer: int, masks: Iterable[int], unknown: int
 ) -> bool:
-    """Whether pieces determine the weights on all neurons h of a mask, given all others.
+    """Return whether pieces determine the weights on all neurons h of a mask, given all others.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def _equations(
     relevant: int,
     ranks: tuple[int, int],
 ) -> Iterator[list[_PieceEquations]]:
-    """The equations at pieces, in blocks of several pieces.
+    """Yield the equations at pieces, in blocks of several pieces.
 
     Pieces with the same signs in the layers before `layer`, and in the neurons of `layer` that the
     mask `relevant` has, give the same equations. `ranks` are the least rank that is of use and the
@@ -222,11 +222,11 @@ def _equations(
     start, width = deep_network.starts[layer - 1], deep_network.widths[layer]
     kept = ((1 << start) - 1) | (relevant & deep_network.layer_mask[layer])
     different = list({mask & kept: mask for mask in masks}.values())
-    least, most = ranks
-    count = min(deep_network.network.inputs, most + SETTINGS.spare_equations)
+    least, largest = ranks
+    count = min(deep_network.network.inputs, largest + SETTINGS.spare_equations)
     if count * len(different) < least:
         return
-    pieces_per_block = -(-(most + SETTINGS.spare_equations) // count)
+    pieces_per_block = -(-(largest + SETTINGS.spare_equations) // count)
     for first in range(0, len(different), pieces_per_block):
         yield [
             (_layer_part(mask, start, width), deep_network.gradients(layer, mask, count).T)
@@ -235,14 +235,14 @@ def _equations(
 
 
 def _layer_part(mask: int, start: int, width: int) -> NDArray[np.bool_]:
-    """The part of a mask that belongs to a layer, as an array."""
+    """Return the part of a mask that belongs to a layer, as an array."""
     text = np.frombuffer(
         (mask >> start & (1 << width) - 1).to_bytes(width // 8 + 1, "little"), dtype=np.uint8
     )
     return np.unpackbits(text, count=width, bitorder="little").view(np.bool_)
 
 
-def join_by_weights(deep_network: DeepNetwork, layer: int, found: LayerEvidence) -> list[Family]:
+def join_by_weights(deep_network: DeepNetwork, layer: int, evidence: LayerEvidence) -> list[Family]:
     """Determine the weights of the neurons of a layer ℓ ≥ 2, and join families by weights.
 
     Parameters
@@ -251,20 +251,20 @@ def join_by_weights(deep_network: DeepNetwork, layer: int, found: LayerEvidence)
         The network.
     layer
         The layer ℓ.
-    found
-        The evidence so far; it is changed.
+    evidence
+        The evidence so far; its dictionaries are changed.
 
     Returns
     -------
     list of Family
         The families that were joined, in an order in which that is allowed.
     """
-    neurons = [neuron for neuron in deep_network.neurons_in(layer) if neuron in found.chosen]
+    neurons = [neuron for neuron in deep_network.neurons_in(layer) if neuron in evidence.chosen]
     for neuron in neurons:
-        found.chosen[neuron] = with_determined_weights(deep_network, found.chosen[neuron])
-    if not all_have_full_chains(deep_network, deep_network.neurons_in(layer), found.chosen):
+        evidence.chosen[neuron] = with_determined_weights(deep_network, evidence.chosen[neuron])
+    if not all_have_full_chains(deep_network, deep_network.neurons_in(layer), evidence.chosen):
         return []
-    determined = {neuron: found.chosen[neuron].determined_weights for neuron in neurons}
+    determined = {neuron: evidence.chosen[neuron].determined_weights for neuron in neurons}
     if all(determined[neuron] == deep_network.mask_before(neuron) for neuron in neurons):
         return []
     if not are_pairwise_distinguished(deep_network, neurons, determined):
@@ -272,12 +272,12 @@ def join_by_weights(deep_network: DeepNetwork, layer: int, found: LayerEvidence)
     joined = join_families(
         deep_network,
         neurons,
-        found.chosen,
-        found.unjoined,
+        evidence.chosen,
+        evidence.unjoined,
         lambda candidate: with_determined_weights(deep_network, candidate),
     )
     for neuron in neurons:
-        found.chosen[neuron] = with_determined_weights(deep_network, found.chosen[neuron])
+        evidence.chosen[neuron] = with_determined_weights(deep_network, evidence.chosen[neuron])
     return joined
 
 

@@ -3,21 +3,23 @@
 For each hidden neuron one family is chosen, and others are joined to it; `layer_evidence` does both
 as far as crossings alone allow. The joining by linear systems is in `linear_systems`. The prover
 and the checker must agree on when a family may be joined, so a change here needs a change of
-FORMAT.md §3.9. Mathematics: docs/theory/deep.md, sections "Joining" and "Joining by sight".
+FORMAT.md §3.9. Mathematics: docs/theory/deep.md, paragraphs "Joining" and "Joining by weights".
 
 A neuron h of the layer before *crosses* a family if h is active at some of its pieces and inactive
-at others. A family of layer ℓ has a *full chain* (deep.md says: it is *placed*) if its chain up has
-L-1-ℓ steps. Then its neuron in a competitor lies in no later layer than ℓ; and it lies in no
-earlier one, because the earlier layers are known when layer ℓ is considered. The chosen family has
-a full chain. Another family of the same neuron v with a full chain can be joined to the set of v
+at others. A family of layer ℓ has a *full chain* if its chain up has L-1-ℓ steps. Then its neuron
+in a competitor is in no later layer than ℓ; and it is in no earlier one, because the earlier layers
+are known when layer ℓ is considered. The chosen family has a full chain. Another family of the same
+neuron v with a full chain can be joined to the set of v
 
 * if ℓ = 1: always, because the hyperplanes of the neurons of the first layer are different;
 * if ℓ > 1, *by crossing*: if some h crosses both the family and the set of v; if the chosen
   families of layer ℓ are pairwise *distinguished* by crossing; and if the family is distinguished
   from the sets of the other neurons of the layer. The sets of two neurons v ≠ w are distinguished
   if the rows v and w of W[ℓ] are independent on the h that cross both;
-* if ℓ > 1 and layer ℓ-1 is known with its signs, *by weights* (deep.md says: *by sight*): the same
-  conditions with "the weight on h is determined" in place of "h crosses".
+* if ℓ > 1 and layer ℓ-1 is known with its signs, *by weights*: the same conditions with "the weight
+  on h is determined" in place of "h crosses".
+
+FORMAT.md has other words for these things, which the first table of docs/theory/deep.md lists.
 """
 
 from __future__ import annotations
@@ -131,10 +133,12 @@ def layer_evidence(deep_network: DeepNetwork, families: Iterable[Family]) -> Lay
     for family in families:
         by_neuron[family.neuron].append(family)
     result = LayerEvidence({}, defaultdict(list), [])
-    for neuron, own in by_neuron.items():
-        best = max(own, key=lambda family: _preference(deep_network, family))
+    for neuron, families_of_neuron in by_neuron.items():
+        best = max(families_of_neuron, key=lambda family: _preference(deep_network, family))
         others = [
-            family for family in own if family is not best and has_full_chain(deep_network, family)
+            family
+            for family in families_of_neuron
+            if family is not best and has_full_chain(deep_network, family)
         ]
         others.sort(key=lambda family: _preference(deep_network, family), reverse=True)
         result.chosen[neuron] = NeuronEvidence.of(best)
@@ -152,7 +156,7 @@ def layer_evidence(deep_network: DeepNetwork, families: Iterable[Family]) -> Lay
 def all_have_full_chains(
     deep_network: DeepNetwork, neurons: Iterable[int], chosen: Mapping[int, NeuronEvidence]
 ) -> bool:
-    """Whether each of the neurons has a chosen family, with a full chain."""
+    """Return whether each of the neurons has a chosen family, with a full chain."""
     return all(
         neuron in chosen and has_full_chain(deep_network, chosen[neuron].families[0])
         for neuron in neurons
@@ -190,16 +194,16 @@ def join_families(
     while has_joined:
         later, has_joined = list[NeuronEvidence](), False
         for candidate in waiting:
-            own = chosen[candidate.neuron]
+            joined_so_far = chosen[candidate.neuron]
             if determine is None:
-                is_useful, evidence = _adds_evidence(own, candidate), candidate
+                is_useful, evidence = _adds_evidence(joined_so_far, candidate), candidate
             else:
-                is_useful = bool(candidate.active & ~own.determined_weights)
+                is_useful = bool(candidate.active & ~joined_so_far.determined_weights)
                 evidence = determine(candidate) if is_useful else candidate
             if not is_useful:
                 continue
             if _can_join(deep_network, neurons, chosen, evidence, determine is not None):
-                chosen[candidate.neuron], has_joined = own.joined_with(evidence), True
+                chosen[candidate.neuron], has_joined = joined_so_far.joined_with(evidence), True
                 joined += candidate.families
             else:
                 later.append(evidence)
@@ -210,14 +214,14 @@ def join_families(
 
 
 def has_full_chain(deep_network: DeepNetwork, family: Family) -> bool:
-    """Whether the chain up from a family has the full length L-1-ℓ."""
+    """Return whether the chain up from a family has the full length L-1-ℓ."""
     return family.chain_length == deep_network.depth - 1 - deep_network.layer_of[family.neuron]
 
 
 def are_pairwise_distinguished(
     deep_network: DeepNetwork, neurons: Sequence[int], known: Mapping[int, int]
 ) -> bool:
-    """Whether the rows of any two neurons of a layer are independent on the h known of both.
+    """Return whether any two rows of a layer are independent on the h known of both.
 
     `known` has a mask of neurons h of the layer before for each neuron.
     """
@@ -229,7 +233,7 @@ def are_pairwise_distinguished(
 
 
 def are_distinguished(deep_network: DeepNetwork, v: int, w: int, common: int) -> bool:
-    """Whether the rows of two neurons of a layer are independent on the neurons of a mask."""
+    """Return whether two rows of a layer are independent on the neurons of a mask."""
     a, b = deep_network.integer_row(v), deep_network.integer_row(w)
     start, first = deep_network.starts[deep_network.layer_of[v] - 2], -1
     for h in bits_of(common >> start):
@@ -261,12 +265,12 @@ def _preference(deep_network: DeepNetwork, family: Family) -> tuple[bool, int, i
     )
 
 
-def _adds_evidence(own: NeuronEvidence, candidate: NeuronEvidence) -> bool:
-    """Whether a family adds active or crossing neurons, or an orientation, to what is joined."""
+def _adds_evidence(joined: NeuronEvidence, candidate: NeuronEvidence) -> bool:
+    """Return whether a family adds active or crossing neurons, or an orientation."""
     return bool(
-        candidate.active & ~own.active
-        or candidate.crossed_by & ~own.crossed_by
-        or (candidate.oriented and not own.oriented)
+        candidate.active & ~joined.active
+        or candidate.crossed_by & ~joined.crossed_by
+        or (candidate.oriented and not joined.oriented)
     )
 
 
@@ -277,7 +281,7 @@ def _can_join(
     candidate: NeuronEvidence,
     by_weights: bool,
 ) -> bool:
-    """Whether a family may be joined, by crossing or by weights, to the set of its neuron."""
+    """Return whether a family may be joined, by crossing or by weights, to its neuron's set."""
     if deep_network.layer_of[candidate.neuron] == 1:
         return True
     known = candidate.determined_weights if by_weights else candidate.crossed_by

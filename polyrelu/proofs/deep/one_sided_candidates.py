@@ -51,7 +51,7 @@ def one_sided_candidates(search: DeepSearch) -> list[OneSidedCandidate]:
 
 
 def _activity_around(deep_network: DeepNetwork, ridges: Iterable[Ridge]) -> NDArray[np.bool_]:
-    """Which neurons are active in two opposite sectors of each ridge, a row for each sector.
+    """Return which neurons are active in two opposite sectors of each ridge, a row per sector.
 
     If there are many sectors, they are an evenly spread part of them.
     """
@@ -63,12 +63,12 @@ def _activity_around(deep_network: DeepNetwork, ridges: Iterable[Ridge]) -> NDAr
 def _candidates_of(
     deep_network: DeepNetwork, activity: NDArray[np.bool_], missing: Missing
 ) -> Iterator[OneSidedCandidate]:
-    """The candidate behind a missing part, unless there is none or a sector contradicts it."""
+    """Yield the candidate behind a missing part, unless a sector contradicts it."""
     neuron_id, guard = missing.neuron_id, missing.input_id
     if neuron_id is None or missing.kind not in ("piece", "active") or neuron_id.layer == 1:
         return
-    own = activity[:, deep_network.number_of(neuron_id)]
+    is_active = activity[:, deep_network.number_of(neuron_id)]
     if guard is not None:
-        own = own[activity[:, deep_network.number_of(guard)]]
-    if len(own) and own.all() == own.any():
-        yield OneSidedCandidate(neuron_id, 1 if own[0] else -1, guard)
+        is_active = is_active[activity[:, deep_network.number_of(guard)]]
+    if len(is_active) and is_active.all() == is_active.any():
+        yield OneSidedCandidate(neuron_id, 1 if is_active[0] else -1, guard)

@@ -145,7 +145,7 @@ class Planes:
         """
         for heading in headings:
             try:
-                found = first_zero(
+                zero = first_zero(
                     self.slice(number),
                     self._network.neuron_id(neuron),
                     heading=heading,
@@ -153,8 +153,8 @@ class Planes:
                 )
             except DomainError:
                 continue
-            if found is not None:
-                return found
+            if zero is not None:
+                return zero
         return None
 
     def piece_point(self, number: int, piece: Piece) -> PlanePoint | None:
@@ -191,7 +191,7 @@ class Planes:
             return np.clip(np.nan_to_num(point), -farthest, farthest)
 
     def _signs(self, mask: int, *zeros: int) -> Signs:
-        """The signs of all hidden neurons, from the mask of active ones and the zeros."""
+        """Return the signs of all hidden neurons, from the mask of active ones and the zeros."""
         signs = np.where(self._network.unpack(mask), 1, -1).astype(np.int8)
         signs[list(zeros)] = 0
         return signs
@@ -222,5 +222,5 @@ def unit_vector(vector: Floats) -> Floats:
 
 
 def _floats(numbers: Iterable[Fraction | int]) -> NDArray[np.float64]:
-    """Exact numbers as floats; huge ones are cut to the largest float."""
+    """Return exact numbers as floats; huge ones are cut to the largest float."""
     return np.array([nearest_float(x.numerator, x.denominator) for x in numbers], dtype=np.float64)

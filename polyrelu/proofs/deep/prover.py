@@ -63,8 +63,8 @@ def prove(
     network
         A plain stack with an affine output, at least one hidden layer and n_0 ≥ 2.
     seed
-        Seed of the search. The ridges that it meets depend on the seed only; how many of them it
-        meets depends on the time.
+        Seed of the search. It determines the sequence of ridges that the search finds; the time
+        determines where this sequence ends.
     time_limit
         Seconds. Without a limit the search ends when it is idle, which may take very long.
 
@@ -133,7 +133,7 @@ def run_search(
 
 
 def _saving(checkpoint: str | Path, progress: SearchProgress | None) -> SearchProgress:
-    """A progress function that also writes the file from time to time.
+    """Return a progress function that also writes the file from time to time.
 
     A process may end without a chance to write it.
     """
@@ -173,8 +173,8 @@ def extend_to_regular(
         return search
     regular = search.among_regular()
     report = None if progress is None else lambda _: progress(search)
-    found = regular.run(time_limit, SETTINGS.regular_rounds, report)
-    return regular if found.hold else search
+    hypotheses = regular.run(time_limit, SETTINGS.regular_rounds, report)
+    return regular if hypotheses.hold else search
 
 
 def prove_search(search: DeepSearch) -> list[Hypothesis] | Attempt:
@@ -217,15 +217,15 @@ def _evidence(
     network = search.deep_network
     selected = select_ridges(network, list(search.ridges), search.hypotheses, neurons, is_enough)
     for ridge in selected:
-        if not search.confirms(ridge):
+        if not search.is_met_by_its_plane(ridge):
             raise DomainError(
                 "the file of the search shows a ridge that is not there; delete it and search again"
             )
     ridges = {ridge: search.ridges[ridge] for ridge in selected}
     hypotheses = evaluate(network, selected, Families(network, selected))
-    found = evidence(network, search.planes, ridges, hypotheses, neurons, layers)
+    evidence_of = evidence(network, search.planes, ridges, hypotheses, neurons, layers)
     return [
-        *(Hypothesis(theorem, name, entry) for name, entry in found.items()),
+        *(Hypothesis(theorem, name, entry) for name, entry in evidence_of.items()),
         Hypothesis(theorem, "membership", deep_membership(search.network)),
     ]
 
@@ -244,7 +244,7 @@ def obstruction(network: Network) -> str | None:
 
 
 def _not_found(search: DeepSearch) -> Attempt:
-    """The attempt that names some of the missing parts in its reason and lists all of them."""
+    """Return the attempt that names some missing parts in its reason and lists all of them."""
     missing = search.hypotheses.missing
     one_of_each_kind: list[Missing] = []
     for entry in missing:

@@ -4,12 +4,12 @@ A *ridge* is a cell of codimension 2 on which exactly two neurons u and v vanish
 of f around it one can read which neuron of a competitor vanishes there. Everything in this folder
 speaks of cells through *masks* and *neuron numbers*, which this module defines. Types are decided
 modulo a prime; why no wrong claim can come of it is said below. Mathematics: docs/theory/deep.md,
-section "What is seen of θ".
+section "Pieces, ridges and families".
 
 **Neuron numbers and masks.** Hidden neurons are numbered from 0, layer by layer. A neuron is
 *active* where z > 0 and *inactive* where z < 0. A cell is known by the signs of the hidden neurons
-on it. Searches meet a hundred thousand cells, so signs are stored as a *mask*: an integer whose bit
-w is 1 if neuron w is active. Which neurons vanish is stored beside the mask.
+on it. Searches visit a hundred thousand cells, so signs are stored as a *mask*: an integer whose
+bit w is 1 if neuron w is active. Which neurons vanish is stored beside the mask.
 
 **Good ridges.** Let u = (k, ·) and v = (l, ·) vanish at a ridge, k ≤ l. Four *sectors* lie around
 it, given by the signs of u and v, and four *rays*: u vanishes on two of them, and v on the other
@@ -320,7 +320,7 @@ class DeepNetwork:
         return Ridge(u, v, mask, kind)
 
     def _kind(self, u: int, v: int, mask: int, jumps: _Jumps) -> Kind | None:
-        """The type of a ridge whose ray {v = 0, u < 0} is visible."""
+        """Return the type of a ridge whose ray {v = 0, u < 0} is visible."""
         bend, at_u, at_v = jumps
         if self.layer_of[u] == self.layer_of[v]:
             return "A" if at_u.any() else None
@@ -331,7 +331,7 @@ class DeepNetwork:
         return None if mask & self.layer_mask[self.layer_of[v]] else "C"
 
     def _is_clear(self, u: int, v: int, active: NDArray[np.bool_], jumps: _Jumps) -> bool:
-        """Whether the derivative of f along one direction is nonzero on all four sectors."""
+        """Return whether the derivative of f along one direction is nonzero on all four sectors."""
         bend, at_u, at_v = jumps
         slopes = [self._along]
         for start, weights in zip(self.starts[:-1], self._modular[1:], strict=True):
@@ -349,7 +349,7 @@ class DeepNetwork:
         return all(np.mod(slopes[-1] + change, self.prime).any() for change in changes)
 
     def _derivatives(self, w: int, v: int, active: NDArray[np.bool_]) -> tuple[float, Floats]:
-        """Derivatives modulo p of z_v and of the outputs with respect to the activation of w.
+        """Return derivatives modulo p of z_v and of the outputs by the activation of w.
 
         The neurons u and v that vanish are taken as inactive.
         """
@@ -381,32 +381,32 @@ class DeepNetwork:
             Shape (n_ℓ, min(count, n_0)).
         """
         key = layer, self.mask_below(mask, layer), count
-        found = self._gradients.get(key)
-        if found is None:
+        gradients = self._gradients.get(key)
+        if gradients is None:
             inputs = self.network.inputs
             columns = np.linspace(0, inputs - 1, min(count, inputs)).astype(np.int64)
             active, product = self.unpack(mask), self._modular[0][:, columns]
             for number in range(2, layer + 1):
                 part = active[self.starts[number - 2] : self.starts[number - 1]]
                 product = np.mod(self._modular[number - 1][:, part] @ product[part], self.prime)
-            found = _remember(self._gradients, key, product.astype(np.int64))
-        return found
+            gradients = _remember(self._gradients, key, product.astype(np.int64))
+        return gradients
 
     # -- floats, which only choose where to search ------------------------------------------------
 
     def float_forms(self, layer: int, mask: int) -> Floats:
         """Return [∇z | z(0)] of all neurons of a hidden layer on a cell, shape (n_ℓ, n_0 + 1)."""
         key = layer, self.mask_below(mask, layer), 0
-        found = self._forms.get(key)
-        if found is None:
+        forms = self._forms.get(key)
+        if forms is None:
             active, product = self.unpack(mask), self._floats[0]
             for number in range(2, layer + 1):
                 part = active[self.starts[number - 2] : self.starts[number - 1]]
                 weights = self._floats[number - 1]
                 product = weights[:, :-1][:, part] @ product[part]
                 product[:, -1] += weights[:, -1]
-            found = _remember(self._forms, key, product)
-        return found
+            forms = _remember(self._forms, key, product)
+        return forms
 
     def float_form(self, neuron: int, mask: int) -> Floats:
         """Return [∇z | z(0)] of one neuron on a cell, shape (n_0 + 1,)."""
@@ -481,16 +481,16 @@ def mask_of(values: Signs | Floats) -> int:
 
 
 def _float_rows(network: Network) -> list[Floats]:
-    """[W|b] of each layer in floats, perhaps after a rescaling that keeps all zeros.
+    """Return [W|b] of each layer in floats, perhaps after a rescaling that keeps all zeros.
 
     If products of the matrices could be too large for floats, the network is scaled by positive
     factors so that its hidden layers have entries below 1.
     """
-    found = [layer.augmented().to_floats() for layer in network.layers]
+    rows_of_layers = [layer.augmented().to_floats() for layer in network.layers]
     with np.errstate(over="ignore"):
-        sizes = [float(np.abs(rows).sum(axis=1).max()) for rows in found[:-1]]
+        sizes = [float(np.abs(rows).sum(axis=1).max()) for rows in rows_of_layers[:-1]]
     if sum(math.log2(max(size, 1.0)) for size in sizes) <= SETTINGS.float_growth:
-        return found
+        return rows_of_layers
     for layer in range(1, network.depth):
         largest = [max(map(abs, row)) for row in network.layers[layer - 1].augmented().rows()]
         network = rescale(network, layer, [_scale_below_one(x) if x else 1 for x in largest])
@@ -498,12 +498,12 @@ def _float_rows(network: Network) -> list[Floats]:
 
 
 def _scale_below_one(number: Fraction) -> Fraction:
-    """A power of 2 that takes a positive number below 1, and to more than 1/4."""
+    """Return a power of 2 that takes a positive number below 1, and to more than 1/4."""
     return Fraction(2) ** (number.denominator.bit_length() - number.numerator.bit_length() - 1)
 
 
 def _dependent(a: Sequence[int], b: Sequence[int]) -> bool:
-    """Whether two integer vectors are linearly dependent."""
+    """Return whether two integer vectors are linearly dependent."""
     pivot = next((i for i, entry in enumerate(a) if entry), None)
     return pivot is None or all(a[pivot] * y == b[pivot] * x for x, y in zip(a, b, strict=True))
 

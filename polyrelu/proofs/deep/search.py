@@ -1,7 +1,7 @@
 """The search for ridges that prove the hypotheses of Theorem D (`hypotheses` evaluates them).
 
 A search walks along bent hyperplanes in planes of R^{n_0}, from cell to cell. The signs of a walk
-are exact, so what it meets are ridges; floats choose the planes and nothing else. A change of the
+are exact, so what it finds are ridges; floats choose the planes and nothing else. A change of the
 order in which random numbers are drawn changes the certificates that a seed leads to.
 
 The first planes are random. Then the search looks for what is missing:
@@ -53,7 +53,7 @@ __all__ = ["DeepSearch"]
 
 
 class DeepSearch:
-    """A search for ridges; it can be continued, and the same seed meets the same ridges.
+    """A search for ridges; it can be continued, and the same seed finds the same ridges.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class DeepSearch:
     deep_network
         The network with what is computed once for all of its ridges.
     ridges
-        The ridges that were met, and where.
+        The ridges that were found, each with the location where a walk met it.
     walks
         Number of walks so far.
     random
@@ -117,21 +117,25 @@ class DeepSearch:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the last walks met no new ridge, and were so numerous that none may be left."""
-        return self.walks - self._walks_at_last_ridge > SETTINGS.idle_walks + self.walks // 2
+        """Whether the number of walks since the last new ridge exceeds the settings' limit."""
+        limit = SETTINGS.idle_walks + int(SETTINGS.idle_share * self.walks)
+        return self.walks - self._walks_at_last_ridge > limit
 
     def among_regular(self) -> DeepSearch:
         """Return a resumable search with the same ridges, reclassified for regular competitors."""
-        other = DeepSearch(self.network, self.seed, "regular")
-        other.walks, other.planes[:] = self.walks, self.planes
-        other.random = Random(f"{self.seed}, {self.walks}")
+        regular = DeepSearch(self.network, self.seed, "regular")
+        regular.walks, regular.planes[:] = self.walks, self.planes
+        regular.random = Random(f"{self.seed}, {self.walks}")
         for ridge, location in self.ridges.items():
-            other.add(other.deep_network.ridge(ridge.u, ridge.v, ridge.mask), location)
-        other._walks_at_last_ridge = self._walks_at_last_ridge
-        return other
+            regular.add(regular.deep_network.ridge(ridge.u, ridge.v, ridge.mask), location)
+        regular._walks_at_last_ridge = self._walks_at_last_ridge
+        return regular
 
-    def confirms(self, ridge: Ridge) -> bool:
-        """Whether the plane that is stored for a ridge meets it, exactly."""
+    def is_met_by_its_plane(self, ridge: Ridge) -> bool:
+        """Return whether the plane stored for a known ridge meets this ridge, in exact arithmetic.
+
+        It does if a walk met the ridge; the file of a search may claim so wrongly.
+        """
         return self._planes.ridge_point(self.ridges[ridge].plane, ridge) is not None
 
     def run(
@@ -158,35 +162,35 @@ class DeepSearch:
         """
         deadline = None if time_limit is None else time.monotonic() + time_limit
 
-        def goes_on() -> bool:
+        def may_continue() -> bool:
             return (deadline is None or time.monotonic() < deadline) and (
                 progress is None or progress(self)
             )
 
-        count, found = 0, self.hypotheses
-        while found.missing and not self.is_idle and (rounds is None or count < rounds):
-            if not self._round(found, goes_on):
+        rounds_made, hypotheses = 0, self.hypotheses
+        while hypotheses.missing and not self.is_idle and (rounds is None or rounds_made < rounds):
+            if not self._round(hypotheses, may_continue):
                 break
-            found = self._evaluate()
-            count += 1
+            hypotheses = self._evaluate()
+            rounds_made += 1
         return self.hypotheses
 
     def _evaluate(self) -> DeepHypotheses:
-        """What is missing now.
+        """Return what the ridges prove now, with or without the linear systems.
 
-        All hypotheses are evaluated if no chain and no active neuron is missing, and whenever the
-        number of walks has grown enough since the last time. Otherwise linear systems are left out.
+        The linear systems are solved if no chain and no active neuron is missing, and whenever the
+        number of walks has grown enough since they were solved last.
         """
         self._hypotheses = None
-        found = evaluate_without_systems(self.deep_network, self._families)
-        enough = SETTINGS.evaluation_growth * self._walks_at_last_evaluation
-        if found.missing and self.walks < enough:
-            return found
+        without_systems = evaluate_without_systems(self.deep_network, self._families)
+        next_evaluation = SETTINGS.evaluation_growth * self._walks_at_last_evaluation
+        if without_systems.missing and self.walks < next_evaluation:
+            return without_systems
         self._walks_at_last_evaluation = self.walks
         return self.hypotheses
 
     def add(self, ridge: Ridge, location: Location) -> None:
-        """Add a ridge, unless it is known."""
+        """Add a ridge with the location where it was met, unless the ridge is known."""
         if ridge in self.ridges:
             return
         self.ridges[ridge] = location
@@ -200,24 +204,24 @@ class DeepSearch:
 
     # -- which neuron to walk for -----------------------------------------------------------------
 
-    def _round(self, found: DeepHypotheses, goes_on: Callable[[], bool]) -> bool:
+    def _round(self, hypotheses: DeepHypotheses, may_continue: Callable[[], bool]) -> bool:
         """Make some walks for what is missing; return whether all of them were made."""
-        goals = self._goals(found)
+        goals = self._goals(hypotheses)
         least = SETTINGS.walks_per_neuron * self.deep_network.size
         for _ in range(max(least, int(SETTINGS.growth * self.walks))):
             if not goals:
                 return True
-            if not goes_on():
+            if not may_continue():
                 self._hypotheses = None
                 return False
             chances = [self._chance(neuron, goal) for neuron, goal in goals.items()]
             (neuron,) = self.random.choices(list(goals), chances)
-            if not self._walk_for(found, neuron, goals[neuron]):
+            if not self._walk_for(hypotheses, neuron, goals[neuron]):
                 del goals[neuron]
         return True
 
     def _chance(self, neuron: int, goal: _Goal) -> float:
-        """Relative chance of a walk for a neuron.
+        """Return the relative chance of a walk for a neuron.
 
         It grows with what is missing. For a neuron without a piece it falls from try to try,
         because there may be no zero at all.
@@ -227,32 +231,33 @@ class DeepSearch:
         num_before = self.deep_network.mask_before(neuron).bit_count()
         return max(SETTINGS.least_chance, goal.never_active / (num_before or 1))
 
-    def _goals(self, found: DeepHypotheses) -> dict[int, _Goal]:
-        """For each neuron that misses something, what its walks look for."""
+    def _goals(self, hypotheses: DeepHypotheses) -> dict[int, _Goal]:
+        """Return, for each neuron that misses something, what its walks look for."""
         network, goals = self.deep_network, dict[int, _Goal]()
-        for missing in found.missing:
+        for missing in hypotheses.missing:
             if missing.kind == "signs":
-                for neuron in self._most_crossed(found, missing.layer + 1):
+                for neuron in self._most_crossed(hypotheses, missing.layer + 1):
                     goals.setdefault(neuron, _Goal(crossings=True))
+            # no walk helps against a weight that is 0
             elif missing.neuron_id is not None and missing.kind != "weight":
-                own = network.number_of(missing.neuron_id)
-                goals.setdefault(own, _Goal()).include(missing)
-                if missing.input_id is not None and len(found.missing) <= SETTINGS.few_missing:
+                neuron = network.number_of(missing.neuron_id)
+                goals.setdefault(neuron, _Goal()).include(missing)
+                if missing.input_id is not None and len(hypotheses.missing) <= SETTINGS.few_missing:
                     # the zeros of this neuron may determine the weight (D2')
                     goals.setdefault(network.number_of(missing.input_id), _Goal(crossings=True))
         return goals
 
-    def _most_crossed(self, found: DeepHypotheses, layer: int) -> list[int]:
-        """The neurons of a layer that are crossed by most neurons of the layer before."""
-        chosen = found.chosen
+    def _most_crossed(self, hypotheses: DeepHypotheses, layer: int) -> list[int]:
+        """Return the neurons of a layer that are crossed by most neurons of the layer before."""
+        chosen = hypotheses.chosen
         neurons = [neuron for neuron in self.deep_network.neurons_in(layer) if neuron in chosen]
         neurons.sort(key=lambda neuron: -chosen[neuron].crossed_by.bit_count())
         return neurons[: SETTINGS.sign_neurons]
 
-    def _walk_for(self, found: DeepHypotheses, neuron: int, goal: _Goal) -> bool:
-        """Make one walk for a neuron; return whether it still seems to miss something."""
+    def _walk_for(self, hypotheses: DeepHypotheses, neuron: int, goal: _Goal) -> bool:
+        """Make one walk for a neuron; return whether further walks for it may help."""
         self.walks += 1
-        evidence = found.chosen.get(neuron)
+        evidence = hypotheses.chosen.get(neuron)
         first = evidence.families[0].key if evidence is not None else self._first_piece.get(neuron)
         if first is None or self.random.random() < SETTINGS.random_plane_share:
             self._walk_in_random_plane(neuron)
@@ -301,10 +306,10 @@ class DeepSearch:
             self._walk(number, neuron, start, reverse, SETTINGS.random_walk_cells)
 
     def _random_plane(self, neuron: int) -> Plane:
-        """A plane through a random point.
+        """Return a plane through a random point.
 
-        The first direction leads towards zeros of the neuron, as its affine form at the point
-        shows, with some noise; the second one is random.
+        The first direction is the sum of the direction in which the affine form of the neuron at
+        the point decreases in size, and of a shorter random vector. The second one is random.
         """
         x = self._random_point()
         form = self.deep_network.float_form(neuron, self.deep_network.float_mask(x))
@@ -313,21 +318,25 @@ class DeepSearch:
             * form[:-1]
             / (float(np.linalg.norm(form[:-1])) or 1.0)
         )
-        second = tuple(self.random.randint(-9, 9) for _ in x)
-        noise = self._random_unit_vector(len(x))
-        return Plane(rounded_point(x), (integer_direction(towards + noise / 4), second))
+        size = SETTINGS.random_direction_size
+        second = tuple(self.random.randint(-size, size) for _ in x)
+        noise = SETTINGS.random_plane_noise * self._random_unit_vector(len(x))
+        return Plane(rounded_point(x), (integer_direction(towards + noise), second))
 
     def _random_point(self) -> Floats:
-        """A random point at a random scale, or a point near a known piece."""
+        """Return a random point at a random scale, or a point near a known piece."""
         if self._first_piece and self.random.random() < SETTINGS.known_ridge_share:
             neuron = self.random.choice(list(self._first_piece))
             return self._point_near(
                 Piece(neuron, self.random.choice(self._families.pieces[neuron]))
             )
         # some zeros lie far out, so that scales grow with the number of walks
-        scale = 2.0 ** self.random.randint(-6, 4 + min(12, self.walks // 40))
+        lowest, highest = SETTINGS.scale_exponents
+        highest += min(SETTINGS.scale_growth, self.walks // SETTINGS.walks_per_scale)
+        scale = 2.0 ** self.random.randint(lowest, highest)
+        steps, unit = SETTINGS.coordinate_steps, SETTINGS.coordinate_unit
         return np.array(
-            [scale * self.random.randint(-64, 64) / 16 for _ in range(self.network.inputs)]
+            [scale * self.random.randint(-steps, steps) * unit for _ in range(self.network.inputs)]
         )
 
     def _random_unit_vector(self, size: int) -> Floats:
@@ -335,10 +344,10 @@ class DeepSearch:
         return np.asarray(noise / np.linalg.norm(noise), dtype=np.float64)
 
     def _starting_piece(self, neuron: int, masks: Sequence[int], targets: int) -> Piece:
-        """Of some random pieces of a neuron the one nearest to a zero of a target neuron.
+        """Return a piece of a neuron: of some random ones, the one nearest to a zero of a target.
 
-        `masks` has the masks of the pieces, and `targets` is the mask of the target neurons;
-        without any, one random piece is returned.
+        `masks` has the masks of the neuron's pieces, and `targets` is the mask of the target
+        neurons. If it is 0, one random piece is returned.
         """
         count = SETTINGS.compared_pieces if targets else 1
         pieces = dict.fromkeys(Piece(neuron, self.random.choice(masks)) for _ in range(count))
@@ -349,8 +358,8 @@ class DeepSearch:
     def _walk_towards(self, piece: Piece, targets: int) -> None:
         """Walk along the bent hyperplane of a neuron, from a known piece, towards target neurons.
 
-        The walk heads for the nearest zero of a target neuron or for the zeros of many together; in
-        a random direction if `targets`, a mask, is empty.
+        The walk heads for the nearest zero of a target neuron or for the zeros of several together;
+        in a random direction if `targets`, a mask, is 0.
         """
         normal = self.deep_network.float_form(*piece)[:-1]
         along, limit = self._random_unit_vector(len(normal)), SETTINGS.aimed_walk_cells
@@ -358,9 +367,9 @@ class DeepSearch:
             goals = self._targets(piece, targets)
             count = len(goals.values)
             together = count > 1 and self.random.random() < SETTINGS.together_share
-            towards = goals.to_many(len(normal) - 1) if together else goals.to_nearest()
-            limit += 2 * count if together else 0
-            along = unit_vector(towards) + self.random.choice((0, 0.1, 1)) * along
+            towards = goals.to_several(len(normal) - 1) if together else goals.to_nearest()
+            limit += SETTINGS.cells_per_target * count if together else 0
+            along = unit_vector(towards) + self.random.choice(SETTINGS.aim_noises) * along
         directions = integer_direction(along), integer_direction(normal)
         number = self._planes.add(Plane(rounded_point(self._point_near(piece)), directions))
         if number is not None:
@@ -371,7 +380,7 @@ class DeepSearch:
             self._walk(number, piece.neuron, start, False, limit)
 
     def _targets(self, piece: Piece, targets: int) -> _Targets:
-        """Values and gradients, at a piece, of the neurons in the mask `targets`."""
+        """Return values and gradients, at a piece, of the neurons in the mask `targets`."""
         network, x = self.deep_network, np.append(self._point_near(piece), 1.0)
         layer = network.layer_of[piece.neuron] - 1
         normal = network.float_form(*piece)[:-1]
@@ -399,10 +408,10 @@ class DeepSearch:
         ]
         last, count = self.network.depth - 1, min(len(crossings), SETTINGS.climb_starts)
         for ridge in self.random.sample(crossings, count):
-            found: Ridge | None = ridge
-            while found is not None and self.deep_network.layer_of[found.v] < last:
-                found = self._next_step_up(found)
-            if found is not None:
+            step: Ridge | None = ridge
+            while step is not None and self.deep_network.layer_of[step.v] < last:
+                step = self._next_step_up(step)
+            if step is not None:
                 return True
         return False
 
@@ -417,7 +426,7 @@ class DeepSearch:
         return None
 
     def _leads_up(self, ridge: Ridge) -> bool:
-        """Whether a good ridge joins neurons of two successive layers."""
+        """Return whether a good ridge joins neurons of two successive layers."""
         layer_of = self.deep_network.layer_of
         return ridge.kind in ("B", "C") and layer_of[ridge.v] == layer_of[ridge.u] + 1
 
@@ -432,7 +441,7 @@ class DeepSearch:
     ) -> Iterator[Ridge]:
         """Walk along a bent hyperplane in a plane; add the ridges that are met, and yield them.
 
-        There are none without a start, or if the bent hyperplane branches there.
+        Nothing is yielded if `start` is None or the bent hyperplane branches there.
         """
         if start is None:
             return
@@ -459,7 +468,7 @@ class DeepSearch:
             return
 
     def _point_near(self, piece: Piece) -> Floats:
-        """An approximate point on a piece."""
+        """Return an approximate point on a piece."""
         return self._planes.near(self._locations[piece])
 
 
@@ -483,19 +492,25 @@ class _Targets:
         """Approximate distances of the zeros, shape (count,); infinite if there is none."""
         lengths = np.linalg.norm(self.gradients, axis=1)
         with np.errstate(all="ignore"):
-            found: Floats = np.where(lengths > 0, np.abs(self.values) / lengths, np.inf)
-        return found
+            distances: Floats = np.where(lengths > 0, np.abs(self.values) / lengths, np.inf)
+        return distances
 
     def to_nearest(self) -> Floats:
         """Return the direction to the nearest zero."""
         i = int(np.argmin(self.distances))
         return np.asarray(-np.sign(self.values[i]) * self.gradients[i], dtype=np.float64)
 
-    def to_many(self, most: int) -> Floats:
-        """Return the way to where the `most` nearest neurons have values of the other sign."""
-        near = np.argsort(self.distances, kind="stable")[:most]
-        found = np.linalg.lstsq(self.gradients[near], -2 * self.values[near], rcond=1e-6)[0]
-        return np.asarray(found, dtype=np.float64)
+    def to_several(self, count: int) -> Floats:
+        """Return the least-squares displacement that changes the sign of several values.
+
+        The values belong to the `count` neurons whose zeros are nearest.
+        """
+        near = np.argsort(self.distances, kind="stable")[:count]
+        changes = -SETTINGS.overshoot * self.values[near]
+        displacement = np.linalg.lstsq(
+            self.gradients[near], changes, rcond=SETTINGS.singular_value_cutoff
+        )[0]
+        return np.asarray(displacement, dtype=np.float64)
 
 
 @dataclass(slots=True)

@@ -1,6 +1,6 @@
 """The selection of few ridges that still prove the hypotheses of Theorem D.
 
-A search meets thousands of ridges, and most of them are not needed. `select_ridges` picks ridges
+A search finds thousands of ridges, and most of them are not needed. `select_ridges` picks ridges
 that are likely to be enough, evaluates the hypotheses at them, adds ridges at the neurons that miss
 something, and leaves out afterwards what can be left out. The evaluation decides: whatever is
 picked, what is returned is enough.
@@ -86,32 +86,33 @@ def _picked(
     wanted: Sequence[Family],
     is_enough: Callable[[DeepHypotheses], bool],
 ) -> list[Ridge] | None:
-    """Few ridges that show the wanted families, and all ridges at neurons that then miss something.
+    """Return few ridges that are enough: ridges that show the wanted families, and repairs.
 
-    None if they are not enough after the permitted number of repairs.
+    A repair adds all ridges at the neurons that still miss something. None is returned if the
+    ridges are not enough after the permitted number of repairs.
     """
     used = _Selection(deep_network, ridges, wanted).used
     for _ in range(SETTINGS.selection_repairs):
         chosen = [ridges[i] for i in sorted(used)]
-        found = evaluate(deep_network, chosen, Families(deep_network, chosen))
-        if is_enough(found):
+        hypotheses = evaluate(deep_network, chosen, Families(deep_network, chosen))
+        if is_enough(hypotheses):
             return chosen
-        more = _indices_at(ridges, _neurons_short_of(deep_network, found))
-        if more <= used:
+        repairs = _indices_at(ridges, _neurons_short_of(deep_network, hypotheses))
+        if repairs <= used:
             return None
-        used |= more
+        used |= repairs
     return None
 
 
 def _indices_at(ridges: Sequence[Ridge], neurons: set[int]) -> set[int]:
-    """The indices of the ridges at which one of some neurons vanishes."""
+    """Return the indices of the ridges at which one of some neurons vanishes."""
     return {i for i, ridge in enumerate(ridges) if ridge.u in neurons or ridge.v in neurons}
 
 
-def _neurons_short_of(deep_network: DeepNetwork, found: DeepHypotheses) -> set[int]:
-    """The numbers of the neurons whose pieces may prove what is missing."""
+def _neurons_short_of(deep_network: DeepNetwork, hypotheses: DeepHypotheses) -> set[int]:
+    """Return the numbers of the neurons whose pieces may prove what is missing."""
     neurons: set[int] = set()
-    for missing in found.missing:
+    for missing in hypotheses.missing:
         if missing.neuron_id is None:
             neurons.update(deep_network.neurons_in(missing.layer + 1))
             continue
@@ -204,7 +205,7 @@ class _Selection:
         return has_full_chain(self._network, self._all[root])
 
     def _crossing(self, i: int) -> Crossing:
-        """The crossing of a ridge that is known to be good."""
+        """Return the crossing of a ridge that is known to be good."""
         crossing = self._ridges[i].crossing
         assert crossing is not None
         return crossing
@@ -226,7 +227,7 @@ class _Selection:
         return []
 
     def _best_step(self, steps: Iterable[int]) -> int:
-        """A crossing with a family that is kept anyway, if there is one; otherwise the first."""
+        """Return a crossing with a family that is kept anyway, if there is one; else the first."""
         steps = list(steps)
         for i in steps:
             if self._families.root(self._crossing(i).v) in self._kept:
@@ -268,7 +269,7 @@ class _Selection:
             self._keep_path(kept, self._best_target(kept, paths), paths)
 
     def _shortest_paths(self, kept: _KeptFamily) -> _Paths:
-        """Shortest paths from the kept pieces to all other pieces of a family."""
+        """Return shortest paths from the kept pieces to all other pieces of a family."""
         paths: _Paths = {}
         queue = [Piece(kept.family.neuron, mask) for mask in sorted(kept.masks)]
         for piece in queue:
@@ -279,7 +280,7 @@ class _Selection:
         return paths
 
     def _best_target(self, kept: _KeptFamily, paths: _Paths) -> Piece:
-        """The end of the path that adds most active and inactive neurons per ridge."""
+        """Return the end of the path that adds most active and inactive neurons per ridge."""
         before = self._network.mask_before(kept.family.neuron)
         along: dict[Piece, tuple[int, int, int]] = {}
         best, best_gain = next(iter(paths)), 0.0

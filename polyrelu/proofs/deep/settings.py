@@ -1,7 +1,7 @@
 """The constants of the deep search: how far it walks, how often it evaluates, what it remembers.
 
 `SETTINGS` is the one instance, which all modules of this folder read. No constant here bears on
-whether a claim is true: a search with other settings meets other ridges, in another order, and the
+whether a claim is true: a search with other settings finds other ridges, in another order, and the
 hypotheses of Theorem D are evaluated exactly at whatever ridges there are. A change of a value does
 change the certificates that a seed leads to.
 """
@@ -22,8 +22,10 @@ class DeepSearchSettings:
     random_walk_cells
         Maximum number of cells per walk in a random plane.
     aimed_walk_cells
-        Maximum number of cells per walk towards the zeros of chosen neurons; a walk towards n
-        neurons together may have 2n cells more.
+        Maximum number of cells per walk towards the zeros of chosen neurons.
+    cells_per_target
+        Number of further cells, for each of the neurons, of a walk towards the zeros of several
+        neurons together.
     climb_cells
         Maximum number of cells per walk from a ridge to a crossing with the next layer.
     global_zero_cells
@@ -37,9 +39,9 @@ class DeepSearchSettings:
     evaluation_growth
         All hypotheses, with their linear systems, are evaluated when the number of walks has grown
         by this factor since the last time.
-    idle_walks
-        A search is idle when more than this number of walks, and half of all walks, have met no new
-        ridge since the last one that did.
+    idle_walks, idle_share
+        A search is idle when more walks than `idle_walks` plus this share of all walks have been
+        made since the last new ridge.
     random_plane_share
         Share of the walks that take place in random planes.
     elsewhere_share
@@ -51,11 +53,35 @@ class DeepSearchSettings:
     climb_share
         Share of the walks for a neuron whose chain is too short that climb from its chosen family.
     together_share
-        Share of the aimed walks that head for the zeros of many neurons together.
+        Share of the aimed walks that head for the zeros of several neurons together.
+    overshoot
+        A walk towards the zeros of several neurons changes their values, to first order, by minus
+        this multiple of the values; 2 changes the signs.
+    singular_value_cutoff
+        Singular values below this share of the largest one count as 0 in the least-squares problem
+        of such a walk.
+    aim_noises
+        Lengths of the random vector that is added to the unit direction of an aimed walk; one of
+        them is chosen at random.
     compared_pieces
         Number of pieces that are compared as starting points of an aimed walk.
     known_ridge_share
         Share of the random points that are points of known pieces.
+    scale_exponents
+        Least and greatest exponent e at the start of a search; the other random points have
+        coordinates of scale 2^e, e chosen at random.
+    scale_growth
+        Maximum number by which the greatest exponent grows.
+    walks_per_scale
+        Number of walks after which it grows by 1.
+    coordinate_steps, coordinate_unit
+        The coordinates of these points are k · `coordinate_unit` · 2^e, with random integers k of
+        absolute value at most `coordinate_steps`.
+    random_direction_size
+        Largest absolute value of an entry in the second direction of a random plane.
+    random_plane_noise
+        Length of the random vector that is added to the unit vector towards a zero in the first
+        direction of a random plane.
     full_chance_tries
         Number of tries for which a neuron without a piece has the full chance to be chosen for a
         walk; afterwards its chance falls from try to try.
@@ -72,7 +98,7 @@ class DeepSearchSettings:
     point_digits
         Number of binary digits after the point in the coordinates of points of planes.
     direction_size
-        Largest absolute value of an entry in the directions of planes.
+        Largest absolute value of an entry in the directions that are rounded from floats.
     farthest_coordinate
         Coordinates are cut to this absolute value before a plane is laid through a point.
     remembered_slices
@@ -103,7 +129,7 @@ class DeepSearchSettings:
         Seconds between two times that a running search is written to its file.
     regular_rounds
         Number of rounds of walks for regular competitors that follow a search which was enough for
-        transversal ones: often these walks meet the few clear ridges that are missing.
+        transversal ones: often these walks find the few clear ridges that are missing.
     named_missing
         Number of missing parts that an attempt names in its reason.
     sampled_sectors
@@ -113,6 +139,7 @@ class DeepSearchSettings:
 
     random_walk_cells: int = 60
     aimed_walk_cells: int = 40
+    cells_per_target: int = 2
     climb_cells: int = 25
     global_zero_cells: int = 300
     local_zero_cells: int = 20
@@ -120,13 +147,24 @@ class DeepSearchSettings:
     growth: float = 0.25
     evaluation_growth: int = 2
     idle_walks: int = 200
+    idle_share: float = 0.5
     random_plane_share: float = 0.1
     elsewhere_share: float = 0.25
     any_family_share: float = 0.5
     climb_share: float = 0.5
     together_share: float = 0.4
+    overshoot: int = 2
+    singular_value_cutoff: float = 1e-6
+    aim_noises: tuple[float, ...] = (0, 0.1, 1)
     compared_pieces: int = 8
     known_ridge_share: float = 0.3
+    scale_exponents: tuple[int, int] = (-6, 4)
+    scale_growth: int = 12
+    walks_per_scale: int = 40
+    coordinate_steps: int = 64
+    coordinate_unit: float = 1 / 16
+    random_direction_size: int = 9
+    random_plane_noise: float = 0.25
     full_chance_tries: int = 4
     least_chance: float = 0.2
     few_missing: int = 32

@@ -4,7 +4,7 @@ A *source* is a neuron h of the layer before the last hidden one that is active 
 some neuron v of the last hidden layer, so that the zeros of v cannot determine the weight W_vh. The
 zeros of h may do so instead. `resolved_sources` decides for which sources they do; the order in
 which it lists them goes into the certificate. Mathematics: docs/theory/deep.md, condition (D2') and
-section "Unseen weights".
+section "Weights on sources".
 
 Where z_h = 0, the gradient of f jumps by Σ_v W[L]_v W_vh ∇z_h, the sum over the v that are active.
 If all other sources are inactive there, the same neurons are active in a competitor, so the
@@ -40,12 +40,12 @@ Sources: TypeAlias = dict[int, list[int]]
 def sources(deep_network: DeepNetwork, chosen: Mapping[int, NeuronEvidence]) -> Sources:
     """Return the sources; there are none if the last hidden layer is the first one."""
     last = deep_network.depth - 1
-    found: Sources = {}
+    neurons_of: Sources = {}
     for neuron in deep_network.neurons_in(last) if last > 1 else ():
         if neuron in chosen:
             for h in bits_of(deep_network.mask_before(neuron) & ~chosen[neuron].active):
-                found.setdefault(h, []).append(neuron)
-    return found
+                neurons_of.setdefault(h, []).append(neuron)
+    return neurons_of
 
 
 def resolved_sources(
@@ -72,7 +72,7 @@ def _mask_of_neurons(neurons: Iterable[int]) -> int:
 
 
 def _has_cell(deep_network: DeepNetwork, inactive: int, ridges: Sequence[Ridge]) -> bool:
-    """Whether some sector is one of (D2'), with the given neurons inactive."""
+    """Return whether some sector is one of (D2'), with the given neurons inactive."""
     layers = deep_network.layer_mask[1:-1]
     return any(
         not mask & inactive and all(mask & layer for layer in layers)
@@ -82,7 +82,7 @@ def _has_cell(deep_network: DeepNetwork, inactive: int, ridges: Sequence[Ridge])
 
 
 def _rows_are_independent(deep_network: DeepNetwork, chosen: Mapping[int, NeuronEvidence]) -> bool:
-    """Whether any two rows [W|b] of the last hidden layer are independent where both are known.
+    """Return whether any two rows of the last hidden layer are independent where known.
 
     The known columns of both are the h that are active at pieces of both, and the bias.
     """
@@ -101,19 +101,19 @@ def _rows_are_independent(deep_network: DeepNetwork, chosen: Mapping[int, Neuron
 
 
 def _facets(unresolved: Sources, ridges: Sequence[Ridge]) -> dict[int, set[int]]:
-    """For each source the masks of known cells of codimension 1 on which it alone vanishes."""
-    found: dict[int, set[int]] = {h: set() for h in unresolved}
+    """Return, for each source, the masks of known facets on which it alone vanishes."""
+    facets: dict[int, set[int]] = {h: set() for h in unresolved}
     for ridge in ridges:
         for neuron in (ridge.u, ridge.v):
             if neuron in unresolved:
-                found[neuron].update(ridge.ray(neuron, active).mask for active in (True, False))
-    return found
+                facets[neuron].update(ridge.ray(neuron, active).mask for active in (True, False))
+    return facets
 
 
 def _is_resolved(
     deep_network: DeepNetwork, h: int, unresolved: Sources, facets: Iterable[int]
 ) -> bool:
-    """Whether the jumps across zeros of a source determine its weights on its neurons v."""
+    """Return whether the jumps across zeros of a source determine the weights on it."""
     vs, others = unresolved[h], _mask_of_neurons(other for other in unresolved if other != h)
     patterns = {tuple(bool(mask >> v & 1) for v in vs) for mask in facets if not mask & others}
     start, output_rows = deep_network.starts[-2], deep_network.integer_rows[-1]

@@ -34,7 +34,11 @@ class AscentSettings:
     max_steps
         Maximum number of steps of one ascent.
     step_sizes
-        The multiples of a direction that one step tries; directions have integer entries up to 8.
+        The multiples of a direction that one step tries.
+    direction_size
+        Largest absolute value of an entry in a direction; the entries are integers.
+    boundary_share
+        One more step that is tried goes this share of the way to the boundary of the polyhedron.
     max_atoms
         Maximum number of atoms of the difference for which an ascent is made.
     max_changed_columns
@@ -44,6 +48,8 @@ class AscentSettings:
 
     max_steps: int = 8
     step_sizes: tuple[Fraction, ...] = tuple(Fraction(4) ** k for k in range(-4, 2))
+    direction_size: int = 8
+    boundary_share: Fraction = Fraction(7, 8)
     max_atoms: int = 12
     max_changed_columns: int = 8
 
@@ -129,7 +135,7 @@ class _Ascent:
             _clamped(along(point, direction, step), self._sides) for step in SETTINGS.step_sizes
         ]
         limit = self._mover.distance_to_boundary(point, direction)
-        inside = [] if limit is None else [along(point, direction, limit * Fraction(7, 8))]
+        inside = [] if limit is None else [along(point, direction, limit * SETTINGS.boundary_share)]
         return [*filter(self._polyhedron.contains, found), *inside]
 
     def _rank(self, wanted: list[int], point: Point) -> tuple[int, float]:
@@ -143,11 +149,11 @@ class _Ascent:
 
 
 def _integer_direction(gradient: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[int]:
-    """Return a gradient rounded to integers from -8 to 8."""
+    """Return small integers that are nearly proportional to a gradient."""
     size = float(np.max(np.abs(gradient), initial=0.0))
     if not (np.isfinite(size) and size > 0):
         return [0] * len(gradient)
-    return [int(entry) for entry in np.round(8 * gradient / size)]
+    return [int(entry) for entry in np.round(SETTINGS.direction_size * gradient / size)]
 
 
 def _clamped(point: Point, sides: Mapping[tuple[int, int], Fraction]) -> Point:

@@ -117,7 +117,7 @@ def difference_candidates(
     neurons = [atom.neuron for atom in joint.atoms if atom.neuron.layer == 2]
     for neuron in neurons[: SETTINGS.max_neurons]:
         network = pair[neuron.network]
-        row = network.layers[1].augmented().rows()[neuron.place]
+        row = network.layers[1].augmented().rows()[neuron.index_in_layer]
         zeros = [
             u
             for u in (_positive_zero_of(row, rng) for _ in range(SETTINGS.num_repetitions))

@@ -102,7 +102,7 @@ class _HiddenTree:
         if split is None or not expressions.difference:
             self.record(NodeRecord(rounds, None))
             return True
-        self.record(NodeRecord(rounds, self.joint.number(split.symbol)))
+        self.record(NodeRecord(rounds, self.joint.atom_number(split.symbol)))
         sides = ((1, split.form), (-1, negated(split.form)))
         return all(
             self.grow(known.extended([(split, sign)]), [*splits, (form, split.factor)])

@@ -65,7 +65,7 @@ from polyrelu.proofs.trees.node_polyhedron import (
     Point,
     lifted_polyhedron,
 )
-from polyrelu.proofs.trees.search import Failure, TreeStatistics, search
+from polyrelu.proofs.trees.search import Difference, TreeStatistics, search
 from polyrelu.proofs.trees.sparse_forms import integer_row
 from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.budget import Budget, CertificateLimit, LimitReached
@@ -339,7 +339,7 @@ class _Question:
         budget: Budget,
         log: TreeLog,
         max_nodes: int | None = None,
-    ) -> Failure | None:
+    ) -> Difference | None:
         """Search one tree and append its records to a log, at most `max_nodes` of them."""
         return search(joint, polyhedron, self._recorder(log, max_nodes), budget, self._statistics)
 
@@ -373,14 +373,14 @@ class _Question:
             self._first, self._second, self._coordinates.inputs, self._joint.common, budget.check
         )
         log = self._new_attempt()
-        failed = self._search(
+        difference = self._search(
             joint,
             lifted_polyhedron(joint, self._coordinates),
             budget,
             log,
             SETTINGS.max_lifted_nodes,
         )
-        return None if failed else self._proved(log, "prefix", lifted=joint)
+        return self._proved(log, "prefix", lifted=joint) if difference is None else None
 
     def _by_parts(self, budget: Budget, tried: list[Point]) -> Equivalent | None:
         """Return a proof with one tree for each part, or None if there is no such proof."""
@@ -402,14 +402,21 @@ class _Question:
     def _by_tree(self, budget: Budget) -> Equivalent | NotEquivalent:
         """Return the answer of one tree for the whole difference."""
         log = self._new_attempt()
-        failure = self._search(self._joint, NodePolyhedron.at_root(self._coordinates), budget, log)
-        if failure is None:
+        difference = self._search(
+            self._joint, NodePolyhedron.at_root(self._coordinates), budget, log
+        )
+        if difference is None:
             return self._proved(log, self._route())
-        point = failure.point
+        point = difference.point
         if point is None:
-            known = [sample.point for sample in failure.samples]
+            known = [sample.point for sample in difference.samples]
             point = difference_point(
-                failure.polyhedron, failure.expressions, known, self._differ, self._seed, budget
+                difference.polyhedron,
+                difference.expressions,
+                known,
+                self._differ,
+                self._seed,
+                budget,
             )
         return self._refuted([point], self._route())
 

@@ -82,12 +82,8 @@ def _may_have_other_members(component: Component) -> bool:
 def _kinds_of_neurons(component: Component) -> str:
     """Describe the neurons of a component in words."""
     given = component.assignment
-    parts = [
-        f"{plus_multiple}+{minus} on a hyperplane"
-        for plus_multiple, minus in given.visible
-        if plus_multiple + minus > 1
-    ]
-    parts += [f"{plus_multiple}+{minus} that cancel" for plus_multiple, minus in given.groups]
+    parts = [f"{plus}+{minus} on a hyperplane" for plus, minus in given.visible if plus + minus > 1]
+    parts += [f"{plus}+{minus} that cancel" for plus, minus in given.groups]
     parts += [
         f"{count} {name}"
         for count, name in ((given.linear, "linear"), (given.dead, "dead"))

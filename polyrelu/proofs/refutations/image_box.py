@@ -153,19 +153,19 @@ def bounded_alternatives(network: Network, rng: random.Random) -> Iterator[Bound
             return
         box, bits = _next_box(network, layer - 1, box), grown
         for explanation, other in _alternatives_on_box(layer_pair(network, layer), box, rng):
-            own = max(net.layers[layer - 1].bits for net in (network, other))
-            yield BoundedAlternative(layer, explanation, other, 2 * max(bits, own))
+            bits_of_weights = max(net.layers[layer - 1].bits for net in (network, other))
+            yield BoundedAlternative(layer, explanation, other, 2 * max(bits, bits_of_weights))
 
 
 def _bits_of_box(network: Network, layer: int, before: int) -> int | None:
     """Return a bound on the bits of the ends of a layer's box, or None beyond the checker's limits.
 
-    The ends stand over their common denominator; `before` is the bound for the layer before. The
-    limits are given in FORMAT.md §3.6.
+    The ends are integers over their common denominator; `before` is the bound for the layer before.
+    The limits are given in FORMAT.md §3.6.
     """
-    own, terms = network.layers[layer - 1], network.widths[layer - 1] + 1
-    bits = before + own.bits
-    affordable = bits <= SCALE_BIT_LIMIT and is_affordable(2 * own.width * terms, bits)
+    weights, terms = network.layers[layer - 1], network.widths[layer - 1] + 1
+    bits = before + weights.bits
+    affordable = bits <= SCALE_BIT_LIMIT and is_affordable(2 * weights.width * terms, bits)
     return bits + terms.bit_length() if affordable else None
 
 

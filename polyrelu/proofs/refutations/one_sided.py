@@ -1,18 +1,18 @@
-"""Theorem `one-sided`: a neuron that has one sign wherever another one is on leaves a weight free.
+"""Theorem `one-sided`: a neuron with one sign wherever another one is active has a free weight.
 
 Candidates from sample points are proved by linear programming duality from valid inequalities
-(`valid_inequalities`); each proof gives another network with the same function. The theorem and the
-rule of the checker are in docs/theory/one_sided.md and FORMAT.md §3.3. None of it needs genericity.
-In certificates the guard below is called "source" and the derived inequalities are called "steps".
+(`valid_inequalities`); each proof gives another network with the same function. The theorem is in
+docs/theory/one_sided.md, the rule of the checker in FORMAT.md §3.3, and a table at the head of the
+page lists the words that differ between the two. The theorem holds for all parameters.
 
 Let h be a neuron of layer ℓ - 1, the *guard*, or let the guard be the constant 1, and let v be a
 neuron of layer ℓ.
 
-* If z_v ≤ 0 wherever h is on, W_vh can be lowered: v stays off where h is on, and nothing changes
-  where h is off.
-* If z_v ≥ 0 wherever h is on, raising W_vh by t adds t a_h to the activation of v at every input.
-  The next layer does not change if such terms of several neurons cancel or, for the constant guard,
-  if its bias subtracts t.
+* If z_v ≤ 0 wherever h is active, W_vh can be lowered: z_v stays ≤ 0 where h is active, and
+  nothing changes where h is inactive.
+* If z_v ≥ 0 wherever h is active, raising W_vh by t adds t a_h to the activation of v at every
+  input. The next layer does not change if such terms of several neurons cancel or, for the constant
+  guard, if its bias subtracts t.
 
 Dead and linear neurons are the case of the constant guard.
 """
@@ -38,10 +38,9 @@ from polyrelu.proofs.refutations.sampled_candidates import (
     sampled_candidates,
 )
 from polyrelu.proofs.refutations.valid_inequalities import (
-    GUARD,
-    ONE,
     Bound,
-    Key,
+    Inequality,
+    Multipliers,
     ValidInequalities,
 )
 from polyrelu.support.limits import BIT_LIMIT, is_affordable
@@ -88,7 +87,7 @@ def one_sided_neurons(
     time_limit: float | None = SETTINGS.time_limit,
     seed: int = 0,
 ) -> list[OneSidedCandidate]:
-    """Return the candidates that are proved to have one sign wherever their guard is on.
+    """Return the candidates that are proved to have one sign wherever their guard is active.
 
     Parameters
     ----------
@@ -111,8 +110,8 @@ def one_sided_neurons(
     [(1, -1, 0), (0, -1, 1), (0, 1, 0)]
     """
     return [
-        found.candidate
-        for found in _proved_candidates(ValidInequalities(network), candidates, time_limit, seed)
+        proved.candidate
+        for proved in _proved_candidates(ValidInequalities(network), candidates, time_limit, seed)
     ]
 
 
@@ -142,11 +141,11 @@ def one_sided_moves(
         network, sampled_candidates(network, seed) if candidates is None else candidates
     )
     try:
-        for found in _proved_candidates(inequalities, chosen, time_limit, seed):
-            group = [found]
-            if _needs_a_group(found.candidate):
-                group = groups.setdefault(found.candidate.guard or found.candidate.neuron, [])
-                group.append(found)
+        for proved in _proved_candidates(inequalities, chosen, time_limit, seed):
+            group = [proved]
+            if _needs_a_group(proved.candidate):
+                group = groups.setdefault(proved.candidate.guard or proved.candidate.neuron, [])
+                group.append(proved)
             for explanation, other in _alternatives(network, group, rng):
                 difference = first_difference(network, other)
                 evidence = _evidence(inequalities, group, other)
@@ -252,7 +251,7 @@ def _alternatives(
 ) -> Iterator[tuple[str, Network]]:
     """Yield networks that differ by what the last member of a group allows, with explanations.
 
-    The members are neurons that are on wherever one guard is on, or the group is a single
+    The members are neurons with z ≥ 0 wherever one guard is active, or the group is a single
     candidate.
     """
     neuron, sign, guard = group[-1].candidate
@@ -261,16 +260,16 @@ def _alternatives(
     if guard is not None and sign > 0:
         yield from _raised_together(pair, group, guard, rng)
         return
-    place = len(pair.rows[0]) - 1 if guard is None else guard.index
+    column = len(pair.rows[0]) - 1 if guard is None else guard.index
     for _ in range(SETTINGS.num_variants):
         shift = Fraction(sign * rng.randint(1, 64), 16)
-        row = _with_shifted_entry(pair.rows[neuron.index], place, shift)
+        row = _with_shifted_entry(pair.rows[neuron.index], column, shift)
         offset = pair.offset
         if sign > 0:
             offset = plus_multiple(offset, pair.columns[neuron.index], -shift)
         if guard is not None:
-            on = f"wherever neuron {guard.index} of layer {guard.layer} is on"
-            explanation = f"{name} is off {on}, so its weight on it can be lowered"
+            where = f"wherever neuron {guard.index} of layer {guard.layer} is on"
+            explanation = f"{name} is off {where}, so its weight on it can be lowered"
         else:
             kind = "linear: it is never negative" if sign > 0 else "dead: it is never positive"
             explanation = f"{name} is {kind} on R^n"
@@ -303,10 +302,10 @@ def _raised_together(
 
 
 def _with_shifted_entry(
-    row: Sequence[Fraction], place: int, shift: Fraction
+    row: Sequence[Fraction], column: int, shift: Fraction
 ) -> tuple[Fraction, ...]:
     """Return the row with a shift added to one entry."""
-    return tuple(w + shift * (k == place) for k, w in enumerate(row))
+    return tuple(w + shift * (k == column) for k, w in enumerate(row))
 
 
 # -- evidence --------------------------------------------------------------------------------------
@@ -321,24 +320,26 @@ def _evidence(
     """
     neuron, _, guard = group[0].candidate
     layer = neuron.layer
-    number = None if guard is None else inequalities.number(guard)
-    first = 2 * inequalities.num_neurons_before(layer)
-    used = _used_derivations(inequalities, [found.bound.multipliers for found in group])
-    numbers = {ONE: first, GUARD: first + 1}
-    numbers |= {key: first + 1 + (guard is not None) + i for i, key in enumerate(used)}
+    used = _used_derivations(inequalities, [proved.bound.multipliers for proved in group])
     bounds = [
-        _bound_of_multiple(found.bound, other.layers[layer - 1].augmented().denominator)
-        for found in group
+        _bound_of_multiple(proved.bound, other.layers[layer - 1].augmented().denominator)
+        for proved in group
     ]
-    derivations = [inequalities.derivation(key) for key in used]
+    derivations = [inequalities.derivations[index] for index in used]
     entries = [entry for step in derivations for entry in (step.upper, step.remainder)]
     entries += [bound.multipliers for bound in bounds]
-    if not _is_affordable(inequalities, number, entries):
+    guard_number = None if guard is None else inequalities.number_of(guard)
+    if not _is_affordable(inequalities, guard_number, entries):
         return None
+    fact_number = _FactNumbers(
+        inequalities.num_neurons_before(layer),
+        guard is not None,
+        {k: i for i, k in enumerate(used)},
+    )
 
-    def listed(multipliers: dict[Key, int]) -> list[list[object]]:
-        pairs = sorted((numbers.get(key, key), w) for key, w in multipliers.items() if w)
-        return [[key, str(w)] for key, w in pairs]
+    def listed(multipliers: Multipliers) -> list[list[object]]:
+        pairs = sorted((fact_number.of(name), w) for name, w in multipliers.items() if w)
+        return [[number, str(w)] for number, w in pairs]
 
     signs = sorted(
         (candidate.neuron.index, candidate.sign, bound)
@@ -358,38 +359,69 @@ def _evidence(
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _FactNumbers:
+    """The numbers of the valid inequalities in one certificate: the "facts" of FORMAT.md §3.3.
+
+    Attributes
+    ----------
+    num_neurons
+        The number N of hidden neurons before the layer of the statement.
+    has_guard
+        Whether the guard is a neuron.
+    steps
+        For the index of each derived inequality that the certificate lists, its position there.
+    """
+
+    num_neurons: int
+    has_guard: bool
+    steps: dict[int, int]
+
+    def of(self, name: Inequality) -> int:
+        """Return the number of an inequality."""
+        match name.kind:
+            case "activation":
+                return 2 * name.number
+            case "relu":
+                return 2 * name.number + 1
+            case "one":
+                return 2 * self.num_neurons
+            case "guard":
+                return 2 * self.num_neurons + 1
+            case "derived":
+                return 2 * self.num_neurons + 1 + self.has_guard + self.steps[name.number]
+
+
 def _bound_of_multiple(bound: Bound, factor: int) -> Bound:
     """Return a bound of a form as a bound of factor · form, with multipliers in lowest terms."""
     divisor = math.gcd(bound.scale, *(w * factor for w in bound.multipliers.values()))
-    multipliers = {key: w * factor // divisor for key, w in bound.multipliers.items()}
+    multipliers = {name: w * factor // divisor for name, w in bound.multipliers.items()}
     return Bound(bound.value, bound.scale // divisor, multipliers)
 
 
-def _used_derivations(
-    inequalities: ValidInequalities, entries: Iterable[dict[Key, int]]
-) -> list[Key]:
-    """Return the derivations that are used, each after those that it uses itself.
+def _used_derivations(inequalities: ValidInequalities, entries: Iterable[Multipliers]) -> list[int]:
+    """Return the indices of the derived inequalities that are used, directly or by others.
 
-    This is the order in which they were derived, with descending keys.
+    They are in the order of their derivation, in which each comes after those that it uses.
     """
-    waiting, used = [key for entry in entries for key in entry], set[Key]()
+    waiting, used = [name for entry in entries for name in entry], set[int]()
     while waiting:
-        key = waiting.pop()
-        if key < GUARD and key not in used:
-            used.add(key)
-            step = inequalities.derivation(key)
+        kind, number = waiting.pop()
+        if kind == "derived" and number not in used:
+            used.add(number)
+            step = inequalities.derivations[number]
             waiting += [*step.upper, *step.remainder]
-    return sorted(used, reverse=True)
+    return sorted(used)
 
 
 def _is_affordable(
-    inequalities: ValidInequalities, guard: int | None, entries: Sequence[dict[Key, int]]
+    inequalities: ValidInequalities, guard: int | None, entries: Sequence[Multipliers]
 ) -> bool:
     """Return whether the checker can add up all the multiples."""
     operations, longest = 0, 1
     for multipliers in entries:
-        for key, factor in multipliers.items():
-            form = inequalities.inequality(key, guard)
+        for name, factor in multipliers.items():
+            form = inequalities.inequality(name, guard)
             operations += len(form)
             largest = max(abs(w) for w in form.values())
             longest = max(longest, factor.bit_length() + largest.bit_length())

@@ -1,4 +1,4 @@
-"""Candidates for theorem `one-sided`: neurons that seem to have one sign wherever a guard is on.
+"""Candidates for theorem `one-sided`: neurons that seem to have one sign where a guard is active.
 
 Networks are evaluated in floats at many points and in many directions, and what no sample
 contradicts is a candidate. Candidates are only guesses, which `one_sided` proves or drops, so
@@ -50,7 +50,7 @@ SETTINGS = SamplingSettings()
 
 
 class OneSidedCandidate(NamedTuple):
-    """A neuron that seems to have one sign wherever its guard is on.
+    """A neuron that seems to have one sign wherever its guard is active.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class OneSidedCandidate(NamedTuple):
     sign
         1 for z ≥ 0, -1 for z ≤ 0.
     guard
-        A neuron of the layer before; None for the constant guard, which is on everywhere.
+        A neuron of the layer before; None for the constant guard, which is active everywhere.
     """
 
     neuron: NeuronId
@@ -72,7 +72,7 @@ def sampled_candidates(network: Network, seed: int = 0) -> list[OneSidedCandidat
 
     The points have all sizes and lie around the origin and around corners of first-layer
     hyperplanes. Candidates come layer by layer, because later layers take longer, and those without
-    a guard come first. A guard is on at some sample points, and a neuron with a guard takes the
+    a guard come first. A guard is active at some sample points, and a neuron with a guard takes the
     opposite sign, too, so it is no candidate without a guard.
 
     >>> from polyrelu.network import from_arrays
@@ -83,7 +83,7 @@ def sampled_candidates(network: Network, seed: int = 0) -> list[OneSidedCandidat
     NeuronId(layer=2, index=0) -1 NeuronId(layer=1, index=1)
     NeuronId(layer=2, index=0) 1 NeuronId(layer=1, index=0)
     """
-    found: list[OneSidedCandidate] = []
+    candidates: list[OneSidedCandidate] = []
     with np.errstate(all="ignore"):
         signs = _signs_in_floats(
             network, _sample_points(network, np.random.default_rng(seed)), True
@@ -92,13 +92,13 @@ def sampled_candidates(network: Network, seed: int = 0) -> list[OneSidedCandidat
         signs_here = signs[number - 1]
         occurring = {side: (signs_here == side).any(axis=0) for side in (1, -1)}
         for side in (-1, 1):
-            found += [
+            candidates += [
                 OneSidedCandidate(NeuronId(number, int(v)), side)
                 for v in np.flatnonzero(~occurring[-side])
             ]
         if number > 1:
-            found += _candidates_with_guard(number, signs[number - 2], signs_here, occurring)
-    return found
+            candidates += _candidates_with_guard(number, signs[number - 2], signs_here, occurring)
+    return candidates
 
 
 def _candidates_with_guard(
@@ -108,16 +108,16 @@ def _candidates_with_guard(
     occurring: dict[int, NDArray[np.bool_]],
 ) -> list[OneSidedCandidate]:
     """Return the candidates of a layer with guards in the layer before."""
-    found = []
-    on = (before == 1).astype(np.float64)
+    candidates = []
+    active = (before == 1).astype(np.float64)
     for side in (-1, 1):
-        # at how many points neuron v has the other sign while neuron h is on, shape (h, v)
-        contradictions = on.T @ (signs_here == -side)
-        is_candidate = (contradictions == 0) & (on.sum(axis=0) > 0)[:, None] & occurring[-side]
+        # at how many points neuron v has the other sign while neuron h is active, shape (h, v)
+        contradictions = active.T @ (signs_here == -side)
+        is_candidate = (contradictions == 0) & (active.sum(axis=0) > 0)[:, None] & occurring[-side]
         for h, v in np.argwhere(is_candidate):
             guard = NeuronId(number - 1, int(h))
-            found.append(OneSidedCandidate(NeuronId(number, int(v)), side, guard))
-    return found
+            candidates.append(OneSidedCandidate(NeuronId(number, int(v)), side, guard))
+    return candidates
 
 
 def apparently_bounded_neurons(network: Network, seed: int = 0) -> dict[NeuronId, set[int]]:
@@ -133,13 +133,13 @@ def apparently_bounded_neurons(network: Network, seed: int = 0) -> dict[NeuronId
     directions = np.random.default_rng(seed).standard_normal((SETTINGS.num_points, network.inputs))
     with np.errstate(all="ignore"):
         signs = _signs_in_floats(network, directions, False)
-    found: dict[NeuronId, set[int]] = {}
+    bounded_sides: dict[NeuronId, set[int]] = {}
     for number, signs_here in enumerate(signs, 1):
         for v in range(signs_here.shape[1]):
             sides = {side for side in (1, -1) if not (signs_here[:, v] == side).any()}
             if sides:
-                found[NeuronId(number, v)] = sides
-    return found
+                bounded_sides[NeuronId(number, v)] = sides
+    return bounded_sides
 
 
 def _sample_points(network: Network, rng: np.random.Generator) -> Floats:
@@ -165,12 +165,12 @@ def _signs_in_floats(network: Network, points: Floats, with_bias: bool) -> list[
 
     A sign is 0 where floats cannot tell.
     """
-    found, values = [], points
+    signs, values = [], points
     for number in range(1, network.depth):
         weight = network.weight(number).to_floats()
         bias = network.bias(number).to_floats()[:, 0] * with_bias
         z = values @ weight.T + bias
         tolerance = SETTINGS.tolerance * (np.abs(values) @ np.abs(weight.T) + np.abs(bias))
-        found.append(np.where(np.abs(z) > tolerance, np.sign(z), 0).astype(np.int8))
+        signs.append(np.where(np.abs(z) > tolerance, np.sign(z), 0).astype(np.int8))
         values = np.maximum(z, 0)
-    return found
+    return signs

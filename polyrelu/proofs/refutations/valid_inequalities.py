@@ -1,24 +1,28 @@
 """Valid inequalities of a plain stack: linear forms that are nonnegative at every input in R^n.
 
 They prove signs of neurons for theorem `one-sided` (`one_sided`). The proof that all of them are
-valid is in docs/theory/one_sided.md. The checker adds up the multiples that a certificate lists;
-multipliers of 1 ≥ 0 and of a ≥ 0 are not listed, because the coefficients that are left show these.
+valid is in docs/theory/one_sided.md, whose first table gives the words of FORMAT.md §3.3 for the
+same things. The checker adds up the multiples that a certificate lists; multiples of 1 ≥ 0 and of
+a ≥ 0 are not listed, because the coefficients of the remaining form show them.
 
 A form is affine in the inputs and in the activations of the hidden neurons. Let t be the integer
 form of a neuron's preactivation over the denominator d, so that its activation is a = max(t/d, 0).
 Then
 
 * a ≥ 0 and d a - t ≥ 0 are valid;
-* t - d a ≥ 0 is valid where the neuron is on, which is used for the *guard* of a statement;
+* t - d a ≥ 0 is valid where the neuron is active. It is used for one neuron, the *guard* of a
+  statement;
 * q d a ≤ G, q > 0, is valid if G and G - q t are sums of nonnegative multiples of valid
-  inequalities. This is a *derived inequality*, an upper bound of the activation.
+  inequalities. This is a *derived inequality*, an upper bound G of the activation.
 
-A derived inequality need not give a number, and nothing need be bounded: G = 0 says that the neuron
-is dead, G = q t that it is linear, and G may be the activation of another neuron.
+The upper bound G is a form and not a number, so neither it nor the activation need be bounded. If
+G = 0, the neuron is dead; if G = q t, it is linear; and G may be the activation of another neuron.
 
-One linear program finds multipliers whose sum is a form below a given one by as little as possible.
-The derived inequalities that it needs are part of it: the multipliers in all their forms G and G -
-q t are unknowns, too.
+**The linear program.** The best lower bound of a form p is the largest number m such that p - m is
+a sum of nonnegative multiples of valid inequalities. One linear program finds m, the multiplier of
+each inequality, and the derived inequalities that the sum contains: for each neuron k for which an
+inequality may be derived, q_k and the multipliers of the inequalities whose sums are G_k and G_k -
+q_k t_k are unknowns as well.
 """
 
 from __future__ import annotations
@@ -29,22 +33,54 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from polyrelu.exact import LinearProgram, Optimal
 from polyrelu.network import Network, NeuronId
 
-__all__ = ["GUARD", "ONE", "Bound", "DerivedInequality", "Form", "Key", "ValidInequalities"]
+__all__ = [
+    "GUARD",
+    "ONE",
+    "Bound",
+    "DerivedInequality",
+    "Form",
+    "Inequality",
+    "Multipliers",
+    "ValidInequalities",
+]
 
-#: Integer coefficients by symbol: 0 for 1, then the inputs, then the hidden neurons by layer.
+#: Integer coefficients by symbol. Symbol 0 is the constant 1; then come the inputs and then the
+#: activations of the hidden neurons, layer by layer.
 Form: TypeAlias = dict[int, int]
-#: Names a valid inequality: 2k and 2k + 1 are a ≥ 0 and d a - t ≥ 0 for neuron k, numbered from 0;
-#: `ONE` is 1 ≥ 0, `GUARD` is t - d a ≥ 0 for the guard, and derived inequalities are below `GUARD`.
-Key: TypeAlias = int
-ONE, GUARD = -1, -2
 
 #: Maximum number of entries of the table of a linear program.
 _MAX_PROGRAM_ENTRIES = 5_000_000
+
+
+class Inequality(NamedTuple):
+    """The name of a valid inequality; `ValidInequalities.inequality` returns its form.
+
+    `one_sided` translates these names into the numbers that FORMAT.md §3.3 gives to facts.
+
+    Attributes
+    ----------
+    kind
+        ``one``: 1 ≥ 0. ``activation``: a ≥ 0. ``relu``: d a - t ≥ 0. ``guard``: t - d a ≥ 0 for the
+        guard. ``derived``: G - q d a ≥ 0.
+    number
+        The neuron number for ``activation`` and ``relu``; the index in
+        `ValidInequalities.derivations` for ``derived``; 0 for the others.
+    """
+
+    kind: Literal["one", "activation", "relu", "guard", "derived"]
+    number: int = 0
+
+
+#: The inequality 1 ≥ 0, and t - d a ≥ 0 for the guard.
+ONE, GUARD = Inequality("one"), Inequality("guard")
+
+#: Nonnegative integers by the inequalities that they multiply.
+Multipliers: TypeAlias = dict[Inequality, int]
 
 
 class DerivedInequality(NamedTuple):
@@ -53,7 +89,7 @@ class DerivedInequality(NamedTuple):
     Attributes
     ----------
     neuron
-        The number of the neuron.
+        The neuron number.
     scale
         The factor q.
     upper
@@ -67,8 +103,8 @@ class DerivedInequality(NamedTuple):
 
     neuron: int
     scale: int
-    upper: dict[Key, int]
-    remainder: dict[Key, int]
+    upper: Multipliers
+    remainder: Multipliers
     form: Form
 
 
@@ -88,26 +124,27 @@ class Bound(NamedTuple):
 
     value: Fraction
     scale: int
-    multipliers: dict[Key, int]
+    multipliers: Multipliers
 
 
 class _Unknown(NamedTuple):
-    """An unknown multiplier of a linear program.
+    """An unknown of a linear program: a multiplier of an inequality, or a factor q.
 
     Attributes
     ----------
-    part
-        0 for the sum that bounds the given form; k + 1 for the derived inequality of neuron k.
-    key
-        The valid inequality that is multiplied; None for the factor q of the derived inequality.
+    neuron
+        The neuron whose derived inequality the unknown belongs to; None for a multiplier in the sum
+        that bounds the given form.
+    inequality
+        The inequality that is multiplied; None for the factor q of the derived inequality.
     is_upper
         Whether the multiplier belongs to G, and not to the sum that is subtracted from G - q t.
     form
-        The form of the valid inequality.
+        The form of the inequality; d a - t of the neuron for a factor q.
     """
 
-    part: int
-    key: Key | None
+    neuron: int | None
+    inequality: Inequality | None
     is_upper: bool
     form: Form
 
@@ -119,9 +156,9 @@ class _ProgramScope:
     Attributes
     ----------
     stop
-        The number of neurons, from 0, whose inequalities are used.
+        The inequalities of the neurons with numbers below this one are used.
     guard
-        The number of the guard, or None.
+        The neuron number of the guard, or None.
     derived_for
         The neurons for which the program may derive inequalities.
     readable
@@ -166,13 +203,13 @@ class ValidInequalities:
         self._rows = [table.integer_rows() for table in tables]
         self._layers = [number for number in range(1, network.depth) for _ in range(widths[number])]
         self.derivations: list[DerivedInequality] = []
-        self._global_keys: list[Key] = []  # of derivations that hold on R^n
-        self._derived_layers = 1  # the first layer whose neurons were not bounded yet
+        self._global: list[Inequality] = []  # the derived inequalities that hold without a guard
+        self._first_layer_to_derive = 1
 
     # -- forms -------------------------------------------------------------------------------------
 
-    def number(self, neuron: NeuronId) -> int:
-        """Return the number of a hidden neuron, from 0."""
+    def number_of(self, neuron: NeuronId) -> int:
+        """Return the number of a hidden neuron, counted from 0 layer by layer."""
         return self._starts[neuron.layer] + neuron.index - self._first
 
     def num_neurons_before(self, layer: int) -> int:
@@ -185,20 +222,23 @@ class ValidInequalities:
         entries = enumerate((sign * w for w in row), self._starts[neuron.layer - 1])
         return {0: sign * bias, **{symbol: w for symbol, w in entries if w}}
 
-    def inequality(self, key: Key, guard: int | None = None) -> Form:
-        """Return a valid inequality's form; the one of `GUARD` is valid where the guard is on."""
-        if key == ONE:
-            return {0: 1}
-        if key == GUARD:
-            return {symbol: -w for symbol, w in self._relu_inequality(guard or 0).items()}
-        if key < 0:
-            return self.derivation(key).form
-        neuron, is_relu = divmod(key, 2)
-        return self._relu_inequality(neuron) if is_relu else {self._first + neuron: 1}
+    def inequality(self, name: Inequality, guard: int | None = None) -> Form:
+        """Return the form of a valid inequality.
 
-    def derivation(self, key: Key) -> DerivedInequality:
-        """Return the derived inequality of a key less than `GUARD`."""
-        return self.derivations[GUARD - 1 - key]
+        `guard` is the neuron number of the guard, which only `GUARD` needs; its form is valid where
+        the guard is active.
+        """
+        match name.kind:
+            case "activation":
+                return {self._first + name.number: 1}
+            case "relu":
+                return self._relu_inequality(name.number)
+            case "derived":
+                return self.derivations[name.number].form
+            case "guard":
+                return {symbol: -w for symbol, w in self._relu_inequality(guard or 0).items()}
+            case "one":
+                return {0: 1}
 
     def _id(self, neuron: int) -> NeuronId:
         layer = self._layers[neuron]
@@ -214,10 +254,10 @@ class ValidInequalities:
     def lower_bound(self, form: Form, layer: int, guard: NeuronId | None = None) -> Bound | None:
         """Return the best lower bound found for a form over the neurons before a layer, or None.
 
-        With a guard the bound holds where the guard is on. New derived inequalities that it uses
-        are appended to `derivations`.
+        With a guard the bound holds where the guard is active. New derived inequalities that it
+        uses are appended to `derivations`.
         """
-        number = None if guard is None else self.number(guard)
+        number = None if guard is None else self.number_of(guard)
         stop = self.num_neurons_before(layer)
         bound = self._solve(form, _ProgramScope(stop, number))
         if bound is not None and bound.value >= 0:
@@ -241,15 +281,15 @@ class ValidInequalities:
         after which nothing more is tried.
         """
         for neuron, sides in sorted(bounded.items()):
-            if self._derived_layers <= neuron.layer < layer and (
+            if self._first_layer_to_derive <= neuron.layer < layer and (
                 deadline is None or time.monotonic() < deadline
             ):
                 self._derive(neuron, set(sides))
-        self._derived_layers = max(self._derived_layers, layer)
+        self._first_layer_to_derive = max(self._first_layer_to_derive, layer)
 
     def _derive(self, neuron: NeuronId, sides: set[int]) -> None:
         """Derive an inequality for a neuron that is bounded from above or never negative."""
-        number, form = self.number(neuron), self.preactivation(neuron)
+        number, form = self.number_of(neuron), self.preactivation(neuron)
         low = self.lower_bound(form, neuron.layer) if -1 in sides else None
         if low is not None and low.value >= 0:
             upper = self._exact_multipliers(form, low, Fraction(0))
@@ -277,80 +317,96 @@ class ValidInequalities:
         return DerivedInequality(
             number,
             (top - bottom) * scale,
-            {key: top * high.scale * factor for key, factor in upper.items()},
-            {key: -bottom * low.scale * factor for key, factor in high.multipliers.items()},
+            {name: top * high.scale * factor for name, factor in upper.items()},
+            {name: -bottom * low.scale * factor for name, factor in high.multipliers.items()},
             {},
         )
 
-    def _exact_multipliers(self, form: Form, bound: Bound, value: Fraction) -> dict[Key, int]:
+    def _exact_multipliers(self, form: Form, bound: Bound, value: Fraction) -> Multipliers:
         """Return multipliers of valid inequalities whose sum is exactly scale · (form - value)."""
-        rest = {symbol: bound.scale * w for symbol, w in form.items()}
-        rest[0] = rest.get(0, 0) - int(bound.scale * value)
-        for key, factor in bound.multipliers.items():
-            _add_multiple(rest, self.inequality(key), -factor)
-        more = {2 * (symbol - self._first) if symbol else ONE: w for symbol, w in rest.items() if w}
+        difference = {symbol: bound.scale * w for symbol, w in form.items()}
+        difference[0] = difference.get(0, 0) - int(bound.scale * value)
+        for name, factor in bound.multipliers.items():
+            _add_multiple(difference, self.inequality(name), -factor)
+        unlisted = {
+            Inequality("activation", symbol - self._first) if symbol else ONE: w
+            for symbol, w in difference.items()
+            if w
+        }
         return {
-            key: bound.multipliers.get(key, 0) + more.get(key, 0)
-            for key in {**bound.multipliers, **more}
+            name: bound.multipliers.get(name, 0) + unlisted.get(name, 0)
+            for name in {**bound.multipliers, **unlisted}
         }
 
     def _add_global(self, derivation: DerivedInequality) -> None:
         """Keep a derived inequality for all later bounds; it must hold without a guard."""
-        self._global_keys.append(self._append(derivation))
+        self._global.append(self._append(derivation))
 
-    def _append(self, derivation: DerivedInequality, guard: int | None = None) -> Key:
-        """Append a derived inequality, with its form computed; return its key."""
+    def _append(self, derivation: DerivedInequality, guard: int | None = None) -> Inequality:
+        """Append a derived inequality, with its form computed; return its name."""
         form: Form = {}
-        for key, factor in derivation.upper.items():
-            _add_multiple(form, self.inequality(key, guard), factor)
+        for name, factor in derivation.upper.items():
+            _add_multiple(form, self.inequality(name, guard), factor)
         denominator = self._denominators[self._layers[derivation.neuron] - 1]
         _add_multiple(form, {self._first + derivation.neuron: denominator}, -derivation.scale)
         self.derivations.append(derivation._replace(form=form))
-        return GUARD - len(self.derivations)
+        return Inequality("derived", len(self.derivations) - 1)
 
     # -- the linear program ------------------------------------------------------------------------
 
     def _solve(self, form: Form, scope: _ProgramScope) -> Bound | None:
         """Return the best lower bound of a form from the inequalities in scope, or None."""
-        columns = list(self._columns(scope))
-        rows = self._program_rows(scope)
-        if not columns or len(rows) * len(columns) > _MAX_PROGRAM_ENTRIES:
+        unknowns, rows = list(self._unknowns(scope)), self._program_rows(scope)
+        if not unknowns or len(rows) * len(unknowns) > _MAX_PROGRAM_ENTRIES:
             return None
-        bits, own = [_bits_of_longest(column.form) for column in columns], _bits_of_longest(form)
-        # Columns are scaled by powers of two to entries of one size, which are integers because the
-        # solver reads them fastest.
-        most = max(*bits, own)
-        table, costs = [[0] * len(columns) for _ in rows], [0] * len(columns)
-        for j, column in enumerate(columns):
-            for part, symbol, w in self._entries(column):
-                line = table[rows[part, symbol]] if part or symbol else costs
-                line[j] = w << most - bits[j]
-        right = [0 if part else form.get(symbol, 0) << most - own for part, symbol in rows]
-        equal = [0 < symbol < self._first for _, symbol in rows]
-        # The bound is limited to 2^own, because there is no best bound if the guard is never on.
+        # The columns of the table and the right sides are scaled by powers of two such that their
+        # longest entries have equally many bits. The entries stay integers, which the solver reads
+        # fastest.
+        bits = [_bits_of_longest(unknown.form) for unknown in unknowns]
+        bits_of_form = _bits_of_longest(form)
+        longest = max(*bits, bits_of_form)
+        form_shift = longest - bits_of_form
+        table, costs = [[0] * len(unknowns) for _ in rows], [0] * len(unknowns)
+        for j, unknown in enumerate(unknowns):
+            shift = longest - bits[j]
+            for neuron, symbol, w in self._entries(unknown):
+                row = costs if neuron is None and symbol == 0 else table[rows[neuron, symbol]]
+                row[j] = w << shift
+        right = [
+            form.get(symbol, 0) << form_shift if neuron is None else 0 for neuron, symbol in rows
+        ]
+        is_equation = [0 < symbol < self._first for _, symbol in rows]
+        # The bound is limited to 2^bits_of_form, because there is no largest bound if the guard is
+        # never active.
+        constant, limit = form.get(0, 0), 1 << bits_of_form
         table.append([-w for w in costs])
-        answer = _minimize(
-            table, costs, [*right, (1 << own) - form.get(0, 0) << most - own], [*equal, False]
-        )
+        right.append((limit - constant) << form_shift)
+        is_equation.append(False)
+        answer = _minimize(table, costs, right, is_equation)
         if answer is None:
             return None
-        values = [x * Fraction(2) ** (own - b) for x, b in zip(answer.point, bits, strict=True)]
-        value = form.get(0, 0) - answer.value / (1 << most - own)
-        return self._bound_from(value, columns, values, scope.guard)
+        values = [
+            x * Fraction(2) ** (bits_of_form - b) for x, b in zip(answer.point, bits, strict=True)
+        ]
+        value = constant - answer.value / (1 << form_shift)
+        return self._bound_from(value, unknowns, values, scope.guard)
 
-    def _columns(self, scope: _ProgramScope) -> Iterator[_Unknown]:
+    def _unknowns(self, scope: _ProgramScope) -> Iterator[_Unknown]:
         """Yield the unknowns of the sum, then the unknowns of the derived inequalities."""
         yield from (
-            _Unknown(0, key, False, form)
-            for key, form in self._listed_inequalities(range(scope.stop), scope.guard)
+            _Unknown(None, name, False, form)
+            for name, form in self._listed_inequalities(range(scope.stop), scope.guard)
         )
         for k in scope.derived_for:
             neurons = self._readable_neurons(scope, k)
             listed = self._listed_inequalities(neurons, scope.guard)
-            signs = [(key, self.inequality(key)) for key in (ONE, *(2 * j for j in neurons))]
-            yield _Unknown(k + 1, None, True, self._relu_inequality(k))
-            yield from (_Unknown(k + 1, key, False, form) for key, form in listed)
-            yield from (_Unknown(k + 1, key, True, form) for key, form in listed + signs)
+            unlisted = [
+                (name, self.inequality(name))
+                for name in (ONE, *(Inequality("activation", j) for j in neurons))
+            ]
+            yield _Unknown(k, None, True, self._relu_inequality(k))
+            yield from (_Unknown(k, name, False, form) for name, form in listed)
+            yield from (_Unknown(k, name, True, form) for name, form in listed + unlisted)
 
     def _readable_neurons(self, scope: _ProgramScope, neuron: int) -> list[int]:
         """Return the neurons that a neuron's derived inequality may contain."""
@@ -359,71 +415,81 @@ class ValidInequalities:
 
     def _listed_inequalities(
         self, neurons: Sequence[int], guard: int | None
-    ) -> list[tuple[Key, Form]]:
-        """Return the valid inequalities about some neurons, except 1 ≥ 0 and all a ≥ 0."""
+    ) -> list[tuple[Inequality, Form]]:
+        """Return the valid inequalities that contain only some neurons, without 1 ≥ 0 and a ≥ 0.
+
+        These are the inequalities whose multiples a certificate lists in a sum.
+        """
         allowed = {*range(self._first), *(self._first + k for k in neurons)}
-        keys = [2 * k + 1 for k in neurons] + [GUARD] * (guard in neurons)
-        forms = [(key, self.inequality(key, guard)) for key in (*keys, *self._global_keys)]
-        return [(key, form) for key, form in forms if form.keys() <= allowed]
+        names = [Inequality("relu", k) for k in neurons]
+        if guard in neurons:
+            names.append(GUARD)
+        forms = [(name, self.inequality(name, guard)) for name in (*names, *self._global)]
+        return [(name, form) for name, form in forms if form.keys() <= allowed]
 
-    def _program_rows(self, scope: _ProgramScope) -> dict[tuple[int, int], int]:
-        """Return the numbers of the program's rows: one for each part and symbol.
+    def _program_rows(self, scope: _ProgramScope) -> dict[tuple[int | None, int], int]:
+        """Return the index of the program's row for each sum and each symbol.
 
-        The constant of the sum has no row, because it is maximised.
+        The sum that bounds the given form has the key None, and the sum of a derived inequality its
+        neuron number. The constant of the first sum has no row, because it is maximised.
         """
-        found = [(0, symbol) for symbol in range(1, self._first + scope.stop)]
+        keys: list[tuple[int | None, int]] = [
+            (None, symbol) for symbol in range(1, self._first + scope.stop)
+        ]
         for k in scope.derived_for:
-            found += [(k + 1, symbol) for symbol in range(self._first)]
-            found += [(k + 1, self._first + j) for j in self._readable_neurons(scope, k)]
-        return {place: number for number, place in enumerate(found)}
+            keys += [(k, symbol) for symbol in range(self._first)]
+            keys += [(k, self._first + j) for j in self._readable_neurons(scope, k)]
+        return {key: index for index, key in enumerate(keys)}
 
-    def _entries(self, column: _Unknown) -> Iterator[tuple[int, int, int]]:
-        """Yield the entries (part, symbol, coefficient) of an unknown's column.
+    def _entries(self, unknown: _Unknown) -> Iterator[tuple[int | None, int, int]]:
+        """Yield the entries (key of the sum, symbol, coefficient) of an unknown.
 
-        The sum of part 0 is at most the given form. In every other part the sum, which is q t - G
-        plus what is subtracted, is at most 0.
+        The sum with the key None, which contains G - q d a of each derived inequality, is at most
+        the given form. For each derived inequality, q t - G plus the sum that is subtracted from
+        G - q t is at most 0.
         """
-        part, key, is_upper, form = column
-        if key is None:  # q: -q d a in the sum, q t in the part
-            own = self._first + part - 1
-            yield 0, own, -form[own]
-            yield from ((part, symbol, -w) for symbol, w in form.items() if symbol != own)
-        elif is_upper:
-            yield from ((0, symbol, w) for symbol, w in form.items())
-            yield from ((part, symbol, -w) for symbol, w in form.items())
+        neuron, inequality, is_upper, form = unknown
+        if neuron is None or (inequality is not None and not is_upper):
+            yield from ((neuron, symbol, w) for symbol, w in form.items())
+        elif inequality is None:  # q; its form is d a - t
+            activation = self._first + neuron
+            yield None, activation, -form[activation]
+            yield from ((neuron, symbol, -w) for symbol, w in form.items() if symbol != activation)
         else:
-            yield from ((part, symbol, w) for symbol, w in form.items())
+            yield from ((None, symbol, w) for symbol, w in form.items())
+            yield from ((neuron, symbol, -w) for symbol, w in form.items())
 
     def _bound_from(
-        self, value: Fraction, columns: list[_Unknown], values: list[Fraction], guard: int | None
+        self, value: Fraction, unknowns: list[_Unknown], values: list[Fraction], guard: int | None
     ) -> Bound | None:
         """Append the derived inequalities of a solution, and return its bound."""
-        sums: dict[Key, Fraction] = {}
+        sums: dict[Inequality, Fraction] = {}
         scales: dict[int, Fraction] = {}
-        remainders: dict[int, dict[Key, Fraction]] = {}
-        uppers: dict[int, dict[Key, Fraction]] = {}
-        for column, x in zip(columns, values, strict=True):
+        remainders: dict[int, dict[Inequality, Fraction]] = {}
+        uppers: dict[int, dict[Inequality, Fraction]] = {}
+        for (neuron, inequality, is_upper, _), x in zip(unknowns, values, strict=True):
             if not x:
                 continue
-            if column.key is None:
-                scales[column.part] = x
-                uppers.setdefault(column.part, {})
-            elif not column.part:
-                sums[column.key] = x
+            if neuron is None:
+                if inequality is not None:
+                    sums[inequality] = x
+            elif inequality is None:
+                scales[neuron] = x
+                uppers.setdefault(neuron, {})
             else:
-                target = uppers if column.is_upper else remainders
-                target.setdefault(column.part, {})[column.key] = x
-        for part, upper in uppers.items():
-            scale, remainder = scales.get(part), remainders.get(part, {})
+                target = uppers if is_upper else remainders
+                target.setdefault(neuron, {})[inequality] = x
+        for neuron, upper in uppers.items():
+            scale, remainder = scales.get(neuron), remainders.get(neuron, {})
             if scale is None:  # q = 0: G is a sum of inequalities that bounds no neuron
-                for key, x in upper.items():
-                    sums[key] = sums.get(key, Fraction()) + x
+                for name, x in upper.items():
+                    sums[name] = sums.get(name, Fraction()) + x
                 continue
             common = math.lcm(
                 *(x.denominator for x in (scale, *upper.values(), *remainder.values()))
             )
             derivation = DerivedInequality(
-                part - 1,
+                neuron,
                 int(scale * common),
                 _integer_multipliers(upper, common),
                 _integer_multipliers(remainder, common),
@@ -435,19 +501,22 @@ class ValidInequalities:
 
 
 def _minimize(
-    table: list[list[int]], costs: list[int], right: list[int], equal: list[bool]
+    table: list[list[int]], costs: list[int], right: list[int], is_equation: list[bool]
 ) -> Optimal | None:
-    """Return the least costs · x for x ≥ 0 and table x ≤ right (= where `equal`), or None."""
+    """Return the least costs · x for x ≥ 0 that satisfies the rows of a table, or None.
+
+    Row i is table[i] · x = right[i] if is_equation[i], and table[i] · x ≤ right[i] otherwise.
+    """
     program = LinearProgram(len(costs), lower=[0] * len(costs))
-    for is_equation, add in ((False, program.add_inequalities), (True, program.add_equations)):
-        chosen = [i for i, flag in enumerate(equal) if flag is is_equation]
+    for kind, add in ((False, program.add_inequalities), (True, program.add_equations)):
+        chosen = [i for i, flag in enumerate(is_equation) if flag is kind]
         if chosen:
             add([table[i] for i in chosen], [right[i] for i in chosen])
     return program.try_minimize(costs)
 
 
-def _integer_multipliers(multipliers: Mapping[Key, Fraction], factor: int) -> dict[Key, int]:
-    return {key: int(x * factor) for key, x in multipliers.items()}
+def _integer_multipliers(multipliers: Mapping[Inequality, Fraction], factor: int) -> Multipliers:
+    return {name: int(x * factor) for name, x in multipliers.items()}
 
 
 def _bits_of_longest(form: Form) -> int:

@@ -127,12 +127,12 @@ def why_not_visible(network: Network) -> str | None:
 
 
 def has_doubled_hyperplane(network: Network) -> bool:
-    """Whether two hidden neurons bend on one hyperplane."""
+    """Return whether two hidden neurons bend on one hyperplane."""
     return len(_groups(network)) < network.widths[1]
 
 
 def _groups(network: Network) -> dict[tuple[int, ...], list[tuple[int, Fraction]]]:
-    """The neurons on each hyperplane, with their factors against its primitive integer row."""
+    """Return the neurons on each hyperplane, with their factors to its primitive integer row."""
     groups: dict[tuple[int, ...], list[tuple[int, Fraction]]] = {}
     for i, row in enumerate(network.layers[0].augmented().integer_rows()):
         normal, scale = primitive(row)
@@ -162,7 +162,7 @@ def pairs_to_visit(planes: Hyperplanes) -> int:
 
 
 def can_be_visited(network: Network, planes: Hyperplanes) -> bool:
-    """Whether visiting every pair (D, ε) is within the limits of FORMAT.md §3.6."""
+    """Return whether visiting every pair (D, ε) is within the limits of FORMAT.md §3.6."""
     p, pairs = len(planes.normals), pairs_to_visit(planes)
     return pairs <= PAIR_LIMIT and is_affordable(
         pairs * p**3, p * max(layer.bits for layer in network.layers)
@@ -186,7 +186,7 @@ def other_assignment(network: Network, planes: Hyperplanes) -> Network | None:
 
 
 def _assignments(planes: Hyperplanes) -> Iterator[HyperplaneAssignment]:
-    """All assignments with |D| = e - 2j."""
+    """Yield all assignments with |D| = e - 2j."""
     p, e = len(planes.normals), len(planes.own.doubled)
     for pairs in range(e // 2 + 1):
         for doubled in itertools.combinations(range(p), e - 2 * pairs):
@@ -196,7 +196,7 @@ def _assignments(planes: Hyperplanes) -> Iterator[HyperplaneAssignment]:
 
 
 def _realised(network: Network, planes: Hyperplanes, assignment: HyperplaneAssignment) -> Network:
-    """The network of an assignment: solve for the free pairs, then for the d_k."""
+    """Return the network of an assignment: solve for the free pairs, then for the d_k."""
     parts, remainder = planes.linear_parts(assignment.doubled), planes.remainder(assignment)
     heads, tails = _rank_factors(remainder, kernel(parts), assignment.pairs)
     differences = solve(parts.transpose(), (remainder - heads @ tails).transpose())
@@ -213,7 +213,7 @@ def _realised(network: Network, planes: Hyperplanes, assignment: HyperplaneAssig
 def _rank_factors(
     remainder: RationalMatrix, basis: RationalMatrix, pairs: int
 ) -> tuple[RationalMatrix, RationalMatrix]:
-    """Matrices P (m × pairs) and G (pairs × n) with (remainder - P G) basis = 0."""
+    """Return matrices P (m × pairs) and G (pairs × n) with (remainder - P G) basis = 0."""
     m, n = remainder.shape
     heads: list[Vector] = []
     tails: list[Vector] = []
@@ -239,7 +239,7 @@ def _rank_factors(
 def _neurons(
     planes: Hyperplanes, assignment: HyperplaneAssignment, differences: list[Vector]
 ) -> list[tuple[Vector, Vector]]:
-    """The neurons (ray, outgoing column) on the hyperplanes; `differences` has the d_k, k ∈ D."""
+    """Return the neurons (ray, outgoing column); `differences` has the d_k, k ∈ D."""
     neurons: list[tuple[Vector, Vector]] = []
     for k, sign in assignment.signs.items():
         ray = tuple(Fraction(sign * entry) for entry in planes.normals[k])
@@ -255,7 +255,7 @@ def _neurons(
 
 
 def _moved_along_relation(network: Network, planes: Hyperplanes) -> Network:
-    """Another network if the linear parts of doubled hyperplanes satisfy a relation Σ α_k h_k = 0.
+    """Return another network if linear parts of doubled hyperplanes satisfy Σ α_k h_k = 0.
 
     All entries of each d_k are moved by α_k.
     """
@@ -272,7 +272,7 @@ def _moved_along_relation(network: Network, planes: Hyperplanes) -> Network:
 
 
 def _with_neurons(network: Network, neurons: list[tuple[Vector, Vector]]) -> Network:
-    """A network with other neurons (ray, outgoing column), and the output bias fitted at x = 0."""
+    """Return a network with other neurons (ray, column), and the output bias fitted at x = 0."""
     hidden = layer_from_rows([ray for ray, _ in neurons], 0)
     weight = RationalMatrix.from_rows([column for _, column in neurons]).transpose()
     outgoing = Layer((Block(1, weight),), network.bias(2))

@@ -56,7 +56,7 @@ def prove(network: Network) -> list[Hypothesis] | Attempt:
 
 
 def _unique(network: Network) -> dict[str, Any] | Attempt:
-    """The evidence that no other assignment of neurons to hyperplanes gives the same function."""
+    """Return the evidence that no other assignment to hyperplanes gives the same function."""
     if not has_doubled_hyperplane(network):
         return no_vanishing_sum(THEOREM, network, layer=1)
     planes = hyperplanes(network)

@@ -99,19 +99,19 @@ class BoxBounds:
         for inner in self._forms[symbol].columns:
             if inner > self._joint.dimension and inner not in self._bounds:
                 self._prove_bounds(inner, records)
-        found = affine_lower_bound(
+        lower = affine_lower_bound(
             self._forms[symbol], sign, self._forms, self._joint.dimension, self._bounds, self.slopes
         )
-        if found is None:
+        if lower is None:
             return None, {}
-        value = found.coefficients.get(0, Fraction())
-        for column, entry in found.coefficients.items():
+        value = lower.coefficients.get(0, Fraction())
+        for column, entry in lower.coefficients.items():
             if column:
                 side = self._sides.get((column, 1 if entry > 0 else -1))
                 if side is None:
                     return None, {}
                 value += entry * side
-        return value, found.slopes
+        return value, lower.slopes
 
     def _prove_bounds(self, symbol: int, records: list[SignRecord]) -> None:
         """Prove exact bounds of an atom's form on both sides, rounded outwards to short numbers."""
@@ -128,7 +128,7 @@ class BoxBounds:
     def _record(
         self, symbol: int, sign: int, value: Fraction, slopes: Mapping[int, Fraction]
     ) -> SignRecord:
-        number = self._joint.number
+        number = self._joint.atom_number
         return SignRecord(
             number(symbol),
             sign,
@@ -154,10 +154,12 @@ class ScaledForms:
         self._first = 1 + joint.dimension
         exponents = self._exponents = [0] * self._first
         width = self._first + len(joint.atoms)
-        self._place = {atom.symbol: self._first + number for number, atom in enumerate(joint.atoms)}
+        self._columns = {
+            atom.symbol: self._first + number for number, atom in enumerate(joint.atoms)
+        }
         self.table = np.zeros((len(joint.atoms), width))
         for number, atom in enumerate(joint.atoms):
-            columns = [self._place.get(column, column) for column in atom.form.columns]
+            columns = [self._columns.get(column, column) for column in atom.form.columns]
             sizes = [
                 exponents[column] + entry.bit_length()
                 for column, entry in zip(columns, atom.form.numerators, strict=True)
@@ -173,18 +175,18 @@ class ScaledForms:
 
     def scaled_value(self, symbol: int, form: Fraction) -> float:
         """Return a value of an atom's form in the scale of the form."""
-        exponent = self._exponents[self._place[symbol]]
+        exponent = self._exponents[self._columns[symbol]]
         return nearest_float(form.numerator, form.denominator << exponent)
 
     def gradient(self, symbols: Iterable[int], active: set[int]) -> Floats:
         """Return the sum of some scaled forms' gradients, where only the given atoms are active."""
-        on = np.array([symbol in active for symbol in self._place], dtype=float)
+        is_active = np.array([symbol in active for symbol in self._columns], dtype=float)
         row = sum(
-            (self.table[self._place[symbol] - self._first] for symbol in symbols),
+            (self.table[self._columns[symbol] - self._first] for symbol in symbols),
             np.zeros(self.table.shape[1]),
         )
         for below in reversed(self._levels):
-            factors = row[self._first + below] * on[below]
+            factors = row[self._first + below] * is_active[below]
             row[self._first + below] = 0
             row += factors @ self.table[below]
         return np.asarray(row[1 : self._first])

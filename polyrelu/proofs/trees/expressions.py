@@ -68,13 +68,13 @@ class Neuron(NamedTuple):
         Number of the network, 0 or 1.
     layer
         Number of the layer, from 1.
-    place
+    index_in_layer
         Index in the layer, from 0.
     """
 
     network: int
     layer: int
-    place: int
+    index_in_layer: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Atom:
     Attributes
     ----------
     symbol
-        The column of the atom in forms.
+        The number by which forms refer to the atom.
     form
         A primitive form over 1, the coordinates and earlier atoms.
     neuron
@@ -174,8 +174,8 @@ class JointNetwork:
         self.common = table.common()
         self._levels = [list(group) for _, group in groupby(self.atoms, key=_level)]
 
-    def number(self, symbol: int) -> int:
-        """Return the number of an atom in certificates, from 0."""
+    def atom_number(self, symbol: int) -> int:
+        """Return the number of an atom in certificates, from 0, given its symbol."""
         return symbol - 1 - self.dimension
 
     @property
@@ -185,11 +185,11 @@ class JointNetwork:
 
     def part(self, difference: list[SparseForm]) -> JointNetwork:
         """Return the joint network of another difference over the same atoms."""
-        found = copy.copy(self)
-        found.difference = difference
-        found.atoms = _needed_atoms(difference, self.atoms, self.dimension)
-        found._levels = [list(group) for _, group in groupby(found.atoms, key=_level)]
-        return found
+        joint = copy.copy(self)
+        joint.difference = difference
+        joint.atoms = _needed_atoms(difference, self.atoms, self.dimension)
+        joint._levels = [list(group) for _, group in groupby(joint.atoms, key=_level)]
+        return joint
 
     def expressions(self, known: KnownSigns) -> Expressions:
         """Return the difference where the known signs hold.
@@ -266,10 +266,10 @@ class KnownSigns:
     forms: Mapping[SparseForm, int] = field(default_factory=dict)
     atoms: Mapping[int, int] = field(default_factory=dict)
 
-    def extended(self, found: Iterable[tuple[Term, int]]) -> KnownSigns:
+    def extended(self, new_signs: Iterable[tuple[Term, int]]) -> KnownSigns:
         """Return these signs together with the signs of further terms' forms."""
         forms, atoms = dict(self.forms), dict(self.atoms)
-        for term, sign in found:
+        for term, sign in new_signs:
             if term.is_affine:
                 forms[term.form], forms[negated(term.form)] = sign, -sign
             else:
@@ -304,7 +304,7 @@ class Term:
 
     @property
     def symbol(self) -> int:
-        """The column of the term in forms."""
+        """The symbol of the term's atom, by which forms refer to the term."""
         return self.atom.symbol
 
 
@@ -386,14 +386,14 @@ class _AtomTable:
 
     def common(self) -> list[Neuron]:
         """Return the neurons of `JointNetwork.common`."""
-        found: dict[int, Neuron] = {}
+        common: dict[int, Neuron] = {}
         for atom in self.atoms:
             inner = (column for column in atom.form.columns if column > self._dimension)
             if len(self._networks_with[atom.symbol]) > 1 and all(
-                column in found for column in inner
+                column in common for column in inner
             ):
-                found[atom.symbol] = atom.neuron
-        return list(found.values())
+                common[atom.symbol] = atom.neuron
+        return list(common.values())
 
     def activation(self, row: SparseForm, sign: int, neuron: Neuron) -> SparseForm:
         """Return the positive part of a preactivation, over the preactivation's denominator.
@@ -444,26 +444,26 @@ def _outputs(
         if layer_number > network.hidden_layers:
             return rows, denominator
         signs = weights.signs(activations)
-        found = [
+        positive_parts = [
             table.activation(row, sign, Neuron(number, layer_number, i))
             for i, (row, sign) in enumerate(zip(rows, signs, strict=True))
         ]
-        activations.append((found, denominator))
+        activations.append((positive_parts, denominator))
     return activations[-1]
 
 
 def _difference(first: Rows, second: Rows) -> list[SparseForm]:
     """Return the rows of first - second that are not zero, each primitive."""
     (rows, p), (other_rows, q) = first, second
-    found = []
+    nonzero_rows = []
     for row, subtracted in zip(rows, other_rows, strict=True):
         sums: dict[int, int] = {}
         add_multiple(sums, row, q)
         add_multiple(sums, subtracted, -p)
         difference = row_from_entries(sums)
         if difference.columns:
-            found.append(primitive_row(difference)[0])
-    return found
+            nonzero_rows.append(primitive_row(difference)[0])
+    return nonzero_rows
 
 
 def _needed_atoms(rows: list[SparseForm], atoms: Sequence[Atom], dimension: int) -> list[Atom]:
@@ -524,16 +524,17 @@ class _IntegerLayer:
         that are not 0 have one sign. The form of the neuron need not show this sign, because flips
         write an activation as a difference.
         """
-        least, most = list(self._bias), list(self._bias)
+        least, greatest = list(self._bias), list(self._bias)
         for source, weights in self._blocks:
             rows, _ = activations[source]
             for i, weight in enumerate(weights):
                 present = [w for j, w in zip(*weight, strict=True) if rows[j].columns]
                 if source == 0 and present:
                     present = [1, -1]
-                least[i], most[i] = min([least[i], *present]), max([most[i], *present])
+                least[i], greatest[i] = min([least[i], *present]), max([greatest[i], *present])
         return [
-            1 if low >= 0 else -1 if high <= 0 else 0 for low, high in zip(least, most, strict=True)
+            1 if low >= 0 else -1 if high <= 0 else 0
+            for low, high in zip(least, greatest, strict=True)
         ]
 
     def preactivations(self, activations: Sequence[Rows]) -> Rows:

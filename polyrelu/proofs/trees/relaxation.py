@@ -11,7 +11,7 @@ On a polyhedron where the form h of an atom lies between l and u, and for any s 
 
 The second inequality holds because max(h, 0) - s·h is convex in h and so has its largest value at
 an end of [l, u]. The atoms of a form are replaced one by one, the latest first, by the side that
-the sign of their coefficient asks for; an affine form below the given one is left. In floating
+the sign of their coefficient requires; an affine form below the given one is left. In floating
 point this backward pass is known as CROWN (Zhang, Weng, Chen, Hsieh, Daniel 2018, arXiv 1811.00866)
 or DeepPoly (Singh, Gehr, Püschel, Vechev 2019, DOI 10.1145/3290354).
 """

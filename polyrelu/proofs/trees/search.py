@@ -1,24 +1,25 @@
 """The search for a split tree that proves the equality of two networks on a polyhedron.
 
-The search returns None after it has handed out the records of a tree that proves the equality, or a
-`Failure` that says where the networks differ. The theorem is in docs/theory/equivalence.md, the
-file format in FORMAT.md §5. The checker replays the records, so the order of terms, rounds and
-nodes is part of the certificate.
+`search` returns None after it has handed out the records of a tree that proves the equality, or a
+`Difference` that says where the networks differ. The theorem is in docs/theory/equivalence.md, the
+file format in FORMAT.md §5; the docstring of the folder defines atoms, terms and forms. The checker
+replays the records, so the order of terms, rounds and nodes is part of the certificate.
 
 A node of the tree is a polyhedron with an interior. There the difference of the networks is an
-expression over the signs that are known (`expressions`), and its content decides what to do:
+expression over the signs that are known (`expressions`). The search looks at its terms:
 
-1. It is empty: the node is a leaf.
-2. It contains atoms whose form has one sign on the polyhedron, as an affine form below it or below
-   its negative shows: the sign is recorded with the multipliers that prove it, and the expression
-   is computed again.
-3. It contains atoms whose form contains other atoms: the node is split at an affine form that takes
-   both signs and that other forms contain, namely the one that the fewest forms contain.
-4. It contains only atoms with affine forms, each of which takes both signs: the difference is a sum
-   Σ C_h max(h, 0) + affine that does not vanish, so the networks differ somewhere in the
-   polyhedron, and a point is looked for.
+1. If all rows of the expression vanish, the networks are equal there: the node is a leaf.
+2. A term max(h, 0) whose form h has one sign on the polyhedron is not needed. The sign is found by
+   linear relaxation: an affine form below h, or below -h, that is nonnegative on the polyhedron.
+   The multipliers that prove this are recorded, and the expression is computed again with the sign.
+3. If some form contains other atoms, the node is split at an affine form that takes both signs and
+   that other forms contain: the one that the fewest forms contain.
+4. Otherwise all forms are affine and take both signs. The difference is a sum Σ C_h max(h, 0) +
+   affine that does not vanish, so the networks differ somewhere in the polyhedron, and a point is
+   looked for.
 
-So neurons of the last layer, neurons that cancel and neurons with a clear sign are never split.
+The tree therefore never splits at neurons of the last layer, at neurons that cancel, or at neurons
+whose sign step 2 finds.
 """
 
 from __future__ import annotations
@@ -41,12 +42,16 @@ from polyrelu.proofs.trees.node_polyhedron import (
 from polyrelu.proofs.trees.relaxation import AffineLowerBound, affine_lower_bound
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget, CertificateLimit
-from polyrelu.support.limits import BIT_LIMIT, TREE_COST_LIMIT
+from polyrelu.support.limits import BIT_LIMIT, TREE_COST_LIMIT, cost
 
-__all__ = ["Failure", "Sample", "TreeStatistics", "search", "sign_record"]
+__all__ = ["Difference", "Sample", "TreeStatistics", "search", "sign_record"]
 
-#: Maximum number of known points that a node passes on to its two sides.
+#: Maximum number of known points of its polyhedron that a node takes over from its parent.
 _MAX_SAMPLES = 64
+
+#: Estimates for the cost of checking the signs that bounds over the box prove (FORMAT.md §5): the
+#: number of operations per record and term, and the bits of the numbers.
+_OPERATIONS_PER_BOX_SIGN, _BITS_OF_BOX_SIGNS = 16, 64
 
 
 @dataclass(slots=True)
@@ -65,8 +70,11 @@ class TreeStatistics(ProofStatistics):
     cost: int = 0
 
     def spend(self, operations: int, bits: int) -> None:
-        """Add the cost of a step for the checker; raise `CertificateLimit` beyond the limit."""
-        self.cost += operations * (64 + bits) * (1 + bits // 2048)
+        """Add the cost of a step of the checker, by FORMAT.md §3.6.
+
+        `CertificateLimit` is raised if the sum is beyond the limit of FORMAT.md §5.
+        """
+        self.cost += cost(operations, bits)
         if self.cost > TREE_COST_LIMIT:
             raise CertificateLimit("the checker would take more than an hour for the certificate")
 
@@ -87,8 +95,8 @@ class Sample:
 
 
 @dataclass(slots=True)
-class Failure:
-    """Where the networks differ.
+class Difference:
+    """The result of a search that has shown that the networks differ.
 
     Attributes
     ----------
@@ -97,7 +105,8 @@ class Failure:
     polyhedron
         The polyhedron of the node where the search ended.
     expressions
-        The difference there; without a point it is a sum of affine atoms that does not vanish.
+        The difference of the networks there; if `point` is None, it is a sum of terms with affine
+        forms that does not vanish.
     samples
         Known points of the polyhedron.
     """
@@ -114,8 +123,8 @@ def search(
     record: Callable[[NodeRecord], None],
     budget: Budget,
     statistics: TreeStatistics,
-) -> Failure | None:
-    """Prove that a difference of networks vanishes on a polyhedron, or find where it does not.
+) -> Difference | None:
+    """Prove that a difference of networks vanishes on a polyhedron, or show that it does not.
 
     The records of the tree are handed to `record` in prefix order; they prove the equality if None
     is returned. Raises `LimitReached` when the budget is used up, and `CertificateLimit` when the
@@ -133,9 +142,10 @@ class _OpenNode:
     depth
         The number of splits above it.
     cut
-        The form that is nonnegative from here on, and its factor; None at the root.
+        The inequality by which the polyhedron is smaller than the polyhedron of the parent: a form
+        that is ≥ 0, and the factor of the term that was split; None at the root.
     known
-        The signs that hold there.
+        The signs that hold on its polyhedron.
     samples
         Known points of its polyhedron.
     """
@@ -148,14 +158,14 @@ class _OpenNode:
 
 @dataclass(slots=True)
 class _ResolvedNode:
-    """A node after all clear signs were found.
+    """A node with the signs that linear relaxation shows on its polyhedron.
 
     Attributes
     ----------
     rounds
-        The records of the signs that were found, round by round.
+        The records of these signs, round by round.
     known
-        All signs that hold there.
+        All signs that hold on its polyhedron.
     samples
         Known points of its polyhedron.
     expressions
@@ -172,7 +182,7 @@ class _ResolvedNode:
 
     @property
     def differs(self) -> bool:
-        """Whether the difference is a sum of affine atoms that does not vanish."""
+        """Whether the difference is a sum of terms with affine forms that does not vanish."""
         return bool(self.expressions.difference) and self.split is None
 
 
@@ -188,7 +198,7 @@ class _Search:
         self._budget, self._statistics = budget, statistics
         self._bounds = BoxBounds(joint, polyhedron.sides())
 
-    def run(self, record: Callable[[NodeRecord], None]) -> Failure | None:
+    def run(self, record: Callable[[NodeRecord], None]) -> Difference | None:
         """Visit the nodes in prefix order, as `search` describes."""
         waiting = [_OpenNode(0, None, KnownSigns(), [])]
         while waiting:
@@ -198,8 +208,12 @@ class _Search:
             self._count(node, resolved)
             differing = next((sample.point for sample in resolved.samples if sample.differs), None)
             if resolved.differs or differing is not None:
-                return Failure(differing, self._polyhedron, resolved.expressions, resolved.samples)
-            split = None if resolved.split is None else self._joint.number(resolved.split.symbol)
+                return Difference(
+                    differing, self._polyhedron, resolved.expressions, resolved.samples
+                )
+            split = (
+                None if resolved.split is None else self._joint.atom_number(resolved.split.symbol)
+            )
             record(NodeRecord(resolved.rounds, split))
             if resolved.split is not None:
                 waiting += _children(node, resolved, resolved.split)
@@ -216,55 +230,60 @@ class _Search:
 
     def _resolve(self, node: _OpenNode) -> _ResolvedNode:
         """Return the node with all signs that can be found without a split."""
-        found = _ResolvedNode(
+        resolved = _ResolvedNode(
             [], node.known, node.samples[-_MAX_SAMPLES:], self._joint.expressions(node.known)
         )
         if node.depth == 0:
-            self._apply(found, self._box_records(found.expressions))
+            self._apply(resolved, self._box_records(resolved.expressions))
         while True:
             self._budget.check()
-            self._statistics.spend(*found.expressions.cost)
-            if not self._apply(found, self._sign_records(found)):
+            self._statistics.spend(*resolved.expressions.cost)
+            if not self._apply(resolved, self._sign_records(resolved)):
                 break
-        if not all(term.is_affine for term in found.expressions.terms):
-            found.split = _rarest_form(found.expressions.terms)
-        return found
+        if not all(term.is_affine for term in resolved.expressions.terms):
+            resolved.split = _rarest_form(resolved.expressions.terms)
+        return resolved
 
-    def _apply(self, found: _ResolvedNode, records: list[SignRecord]) -> bool:
-        """Compute the expressions again with a round of records; return whether there were any."""
+    def _apply(self, resolved: _ResolvedNode, records: list[SignRecord]) -> bool:
+        """Compute the expressions again with a round of records; return whether there were any.
+
+        Records with a negative value are bounds, which show no sign.
+        """
         if not records:
             return False
-        terms = {self._joint.number(term.symbol): term for term in found.expressions.terms}
-        found.rounds.append(records)
-        found.known = found.known.extended(
+        terms = {self._joint.atom_number(term.symbol): term for term in resolved.expressions.terms}
+        resolved.rounds.append(records)
+        resolved.known = resolved.known.extended(
             (terms[record.atom], record.sign) for record in records if record.value >= 0
         )
-        found.expressions = self._joint.expressions(found.known)
+        resolved.expressions = self._joint.expressions(resolved.known)
         return True
 
     def _box_records(self, expressions: Expressions) -> list[SignRecord]:
         """Return records of the signs that bounds over the domain's box prove.
 
-        Records of the bounds that these proofs need come before them.
+        The records of a bound come before the records whose proofs need it.
         """
         records: list[SignRecord] = []
         for term in expressions.terms:
             self._budget.check()
             if sign := self._bounds.signs.get(term.symbol, 0):
                 records += self._bounds.prove_sign(term.symbol, sign) or []
-        self._statistics.spend(16 * len(records) * len(expressions.terms), 64)
+        operations = _OPERATIONS_PER_BOX_SIGN * len(records) * len(expressions.terms)
+        self._statistics.spend(operations, _BITS_OF_BOX_SIGNS)
         return records
 
-    def _sign_records(self, found: _ResolvedNode) -> list[SignRecord]:
-        """Return records of the terms' signs that are clear on the polyhedron of the node.
+    def _sign_records(self, node: _ResolvedNode) -> list[SignRecord]:
+        """Return records of the signs that linear relaxation shows on the polyhedron of a node.
 
-        Points of the polyhedron that are found on the way are added to the samples.
+        A linear program that shows no sign gives a point of the polyhedron, which is added to the
+        samples of the node.
         """
         records: list[SignRecord] = []
-        relaxation = _NodeRelaxation(found.expressions, self._bounds)
-        for term in found.expressions.terms:
+        relaxation = _NodeRelaxation(node.expressions, self._bounds)
+        for term in node.expressions.terms:
             for sign in (1, -1):
-                if any(sample.sign(term) == -sign for sample in found.samples):
+                if any(sample.sign(term) == -sign for sample in node.samples):
                     continue
                 self._budget.check()
                 below = relaxation.below(term, sign)
@@ -277,7 +296,7 @@ class _Search:
                         sign_record(self._joint, term, sign, answer, self._statistics, below.slopes)
                     )
                     break
-                found.samples.append(Sample(self._joint, answer))
+                node.samples.append(Sample(self._joint, answer))
         return records
 
 
@@ -301,8 +320,8 @@ def sign_record(
     if bits > BIT_LIMIT:
         raise CertificateLimit(f"a proof would need numbers of more than {BIT_LIMIT} bits")
     statistics.spend((len(rows) + len(slopes) + 1) * (1 + joint.dimension), bits * len(rows))
-    numbered = {joint.number(symbol): slope for symbol, slope in slopes.items()}
-    return SignRecord(joint.number(term.symbol), sign, Fraction(), rows, numbered)
+    numbered = {joint.atom_number(symbol): slope for symbol, slope in slopes.items()}
+    return SignRecord(joint.atom_number(term.symbol), sign, Fraction(), rows, numbered)
 
 
 @dataclass(slots=True)

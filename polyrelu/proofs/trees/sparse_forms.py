@@ -1,7 +1,7 @@
 """Sparse integer linear forms over symbols, with the arithmetic to substitute them.
 
 A `SparseForm` is a linear form over the symbols 1, coordinates and atoms (`expressions`), which are
-numbered in this order from 0. The rows of one network layer stand over one common denominator, so
+numbered in this order from 0. The rows of one network layer have one common denominator, so
 that all arithmetic is done with integers. Columns of a form always ascend and no entry is 0: forms
 are compared and hashed as they are.
 """

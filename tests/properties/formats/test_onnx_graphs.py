@@ -54,8 +54,8 @@ _WRONG: dict[str, tuple[str, Callable[[Any], Any]]] = {
             lambda graph, x, c: right(graph, x, c * (1 + 1e-6) if c.dtype != object else c)
         ),
     ),
-    "views are reversed": (
-        "view",
+    "entries are taken in reverse": (
+        "take_entries",
         lambda right: lambda graph, x, chosen: right(graph, x, chosen[..., ::-1]),
     ),
 }

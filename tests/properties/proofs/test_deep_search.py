@@ -23,7 +23,7 @@ from tests.generators.campaigns import case, few_and_all
 from tests.generators.deep_searches import accepted, document
 from tests.generators.ridge_points import ridge_points
 from tests.properties.proofs.test_deep_certificates import hidden
-from tests.properties.proofs.test_deep_parts import random_layers, stays, with_symmetry
+from tests.properties.proofs.test_deep_parts import only_scalings_move, random_layers, with_symmetry
 
 CORNERS = polyrelu.from_arrays(
     [([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])]
@@ -75,7 +75,7 @@ def test_an_idle_search_ends() -> None:
     search = DeepSearch(OPEN)
     search.run()
     assert search.is_idle
-    assert str(search.hypotheses) == "(1, 2) is not on at any known piece of (2, 1)"
+    assert str(search.hypotheses) == "(1, 2) is active at no known piece of (2, 1)"
     walks = search.walks
     search.run()
     assert search.walks == walks
@@ -165,7 +165,7 @@ def test_degenerate_networks(seeds: range) -> None:
 
 def check_search(search: DeepSearch) -> None:
     search.run(rounds=1, time_limit=1)
-    assert all(search.confirms(ridge) for ridge in search.ridges)
+    assert all(search.is_met_by_its_plane(ridge) for ridge in search.ridges)
     assert all(ridge.kind == search.deep_network.ridge(*ridge[:3]).kind for ridge in search.ridges)
     whole, part = deep.prove_search(search), deep.prove_part(search)
     if part is not None:
@@ -205,9 +205,11 @@ def test_what_is_determined_stays(kind: str) -> None:
             layers = permuted(layers, rng)
         network = polyrelu.from_arrays(layers)
         found = deep_hypotheses(network, ridge_points(network))
-        assert not found.hold or stays(network, network.depth, [])
+        assert not found.hold or only_scalings_move(network, network.depth, [])
         if found.determined.layers:
-            assert stays(network, found.determined.layers, list(found.determined.neurons))
+            assert only_scalings_move(
+                network, found.determined.layers, list(found.determined.neurons)
+            )
             parts += 1
     assert parts or kind == "hidden"
 

@@ -1326,13 +1326,13 @@ def test_torchscript_modules_are_refused() -> None:
 
 def _flatten_channels_last(step: Any, layer: Any, x: Any) -> Any:
     order = np.moveaxis(tensors.indices(x.shape), 1, -1)
-    return tensors.view(step.graph, x, order.reshape(x.shape[0], -1))
+    return tensors.take_entries(step.graph, x, order.reshape(x.shape[0], -1))
 
 
 def _max_pool_with_zeros(step: Any, layer: Any, x: Any) -> Any:
     pads = [(layer.padding, layer.padding)] * 2
     table = np.pad(tensors.indices(x.shape), [(0, 0), (0, 0), *pads], constant_values=-1)
-    padded = tensors.view(step.graph, x, table)
+    padded = tensors.take_entries(step.graph, x, table)
     return tensors.max_pool(
         step.graph, padded, tensors.plain_window([layer.kernel_size] * 2, [layer.stride] * 2)
     )

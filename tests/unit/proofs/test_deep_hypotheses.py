@@ -366,7 +366,7 @@ def test_a_neuron_that_is_never_crossed() -> None:
                     ([[-1, 3]], [-2]),
                 ]
             ),
-            ["(1, 2) is not on at any known piece of (2, 1)"],
+            ["(1, 2) is active at no known piece of (2, 1)"],
             id="a weight that is free: the local fiber has dimension 1",
         ),
         pytest.param(
@@ -384,7 +384,7 @@ def test_a_neuron_that_is_never_crossed() -> None:
                     ([[-1, 2]], [0]),
                 ]
             ),
-            ["3 weights of (2, 1) on neurons that do not cross it: not determined"],
+            ["3 weights of (2, 1) on neurons that do not cross it are not determined"],
             id="parallel hyperplanes: (2, 1) has one piece, two equations for 3 weights",
         ),
         pytest.param(

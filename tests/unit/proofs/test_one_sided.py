@@ -13,7 +13,7 @@ from polyrelu.proofs.refutations.sampled_candidates import (
     apparently_bounded_neurons,
     sampled_candidates,
 )
-from polyrelu.proofs.refutations.valid_inequalities import ValidInequalities
+from polyrelu.proofs.refutations.valid_inequalities import Inequality, ValidInequalities
 from tests.oracles.judge import certificate_bytes
 
 Stack = list[tuple[list[list[Any]], list[Any]]]
@@ -25,8 +25,8 @@ SMALLER: Stack = [([[1, 2], [1, 2]], [0, -1]), ([[2, -1], [1, -3]], [0, 1]), ([[
 def test_facts_are_what_the_checker_reads() -> None:
     """d a - t ≥ 0 with d = 2 for a = max((2x - 1)/2, 0)."""
     inequalities = ValidInequalities(from_arrays([([[1]], ["-1/2"]), ([[1]], [0]), ([[1]], [0])]))
-    assert inequalities.inequality(0) == {2: 1}
-    assert inequalities.inequality(1) == {0: 1, 1: -2, 2: 2}
+    assert inequalities.inequality(Inequality("activation", 0)) == {2: 1}
+    assert inequalities.inequality(Inequality("relu", 0)) == {0: 1, 1: -2, 2: 2}
     assert inequalities.preactivation(NeuronId(2, 0), -1) == {0: 0, 2: -1}
 
 
