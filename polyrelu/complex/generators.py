@@ -60,7 +60,7 @@ class CellGenerators:
     def __repr__(self) -> str:
         vertices = int(self.is_vertex.sum())
         counts = [(vertices, "vertex"), (len(self) - vertices, "direction")]
-        return f"<Generators, {count_text(counts)}>"
+        return f"<CellGenerators, {count_text(counts)}>"
 
     # -- coordinates -------------------------------------------------------------------------------
 

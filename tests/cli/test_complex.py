@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from random import Random
@@ -52,10 +53,15 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def validate(schema: str, document: object) -> None:
+@cache
+def validator(schema: str) -> Any:
     loaded = json.loads((files("polyrelu") / "schemas" / f"{schema}.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(loaded)
-    jsonschema.Draft202012Validator(loaded).validate(document)
+    return jsonschema.Draft202012Validator(loaded)
+
+
+def validate(schema: str, document: object) -> None:
+    validator(schema).validate(document)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
@@ -543,7 +549,7 @@ def test_a_second_ctrl_c_stops_at_once(folder: Path) -> None:
     with session("net.json", "-o", "cells.json", program=("-c", _SLEEPY)) as running:
         running.wait_for_text("asleep")
         running.process.send_signal(signal.SIGINT)
-        time.sleep(1)
+        running.wait_for_text("keeping what is done")
         assert running.process.poll() is None
         running.process.send_signal(signal.SIGINT)
         status, found = running.finish()

@@ -162,10 +162,11 @@ def test_ctrl_c(tmp_path: Path) -> None:
     for network, name in zip((one, two), names, strict=True):
         save(network, name)
     code = (
-        "import sys\n"
+        "import signal, sys\n"
         "from dataclasses import replace\n"
         "from polyrelu.proofs.equivalence import prover\n"
         "from polyrelu.cli.main import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored in the background
         "search = prover.search\n"
         "def told(*arguments):\n"
         "    print('started', file=sys.stderr, flush=True)\n"

@@ -6,9 +6,9 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, islice
 from random import Random
 
 import numpy as np
@@ -29,6 +29,7 @@ from polyrelu.complex.graphs import dual_graph, face_poset, linear_regions
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
 from polyrelu.symmetry import permute, rescale
+from tests.generators.campaigns import case
 from tests.generators.files import ROOT
 from tests.generators.quantised_networks import (
     DOMAINS,
@@ -48,6 +49,10 @@ Point = tuple[Fraction, ...]
 Marks = NDArray[np.bool_]
 
 
+#: A campaign takes one case of k, or more.
+Campaign = Callable[[int], None]
+
+
 def samples(kind: str, rounds: int, seed: int = 0) -> Iterator[tuple[Network, Polyhedron]]:
     """Networks of one kind on domains of all kinds."""
     for number in range(rounds):
@@ -55,6 +60,16 @@ def samples(kind: str, rounds: int, seed: int = 0) -> Iterator[tuple[Network, Po
             rng = Random(f"{kind} {domain} {seed} {number}")
             network = quantised_network(kind, rng)
             yield network, random_domain(domain, network.inputs, rng)
+
+
+def every(
+    step: int, kinds: Sequence[str], rounds: int, seed: int = 0
+) -> Iterator[tuple[tuple[str, int], Network, Polyhedron]]:
+    """Yield every k-th sample of each kind and its name, on other domains for other kinds."""
+    for index, kind in enumerate(kinds):
+        chosen = islice(enumerate(samples(kind, rounds, seed)), index % step, None, step)
+        for number, (network, domain) in chosen:
+            yield (kind, number), network, domain
 
 
 def all_signs(cells: PolyhedralComplex, dimension: int) -> NDArray[np.int8]:
@@ -186,20 +201,21 @@ def check(network: Network, domain: Polyhedron) -> PolyhedralComplex:
     return cells
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_brute_force_on_all_kinds_of_domains(kind: str) -> None:
-    for number, (network, domain) in enumerate(samples(kind, 2)):
-        cells = check(network, domain)
-        if number % 3 == 0:
-            check_subcomplexes(cells)
+def brute_force_on_all_kinds_of_domains(step: int) -> None:
+    for name, network, domain in every(step, KINDS, 2):
+        with case(*name):
+            cells = check(network, domain)
+            if name[1] % 3 == 0:
+                check_subcomplexes(cells)
 
 
-@pytest.mark.parametrize("kind", STACKS)
-def test_brute_force_on_the_whole_space(kind: str) -> None:
-    rng = Random(f"whole space {kind}")
-    for _ in range(6):
-        network = exact_network(random_network(kind, rng))
-        check(network, Polyhedron.universe(network.inputs))
+def brute_force_on_the_whole_space(step: int) -> None:
+    for kind in STACKS:
+        rng = Random(f"whole space {kind}")
+        for number in range(max(6 // step, 1)):
+            network = exact_network(random_network(kind, rng))
+            with case(kind, number):
+                check(network, Polyhedron.universe(network.inputs))
 
 
 def wide(rng: Random) -> tuple[Network, Polyhedron]:
@@ -285,12 +301,12 @@ def check_region(cells: PolyhedralComplex, index: int) -> None:
             assert region.affine_map(point) == cells.network(point)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_regions(kind: str) -> None:
-    for network, domain in samples(kind, 1, seed=2):
-        cells = canonical_complex(network, domain)
-        for index in range(0, cells.regions, max(1, cells.regions // 3)):
-            check_region(cells, index)
+def regions(step: int) -> None:
+    for name, network, domain in every(step, KINDS, 1, seed=2):
+        with case(*name):
+            cells = canonical_complex(network, domain)
+            for index in range(0, cells.regions, max(1, cells.regions // 3)):
+                check_region(cells, index)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -336,24 +352,49 @@ def ends(cells: PolyhedralComplex, index: int) -> tuple[list[Point], list[tuple[
     return sorted(points), sorted(rays)
 
 
-@pytest.mark.parametrize("kind", KINDS[1::3])
-@pytest.mark.parametrize("limit", [1, 5])
-def test_parts_have_the_regions_of_the_whole(kind: str, limit: int) -> None:
-    for network, domain in samples(kind, 1, seed=4):
-        whole = canonical_complex(network, domain)
-        places = {whole.signs_of_region(index): index for index in range(whole.regions)}
-        assert len(places) == whole.regions
-        for part in stream_complex(network, domain, limit=limit):
-            check_order(part)
-            for index in range(part.regions):
-                other = places.pop(
-                    part.signs_of_region(index)
-                )  # raises an error if a region occurs twice
-                assert part.bounded[index] == whole.bounded[other]
-                assert ends(part, index) == ends(whole, other)
-            if part.regions:
-                check_region(part, 0)
-        assert not places
+def check_parts(network: Network, domain: Polyhedron, limit: int) -> None:
+    whole = canonical_complex(network, domain)
+    places = {whole.signs_of_region(index): index for index in range(whole.regions)}
+    assert len(places) == whole.regions
+    for part in stream_complex(network, domain, limit=limit):
+        check_order(part)
+        for index in range(part.regions):
+            other = places.pop(
+                part.signs_of_region(index)
+            )  # raises an error if a region occurs twice
+            assert part.bounded[index] == whole.bounded[other]
+            assert ends(part, index) == ends(whole, other)
+        if part.regions:
+            check_region(part, 0)
+    assert not places
+
+
+def parts_have_the_regions_of_the_whole(step: int) -> None:
+    for name, network, domain in every(step, KINDS[1::3], 1, seed=4):
+        for limit in (1, 5):
+            with case(*name, limit):
+                check_parts(network, domain, limit)
+
+
+# -- Campaigns -------------------------------------------------------------------------------------
+
+CAMPAIGNS: list[Campaign] = [
+    brute_force_on_all_kinds_of_domains,
+    brute_force_on_the_whole_space,
+    regions,
+    parts_have_the_regions_of_the_whole,
+]
+
+
+@pytest.mark.parametrize("campaign", CAMPAIGNS)
+def test_few_networks(campaign: Campaign) -> None:
+    campaign(7)
+
+
+@pytest.mark.slow
+def test_many_networks() -> None:
+    for campaign in CAMPAIGNS:
+        campaign(1)
 
 
 # -- Invariance ------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from itertools import combinations, islice
 from random import Random
 
@@ -19,6 +20,7 @@ from polyrelu.complex import (
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
+from tests.generators.campaigns import case
 from tests.generators.quantised_networks import (
     DOMAINS,
     KINDS,
@@ -91,29 +93,52 @@ def below(face: Signs, cell: Signs) -> bool:
     return all(sign in (0, other) for sign, other in zip(face, cell, strict=True))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_all_kinds_of_networks_and_domains(kind: str) -> None:
-    for domain_kind in DOMAINS:
-        rng = Random(f"walk {kind} {domain_kind}")
-        network = quantised_network(kind, rng)
-        domain = random_domain(domain_kind, network.inputs, rng)
-        found = region_graph(network, domain)
-        check_against_brute_force(found, network, domain)
-        try:
-            cells = canonical_complex(network, domain)
-        except DomainError as error:
-            assert "skip connection" in str(error)  # noqa: PT017
-        else:
-            check_against_the_lattice(found, cells)
-        assert nx.is_connected(found.graph)
+def check(network: Network, domain: Polyhedron) -> None:
+    found = region_graph(network, domain)
+    check_against_brute_force(found, network, domain)
+    try:
+        cells = canonical_complex(network, domain)
+    except DomainError as error:
+        assert "skip connection" in str(error)  # noqa: PT017
+    else:
+        check_against_the_lattice(found, cells)
+    assert nx.is_connected(found.graph)
 
 
-@pytest.mark.parametrize("kind", STACKS)
-def test_stacks_on_the_whole_space(kind: str) -> None:
-    rng = Random(f"walk {kind}")
-    for _ in range(3):
-        network = exact_network(random_network(kind, rng))
-        check_against_the_lattice(region_graph(network), canonical_complex(network))
+def all_kinds_of_networks_and_domains(step: int) -> None:
+    for index, kind in enumerate(KINDS):
+        for domain_kind in DOMAINS[index % step :: step]:
+            rng = Random(f"walk {kind} {domain_kind}")
+            network = quantised_network(kind, rng)
+            with case(kind, domain_kind):
+                check(network, random_domain(domain_kind, network.inputs, rng))
+
+
+def stacks_on_the_whole_space(step: int) -> None:
+    for kind in STACKS:
+        rng = Random(f"walk {kind}")
+        for number in range(max(3 // step, 1)):
+            network = exact_network(random_network(kind, rng))
+            with case(kind, number):
+                check_against_the_lattice(region_graph(network), canonical_complex(network))
+
+
+#: Each takes one case of k, or more.
+CAMPAIGNS: list[Callable[[int], None]] = [
+    all_kinds_of_networks_and_domains,
+    stacks_on_the_whole_space,
+]
+
+
+@pytest.mark.parametrize("campaign", CAMPAIGNS)
+def test_few_networks(campaign: Callable[[int], None]) -> None:
+    campaign(7)
+
+
+@pytest.mark.slow
+def test_many_networks() -> None:
+    for campaign in CAMPAIGNS:
+        campaign(1)
 
 
 def test_skip_connections_that_read_more_than_the_first_layer() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from importlib import import_module
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -14,6 +16,7 @@ from polyrelu.complex import PolyhedralComplex, Skeleton, canonical_complex, ske
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Block, Layer, Network, from_arrays
+from tests.generators.campaigns import case
 from tests.generators.quantised_networks import DOMAINS, KINDS, quantised_network, random_domain
 
 #: The module; the name `polyrelu.complex.skeleton` is the function.
@@ -70,14 +73,14 @@ def gaussian(rng: Random, *widths: int) -> Network:
 WIDTHS = [(3, 5, 4, 1), (3, 4, 3, 3, 1), (4, 4, 4, 1), (5, 4, 3, 1), (3, 40, 1), (4, 3, 2, 3, 2, 1)]
 
 
-@pytest.mark.parametrize("widths", WIDTHS)
-def test_generic_networks_are_simple(widths: tuple[int, ...]) -> None:
-    for seed in range(4):
-        rng = Random(f"{widths} {seed}")
-        box = random_domain("box", widths[0], rng)
-        assert check(gaussian(rng, *widths), box).without_lattice
-        simplex = random_domain("bounded", widths[0], rng)
-        assert check(gaussian(rng, *widths), simplex).without_lattice
+def generic_networks_are_simple(step: int) -> None:
+    for widths, seed in product(WIDTHS, range(0, 4, step)):
+        with case(widths, seed):
+            rng = Random(f"{widths} {seed}")
+            box = random_domain("box", widths[0], rng)
+            assert check(gaussian(rng, *widths), box).without_lattice
+            simplex = random_domain("bounded", widths[0], rng)
+            assert check(gaussian(rng, *widths), simplex).without_lattice
 
 
 def test_more_than_32_neurons_in_a_layer() -> None:
@@ -92,22 +95,23 @@ def test_more_than_32_neurons_in_a_layer() -> None:
     ).without_lattice
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_all_kinds_of_networks_and_domains(kind: str) -> None:
+def all_kinds_of_networks_and_domains(step: int) -> None:
     """Most of these complexes are not simple, or their domains are not bounded."""
-    for domain_kind in DOMAINS:
-        rng = Random(f"skeleton {kind} {domain_kind}")
-        network = quantised_network(kind, rng)
-        try:
-            check(network, random_domain(domain_kind, network.inputs, rng))
-        except DomainError as error:
-            assert "skip connection" in str(error)  # noqa: PT017
+    for index, kind in enumerate(KINDS):
+        for domain_kind in DOMAINS[index % step :: step]:
+            rng = Random(f"skeleton {kind} {domain_kind}")
+            network = quantised_network(kind, rng)
+            with case(kind, domain_kind):
+                try:
+                    check(network, random_domain(domain_kind, network.inputs, rng))
+                except DomainError as error:
+                    assert "skip connection" in str(error)  # noqa: PT017
 
 
-def test_nearly_simple_networks() -> None:
+def nearly_simple_networks(step: int) -> None:
     """Small integers in R^3 and R^4: many complexes are simple except at a few vertices."""
-    simple = 0
-    for seed in range(60):
+    simple, seeds = 0, range(60 // step)
+    for seed in seeds:
         rng = Random(f"nearly {seed}")
         n = rng.choice([3, 4])
         layers = [
@@ -117,8 +121,29 @@ def test_nearly_simple_networks() -> None:
             )
             for a, b in ((n, 4), (4, 3), (3, 1))
         ]
-        simple += check(from_arrays(layers), Polyhedron.box([-3] * n, [3] * n)).without_lattice
-    assert 5 < simple < 55
+        with case(seed):
+            found = check(from_arrays(layers), Polyhedron.box([-3] * n, [3] * n))
+        simple += found.without_lattice
+    assert len(seeds) // 12 < simple < len(seeds) - len(seeds) // 12
+
+
+#: Each takes one case of k, or more.
+CAMPAIGNS: list[Callable[[int], None]] = [
+    generic_networks_are_simple,
+    all_kinds_of_networks_and_domains,
+    nearly_simple_networks,
+]
+
+
+@pytest.mark.parametrize("campaign", CAMPAIGNS)
+def test_few_networks(campaign: Callable[[int], None]) -> None:
+    campaign(7)
+
+
+@pytest.mark.slow
+def test_many_networks() -> None:
+    for campaign in CAMPAIGNS:
+        campaign(1)
 
 
 @pytest.mark.parametrize(

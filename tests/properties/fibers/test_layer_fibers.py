@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
@@ -23,6 +23,7 @@ from polyrelu.fibers import (
     smallest_layer,
 )
 from polyrelu.symmetry import LayerDomain
+from tests.generators.campaigns import case, few_and_all
 from tests.oracles.cells_on_domain import Domain, cells_on_domain
 from tests.oracles.local_fiber import jacobian_rank
 
@@ -120,12 +121,19 @@ def value(neurons: LayerNeurons, x: list[Fraction]) -> list[Fraction]:
     return total
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_dimensions_agree_with_jacobians(part: int) -> None:
-    """Dimensions equal local dimensions at random members: 250 networks with n, m ≤ 4 per part."""
+@pytest.mark.parametrize("size", few_and_all((1, 10), (4, 250)))
+def test_dimensions_agree_with_jacobians(size: tuple[int, int]) -> None:
+    """Dimensions equal local dimensions at random members: 1,000 networks with n, m ≤ 4."""
+    parts, networks = size
+    for part in range(parts):
+        with case(part):
+            dimensions_agree_with_jacobians(part, networks)
+
+
+def dimensions_agree_with_jacobians(part: int, networks: int) -> None:
     rng = Random(part)
     compared = empty = more_than_one = 0
-    for _ in range(250):
+    for _ in range(networks):
         n, m, r = rng.randint(1, 4), rng.randint(1, 4), rng.randint(0, 5)
         p, dead = rng.randint(int(r == 0), 3), int(rng.random() < 0.2)
         domain = LayerDomain.orthant(n)
@@ -143,20 +151,19 @@ def test_dimensions_agree_with_jacobians(part: int) -> None:
             assert LayerFiber(member, domain).own == component.assignment
             assert local_dimension(member, domain) == component.dimension, component.assignment
             compared += 1
-    assert compared > 300
-    assert empty > 100
-    assert more_than_one > 50
+    assert compared > 6 * networks // 5
+    assert empty > 2 * networks // 5
+    assert more_than_one > networks // 5
 
 
-@pytest.mark.parametrize("part", range(3))
-def test_general_components(part: int) -> None:
+def general_components(part: int, networks: int) -> None:
     """Components with neurons in all roles, on domains of all kinds, have members with the map.
 
     The dimension is at most the dimension of the kernel of the Jacobian, and mostly equal to it.
     """
     rng = Random(f"general {part}")
     equal = members = 0
-    for _ in range(24):
+    for _ in range(networks):
         n, m, width = rng.randint(1, 3), rng.randint(1, 2), rng.randint(1, 4)
         domain = random_domain(rng, n)
         given = degenerate_layer(rng, n, m, width)
@@ -184,8 +191,8 @@ def test_general_components(part: int) -> None:
             if not domain.lines and all(sum(pair) == 1 for pair in pairs):
                 assert dimension == found, component.assignment
                 equal += 1
-    assert members > 100
-    assert equal > 10
+    assert members > 25 * networks // 6
+    assert equal > 5 * networks // 12
 
 
 def known_dimension(component: Component) -> int | None:
@@ -204,10 +211,19 @@ def grid(n: int, width: int, bound: int) -> Iterator[LayerNeurons]:
             yield LayerNeurons(chosen, tuple((head,) for head in heads), (Fraction(),))
 
 
-@pytest.mark.parametrize(("n", "width", "bound"), [(1, 2, 2), (1, 3, 1), (2, 2, 1)])
-@pytest.mark.parametrize("kind", ["orthant", "space"])
-def test_no_component_of_a_grid_is_called_empty(n: int, width: int, bound: int, kind: str) -> None:
+#: Inputs, width and largest integer of grids.
+GRIDS = [(1, 2, 2), (1, 3, 1), (2, 2, 1)]
+
+
+@pytest.mark.parametrize("grids", few_and_all([(1, 2, 1)], GRIDS))
+def test_no_component_of_a_grid_is_called_empty(grids: list[tuple[int, int, int]]) -> None:
     """The assignment of a network is nonempty in the fiber of any network with its function."""
+    for shape, kind in itertools.product(grids, ("orthant", "space")):
+        with case(shape, kind):
+            no_component_is_called_empty(*shape, kind)
+
+
+def no_component_is_called_empty(n: int, width: int, bound: int, kind: str) -> None:
     domain = LayerDomain.orthant(n) if kind == "orthant" else LayerDomain.whole_space(n)
     first: dict[object, LayerFiber] = {}
     seen: set[tuple[object, NeuronAssignment]] = set()
@@ -232,12 +248,11 @@ def in_order_of(base: LayerFiber, fiber: LayerFiber) -> NeuronAssignment:
     return replace(fiber.own, visible=tuple(fiber.own.visible[k] for k in places))
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_the_smallest_layer(part: int) -> None:
+def the_smallest_layer(part: int, networks: int) -> None:
     """It has the map; if it is called the smallest, all components of narrower layers are empty."""
     rng = Random(f"smallest {part}")
     narrower = certain = 0
-    for _ in range(60):
+    for _ in range(networks):
         n, m, width = rng.randint(1, 3), rng.randint(1, 2), rng.randint(1, 4)
         domain = random_domain(rng, n)
         given = degenerate_layer(rng, n, m, width)
@@ -254,8 +269,8 @@ def test_the_smallest_layer(part: int) -> None:
                     component.is_empty
                     for component in LayerFiber(given, domain, width=less).components()
                 )
-    assert narrower > 10
-    assert certain > 40
+    assert narrower > networks // 6
+    assert certain > 2 * networks // 3
 
 
 def test_members_satisfy_the_equations() -> None:
@@ -283,12 +298,11 @@ def test_members_satisfy_the_equations() -> None:
     assert broken == tried > 40
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_dimensions_agree_with_the_equations(part: int) -> None:
+def dimensions_agree_with_the_equations(part: int, networks: int) -> None:
     """Dimensions are the number of unknowns less the rank of the Jacobian of the equations."""
     rng = Random(f"equations {part}")
     compared = 0
-    for _ in range(28):
+    for _ in range(networks):
         n, m, width = rng.randint(1, 2), rng.randint(1, 2), rng.randint(1, 4)
         box = LayerDomain.of(Polyhedron.box([0] * n, [2] * n))
         domain = rng.choice((LayerDomain.whole_space(n), LayerDomain.orthant(n), box))
@@ -301,7 +315,28 @@ def test_dimensions_agree_with_the_equations(part: int) -> None:
                 conditions_of(component), member.normalised()
             )
             compared += 1
-    assert compared > 50
+    assert compared > 25 * networks // 14
+
+
+#: Each takes a part and a number of networks; with it the numbers of parts and of networks.
+CAMPAIGNS: list[tuple[Callable[[int, int], None], int, int]] = [
+    (general_components, 3, 24),
+    (the_smallest_layer, 2, 60),
+    (dimensions_agree_with_the_equations, 2, 28),
+]
+
+
+@pytest.mark.parametrize("campaign", [campaign for campaign, *_ in CAMPAIGNS])
+def test_few_layers(campaign: Callable[[int, int], None]) -> None:
+    campaign(0, 6)
+
+
+@pytest.mark.slow
+def test_many_layers() -> None:
+    for campaign, parts, networks in CAMPAIGNS:
+        for part in range(parts):
+            with case(campaign.__name__, part):
+                campaign(part, networks)
 
 
 def solution_dimension(conditions: Conditions, member: LayerNeurons) -> int:

@@ -15,6 +15,7 @@ import pytest
 from polyrelu import checker, equivalent, from_arrays
 from polyrelu.outcomes import Equivalent, NotEquivalent
 from tests.generators.bottleneck_stacks import different, equal_pair, several_hidden
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.equivalent_pairs import Stack, evaluate
 from tests.oracles.judge import certificate_bytes
 
@@ -29,58 +30,63 @@ def answer(first: Stack, second: Stack, explanation: object) -> Equivalent | Not
     return outcome
 
 
-@pytest.mark.parametrize("part", range(10))
-def test_pairs_in_one_fiber(part: int) -> None:
+@pytest.mark.parametrize("campaign", few_and_all((1, 15), (10, 100)))
+def test_pairs_in_one_fiber(campaign: tuple[int, int]) -> None:
     """1,000 pairs: permuted, scaled, translated, flipped, turned, with dead neurons, degenerate."""
-    routes: Counter[str] = Counter()
-    for seed in range(100 * part, 100 * part + 100):
-        first, second, kind = equal_pair(Random(seed))
-        outcome = answer(first, second, (seed, kind))
-        assert isinstance(outcome, Equivalent), (seed, kind)
-        assert outcome.search.route in CHEAP, (seed, kind, outcome.search)
-        assert outcome.search.nodes <= 7
-        routes[outcome.search.route] += 1
-    assert routes["bottleneck"] > 50
+    blocks, size = campaign
+    for block in range(blocks):
+        routes: Counter[str] = Counter()
+        for seed in range(size * block, size * block + size):
+            first, second, kind = equal_pair(Random(seed))
+            outcome = answer(first, second, (seed, kind))
+            assert isinstance(outcome, Equivalent), (seed, kind)
+            assert outcome.search.route in CHEAP, (seed, kind, outcome.search)
+            assert outcome.search.nodes <= 7
+            routes[outcome.search.route] += 1
+        assert routes["bottleneck"] > size // 2
 
 
-@pytest.mark.parametrize("part", range(10))
-def test_pairs_in_different_fibers(part: int) -> None:
+@pytest.mark.parametrize("campaign", few_and_all((1, 12), (10, 100)))
+def test_pairs_in_different_fibers(campaign: tuple[int, int]) -> None:
     """1,000 pairs with one change in the second network.
 
     The change is a shift that is too large, a flip that is not undone, another weight, or another
     orientation.
     """
-    verdicts: Counter[str] = Counter()
-    for seed in range(10**6 + 100 * part, 10**6 + 100 * part + 100):
-        chance = Random(seed)
-        first, _, kind = equal_pair(chance)
-        second, change = different(chance, first, hides=kind != "plain")
-        outcome = answer(first, second, (seed, kind, change))
-        verdicts[outcome.status] += 1
-        if isinstance(outcome, NotEquivalent):
-            f, g = (evaluate(stack, list(outcome.witness.x)) for stack in (first, second))
-            assert (tuple(f), tuple(g)) == (outcome.witness.f, outcome.witness.g)
-            assert f != g, (seed, kind, change)
-            assert outcome.search.route in ("points", "bottleneck"), (
-                seed,
-                kind,
-                change,
-                outcome.search,
-            )
-            continue
-        for _ in range(60):
-            x = [
-                Fraction(chance.randint(-640, 640), chance.choice((1, 8, 64)))
-                for _ in range(first.inputs)
-            ]
-            assert evaluate(first, x) == evaluate(second, x), (seed, kind, change)
-    assert verdicts["refuted"] > 75
+    blocks, size = campaign
+    for block in range(blocks):
+        refuted = 0
+        for seed in range(10**6 + size * block, 10**6 + size * block + size):
+            with case(seed):
+                refuted += is_refuted_after_a_change(seed)
+        assert refuted > 3 * size // 4
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_several_hidden_neurons(part: int) -> None:
+def is_refuted_after_a_change(seed: int) -> bool:
+    """Check the answer for a changed pair, and return whether the functions differ."""
+    chance = Random(seed)
+    first, _, kind = equal_pair(chance)
+    second, change = different(chance, first, hides=kind != "plain")
+    outcome = answer(first, second, (kind, change))
+    if isinstance(outcome, NotEquivalent):
+        f, g = (evaluate(stack, list(outcome.witness.x)) for stack in (first, second))
+        assert (tuple(f), tuple(g)) == (outcome.witness.f, outcome.witness.g)
+        assert f != g, (kind, change)
+        assert outcome.search.route in ("points", "bottleneck"), (kind, change, outcome.search)
+        return True
+    for _ in range(60):
+        x = [
+            Fraction(chance.randint(-640, 640), chance.choice((1, 8, 64)))
+            for _ in range(first.inputs)
+        ]
+        assert evaluate(first, x) == evaluate(second, x), (kind, change)
+    return False
+
+
+@pytest.mark.parametrize("seeds", few_and_all(range(5), range(100)))
+def test_several_hidden_neurons(seeds: range) -> None:
     """100 pairs with up to five hidden neurons: one small tree for each."""
-    for seed in range(50 * part, 50 * part + 50):
+    for seed in seeds:
         chance = Random(seed)
         count = chance.randint(1, 5)
         first, second = several_hidden(chance, count, chance.randint(0, 3))

@@ -16,6 +16,7 @@ from polyrelu import Polyhedron, checker, equivalent
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network
 from polyrelu.outcomes import Equivalent, NotEquivalent
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.equivalent_pairs import evaluate, network, nudged, pair
 from tests.oracles.judge import certificate_bytes
 from tests.oracles.one_input import differing_point
@@ -23,53 +24,62 @@ from tests.oracles.one_input import differing_point
 STEP = Fraction(1, 2**40)
 
 
-@pytest.mark.parametrize("part", range(20))
-def test_equal_by_construction(part: int) -> None:
+@pytest.mark.parametrize("campaign", few_and_all((1, 10), (20, 50)))
+def test_equal_by_construction(campaign: tuple[int, int]) -> None:
     """1,000 pairs of at least three composed changes are proved, three in ten or more by a tree."""
-    routes: Counter[str] = Counter()
-    for seed in range(50 * part, 50 * part + 50):
-        made, _ = pair(seed)
-        assert len(made.explanation) >= 3
-        outcome = equivalent(network(made.first), network(made.second))
-        assert isinstance(outcome, Equivalent), (seed, made.explanation, outcome)
-        routes[outcome.search.route] += 1
-        report = checker.check_bytes(certificate_bytes(outcome))
-        assert report.verdict == "accepted", (seed, made.explanation, report)
-    assert routes["tree"] + routes["prefix"] >= 15, routes
-    assert routes["expressions"] >= 5
+    blocks, size = campaign
+    for block in range(blocks):
+        routes: Counter[str] = Counter()
+        for seed in range(size * block, size * block + size):
+            made, _ = pair(seed)
+            with case(seed, made.explanation):
+                assert len(made.explanation) >= 3
+                outcome = equivalent(network(made.first), network(made.second))
+                assert isinstance(outcome, Equivalent), outcome
+                routes[outcome.search.route] += 1
+                report = checker.check_bytes(certificate_bytes(outcome))
+                assert report.verdict == "accepted", report
+        assert routes["tree"] + routes["prefix"] >= 3 * size // 10, routes
+        assert routes["expressions"] >= size // 10
 
 
-@pytest.mark.parametrize("part", range(20))
-def test_one_weight_changed(part: int) -> None:
+@pytest.mark.parametrize("campaign", few_and_all((1, 5), (20, 50)))
+def test_one_weight_changed(campaign: tuple[int, int]) -> None:
     """1,000 pairs are refuted after a change of one weight by 2^-40.
 
     Where the change has no effect (a dead neuron), equality is proved.
     """
-    refuted, seed = 0, 10**6 * (part + 1)
-    while refuted < 50:
-        seed += 1
-        made, chance = pair(seed)
-        changed = nudged(made.second, chance, chance.choice((1, -1)) * STEP)
-        outcome = equivalent(network(made.first), network(changed))
-        assert outcome.status != "undecided", (seed, made.explanation, outcome)
-        assert isinstance(outcome, Equivalent | NotEquivalent)
-        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted", (
-            seed,
-            made.explanation,
-        )
-        if isinstance(outcome, Equivalent):
-            for _ in range(20):
-                x = [
-                    Fraction(chance.randint(-640, 640), chance.choice((1, 8, 64)))
-                    for _ in range(made.first.inputs)
-                ]
-                assert evaluate(made.first, x) == evaluate(changed, x), (seed, made.explanation)
-            continue
-        refuted += 1
-        witness = outcome.witness
-        f, g = (evaluate(stack, list(witness.x)) for stack in (made.first, changed))
-        assert (tuple(f), tuple(g)) == (witness.f, witness.g), (seed, made.explanation)
-        assert f != g
+    blocks, size = campaign
+    for block in range(blocks):
+        refuted, seed = 0, 10**6 * (block + 1)
+        while refuted < size:
+            seed += 1
+            with case(seed):
+                refuted += is_refuted_after_a_change(seed)
+
+
+def is_refuted_after_a_change(seed: int) -> bool:
+    """Check the answer for a changed pair, and return whether the functions differ."""
+    made, chance = pair(seed)
+    changed = nudged(made.second, chance, chance.choice((1, -1)) * STEP)
+    outcome = equivalent(network(made.first), network(changed))
+    assert outcome.status != "undecided", (made.explanation, outcome)
+    assert isinstance(outcome, Equivalent | NotEquivalent)
+    report = checker.check_bytes(certificate_bytes(outcome))
+    assert report.verdict == "accepted", made.explanation
+    if isinstance(outcome, Equivalent):
+        for _ in range(20):
+            x = [
+                Fraction(chance.randint(-640, 640), chance.choice((1, 8, 64)))
+                for _ in range(made.first.inputs)
+            ]
+            assert evaluate(made.first, x) == evaluate(changed, x), made.explanation
+        return False
+    witness = outcome.witness
+    f, g = (evaluate(stack, list(witness.x)) for stack in (made.first, changed))
+    assert (tuple(f), tuple(g)) == (witness.f, witness.g), made.explanation
+    assert f != g
+    return True
 
 
 def random_domain(chance: Random, size: int) -> Polyhedron:
@@ -99,9 +109,9 @@ def random_domain(chance: Random, size: int) -> Polyhedron:
     )
 
 
-@pytest.mark.parametrize("part", range(10))
-def test_on_all_kinds_of_domains(part: int) -> None:
-    for seed in range(30 * part, 30 * part + 30):
+@pytest.mark.parametrize("seeds", few_and_all(range(12), range(300)))
+def test_on_all_kinds_of_domains(seeds: range) -> None:
+    for seed in seeds:
         made, chance = pair(seed)
         domain = random_domain(chance, made.first.inputs)
         second = made.second if chance.random() < 0.6 else nudged(made.second, chance, STEP)
@@ -158,47 +168,51 @@ def variant(chance: Random, network: Network) -> Network:
     return network.replace_layers({number: Layer((*layer.blocks[:-1], block), layer.bias)})
 
 
-@pytest.mark.parametrize("part", range(10))
-def test_one_input_against_a_complete_decision(part: int) -> None:
+@pytest.mark.parametrize("campaign", few_and_all((1, 30), (10, 150)))
+def test_one_input_against_a_complete_decision(campaign: tuple[int, int]) -> None:
     """The answer for networks of one input agrees with a comparison at all breakpoints."""
-    verdicts: Counter[str] = Counter()
-    chance = Random(part)
-    for _ in range(150):
-        first, second = (degenerate(chance, 1, 1) for _ in range(2))
-        if chance.random() < 0.7:
-            second = variant(chance, first)
-        low, high = sorted(Fraction(chance.randint(-4, 4), 2) for _ in range(2))
-        ends = chance.choice([(None, None), (low, high), (low, None), (None, high)])
-        outcome = equivalent(first, second, Polyhedron.box([ends[0]], [ends[1]]))
-        expected = differing_point(first, second, *ends)
-        assert outcome.status == ("proved" if expected is None else "refuted"), (
-            first,
-            second,
-            ends,
-            expected,
-        )
-        assert isinstance(outcome, Equivalent | NotEquivalent)
-        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
-        verdicts[outcome.status] += 1
-    assert min(verdicts["proved"], verdicts["refuted"]) > 10, verdicts
+    blocks, size = campaign
+    for block in range(blocks):
+        verdicts: Counter[str] = Counter()
+        chance = Random(block)
+        for _ in range(size):
+            first, second = (degenerate(chance, 1, 1) for _ in range(2))
+            if chance.random() < 0.7:
+                second = variant(chance, first)
+            low, high = sorted(Fraction(chance.randint(-4, 4), 2) for _ in range(2))
+            ends = chance.choice([(None, None), (low, high), (low, None), (None, high)])
+            outcome = equivalent(first, second, Polyhedron.box([ends[0]], [ends[1]]))
+            expected = differing_point(first, second, *ends)
+            assert outcome.status == ("proved" if expected is None else "refuted"), (
+                first,
+                second,
+                ends,
+                expected,
+            )
+            assert isinstance(outcome, Equivalent | NotEquivalent)
+            assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
+            verdicts[outcome.status] += 1
+        assert min(verdicts["proved"], verdicts["refuted"]) > size // 15, verdicts
 
 
-@pytest.mark.parametrize("part", range(5))
-def test_two_inputs_along_lines(part: int) -> None:
+@pytest.mark.parametrize("campaign", few_and_all((1, 10), (5, 60)))
+def test_two_inputs_along_lines(campaign: tuple[int, int]) -> None:
     """A proof on the plane holds on every line, where two networks are networks of one input."""
-    chance, proved = Random(100 + part), 0
-    for _ in range(60):
-        first = degenerate(chance, 2, 1)
-        second = variant(chance, first)
-        outcome = equivalent(first, second)
-        assert isinstance(outcome, Equivalent | NotEquivalent)
-        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
-        proved += outcome.status == "proved"
-        for _ in range(6 if outcome.status == "proved" else 0):
-            direction, start = ([chance.randint(-5, 5) for _ in range(2)] for _ in range(2))
-            lines = [_on_a_line(network, direction, start) for network in (first, second)]
-            assert differing_point(lines[0], lines[1], None, None) is None, (first, second)
-    assert proved > 2
+    blocks, size = campaign
+    for block in range(blocks):
+        chance, proved = Random(100 + block), 0
+        for _ in range(size):
+            first = degenerate(chance, 2, 1)
+            second = variant(chance, first)
+            outcome = equivalent(first, second)
+            assert isinstance(outcome, Equivalent | NotEquivalent)
+            assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
+            proved += outcome.status == "proved"
+            for _ in range(6 if outcome.status == "proved" else 0):
+                direction, start = ([chance.randint(-5, 5) for _ in range(2)] for _ in range(2))
+                lines = [_on_a_line(network, direction, start) for network in (first, second)]
+                assert differing_point(lines[0], lines[1], None, None) is None, (first, second)
+        assert proved > size // 30
 
 
 def _on_a_line(network: Network, direction: list[int], start: list[int]) -> Network:

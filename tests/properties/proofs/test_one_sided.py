@@ -23,6 +23,7 @@ from polyrelu.proofs.refutations.moves import Move
 from polyrelu.proofs.refutations.one_sided import one_sided_moves, one_sided_neurons
 from polyrelu.proofs.refutations.sampled_candidates import OneSidedCandidate
 from polyrelu.support.text_files import layout
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.moves import (
     changed_documents,
     move_document,
@@ -91,26 +92,28 @@ def judged(layers: Plain, move: Move, rng: Random) -> str:
     return kind(move)
 
 
-def test_random_networks_are_refuted_rightly() -> None:
+@pytest.mark.parametrize("count", few_and_all(6, 200))
+def test_random_networks_are_refuted_rightly(count: int) -> None:
     rng, seen, proved = Random("one-sided"), Counter[str](), 0
-    for _ in range(200):
+    for number in range(count):
         layers = random_stack(rng)
-        for word, moves in itertools.groupby(one_sided_moves(polyrelu.from_arrays(layers)), kind):
-            move = next(iter(moves))
-            seen[word] += bool(judged(layers, move, rng))
-            if seen[word] % 5 == 1:
-                outcome = polyrelu.equivalent(
-                    polyrelu.from_arrays(layers), move.other, time_limit=20
-                )
-                assert outcome.status != "refuted", layers
-                proved += outcome.status == "proved"
-    assert min(seen[word] for word in ("dead", "linear", "off", "raised")) >= 2, seen
-    assert proved > 20
+        with case(number):
+            network = polyrelu.from_arrays(layers)
+            for word, moves in itertools.groupby(one_sided_moves(network), kind):
+                move = next(iter(moves))
+                seen[word] += bool(judged(layers, move, rng))
+                if seen[word] % 5 == 1:
+                    outcome = polyrelu.equivalent(network, move.other, time_limit=20)
+                    assert outcome.status != "refuted", layers
+                    proved += outcome.status == "proved"
+    assert min(seen[word] for word in ("dead", "linear", "off", "raised")) >= count // 100, seen
+    assert proved > count // 10
 
 
-def test_planted_neurons_are_found() -> None:
+@pytest.mark.parametrize("count", few_and_all(12, 150))
+def test_planted_neurons_are_found(count: int) -> None:
     rng, seen = Random("planted"), Counter[tuple[int, bool]]()
-    for _ in range(150):
+    for _ in range(count):
         layers, candidate = planted(rng)
         network = polyrelu.from_arrays(layers)
         assert one_sided_neurons(network, [candidate]) == [candidate], layers
@@ -130,9 +133,10 @@ def claims(network: Network, rng: Random) -> Iterator[OneSidedCandidate]:
         )
 
 
-def test_what_is_proved_of_arbitrary_suspects_is_true() -> None:
+@pytest.mark.parametrize("count", few_and_all(10, 100))
+def test_what_is_proved_of_arbitrary_suspects_is_true(count: int) -> None:
     rng, proved = Random("suspects"), 0
-    for _ in range(100):
+    for _ in range(count):
         layers = random_stack(rng)
         network = polyrelu.from_arrays(layers)
         found = one_sided_neurons(network, claims(network, rng))
@@ -142,7 +146,7 @@ def test_what_is_proved_of_arbitrary_suspects_is_true() -> None:
             for neuron, sign, guard in found:
                 if guard is None or z[guard.layer - 1][guard.index] > 0:
                     assert sign * z[neuron.layer - 1][neuron.index] >= 0, layers
-    assert proved > 20
+    assert proved > count // 5
 
 
 def test_changed_certificates_are_true_or_die() -> None:

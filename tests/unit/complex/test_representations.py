@@ -35,7 +35,7 @@ REGIONS = region_graph(NETWORK)
         ),
         (Cell(1, 4), "Cell(dimension=1, index=4)"),
         (CELLS.frame, "<Frame, 2 coordinates in R^2>"),
-        (CELLS.generators, "<Generators, 3 vertices, 4 directions>"),
+        (CELLS.generators, "<CellGenerators, 3 vertices, 4 directions>"),
         (CELLS.facet_forms(CELLS.common_facets()), "<FacetForms, 5 forms, 9 cells>"),
         (REGIONS.region(0), "<Region 0, signs ++|-, 3 facets, bounded>"),
         (next(walk_regions(NETWORK)), "<RegionVisit, region 0, 3 neighbours>"),

@@ -36,6 +36,7 @@ from polyrelu.exact.lp.float_filter import certain_signs
 from polyrelu.exact.lp.highs import FloatSolver, Guess
 from polyrelu.exact.lp.simplex import Simplex
 from polyrelu.exact.lp.tableau import Tableau
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.lp_families import FAMILIES, Instance, Number, Row, built, make
 from tests.generators.lp_routes import ROUTES, engine
 from tests.oracles import lp_ppl
@@ -344,15 +345,17 @@ def allowed(lower: float, upper: float) -> list[Side]:
 Guesser = Callable[[Random, int, Sides], Guess | None]
 
 
+@pytest.mark.parametrize("seeds", few_and_all(range(1), range(12)))
 @pytest.mark.parametrize("guesser", [no_guess, random_guess, square_guess])
-@pytest.mark.parametrize("family", list(FAMILIES))
 def test_wrong_guesses_have_right_answers(
-    family: str, guesser: Guesser, monkeypatch: pytest.MonkeyPatch
+    guesser: Guesser, seeds: range, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    misled(monkeypatch, guesser)
-    for seed in range(12):
-        rng = Random(f"misled {seed} {family}")
-        assert_right(make(family, rng, rng.randint(1, 10), rng.randint(1, 5)))
+    for family in FAMILIES:
+        misled(monkeypatch, guesser)
+        for seed in seeds:
+            with case(family, seed):
+                rng = Random(f"misled {seed} {family}")
+                assert_right(make(family, rng, rng.randint(1, 10), rng.randint(1, 5)))
 
 
 @pytest.mark.parametrize(
@@ -542,6 +545,12 @@ def test_highs_of_the_caller_keeps_its_threads() -> None:
     assert done.returncode == 0, done.stderr
 
 
+#: A program in the background would ignore Ctrl-C.
+HEED_CTRL_C = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
+
 LONG_VERTEX = """
 from random import Random
 from polyrelu.exact.lp import LinearProgram
@@ -575,7 +584,7 @@ program.maximize(rows[0])
 )
 def test_ctrl_c_ends_a_long_program(code: str) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-c", HEED_CTRL_C + code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as child:
         try:
             assert child.stdout is not None

@@ -24,9 +24,10 @@ from tests.generators.files import ROOT as _ROOT
 _SQUARE = [[1, 0, 1], [-1, 0, 0], [0, 1, 1], [0, -1, 0]]
 
 #: Starts the worker, so that `pid` is its number, and has rows on which PPL computes for more than
-#: ten seconds.
+#: ten seconds. A program in the background would ignore Ctrl-C.
 _BEGIN = """
 import os, random, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from polyrelu.exact.ppl import client
 from polyrelu.exact.ppl.client import generators_of
 interval, answer = [[1, 2], [-2, 1]], ([[-1, 2], [2, 1]], [], [])

@@ -37,6 +37,7 @@ from polyrelu.fibers.report import fiber_latex, fiber_text
 from polyrelu.network import Network, from_arrays
 from polyrelu.outcomes import Equivalent
 from polyrelu.symmetry import LayerDomain, absolute_value_form_on, related
+from tests.generators.campaigns import few_and_all
 from tests.generators.random_networks import random_network
 
 UNIT = ([[1, 0], [0, 1]], [0, 0])
@@ -281,10 +282,11 @@ def test_a_box_with_many_inputs() -> None:
     assert LayerDomain.of(Polyhedron.from_constraints([[0, 0]], [1])).kind == "space"
 
 
-def test_many_neurons() -> None:
-    """With 1,000 neurons, two on one hyperplane, only the first assignments are visited."""
-    rows = [[1, k] for k in range(999)] + [[1, 0]]
-    found = fiber(from_arrays([(rows, list(range(1000))), ([[1] * 1000], [0])]))
+@pytest.mark.parametrize("width", few_and_all(100, 1000))
+def test_many_neurons(width: int) -> None:
+    """With many neurons, two on one hyperplane, only the first assignments are visited."""
+    rows = [[1, k] for k in range(width - 1)] + [[1, 0]]
+    found = fiber(from_arrays([(rows, list(range(width))), ([[1] * width], [0])]))
     assert found.complete == "part"
     assert "visited" in found.reason
 

@@ -1999,7 +1999,14 @@ def test_replaced_settings_give_a_network_or_one_line(tmp_path: Path) -> None:
     assert 20 < survived < total / 2
 
 
-@pytest.mark.parametrize("ending", ["h5", "keras"])
+def test_the_worker_on_half_a_file(tmp_path: Path) -> None:
+    """Half of a file is refused, and the next whole file is read."""
+    content = _edited_file(lambda f: None)
+    assert not _survives(tmp_path, content[: len(content) // 2], "h5")
+    assert _survives(tmp_path, content, "h5")
+
+
+@pytest.mark.parametrize("ending", [pytest.param("h5", marks=pytest.mark.slow), "keras"])
 def test_the_worker_on_damaged_files(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

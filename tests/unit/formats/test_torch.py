@@ -33,6 +33,7 @@ from polyrelu.formats.torch import files as torch_file, operations as torch_oper
 from polyrelu.formats.torch.files import read_torch
 from polyrelu.formats.torch.reader import draft_of_module
 from polyrelu.network import Network, from_arrays
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.files import NETS as _NETS
 
 torch: Any = pytest.importorskip("torch")
@@ -902,8 +903,14 @@ def _flat(result: Any) -> list[float]:
 
 
 @pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
-@pytest.mark.parametrize("name", _CASES)
-def test_modules_compute_what_torch_computes(name: str) -> None:
+@pytest.mark.parametrize("modules", few_and_all(list(_CASES)[::8], list(_CASES)))
+def test_modules_compute_what_torch_computes(modules: list[str]) -> None:
+    for name in modules:
+        with case(name):
+            _computes_what_torch_computes(name)
+
+
+def _computes_what_torch_computes(name: str) -> None:
     make, shape = _CASES[name]
     module = _dyadic(make())
     draft, lowered = _drafted(module, shape)
@@ -918,8 +925,16 @@ def test_modules_compute_what_torch_computes(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-@pytest.mark.parametrize("name", _LAYERS)
-def test_modules_with_any_weights_agree_within_the_rounding_bound(name: str, dtype: Any) -> None:
+@pytest.mark.parametrize("modules", few_and_all(list(_LAYERS)[::8], list(_LAYERS)))
+def test_modules_with_any_weights_agree_within_the_rounding_bound(
+    modules: list[str], dtype: Any
+) -> None:
+    for name in modules:
+        with case(name, dtype):
+            _agrees_within_the_rounding_bound(name, dtype)
+
+
+def _agrees_within_the_rounding_bound(name: str, dtype: Any) -> None:
     torch.manual_seed(5)
     make, shape = _LAYERS[name]
     module = make()

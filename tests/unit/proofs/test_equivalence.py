@@ -24,6 +24,7 @@ from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.outcomes import Equivalent, NotEquivalent
 from polyrelu.proofs.equivalence import prover
 from polyrelu.symmetry import permute, rescale
+from tests.generators.campaigns import few_and_all
 from tests.generators.equivalent_pairs import hinges
 from tests.generators.files import ROOT
 from tests.oracles.judge import certificate_bytes
@@ -218,30 +219,42 @@ def test_the_simplest_point_is_chosen() -> None:
     assert list(outcome.witness.x) == [1]
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_same_seed_same_bytes(seed: int) -> None:
+@pytest.mark.parametrize(
+    "campaign",
+    few_and_all(
+        ((0,), (0, 41), ("0", "77")),
+        ((0, 1, 2), (0, 4, 16, 40, 41, 42), ("0", "1", "77")),
+    ),
+)
+def test_same_seed_same_bytes(
+    campaign: tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...]],
+) -> None:
+    """Processes that hash differently write equal certificates, for each seed."""
+    seeds, pairs, hashings = campaign
     code = (
         "import sys, hashlib; sys.path.insert(0, sys.argv[1])\n"
         "from tests.oracles.judge import certificate_bytes\n"
         "from fractions import Fraction\n"
         "from polyrelu import equivalent\n"
         "from tests.generators.equivalent_pairs import network, nudged, pair\n"
-        "digest = hashlib.sha256()\n"
-        "for number in (0, 4, 16, 40, 41, 42):\n"
-        "    made, chance = pair(number)\n"
-        "    changed = nudged(made.second, chance, Fraction(1, 2**40))\n"
-        "    for other in (made.second, changed):\n"
-        f"        outcome = equivalent(network(made.first), network(other), seed={seed})\n"
-        "        digest.update(certificate_bytes(outcome))\n"
-        "print(digest.hexdigest())\n"
+        f"for seed in {seeds}:\n"
+        "    digest = hashlib.sha256()\n"
+        f"    for number in {pairs}:\n"
+        "        made, chance = pair(number)\n"
+        "        changed = nudged(made.second, chance, Fraction(1, 2**40))\n"
+        "        for other in (made.second, changed):\n"
+        "            outcome = equivalent(network(made.first), network(other), seed=seed)\n"
+        "            digest.update(certificate_bytes(outcome))\n"
+        "    print(digest.hexdigest())\n"
     )
     command = [sys.executable, "-c", code, str(ROOT)]
     found = set()
-    for hashing in ("0", "1", "77"):
+    for hashing in hashings:
         environment = {**os.environ, "PYTHONHASHSEED": hashing}
         process = subprocess.run(
             command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment
         )
+        assert len(process.stdout.split()) == len(seeds)
         found.add(process.stdout)
     assert len(found) == 1
 
