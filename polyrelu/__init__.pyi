@@ -70,7 +70,6 @@ from .errors import (
 from .exact import Polyhedron as Polyhedron
 from .fibers import Fiber as Fiber
 from .fibers import fiber as fiber
-from .fibers import simplify as simplify
 from .formats import (
     load as load,
 )
@@ -118,6 +117,9 @@ from .proofs import (
 )
 from .proofs import (
     identify as identify,
+)
+from .proofs import (
+    simplify as simplify,
 )
 from .symmetry import related as related
 from .topology import (

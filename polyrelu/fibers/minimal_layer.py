@@ -20,7 +20,7 @@ from polyrelu.fibers.layer import Component, LayerFiber, LayerNeurons, NeuronAss
 from polyrelu.network import Network
 from polyrelu.symmetry import LayerDomain
 
-__all__ = ["Simplified", "SmallestLayer", "simplify", "smallest_layer"]
+__all__ = ["SimplifiedLayers", "SmallestLayer", "simplify_layers", "smallest_layer"]
 
 #: So many choices of orientations are tried.
 _CHOICES = 2**14
@@ -34,13 +34,14 @@ class SmallestLayer:
     ----------
     neurons : rows, outgoing columns and offset.
     assignment : what the neurons do.
-    is_smallest : whether no layer with fewer neurons has the map; False means that this is not known.
+    is_smallest : True: no layer with fewer neurons has the map (proved). None: whether one has it is not known. It is
+        never False, since a narrower layer that is known would be the answer.
     at_least : so many neurons are needed.
     """
 
     neurons: LayerNeurons
     assignment: NeuronAssignment
-    is_smallest: bool
+    is_smallest: bool | None
     at_least: int
 
     @property
@@ -50,24 +51,27 @@ class SmallestLayer:
 
 
 @dataclass(frozen=True, slots=True)
-class Simplified:
+class SimplifiedLayers:
     """A network with the same function on the domain, and no wider.
 
     Attributes
     ----------
     network : the network.
     is_smallest : for each hidden layer, whether no narrower one has the same map on R^n, the domain or the orthant.
+        True: none has it (proved). False: one has it, but its numbers are longer than network files allow, so the
+        layer stayed as it is. None: it is not known.
     """
 
     network: Network
-    is_smallest: tuple[bool, ...]
+    is_smallest: tuple[bool | None, ...]
 
 
-def simplify(network: Network, domain: Polyhedron | None = None) -> Simplified:
+def simplify_layers(network: Network, domain: Polyhedron | None = None) -> SimplifiedLayers:
     """Make the hidden layers of a plain stack as narrow as their normal forms allow, the last one first.
 
     With one hidden layer and an affine output the result is a smallest network with its function on the domain, where
-    `is_smallest` says so.
+    `is_smallest` says so. `polyrelu.simplify` proves what it does, looks at all layers together and may leave out
+    layers; here each layer is taken by itself.
     Deeper, each layer is the smallest for all inputs u ≥ 0, though the layers before may not reach all of them.
 
     Parameters
@@ -80,23 +84,27 @@ def simplify(network: Network, domain: Polyhedron | None = None) -> Simplified:
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1], [1], [3]], [0, 0, 5, -2]), ([[1, -1, 0, 2]], [0])])   # x + 2 max(3x - 2, 0)
-    >>> small = simplify(net)
+    >>> small = simplify_layers(net)
     >>> small.network.widths, small.is_smallest, small.network([3]) == net([3])
     ((1, 2, 1), (True,), True)
     """
     if not network.is_plain:
         raise NetworkError(
-            "simplify takes plain stacks; networks with connections that skip layers are left as they are"
+            "simplify_layers takes plain stacks; networks with connections that skip layers are left as they are"
         )
-    smallest: list[bool] = []
+    smallest: list[bool | None] = []
     last = network.depth - 1
     for layer in range(last, 0, -1):
         space = LayerDomain.of(domain) if layer == 1 and domain is not None else None
         found = smallest_layer(layer_fiber(network, layer, space))
         hidden, outgoing = found.neurons.layers(layer - 1)
-        network = network.replace_layers({layer: hidden, layer + 1: outgoing})
-        smallest.append(found.is_smallest)
-    return Simplified(network, tuple(reversed(smallest)))
+        try:
+            network = network.replace_layers({layer: hidden, layer + 1: outgoing})
+            smallest.append(found.is_smallest)
+        except NetworkError:  # the numbers of the other neurons are too long for a file
+            narrower = found.width < network.widths[layer]
+            smallest.append(False if narrower else found.is_smallest)
+    return SimplifiedLayers(network, tuple(reversed(smallest)))
 
 
 def smallest_layer(fiber: LayerFiber) -> SmallestLayer:
@@ -110,7 +118,7 @@ def smallest_layer(fiber: LayerFiber) -> SmallestLayer:
             neurons = component.member()
             if neurons is None:
                 raise ArithmeticError("a component is empty")  # pragma: no cover
-            return SmallestLayer(neurons, component.assignment, certain, at_least)
+            return SmallestLayer(neurons, component.assignment, certain or None, at_least)
         certain = certain and decided
         at_least += certain
     raise AssertionError("itertools.count ends")  # pragma: no cover - for the type checker

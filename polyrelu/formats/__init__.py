@@ -9,6 +9,7 @@ every rounding rule, merge or omission that it applies is recorded in the `Impor
 from polyrelu.formats.imported import Comparison, Imported
 from polyrelu.formats.load import FORMATS, choices_of, load, read
 from polyrelu.formats.native import save
+from polyrelu.formats.npz import save_npz
 from polyrelu.formats.onnx.writer import OnnxExport, save_onnx
 from polyrelu.formats.options import Rounding
 from polyrelu.formats.runtimes.float_outputs import FloatOutputs, float_outputs
@@ -28,5 +29,6 @@ __all__ = [
     "read",
     "runtime_error",
     "save",
+    "save_npz",
     "save_onnx",
 ]

@@ -1,4 +1,4 @@
-"""Provers of claims about networks: `identify`, `equivalent` and `certify_regions`.
+"""Provers of claims about networks: `identify`, `equivalent`, `simplify` and `certify_regions`.
 
 Each theorem has a module or a folder of its own, whose docstring names the page of docs/theory with
 the proof. A prover answers with an outcome (`polyrelu.outcomes`), and a decided outcome carries a
@@ -8,9 +8,12 @@ certificate that `polyrelu.checker`, which shares no code with this room, re-der
 from polyrelu.proofs.equivalence.prover import equivalent
 from polyrelu.proofs.identify import identify
 from polyrelu.proofs.region_cover import certify_regions
+from polyrelu.proofs.simplification import Simplified, simplify
 
 __all__ = [
+    "Simplified",
     "certify_regions",
     "equivalent",
     "identify",
+    "simplify",
 ]
