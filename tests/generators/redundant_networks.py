@@ -68,7 +68,7 @@ def _plant_linear(rng: Random, net: Network, layer: int) -> int:
 
 
 def _plant_boxed(rng: Random, net: Network, layer: int) -> int:
-    if layer == 1 or layer + 2 > len(net) - 1:
+    if layer == 1 or layer + 2 > len(net):
         return 0
     row = [-abs(w) for w in _row(rng, len(net[layer - 1][0][0]))]
     _add(rng, net, layer, row, Fraction(2))
