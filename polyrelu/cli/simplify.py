@@ -14,7 +14,7 @@ from polyrelu.cli.output import (
     reading,
     written_lines,
 )
-from polyrelu.errors import CertificateError
+from polyrelu.errors import CertificateError, NetworkError
 
 if TYPE_CHECKING:
     from polyrelu.network import Network
@@ -61,6 +61,11 @@ def _run(options: argparse.Namespace, started: float) -> int:
 
     _check_files(options)
     imported = read_network(options, options.network)
+    if imported.skipping:
+        raise NetworkError(
+            f"{options.network}: simplify takes plain stacks, and this network has "
+            f"{' and '.join(imported.skipping)}; `polyrelu equivalent` takes it as it is"
+        )
     domain = parse_domain(options.domain, imported.network.inputs)
     found = simplify(imported.network, domain, seed=options.seed)
     caution = "" if options.output is None else _write_network(found.network, options.output)

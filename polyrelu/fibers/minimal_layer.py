@@ -107,13 +107,19 @@ def simplify_layers(network: Network, domain: Polyhedron | None = None) -> Simpl
     return SimplifiedLayers(network, tuple(reversed(smallest)))
 
 
-def smallest_layer(fiber: LayerFiber) -> SmallestLayer:
-    """The smallest layer with the map of a fiber; at least one neuron, as layers have."""
+def smallest_layer(fiber: LayerFiber, max_choices: int | None = None) -> SmallestLayer:
+    """The smallest layer with the map of a fiber; at least one neuron, as layers have.
+
+    Parameters
+    ----------
+    max_choices : the number of choices of orientations up to which all are tried; 2^14 by default.
+    """
+    limit = _CHOICES if max_choices is None else max_choices
     needed = len(fiber.normals)
     at_least = max(needed, 1)
     certain = True  # nothing narrower than what is tried now has the map
     for extra in itertools.count(1 if needed == 0 else 0):
-        component, decided = _first(fiber, extra)
+        component, decided = _first(fiber, extra, limit)
         if component is not None:
             neurons = component.member()
             if neurons is None:
@@ -124,7 +130,7 @@ def smallest_layer(fiber: LayerFiber) -> SmallestLayer:
     raise AssertionError("itertools.count ends")  # pragma: no cover - for the type checker
 
 
-def _first(fiber: LayerFiber, extra: int) -> tuple[Component | None, bool]:
+def _first(fiber: LayerFiber, extra: int, limit: int) -> tuple[Component | None, bool]:
     """A component with so many neurons more than visible hyperplanes, and whether None means that there is none."""
     count = len(fiber.normals)
     if count == 0 and extra == 1:  # a map without bends: one neuron at least, which may be dead
@@ -134,7 +140,7 @@ def _first(fiber: LayerFiber, extra: int) -> tuple[Component | None, bool]:
         return _nonempty(fiber, listed), True
     if extra == 0 and (solved := _orientations(fiber)) is not None:
         return _nonempty(fiber, iter(solved)), True
-    if _number(fiber, extra) <= _CHOICES:
+    if _number(fiber, extra) <= limit:
         return _nonempty(fiber, _assignments(fiber, extra)), True
     return _nonempty(fiber, _guesses(fiber, extra)), False
 

@@ -17,20 +17,24 @@ result to be equal to the network as given; nothing relies on the steps being ri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+
+import numpy as np
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix, primitive
 from polyrelu.fibers import LayerFiber, LayerNeurons, layer_fiber, smallest_layer
 from polyrelu.network import Block, Layer, Network, NeuronId
-from polyrelu.support.typing import Vector
+from polyrelu.support.typing import Signs, Vector
 from polyrelu.symmetry import LayerDomain
 
 __all__ = ["Removal", "layer_fiber_if_affordable"]
 
 #: Maximum number of products of the normal form of a layer that is written with fewer neurons.
 _MAX_FIBER_PRODUCTS = 200_000
+#: Maximum number of choices of orientations that are tried for such a layer.
+_MAX_CHOICES = 256
 
 
 @dataclass(slots=True)
@@ -71,6 +75,11 @@ class Removal:
         """Return the removed neurons in order, each with a sentence that says why."""
         return tuple((n, f"{_name(n)}: {reason}") for n, reason in sorted(self.removed.items()))
 
+    def copy(self) -> Removal:
+        """Return a copy, whose steps leave this one as it is."""
+        names = [list(layer) for layer in self.names]
+        return replace(self, names=names, removed=dict(self.removed))
+
     def remove_visible(self, rewrite: bool) -> None:
         """Make all steps that need no proof of signs, until none is left.
 
@@ -109,53 +118,66 @@ class Removal:
         )
 
     def _remove_unused(self, layer: int) -> bool:
-        columns = self._columns(layer)
+        used = self.network.weight(layer + 1).signs().any(axis=0)
         reason = "its outgoing weights are 0, so nothing reads it"
-        return self._drop(layer, {i: reason for i, column in enumerate(columns) if not any(column)})
+        return self._drop(layer, {int(i): reason for i in np.flatnonzero(~used)})
 
     def _remove_one_sided(self, layer: int) -> bool:
         """Remove neurons whose weights show that they are dead or constant."""
-        reasons, offset = dict[int, str](), self._offset(layer)
-        columns = self._columns(layer)
-        for i, row in enumerate(self._rows(layer)):
-            constant = not any(row[:-1])
-            if constant and row[-1] > 0:
-                reasons[i] = "it is constant: its weights are 0, and the next biases take its value"
-                offset = _plus(offset, columns[i], row[-1])
-            elif constant or (layer > 1 and max(row) <= 0):
-                reasons[i] = self._dead_reason()
-        return self._drop(layer, reasons, offset)
+        signs = self._signs(layer)
+        constant = ~signs[:, :-1].any(axis=1)
+        positive = constant & (signs[:, -1] > 0)
+        dead = (constant & ~positive) | ((layer > 1) & (signs.max(axis=1) <= 0))
+        reasons = {int(i): self._dead_reason() for i in np.flatnonzero(dead)}
+        bias = self.network.bias(layer + 1)
+        if positive.any():
+            chosen = np.flatnonzero(positive).tolist()
+            values = self.network.bias(layer).take(rows=chosen)
+            bias = bias + self.network.weight(layer + 1).take(columns=chosen) @ values
+            text = "it is constant: its weights are 0, and the next biases take its value"
+            reasons |= dict.fromkeys(chosen, text)
+        return self._drop(layer, reasons, bias)
 
     def _dead_reason(self) -> str:
         return f"it is dead: its preactivation is never positive on {self.place}"
 
     def _join_equal(self, layer: int) -> bool:
         """Join neurons that have one row up to a positive factor."""
-        rows, columns = self._rows(layer), self._columns(layer)
+        similar: dict[bytes, list[int]] = {}
+        for i, signs in enumerate(self._signs(layer)):
+            similar.setdefault(signs.tobytes(), []).append(i)
+        table = self.network.layers[layer - 1].augmented()
         first: dict[tuple[tuple[int, ...], bool], tuple[int, Fraction]] = {}
-        reasons = {}
-        for i, row in enumerate(rows):
-            normal, scale = primitive(row)
+        factors: dict[int, tuple[int, Fraction]] = {}
+        for i in (i for group in similar.values() if len(group) > 1 for i in group):
+            normal, scale = primitive(table.row(i))
             kept, kept_scale = first.setdefault((normal, scale > 0), (i, scale))
-            if kept == i:
-                continue
-            factor = scale / kept_scale
+            if kept != i:
+                factors[i] = kept, scale / kept_scale
+        if not factors:
+            return False
+        columns, names, reasons = self._columns(layer), self.names[layer - 1], {}
+        for i, (kept, factor) in factors.items():
             columns[kept] = _plus(columns[kept], columns[i], factor)
             reasons[i] = (
-                f"its row is {_factor(factor)} that of {_name(self.names[layer - 1][kept])}, which "
-                "takes over its outgoing weights"
+                f"its row is {_factor(factor)} that of {_name(names[kept])}, which takes over its "
+                "outgoing weights"
             )
         return self._drop(layer, reasons, columns=columns)
 
     def _visibly_linear(self, layer: int) -> list[int]:
-        rows = self._rows(layer) if layer > 1 else []
-        return [i for i, row in enumerate(rows) if min(row) >= 0]
+        """Return the neurons with nonnegative weights on activations, and a nonnegative bias."""
+        if layer == 1:
+            return []
+        return [int(i) for i in np.flatnonzero(self._signs(layer).min(axis=1) >= 0)]
 
     def _join_linear(self, layer: int, linear: Sequence[int]) -> bool:
         """Join linear neurons with one column up to a positive factor, or multiply the layer in."""
-        rows, columns = self._rows(layer), self._columns(layer)
-        if linear and len(linear) == len(rows):
+        if linear and len(linear) == self.network.widths[layer]:
             return self._multiply_in(layer)
+        if len(linear) < 2:
+            return False
+        rows, columns = self._rows(layer), self._columns(layer)
         first: dict[tuple[tuple[int, ...], bool], tuple[int, Fraction]] = {}
         reasons = {}
         for i in linear:
@@ -187,7 +209,7 @@ class Removal:
             matrix = RationalMatrix.from_rows(fiber.form.matrix)
             self._merge(layer, matrix, RationalMatrix.column(fiber.form.offset))
             return True
-        found = smallest_layer(fiber)
+        found = smallest_layer(fiber, _MAX_CHOICES)
         if found.width >= fiber.width:
             return False
         try:
@@ -218,23 +240,24 @@ class Removal:
     def _columns(self, layer: int) -> list[Vector]:
         return list(self.network.weight(layer + 1).transpose().rows())
 
-    def _offset(self, layer: int) -> Vector:
-        return tuple(self.network.bias(layer + 1).entries())
+    def _signs(self, layer: int) -> Signs:
+        """Return the signs of the rows [w | b] of a layer."""
+        return self.network.layers[layer - 1].augmented().signs()
 
     def _drop(
         self,
         layer: int,
         reasons: Mapping[int, str],
-        offset: Vector | None = None,
+        bias: RationalMatrix | None = None,
         *,
         rows: Sequence[Vector] | None = None,
         columns: Sequence[Vector] | None = None,
     ) -> bool:
-        """Leave out neurons of a layer, with new rows, columns or offset for those that stay."""
+        """Leave out neurons of a layer, with new rows, columns or next biases for the others."""
         if not reasons:
             return False
         hidden, after = self.network.layers[layer - 1], self.network.layers[layer]
-        bias = after.bias if offset is None else RationalMatrix.column(offset)
+        bias = after.bias if bias is None else bias
         kept = [i for i in range(hidden.width) if i not in reasons]
         if not kept:
             zero = RationalMatrix.zeros(after.width, self.network.widths[layer - 1])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from itertools import product
 
 from polyrelu.certificate import NodeRecord, PairClaim, TreeCertificate, TreeLog
@@ -31,7 +32,7 @@ from polyrelu.support.limits import LINE_LIMIT
 from polyrelu.symmetry import LayerDomain
 from polyrelu.version import __version__
 
-__all__ = ["Simplified", "simplify"]
+__all__ = ["Simplified", "has_visible_redundancy", "simplify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +49,15 @@ class SimplificationSettings:
         Maximum number of inputs with which a domain is used to write layer 1 with other neurons.
     max_neurons
         Maximum number of hidden neurons and outputs up to which valid inequalities are derived.
+    max_parameters
+        Maximum number of parameters of a network that is searched for neurons only to say so.
     """
 
     max_nodes: int = 256
     max_table: int = 2_000
     max_inputs: int = 16
     max_neurons: int = 64
+    max_parameters: int = 100_000
 
 
 SETTINGS = SimplificationSettings()
@@ -177,21 +181,27 @@ def simplify(network: Network, domain: Polyhedron | None = None, *, seed: int = 
             "after leaky ReLU, max pooling or concatenation); `equivalent` takes it as it is"
         )
     question = _Simplification(network, domain, seed)
-    tried = {network}
+    tried = set[Network]()
     for means, rewrite in product((_Means.INEQUALITIES, _Means.SIGNS, _Means.NONE), (True, False)):
         found = question.removal(means, rewrite)
-        if found.network in tried:
-            continue
+        if found.network not in tried and (outcome := question.prove(found.network)) is not None:
+            smallest = question.is_smallest(found.network)
+            return Simplified(found.network, found.reasons(), outcome, smallest)
         tried.add(found.network)
-        outcome = question.prove(found.network)
-        if outcome is not None:
-            return Simplified(
-                found.network, found.reasons(), outcome, question.is_smallest(found.network)
-            )
-    outcome = question.prove(network)
-    if outcome is None:
+    if (outcome := question.prove(network)) is None:
         raise AssertionError("the expression of a network is equal to itself")
     return Simplified(network, (), outcome, question.is_smallest(network))
+
+
+def has_visible_redundancy(network: Network) -> bool:
+    """Return whether `simplify` removes neurons of a plain stack, by bounds on R^n at most.
+
+    Large networks are not looked at.
+    """
+    if network.parameters > SETTINGS.max_parameters:
+        return False
+    question = _Simplification(network, None, 0)
+    return bool(question.removal(_Means.SIGNS, False).removed)
 
 
 class _Simplification:
@@ -208,11 +218,17 @@ class _Simplification:
         self._network, self._domain, self._seed = network, polyhedron, seed
         self._coordinates = DomainCoordinates.of(polyhedron)
 
-    def removal(self, means: _Means, rewrite: bool) -> Removal:
-        """Return the network after all steps with the given means."""
+    @cached_property
+    def _start(self) -> Removal:
+        """The network after all steps without proofs of signs and without other neurons."""
         place = "R^n" if self._coordinates.is_whole_space else "the domain"
         found = Removal.of(self._network, self._space(), place)
         found.remove_visible(False)
+        return found
+
+    def removal(self, means: _Means, rewrite: bool) -> Removal:
+        """Return the network after all steps with the given means."""
+        found = self._start.copy()
         while found.remove_signed(self._signs(found.network, means)):
             found.remove_visible(False)
         if rewrite:
