@@ -41,6 +41,9 @@ class SimplificationSettings:
 
     Attributes
     ----------
+    max_products
+        Maximum number of products in a proof by signs; the search for signs has fewer, so that what
+        it finds can be proved.
     max_nodes
         Maximum number of nodes of a split tree, which is tried where signs are not enough.
     max_table
@@ -53,6 +56,7 @@ class SimplificationSettings:
         Maximum number of parameters of a network that is searched for neurons only to say so.
     """
 
+    max_products: int = 16_000_000
     max_nodes: int = 256
     max_table: int = 2_000
     max_inputs: int = 16
@@ -269,7 +273,7 @@ class _Simplification:
         joint = JointNetwork(self._network, other, self._coordinates.inputs)
         record = NodeRecord([], None)
         if joint.difference:
-            found = root_signs(joint, self._coordinates).record
+            found = root_signs(joint, self._coordinates, SETTINGS.max_products).record
             if found is None:
                 return self._by_tree(joint, other)
             record = found

@@ -30,8 +30,8 @@ __all__ = ["RootSigns", "root_signs"]
 _SIGNIFICANT_BITS = 16
 #: Denominator of the slopes: they are multiples of 1/16, to keep the exact numbers short.
 _SLOPE_STEPS = 16
-#: Maximum number of products of two rational numbers in the relaxations of all levels.
-_MAX_PRODUCTS = 500_000
+#: Maximum number of products of two rational numbers in the relaxations, by default.
+_MAX_PRODUCTS = 1_000_000
 #: Maximum number of coordinates for which linear programs over the domain are solved.
 _MAX_COORDINATES = 64
 
@@ -61,7 +61,9 @@ class RootSigns:
         return None if self.expressions.difference else NodeRecord(self.rounds, None)
 
 
-def root_signs(joint: JointNetwork, coordinates: DomainCoordinates) -> RootSigns:
+def root_signs(
+    joint: JointNetwork, coordinates: DomainCoordinates, max_products: int = _MAX_PRODUCTS
+) -> RootSigns:
     """Prove signs of atoms on a domain, until the difference vanishes or no more are found.
 
     Parameters
@@ -70,6 +72,8 @@ def root_signs(joint: JointNetwork, coordinates: DomainCoordinates) -> RootSigns
         Two networks over common atoms, without lifted neurons.
     coordinates
         The domain.
+    max_products
+        Maximum number of products of two rational numbers in the relaxations.
 
     Returns
     -------
@@ -85,7 +89,7 @@ def root_signs(joint: JointNetwork, coordinates: DomainCoordinates) -> RootSigns
     >>> root_signs(JointNetwork(net, zero, plane.inputs), plane).signs
     {Neuron(network=0, layer=1, place=0): 1, Neuron(network=0, layer=1, place=1): 1}
     """
-    search = _RootSearch(joint, coordinates)
+    search = _RootSearch(joint, coordinates, max_products)
     if search.is_box:
         search.by_floats()
     elif coordinates.dimension <= _MAX_COORDINATES:
@@ -101,7 +105,7 @@ class _RootSearch:
 
     Attributes
     ----------
-    joint, coordinates
+    joint, coordinates, max_products
         As given.
     found
         What is proved so far.
@@ -113,6 +117,7 @@ class _RootSearch:
 
     joint: JointNetwork
     coordinates: DomainCoordinates
+    max_products: int
     found: RootSigns = field(init=False)
     bounds: dict[int, FormBounds] = field(default_factory=dict)
     products: int = 0
@@ -139,9 +144,14 @@ class _RootSearch:
     def by_floats(self) -> None:
         """Prove the signs that bounds in floats over the box claim."""
         bounds, records = BoxBounds(self.joint, self._sides), list[SignRecord]()
+        lengths = [len(atom.form.columns) for atom in self.joint.atoms]
         for term in self.found.expressions.terms:
+            if self.products > self.max_products:
+                break
             if sign := bounds.signs.get(term.symbol, 0):
-                records += bounds.prove_sign(term.symbol, sign) or []
+                proof = bounds.prove_sign(term.symbol, sign) or []
+                self.products += sum(lengths[k] for record in proof for k in record.slopes)
+                records += proof
         self._apply(records)
 
     def bound_level(self, level: int) -> bool:
@@ -150,7 +160,7 @@ class _RootSearch:
         own = [term for term in terms.values() if term.atom.level == level]
         records: list[SignRecord] = []
         for term in own:
-            if self.products > _MAX_PRODUCTS:
+            if self.products > self.max_products:
                 return False
             records += self._bounded_on_both_sides(term, terms)
         self._apply(records)
