@@ -637,6 +637,27 @@ def test_simplify_beyond_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     assert narrower > 0
 
 
+def test_smallest_true_false_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """True: proved; None: not known; False: a narrower layer is known, and cannot be written."""
+    net = from_arrays([([[1], [-1], [3]], [0, 0, -2]), ([[1, -1, 2]], [0])])
+    small = simplify_layers(net)
+    assert (small.network.widths, small.is_smallest) == ((1, 2, 1), (True,))
+    # three hyperplanes with dependent matrices: linear algebra alone does not decide
+    dependent = from_arrays([([[1], [-1], [1], [2]], [0, 1, 2, 7]), ([[1, -2, 4, 1]], [0])])
+    with monkeypatch.context() as patched:
+        patched.setattr("polyrelu.fibers.minimal_layer._CHOICES", 0)
+        cut = simplify_layers(dependent, Polyhedron.box([-3], [3]))
+    assert cut.is_smallest == (None,)
+    assert simplify_layers(dependent, Polyhedron.box([-3], [3])).is_smallest == (True,)
+
+    def too_long(*_: object) -> Network:
+        raise NetworkError("numbers of more bits than network files hold")
+
+    monkeypatch.setattr(Network, "replace_layers", too_long)
+    kept = simplify_layers(net)
+    assert (kept.network, kept.is_smallest) == (net, (False,))
+
+
 def test_at_least_so_many() -> None:
     """x on R: one neuron is not enough, which is known."""
     found = smallest_layer(
