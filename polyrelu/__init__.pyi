@@ -43,7 +43,7 @@ from .errors import (
     PolyreluError as PolyreluError,
 )
 from .exact import Polyhedron as Polyhedron
-from .fibers import Fiber as Fiber, fiber as fiber, simplify as simplify
+from .fibers import Fiber as Fiber, fiber as fiber
 from .formats import (
     load as load,
     parse_domain as parse_domain,
@@ -68,6 +68,7 @@ from .proofs import (
     certify_regions as certify_regions,
     equivalent as equivalent,
     identify as identify,
+    simplify as simplify,
 )
 from .symmetry import related as related
 from .topology import (

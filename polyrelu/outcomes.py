@@ -7,6 +7,8 @@ What an answer prints is read by people and in tests: `__str__` is part of its i
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from html import escape
@@ -41,6 +43,7 @@ __all__ = [
     "Attempt",
     "Equivalent",
     "Identifiable",
+    "NextStep",
     "NotEquivalent",
     "NotIdentifiable",
     "Outcome",
@@ -173,6 +176,68 @@ class Attempt:
         return bracketed(f"Attempt, {self}")
 
 
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """Something to try after an answer: a call, and the same as a command.
+
+    Attributes
+    ----------
+    purpose
+        What it is good for, in words.
+    call
+        The Python expression; `net` and `other` are the networks of the question, `domain` is its
+        domain.
+    command
+        The words of the command line after ``polyrelu``. NET and OTHER stand for the files, SMALL
+        for a new one.
+    files
+        The files of the networks, where the question came from the command line; else empty.
+
+    Examples
+    --------
+    >>> step = NextStep("walk on", "polyrelu.identify(net, seed=1)", ("identify", "NET"))
+    >>> print(step)
+    walk on: polyrelu.identify(net, seed=1)
+    >>> print(step.with_files(["my net.onnx"], {"--seed": "1"}))
+    walk on: polyrelu identify 'my net.onnx' --seed 1
+    """
+
+    purpose: str
+    call: str
+    command: tuple[str, ...]
+    files: tuple[str, ...] = ()
+
+    def with_files(self, files: Sequence[str], options: Mapping[str, str | None]) -> NextStep:
+        """Return the step as a command about given files.
+
+        Parameters
+        ----------
+        files
+            The file of the network, and of the other network if there are two.
+        options
+            Options with their values, None for an option without one. Options that the command has
+            itself are left out.
+
+        Returns
+        -------
+        NextStep
+            The step, whose text is the command line.
+        """
+        ending = Path(files[0]).suffix.lower()
+        small = "small.onnx" if ending == ".onnx" else "small.json"
+        names = {"SMALL": small, **dict(zip(("NET", "OTHER"), files, strict=False))}
+        words = [names.get(word, word) for word in self.command]
+        for option, value in options.items():
+            if option not in self.command:
+                words += [option] if value is None else [option, value]
+        return replace(self, command=tuple(words), files=tuple(files))
+
+    def __str__(self) -> str:
+        if not self.files:
+            return f"{self.purpose}: {self.call}"
+        return f"{self.purpose}: polyrelu {shlex.join(self.command)}"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Proved(_Decided[AnyCertificate]):
     """The claim holds.
@@ -289,6 +354,8 @@ class NotIdentifiable(Refuted):
         Another network with the same function, not equal to the given one up to order and scale.
     explanation
         A sentence on how the other network arises.
+    next
+        What to do about it, where neurons can be left out.
 
     Examples
     --------
@@ -300,6 +367,7 @@ class NotIdentifiable(Refuted):
 
     other: Network
     explanation: str
+    next: tuple[NextStep, ...] = ()
 
     def __str__(self) -> str:
         lines = [
@@ -307,7 +375,8 @@ class NotIdentifiable(Refuted):
             f"why: {self.explanation}",
             f"the other network: {self.other}",
         ]
-        return _wrapped([*lines, *_theorem_lines(self.certificate), MEANING])
+        text = _wrapped([*lines, *_theorem_lines(self.certificate), MEANING])
+        return "\n".join([text, *_next_lines(self.next)])
 
 
 @dataclass(slots=True)
@@ -533,6 +602,8 @@ class Undecided(_Answer):
         How much work was done before a limit was reached; None without a limit.
     part
         What could be proved in part; None if that is nothing.
+    next
+        What to try next, the most promising first.
 
     Examples
     --------
@@ -541,12 +612,15 @@ class Undecided(_Answer):
     >>> outcome = polyrelu.identify(net, among="regular")
     >>> outcome.status, outcome.attempts[0].theorem
     ('undecided', 'shallow')
+    >>> print(outcome.next[0])
+    refute the claim among all parameters: polyrelu.identify(net, "all")
     """
 
     reason: str
     attempts: tuple[Attempt, ...] = field(default=())
     search: ProofStatistics | None = None
     part: PartlyIdentifiable | None = None
+    next: tuple[NextStep, ...] = ()
     status: ClassVar[str] = "undecided"
 
     def __repr__(self) -> str:
@@ -561,7 +635,8 @@ class Undecided(_Answer):
         )
         tried = [f"  tried {attempt}" for attempt in self.attempts]
         in_part = [] if self.part is None else ["in part:", str(self.part)]
-        return "\n".join([_wrapped([f"undecided: {self.reason}", *tried, *reached]), *in_part])
+        text = _wrapped([f"undecided: {self.reason}", *tried, *reached])
+        return "\n".join([text, *in_part, *_next_lines(self.next)])
 
 
 #: The answers of `identify`.
@@ -595,6 +670,11 @@ def _theorem_lines(certificate: Certificate | TreeCertificate | RegionsCertifica
     theorem = THEOREMS[certificate.theorem]
     lines = [f"theorem: {theorem.title} ({theorem.proof})"]
     return lines + [f"  [{_mark(h)}] {h.id}: {h.statement}" for h in certificate.hypotheses]
+
+
+def _next_lines(steps: Iterable[NextStep]) -> list[str]:
+    """The next steps, a line each; commands are not broken, so that they can be copied."""
+    return [f"next: {step}" for step in steps]
 
 
 def _wrapped(lines: list[str]) -> str:

@@ -104,6 +104,7 @@ def _add_derived(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.cli.next_steps import complex_steps
     from polyrelu.formats import parse_domain
     from polyrelu.support.interrupts import deferred_interrupt
 
@@ -127,11 +128,13 @@ def _run(options: argparse.Namespace, started: float) -> int:
             )
         except KeyboardInterrupt:  # files that are written already stay
             missing = _missing_results(options) or "interrupted: the weights are missing"
+    steps = complex_steps(options) if missing else []
     if options.json:
         status = "undecided" if missing else "ok"
         entries = answer | {
             "conditions": _conditions_object(answer["conditions"]),
             "reason": missing or None,
+            "next": steps,
         }
         print_object(options, status, started, **entries, **reading(imported))
     else:
@@ -139,6 +142,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
         print_reading(imported)
         if missing:
             show(missing)
+            print(*(f"next: {step}" for step in steps), sep="\n")
     return 3 if missing else 0
 
 

@@ -27,6 +27,8 @@ __all__ = ["add_equivalent"]
 
 #: Maximum number of outputs in floats that are printed for people.
 _MAX_VALUES = 12
+#: Options that go on where a next step is the same command.
+_CONTINUED = ("domain", "seed", "time_limit", "memory_limit", "output")
 
 
 def add_equivalent(subparsers: Any) -> None:
@@ -73,6 +75,7 @@ def add_equivalent(subparsers: Any) -> None:
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.cli.next_steps import next_texts, with_commands
     from polyrelu.formats import parse_domain
     from polyrelu.proofs import equivalent
     from polyrelu.support.interrupts import deferred_interrupt
@@ -92,6 +95,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
                 f"{done.nodes} nodes, {100 * done.closed:.3g} % of a tree"
             ),
         )
+    outcome = with_commands(outcome, options, [options.network, options.other], _CONTINUED)
     floats = _float_outputs(pair, outcome)
     written = _write_certificate(options, outcome, pair)
     if options.json:
@@ -101,6 +105,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             started,
             domain=options.domain,
             **_answer(outcome, floats),
+            next=next_texts(outcome),
             certificate=str(written[-1]) if written else None,
             files=[str(path) for path in written],
             reading=[reading(imported) for imported in pair],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +23,15 @@ from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
+    from polyrelu.formats import Imported
     from polyrelu.network import Network
     from polyrelu.outcomes import Outcome, PartlyIdentifiable
     from polyrelu.proofs.deep.search import DeepSearch
 
 __all__ = ["add_identify"]
+
+#: Options that go on where a next step is the same command.
+_CONTINUED = ("among", "seed", "time_limit", "checkpoint", "output", "other")
 
 
 def add_identify(subparsers: Any) -> None:
@@ -88,6 +93,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.cli.next_steps import next_texts, with_commands
     from polyrelu.proofs.identify import TIME_LIMIT
 
     _check_files(options)
@@ -100,6 +106,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
         )
     imported = read_network(options, options.network)
     outcome, search = _search(options, imported.network, limit)
+    outcome = with_commands(_named(outcome, imported), options, [options.network], _CONTINUED)
     written = _write_files(options, outcome, imported.provenance)
     if options.json:
         print_object(
@@ -109,6 +116,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             certificate=str(written[-1]) if written and options.output else None,
             files=[str(path) for path in written],
             **_answer(outcome),
+            next=next_texts(outcome),
             **reading(imported),
         )
     else:
@@ -118,6 +126,17 @@ def _run(options: argparse.Namespace, started: float) -> int:
         if lines:
             show(*lines)
     return EXIT[outcome.status]
+
+
+def _named(outcome: Outcome, imported: Imported) -> Outcome:
+    """Return the outcome with the operations named because of which no theorem applies."""
+    from polyrelu.outcomes import Undecided
+
+    if not isinstance(outcome, Undecided) or not imported.skipping:
+        return outcome
+    return replace(
+        outcome, reason=f"no theorem here covers networks with {' and '.join(imported.skipping)}"
+    )
 
 
 def _search(

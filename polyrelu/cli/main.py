@@ -34,6 +34,7 @@ from polyrelu.cli.parser import Parser
 from polyrelu.cli.plot import add_plot
 from polyrelu.cli.runtime_error import add_runtime_error
 from polyrelu.cli.show import add_show
+from polyrelu.cli.simplify import add_simplify
 from polyrelu.cli.topology import add_topology
 from polyrelu.errors import PolyreluError
 from polyrelu.version import __version__
@@ -124,6 +125,7 @@ def _parser() -> Parser:
     add_identify(subparsers)
     add_runtime_error(subparsers)
     add_equivalent(subparsers)
+    add_simplify(subparsers)
     add_check(subparsers)
     add_show(subparsers)
     add_examples(subparsers)

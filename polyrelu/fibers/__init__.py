@@ -16,7 +16,12 @@ from polyrelu.fibers.identifiable_fraction import (
 )
 from polyrelu.fibers.layer import Component, LayerFiber, LayerNeurons, NeuronAssignment, layer_fiber
 from polyrelu.fibers.linear_part import Carriers, LinearPart, Realisation
-from polyrelu.fibers.minimal_layer import Simplified, SmallestLayer, simplify, smallest_layer
+from polyrelu.fibers.minimal_layer import (
+    SimplifiedLayers,
+    SmallestLayer,
+    simplify_layers,
+    smallest_layer,
+)
 from polyrelu.fibers.network import Fiber, FiberComponent, HiddenComponent, LayerComponent, fiber
 from polyrelu.fibers.nonnegative_rank import NonnegativeRank, nonnegative_column_rank
 from polyrelu.fibers.not_localizable import NotLocalizable, not_localizable
@@ -37,7 +42,7 @@ __all__ = [
     "NonnegativeRank",
     "NotLocalizable",
     "Realisation",
-    "Simplified",
+    "SimplifiedLayers",
     "SmallestLayer",
     "conditions_of",
     "fiber",
@@ -51,6 +56,6 @@ __all__ = [
     "nonnegative_column_rank",
     "normalised",
     "not_localizable",
-    "simplify",
+    "simplify_layers",
     "smallest_layer",
 ]

@@ -23,12 +23,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import Polyhedron, RationalMatrix, rank, solve
+from polyrelu.exact import RationalMatrix, rank, solve
 from polyrelu.fibers.layer import Component, LayerFiber, LayerNeurons, NeuronAssignment, layer_fiber
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
+from polyrelu.support.arguments import expect, expect_count
 from polyrelu.symmetry import LayerDomain
 
-__all__ = ["Simplified", "SmallestLayer", "simplify", "smallest_layer"]
+__all__ = ["SimplifiedLayers", "SmallestLayer", "simplify_layers", "smallest_layer"]
 
 #: Maximum number of assignments that are tried for one number of neurons.
 _MAX_ASSIGNMENTS = 2**14
@@ -45,7 +47,8 @@ class SmallestLayer:
     assignment
         The numbers of its neurons in each role.
     is_smallest
-        True if no layer with fewer neurons has the map; False means that this is not known.
+        True if it is proved that no layer with fewer neurons has the map; None if that is not
+        known. It is never False, because a narrower layer that is known would be the result.
     at_least
         A lower bound on the number of neurons of every layer with the map.
 
@@ -60,7 +63,7 @@ class SmallestLayer:
 
     neurons: LayerNeurons
     assignment: NeuronAssignment
-    is_smallest: bool
+    is_smallest: bool | None
     at_least: int
 
     @property
@@ -70,7 +73,7 @@ class SmallestLayer:
 
 
 @dataclass(frozen=True, slots=True)
-class Simplified:
+class SimplifiedLayers:
     """A network with the same function as a given one whose hidden layers are at most as wide.
 
     Attributes
@@ -79,38 +82,39 @@ class Simplified:
         The network.
     is_smallest
         For each hidden layer, whether no narrower layer has the same map on its domain, which is
-        R^n or the given domain for the first layer and the orthant for the others. False means that
-        this is not known.
+        R^n or the given domain for the first layer and the orthant for the others. True: proved.
+        False: a narrower layer is known, but its numbers are longer than network files allow, so
+        the layer stayed as it is. None: not known.
 
     Examples
     --------
     >>> from polyrelu.network import from_arrays
-    >>> simplify(from_arrays([([[1], [2]], [0, 0]), ([[1, 1]], [0])])).is_smallest
+    >>> simplify_layers(from_arrays([([[1], [2]], [0, 0]), ([[1, 1]], [0])])).is_smallest
     (True,)
     """
 
     network: Network
-    is_smallest: tuple[bool, ...]
+    is_smallest: tuple[bool | None, ...]
 
 
-def simplify(network: Network, domain: Polyhedron | None = None) -> Simplified:
+def simplify_layers(network: NetworkLike, domain: DomainLike = None) -> SimplifiedLayers:
     """Make the hidden layers of a plain stack as narrow as their normal forms allow.
 
     With one hidden layer and an affine output the result is a smallest network with its function on
     the domain, if `is_smallest` says so. In deeper networks each layer is the smallest one for all
     inputs u ≥ 0, although the layers before may not reach all of them. The last layer is treated
-    first.
+    first. `polyrelu.simplify` looks at all layers together and proves what it does.
 
     Parameters
     ----------
     network
-        A plain stack.
+        A plain stack, or what `polyrelu.load` takes.
     domain
-        A polyhedron with interior on which the function is kept; None for R^n.
+        A domain with interior on which the function is kept; None for R^n.
 
     Returns
     -------
-    Simplified
+    SimplifiedLayers
         The network with narrower layers, and for each layer whether it is the smallest one.
 
     Raises
@@ -125,33 +129,41 @@ def simplify(network: Network, domain: Polyhedron | None = None) -> Simplified:
     >>> from polyrelu.network import from_arrays
     >>> first = ([[1], [-1], [1], [3]], [0, 0, 5, -2])
     >>> net = from_arrays([first, ([[1, -1, 0, 2]], [0])])    # x + 2 max(3x - 2, 0)
-    >>> small = simplify(net)
+    >>> small = simplify_layers(net)
     >>> small.network.widths, small.is_smallest, small.network([3]) == net([3])
     ((1, 2, 1), (True,), True)
     """
+    network = as_network(network)
     if not network.is_plain:
         raise NetworkError(
-            "simplify takes plain stacks; networks with connections that skip layers are left as "
-            "they are"
+            "simplify_layers takes plain stacks; networks with connections that skip layers are "
+            "left as they are"
         )
-    smallest: list[bool] = []
+    polyhedron = None if domain is None else as_domain(domain, network.inputs)
+    smallest: list[bool | None] = []
     last = network.depth - 1
     for layer in range(last, 0, -1):
-        space = LayerDomain.of(domain) if layer == 1 and domain is not None else None
+        space = LayerDomain.of(polyhedron) if layer == 1 and polyhedron is not None else None
         found = smallest_layer(layer_fiber(network, layer, space))
         hidden, outgoing = found.neurons.layers(layer - 1)
-        network = network.replace_layers({layer: hidden, layer + 1: outgoing})
-        smallest.append(found.is_smallest)
-    return Simplified(network, tuple(reversed(smallest)))
+        try:
+            network = network.replace_layers({layer: hidden, layer + 1: outgoing})
+            smallest.append(found.is_smallest)
+        except NetworkError:  # the numbers of the other neurons are too long for a file
+            narrower = found.width < network.widths[layer]
+            smallest.append(False if narrower else found.is_smallest)
+    return SimplifiedLayers(network, tuple(reversed(smallest)))
 
 
-def smallest_layer(fiber: LayerFiber) -> SmallestLayer:
+def smallest_layer(fiber: LayerFiber, *, max_assignments: int | None = None) -> SmallestLayer:
     """Find the smallest layer with the map of a fiber; it has at least one neuron.
 
     Parameters
     ----------
     fiber
         The fiber of a layer; its own width does not matter.
+    max_assignments
+        Maximum number of assignments that are tried for one number of neurons; 2^14 if None.
 
     Returns
     -------
@@ -165,22 +177,26 @@ def smallest_layer(fiber: LayerFiber) -> SmallestLayer:
     >>> smallest_layer(fiber).assignment.visible
     ((1, 0),)
     """
+    fiber = expect(fiber, LayerFiber, "fiber")
+    limit = _MAX_ASSIGNMENTS
+    if max_assignments is not None:
+        limit = expect_count(max_assignments, "max_assignments")
     needed = len(fiber.normals)
     at_least = max(needed, 1)
     certain = True  # all smaller numbers of neurons are excluded
     for extra in itertools.count(1 if needed == 0 else 0):
-        component, decided = _nonempty_component(fiber, extra)
+        component, decided = _nonempty_component(fiber, extra, limit)
         if component is not None:
             neurons = component.member()
             if neurons is None:
                 raise ArithmeticError("a component is empty")  # pragma: no cover
-            return SmallestLayer(neurons, component.assignment, certain, at_least)
+            return SmallestLayer(neurons, component.assignment, certain or None, at_least)
         certain = certain and decided
         at_least += certain
     raise AssertionError("itertools.count ends")  # pragma: no cover - for the type checker
 
 
-def _nonempty_component(fiber: LayerFiber, extra: int) -> tuple[Component | None, bool]:
+def _nonempty_component(fiber: LayerFiber, extra: int, limit: int) -> tuple[Component | None, bool]:
     """Return a component with `extra` neurons more than there are visible hyperplanes.
 
     The second value tells whether None proves that there is no such component.
@@ -191,7 +207,7 @@ def _nonempty_component(fiber: LayerFiber, extra: int) -> tuple[Component | None
         return _first_nonempty(fiber, single), True
     if extra == 0 and (solved := _solved_orientations(fiber)) is not None:
         return _first_nonempty(fiber, solved), True
-    if _num_assignments(fiber, extra) <= _MAX_ASSIGNMENTS:
+    if _num_assignments(fiber, extra) <= limit:
         return _first_nonempty(fiber, _assignments(fiber, extra)), True
     return _first_nonempty(fiber, _likely_assignments(fiber, extra)), False
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from polyrelu.formats.graph.operations import Clip, LeakyRelu, Maximum, Minimum
 from polyrelu.formats.graph.values import Graph
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect
@@ -196,6 +197,28 @@ class Imported:
         default="the format has no runtime of its own", repr=False, compare=False
     )
     input_shapes: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def skipping(self) -> tuple[str, ...]:
+        """The operations because of which layers read more than the layer before, in words.
+
+        It is empty for a plain stack, and where the file is a list of layers.
+        """
+        if self.network.is_plain or self.graph is None:
+            return ()
+        operations = [node.operation for node in self.graph.nodes]
+        pools = any("pool" in step.lower() for step in self.steps)
+        found = {
+            "leaky ReLU": any(isinstance(o, LeakyRelu) and min(o.slopes) >= 0 for o in operations),
+            "absolute values": any(
+                isinstance(o, LeakyRelu) and min(o.slopes) < 0 for o in operations
+            ),
+            "max pooling" if pools else "maxima": any(isinstance(o, Maximum) for o in operations),
+            "minima": any(isinstance(o, Minimum) for o in operations),
+            "clipping": any(isinstance(o, Clip) for o in operations),
+        }
+        names = tuple(name for name, occurs in found.items() if occurs)
+        return names or ("skip connections",)
 
     def __post_init__(self) -> None:
         expect(self.network, Network, "network")

@@ -37,6 +37,12 @@ from polyrelu.proofs.deep.one_sided_candidates import one_sided_candidates
 from polyrelu.proofs.deep.ridges import Competitors
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
+from polyrelu.proofs.next_steps import (
+    REFUTED_AMONG_ALL,
+    Question,
+    after_refutation,
+    after_skipping,
+)
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
@@ -50,7 +56,13 @@ from polyrelu.support.arguments import (
 )
 from polyrelu.version import __version__
 
-__all__ = ["identify"]
+__all__ = ["NOT_PLAIN", "identify"]
+
+#: The reason why nothing is tried for networks that are no plain stacks.
+NOT_PLAIN = (
+    "no theorem here covers networks whose layers read more than the layer before (through skip "
+    "connections, leaky ReLU, max pooling and the like)"
+)
 
 #: Seconds for the search for ridges (Theorem D).
 TIME_LIMIT = 60.0
@@ -143,7 +155,10 @@ def identify(
     network = as_network(network)
     _check_arguments(among, seed, time_limit, checkpoint, progress)
     if not network.is_plain:
-        return Undecided("no theorem here covers networks with skip connections")
+        return Undecided(NOT_PLAIN, next=after_skipping())
+    question = Question(
+        network, among, seed, time_limit, None if checkpoint is None else str(checkpoint)
+    )
     attempts: list[Attempt] = []
     for theorem, competitors, prover in _theorems(network, seed):
         found = _try_theorem(network, among, theorem, competitors, prover)
@@ -154,7 +169,8 @@ def identify(
     if isinstance(refuted, NotIdentifiable):
         return refuted
     if not _may_be_deep(network) or not _implies(network, "regular", among):
-        return Undecided(_reason(network, attempts), (*attempts, refuted))
+        tried = (*attempts, refuted)
+        return Undecided(_reason(network, attempts), tried, next=question.steps(tried, None))
     search = _search_ridges(network, among, seed, time_limit, checkpoint, progress)
     competitors = search.deep_network.among
     proof = _try_theorem(
@@ -168,7 +184,13 @@ def identify(
         late = _refute_by(network, among, late_moves)
         if isinstance(late, NotIdentifiable):
             return late
-    return Undecided(_reason(network, attempts), (*attempts, refuted), part=_part(search))
+    tried = (*attempts, refuted)
+    return Undecided(
+        _reason(network, attempts),
+        tried,
+        part=_part(search),
+        next=question.steps(tried, search),
+    )
 
 
 def _check_arguments(
@@ -274,7 +296,7 @@ def _refute_by(
                 return _refuted(network, "generic", move, membership)
     if among in ("generic", "transversal", "regular"):
         why = _why_not_generic(network) if among == "generic" else f"it is not known to be {among}"
-        return Attempt(first.theorem, f"{first.explanation}; but {why}; `--among all` refutes")
+        return Attempt(first.theorem, f"{first.explanation}; but {why}; {REFUTED_AMONG_ALL}")
     return _refuted(network, "all", first, {"status": "verified", "method": "every"})
 
 
@@ -295,7 +317,10 @@ def _refuted(
     ]
     claim = Claim("not-identifiable", network, among, move.other)
     return NotIdentifiable(
-        _certificate(claim, move.theorem, hypotheses), move.other, move.explanation
+        _certificate(claim, move.theorem, hypotheses),
+        move.other,
+        move.explanation,
+        after_refutation(network, by_inequalities=move.evidence.get("source") == []),
     )
 
 

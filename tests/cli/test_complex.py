@@ -104,6 +104,7 @@ def test_the_object(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
         "balanced": True,
         "weights": None,
         "reason": None,
+        "next": [],
         "conditions": None,
         "certificate": None,
     }

@@ -244,15 +244,19 @@ def obstruction(network: Network) -> str | None:
 
 
 def _not_found(search: DeepSearch) -> Attempt:
-    """Return the attempt that names some missing parts in its reason and lists all of them."""
+    """Return the attempt that names the first missing parts and lists all of them.
+
+    One of each kind comes first, in the order in which the search needs them.
+    """
     missing = search.hypotheses.missing
     one_of_each_kind: list[Missing] = []
     for entry in missing:
         if all(entry.kind != other.kind for other in one_of_each_kind):
             one_of_each_kind.append(entry)
-    texts = [str(entry) for entry in one_of_each_kind[: SETTINGS.named_missing]]
-    num_others = len(missing) - len(texts)
-    more = f"; and {num_others} more" if num_others else ""
+    others = [entry for entry in missing if entry not in one_of_each_kind]
+    named = [*one_of_each_kind, *others][: SETTINGS.named_missing]
+    texts = [str(entry) for entry in named]
+    more = f" (these are {len(named)} of {len(missing)})" if len(missing) > len(named) else ""
     end = ", and the last walks met no new one" if search.is_idle else ""
     reason = f"not found, with {len(search.ridges)} ridges{end}: {'; '.join(texts)}{more}"
     return Attempt(THEOREM, reason, tuple(map(str, missing)))

@@ -185,7 +185,7 @@ class DeepSearchSettings:
     selection_repairs: int = 6
     checkpoint_seconds: float = 300.0
     regular_rounds: int = 4
-    named_missing: int = 3
+    named_missing: int = 5
     sampled_sectors: int = 20_000
 
 

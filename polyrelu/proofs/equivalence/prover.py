@@ -51,6 +51,7 @@ from polyrelu.proofs.equivalence.bottleneck_tree import (
     unshared_atoms,
 )
 from polyrelu.proofs.equivalence.canonical_position import CanonicalPosition, canonical_position
+from polyrelu.proofs.equivalence.next_steps import after_limit
 from polyrelu.proofs.equivalence.parts import Part, parts_of
 from polyrelu.proofs.equivalence.witness import (
     difference_point,
@@ -179,7 +180,8 @@ def equivalent(
         try:
             return question.answer(Budget(time_limit, memory_limit, interrupt))
         except LimitReached as limit:
-            return Undecided(str(limit), (), question.work("none"))
+            steps = after_limit(time_limit, memory_limit, first.inputs, question.is_whole_space)
+            return Undecided(str(limit), (), question.work("none"), next=steps)
 
 
 class _Question:
@@ -196,6 +198,11 @@ class _Question:
         self._first, self._second, self._domain = first, second, domain
         self._seed, self._report = seed, progress
         self._statistics, self._programs, self._points = TreeStatistics(), 0, 0
+
+    @property
+    def is_whole_space(self) -> bool:
+        """Whether the question is about all inputs."""
+        return not self._domain.inequalities and not self._domain.equations
 
     def work(self, route: str) -> SearchStatistics:
         """Return the work of the last attempt, with all attempts' linear programs and points."""

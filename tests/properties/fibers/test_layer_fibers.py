@@ -262,7 +262,7 @@ def the_smallest_layer(part: int, networks: int) -> None:
         assert found.width <= width
         assert found.at_least <= found.width
         narrower += found.width < width
-        certain += found.is_smallest
+        certain += found.is_smallest is True
         if found.is_smallest:
             for less in range(max(1, len(fiber.normals)), found.width):
                 assert all(

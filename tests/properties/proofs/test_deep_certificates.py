@@ -330,7 +330,10 @@ def test_reasons() -> None:
     assert isinstance(outcome, Undecided)
     (attempt,) = (attempt for attempt in outcome.attempts if attempt.theorem == "deep")
     signs = "the signs of layer 1 are not determined: rank short by 3"
-    assert attempt.reason == f"not found, with 0 ridges: (1, 0) has no piece; {signs}; and 4 more"
+    pieces = "; ".join(f"{n} has no piece" for n in ("(1, 0)", "(1, 1)", "(1, 2)", "(2, 0)"))
+    first, _, others = pieces.partition("; ")
+    found = f"{first}; {signs}; {others} (these are 5 of 6)"
+    assert attempt.reason == f"not found, with 0 ridges: {found}"
     assert attempt.missing == (
         *(f"{n} has no piece" for n in ("(1, 0)", "(1, 1)", "(1, 2)", "(2, 0)", "(2, 1)")),
         signs,

@@ -43,11 +43,12 @@ def name_of(path: Path) -> str:
 
 @pytest.mark.parametrize("path", [*CODE, *MARKDOWN], ids=name_of)
 def test_lines_have_at_most_100_columns(path: Path) -> None:
-    """Tables and links in Markdown cannot be broken."""
+    """Tables and links in Markdown cannot be broken; marks for the type checker do not count."""
     wide = [
         number
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if len(line) > 100 and not (path.suffix == ".md" and re.match(r"\s*(\||\[|!\[)", line))
+        if len(re.sub(r"  # type: ignore.*", "", line)) > 100
+        and not (path.suffix == ".md" and re.match(r"\s*(\||\[|!\[)", line))
     ]
     assert not wide
 

@@ -28,7 +28,7 @@ from polyrelu.fibers import (
     layer_fiber,
     nonnegative_column_rank,
     normalised,
-    simplify,
+    simplify_layers,
     smallest_layer,
 )
 from polyrelu.fibers.hidden import HiddenHyperplane
@@ -594,10 +594,10 @@ def test_the_fraction_needs_two_neurons() -> None:
 def test_simplify_on_a_box() -> None:
     """Neurons that do not bend in the box cost at most one neuron for the linear part."""
     net = from_arrays([([[1], [1], [2], [-1]], [5, -5, 9, -8]), ([[1, 7, 3, 2]], [0])])
-    small = simplify(net, Polyhedron.box([-1], [1]))
+    small = simplify_layers(net, Polyhedron.box([-1], [1]))
     assert (small.network.widths, small.is_smallest) == ((1, 1, 1), (True,))
     assert equivalent(net, small.network, Polyhedron.box([-1], [1])).status == "proved"
-    assert simplify(net).network.widths == (1, 4, 1)
+    assert simplify_layers(net).network.widths == (1, 4, 1)
 
 
 def test_simplify_deep() -> None:
@@ -609,7 +609,7 @@ def test_simplify_deep() -> None:
             ([[1, 2, 3, 4]], [5]),
         ]
     )
-    small = simplify(net).network
+    small = simplify_layers(net).network
     assert small.widths == (2, 3, 2, 1)
     assert proved_by_checker(net, small)
 
@@ -627,16 +627,37 @@ def test_simplify_beyond_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
         heads = [rng.randint(1, 3) for _ in range(6)]
         layers = [(rows, [*bias, -bias[0], -bias[1]]), ([heads], [1])]
         net = from_arrays(layers)
-        whole = simplify(net, Polyhedron.orthant(2))
+        whole = simplify_layers(net, Polyhedron.orthant(2))
         with monkeypatch.context() as patched:
             patched.setattr("polyrelu.fibers.minimal_layer._MAX_ASSIGNMENTS", 1)
-            cut = simplify(net, Polyhedron.orthant(2))
+            cut = simplify_layers(net, Polyhedron.orthant(2))
         assert equivalent(net, cut.network, Polyhedron.orthant(2)).status == "proved"
         assert whole.is_smallest == (True,)
         assert whole.network.widths[1] <= cut.network.widths[1] <= 6
         narrower += whole.network.widths[1] < cut.network.widths[1]
         assert not (cut.is_smallest[0] and whole.network.widths[1] < cut.network.widths[1])
     assert narrower > 0
+
+
+def test_smallest_true_false_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """True: proved; None: not known; False: a narrower layer is known, and cannot be written."""
+    net = from_arrays([([[1], [-1], [3]], [0, 0, -2]), ([[1, -1, 2]], [0])])
+    small = simplify_layers(net)
+    assert (small.network.widths, small.is_smallest) == ((1, 2, 1), (True,))
+    # three hyperplanes with dependent matrices: linear algebra alone does not decide
+    dependent = from_arrays([([[1], [-1], [1], [2]], [0, 1, 2, 7]), ([[1, -2, 4, 1]], [0])])
+    with monkeypatch.context() as patched:
+        patched.setattr("polyrelu.fibers.minimal_layer._MAX_ASSIGNMENTS", 0)
+        cut = simplify_layers(dependent, Polyhedron.box([-3], [3]))
+    assert cut.is_smallest == (None,)
+    assert simplify_layers(dependent, Polyhedron.box([-3], [3])).is_smallest == (True,)
+
+    def too_long(*_: object) -> Network:
+        raise NetworkError("numbers of more bits than network files hold")
+
+    monkeypatch.setattr(Network, "replace_layers", too_long)
+    kept = simplify_layers(net)
+    assert (kept.network, kept.is_smallest) == (net, (False,))
 
 
 def test_lower_bound_on_neurons() -> None:
@@ -648,7 +669,7 @@ def test_lower_bound_on_neurons() -> None:
 
 
 def test_an_affine_map_needs_two_neurons_on_a_line() -> None:
-    small = simplify(from_arrays([([[1], [-1], [2]], [0, 0, 7]), ([[1, -1, 0]], [3])]))
+    small = simplify_layers(from_arrays([([[1], [-1], [2]], [0, 0, 7]), ([[1, -1, 0]], [3])]))
     assert (small.network.widths, small.is_smallest) == ((1, 2, 1), (True,))
-    constant = simplify(from_arrays([([[1], [1], [2]], [0, 0, 7]), ([[1, -1, 0]], [3])]))
+    constant = simplify_layers(from_arrays([([[1], [1], [2]], [0, 0, 7]), ([[1, -1, 0]], [3])]))
     assert (constant.network.widths, constant.is_smallest) == ((1, 1, 1), (True,))

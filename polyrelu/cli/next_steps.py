@@ -1,0 +1,99 @@
+"""The next steps of an answer as command lines about the files that the user named."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from polyrelu.outcomes import NextStep, NotIdentifiable, Undecided
+
+__all__ = ["complex_steps", "next_texts", "with_commands"]
+
+_Answer = TypeVar("_Answer")
+
+#: Values of options that need not be written.
+_IMPLIED = {"domain": "R^n", "seed": 0}
+#: Options about the reading of networks, which every command has, with the values implied.
+_READING = {
+    "rounding": "",
+    "normalisation": "none",
+    "prefix": None,
+    "input_shape": None,
+    "strip_tail": False,
+    "no_compare": False,
+}
+
+
+def with_commands(
+    outcome: _Answer, options: argparse.Namespace, files: Sequence[str], own: Sequence[str] = ()
+) -> _Answer:
+    """Return an answer whose next steps are command lines.
+
+    Parameters
+    ----------
+    outcome
+        Any answer of a prover.
+    options
+        The command line that led to the answer.
+    files
+        The network files.
+    own
+        Names of the command's own options, which go on in steps with the same command.
+
+    Returns
+    -------
+    Same type as outcome
+        The answer.
+    """
+    if not isinstance(outcome, Undecided | NotIdentifiable):
+        return outcome
+    steps = tuple(_with_command(step, options, files, own) for step in outcome.next)
+    changed: _Answer = replace(outcome, next=steps)
+    return changed
+
+
+def complex_steps(options: argparse.Namespace) -> list[str]:
+    """Return the steps, in words, after `complex` has not finished: regions alone, or a box."""
+    steps = []
+    if not options.regions_only:
+        steps.append(
+            NextStep(
+                "compute regions without their faces, which is less work",
+                "polyrelu.region_graph(net, domain)",
+                ("complex", "NET", "--regions-only"),
+            )
+        )
+    if options.domain == _IMPLIED["domain"]:
+        steps.append(
+            NextStep(
+                "compute the part in a box",
+                "polyrelu.canonical_complex(net, polyrelu.parse_domain('box:-1,1', net.inputs))",
+                ("complex", "NET", "--domain", "box:-1,1"),
+            )
+        )
+    own = ("domain", "regions_only")
+    return [str(_with_command(step, options, [options.network], own)) for step in steps]
+
+
+def next_texts(outcome: object) -> list[str]:
+    """Return the next steps of an answer in words, for the JSON object."""
+    return [str(step) for step in getattr(outcome, "next", ())]
+
+
+def _with_command(
+    step: NextStep, options: argparse.Namespace, files: Sequence[str], own: Sequence[str]
+) -> NextStep:
+    names = [*_READING, *(own if step.command[0] == options.command else ())]
+    given: dict[str, str | None] = {}
+    for name in names:
+        value = getattr(options, name, None)
+        implied = (_READING | _IMPLIED).get(name)
+        if value is not None and value is not False and value != implied:
+            given[f"--{name.replace('_', '-')}"] = None if value is True else _text(value)
+    return step.with_files(files, given)
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

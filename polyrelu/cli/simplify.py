@@ -1,0 +1,162 @@
+"""The command `polyrelu simplify NET`: the same function with fewer neurons, and its proof."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyrelu.cli.options import add_command, add_network, add_reading, read_network
+from polyrelu.cli.output import (
+    check_output,
+    print_object,
+    print_reading,
+    reading,
+    show,
+    written_lines,
+)
+from polyrelu.errors import CertificateError, NetworkError
+
+if TYPE_CHECKING:
+    from polyrelu.network import Network
+    from polyrelu.proofs import Simplified
+
+__all__ = ["add_simplify"]
+
+#: Endings of the files that networks are written to.
+_ENDINGS = (".json", ".npz", ".onnx")
+
+
+def add_simplify(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    summary = (
+        "leave out dead, duplicate, linear and unused neurons, and prove that the function stays"
+    )
+    examples = (
+        "simplify example:digits -o small.json",
+        "simplify net.onnx -o small.json --certificate equal.cert.gz",
+    )
+    parser = add_command(subparsers, "simplify", _run, summary, examples)
+    add_network(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write the smaller network here (.json, .npz or .onnx)",
+    )
+    parser.add_argument(
+        "--certificate",
+        metavar="CERT",
+        help="write the certificate that both networks are equivalent here; for `polyrelu check`",
+    )
+    parser.add_argument(
+        "--domain",
+        default="R^n",
+        help="where the function stays: R^n (the default), orthant, box:lo,hi, "
+        "'box:lo0,hi0;lo1,hi1;…', slice:FILE or FILE.json, as for `complex`",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the points that a proof may try"
+    )
+    add_reading(parser)
+
+
+def _run(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.formats import parse_domain
+    from polyrelu.proofs import simplify
+
+    _check_files(options)
+    imported = read_network(options, options.network)
+    if imported.skipping:
+        raise NetworkError(
+            f"{options.network}: simplify takes plain stacks, and this network has "
+            f"{' and '.join(imported.skipping)}; `polyrelu equivalent` takes it as it is"
+        )
+    domain = parse_domain(options.domain, imported.network.inputs)
+    found = simplify(imported.network, domain, seed=options.seed)
+    caution = "" if options.output is None else _write_network(found.network, options.output)
+    files: list[Path] = []
+    if options.certificate is not None:
+        files = found.outcome.with_provenance(imported.provenance).save(options.certificate)
+    if options.json:
+        print_object(
+            options,
+            found.outcome.status,
+            started,
+            **_answer(options, found),
+            caution=caution or None,
+            certificate=str(files[-1]) if files else None,
+            files=[str(path) for path in files],
+            **reading(imported),
+        )
+    else:
+        show(str(found))
+        print_reading(imported)
+        print("".join(f"{line}\n" for line in _written_lines(options, caution, files)), end="")
+    return 0
+
+
+def _check_files(options: argparse.Namespace) -> None:
+    """Raise an error for outputs that cannot be written or would overwrite a file in use."""
+    domain = options.domain.removeprefix("slice:")
+    outputs = [("-o", options.output), ("--certificate", options.certificate)]
+    for option, name in outputs:
+        if name is not None:
+            check_output(option, name, [options.network, domain])
+    if options.output is not None and Path(options.output).suffix.lower() not in _ENDINGS:
+        raise CertificateError(
+            f"-o {options.output}: networks are written as {', '.join(_ENDINGS)}; choose one of "
+            "these"
+        )
+    if None not in (options.output, options.certificate) and (
+        Path(options.output).resolve() == Path(options.certificate).resolve()
+    ):
+        raise CertificateError(
+            f"--certificate {options.certificate}: the network is to be written to this file; "
+            "choose two names"
+        )
+
+
+def _write_network(network: Network, name: str) -> str:
+    """Write the network; return a caution if the file does not hold exactly its numbers."""
+    from polyrelu.formats import save, save_npz, save_onnx
+
+    ending = Path(name).suffix.lower()
+    if ending == ".json":
+        save(network, name)
+    elif ending == ".npz":
+        save_npz(network, name)
+    else:
+        written = save_onnx(network, name)
+        if not written.exact:
+            return (
+                f"{name} holds the nearest {written.numbers} numbers, at most "
+                f"{float(written.largest_difference):.3g} away; the proof is about the exact ones, "
+                "which -o FILE.json keeps"
+            )
+    return ""
+
+
+def _answer(options: argparse.Namespace, found: Simplified) -> dict[str, Any]:
+    """Return the entries of the JSON object about the result."""
+    network = found.network
+    return {
+        "domain": options.domain,
+        "widths": list(network.widths),
+        "parameters": network.parameters,
+        "sha256": network.sha256,
+        "removed": [
+            {"layer": neuron.layer, "index": neuron.index, "reason": reason}
+            for neuron, reason in found.removed
+        ],
+        "is_smallest": found.is_smallest,
+        "statement": str(found.outcome.certificate.claim),
+        "output": options.output,
+    }
+
+
+def _written_lines(options: argparse.Namespace, caution: str, files: list[Path]) -> list[str]:
+    """Return lines of text about the files that were written."""
+    lines = [] if options.output is None else [f"network: {options.output}"]
+    lines += [f"caution: {caution}"] if caution else []
+    return lines + written_lines(options.certificate, files)

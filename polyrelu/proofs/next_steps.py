@@ -1,0 +1,135 @@
+"""What to try after an answer: calls and commands, the most promising first.
+
+Each step is one that can change the answer: a longer search, another class of competitors, a
+smaller network or domain. Tests follow them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from polyrelu.certificate import Among
+from polyrelu.network import Network
+from polyrelu.outcomes import Attempt, NextStep
+from polyrelu.proofs.deep.prover import obstruction
+from polyrelu.proofs.deep.search import DeepSearch
+from polyrelu.proofs.membership import has_generic_class
+from polyrelu.proofs.simplification import has_visible_redundancy, simplify
+
+__all__ = ["REFUTED_AMONG_ALL", "Question", "after_refutation", "after_skipping"]
+
+#: The end of the reason of an attempt that another network refutes, though not in the class.
+REFUTED_AMONG_ALL = "`--among all` refutes"
+#: Maximum number of steps.
+_MAX_STEPS = 3
+#: Factor between a limit that was reached and the next one.
+_FACTOR = 10
+#: Time limit in seconds for a search that was left out, and name of its file.
+_SECONDS, _CHECKPOINT = 60, "search.gz"
+
+_SIMPLIFY = NextStep(
+    "leave out the neurons that the function does not need",
+    "polyrelu.simplify(net).network",
+    ("simplify", "NET", "-o", "SMALL"),
+)
+_FIBER = NextStep(
+    "see which other networks with this function are known",
+    "polyrelu.fiber(net)",
+    ("fiber", "NET"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question that `identify` leaves open.
+
+    Attributes
+    ----------
+    network, among, seed, time_limit, checkpoint
+        The arguments of `identify`.
+    """
+
+    network: Network
+    among: Among | None
+    seed: int
+    time_limit: float | None
+    checkpoint: str | None
+
+    def steps(self, attempts: Sequence[Attempt], search: DeepSearch | None) -> tuple[NextStep, ...]:
+        """Return the steps after the given attempts and search."""
+        found = self._all_steps(attempts, search)
+        return tuple(itertools.islice(found, _MAX_STEPS))
+
+    def _all_steps(
+        self, attempts: Sequence[Attempt], search: DeepSearch | None
+    ) -> Iterator[NextStep]:
+        if any(attempt.reason.endswith(REFUTED_AMONG_ALL) for attempt in attempts):
+            yield NextStep(
+                "refute the claim among all parameters",
+                'polyrelu.identify(net, "all")',
+                ("identify", "NET", "--among", "all"),
+            )
+        if has_visible_redundancy(self.network):
+            yield _SIMPLIFY
+        if search is not None and obstruction(self.network) is None:
+            yield self._longer_search(search)
+        yield from self._weaker_class()
+        yield _FIBER
+
+    def _longer_search(self, search: DeepSearch) -> NextStep:
+        """Return a search that goes on, or one from another seed if there was nothing new."""
+        among = "" if self.among is None else f', "{self.among}"'
+        if search.is_idle:
+            seed = str(self.seed + 1)
+            return NextStep(
+                "walk along other lines",
+                f"polyrelu.identify(net{among}, seed={seed})",
+                ("identify", "NET", "--seed", seed),
+            )
+        limit = _SECONDS if not self.time_limit else _FACTOR * self.time_limit
+        file = self.checkpoint or _CHECKPOINT
+        return NextStep(
+            "search longer for ridges, in a file from which the search can go on",
+            f"polyrelu.identify(net{among}, time_limit={limit:g}, checkpoint={file!r})",
+            ("identify", "NET", "--time-limit", f"{limit:g}", "--checkpoint", file),
+        )
+
+    def _weaker_class(self) -> Iterator[NextStep]:
+        """Yield the question among fewer competitors, for which there are more theorems."""
+        if self.among is None:
+            return
+        wanted: Among | None = None
+        if has_generic_class(self.network) and self.among != "generic":
+            wanted = "generic"
+        elif self.network.depth > 3 and self.among in ("all", "regular"):
+            wanted = "transversal"
+        if wanted is not None:
+            yield NextStep(
+                f"ask among {wanted} parameters only",
+                f'polyrelu.identify(net, "{wanted}")',
+                ("identify", "NET", "--among", wanted),
+            )
+
+
+def after_refutation(network: Network, by_inequalities: bool) -> tuple[NextStep, ...]:
+    """Return the step that removes neurons because of which a network is not identifiable.
+
+    Where inequalities showed that a neuron has one sign, `simplify` needs a proof of its own by a
+    split tree, which may fail, so it is tried.
+    """
+    if has_visible_redundancy(network) or (by_inequalities and simplify(network).removed):
+        return (_SIMPLIFY,)
+    return ()
+
+
+def after_skipping() -> tuple[NextStep, ...]:
+    """Return the step for networks with connections that skip layers."""
+    return (
+        NextStep(
+            "see which layers read which, and which operations of the file make it so",
+            "[[block.source for block in layer.blocks] for layer in net.layers]",
+            ("info", "NET"),
+        ),
+    )

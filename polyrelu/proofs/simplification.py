@@ -1,0 +1,329 @@
+"""Networks with fewer neurons and the same function, with a proof that it is the same.
+
+`simplify` makes the steps of `neuron_removal`, with signs of neurons on the domain from
+`trees.root_signs`, and then proves the result to be equal to the given network. The proof does not
+rely on the steps. Should it fail within its limits, the steps are made again with fewer means, down
+to none. All limits count work and none is a time, so the same network gives the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from itertools import product
+
+from polyrelu.certificate import NodeRecord, PairClaim, TreeCertificate, TreeLog
+from polyrelu.errors import DomainError, NetworkError
+from polyrelu.exact import Polyhedron, RationalMatrix
+from polyrelu.fibers import smallest_layer
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
+from polyrelu.network import Network, NeuronId, from_arrays
+from polyrelu.outcomes import Equivalent, NotEquivalent, SearchStatistics
+from polyrelu.proofs.equivalence.prover import equivalent
+from polyrelu.proofs.neuron_removal import Removal, layer_fiber_if_affordable
+from polyrelu.proofs.refutations.one_sided import one_sided_neurons
+from polyrelu.proofs.refutations.sampled_candidates import sampled_candidates
+from polyrelu.proofs.trees.expressions import JointNetwork
+from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
+from polyrelu.proofs.trees.root_signs import root_signs
+from polyrelu.support.arguments import expect_integer
+from polyrelu.support.budget import LimitReached
+from polyrelu.support.limits import LINE_LIMIT
+from polyrelu.symmetry import LayerDomain
+from polyrelu.version import __version__
+
+__all__ = ["Simplified", "has_visible_redundancy", "simplify"]
+
+
+@dataclass(frozen=True, slots=True)
+class SimplificationSettings:
+    """Limits of the proofs.
+
+    Attributes
+    ----------
+    max_products
+        Maximum number of products in a proof by signs; the search for signs has fewer, so that what
+        it finds can be proved.
+    max_nodes
+        Maximum number of nodes of a split tree, which is tried where signs are not enough.
+    max_table
+        Maximum product of coordinates and atoms for which a split tree is tried.
+    max_inputs
+        Maximum number of inputs with which a domain is used to write layer 1 with other neurons.
+    max_neurons
+        Maximum number of hidden neurons and outputs up to which valid inequalities are derived.
+    max_parameters
+        Maximum number of parameters of a network that is searched for neurons only to say so.
+    """
+
+    max_products: int = 16_000_000
+    max_nodes: int = 256
+    max_table: int = 2_000
+    max_inputs: int = 16
+    max_neurons: int = 64
+    max_parameters: int = 100_000
+
+
+SETTINGS = SimplificationSettings()
+
+
+class _Means(Enum):
+    """How signs of neurons are found: not at all, by bounds, or by valid inequalities as well."""
+
+    NONE = 0
+    SIGNS = 1
+    INEQUALITIES = 2
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Simplified:
+    """A network with the same function on the domain, and no more neurons; `simplify` returns it.
+
+    Attributes
+    ----------
+    network
+        The network.
+    removed
+        The hidden neurons of the given network that are left out, each with a sentence that says
+        why. The number of neurons falls by as many.
+    outcome
+        The proof that both networks have the same function on the domain, with its certificate.
+    is_smallest
+        True: no network with one hidden layer and fewer hidden neurons has the function. That is
+        asked for R^n and networks with at most one hidden layer and an affine output, and it is
+        True for every network without hidden neurons. False: a smaller one exists, but its numbers
+        are longer than network files allow, or its proof is. None: it is not known, or not asked.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> small = simplify(from_arrays([([[1], [2]], [0, 0]), ([[3, -1]], [0])]))
+    >>> small.network.widths, small.is_smallest
+    ((1, 1, 1), True)
+    """
+
+    network: Network
+    removed: tuple[tuple[NeuronId, str], ...]
+    outcome: Equivalent
+    is_smallest: bool | None
+
+    def __repr__(self) -> str:
+        return f"<Simplified: {len(self.removed)} neurons removed, {self.network}>"
+
+    def __str__(self) -> str:
+        lines = [reason for _, reason in self.removed]
+        smallest = {
+            True: "no network with one hidden layer and fewer neurons has this function (proved)",
+            False: "a smaller network with one hidden layer exists, but it could not be written",
+            None: "whether a smaller network has this function is open",
+        }[self.is_smallest]
+        count = len(lines)
+        lines.append(f"{count} neuron{'s' * (count != 1)} removed: {self.network}")
+        return "\n".join([*lines, smallest])
+
+
+def simplify(network: NetworkLike, domain: DomainLike = None, *, seed: int = 0) -> Simplified:
+    """Leave out neurons of all layers that the function does not need, and prove that it stays.
+
+    Neurons go that are unused, dead, constant, or equal to others up to a positive factor; linear
+    neurons go where other linear neurons of the layer can take their part, or where a whole layer
+    is linear and can be multiplied into the next one. A layer goes with its last neuron: a network
+    whose neurons all go is affine, with no hidden layer. Weights are changed only as far as the
+    removed neurons ask for.
+
+    Parameters
+    ----------
+    network
+        A plain stack, or what `polyrelu.load` takes.
+    domain
+        Where the function stays, any nonempty polyhedron or its text; R^n by default. Neurons that
+        are dead or linear there count as such.
+    seed
+        Seed of the points that a proof by a split tree tries, where one is needed.
+
+    Returns
+    -------
+    Simplified
+        The network, what was removed and why, and the proof. A network that cannot be simplified
+        comes back as it is, with a proof.
+
+    Raises
+    ------
+    NetworkError
+        Connections skip layers.
+    DomainError
+        The domain is empty or has another dimension.
+
+    Notes
+    -----
+    The size of a network is the number of its hidden neurons. Where a layer is multiplied into the
+    next one, the product may have more weights than both layers.
+
+    Examples
+    --------
+    A dead neuron, one that is twice another, and a linear one in the second layer:
+
+    >>> from polyrelu.network import from_arrays
+    >>> first = [[1, 0], [0, 1], [2, 0]], [0, -1, 0]
+    >>> second = [[-1, -1, -1], [1, -2, 0], [1, 1, 0], [0, 2, 1]], [0, 1, 0, 0]
+    >>> net = from_arrays([first, second, ([[5, 1, 1, 2]], [0])])
+    >>> small = simplify(net)
+    >>> small.network.widths, small.outcome.status
+    ((2, 2, 2, 1), 'proved')
+    >>> small.removed[1][1]
+    'neuron 0 of layer 2: it is dead: its preactivation is never positive on R^n'
+    """
+    network, seed = as_network(network), expect_integer(seed, "seed")
+    if not network.is_plain:
+        raise NetworkError(
+            "simplify takes plain stacks, and connections of this network skip layers (so they do "
+            "after leaky ReLU, max pooling or concatenation); `equivalent` takes it as it is"
+        )
+    polyhedron = None if domain is None else as_domain(domain, network.inputs)
+    question = _Simplification(network, polyhedron, seed)
+    tried = set[Network]()
+    for means, rewrite in product((_Means.INEQUALITIES, _Means.SIGNS, _Means.NONE), (True, False)):
+        found = question.removal(means, rewrite)
+        if found.network not in tried and (outcome := question.prove(found.network)) is not None:
+            smallest = question.is_smallest(found.network)
+            return Simplified(found.network, found.reasons(), outcome, smallest)
+        tried.add(found.network)
+    if (outcome := question.prove(network)) is None:
+        raise AssertionError("the expression of a network is equal to itself")
+    return Simplified(network, (), outcome, question.is_smallest(network))
+
+
+def has_visible_redundancy(network: Network) -> bool:
+    """Return whether `simplify` removes neurons of a plain stack, by bounds on R^n at most.
+
+    Large networks are not looked at.
+    """
+    if network.parameters > SETTINGS.max_parameters:
+        return False
+    question = _Simplification(network, None, 0)
+    return bool(question.removal(_Means.SIGNS, False).removed)
+
+
+class _Simplification:
+    """A network on a domain."""
+
+    def __init__(self, network: Network, domain: Polyhedron | None, seed: int) -> None:
+        size = network.inputs
+        polyhedron = Polyhedron.universe(size) if domain is None else domain
+        if polyhedron.ambient_dimension != size:
+            raise DomainError(
+                f"the domain lies in R^{polyhedron.ambient_dimension}, but the network has "
+                f"{size} inputs"
+            )
+        self._network, self._domain, self._seed = network, polyhedron, seed
+        self._coordinates = DomainCoordinates.of(polyhedron)
+
+    @cached_property
+    def _start(self) -> Removal:
+        """The network after all steps without proofs of signs and without other neurons."""
+        place = "R^n" if self._coordinates.is_whole_space else "the domain"
+        found = Removal.of(self._network, self._space(), place)
+        found.remove_visible(False)
+        return found
+
+    def removal(self, means: _Means, rewrite: bool) -> Removal:
+        """Return the network after all steps with the given means."""
+        found = self._start.copy()
+        while found.remove_signed(self._signs(found.network, means)):
+            found.remove_visible(False)
+        if rewrite:
+            found.remove_visible(True)
+        return found
+
+    def _space(self) -> LayerDomain | None:
+        """Return the inputs of layer 1, if they have an interior and few coordinates."""
+        if self._coordinates.is_whole_space:
+            return LayerDomain.whole_space(self._network.inputs)
+        if self._coordinates.domain.equations or self._network.inputs > SETTINGS.max_inputs:
+            return None
+        return LayerDomain.of(self._domain)
+
+    def _signs(self, network: Network, means: _Means) -> dict[NeuronId, int]:
+        """Return the signs of hidden neurons that are proved on the domain by the given means."""
+        if means is _Means.NONE:
+            return {}
+        weight = RationalMatrix.zeros(network.outputs, network.inputs)
+        zero = from_arrays([(weight, RationalMatrix.zeros(network.outputs, 1))])
+        joint = JointNetwork(network, zero, self._coordinates.inputs)
+        found = root_signs(joint, self._coordinates).signs
+        signs = {
+            NeuronId(neuron.layer, neuron.index_in_layer): sign for neuron, sign in found.items()
+        }
+        if means is _Means.INEQUALITIES:
+            signs |= self._signs_by_inequalities(network)
+        return signs
+
+    def _signs_by_inequalities(self, network: Network) -> dict[NeuronId, int]:
+        """Return the signs that follow from valid inequalities of the layers before."""
+        if network.depth < 3 or sum(network.widths[1:]) > SETTINGS.max_neurons:
+            return {}
+        candidates = [c for c in sampled_candidates(network, self._seed) if c.guard is None]
+        proved = one_sided_neurons(network, candidates, time_limit=None, seed=self._seed)
+        return {candidate.neuron: candidate.sign for candidate in proved}
+
+    def prove(self, other: Network) -> Equivalent | None:
+        """Prove that another network is equal to the given one, within the limits."""
+        joint = JointNetwork(self._network, other, self._coordinates.inputs)
+        record = NodeRecord([], None)
+        if joint.difference:
+            found = root_signs(joint, self._coordinates, SETTINGS.max_products).record
+            if found is None:
+                return self._by_tree(joint, other)
+            record = found
+        log = TreeLog()
+        log.add(record)
+        if log.longest > LINE_LIMIT:
+            return None
+        signs = sum(map(len, record.rounds))
+        work = SearchStatistics(1, 1, signs=signs, closed=1.0, route="expressions")
+        if signs:
+            work.route = "signs"
+        claim = PairClaim("equivalent", self._network, other, self._coordinates.domain)
+        unverified = {"tool": f"polyrelu {__version__}"}
+        certificate = TreeCertificate(claim, self._coordinates.inside, log, (), (), unverified)
+        return Equivalent(certificate, work)
+
+    def _by_tree(self, joint: JointNetwork, other: Network) -> Equivalent | None:
+        if joint.dimension * len(joint.atoms) > SETTINGS.max_table:
+            return None
+        answer = equivalent(
+            self._network, other, self._domain, seed=self._seed, progress=_node_limit()
+        )
+        if isinstance(answer, NotEquivalent):
+            raise AssertionError(f"a step of simplify changed the function: {answer}")
+        return answer if isinstance(answer, Equivalent) else None
+
+    def is_smallest(self, network: Network) -> bool | None:
+        """Return whether the result is a smallest network, as `Simplified` says."""
+        if network.hidden_layers == 0:
+            return True
+        asked = self._network.depth == 2 and self._network.last == "affine"
+        if not asked or not self._coordinates.is_whole_space:
+            return None
+        fiber = layer_fiber_if_affordable(network, 1, self._space())
+        if fiber is None:
+            return None
+        if not fiber.normals:
+            return False
+        found = smallest_layer(fiber)
+        return False if found.width < fiber.width else found.is_smallest
+
+
+def _node_limit() -> Callable[[SearchStatistics], None]:
+    """Return a report that ends a proof after a number of nodes."""
+    seen = 0
+
+    def report(_: SearchStatistics) -> None:
+        nonlocal seen
+        seen += 1
+        if seen > SETTINGS.max_nodes:
+            raise LimitReached(f"a proof with {SETTINGS.max_nodes} nodes was not found")
+
+    return report

@@ -1,0 +1,197 @@
+"""Answers that say what to do next: the commands that are printed are followed here."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import polyrelu
+from polyrelu import Polyhedron
+from polyrelu.formats import read, save
+from polyrelu.network import Network, from_arrays
+from polyrelu.outcomes import NextStep, NotIdentifiable, Undecided
+from tests.cli.commands import run, run_json
+from tests.generators.redundant_networks import PLANTED, plant, random_stack
+
+#: A network for which identify is undecided without a search of ridges.
+DEEP = from_arrays(
+    [
+        ([[1, 2], [-1, 1], [2, -1]], [1, -1, 3]),
+        ([[1, 2, -1], [-1, 2, 1], [2, -3, 1]], [-1, 1, 1]),
+        ([[1, -2, 1], [1, 1, -1]], [1, -1]),
+        ([[1, 1]], [0]),
+    ]
+)
+DOUBLED = from_arrays([([[1], [1]], [0, 0]), ([[1, 1]], [0])])
+
+
+def written(network: Network, folder: Path, name: str = "net file.json") -> str:
+    save(network, folder / name)
+    return str(folder / name)
+
+
+def commands(text: str) -> list[list[str]]:
+    """The command lines of the next steps, split as a shell does it."""
+    lines = re.findall(r"^next: .*: (polyrelu .*)$", text, re.MULTILINE)
+    assert len(lines) == text.count("next: ")
+    return [shlex.split(line)[1:] for line in lines]
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands write beside the networks."""
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_search_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without time nothing is met; the first command that is printed searches, and keeps that."""
+    status, out, _ = run(
+        capsys,
+        "identify",
+        written(DEEP, tmp_path),
+        "--time-limit",
+        "0",
+        "--among",
+        "transversal",
+        "-o",
+        "cert.json",
+    )
+    assert status == 3
+    first = commands(out)[0]
+    options = "--time-limit 60 --checkpoint search.gz --among transversal --output cert.json"
+    assert first == ["identify", str(tmp_path / "net file.json"), *options.split()]
+    first[first.index("60")] = "0.5"
+    assert run(capsys, *first)[0] in (0, 1, 3)
+    assert (tmp_path / "search.gz").exists()
+
+
+def test_another_class_refutes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = written(DOUBLED, tmp_path)
+    status, out, _ = run(capsys, "identify", name, "--among", "regular")
+    assert status == 3
+    refute, simplify, fiber = commands(out)
+    assert run(capsys, *refute)[0] == 1
+    assert run(capsys, *simplify)[0] == 0
+    assert run(capsys, *fiber)[0] == 0
+    assert run(capsys, "identify", "small.json")[0] == 0  # identifiable, once it is small
+
+
+def test_neurons_are_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, found = run_json(capsys, "identify", written(DOUBLED, tmp_path))
+    assert status == 1
+    (text,) = found["next"]
+    (command,) = commands(f"next: {text}")
+    status, out, _ = run(capsys, *command)
+    assert status == 0
+    assert "neuron 1 of layer 1: its row is equal to that of neuron 0" in out
+
+
+def test_more_time_and_a_box(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both commands after a limit end with an answer."""
+    first, second = written(DEEP, tmp_path, "a.json"), written(DEEP, tmp_path, "b.json")
+    arguments = ["equivalent", first, second, "--time-limit", "0", "--seed", "7"]
+    status, found = run_json(capsys, *arguments)
+    assert status == 3
+    steps = commands("\n".join(f"next: {text}" for text in found["next"]))
+    assert [step[3:] for step in steps] == [
+        ["--time-limit", "60", "--seed", "7"],
+        ["--domain", "box:-1,1", "--time-limit", "60", "--seed", "7"],
+    ]
+    assert [run(capsys, *step)[0] for step in steps] == [0, 0]
+    status, out, _ = run(capsys, *arguments, "--domain", "box:0,1", "--memory-limit", "0")
+    (only,) = commands(out)
+    assert only[3:] == (
+        ["--time-limit", "60", "--memory-limit", "1024", "--domain", "box:0,1", "--seed", "7"]
+    )
+    assert run(capsys, *only)[0] == 0
+
+
+def test_a_complex_that_was_interrupted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = written(DOUBLED, tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr("polyrelu.cli.complex._missing_cells", lambda *_: "interrupted: cells")
+        status, out, _ = run(capsys, "complex", name)
+        steps = commands(out)
+        assert run_json(capsys, "complex", name)[1]["next"]
+    assert status == 3
+    assert steps == [
+        ["complex", name, "--regions-only"],
+        ["complex", name, "--domain", "box:-1,1"],
+    ]
+    assert [run(capsys, *step)[0] for step in steps] == [0, 0]
+    assert run_json(capsys, "complex", name)[1]["next"] == []
+
+
+def test_operations_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Leaky ReLU and max pooling are called so where the reader knows them."""
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper
+
+    for operation, settings, shape, out_shape, text in (
+        ("LeakyRelu", {"alpha": 0.5}, [1, 2], [1, 2], "leaky ReLU"),
+        ("MaxPool", {"kernel_shape": [2]}, [1, 1, 4], [1, 1, 3], "max pooling"),
+        ("Abs", {}, [1, 2], [1, 2], "absolute values"),
+    ):
+        ends = [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, size)
+            for name, size in (("x", shape), ("y", out_shape))
+        ]
+        node = helper.make_node(operation, ["x"], ["y"], **settings)
+        graph = helper.make_graph([node], "g", ends[:1], ends[1:])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+        name = str(tmp_path / f"{operation}.onnx")
+        onnx.save(model, name)
+        assert read(name).skipping == (text,)
+        status, out, _ = run(capsys, "identify", name)
+        assert status == 3
+        assert f"undecided: no theorem here covers networks with {text}\n" in out
+        (info,) = commands(out)
+        assert run(capsys, *info)[0] == 0
+        assert text in run(capsys, "simplify", name)[2]
+
+
+def test_calls_are_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From Python the steps are calls, which run."""
+    limited = polyrelu.equivalent(DEEP, DEEP, time_limit=0)
+    undecided = polyrelu.identify(DEEP, among="transversal", time_limit=0)
+    assert isinstance(limited, Undecided)
+    assert isinstance(undecided, Undecided)
+    domain = Polyhedron.box([0, 0], [1, 1])
+    boxed = polyrelu.equivalent(DEEP, DEEP, domain, memory_limit=0)
+    assert isinstance(boxed, Undecided)
+    names = {"polyrelu": polyrelu, "net": DEEP, "other": DEEP, "domain": domain}
+    for step in (*limited.next, *boxed.next):
+        assert eval(step.call, names).status == "proved"
+    for step in undecided.next:
+        assert eval(step.call.replace("60", "0.2"), names) is not None
+    assert f"next: {limited.next[0]}" in str(limited)
+
+
+def test_reading_options_go_on() -> None:
+    """Options of the command line stand in the command; its own options come first."""
+    step = NextStep("go", "call", ("identify", "NET", "--seed", "1", "-o", "SMALL"))
+    found = step.with_files(["a b.onnx"], {"--seed": "0", "--strip-tail": None, "--prefix": "f."})
+    text = "go: polyrelu identify 'a b.onnx' --seed 1 -o small.onnx --strip-tail --prefix f."
+    assert str(found) == text
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_promise_is_kept(kind: str) -> None:
+    """Where an answer says that neurons can be left out, `simplify` leaves some out."""
+    promised = 0
+    for seed in range(4):
+        rng = Random(f"promise {kind} {seed}")
+        raw = random_stack(rng, (2, 3, 2, 2, 1))
+        plant(rng, raw, {"boxed": 2, "ordered": 1}.get(kind, 2), kind)
+        net = from_arrays(raw)
+        outcome = polyrelu.identify(net, time_limit=0)
+        if isinstance(outcome, NotIdentifiable | Undecided) and "simplify" in str(outcome):
+            promised += 1
+            assert polyrelu.simplify(net).removed
+    assert promised >= 3
