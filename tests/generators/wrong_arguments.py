@@ -8,8 +8,27 @@ from typing import Any
 
 from polyrelu.errors import PolyreluError
 
+
+class Unrelated:
+    """An object of a class that nothing knows; its text is the same in every process."""
+
+    def __repr__(self) -> str:
+        return "<an unrelated object>"
+
+
 #: Values of types that no parameter for a network, a complex or another object of polyrelu has.
-WRONG: tuple[Any, ...] = (3, 2.5, None, "no such file", b"", object(), [], {}, True, float("nan"))
+WRONG: tuple[Any, ...] = (
+    3,
+    2.5,
+    None,
+    "no such file",
+    b"",
+    Unrelated(),
+    [],
+    {},
+    True,
+    float("nan"),
+)
 
 
 def outcome(call: Callable[[], object]) -> str:

@@ -27,11 +27,12 @@ from polyrelu.conditions import (
 from polyrelu.errors import ArgumentError, DomainError, PolyreluError
 from polyrelu.formats import save
 from polyrelu.network import Block, Layer, Network, from_arrays
+from tests.generators.wrong_arguments import Unrelated
 
 PAIRS = [([[1, 0], [0, 1]], [1, 2]), ([[1, 3]], [1])]
 NETWORK = from_arrays(PAIRS)
 CELLS = canonical_complex(NETWORK)
-WRONG = (3, None, "no such file", object())
+WRONG = (3, None, "no such file", Unrelated())
 
 OF_CELLS: tuple[Callable[..., Any], ...] = (
     conditions,

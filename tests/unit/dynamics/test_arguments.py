@@ -25,11 +25,12 @@ from polyrelu.errors import ArgumentError, DomainError, NetworkError, PolyreluEr
 from polyrelu.exact import Polyhedron
 from polyrelu.formats import save
 from polyrelu.network import from_arrays
+from tests.generators.wrong_arguments import Unrelated
 
 PAIRS = [([[1, 2], [1, 0], [1, -1]], [1, 1, 0]), ([[1, 3, 1]], [5])]
 NETWORK = from_arrays(PAIRS)
 POINTS, GRADIENTS = [[1, 2], [3, 1]], [[1], [-2]]
-WRONG = (3, None, "no such file", object())
+WRONG = (3, None, "no such file", Unrelated())
 
 #: Functions of a network and, for some, a layer, neurons, points or derivatives.
 OF_NETWORK: dict[str, Callable[..., Any]] = {
@@ -72,7 +73,7 @@ def test_networks_in_every_form(name: str, tmp_path: Path) -> None:
 def test_domains(name: str) -> None:
     orthant = Polyhedron.orthant(2)
     assert OF_NETWORK[name](NETWORK, domain=orthant) == OF_NETWORK[name](NETWORK)
-    for wrong in (3, "no such domain", object(), Polyhedron.orthant(3), "box:0,1;0,1;0,1"):
+    for wrong in (3, "no such domain", Unrelated(), Polyhedron.orthant(3), "box:0,1;0,1;0,1"):
         with pytest.raises((DomainError, ArgumentError), match=r"domain|box"):
             OF_NETWORK[name](NETWORK, domain=wrong)
 
@@ -94,7 +95,7 @@ def test_no_such_neurons(name: str, wrong: object) -> None:
 @pytest.mark.parametrize("name", ["patterns", "gradients", "flow", "drift"])
 def test_points(name: str) -> None:
     assert OF_NETWORK[name](NETWORK, points=np.array(POINTS)) == OF_NETWORK[name](NETWORK)
-    for wrong in (3, None, object(), [1, 2]):
+    for wrong in (3, None, Unrelated(), [1, 2]):
         with pytest.raises(ArgumentError, match=r"^points: expected rows of 2 numbers, got"):
             OF_NETWORK[name](NETWORK, points=wrong)
     for text in ("no such file", [["a", 1]], [[float("nan"), 1]], [[True, 1]]):
@@ -107,7 +108,7 @@ def test_points(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["gradients", "flow", "drift"])
 def test_derivatives(name: str) -> None:
-    for wrong in (3, None, object(), [1, 2]):
+    for wrong in (3, None, Unrelated(), [1, 2]):
         with pytest.raises(ArgumentError, match=r"^output_gradients: expected rows of 1 numbers"):
             OF_NETWORK[name](NETWORK, derivatives=wrong)
     for shape in ([[1]], [[1, 2], [3, 4]], []):
@@ -125,10 +126,10 @@ def test_symbolic_numbers(wrong: Any) -> None:
 
 
 def test_symbolic_patterns_and_widths() -> None:
-    for wrong in (3, object(), [1], [3, 4]):
+    for wrong in (3, Unrelated(), [1], [3, 4]):
         with pytest.raises(ArgumentError, match=r"^active: the pattern needs 1 rows of 1 entries"):
             symbolic_derivative(1, 1, 1, 1, active=wrong)  # type: ignore[arg-type]
-    for unfit in (3, None, "no such file", object(), (1, 1, 1), (1, 1, 1, 0), (1, "1", 1, 1)):
+    for unfit in (3, None, "no such file", Unrelated(), (1, 1, 1), (1, 1, 1, 0), (1, "1", 1, 1)):
         with pytest.raises(NetworkError, match="the translation needs widths"):
             translation_has_no_quantity(unfit)  # type: ignore[arg-type]
     with pytest.raises(NetworkError, match="and a neuron of layer 1"):

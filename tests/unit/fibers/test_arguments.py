@@ -31,14 +31,15 @@ from polyrelu.fibers import (
 from polyrelu.formats import save
 from polyrelu.network import from_arrays
 from polyrelu.symmetry import LayerDomain
+from tests.generators.wrong_arguments import Unrelated
 
 #: |x| and a dead neuron; and a network whose second layer hides a hyperplane of the first one.
 PAIRS = [([[1], [-1], [0]], [0, 0, -1]), ([[1, 1, 2]], [0])]
 NETWORK = from_arrays(PAIRS)
 DEEP = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-2]), ([[1]], [0])])
-WRONG = (3, None, "no such file", object())
+WRONG = (3, None, "no such file", Unrelated())
 #: Arguments that are neither text nor what can be counted or listed.
-NO_INTEGERS = ("3", None, 1.5, object())
+NO_INTEGERS = ("3", None, 1.5, Unrelated())
 
 OF_NETWORK: dict[str, Callable[..., Any]] = {
     "fiber": lambda network, domain=None: fiber(network, domain),
@@ -77,7 +78,7 @@ def test_domains(name: str) -> None:
     box = Polyhedron.box([-1], [1])
     assert repr(OF_NETWORK[name](NETWORK, box)) == repr(OF_NETWORK[name](NETWORK, "box:-1,1"))
     assert repr(OF_NETWORK[name](NETWORK, "R^n")) == repr(OF_NETWORK[name](NETWORK))
-    for wrong in (3, "no such domain", object(), Polyhedron.orthant(2), "box:1,1"):
+    for wrong in (3, "no such domain", Unrelated(), Polyhedron.orthant(2), "box:1,1"):
         with pytest.raises((DomainError, ArgumentError), match=r"domain|box"):
             OF_NETWORK[name](NETWORK, wrong)
 
@@ -117,7 +118,7 @@ def test_seeds() -> None:
         not_localizable((2, 2, 2, 2, 1)).network == not_localizable([2, 2, 2, 2, 1], seed=0).network
     )
     takers: list[Callable[..., Any]] = [found.sample, hidden().sample]
-    no_seeds: list[Any] = ["3", 1.5, object(), True]
+    no_seeds: list[Any] = ["3", 1.5, Unrelated(), True]
     for wrong in no_seeds:
         for taker in takers:
             with pytest.raises(ArgumentError, match=r"^seed: expected int"):
@@ -138,7 +139,7 @@ def test_members_of_hidden_hyperplanes() -> None:
             hidden_conditions(hidden(), flipped=wrong)
     with pytest.raises(NetworkError, match=r"only the neurons \[1\] can be flipped"):
         hidden().member(flipped=[0])
-    for shift in ("one", None, object()):
+    for shift in ("one", None, Unrelated()):
         with pytest.raises(NetworkError, match="exact"):
             hidden().member(shift=shift)
 
@@ -220,7 +221,9 @@ def test_integers_of_numpy() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [3, None, "no such file", object(), [], [[]], [[1]], [[1, 2]], [[1, 1], [1]]], ids=str
+    "wrong",
+    [3, None, "no such file", Unrelated(), [], [[]], [[1]], [[1, 2]], [[1, 1], [1]]],
+    ids=str,
 )
 def test_signs(wrong: Any) -> None:
     with pytest.raises(ArgumentError, match=r"^signs: expected rows of 1 and -1"):

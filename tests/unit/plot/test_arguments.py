@@ -34,7 +34,7 @@ from polyrelu.plot import (
     view_of,
 )
 from polyrelu.topology import decision_boundary, level_set
-from tests.generators.wrong_arguments import WRONG, outcome
+from tests.generators.wrong_arguments import WRONG, Unrelated, outcome
 
 PAIRS: Any = [([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])]
 NETWORK = from_arrays(PAIRS)
@@ -105,7 +105,7 @@ def test_something_else_in_place_of_what_is_drawn(name: str, wrong: Any) -> None
 
 
 @pytest.mark.parametrize("name", DRAWN)
-@pytest.mark.parametrize("wrong", [3, "no such axes", object(), Figure(), []], ids=repr)
+@pytest.mark.parametrize("wrong", [3, "no such axes", Unrelated(), Figure(), []], ids=repr)
 def test_wrong_axes_and_boxes(name: str, wrong: Any) -> None:
     draw, thing = DRAWN[name]
     option = "figure" if name == "draw_layers" else "ax"

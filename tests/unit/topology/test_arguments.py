@@ -25,6 +25,7 @@ from polyrelu.topology import (
     superlevel_persistence,
     superlevel_set,
 )
+from tests.generators.wrong_arguments import Unrelated
 
 #: |x| + |y|, and |x| - 1 and 1 - |x|.
 PAIRS = [([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4], [0])]
@@ -43,7 +44,7 @@ SETS: dict[str, Callable[..., Any]] = {
     "above": lambda network, domain=BOX, **more: superlevel_persistence(network, domain, **more),
 }
 WITH_OUTPUT = ("level", "sublevel", "superlevel", "below", "above")
-WRONG = (3, None, "no such file", object())
+WRONG = (3, None, "no such file", Unrelated())
 
 
 def one_line(error: pytest.ExceptionInfo[PolyreluError]) -> str:
@@ -81,7 +82,7 @@ def test_networks_in_every_form(name: str, tmp_path: Path) -> None:
 def test_domains(name: str) -> None:
     box = Polyhedron.box([-2, -2], [2, 2])
     assert repr(SETS[name](NORM, box)) == repr(SETS[name](NORM, BOX))
-    for wrong in (3, "no such domain", object(), Polyhedron.box([0], [1]), "box:0,1;0,1;0,1"):
+    for wrong in (3, "no such domain", Unrelated(), Polyhedron.box([0], [1]), "box:0,1;0,1;0,1"):
         with pytest.raises((DomainError, ArgumentError), match=r"domain|box"):
             SETS[name](NORM, wrong)
 
@@ -110,7 +111,7 @@ def test_no_such_label() -> None:
                 decision_region(network, wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("wrong", [None, "one", float("nan"), True, object(), [1]])
+@pytest.mark.parametrize("wrong", [None, "one", float("nan"), True, Unrelated(), [1]])
 def test_levels_that_are_no_numbers(wrong: Any) -> None:
     for function in (level_set, sublevel_set, superlevel_set):
         with pytest.raises(PolyreluError, match=r"^level: "):
@@ -128,7 +129,7 @@ def test_no_subcomplex(function: Callable[[Any], object]) -> None:
     assert function(Subcomplex.closure(cells, {0: cells.signs(0)[:, 0] == 0}))
 
 
-@pytest.mark.parametrize("wrong", [4, -2, "2", None, 2.0, object()])
+@pytest.mark.parametrize("wrong", [4, -2, "2", None, 2.0, Unrelated()])
 def test_no_characteristic(wrong: Any) -> None:
     circle = Homology((1, 1), ((), ()), 0, 0)
     with pytest.raises(DomainError, match="no field has the characteristic"):
