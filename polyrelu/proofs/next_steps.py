@@ -68,7 +68,7 @@ class Question:
         if any(attempt.reason.endswith(REFUTED_AMONG_ALL) for attempt in attempts):
             yield NextStep(
                 "refute the claim among all parameters",
-                'polyrelu.identify(net, "all")',
+                'polyrelu.identify(net, among="all")',
                 ("identify", "NET", "--among", "all"),
             )
         if has_visible_redundancy(self.network):
@@ -80,7 +80,7 @@ class Question:
 
     def _longer_search(self, search: DeepSearch) -> NextStep:
         """Return a search that goes on, or one from another seed if there was nothing new."""
-        among = "" if self.among is None else f', "{self.among}"'
+        among = "" if self.among is None else f', among="{self.among}"'
         if search.is_idle:
             seed = str(self.seed + 1)
             return NextStep(
@@ -108,7 +108,7 @@ class Question:
         if wanted is not None:
             yield NextStep(
                 f"ask among {wanted} parameters only",
-                f'polyrelu.identify(net, "{wanted}")',
+                f'polyrelu.identify(net, among="{wanted}")',
                 ("identify", "NET", "--among", wanted),
             )
 

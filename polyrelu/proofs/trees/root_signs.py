@@ -87,7 +87,8 @@ def root_signs(
     >>> net = from_arrays([([[1], [1]], [1, 0]), ([[1, 2]], [0])])
     >>> zero, plane = from_arrays([([[0]], [0])]), DomainCoordinates.of(Polyhedron.box([0], [3]))
     >>> root_signs(JointNetwork(net, zero, plane.inputs), plane).signs
-    {Neuron(network=0, layer=1, place=0): 1, Neuron(network=0, layer=1, place=1): 1}
+    {Neuron(network=0, layer=1, index_in_layer=0): 1,
+     Neuron(network=0, layer=1, index_in_layer=1): 1}
     """
     search = _RootSearch(joint, coordinates, max_products)
     if search.is_box:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from itertools import product
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -343,17 +344,15 @@ def allowed(lower: float, upper: float) -> list[Side]:
 
 
 Guesser = Callable[[Random, int, Sides], Guess | None]
+GUESSERS: list[Guesser] = [no_guess, random_guess, square_guess]
 
 
 @pytest.mark.parametrize("seeds", few_and_all(range(1), range(12)))
-@pytest.mark.parametrize("guesser", [no_guess, random_guess, square_guess])
-def test_wrong_guesses_have_right_answers(
-    guesser: Guesser, seeds: range, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for family in FAMILIES:
+def test_wrong_guesses_have_right_answers(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    for guesser, family in product(GUESSERS, FAMILIES):
         misled(monkeypatch, guesser)
         for seed in seeds:
-            with case(family, seed):
+            with case(guesser.__name__, family, seed):
                 rng = Random(f"misled {seed} {family}")
                 assert_right(make(family, rng, rng.randint(1, 10), rng.randint(1, 5)))
 

@@ -32,7 +32,10 @@ TIED = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
         (TIE, "<Tie, (1, 0), (1, 1), (1, 2) at (0, 1)>"),
         (TIE.star, "<Star, 6 sectors, 6 rays>"),  # type: ignore[union-attr]
         (TIE.star.rays[0], "<Ray in direction (1, 0), 1 neuron of sign 0>"),  # type: ignore[union-attr]
-        (BENT.statistics, "WalkStatistics(steps=2, exact=2, complete=1, ties=0)"),
+        (
+            BENT.statistics,
+            "WalkStatistics(steps=2, exact_steps=2, fully_exact_steps=1, exact_continuations=0)",
+        ),
     ],
     ids=lambda thing: type(thing).__name__,
 )
