@@ -613,7 +613,7 @@ class Undecided(_Answer):
     >>> outcome.status, outcome.attempts[0].theorem
     ('undecided', 'shallow')
     >>> print(outcome.next[0])
-    refute the claim among all parameters: polyrelu.identify(net, "all")
+    refute the claim among all parameters: polyrelu.identify(net, among="all")
     """
 
     reason: str

@@ -19,6 +19,7 @@ from polyrelu.outcomes import Identifiable
 from polyrelu.proofs import identify
 from polyrelu.support import progress
 from polyrelu.support.progress import ProgressLine, neuron_progress
+from tests.generators.campaigns import case, few_and_all
 from tests.generators.files import ROOT
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -67,19 +68,20 @@ def in_pipes(*arguments: str, **variables: str) -> subprocess.CompletedProcess[s
 # --- Colours --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "coloured"),
-    [
-        (["identify", "example:hidden"], "\x1b[1;31mrefuted\x1b[0m"),
-        (["identify", "open.json", "--time-limit", "0"], "\x1b[1;33mundecided\x1b[0m"),
-        (["check", "cert.json"], "\x1b[1;32maccepted\x1b[0m"),
-        (["info", "missing.json"], "\x1b[1;31mpolyrelu:\x1b[0m"),
-        (["examples"], "\x1b[36mexample:digits\x1b[0m"),
-        (["info", "cert.network.json"], "\x1b[36msha256\x1b[0m"),
-    ],
-)
+#: Commands, and a word of theirs as a terminal shows it.
+COLOURED = [
+    (["identify", "example:hidden"], "\x1b[1;31mrefuted\x1b[0m"),
+    (["identify", "open.json", "--time-limit", "0"], "\x1b[1;33mundecided\x1b[0m"),
+    (["check", "cert.json"], "\x1b[1;32maccepted\x1b[0m"),
+    (["info", "missing.json"], "\x1b[1;31mpolyrelu:\x1b[0m"),
+    (["examples"], "\x1b[36mexample:digits\x1b[0m"),
+    (["info", "cert.network.json"], "\x1b[36msha256\x1b[0m"),
+]
+
+
+@pytest.mark.parametrize("cases", few_and_all(COLOURED[4:5], COLOURED))
 def test_words_have_colours_on_terminals(
-    arguments: list[str], coloured: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cases: list[tuple[list[str], str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only colours are added: without them the text is what a pipe gets."""
     monkeypatch.chdir(tmp_path)
@@ -90,18 +92,25 @@ def test_words_have_colours_on_terminals(
     save(network, "cert.network.json")
     rows = [([[1, 1], [-3, -1], [2, 1]], [1, -1, 1]), ([[-1, 2, -2], [2, -2, -1]], [-1, 2])]
     save(from_arrays([*rows, ([[2, -2]], [-3])]), "open.json")
-    status, shown = on_terminal(*arguments)
-    plain = in_pipes(*arguments)
-    assert status == plain.returncode
-    assert coloured in shown
-    assert _ESCAPE.sub("", shown) == plain.stdout + plain.stderr
+    for arguments, coloured in cases:
+        with case(*arguments):
+            status, shown = on_terminal(*arguments)
+            plain = in_pipes(*arguments)
+            assert status == plain.returncode
+            assert coloured in shown
+            assert _ESCAPE.sub("", shown) == plain.stdout + plain.stderr
 
 
-@pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_terminals_without_colours(variables: dict[str, str]) -> None:
-    status, shown = on_terminal("identify", "example:hidden", **variables)
-    assert status == 1
-    assert shown == in_pipes("identify", "example:hidden").stdout
+WITHOUT_COLOURS = [{"NO_COLOR": "1"}, {"TERM": "dumb"}]
+
+
+@pytest.mark.parametrize("cases", few_and_all(WITHOUT_COLOURS[:1], WITHOUT_COLOURS))
+def test_terminals_without_colours(cases: list[dict[str, str]]) -> None:
+    for variables in cases:
+        with case(*variables):
+            status, shown = on_terminal("identify", "example:hidden", **variables)
+            assert status == 1
+            assert shown == in_pipes("identify", "example:hidden").stdout
 
 
 def test_pipes_get_plain_text() -> None:

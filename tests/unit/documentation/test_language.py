@@ -41,16 +41,21 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", [*CODE, *MARKDOWN], ids=name_of)
-def test_lines_have_at_most_100_columns(path: Path) -> None:
+@pytest.mark.parametrize("paths", [CODE, MARKDOWN], ids=["code", "Markdown"])
+def test_lines_have_at_most_100_columns(paths: list[Path]) -> None:
     """Tables and links in Markdown cannot be broken; marks for the type checker do not count."""
-    wide = [
+    wide = {name_of(path): numbers for path in paths if (numbers := wide_lines(path))}
+    assert not wide
+
+
+def wide_lines(path: Path) -> list[int]:
+    """The numbers of the lines of a file that have more than 100 columns."""
+    return [
         number
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if len(re.sub(r"  # type: ignore.*", "", line)) > 100
         and not (path.suffix == ".md" and re.match(r"\s*(\||\[|!\[)", line))
     ]
-    assert not wide
 
 
 def prose(path: Path) -> Iterator[tuple[int, str]]:
@@ -66,11 +71,11 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
                 yield first.lineno, str(first.value.value)
 
 
-@pytest.mark.parametrize("path", PACKAGE, ids=name_of)
-def test_no_dialect(path: Path) -> None:
+def test_no_dialect() -> None:
     """Docstrings and comments of the package."""
     found = [
-        f"line {number}: {hint}"
+        f"{name_of(path)}:{number}: {hint}"
+        for path in PACKAGE
         for number, text in prose(path)
         for phrase, hint in DIALECT.items()
         if re.search(phrase, text, re.IGNORECASE)
@@ -78,14 +83,18 @@ def test_no_dialect(path: Path) -> None:
     assert not found
 
 
-@pytest.mark.parametrize("path", PACKAGE, ids=name_of)
-def test_functions_are_short(path: Path) -> None:
+def test_functions_are_short() -> None:
     """Bodies without their docstrings."""
+    assert not [name for path in PACKAGE for name in long_functions(path)]
+
+
+def long_functions(path: Path) -> list[str]:
+    """The functions of a module whose bodies are too long."""
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert node.end_lineno is not None
             docstring = (ast.get_docstring(node, clean=False) or "").count("\n") + 1
             if node.end_lineno - node.lineno - docstring > LONGEST_FUNCTION:
-                found.append(node.name)
-    assert not found
+                found.append(f"{name_of(path)}:{node.name}")
+    return found
