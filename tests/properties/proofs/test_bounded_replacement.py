@@ -114,9 +114,10 @@ def test_identify_refutes_by_it_where_nothing_else_does(count: int) -> None:
     assert seen > count // 40
 
 
-def test_mutants_are_rejected_unless_they_are_true() -> None:
+@pytest.mark.parametrize("step", few_and_all(9, 2))
+def test_mutants_are_rejected_unless_they_are_true(step: int) -> None:
     verdicts = {"accepted": 0, "rejected": 0}
-    for _, network, move, rng in list(cases("mutants"))[::3]:
+    for _, network, move, rng in list(cases("mutants"))[::step]:
         xs = points_of_all_sizes(network.inputs, rng)
         for which in ("network", "other"):
             for mutant in changed_documents(move_document(network, move), which):
@@ -128,7 +129,7 @@ def test_mutants_are_rejected_unless_they_are_true() -> None:
                 verdicts[answer] += 1
                 if answer == "accepted":
                     assert all(evaluate(one, x) == evaluate(two, x) for x in xs), claim
-    assert verdicts["rejected"] > 100
+    assert verdicts["rejected"] > 300 / step
     assert verdicts["accepted"] > 0
 
 

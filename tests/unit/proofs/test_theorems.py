@@ -19,6 +19,7 @@ from polyrelu.proofs.refutations.reversed_line import reversed_line
 from polyrelu.support.text_files import layout
 from polyrelu.symmetry import flip, hidden_neurons, translate
 from polyrelu.symmetry.hidden_hyperplanes import least_shift
+from tests.generators.campaigns import few_and_all
 from tests.generators.random_networks import random_network
 from tests.oracles.grid import related, same_function
 from tests.oracles.judge import certificate_bytes, contradictions, plain
@@ -234,9 +235,10 @@ def test_a_shift_below_the_half_line_changes_the_function() -> None:
     assert not same_function(plain(net), plain(moved))
 
 
-def test_moves_keep_the_function_on_degenerate_networks() -> None:
+@pytest.mark.parametrize("networks", few_and_all(40, 240))
+def test_moves_keep_the_function_on_degenerate_networks(networks: int) -> None:
     rng, seen = Random(11), set()
-    for _ in range(150):
+    for _ in range(networks):
         layers = random_network("degenerate", rng)
         for move in list(moves(polyrelu.from_arrays(layers)))[:3]:
             seen.add(move.theorem)
