@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import islice, pairwise
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -26,8 +25,9 @@ from polyrelu.walks import (
     zero_in_plane,
 )
 from polyrelu.walks.float_forms import LocalForms
+from tests.generators.files import NETS
 
-MNIST = Path("../shared/nets/mnist_256x4.onnx")
+MNIST = NETS / "mnist_256x4.onnx"
 PLANE = ([0, 0], [[1, 0], [0, 1]])
 #: x, y; then x + y - 1 on what is left of them.
 CORNER = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
