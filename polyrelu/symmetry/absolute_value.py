@@ -17,15 +17,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import RationalMatrix, primitive
 from polyrelu.network import Layer
+from polyrelu.support.arguments import expect
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import Vector
 from polyrelu.symmetry.layer_domain import LayerDomain
 
 __all__ = ["AbsoluteValueForm", "absolute_value_form", "absolute_value_form_on"]
 
+#: How to make what the functions take.
+_LAYERS = "Network.layers lists the layers of a network"
+_DOMAINS = "LayerDomain.of(polyhedron) makes one"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class AbsoluteValueForm:
     """The function Σ_h C_h |h·(u,1)| + M u + m of n variables with m values.
 
@@ -56,6 +63,12 @@ class AbsoluteValueForm:
     matrix: tuple[Vector, ...]
     offset: Vector
 
+    def __repr__(self) -> str:
+        counts = [(len(self.terms), "term"), (len(self.offset), "output")]
+        if self.matrix:
+            counts.insert(1, (len(self.matrix[0]), "input"))
+        return bracketed(f"{type(self).__name__}, {count_text(counts)}")
+
 
 def absolute_value_form(hidden: Layer, outgoing: Layer) -> AbsoluteValueForm:
     """Compute the normal form of u ↦ V σ(W u + b) + c on R^n.
@@ -72,6 +85,11 @@ def absolute_value_form(hidden: Layer, outgoing: Layer) -> AbsoluteValueForm:
     AbsoluteValueForm
         The normal form; networks with the same function have equal ones.
 
+    Raises
+    ------
+    NetworkError
+        The layers do not fit together.
+
     Examples
     --------
     >>> from polyrelu.network import from_arrays
@@ -79,6 +97,7 @@ def absolute_value_form(hidden: Layer, outgoing: Layer) -> AbsoluteValueForm:
     >>> absolute_value_form(*net.layers).terms
     {(1, 0): (Fraction(1, 1),)}
     """
+    hidden = expect(hidden, Layer, "hidden", _LAYERS)
     return absolute_value_form_on(hidden, outgoing, LayerDomain.whole_space(hidden.weight.ncols))
 
 
@@ -101,6 +120,13 @@ def absolute_value_form_on(
     AbsoluteValueForm
         The normal form; networks with the same function on the domain have equal ones.
 
+    Raises
+    ------
+    NetworkError
+        The layers do not fit together.
+    DomainError
+        The domain has another dimension.
+
     Examples
     --------
     >>> from polyrelu.exact import Polyhedron
@@ -109,6 +135,18 @@ def absolute_value_form_on(
     >>> absolute_value_form_on(*net.layers, LayerDomain.of(Polyhedron.box([-1], [1]))).terms
     {(1, 0): (Fraction(1, 2),)}
     """
+    hidden = expect(hidden, Layer, "hidden", _LAYERS)
+    outgoing = expect(outgoing, Layer, "outgoing", _LAYERS)
+    domain = expect(domain, LayerDomain, "domain", _DOMAINS)
+    if outgoing.weight.ncols != hidden.width:
+        raise NetworkError(
+            f"outgoing: a layer that reads {outgoing.weight.ncols} neurons, "
+            f"but the hidden layer has {hidden.width}"
+        )
+    if domain.dimension != hidden.weight.ncols:
+        raise DomainError(
+            f"domain: it lies in R^{domain.dimension}, but the layer reads R^{hidden.weight.ncols}"
+        )
     rows = hidden.augmented().rows()
     columns = outgoing.weight.transpose().rows()
     terms: dict[tuple[int, ...], Vector] = {}

@@ -17,19 +17,23 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import Rational, RationalMatrix, to_fraction
+from polyrelu.exact import Rational, RationalMatrix, format_rational, to_fraction
+from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Layer, Network, layer_from_rows
+from polyrelu.support.arguments import expect_integer, expect_list
+from polyrelu.support.display import shortened
 
 __all__ = ["flip", "hidden_neurons", "least_shift", "translate"]
 
 
-def hidden_neurons(network: Network, layer: int) -> tuple[int, ...]:
+def hidden_neurons(network: NetworkLike, layer: int) -> tuple[int, ...]:
     """Find the neurons of a hidden layer that the next hidden layer hides.
 
     Parameters
     ----------
     network
-        Any network; if it is not a plain stack, no neuron counts as hidden.
+        A network, or what `polyrelu.load` takes; if it is not a plain stack, no neuron counts as
+        hidden.
     layer
         Number of the hidden layer, from 1.
 
@@ -46,6 +50,7 @@ def hidden_neurons(network: Network, layer: int) -> tuple[int, ...]:
     >>> hidden_neurons(net, 1)
     (0,)
     """
+    network, layer = as_network(network), expect_integer(layer, "layer")
     if not 1 <= layer < network.hidden_layers or not network.is_plain:
         return ()
     signs = network.weight(layer + 1).signs()
@@ -64,13 +69,13 @@ def least_shift(network: Network, layer: int, neuron: int) -> Fraction:
     return max(bias[i, 0] / weight[i, neuron] for i in range(weight.nrows) if weight[i, neuron] > 0)
 
 
-def translate(network: Network, layer: int, neuron: int, shift: Rational) -> Network:
+def translate(network: NetworkLike, layer: int, neuron: int, shift: Rational) -> Network:
     """Translate the hyperplane of a hidden neuron; the function stays the same.
 
     Parameters
     ----------
     network
-        A plain stack.
+        A network, or what `polyrelu.load` takes; a plain stack.
     layer
         Number of the hidden layer, from 1.
     neuron
@@ -100,12 +105,12 @@ def translate(network: Network, layer: int, neuron: int, shift: Rational) -> Net
     >>> translate(net, 1, 0, 3)([5, 1]) == net([5, 1])
     True
     """
-    t = to_fraction(shift)
-    _need_hidden(network, layer, neuron)
+    network, t = as_network(network), to_fraction(shift)
+    layer, neuron = _hidden_place(network, layer, neuron)
     if t < least_shift(network, layer, neuron):
         raise NetworkError(
-            f"the shift {t} is below the least admissible one, "
-            f"{least_shift(network, layer, neuron)}"
+            f"the shift {_text(t)} is below the least admissible one, "
+            f"{_text(least_shift(network, layer, neuron))}"
         )
     own, after = network.layers[layer - 1], network.layers[layer]
     raised = [b + (t if i == neuron else 0) for i, b in enumerate(own.bias.entries())]
@@ -118,13 +123,14 @@ def translate(network: Network, layer: int, neuron: int, shift: Rational) -> Net
     )
 
 
-def flip(network: Network, layer: int, neuron: int, flipped: Sequence[int]) -> Network:
+def flip(network: NetworkLike, layer: int, neuron: int, flipped: Sequence[int]) -> Network:
     """Flip neurons beside a hidden one whose next layer is a single neuron; the function stays.
 
     Parameters
     ----------
     network
-        A plain stack whose layer `layer` + 1 is a single hidden neuron.
+        A network, or what `polyrelu.load` takes; a plain stack whose layer `layer` + 1 is a single
+        hidden neuron.
     layer
         Number of the hidden layer, from 1.
     neuron
@@ -156,12 +162,14 @@ def flip(network: Network, layer: int, neuron: int, flipped: Sequence[int]) -> N
     >>> flip(net, 1, 0, [1]).weight(1).rows() == [(1, -1), (0, -1)]
     True
     """
-    _need_hidden(network, layer, neuron)
+    network = as_network(network)
+    layer, neuron = _hidden_place(network, layer, neuron)
+    chosen = [expect_integer(k, "flipped") for k in expect_list(flipped, "flipped")]
     others = set(range(network.widths[layer])) - {neuron}
     if (
         network.widths[layer + 1] != 1
-        or not set(flipped) <= others
-        or len(set(flipped)) < len(flipped)
+        or not set(chosen) <= others
+        or len(set(chosen)) < len(chosen)
     ):
         raise NetworkError(
             "a flip needs a single neuron in the next layer, "
@@ -169,14 +177,21 @@ def flip(network: Network, layer: int, neuron: int, flipped: Sequence[int]) -> N
         )
     own, weights = network.layers[layer - 1], network.weight(layer + 1).row(0)
     rows = own.augmented().rows()
-    for k in flipped:
+    for k in chosen:
         factor = -weights[k] / weights[neuron]
         rows[neuron] = tuple(a - factor * b for a, b in zip(rows[neuron], rows[k], strict=True))
         rows[k] = tuple(-entry for entry in rows[k])
     return network.replace_layers({layer: layer_from_rows(rows, layer - 1)})
 
 
-def _need_hidden(network: Network, layer: int, neuron: int) -> None:
-    """Raise `NetworkError` if the next layer does not hide the neuron."""
+def _hidden_place(network: Network, layer: int, neuron: int) -> tuple[int, int]:
+    """The layer and the index of a hidden neuron; others raise `NetworkError`."""
+    layer, neuron = expect_integer(layer, "layer"), expect_integer(neuron, "neuron")
     if neuron not in hidden_neurons(network, layer):
         raise NetworkError(f"layer {layer + 1} does not hide neuron {neuron} of layer {layer}")
+    return layer, neuron
+
+
+def _text(number: Fraction) -> str:
+    """A number for an error; a long one is shortened."""
+    return shortened(format_rational(number))

@@ -14,27 +14,35 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from polyrelu.errors import NetworkError
+from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Network
+from polyrelu.support.display import shortened
 from polyrelu.support.limits import SCALE_BIT_LIMIT, is_affordable
 
 __all__ = ["first_difference"]
 
 
-def first_difference(first: Network, second: Network) -> int | None:
+def first_difference(first: NetworkLike, second: NetworkLike) -> int | None:
     """Find the first layer whose invariants differ.
 
     Parameters
     ----------
     first
-        A plain stack.
+        A network, or what `polyrelu.load` takes; a plain stack.
     second
-        A plain stack of the same architecture.
+        Another plain stack of the same architecture, in any of these forms.
 
     Returns
     -------
     int or None
         Number of the layer, from 1; None if all invariants are equal, or if the checker could not
         compute the invariants of that layer within its cost limit.
+
+    Raises
+    ------
+    NetworkError
+        A network has skip connections, or the architectures differ.
 
     Examples
     --------
@@ -43,6 +51,12 @@ def first_difference(first: Network, second: Network) -> int | None:
     >>> first_difference(zero, from_arrays([([[1]], [1]), ([[1]], [0])]))
     1
     """
+    first, second = as_network(first), as_network(second)
+    if first.architecture != second.architecture:
+        raise NetworkError(
+            f"the networks have different architectures, "
+            f"{shortened(str(first.architecture))} and {shortened(str(second.architecture))}"
+        )
     names: dict[object, int] = {}
     checkable = min(_checkable_depth(first), _checkable_depth(second))
     mine = theirs = _inputs(first)

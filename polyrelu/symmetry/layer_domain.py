@@ -25,12 +25,14 @@ from polyrelu.exact import (
     kernel,
     row_basis,
 )
+from polyrelu.support.arguments import expect, expect_choice, expect_count, expect_list
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import IntegerRow, Vector
 
 __all__ = ["LayerDomain"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class LayerDomain:
     """A full-dimensional polyhedron with the generators of its recession cone.
 
@@ -56,14 +58,20 @@ class LayerDomain:
     lines: tuple[IntegerRow, ...]
     kind: str
 
+    def __post_init__(self) -> None:
+        expect(self.polyhedron, Polyhedron, "polyhedron", "LayerDomain.of makes a domain of it")
+        expect_choice(self.kind, ("space", "orthant", "polyhedron"), "kind")
+
     @classmethod
     def whole_space(cls, dimension: int) -> LayerDomain:
         """Return the domain R^n."""
+        dimension = expect_count(dimension, "dimension")
         return cls(Polyhedron.universe(dimension), (), _units(dimension), "space")
 
     @classmethod
     def orthant(cls, dimension: int) -> LayerDomain:
         """Return the domain {u : u ≥ 0}."""
+        dimension = expect_count(dimension, "dimension")
         return cls(Polyhedron.orthant(dimension), _units(dimension), (), "orthant")
 
     @classmethod
@@ -91,6 +99,7 @@ class LayerDomain:
         >>> domain.sign((1, -1)), domain.rays
         (0, ())
         """
+        polyhedron = expect(polyhedron, Polyhedron, "polyhedron", "parse_domain reads texts")
         size = polyhedron.ambient_dimension
         if not polyhedron.inequalities and not polyhedron.equations:
             return cls.whole_space(size)
@@ -128,7 +137,13 @@ class LayerDomain:
         int
             1 if the form is ≥ 0 everywhere and > 0 somewhere; -1 if it is ≤ 0 everywhere; 0 if it
             takes both signs.
+
+        Raises
+        ------
+        DomainError
+            The form has more or fewer than n + 1 entries.
         """
+        self._need_length(row, self.dimension + 1)
         if not any(row[:-1]):
             return 1 if row[-1] > 0 else -1
         if self.kind == "space":
@@ -160,6 +175,7 @@ class LayerDomain:
 
     def allows(self, form: Sequence[int | Fraction]) -> bool:
         """Return whether the linear form form·u is bounded below."""
+        self._need_length(form, self.dimension)
         return all(dot(form, ray) >= 0 for ray in self.rays) and not any(
             dot(form, line) for line in self.lines
         )
@@ -207,6 +223,11 @@ class LayerDomain:
         >>> basis.shape, inside
         ((0, 2), (Fraction(0, 1), Fraction(0, 1)))
         """
+        rows = expect(rows, RationalMatrix, "rows", "RationalMatrix.from_rows makes one")
+        if rows.ncols != self.dimension:
+            raise DomainError(
+                f"rows: {rows.ncols} columns, but the domain lies in R^{self.dimension}"
+            )
         count = rows.nrows
         on_rays = [tuple(-dot(row, ray) for row in rows.rows()) for ray in self.rays]
         on_lines = [tuple(dot(row, line) for row in rows.rows()) for line in self.lines]
@@ -220,6 +241,22 @@ class LayerDomain:
         multipliers = _spanning_points(cone, equations, inside)
         forms = RationalMatrix.from_rows(multipliers, ncols=count) @ rows
         return forms, (RationalMatrix.from_rows([inside], ncols=count) @ rows).row(0)
+
+    def _need_length(self, form: Sequence[int | Fraction], size: int) -> None:
+        """Raise an error unless a form has that many entries."""
+        if not isinstance(form, tuple | list):
+            expect_list(form, "form")
+        if len(form) != size:
+            raise DomainError(
+                f"a form of {len(form)} entries on a domain in R^{self.dimension}; give {size}"
+            )
+
+    def __repr__(self) -> str:
+        if self.kind != "polyhedron":
+            name = "whole space" if self.kind == "space" else self.kind
+            return bracketed(f"LayerDomain, the {name} in R^{self.dimension}")
+        counts = [(len(self.rays), "ray"), (len(self.lines), "line")]
+        return bracketed(f"LayerDomain, a polyhedron in R^{self.dimension}, {count_text(counts)}")
 
 
 def _recession_cone(polyhedron: Polyhedron) -> Polyhedron:

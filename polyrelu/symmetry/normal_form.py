@@ -20,7 +20,9 @@ from fractions import Fraction
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import Rational, RationalMatrix, to_fraction
+from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Block, Layer, Network
+from polyrelu.support.arguments import expect_integer, expect_list
 
 __all__ = ["canonical_form", "permute", "related", "rescale"]
 
@@ -35,13 +37,13 @@ _OnMatrix = Callable[[RationalMatrix], RationalMatrix]
 _Table = tuple[int, int, list[tuple[Fraction, ...]], list[tuple[Fraction, ...]]]
 
 
-def permute(network: Network, layer: int, order: Sequence[int]) -> Network:
+def permute(network: NetworkLike, layer: int, order: Sequence[int]) -> Network:
     """Permute the neurons of a hidden layer; the function stays the same.
 
     Parameters
     ----------
     network
-        Any network.
+        A network, or what `polyrelu.load` takes.
     layer
         Number of the hidden layer, from 1; the last layer of a network that ends in a ReLU cannot
         be permuted.
@@ -65,24 +67,26 @@ def permute(network: Network, layer: int, order: Sequence[int]) -> Network:
     >>> permute(net, 1, [1, 0]).weight(1).rows()
     [(Fraction(2, 1),), (Fraction(1, 1),)]
     """
-    _check_hidden(network, layer)
-    if sorted(order) != list(range(network.widths[layer])):
+    network = as_network(network)
+    layer = _free_layer(network, layer)
+    places = [expect_integer(index, "order") for index in expect_list(order, "order")]
+    if sorted(places) != list(range(network.widths[layer])):
+        listed = f"{len(places)} indices" if len(places) > 20 else str(places)
         raise NetworkError(
-            f"{list(order)} is not a permutation of the {network.widths[layer]} neurons "
-            f"of layer {layer}"
+            f"{listed} is not a permutation of the {network.widths[layer]} neurons of layer {layer}"
         )
     return _transformed(
-        network, layer, lambda rows: rows.take(rows=order), lambda w: w.take(columns=order)
+        network, layer, lambda rows: rows.take(rows=places), lambda w: w.take(columns=places)
     )
 
 
-def rescale(network: Network, layer: int, factors: Sequence[Rational]) -> Network:
+def rescale(network: NetworkLike, layer: int, factors: Sequence[Rational]) -> Network:
     """Scale the neurons of a hidden layer by positive factors; the function stays the same.
 
     Parameters
     ----------
     network
-        Any network.
+        A network, or what `polyrelu.load` takes.
     layer
         Number of the hidden layer, from 1; the last layer of a network that ends in a ReLU cannot
         be scaled.
@@ -107,8 +111,9 @@ def rescale(network: Network, layer: int, factors: Sequence[Rational]) -> Networ
     >>> rescale(net, 1, [2, "1/2"]).weight(2).rows()
     [(Fraction(3, 2), Fraction(8, 1))]
     """
-    _check_hidden(network, layer)
-    scales = [to_fraction(factor) for factor in factors]
+    network = as_network(network)
+    layer = _free_layer(network, layer)
+    scales = [to_fraction(factor) for factor in expect_list(factors, "factors")]
     if len(scales) != network.widths[layer] or min(scales) <= 0:
         raise NetworkError(f"layer {layer} needs {network.widths[layer]} positive factors")
     inverse = [1 / scale for scale in scales]
@@ -117,15 +122,15 @@ def rescale(network: Network, layer: int, factors: Sequence[Rational]) -> Networ
     )
 
 
-def related(first: Network, second: Network) -> bool:
+def related(first: NetworkLike, second: NetworkLike) -> bool:
     """Decide whether two networks differ by permuting and positively scaling hidden neurons.
 
     Parameters
     ----------
     first
-        Any network.
+        A network, or what `polyrelu.load` takes.
     second
-        Any network.
+        Another network, in any of these forms.
 
     Returns
     -------
@@ -144,18 +149,19 @@ def related(first: Network, second: Network) -> bool:
     >>> related(net, rescale(net, 1, [5, 7]))
     True
     """
+    first, second = as_network(first), as_network(second)
     if first.widths != second.widths or first.last != second.last:
         return False
     return canonical_form(first) == canonical_form(second)
 
 
-def canonical_form(network: Network) -> Network:
+def canonical_form(network: NetworkLike) -> Network:
     """Compute the canonical form under permutation and positive scaling of hidden neurons.
 
     Parameters
     ----------
     network
-        Any network.
+        A network, or what `polyrelu.load` takes.
 
     Returns
     -------
@@ -175,7 +181,7 @@ def canonical_form(network: Network) -> Network:
     >>> canonical_form(a) == canonical_form(permute(rescale(a, 1, [5, 7]), 1, [1, 0]))
     True
     """
-    scaled = _scaled(network)
+    scaled = _scaled(as_network(network))
     return min(
         _orderings(scaled, _refined(scaled, _first_colours(scaled)), [_LEAF_LIMIT]), key=_sort_key
     )
@@ -393,12 +399,14 @@ def _free_layers(network: Network) -> int:
     return network.depth - 1
 
 
-def _check_hidden(network: Network, layer: int) -> None:
-    """Raise `NetworkError` if a layer is not free."""
-    if not 1 <= layer <= _free_layers(network):
+def _free_layer(network: Network, layer: int) -> int:
+    """The number of a free layer; others raise `NetworkError`."""
+    number = expect_integer(layer, "layer")
+    if not 1 <= number <= _free_layers(network):
         raise NetworkError(
-            f"layer {layer} is not a hidden layer with free neurons (1 to {_free_layers(network)})"
+            f"layer {number} is not a hidden layer with free neurons (1 to {_free_layers(network)})"
         )
+    return number
 
 
 def _outgoing(network: Network, layer: int) -> list[RationalMatrix]:
