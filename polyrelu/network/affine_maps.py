@@ -16,8 +16,9 @@ import numpy as np
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix
-from polyrelu.network.network import Network
-from polyrelu.network.patterns import ActivationPattern, NeuronId, SignVector
+from polyrelu.network.network import READ, Network
+from polyrelu.network.patterns import ActivationPattern, NeuronId, SignVector, need_pattern
+from polyrelu.support.arguments import expect
 from polyrelu.support.typing import BigIntegers, Indices, Mask
 
 __all__ = ["affine_map_table", "output_derivative"]
@@ -54,6 +55,8 @@ def affine_map_table(network: Network, active: Mask) -> tuple[int, BigIntegers]:
     >>> denominator, table.tolist()
     (2, [[[1, 0]], [[-5, 6]], [[0, 0]]])
     """
+    network = expect(network, Network, "network", READ)
+    active = expect(active, np.ndarray, "active", "np.array(patterns, dtype=bool) makes one")
     count = sum(network.widths[1 : network.hidden_layers + 1])
     if active.ndim != 2 or active.shape[1] != count:
         raise NetworkError(f"patterns of shape {active.shape} for {count} hidden neurons")
@@ -95,6 +98,8 @@ def output_derivative(
     ------
     IndexError
         The network has no such hidden neuron.
+    NetworkError
+        The pattern has other layers or widths than the network.
 
     Examples
     --------
@@ -103,6 +108,9 @@ def output_derivative(
     >>> str(output_derivative(net, SignVector(((1, -1), (-1, 1))), NeuronId(1, 0)))
     '[50]'
     """
+    network = expect(network, Network, "network", READ)
+    neuron = expect(neuron, NeuronId, "neuron", "NeuronId(layer, index) makes one")
+    need_pattern(signs, network.widths[1 : network.hidden_layers + 1])
     if not (
         1 <= neuron.layer <= network.hidden_layers
         and 0 <= neuron.index < network.widths[neuron.layer]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix
 from polyrelu.network.layers import Block, Layer
-from polyrelu.network.network import Network
+from polyrelu.network.network import READ, Network
+from polyrelu.support.arguments import expect, expect_count, expect_list
 
 __all__ = ["layer_from_rows", "with_output_at_zero_of"]
 
@@ -27,13 +29,22 @@ def layer_from_rows(rows: Sequence[Sequence[Fraction]], source: int) -> Layer:
     Layer
         The layer with one block.
 
+    Raises
+    ------
+    NetworkError
+        An entry is not an exact number, or the rows have different lengths.
+
     Examples
     --------
     >>> layer_from_rows([(Fraction(1), Fraction(2), Fraction(3))], 0).weight.shape
     (1, 2)
     """
-    weight = RationalMatrix.from_rows([row[:-1] for row in rows])
-    return Layer((Block(source, weight),), RationalMatrix.column([row[-1] for row in rows]))
+    source = expect_count(source, "source")
+    table = [expect_list(row, "rows") for row in expect_list(rows, "rows")]
+    if not all(table):
+        raise NetworkError("rows: a row [w | b] needs at least its bias")
+    weight = RationalMatrix.from_rows([row[:-1] for row in table])
+    return Layer((Block(source, weight),), RationalMatrix.column([row[-1] for row in table]))
 
 
 def with_output_at_zero_of(network: Network, model: Network) -> Network:
@@ -51,6 +62,11 @@ def with_output_at_zero_of(network: Network, model: Network) -> Network:
     Network
         The network with the new output bias.
 
+    Raises
+    ------
+    NetworkError
+        The networks have different numbers of inputs or outputs.
+
     Examples
     --------
     >>> from polyrelu.network import from_arrays
@@ -58,6 +74,15 @@ def with_output_at_zero_of(network: Network, model: Network) -> Network:
     >>> with_output_at_zero_of(net, model)([0])
     (Fraction(3, 1),)
     """
+    network, model = (
+        expect(network, Network, "network", READ),
+        expect(model, Network, "model", READ),
+    )
+    if (network.inputs, network.outputs) != (model.inputs, model.outputs):
+        raise NetworkError(
+            f"a network from R^{network.inputs} to R^{network.outputs}, "
+            f"but the model maps R^{model.inputs} to R^{model.outputs}"
+        )
     zero = [0] * network.inputs
     correction = RationalMatrix.column(
         [a - b for a, b in zip(model(zero), network(zero), strict=True)]

@@ -11,15 +11,21 @@ import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from polyrelu.errors import NetworkError
 from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix, as_dense, canonical
+from polyrelu.support.arguments import expect, expect_integer, expect_one_of
+from polyrelu.support.display import bracketed, count_text
 
 __all__ = ["Block", "Last", "Layer"]
+
+#: How to make a matrix.
+_MATRICES = "RationalMatrix.from_rows makes a matrix of numbers"
 
 #: How a network ends: in an affine layer, or in a ReLU that follows its last layer too.
 Last: TypeAlias = Literal["affine", "relu"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Block:
     """The weights of a layer on the activations of one earlier layer.
 
@@ -44,6 +50,8 @@ class Block:
     entries: AnyMatrix
 
     def __post_init__(self) -> None:
+        expect_one_of(self.entries, (RationalMatrix, SparseMatrix), "entries", _MATRICES)
+        object.__setattr__(self, "source", expect_integer(self.source, "source"))
         object.__setattr__(self, "entries", canonical(self.entries))
 
     @property
@@ -63,8 +71,13 @@ class Block:
             else self.entries @ other
         )
 
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        kind = "sparse" if isinstance(self.entries, SparseMatrix) else "dense"
+        return bracketed(f"Block, {rows}×{columns} {kind} weights on layer {self.source}")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Layer:
     """The weights and the bias of a layer.
 
@@ -85,6 +98,17 @@ class Layer:
     blocks: tuple[Block, ...]
     bias: RationalMatrix
 
+    def __post_init__(self) -> None:
+        blocks = expect(self.blocks, tuple, "blocks", "a layer has a tuple of Block")
+        for block in blocks:
+            expect(block, Block, "blocks", "Block(source, matrix) makes one")
+        expect(self.bias, RationalMatrix, "bias", "RationalMatrix.column makes one")
+
+    def __repr__(self) -> str:
+        sources = ", ".join(str(block.source) for block in self.blocks)
+        neurons = count_text([(self.width, "neuron")])
+        return bracketed(f"Layer, {neurons}, reads layer {sources or 'none'}")
+
     @property
     def width(self) -> int:
         """The number of neurons (or outputs)."""
@@ -92,7 +116,15 @@ class Layer:
 
     @property
     def weight(self) -> RationalMatrix:
-        """The weights on the layer before."""
+        """The weights on the layer before.
+
+        Raises
+        ------
+        NetworkError
+            The layer has no blocks.
+        """
+        if not self.blocks:
+            raise NetworkError("the layer has no blocks of weights")
         return self.blocks[-1].weight
 
     @property

@@ -28,16 +28,23 @@ from typing import Any
 import numpy as np
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import Rational, RationalMatrix, SparseMatrix
+from polyrelu.exact import Rational, RationalMatrix, SparseMatrix, format_integer
 from polyrelu.network.canonical_bytes import canonical_lines
 from polyrelu.network.layers import Block, Last, Layer
-from polyrelu.network.patterns import ActivationPattern, NeuronId, SignVector
+from polyrelu.network.patterns import ActivationPattern, NeuronId, SignVector, need_pattern
+from polyrelu.support.arguments import expect, expect_integer, expect_list
+from polyrelu.support.display import bracketed, count_text, shortened
 from polyrelu.support.limits import BIT_LIMIT, DEPTH_LIMIT, PARAMETER_LIMIT, WIDTH_LIMIT
 
-__all__ = ["AffineMap", "Architecture", "Network", "from_arrays"]
+__all__ = ["READ", "AffineMap", "Architecture", "Network", "from_arrays"]
+
+#: How to make a network, for errors.
+READ = "polyrelu.load makes a network of a file, a model or pairs (W, b)"
+#: Maximum number of rows and columns of an affine map that is shown as a formula.
+_SHOWN = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class AffineMap:
     """The affine map x ↦ matrix x + offset.
 
@@ -58,12 +65,31 @@ class AffineMap:
     matrix: RationalMatrix
     offset: RationalMatrix
 
+    def __post_init__(self) -> None:
+        expect(self.matrix, RationalMatrix, "matrix", "RationalMatrix.from_rows makes one")
+        expect(self.offset, RationalMatrix, "offset", "RationalMatrix.column makes one")
+        if self.offset.shape != (self.matrix.nrows, 1):
+            raise NetworkError(
+                f"an affine map with a matrix of shape {self.matrix.shape} needs an offset of "
+                f"shape {(self.matrix.nrows, 1)}, not {self.offset.shape}"
+            )
+
+    def __repr__(self) -> str:
+        return bracketed(f"AffineMap from R^{self.matrix.ncols} to R^{self.matrix.nrows}")
+
+    def _repr_latex_(self) -> str | None:
+        if max(self.matrix.shape) > _SHOWN or not self.matrix.ncols:
+            return None
+        matrix, offset = _latex(self.matrix), _latex(self.offset)
+        return rf"$x \mapsto {matrix} x + {offset}$"
+
     def __call__(self, x: Sequence[Rational]) -> tuple[Fraction, ...]:
         """Return the exact value at a point of n coordinates."""
+        expect_list(x, "x")
         return tuple((self.matrix @ RationalMatrix.column(x) + self.offset).entries())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Architecture:
     """The layer widths of a plain stack, and how it ends.
 
@@ -82,6 +108,14 @@ class Architecture:
 
     widths: tuple[int, ...]
     last: Last = "affine"
+
+    def __post_init__(self) -> None:
+        widths = tuple(expect_integer(n, "widths") for n in expect_list(self.widths, "widths"))
+        object.__setattr__(self, "widths", widths)
+        _need_last(self.last)
+
+    def __repr__(self) -> str:
+        return bracketed(f"Architecture {self}")
 
     def __str__(self) -> str:
         return "-".join(map(str, self.widths)) + (" (trailing ReLU)" if self.last == "relu" else "")
@@ -117,10 +151,12 @@ class Network:
     last: Last = "affine"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "inputs", expect_integer(self.inputs, "inputs"))
+        for layer in expect(self.layers, tuple, "layers", "from_arrays takes pairs (W, b)"):
+            expect(layer, Layer, "layers", "from_arrays takes pairs (W, b)")
         if self.inputs < 1 or not self.layers:
             raise NetworkError("a network needs at least one input and one layer")
-        if self.last not in ("affine", "relu"):
-            raise NetworkError(f"a network ends in 'affine' or 'relu', not {str(self.last)[:40]!r}")
+        _need_last(self.last)
         if self.depth > DEPTH_LIMIT or max(self.widths) > WIDTH_LIMIT:
             raise NetworkError(
                 f"more than {DEPTH_LIMIT} layers, or a layer wider than {WIDTH_LIMIT}"
@@ -230,6 +266,7 @@ class Network:
 
     def _layer(self, number: int) -> Layer:
         """The layer of that number, from 1."""
+        number = expect_integer(number, "layer")
         if not 1 <= number <= self.depth:
             raise IndexError(f"there is no layer {number}: layers count from 1 to {self.depth}")
         return self.layers[number - 1]
@@ -238,7 +275,7 @@ class Network:
 
     def __call__(self, x: Sequence[Rational]) -> tuple[Fraction, ...]:
         """Return the exact outputs at one point of n_0 coordinates."""
-        return self.evaluate([x])[0]
+        return self.evaluate([expect_list(x, "x")])[0]
 
     def evaluate(self, points: Sequence[Sequence[Rational]]) -> list[tuple[Fraction, ...]]:
         """Return the exact outputs at several points, computed with one product for each layer.
@@ -256,7 +293,8 @@ class Network:
         # Every point keeps a denominator t of its own, since a common one of many points is very
         # long: with biases times t the network maps t·x to t times its value at x.
         columns, scales = _homogeneous(
-            RationalMatrix.from_rows([x], ncols=self.inputs) for x in points
+            RationalMatrix.from_rows([expect_list(x, "points")], ncols=self.inputs)
+            for x in expect_list(points, "points")
         )
         outputs = self._forward(
             RationalMatrix.from_integers(columns, ncols=self.inputs).transpose(), scales
@@ -301,8 +339,9 @@ class Network:
         self, points: Sequence[Sequence[Rational]]
     ) -> tuple[list[RationalMatrix], list[RationalMatrix]]:
         """Preactivations and activations at points."""
+        rows = [expect_list(x, "points") for x in expect_list(points, "points")]
         return self._forward(
-            RationalMatrix.from_rows(points, ncols=self.inputs).transpose(), [1] * len(points)
+            RationalMatrix.from_rows(rows, ncols=self.inputs).transpose(), [1] * len(rows)
         )
 
     def _forward(
@@ -338,7 +377,7 @@ class Network:
         SignVector
             The signs of the preactivations.
         """
-        columns = self.preactivations([x])[: self.hidden_layers]
+        columns = self.preactivations([expect_list(x, "x")])[: self.hidden_layers]
         return SignVector(tuple(tuple(int(s) for s in z.signs()[:, 0]) for z in columns))
 
     def affine_map(self, signs: ActivationPattern | SignVector) -> AffineMap:
@@ -389,13 +428,9 @@ class Network:
         source = RationalMatrix.identity(self.inputs).beside(RationalMatrix.zeros(self.inputs, 1))
         known: dict[tuple[tuple[int, ...], ...], RationalMatrix] = {}
         for signs in patterns:
+            need_pattern(signs, hidden)
             activations = [source]
             on = tuple(tuple(int(s > 0) for s in layer) for layer in signs.layers)
-            if tuple(map(len, on)) != hidden:
-                raise NetworkError(
-                    f"a pattern of layers of {list(map(len, on))} neurons does not fit a network "
-                    f"with hidden layers of {list(hidden)}"
-                )
             for number in range(1, self.depth + 1):
                 prefix = on[:number]
                 forms = known.get(prefix) if number < self.hidden_layers else None
@@ -429,8 +464,14 @@ class Network:
         ------
         IndexError
             There is no layer of that number.
+        NetworkError
+            The activations of a layer before are missing.
         """
         layer = self._layer(number)
+        if (given := len(expect_list(activations, "activations"))) < number:
+            raise NetworkError(
+                f"layer {number} needs the activations of {number} layers, got {given}"
+            )
         z = RationalMatrix.zeros(layer.width, self.inputs).beside(layer.bias)
         for block in layer.blocks:
             z = z + block @ activations[block.source]
@@ -478,7 +519,7 @@ class Network:
         IndexError
             There is no layer of a number.
         """
-        for number in changed:
+        for number in expect(changed, dict, "changed", "it maps numbers to layers"):
             self._layer(number)
         layers = tuple(changed.get(number, layer) for number, layer in enumerate(self.layers, 1))
         return Network(self.inputs, layers, self.last)
@@ -488,7 +529,13 @@ class Network:
         return f"Network {shape}, {self.parameters} parameters, sha256 {self.sha256[:12]}…"
 
     def __repr__(self) -> str:
-        return f"<{self}>"
+        if self.depth <= _SHOWN:
+            return f"<{self}>"
+        ends = count_text([(self.inputs, "input"), (self.outputs, "output")])
+        return bracketed(
+            f"Network of {self.depth} layers, {ends}, {self.parameters} parameters, "
+            f"sha256 {self.sha256[:12]}…"
+        )
 
     def _repr_html_(self) -> str:
         return f"<code>{self}</code>"
@@ -532,12 +579,42 @@ def from_arrays(layers: Iterable[tuple[Any, Any]], last: Last = "affine") -> Net
     'affa715d'
     """
     built: list[Layer] = []
-    for number, (weight, bias) in enumerate(layers, 1):
+    for number, pair in enumerate(expect_list(layers, "layers"), 1):
+        weight, bias = _pair(pair, number)
         block = Block(number - 1, _named(f"layer {number}, W", weight, 2))
         built.append(Layer((block,), _named(f"layer {number}, b", bias, 1)))
     if not built:
         raise NetworkError("a network needs at least one layer")
     return Network(built[0].weight.ncols, tuple(built), last)
+
+
+def _pair(values: object, number: int) -> list[Any]:
+    """The members of a pair (W, b); others raise `NetworkError`."""
+    pair = expect_list(values, f"layer {number}")
+    if len(pair) != 2:
+        raise NetworkError(f"layer {number}: expected a pair (W, b), got {len(pair)} members")
+    return pair
+
+
+def _need_last(last: object) -> None:
+    """Raise `NetworkError` if a text does not say how a network ends."""
+    if not isinstance(last, str) or last not in ("affine", "relu"):
+        raise NetworkError(f"a network ends in 'affine' or 'relu', not {str(last)[:40]!r}")
+
+
+def _latex(matrix: RationalMatrix) -> str:
+    """A matrix in LaTeX; long numbers are shortened."""
+    rows = [" & ".join(map(_latex_number, row)) for row in matrix.rows()]
+    return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
+
+
+def _latex_number(number: Fraction) -> str:
+    """A fraction in LaTeX."""
+    top = shortened(format_integer(abs(number.numerator)), 12)
+    sign = "-" if number < 0 else ""
+    if number.denominator == 1:
+        return sign + top
+    return rf"{sign}\tfrac{{{top}}}{{{shortened(format_integer(number.denominator), 12)}}}"
 
 
 def _matrix(values: Any, dimension: int) -> RationalMatrix:

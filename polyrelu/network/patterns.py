@@ -27,9 +27,11 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from polyrelu.errors import NetworkError
+from polyrelu.support.arguments import expect_integer, expect_list, expect_one_of
+from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Mask
 
-__all__ = ["ActivationPattern", "NeuronId", "SignVector"]
+__all__ = ["ActivationPattern", "NeuronId", "SignVector", "need_pattern"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,7 +55,7 @@ class NeuronId:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ActivationPattern:
     """The set of active hidden neurons, layer by layer.
 
@@ -103,7 +105,8 @@ class ActivationPattern:
         >>> ActivationPattern.from_row([True, False, True], [2, 1]).layers
         ((True, False), (True,))
         """
-        values = np.asarray(row)
+        values = np.asarray(expect_list(row, "row"))
+        widths = [expect_integer(width, "widths") for width in expect_list(widths, "widths")]
         if values.shape != (sum(widths),) or (values.size and values.dtype != np.bool_):
             raise NetworkError(
                 f"an activation pattern of {sum(widths)} neurons needs as many truth values, "
@@ -133,11 +136,14 @@ class ActivationPattern:
         """
         return _active(self.layers, layer)
 
+    def __repr__(self) -> str:
+        return bracketed(f"ActivationPattern {self}")
+
     def __str__(self) -> str:
         return "|".join("".join(".+"[active] for active in layer) for layer in self.layers)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SignVector:
     """The signs of the preactivations of all hidden neurons, layer by layer.
 
@@ -185,12 +191,30 @@ class SignVector:
         """
         return _active(self.layers, layer)
 
+    def __repr__(self) -> str:
+        return bracketed(f"SignVector {self}")
+
     def __str__(self) -> str:
         return "|".join("".join("-0+"[sign + 1] for sign in layer) for layer in self.layers)
 
 
+def need_pattern(signs: ActivationPattern | SignVector, widths: Sequence[int]) -> None:
+    """Refuse a pattern unless its hidden layers have the given widths.
+
+    >>> need_pattern(SignVector(((1, -1),)), (2,))
+    """
+    expect_one_of(signs, (ActivationPattern, SignVector), "signs", "Network.sign_vector makes one")
+    sizes = list(map(len, signs.layers))
+    if sizes != list(widths):
+        raise NetworkError(
+            f"a pattern of layers of {sizes} neurons does not fit a network "
+            f"with hidden layers of {list(widths)}"
+        )
+
+
 def _active(layers: Sequence[Sequence[int]], number: int) -> tuple[int, ...]:
     """The indices of the positive entries of a layer, numbered from 1."""
+    number = expect_integer(number, "layer")
     if not 1 <= number <= len(layers):
         raise IndexError(f"there is no hidden layer {number}: they count from 1 to {len(layers)}")
     return tuple(i for i, entry in enumerate(layers[number - 1]) if entry > 0)

@@ -22,7 +22,8 @@ from polyrelu.network.canonical_bytes import (
     row_texts,
 )
 from polyrelu.network.layers import Block, Last, Layer
-from polyrelu.network.network import Network
+from polyrelu.network.network import READ, Network
+from polyrelu.support.arguments import expect
 from polyrelu.support.limits import PARAMETER_LIMIT
 
 __all__ = ["FORMAT", "VERSION", "canonical_bytes", "from_document", "to_document"]
@@ -52,6 +53,7 @@ def to_document(network: Network) -> dict[str, Any]:
     >>> to_document(from_arrays([([["1/2", 1]], [0])]))["layers"][0]["weights"]
     [{'from': 0, 'rows': ['1 2']}]
     """
+    network = expect(network, Network, "network", READ)
     if network.parameters > PARAMETER_LIMIT:
         raise NetworkError(
             f"{network.parameters} weights and biases with the zeros of convolutions, "
@@ -85,6 +87,7 @@ def canonical_bytes(network: Network) -> bytes:
     >>> canonical_bytes(from_arrays([([["1/2", 1]], [0])])).decode().split("\\n")[1:5]
     ['inputs 2', 'layer 1 2', 'bias 0', 'from 0']
     """
+    network = expect(network, Network, "network", READ)
     return b"".join(canonical_lines(network.inputs, network.layers, network.last))
 
 

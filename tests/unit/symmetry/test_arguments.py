@@ -93,12 +93,20 @@ def test_networks_in_every_form(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [0, 3, -1])
 def test_no_such_layer(wrong: int) -> None:
-    for call in (lambda: permute(NETWORK, wrong, [0]), lambda: rescale(NETWORK, wrong, [1])):
+    calls: list[Callable[[], object]] = [
+        lambda: permute(NETWORK, wrong, [0]),
+        lambda: rescale(NETWORK, wrong, [1]),
+    ]
+    moves: list[Callable[[], object]] = [
+        lambda: flip(NETWORK, wrong, 0, [1]),
+        lambda: translate(NETWORK, wrong, 0, 1),
+    ]
+    for call in calls:
         with pytest.raises(NetworkError, match=f"layer {wrong} is not a hidden layer"):
             call()
-    for call in (lambda: flip(NETWORK, wrong, 0, [1]), lambda: translate(NETWORK, wrong, 0, 1)):
+    for move in moves:
         with pytest.raises(NetworkError, match=f"does not hide neuron 0 of layer {wrong}"):
-            call()
+            move()
     assert hidden_neurons(NETWORK, wrong) == ()
 
 
@@ -119,9 +127,12 @@ def test_layers_and_neurons_that_are_no_integers(wrong: Any) -> None:
 
 
 def test_integers_and_numbers_of_numpy() -> None:
-    assert permute(NETWORK, np.int64(1), np.array([1, 0])) == permute(NETWORK, 1, [1, 0])
-    assert rescale(NETWORK, 1, np.array([2.0, 0.5])) == rescale(NETWORK, 1, [2, "1/2"])
-    assert flip(NETWORK, 1, 0, np.array([1])) == flip(NETWORK, 1, 0, (k for k in [1]))
+    one: Any = np.int64(1)
+    order, factors, chosen = np.array([1, 0]), np.array([2.0, 0.5]), np.array([1])
+    values: list[Any] = [order, factors, chosen, (k for k in [1])]
+    assert permute(NETWORK, one, values[0]) == permute(NETWORK, 1, [1, 0])
+    assert rescale(NETWORK, 1, values[1]) == rescale(NETWORK, 1, [2, "1/2"])
+    assert flip(NETWORK, 1, 0, values[2]) == flip(NETWORK, 1, 0, values[3])
     assert translate(NETWORK, 1, 0, np.float64(0.5)) == translate(NETWORK, 1, 0, "1/2")
 
 
