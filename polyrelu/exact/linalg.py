@@ -12,12 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import chain
 
 from flint import fmpq_mat, fmpz_mat, nmod_mat
 
-from polyrelu.exact.matrix import RationalMatrix
+from polyrelu.errors import NetworkError
+from polyrelu.exact.matrix import MATRIX, RationalMatrix
 from polyrelu.exact.modular import PRIMES, pivot_columns
 from polyrelu.exact.rational import to_fraction
+from polyrelu.support.arguments import expect, expect_list
 
 __all__ = ["column_basis", "determinant", "kernel", "left_kernel", "rank", "row_basis", "solve"]
 
@@ -43,6 +46,7 @@ def rank(matrix: RationalMatrix) -> int:
     >>> rank(RationalMatrix.from_rows([[1, 2, 3], [2, 4, 6], [0, 0, 1]]))
     2
     """
+    matrix = expect(matrix, RationalMatrix, "matrix", MATRIX)
     lower = max(int(nmod_mat(matrix.flint_numerators, prime).rank()) for prime in _MORE_PRIMES)
     if lower == min(matrix.shape):
         return lower
@@ -94,7 +98,7 @@ def row_basis(matrix: RationalMatrix) -> tuple[int, ...]:
     >>> row_basis(RationalMatrix.from_rows([[1, 1], [2, 2], [0, 1]]))
     (0, 2)
     """
-    return column_basis(matrix.transpose())
+    return column_basis(expect(matrix, RationalMatrix, "matrix", MATRIX).transpose())
 
 
 def determinant(rows: Sequence[Sequence[int]]) -> int:
@@ -115,7 +119,15 @@ def determinant(rows: Sequence[Sequence[int]]) -> int:
     >>> determinant([[1, 2], [3, 4]])
     -2
     """
-    return int(fmpz_mat([list(row) for row in rows]).det())
+    table = [expect_list(row, "rows") for row in expect_list(rows, "rows")]
+    if any(len(row) != len(table) for row in table):
+        raise NetworkError("rows: a determinant needs as many entries in each row as rows")
+    try:
+        return int(fmpz_mat(len(table), len(table), list(chain.from_iterable(table))).det())
+    except (TypeError, ValueError):
+        raise NetworkError(
+            "rows: a determinant needs integers; RationalMatrix takes others"
+        ) from None
 
 
 def kernel(matrix: RationalMatrix) -> RationalMatrix:
@@ -137,6 +149,7 @@ def kernel(matrix: RationalMatrix) -> RationalMatrix:
     [-2 1 0]
     [0 0 1]
     """
+    matrix = expect(matrix, RationalMatrix, "matrix", MATRIX)
     for prime in _MORE_PRIMES:
         columns = pivot_columns(matrix.flint_numerators, prime)
         rows = pivot_columns(matrix.flint_numerators.transpose(), prime)
@@ -164,7 +177,7 @@ def left_kernel(matrix: RationalMatrix) -> RationalMatrix:
     >>> print(left_kernel(RationalMatrix.from_rows([[1], [2]])).transpose())
     [-2 1]
     """
-    return kernel(matrix.transpose())
+    return kernel(expect(matrix, RationalMatrix, "matrix", MATRIX).transpose())
 
 
 def solve(matrix: RationalMatrix, right: RationalMatrix) -> RationalMatrix | None:
@@ -188,6 +201,10 @@ def solve(matrix: RationalMatrix, right: RationalMatrix) -> RationalMatrix | Non
     [1/2]
     [0]
     """
+    matrix = expect(matrix, RationalMatrix, "matrix", MATRIX)
+    right = expect(right, RationalMatrix, "right", MATRIX)
+    if matrix.nrows != right.nrows:
+        raise NetworkError(f"the matrix has {matrix.nrows} rows, the right-hand side {right.nrows}")
     for prime in _MORE_PRIMES:
         columns = pivot_columns(matrix.flint_numerators, prime)
         rows = pivot_columns(matrix.flint_numerators.transpose(), prime)

@@ -20,8 +20,12 @@ from numpy.typing import NDArray
 from polyrelu.errors import NetworkError
 from polyrelu.exact.floats import integers_from_floats, nearest_float
 from polyrelu.exact.rational import to_fraction
+from polyrelu.support.arguments import expect, expect_count
 
-__all__ = ["RationalMatrix", "integer_product"]
+__all__ = ["MATRIX", "RationalMatrix", "integer_product"]
+
+#: How to make a matrix, for errors.
+MATRIX = "RationalMatrix.from_rows makes a matrix of numbers"
 
 #: All integers up to this one are floats.
 _EXACT_FLOAT_LIMIT = 1 << 53
@@ -85,7 +89,7 @@ class RationalMatrix:
         """
         if denominator == 0:
             raise NetworkError("the denominator is 0")
-        width = len(rows[0]) if rows else (ncols or 0)
+        width = len(rows[0]) if rows else expect_count(ncols or 0, "ncols")
         flat = [entry for row in rows for entry in row]
         if any(len(row) != width for row in rows):
             raise NetworkError("the rows have different lengths")
@@ -114,7 +118,14 @@ class RationalMatrix:
         NetworkError
             An entry is not an exact number, or the rows have different lengths.
         """
-        entries = [[to_fraction(entry) for entry in row] for row in rows]
+        if isinstance(rows, str):
+            raise NetworkError("expected rows of numbers, not a text")
+        try:
+            entries = [[to_fraction(entry) for entry in row] for row in rows]
+        except TypeError:
+            raise NetworkError(
+                "expected rows of numbers; a column is a row of one number"
+            ) from None
         denominator = math.lcm(*(entry.denominator for row in entries for entry in row))
         return cls.from_integers(
             [
@@ -144,6 +155,7 @@ class RationalMatrix:
         NetworkError
             The array has another dimension, or entries that are not finite or not exact numbers.
         """
+        array = expect(array, np.ndarray, "array", "RationalMatrix.from_rows takes lists")
         matrix = array.reshape(-1, 1) if array.ndim == 1 else array
         if matrix.ndim != 2:
             raise NetworkError(f"expected an array of dimension 1 or 2, got shape {array.shape}")
@@ -158,16 +170,23 @@ class RationalMatrix:
     @classmethod
     def column(cls, entries: Iterable[object]) -> RationalMatrix:
         """Build a column of exact numbers, shape (n, 1)."""
-        return cls.from_rows([[entry] for entry in entries], ncols=1)
+        if isinstance(entries, str):
+            raise NetworkError("expected a list of numbers, not a text")
+        try:
+            rows = [[entry] for entry in entries]
+        except TypeError:
+            raise NetworkError("expected a list of numbers") from None
+        return cls.from_rows(rows, ncols=1)
 
     @classmethod
     def zeros(cls, nrows: int, ncols: int) -> RationalMatrix:
         """Build the zero matrix."""
-        return cls(fmpz_mat(nrows, ncols), 1)
+        return cls(fmpz_mat(expect_count(nrows, "nrows"), expect_count(ncols, "ncols")), 1)
 
     @classmethod
     def identity(cls, size: int) -> RationalMatrix:
         """Build the identity matrix."""
+        size = expect_count(size, "size")
         return cls.from_integers(
             [[int(i == j) for j in range(size)] for i in range(size)], ncols=size
         )
@@ -269,6 +288,8 @@ class RationalMatrix:
     # -- arithmetic -------------------------------------------------------------------------------
 
     def __add__(self, other: RationalMatrix) -> RationalMatrix:
+        if not isinstance(other, RationalMatrix):
+            return NotImplemented
         self._need(self.shape == other.shape, "add", other)
         common = math.lcm(self._denominator, other._denominator)
         left = self._numerators * (common // self._denominator)
@@ -281,6 +302,8 @@ class RationalMatrix:
         return self + (-other)
 
     def __matmul__(self, other: RationalMatrix) -> RationalMatrix:
+        if not isinstance(other, RationalMatrix):
+            return NotImplemented
         self._need(self.ncols == other.nrows, "multiply", other)
         return RationalMatrix(
             self._numerators * other._numerators, self._denominator * other._denominator
@@ -307,6 +330,8 @@ class RationalMatrix:
     def scale_columns(self, factors: Sequence[object]) -> RationalMatrix:
         """Return the matrix with column j multiplied by ``factors[j]``."""
         numerators, denominator = _common(factors)
+        if len(numerators) != self.ncols:
+            raise NetworkError(f"{len(numerators)} factors for {self.ncols} columns")
         rows = [
             [e * f for e, f in zip(row, numerators, strict=True)] for row in self.integer_rows()
         ]

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 
 from flint import fmpz, fmpz_mat, nmod_mat
 
-from polyrelu.exact.matrix import RationalMatrix
+from polyrelu.errors import ArgumentError, NetworkError
+from polyrelu.exact.matrix import MATRIX, RationalMatrix
+from polyrelu.support.arguments import expect, expect_integer
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.limits import DETERMINANT_LIMIT
 
 __all__ = [
@@ -31,7 +34,7 @@ __all__ = [
 PRIMES = (2**31 - 1, 2**61 - 1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Minor:
     """A minor of all rows of a matrix that is nonzero modulo a prime.
 
@@ -50,6 +53,10 @@ class Minor:
 
     prime: int
     columns: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        columns = count_text([(len(self.columns), "column")])
+        return bracketed(f"Minor of {columns}, nonzero modulo {self.prime}")
 
 
 def rank_mod(matrix: RationalMatrix, prime: int = PRIMES[-1]) -> int:
@@ -72,6 +79,9 @@ def rank_mod(matrix: RationalMatrix, prime: int = PRIMES[-1]) -> int:
     >>> rank_mod(RationalMatrix.from_rows([[1, 2], [2, 4]]))
     1
     """
+    matrix = expect(matrix, RationalMatrix, "matrix", MATRIX)
+    if prime not in PRIMES:
+        _need_prime(prime)
     return int(nmod_mat(matrix.flint_numerators, prime).rank())
 
 
@@ -94,8 +104,9 @@ def nonzero_minor(matrix: RationalMatrix) -> Minor | None:
     Examples
     --------
     >>> nonzero_minor(RationalMatrix.from_rows([[0, 1, 2], [0, 2, 5]]))
-    Minor(prime=2147483647, columns=(1, 2))
+    <Minor of 2 columns, nonzero modulo 2147483647>
     """
+    matrix = expect(matrix, RationalMatrix, "matrix", MATRIX)
     if matrix.nrows > DETERMINANT_LIMIT:
         return None
     primitive = fmpz_mat(matrix.primitive_rows()) if matrix.nrows else matrix.flint_numerators
@@ -145,6 +156,7 @@ def independent_entries(
     >>> independent_entries(RationalMatrix.from_rows([[1, 1]]), rows)
     (2147483647, ((0, 0), (0, 1)))
     """
+    need_factors(left, right)
     if right.nrows > min(left.nrows * right.ncols, DETERMINANT_LIMIT):
         return None
     return next(
@@ -155,6 +167,23 @@ def independent_entries(
         ),
         None,
     )
+
+
+def need_factors(left: RationalMatrix, right: RationalMatrix) -> None:
+    """Refuse factors unless they are matrices, and each column has a row."""
+    left = expect(left, RationalMatrix, "left", MATRIX)
+    right = expect(right, RationalMatrix, "right", MATRIX)
+    if left.ncols != right.nrows:
+        raise NetworkError(
+            f"{left.ncols} columns left and {right.nrows} rows right; each column needs a row"
+        )
+
+
+def _need_prime(number: object) -> None:
+    """Refuse what is no prime below 2^63: FLINT may end the process for a composite modulus."""
+    prime = expect_integer(number, "prime")
+    if not 2 <= prime < 2**63 or not fmpz(prime).is_prime():
+        raise ArgumentError(f"prime: expected a prime below 2^63, got {str(prime)[:40]}")
 
 
 def _independent_mod(
@@ -240,6 +269,9 @@ def float_prime(terms: int) -> int:
     >>> float_prime(4), float_prime(784) ** 2 * 784 < 2**53
     (47453111, True)
     """
+    terms = expect_integer(terms, "terms")
+    if not 1 <= terms <= 2**51:
+        raise ArgumentError(f"terms: expected 1 to 2^51, got {str(terms)[:40]}")
     prime = math.isqrt(2**53 // terms)
     while not fmpz(prime).is_prime():
         prime -= 1

@@ -18,7 +18,7 @@ from polyrelu.exact.lp.parsing import Numbers, read_bounds, read_index, read_num
 from polyrelu.exact.lp.results import Point
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.ppl.client import constraints_of, generators_of
-from polyrelu.exact.rational import primitive, to_fraction
+from polyrelu.exact.rational import primitive
 from polyrelu.exact.redundancy import (
     irredundant_rows,
     positive_primitive,
@@ -26,12 +26,14 @@ from polyrelu.exact.redundancy import (
     reduced_inequality,
 )
 from polyrelu.exact.vectors import dot
+from polyrelu.support.arguments import expect, expect_count, expect_list
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import IntegerRow
 
 __all__ = ["Generators", "Polyhedron"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Generators:
     """A minimal V-representation conv(points) + cone(rays) + span(lines).
 
@@ -48,15 +50,19 @@ class Generators:
     Examples
     --------
     >>> Polyhedron.orthant(1).generators()
-    Generators(points=((Fraction(0, 1),),), rays=((1,),), lines=())
+    <Generators, 1 point, 1 ray, 0 lines>
     """
 
     points: tuple[Point, ...]
     rays: tuple[IntegerRow, ...]
     lines: tuple[IntegerRow, ...]
 
+    def __repr__(self) -> str:
+        counts = [(len(self.points), "point"), (len(self.rays), "ray"), (len(self.lines), "line")]
+        return bracketed(f"Generators, {count_text(counts)}")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Polyhedron:
     """The set {x ∈ R^n : A x ≤ c, E x = e} by its constraints.
 
@@ -146,7 +152,7 @@ class Polyhedron:
         DomainError
             The shapes do not fit, or an entry is not an exact number.
         """
-        size = ambient_dimension if ambient_dimension is not None else _width(matrix, equations)
+        size = _width(ambient_dimension, matrix, equations)
         return cls(
             size,
             _primitive_rows(matrix, right, size),
@@ -161,7 +167,8 @@ class Polyhedron:
     @classmethod
     def orthant(cls, ambient_dimension: int) -> Polyhedron:
         """Return the orthant {x : x ≥ 0}."""
-        return cls.box([0] * ambient_dimension, [None] * ambient_dimension)
+        size = expect_count(ambient_dimension, "ambient_dimension")
+        return cls.box([0] * size, [None] * size)
 
     @classmethod
     def box(cls, lower: Sequence[object], upper: Sequence[object]) -> Polyhedron:
@@ -184,6 +191,7 @@ class Polyhedron:
         >>> Polyhedron.box([0, None], [1, 3]).inequalities
         ((-1, 0, 0), (1, 0, 1), (0, 1, 3))
         """
+        lower, upper = expect_list(lower, "lower"), expect_list(upper, "upper")
         size = len(lower)
         rows: list[IntegerRow] = []
         for j, (low, up) in enumerate(
@@ -232,9 +240,9 @@ class Polyhedron:
         >>> Polyhedron.from_generators([[0, 0]], rays=[[1, 0], [1, 1]]).inequalities
         ((-1, 1, 0), (0, -1, 0))
         """
-        size = (
-            ambient_dimension if ambient_dimension is not None else _width(points, (*rays, *lines))
-        )
+        points, rays = expect_list(points, "points"), expect_list(rays, "rays")
+        lines = expect_list(lines, "lines")
+        size = _width(ambient_dimension, points, rays, lines)
         if not len(points):
             if len(rays) or len(lines):
                 raise DomainError(
@@ -264,6 +272,8 @@ class Polyhedron:
         >>> Polyhedron.orthant(2).contains([0, "1/3"])
         True
         """
+        if not isinstance(point, tuple | list):
+            point = expect_list(point, "point")
         if len(point) != self.ambient_dimension:
             raise DomainError(
                 f"the point has {len(point)} coordinates, "
@@ -273,6 +283,13 @@ class Polyhedron:
         return all(_excess(row, x) <= 0 for row in self.inequalities) and not any(
             _excess(r, x) for r in self.equations
         )
+
+    def __contains__(self, point: Numbers) -> bool:
+        return self.contains(point)
+
+    def __repr__(self) -> str:
+        counts = [(len(self.inequalities), "inequality"), (len(self.equations), "equation")]
+        return bracketed(f"Polyhedron in R^{self.ambient_dimension}, {count_text(counts)}")
 
     def maximize(self, objective: Numbers) -> Optimal | Unbounded | Infeasible:
         """Maximise a linear form over the polyhedron: see `LinearProgram.maximize`."""
@@ -479,6 +496,7 @@ class Polyhedron:
 
     def equals(self, other: Polyhedron) -> bool:
         """Return whether two polyhedra are the same set."""
+        other = expect(other, Polyhedron, "other", "parse_domain reads texts")
         return self.irredundant() == other.irredundant()
 
     def includes(self, other: Polyhedron) -> bool:
@@ -487,6 +505,7 @@ class Polyhedron:
         >>> Polyhedron.orthant(2).includes(Polyhedron.box([1, 0], [2, 3]))
         True
         """
+        other = expect(other, Polyhedron, "other", "parse_domain reads texts")
         self._need_dimension(other.ambient_dimension)
         if other.is_empty():
             return True
@@ -526,6 +545,7 @@ class Polyhedron:
 
     def intersect(self, other: Polyhedron) -> Polyhedron:
         """Return the intersection with another polyhedron, given by the rows of both."""
+        other = expect(other, Polyhedron, "other", "parse_domain reads texts")
         self._need_dimension(other.ambient_dimension)
         return Polyhedron(
             self.ambient_dimension,
@@ -560,7 +580,7 @@ class Polyhedron:
         ((-1, 0), (1, 2))
         """
         size = self.ambient_dimension
-        chosen = [read_index(j, "column") for j in columns]
+        chosen = [read_index(j, "column") for j in expect_list(columns, "columns")]
         if any(not 0 <= j < size for j in chosen):
             raise DomainError(f"columns must be at least 0 and less than {size}, got {chosen}")
         unit = [[int(i == j) for i in range(size)] for j in chosen]
@@ -687,13 +707,16 @@ def _empty(size: int) -> Polyhedron:
     return Polyhedron(size, ((*[0] * size, -1),))
 
 
-def _width(*tables: Sequence[Numbers] | RationalMatrix) -> int:
-    """Return the length of the rows of the first table that has rows."""
+def _width(size: int | None, *tables: Sequence[Numbers] | RationalMatrix) -> int:
+    """Return the given dimension, or the length of the rows of the first table that has rows."""
+    if size is not None:
+        return expect_count(size, "ambient_dimension")
     for table in tables:
         if isinstance(table, RationalMatrix):
             return table.ncols
-        if len(table):  # arrays have no truth value
-            return len(table[0])
+        rows = expect_list(table, "rows")
+        if rows:
+            return len(expect_list(rows[0], "row 0"))
     raise DomainError("without rows the ambient dimension must be given")
 
 
@@ -719,9 +742,10 @@ def _split(rows: Iterable[IntegerRow]) -> tuple[list[IntegerRow], list[int]]:
 def _offset(offset: Numbers | None, matrix: RationalMatrix) -> list[Fraction]:
     if offset is None:
         return [Fraction()] * matrix.nrows
+    offset = expect_list(offset, "offset")
     if len(offset) != matrix.nrows:
         raise DomainError(f"the offset has {len(offset)} entries, the matrix {matrix.nrows} rows")
-    return [to_fraction(entry) for entry in offset]
+    return [read_number(entry, "offset") for entry in offset]
 
 
 def _as_rows(rows: Iterable[Sequence[int]]) -> tuple[IntegerRow, ...]:

@@ -20,6 +20,7 @@ import flint
 import numpy as np
 
 from polyrelu.errors import NetworkError
+from polyrelu.support.arguments import expect, expect_count
 from polyrelu.support.limits import BIT_LIMIT
 
 __all__ = [
@@ -162,6 +163,8 @@ def format_rational(value: Fraction) -> str:
     >>> format_rational(Fraction(4, -6))
     '-2/3'
     """
+    if type(value) is not Fraction:
+        value = to_fraction(value)
     if value.denominator == 1:
         return format_integer(value.numerator)
     return f"{format_integer(value.numerator)}/{format_integer(value.denominator)}"
@@ -208,7 +211,7 @@ def parse_rational(text: str) -> Fraction:
     >>> parse_rational("3/4")
     Fraction(3, 4)
     """
-    head, slash, tail = text.partition("/")
+    head, slash, tail = expect(text, str, "text", "to_fraction takes numbers").partition("/")
     if not slash:
         return Fraction(parse_integer(head))
     numerator, denominator = parse_integer(head), parse_integer(tail)
@@ -219,7 +222,7 @@ def parse_rational(text: str) -> Fraction:
     return Fraction(numerator, denominator)
 
 
-def decimal_above(value: Fraction, digits: int = 6) -> str:
+def decimal_above(value: Fraction, *, digits: int = 6) -> str:
     """Write the least decimal number of a given length that is not smaller than the value.
 
     Parameters
@@ -244,7 +247,7 @@ def decimal_above(value: Fraction, digits: int = 6) -> str:
     return _decimal(value, digits, decimal.ROUND_CEILING)
 
 
-def decimal_below(value: Fraction, digits: int = 6) -> str:
+def decimal_below(value: Fraction, *, digits: int = 6) -> str:
     """Write the largest decimal number of a given length that is not larger than the value.
 
     Parameters
@@ -268,6 +271,7 @@ def decimal_below(value: Fraction, digits: int = 6) -> str:
 
 
 def _decimal(value: Fraction, digits: int, rounding: str) -> str:
+    value, digits = to_fraction(value), expect_count(digits, "digits", 1)
     context = decimal.Context(digits, rounding, decimal.MIN_EMIN, decimal.MAX_EMAX)
     quotient = context.divide(decimal.Decimal(value.numerator), decimal.Decimal(value.denominator))
     return str(quotient).lower() if quotient else "0"

@@ -17,9 +17,11 @@ from fractions import Fraction
 
 from flint import fmpz_mat
 
+from polyrelu.errors import DomainError
 from polyrelu.exact.lp import LinearProgram, Optimal
 from polyrelu.exact.lp.results import Point
 from polyrelu.exact.matrix import RationalMatrix
+from polyrelu.support.arguments import expect_list
 from polyrelu.support.typing import IntegerRow
 
 __all__ = ["irredundant_rows", "positive_primitive", "reduced_equations", "reduced_inequality"]
@@ -107,6 +109,9 @@ def irredundant_rows(rows: Sequence[IntegerRow], inside: Point) -> list[IntegerR
     >>> irredundant_rows([(1, 1), (1, 5), (-2, 0)], [Fraction(1, 2)])
     [(1, 1), (-2, 0)]
     """
+    rows, size = expect_list(rows, "rows"), len(expect_list(inside, "inside"))
+    if any(len(expect_list(row, "rows")) != size + 1 or not any(row[:-1]) for row in rows):
+        raise DomainError(f"rows: expected rows [a | c] of {size + 1} integers with a ≠ 0")
     tightest = _tightest(rows)
     caster = _RayCaster(tightest, inside)
     columns = len(inside)

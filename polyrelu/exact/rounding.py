@@ -12,12 +12,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from polyrelu.errors import NetworkError
+from polyrelu.errors import DomainError, NetworkError
+from polyrelu.exact.rational import to_fraction
+from polyrelu.support.arguments import expect
+from polyrelu.support.display import bracketed
 
 __all__ = ["FLOAT32", "FLOAT64", "FloatFormat", "exact_root", "inverse_root"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FloatFormat:
     """A binary float format.
 
@@ -66,6 +69,7 @@ class FloatFormat:
         >>> FLOAT32.nearest(Fraction(1, 10))
         Fraction(13421773, 134217728)
         """
+        value = to_fraction(value)
         if not value:
             return value
         step = self._step(abs(value))
@@ -76,11 +80,15 @@ class FloatFormat:
 
     def holds(self, value: Fraction) -> bool:
         """Return whether a number is a number of the format."""
+        value = to_fraction(value)
         power = value.denominator
         if power & (power - 1) or abs(value) > self.largest:
             return False
         step = self._step(abs(value)) if value else Fraction(1)
         return (value / step).denominator == 1
+
+    def __repr__(self) -> str:
+        return bracketed(f"FloatFormat {self.name}")
 
     def _step(self, size: Fraction) -> Fraction:
         """Return the distance between the neighbouring numbers low ≤ size < high of the format."""
@@ -112,6 +120,9 @@ def exact_root(value: Fraction) -> Fraction | None:
     >>> exact_root(Fraction(9, 4)), exact_root(Fraction(2))
     (Fraction(3, 2), None)
     """
+    value = to_fraction(value)
+    if value < 0:
+        raise DomainError("value: a negative number has no root")
     root = Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
     return root if root * root == value else None
 
@@ -138,6 +149,9 @@ def inverse_root(value: Fraction, format_: FloatFormat) -> Fraction:
     >>> inverse_root(Fraction(2), FLOAT64) == Fraction(0.5**0.5)
     True
     """
+    value, format_ = to_fraction(value), expect(format_, FloatFormat, "format_", "such as FLOAT32")
+    if value <= 0:
+        raise DomainError("value: only a positive number has an inverse root")
     root = exact_root(value)
     if root is not None:
         return 1 / root

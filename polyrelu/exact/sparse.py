@@ -20,10 +20,17 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.errors import NetworkError
+from polyrelu.errors import ArgumentError, NetworkError
 from polyrelu.exact.floats import nearest_float
-from polyrelu.exact.matrix import RationalMatrix
+from polyrelu.exact.matrix import MATRIX, RationalMatrix
 from polyrelu.exact.rational import to_fraction
+from polyrelu.support.arguments import (
+    expect,
+    expect_count,
+    expect_integer,
+    expect_list,
+    expect_one_of,
+)
 from polyrelu.support.typing import BigIntegers, Indices
 
 __all__ = [
@@ -126,7 +133,31 @@ class SparseMatrix:
         -------
         SparseMatrix
             The matrix.
+
+        Raises
+        ------
+        ArgumentError
+            The shape or the denominator is no count, or an entry is no integer or lies outside.
         """
+        nrows, ncols = (expect_count(size, "shape") for size in _pair(shape))
+        expect_count(denominator, "denominator", 1)
+        over = _indices(rows, nrows, "rows")
+        places = _indices(columns, ncols, "columns")
+        values = _integers(numerators, "numerators")
+        if not len(over) == len(places) == len(values):
+            raise ArgumentError("rows, columns and numerators: expected lists of the same length")
+        return cls._of((nrows, ncols), over, places, values, int(denominator))
+
+    @classmethod
+    def _of(
+        cls,
+        shape: tuple[int, int],
+        rows: Sequence[int] | NDArray[Any],
+        columns: Sequence[int] | NDArray[Any],
+        numerators: Sequence[int] | NDArray[Any],
+        denominator: int = 1,
+    ) -> SparseMatrix:
+        """`from_entries` without checks, for arithmetic."""
         keys = np.asarray(rows, dtype=np.int64) * max(shape[1], 1) + np.asarray(
             columns, dtype=np.int64
         )
@@ -146,6 +177,7 @@ class SparseMatrix:
     @classmethod
     def identity(cls, size: int) -> SparseMatrix:
         """Build the identity matrix."""
+        size = expect_count(size, "size")
         return cls.selection(np.arange(size), size)
 
     @classmethod
@@ -164,28 +196,31 @@ class SparseMatrix:
         SparseMatrix
             The matrix, shape (len(chosen), size).
         """
+        size = expect_count(size, "size")
+        if not isinstance(chosen, np.ndarray) or chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+            raise ArgumentError("chosen: expected an array of indices, one for each row")
+        if chosen.size and not -1 <= chosen.min() <= chosen.max() < size:
+            raise ArgumentError(f"chosen: expected indices from -1 to {size - 1}")
         rows = np.flatnonzero(chosen >= 0)
-        return cls.from_entries((len(chosen), size), rows, chosen[rows], [1] * len(rows))
+        return cls._of((len(chosen), size), rows, chosen[rows], [1] * len(rows))
 
     @classmethod
     def diagonal(cls, factors: RationalMatrix) -> SparseMatrix:
         """Build the diagonal matrix whose diagonal is a given column."""
+        factors = expect(factors, RationalMatrix, "factors", "RationalMatrix.column makes one")
         places = np.arange(factors.nrows)
         values = [row[0] for row in factors.integer_rows()]
-        return cls.from_entries(
-            (len(places), len(places)), places, places, values, factors.denominator
-        )
+        return cls._of((len(places), len(places)), places, places, values, factors.denominator)
 
     @classmethod
     def from_dense(cls, matrix: RationalMatrix) -> SparseMatrix:
         """Build the sparse form of a dense matrix."""
+        matrix = expect(matrix, RationalMatrix, "matrix", MATRIX)
         flat = [entry for row in matrix.integer_rows() for entry in row]
         places = np.fromiter((i for i, entry in enumerate(flat) if entry), dtype=np.int64)
         values = [flat[i] for i in places]
         width = max(matrix.ncols, 1)
-        return cls.from_entries(
-            matrix.shape, places // width, places % width, values, matrix.denominator
-        )
+        return cls._of(matrix.shape, places // width, places % width, values, matrix.denominator)
 
     # -- reading ----------------------------------------------------------------------------------
 
@@ -275,7 +310,7 @@ class SparseMatrix:
         integers = np.empty(len(fractions), dtype=object)
         integers[:] = [f.numerator * (common // f.denominator) for f in fractions]
         rows = self.row_of_entries()
-        return SparseMatrix.from_entries(
+        return SparseMatrix._of(
             self.shape,
             rows,
             self.columns,
@@ -312,7 +347,7 @@ class SparseMatrix:
         left = np.repeat(np.arange(self.count), lengths)
         offsets = np.arange(len(left)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         right = other.starts[self.columns][left] + offsets
-        return SparseMatrix.from_entries(
+        return SparseMatrix._of(
             (self.nrows, other.ncols),
             self.row_of_entries()[left],
             other.columns[right],
@@ -323,7 +358,7 @@ class SparseMatrix:
     def transpose(self) -> SparseMatrix:
         """Return the transposed matrix."""
         shape = (self.ncols, self.nrows)
-        return SparseMatrix.from_entries(
+        return SparseMatrix._of(
             shape, self.columns, self.row_of_entries(), self.numerators, self.denominator
         )
 
@@ -351,11 +386,46 @@ class SparseMatrix:
         )
 
     def __repr__(self) -> str:
-        return f"<SparseMatrix {self.nrows}×{self.ncols}, {self.count} entries>"
+        noun = "entry" if self.count == 1 else "entries"
+        return f"<SparseMatrix {self.nrows}×{self.ncols}, {self.count} {noun}>"
 
 
 #: A rational matrix in either container.
 AnyMatrix: TypeAlias = RationalMatrix | SparseMatrix
+
+
+def _pair(shape: object) -> list[Any]:
+    """Return the members of a shape."""
+    pair = expect_list(shape, "shape")
+    if len(pair) != 2:
+        raise ArgumentError(f"shape: expected a pair (nrows, ncols), got {len(pair)} members")
+    return pair
+
+
+def _indices(values: object, size: int, name: str) -> Indices:
+    """Return a list of indices below a size as an array."""
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
+        places = values.astype(np.int64)
+    else:
+        places = np.array(_integers(values, name), dtype=object)
+    if len(places) and not 0 <= places.min() <= places.max() < size:
+        raise ArgumentError(f"{name}: expected indices from 0 to {size - 1}")
+    return places.astype(np.int64)
+
+
+def _integers(values: object, name: str) -> list[int]:
+    """Return a list or an array of integers as a list."""
+    listed = values.tolist() if isinstance(values, np.ndarray) else values
+    listed = expect_list(listed, name)
+    if set(map(type, listed)) <= {int}:
+        return listed
+    return [expect_integer(value, name) for value in listed]
+
+
+def _need_matrices(*matrices: object) -> None:
+    """Refuse what is no matrix."""
+    for matrix in matrices:
+        expect_one_of(matrix, (RationalMatrix, SparseMatrix), "matrix", MATRIX)
 
 
 def as_dense(matrix: AnyMatrix) -> RationalMatrix:
@@ -376,7 +446,9 @@ def as_dense(matrix: AnyMatrix) -> RationalMatrix:
     >>> as_dense(SparseMatrix.identity(2)) == RationalMatrix.identity(2)
     True
     """
-    return matrix if isinstance(matrix, RationalMatrix) else matrix.to_dense()
+    if isinstance(matrix, RationalMatrix):
+        return matrix
+    return expect(matrix, SparseMatrix, "matrix", MATRIX).to_dense()
 
 
 def as_sparse(matrix: AnyMatrix) -> SparseMatrix:
@@ -421,6 +493,7 @@ def canonical(matrix: AnyMatrix) -> AnyMatrix:
     >>> isinstance(canonical(RationalMatrix.zeros(128, 128)), SparseMatrix)
     True
     """
+    expect_one_of(matrix, (RationalMatrix, SparseMatrix), "matrix", MATRIX)
     size = matrix.nrows * matrix.ncols
     if isinstance(matrix, SparseMatrix):
         is_sparse = size >= _SPARSE_SIZE and matrix.count * _SPARSE_SHARE <= size
@@ -458,6 +531,7 @@ def multiply(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
     """
     if isinstance(left, RationalMatrix) and isinstance(right, RationalMatrix):
         return left @ right
+    _need_matrices(left, right)
     if isinstance(left, SparseMatrix):
         if left.is_identity() and left.ncols == right.nrows:
             return right
@@ -495,12 +569,13 @@ def add(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
     >>> add(SparseMatrix.identity(2), RationalMatrix.identity(2)).row(0)
     (Fraction(2, 1), Fraction(0, 1))
     """
+    _need_matrices(left, right)
     if left.shape != right.shape:
         raise NetworkError(f"cannot add matrices of shapes {left.shape} and {right.shape}")
     if isinstance(left, SparseMatrix) and isinstance(right, SparseMatrix):
         common = math.lcm(left.denominator, right.denominator)
         scaled = [part.numerators * (common // part.denominator) for part in (left, right)]
-        return SparseMatrix.from_entries(
+        return SparseMatrix._of(
             left.shape,
             np.concatenate([left.row_of_entries(), right.row_of_entries()]),
             np.concatenate([left.columns, right.columns]),
@@ -530,6 +605,7 @@ def take_rows(matrix: AnyMatrix, chosen: Indices) -> AnyMatrix:
     >>> print(take_rows(RationalMatrix.from_rows([[1], [2]]), np.array([1, -1])).transpose())
     [2 0]
     """
+    _need_matrices(matrix)
     if np.array_equal(chosen, np.arange(matrix.nrows)):
         return matrix
     return multiply(SparseMatrix.selection(chosen, matrix.nrows), matrix)
@@ -558,8 +634,13 @@ def stack(matrices: Sequence[AnyMatrix]) -> AnyMatrix:
     >>> stack([SparseMatrix.identity(2), RationalMatrix.zeros(1, 2)]).shape
     (3, 2)
     """
+    matrices = expect_list(matrices, "matrices")
+    _need_matrices(*matrices)
+    if not matrices:
+        raise NetworkError("there is no matrix to stack")
     if len(matrices) == 1:
-        return matrices[0]
+        only: AnyMatrix = matrices[0]
+        return only
     if len({matrix.ncols for matrix in matrices}) > 1:
         raise NetworkError(
             f"cannot stack matrices of shapes {', '.join(str(m.shape) for m in matrices)}"
@@ -568,7 +649,7 @@ def stack(matrices: Sequence[AnyMatrix]) -> AnyMatrix:
         parts = [as_sparse(matrix) for matrix in matrices]
         common = math.lcm(*(part.denominator for part in parts))
         heights = np.cumsum([0, *(part.nrows for part in parts)])
-        return SparseMatrix.from_entries(
+        return SparseMatrix._of(
             (int(heights[-1]), parts[0].ncols),
             np.concatenate(
                 [part.row_of_entries() + top for part, top in zip(parts, heights[:-1], strict=True)]

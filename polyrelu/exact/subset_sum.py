@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polyrelu.exact.matrix import RationalMatrix
-from polyrelu.exact.modular import independent_entries
+from polyrelu.exact.modular import independent_entries, need_factors
+from polyrelu.support.display import bracketed
 from polyrelu.support.limits import SUBSET_LIMIT
 
 __all__ = ["SubsetSumSearch", "vanishing_subset"]
@@ -28,7 +29,7 @@ _PRIME = 2**61 - 1
 _MULTIPLIERS = (1_000_003, 2_147_483_659, 998_244_353_987)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SubsetSumSearch:
     """The result of `vanishing_subset`; if both fields are None, the question is open.
 
@@ -47,6 +48,13 @@ class SubsetSumSearch:
 
     subset: tuple[int, ...] | None = None
     evidence: dict[str, object] | None = None
+
+    def __repr__(self) -> str:
+        if self.subset is not None:
+            return bracketed(f"SubsetSumSearch, a subset of {len(self.subset)} matrices")
+        if self.evidence is not None:
+            return bracketed(f"SubsetSumSearch, no subset, by {self.evidence.get('method')}")
+        return "<SubsetSumSearch, open>"
 
 
 def vanishing_subset(left: RationalMatrix, right: RationalMatrix) -> SubsetSumSearch:
@@ -72,6 +80,7 @@ def vanishing_subset(left: RationalMatrix, right: RationalMatrix) -> SubsetSumSe
     >>> vanishing_subset(RationalMatrix.from_rows([[1, 1]]), column.take(rows=[0, 1])).evidence
     {'method': 'subset-sums', 'multiplier': '1000003'}
     """
+    need_factors(left, right)
     single = _vanishing_single(left, right)
     if single is not None:
         return SubsetSumSearch(subset=(single,))

@@ -57,6 +57,7 @@ def count_text(counts: Iterable[tuple[int, str]]) -> str:
     texts = []
     for count, noun in counts:
         several = noun[:-2] + "ices" if noun.endswith("ex") else f"{noun}s"
+        several = noun[:-1] + "ies" if noun.endswith("ity") else several
         texts.append(f"{count} {noun if count == 1 else several}")
     return ", ".join(texts)
 

@@ -55,6 +55,8 @@ from polyrelu.exact.lp.results import (
 from polyrelu.exact.lp.simplex import Simplex
 from polyrelu.exact.lp.tableau import Tableau, is_small
 from polyrelu.exact.matrix import RationalMatrix
+from polyrelu.support.arguments import expect_list
+from polyrelu.support.display import bracketed, count_text
 
 __all__ = ["LinearProgram"]
 
@@ -92,8 +94,8 @@ class LinearProgram:
     >>> best = square.maximize([1, 2])
     >>> best.value, best.point
     (Fraction(5, 2), (Fraction(1, 2), Fraction(1, 1)))
-    >>> best.multipliers
-    Multipliers(rows={0: Fraction(1, 1)}, upper={1: Fraction(1, 1)}, lower={})
+    >>> best.multipliers.rows, best.multipliers.upper
+    ({0: Fraction(1, 1)}, {1: Fraction(1, 1)})
     """
 
     def __init__(
@@ -188,6 +190,10 @@ class LinearProgram:
         """True, also for a program without rows."""
         return True
 
+    def __repr__(self) -> str:
+        counts = [(self.columns, "variable"), (len(self), "row")]
+        return bracketed(f"LinearProgram, {count_text(counts)}")
+
     # -- questions --------------------------------------------------------------------------------
 
     def maximize(self, objective: Numbers) -> Optimal | Unbounded | Infeasible:
@@ -211,7 +217,7 @@ class LinearProgram:
         Examples
         --------
         >>> LinearProgram(1, lower=[0]).maximize([1])
-        Unbounded(point=(Fraction(0, 1),), ray=(Fraction(1, 1),))
+        <Unbounded, from (0) along (1)>
         """
         model = self._model
         model.rewrite_if_needed()
@@ -281,6 +287,8 @@ class LinearProgram:
         self, objectives: Iterable[Numbers]
     ) -> Iterator[Optimal | Unbounded | Infeasible]:
         """Return an iterator that maximises one objective at each step."""
+        if not isinstance(objectives, Iterator):
+            objectives = expect_list(objectives, "objectives")
         return (self.maximize(objective) for objective in objectives)
 
     def interior_point(self) -> InteriorPoint | FlatSet | Infeasible:
@@ -300,7 +308,7 @@ class LinearProgram:
         >>> interval = LinearProgram(1)
         >>> interval.add_inequalities([[1], [-1]], [1, 0])
         >>> interval.interior_point()
-        InteriorPoint(point=(Fraction(1, 2),))
+        <InteriorPoint (1/2)>
         >>> interval.add_inequalities([[2]], [0])
         >>> interval.interior_point().multipliers.rows
         {1: Fraction(2, 1), 2: Fraction(1, 1)}

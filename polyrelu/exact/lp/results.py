@@ -15,12 +15,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from polyrelu.exact.texts import number_text, point_text
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import Point
 
 __all__ = ["FlatSet", "Infeasible", "InteriorPoint", "Multipliers", "Optimal", "Point", "Unbounded"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Multipliers:
     """Farkas or dual multipliers of the constraints; constraints that are not listed have 0.
 
@@ -47,8 +49,16 @@ class Multipliers:
     upper: Mapping[int, Fraction] = field(default_factory=dict)
     lower: Mapping[int, Fraction] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return bracketed(f"Multipliers of {self._counts()}")
 
-@dataclass(frozen=True, slots=True)
+    def _counts(self) -> str:
+        """How many constraints have multipliers."""
+        parts = [(self.rows, "row"), (self.upper, "upper bound"), (self.lower, "lower bound")]
+        return count_text([(len(part), name) for part, name in parts])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Optimal:
     """An optimum, the point where it is attained, and the proof that it is one.
 
@@ -66,16 +76,18 @@ class Optimal:
     --------
     >>> from polyrelu.exact import LinearProgram
     >>> LinearProgram(1, upper=[3]).maximize([2])
-    Optimal(value=Fraction(6, 1), point=(Fraction(3, 1),),
-            multipliers=Multipliers(rows={}, upper={0: Fraction(2, 1)}, lower={}))
+    <Optimal, 6 at (3)>
     """
 
     value: Fraction
     point: Point
     multipliers: Multipliers
 
+    def __repr__(self) -> str:
+        return bracketed(f"Optimal, {number_text(self.value)} at {point_text(self.point)}")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Unbounded:
     """A feasible ray along which the objective improves without bound.
 
@@ -90,14 +102,17 @@ class Unbounded:
     --------
     >>> from polyrelu.exact import LinearProgram
     >>> LinearProgram(1, lower=[3]).maximize([2])
-    Unbounded(point=(Fraction(3, 1),), ray=(Fraction(1, 1),))
+    <Unbounded, from (3) along (1)>
     """
 
     point: Point
     ray: Point
 
+    def __repr__(self) -> str:
+        return bracketed(f"Unbounded, from {point_text(self.point)} along {point_text(self.ray)}")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Infeasible:
     """A proof that no point satisfies the constraints.
 
@@ -109,14 +124,17 @@ class Infeasible:
     Examples
     --------
     >>> from polyrelu.exact import LinearProgram
-    >>> LinearProgram(1, lower=[1], upper=[0]).interior_point().multipliers
-    Multipliers(rows={}, upper={0: Fraction(1, 1)}, lower={0: Fraction(1, 1)})
+    >>> LinearProgram(1, lower=[1], upper=[0]).interior_point()
+    <Infeasible, by multipliers of 0 rows, 1 upper bound, 1 lower bound>
     """
 
     multipliers: Multipliers
 
+    def __repr__(self) -> str:
+        return bracketed(f"Infeasible, by multipliers of {self.multipliers._counts()}")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class InteriorPoint:
     """A point of the interior relative to the equations.
 
@@ -130,13 +148,16 @@ class InteriorPoint:
     --------
     >>> from polyrelu.exact import LinearProgram
     >>> LinearProgram(1, lower=[1], upper=[2]).interior_point()
-    InteriorPoint(point=(Fraction(5, 4),))
+    <InteriorPoint (5/4)>
     """
 
     point: Point
 
+    def __repr__(self) -> str:
+        return bracketed(f"InteriorPoint {point_text(self.point)}")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class FlatSet:
     """A feasible point, and a proof that the interior relative to the equations is empty.
 
@@ -160,3 +181,6 @@ class FlatSet:
 
     point: Point
     multipliers: Multipliers
+
+    def __repr__(self) -> str:
+        return bracketed(f"FlatSet, contains {point_text(self.point)}")
