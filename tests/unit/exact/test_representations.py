@@ -49,9 +49,8 @@ def test_programs_and_their_results() -> None:
     program.add_inequalities([[-1, -2]], [-3])
     flat = repr(program.interior_point())
     assert flat.startswith("<FlatSet, contains (")
-    program.add_inequalities([[1, 1]], [-1])
-    assert repr(program.interior_point()) == (
-        "<Infeasible, by multipliers of 1 row, 0 upper bounds, 2 lower bounds>"
+    assert repr(LinearProgram(1, lower=[1], upper=[0]).interior_point()) == (
+        "<Infeasible, by multipliers of 0 rows, 1 upper bound, 1 lower bound>"
     )
 
 
