@@ -59,7 +59,7 @@ class SimplificationSettings:
     """
 
     max_products: int = 16_000_000
-    max_nodes: int = 256
+    max_nodes: int = 1024
     max_table: int = 2_000
     max_inputs: int = 16
     max_neurons: int = 64
