@@ -118,10 +118,11 @@ class RationalMatrix:
         NetworkError
             An entry is not an exact number, or the rows have different lengths.
         """
-        if isinstance(rows, str):
-            raise NetworkError("expected rows of numbers, not a text")
         try:
-            entries = [[to_fraction(entry) for entry in row] for row in rows]
+            listed = list(rows)
+            if str in map(type, listed):
+                raise NetworkError("expected rows of numbers, not a text")
+            entries = [[to_fraction(entry) for entry in row] for row in listed]
         except TypeError:
             raise NetworkError(
                 "expected rows of numbers; a column is a row of one number"

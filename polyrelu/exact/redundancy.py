@@ -112,6 +112,8 @@ def irredundant_rows(rows: Sequence[IntegerRow], inside: Point) -> list[IntegerR
     rows, size = expect_list(rows, "rows"), len(expect_list(inside, "inside"))
     if any(len(expect_list(row, "rows")) != size + 1 or not any(row[:-1]) for row in rows):
         raise DomainError(f"rows: expected rows [a | c] of {size + 1} integers with a ≠ 0")
+    if not all(type(entry) is int for row in rows for entry in row):
+        raise DomainError("rows: expected integers; Polyhedron.from_constraints takes others")
     tightest = _tightest(rows)
     caster = _RayCaster(tightest, inside)
     columns = len(inside)

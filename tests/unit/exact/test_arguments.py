@@ -219,6 +219,11 @@ def test_shapes_that_do_not_fit() -> None:
         stack([])
     with pytest.raises(DomainError, match=r"rows \[a \| c\] of 2 integers with a ≠ 0"):
         irredundant_rows([(0, 1)], (HALF,))
+    with pytest.raises(DomainError, match="rows: expected integers"):
+        irredundant_rows([(HALF, 1)], (HALF,))  # type: ignore[list-item]
+    for rows in ("12", ["12", [1, 2]]):
+        with pytest.raises(NetworkError, match="expected rows of numbers, not a text"):
+            RationalMatrix.from_rows(rows)
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 4, -7, 2**63 + 29, True, "7", None])
