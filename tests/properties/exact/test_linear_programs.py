@@ -239,7 +239,7 @@ class Mirror:
 CHANGED = ("gaussian", "small integers", "odd equations", "odd bounds", "zero rows", "sliver 70")
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(2), range(16)))
+@pytest.mark.parametrize("seeds", [range(16)], ids=["all"])
 def test_a_program_that_changes_answers_like_a_fresh_one(seeds: range) -> None:
     for family, seed in product(CHANGED, seeds):
         with case(family, seed):

@@ -33,7 +33,7 @@ from polyrelu.formats.torch import files as torch_file, operations as torch_oper
 from polyrelu.formats.torch.files import read_torch
 from polyrelu.formats.torch.reader import draft_of_module
 from polyrelu.network import Network, from_arrays
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case
 from tests.generators.files import NETS as _NETS
 
 torch: Any = pytest.importorskip("torch")
@@ -903,7 +903,7 @@ def _flat(result: Any) -> list[float]:
 
 
 @pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
-@pytest.mark.parametrize("modules", few_and_all(list(_CASES)[::8], list(_CASES)))
+@pytest.mark.parametrize("modules", [list(_CASES)], ids=["all"])
 def test_modules_compute_what_torch_computes(modules: list[str]) -> None:
     for name in modules:
         with case(name):
@@ -925,7 +925,7 @@ def _computes_what_torch_computes(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-@pytest.mark.parametrize("modules", few_and_all(list(_LAYERS)[::8], list(_LAYERS)))
+@pytest.mark.parametrize("modules", [list(_LAYERS)], ids=["all"])
 def test_modules_with_any_weights_agree_within_the_rounding_bound(
     modules: list[str], dtype: Any
 ) -> None:

@@ -88,7 +88,6 @@ def test_networks_and_domains_in_any_form(tmp_path: Path) -> None:
     assert equivalent(PAIRS, [([[1]], [0])], "orthant").status == "proved"
 
 
-@pytest.mark.slow
 def test_a_module_of_torch() -> None:
     torch = pytest.importorskip("torch")
     layer = torch.nn.Linear(2, 2)
