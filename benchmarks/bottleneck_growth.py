@@ -115,8 +115,8 @@ def _measured(kind: str, width: int, single: bool, number: int) -> Record:
         "width": width,
         "single": single,
         "route": outcome.search.route,
-        "nodes": outcome.search.nodes,
-        "points": outcome.search.points,
+        "nodes": outcome.search.num_nodes,
+        "points": outcome.search.num_points,
         "seconds": seconds,
         "check_seconds": checked,
         "certificate_bytes": len(data),
@@ -141,7 +141,7 @@ def _general(instances: int, limit: float) -> list[Record]:
                 outcome = equivalent(first, second, time_limit=limit)
                 seconds = time.perf_counter() - started
                 assert not isinstance(outcome, NotEquivalent)
-                nodes = outcome.search.nodes if outcome.search else 0
+                nodes = outcome.search.num_nodes if outcome.search else 0
                 found.append(
                     {"width": width, "status": outcome.status, "seconds": seconds, "nodes": nodes}
                 )

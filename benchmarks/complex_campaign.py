@@ -103,7 +103,7 @@ def drawn(task: Task) -> tuple[str, Network, Polyhedron]:
     if source == "all kinds":
         kind, domain = rng.choice(KINDS), rng.choice(DOMAINS)
         network = quantised_network(kind, rng)
-        return kind, network, random_domain(domain, network.inputs, rng)
+        return kind, network, random_domain(domain, network.num_inputs, rng)
     name = rng.choice(list(NUMBERS))
     low, high, denominator = NUMBERS[name]
     layers = []
@@ -114,7 +114,7 @@ def drawn(task: Task) -> tuple[str, Network, Polyhedron]:
         ]
         layers.append(([row[:-1] for row in entries], [row[-1] for row in entries]))
     network = from_arrays(layers)
-    return f"quantised, {name}", network, Polyhedron.universe(network.inputs)
+    return f"quantised, {name}", network, Polyhedron.universe(network.num_inputs)
 
 
 def examine(task: Task) -> tuple[Counter[str], str]:
@@ -130,15 +130,17 @@ def examine(task: Task) -> tuple[Counter[str], str]:
     walked = region_graph(network, domain)
     counts["cells"] += len(expected)
     counts["regions"] += len(regions)
-    if {tuple(row) for row in walked.signs().tolist()} != regions or walked.regions != len(regions):
+    if {tuple(row) for row in walked.signs().tolist()} != regions or walked.num_regions != len(
+        regions
+    ):
         return counts, f"{task}: the walk"
     try:
         cells = canonical_complex(network, domain)
     except DomainError:
         counts["without lattice (skip connections that see more)"] += 1
         return counts, ""
-    counts["exact decisions"] += cells.statistics.exact_decisions
-    counts["decisions"] += cells.statistics.decisions
+    counts["exact decisions"] += cells.statistics.num_exact_decisions
+    counts["decisions"] += cells.statistics.num_decisions
     if dimensions_by_signs(cells) != expected:
         return counts, f"{task}: the cells"
     found = skeleton(network, domain)

@@ -155,7 +155,7 @@ def _grid(yardsticks: Path | None, repeat: int) -> dict[str, Any]:
 
 def _statistics(cells: PolyhedralComplex) -> dict[str, int]:
     found = cells.statistics
-    return {"decisions": found.decisions, "exact_decisions": found.exact_decisions}
+    return {"decisions": found.num_decisions, "exact_decisions": found.num_exact_decisions}
 
 
 def _yardsticks(folder: Path | None) -> dict[str, Callable[[Arrays, int], object]]:
@@ -218,7 +218,7 @@ def _less(repeat: int) -> list[dict[str, Any]]:
         (6, (12, 12)),
     ]:
         network, box = from_arrays(_arrays(inputs, hidden)), _box(inputs)
-        regions = canonical_complex(network, box).regions
+        regions = canonical_complex(network, box).num_regions
         row: dict[str, Any] = {"inputs": inputs, "hidden": hidden, "regions": regions}
         row["without the lattice"] = skeleton(network, box).without_lattice
         row["all cells"] = _seconds(partial(canonical_complex, network, box), repeat)
@@ -274,7 +274,7 @@ def print_streamed(inputs: int, hidden: tuple[int, ...]) -> None:
     """Count regions part by part."""
     started, regions, parts = time.process_time(), 0, 0
     for part in stream_complex(from_arrays(_arrays(inputs, hidden)), _box(inputs)):
-        regions, parts = regions + part.regions, parts + 1
+        regions, parts = regions + part.num_regions, parts + 1
         if regions >= STREAM_GOAL:
             break
     found = {"inputs": inputs, "hidden": hidden, "regions": regions, "parts": parts}
@@ -286,7 +286,7 @@ def print_streamed(inputs: int, hidden: tuple[int, ...]) -> None:
 def _worst(repeat: int) -> list[dict[str, Any]]:
     rows = []
     for name, network in _worst_networks():
-        inputs = network.inputs
+        inputs = network.num_inputs
         cells = canonical_complex(network, _box(inputs))
         seconds = _seconds(partial(canonical_complex, network, _box(inputs)), repeat)
         count = sum(cells.f_vector)
@@ -357,7 +357,7 @@ def _peers(nets: Path | None, relucent: Path | None) -> list[dict[str, Any]]:
             "regions": regions,
         }
         rows.append(row | {"ours": ours, "theirs": time.process_time() - started})
-        assert regions == canonical_complex(network).regions
+        assert regions == canonical_complex(network).num_regions
         print(rows[-1], flush=True)
     if nets is not None and relucent is not None:
         rows.append(_relucent(nets / "arch_single_pendulum.onnx", relucent))
@@ -377,7 +377,7 @@ for number, layer in enumerate(network.layers, 1):
     linear = torch.nn.Linear(layer.weight.ncols, layer.width, dtype=torch.float64)
     linear.weight.data = torch.tensor(layer.weight.to_floats())
     linear.bias.data = torch.tensor(layer.bias.to_floats()[:, 0])
-    layers += [linear, torch.nn.ReLU()] if number <= network.hidden_layers else [linear]
+    layers += [linear, torch.nn.ReLU()] if number <= network.num_hidden_layers else [linear]
 model = torch.nn.Sequential(*layers)
 started = time.perf_counter()
 found = relucent.Complex(model)
@@ -402,7 +402,7 @@ def _relucent(file: Path, python: Path) -> dict[str, Any]:
         "regions": found["regions"],
     }
     return row | {
-        "our regions": canonical_complex(network).regions,
+        "our regions": canonical_complex(network).num_regions,
         "ours": ours,
         "theirs": found["seconds"],
     }

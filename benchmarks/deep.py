@@ -200,7 +200,7 @@ def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
     truth = Truth.of(network)
     case = Case(kind, network.widths, "undecided", 0.0, truth.rigid, truth.vanishing)
     searches = list[DeepSearch]()
-    few = truth.cells.size(network.inputs - 2) < _MANY
+    few = truth.cells.size(network.num_inputs - 2) < _MANY
     if truth.rigid or not few:
         started = time.process_time()
 

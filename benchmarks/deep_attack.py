@@ -143,9 +143,9 @@ def motions(count: int, rng: Random) -> dict[str, Any]:
             if truth.dimension and not is_locally_rigid(plain(network)):
                 wrong.append(f"hold, and local fiber of dimension {truth.dimension}: {layers}")
                 print(wrong[-1], flush=True)
-        elif best.determined.layers:
+        elif best.determined.num_layers:
             counts["determined in part"] += 1
-            counts[f"determined in part: {best.determined.layers} layers"] += 1
+            counts[f"determined in part: {best.determined.num_layers} layers"] += 1
             counts["determined in part, with neurons of the next layer"] += bool(
                 best.determined.neurons
             )
@@ -226,7 +226,7 @@ def _columns(network: Network, part: Determined) -> Iterator[bool]:
     """Return for each parameter whether it belongs to a row that is determined."""
     for number, layer in enumerate(network.layers):
         for i in range(layer.width):
-            inside = number < part.layers or (number == part.layers and i in part.neurons)
+            inside = number < part.num_layers or (number == part.num_layers and i in part.neurons)
             yield from [inside] * (network.widths[number] + 1)
 
 
@@ -371,7 +371,7 @@ def _confront(members: list[Layers], counts: Counter[str], wrong: list[str]) -> 
         for among in _CLASSES:
             best = truth.shown(among)
             counts[f"{among}: hold, in groups all related"] += best.hold and alone
-            if others and (best.hold or best.determined.layers):
+            if others and (best.hold or best.determined.num_layers):
                 _confront_one(one, best, others, among, counts, wrong)
 
 
@@ -384,7 +384,9 @@ def _confront_one(
     wrong: list[str],
 ) -> None:
     """Confront a network of which something is proved with others that are not related to it."""
-    what = f"{among}: " + ("hold" if best.hold else f"{best.determined.layers} layers determined")
+    what = f"{among}: " + (
+        "hold" if best.hold else f"{best.determined.num_layers} layers determined"
+    )
     counts[f"{what}, in groups that are not all related"] += 1
     for other in others:
         if not is_competitor(other, among):
@@ -407,7 +409,7 @@ def _agrees(layers: Layers, other: Layers, part: Determined) -> bool:
     The part consists of the layers before M and the rows of M up to signs; or of all these rows
     without signs, and of different neurons of the next layer with given rows up to signs.
     """
-    orders = product(*_orders(layers[: part.layers]))
+    orders = product(*_orders(layers[: part.num_layers]))
     return any(_agrees_in(layers, other, part, order) for order in orders)
 
 
@@ -418,14 +420,15 @@ def _agrees_in(
     for number, order in enumerate(orders):
         rows = [_row(other[number], k, columns, factors) for k in order]
         factors = [_factor(_row(layers[number], i), row) for i, row in enumerate(rows)]
-        may_flip = number == part.layers - 1 and not part.neurons
+        may_flip = number == part.num_layers - 1 and not part.neurons
         if not all(factor > 0 or (factor and may_flip) for factor in factors):
             return False
         columns = list(order)
     rows = [
-        _row(other[part.layers], k, columns, factors) for k in range(len(other[part.layers][1]))
+        _row(other[part.num_layers], k, columns, factors)
+        for k in range(len(other[part.num_layers][1]))
     ]
-    own = [_row(layers[part.layers], q) for q in part.neurons]
+    own = [_row(layers[part.num_layers], q) for q in part.neurons]
     return any(all(map(_factor, own, some)) for some in permutations(rows, len(own)))
 
 

@@ -142,7 +142,7 @@ def _in_part(search: DeepSearch) -> dict[str, Any]:
     if part is None:
         return {"proved": "nothing"}
     claim, hypotheses = part
-    proved = f"in part: {claim.layers} layers, {len(claim.neurons)} neurons of the next one"
+    proved = f"in part: {claim.num_layers} layers, {len(claim.neurons)} neurons of the next one"
     return {"proved": proved, **_checked(claim, deep.PART, hypotheses, selecting)}
 
 

@@ -91,7 +91,7 @@ def network_of(vector: Floats, widths: tuple[int, ...]) -> Network:
 
 def points_of(search: DeepSearch, rng: np.random.Generator) -> Floats:
     """Return points at many sizes, and points around all ridges."""
-    inputs, found = search.network.inputs, list[Floats]()
+    inputs, found = search.network.num_inputs, list[Floats]()
     for location in search.ridges.values():
         plane = search.planes[location.plane]
         one, other = (np.array(direction, dtype=float) for direction in plane.directions)

@@ -57,7 +57,7 @@ class Truth:
     @cached_property
     def signs(self) -> NDArray[np.int8]:
         """The signs of all hidden neurons on all regions."""
-        return self.cells.signs(self.network.inputs)
+        return self.cells.signs(self.network.num_inputs)
 
     @cached_property
     def rigid(self) -> bool:
@@ -112,7 +112,7 @@ class Truth:
             (_modulo(w, prime), _modulo(b, prime)) for w, b in integer_form(plain(self.network))
         ]
         inputs, deltas = _maps(modular, on, self.network.widths, prime)
-        for layer in range(1, self.network.hidden_layers):
+        for layer in range(1, self.network.num_hidden_layers):
             below, own = (range(*starts[k - 1 : k + 1]) for k in (layer, layer + 1))
             for h in below:
                 found["traded"] += _has_kernel(
@@ -125,7 +125,7 @@ class Truth:
 
     def _never_together(self) -> Iterator[tuple[int, int]]:
         on, starts = self.signs > 0, np.cumsum((0, *self.network.widths[1:-1]))
-        for layer in range(1, self.network.hidden_layers):
+        for layer in range(1, self.network.num_hidden_layers):
             for h in range(*starts[layer - 1 : layer + 1]):
                 for v in range(*starts[layer : layer + 2]):
                     if on[:, h].any() and on[:, v].any() and not (on[:, h] & on[:, v]).any():
@@ -134,7 +134,7 @@ class Truth:
 
 def ridges_of(deep_network: DeepNetwork, cells: PolyhedralComplex) -> list[Ridge]:
     """All ridges: the cells of codimension 2 with exactly two zeros."""
-    dimension = deep_network.network.inputs - 2
+    dimension = deep_network.network.num_inputs - 2
     if dimension < cells.lineality_dim:
         return []
     signs = cells.signs(dimension)
@@ -205,7 +205,7 @@ def _combinations(
     rng, prime = np.random.default_rng(seed), float_prime(_ROWS)
     modular = [(_modulo(w, prime), _modulo(b, prime)) for w, b in integer_form(plain(network))]
     order = rng.permutation(len(on))
-    step = max(1, _ROWS // (network.widths[-1] * (network.inputs + 1)))
+    step = max(1, _ROWS // (network.widths[-1] * (network.num_inputs + 1)))
     total = np.zeros((parameters, parameters))
     for start in range(0, len(order), step):
         block = _jacobian(modular, on[order[start : start + step]], network.widths, prime)

@@ -97,8 +97,8 @@ def _measured(inputs: int, width: int, number: int, timeout: float) -> Record:
         work = outcome.search
         record |= {
             "route": work.route,
-            "nodes": work.nodes,
-            "programs": work.programs,
+            "nodes": work.num_nodes,
+            "programs": work.num_programs,
             "certificate_bytes": len(data),
             "check_seconds": time.perf_counter() - started,
             "verdict": verdict,

@@ -71,8 +71,8 @@ def _measured(first: Network, second: Network, domain: Polyhedron | None) -> dic
     found: dict[str, Any] = {
         "status": outcome.status,
         "route": work.route,
-        "nodes": work.nodes,
-        "programs": work.programs,
+        "nodes": work.num_nodes,
+        "programs": work.num_programs,
         "seconds": seconds,
         "certificate_bytes": len(data),
         "verdict": verdict,
@@ -106,7 +106,7 @@ def _pruned(network: Network, centre: list[Fraction]) -> tuple[Network, int]:
     """
     low, high = (np.array([float(x + step) for x in centre]) for step in (-RADIUS, RADIUS))
     layers, removed = {}, 0
-    for number, layer in enumerate(network.layers[: network.hidden_layers], 1):
+    for number, layer in enumerate(network.layers[: network.num_hidden_layers], 1):
         weights, bias = layer.weight.to_floats(), layer.bias.to_floats()[:, 0]
         up, down = np.maximum(weights, 0), np.minimum(weights, 0)
         low, high = np.maximum(up @ low + down @ high + bias, 0), up @ high + down @ low + bias

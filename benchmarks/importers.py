@@ -126,10 +126,10 @@ def _run_once(path: Path, shape: list[int]) -> None:
 def _rounding(imported: Imported, session: Any, shape: list[int]) -> dict[str, Any]:
     """Return the bound on [0, 1]^n, and the largest difference observed there."""
     network, generator = imported.network, np.random.default_rng(1)
-    bound = runtime_error(imported, ([0] * network.inputs, [1] * network.inputs)).worst
-    count = 200 if network.inputs < 1000 else 20
-    points = generator.random((count, network.inputs)).astype(np.float32)
-    points[: count // 4] = generator.integers(0, 2, (count // 4, network.inputs))
+    bound = runtime_error(imported, ([0] * network.num_inputs, [1] * network.num_inputs)).worst
+    count = 200 if network.num_inputs < 1000 else 20
+    points = generator.random((count, network.num_inputs)).astype(np.float32)
+    points[: count // 4] = generator.integers(0, 2, (count // 4, network.num_inputs))
     exact = network.evaluate([[Fraction(float(v)) for v in x] for x in points])
     name, observed = session.get_inputs()[0].name, 0.0
     for x, values in zip(points, exact, strict=True):

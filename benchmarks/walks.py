@@ -110,7 +110,7 @@ def measure(network: Network, cells: int) -> dict[str, Any]:
 
 
 def _vector(network: Network, rng: Random, low: int) -> Vector:
-    return [Fraction(rng.randint(low, 64), 64) for _ in range(network.inputs)]
+    return [Fraction(rng.randint(low, 64), 64) for _ in range(network.num_inputs)]
 
 
 @dataclass(slots=True)
@@ -133,7 +133,10 @@ class Tally:
         other = [on.tobytes() for on in islice(floats, len(found) + 1)]
         self.float_seconds += time.process_time() - start
         self.walks, self.cells = self.walks + 1, self.cells + len(found)
-        self.exact, self.seconds = self.exact + walk.statistics.exact_steps, self.seconds + seconds
+        self.exact, self.seconds = (
+            self.exact + walk.statistics.num_exact_steps,
+            self.seconds + seconds,
+        )
         self.float_cells, self.same = self.float_cells + len(other), self.same + (other == found)
 
     def summary(self) -> dict[str, Any]:
@@ -203,7 +206,7 @@ class FloatWeights:
     """A plain stack in floats."""
 
     def __init__(self, network: Network) -> None:
-        hidden = network.layers[: network.hidden_layers]
+        hidden = network.layers[: network.num_hidden_layers]
         self.layers = [(layer.weight.to_floats(), layer.bias.to_floats()[:, 0]) for layer in hidden]
         self.offsets = np.cumsum([0, *(layer.width for layer in hidden)])
 

@@ -68,13 +68,13 @@ def _measured(widths: tuple[int, ...]) -> dict[str, Any]:
         "visible": int(breakpoints.visible.sum()),
         "balanced": balanced,
         "reconstructed": all(
-            maps[i] == cells.region(i).affine_map for i in range(0, cells.regions, 97)
+            maps[i] == cells.region(i).affine_map for i in range(0, cells.num_regions, 97)
         ),
         "terms": [len(forms[0].numerator.terms), len(forms[0].denominator.terms)],
         "dual_cells": len(dual),
         "verdict": report.verdict,
-        "nodes": listed.work.nodes,
-        "signs": listed.work.signs,
+        "nodes": listed.work.num_nodes,
+        "signs": listed.work.num_signs,
         "certificate_bytes": len(data),
         "seconds": {
             "complex": complex_seconds,

@@ -337,7 +337,7 @@ class PartlyIdentifiable(Proved[Certificate]):
     >>> second = ([[-3, 2, -3], [1, -3, -2]], [2, -3])
     >>> net = polyrelu.from_arrays([first, second, ([[-1, 3]], [-2])])
     >>> outcome = polyrelu.identify(net, among="transversal", time_limit=None)
-    >>> outcome.status, outcome.part.certificate.claim.layers
+    >>> outcome.status, outcome.part.certificate.claim.num_layers
     ('undecided', 1)
     """
 
@@ -385,35 +385,50 @@ class ProofStatistics:
 
     Attributes
     ----------
-    nodes, leaves
+    num_nodes, num_leaves
         Number of nodes and of leaves of the trees.
     depth
         Largest depth of a node.
-    signs
+    num_signs
         Number of signs and bounds that were proved in the trees.
-    programs
+    num_programs
         Number of linear programs.
     closed
         Share of the trees that is finished, if every split halves what is left.
 
     Examples
     --------
-    >>> print(ProofStatistics(nodes=13, leaves=7, depth=3))
+    >>> print(ProofStatistics(num_nodes=13, num_leaves=7, depth=3))
     13 nodes, 7 leaves, depth 3, 0 signs, 0 linear programs
     """
 
-    nodes: int = 0
-    leaves: int = 0
+    num_nodes: int = 0
+    num_leaves: int = 0
     depth: int = 0
-    signs: int = 0
-    programs: int = 0
+    num_signs: int = 0
+    num_programs: int = 0
     closed: float = 0.0
 
     def __str__(self) -> str:
         return (
-            f"{self.nodes} nodes, {self.leaves} leaves, depth {self.depth}, {self.signs} signs, "
-            f"{self.programs} linear programs"
+            f"{self.num_nodes} nodes, {self.num_leaves} leaves, depth {self.depth}, "
+            f"{self.num_signs} signs, {self.num_programs} linear programs"
         )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the entries of the JSON output.
+
+        >>> ProofStatistics(num_nodes=13, num_leaves=7, depth=3).to_json()["nodes"]
+        13
+        """
+        return {
+            "nodes": self.num_nodes,
+            "leaves": self.num_leaves,
+            "depth": self.depth,
+            "signs": self.num_signs,
+            "programs": self.num_programs,
+            "closed": self.closed,
+        }
 
 
 @dataclass(slots=True)
@@ -424,7 +439,7 @@ class SearchStatistics(ProofStatistics):
 
     Attributes
     ----------
-    nodes, leaves, depth, signs, programs, closed
+    num_nodes, num_leaves, depth, num_signs, num_programs, closed
         As in `ProofStatistics`.
     route
         What decided: ``expressions`` (both networks are one expression, once neurons are permuted,
@@ -432,20 +447,24 @@ class SearchStatistics(ProofStatistics):
         after signs were proved by linear programs), ``tree`` (after splits), ``prefix`` (a tree
         over the activations of common first layers), ``bottleneck`` (the canonical positions of two
         networks with two hidden layers), ``points`` (a point that was tried), or ``none``.
-    points
+    num_points
         Number of points at which both networks were compared.
 
     Examples
     --------
-    >>> print(SearchStatistics(route="points", points=3))
+    >>> print(SearchStatistics(route="points", num_points=3))
     route points: 0 nodes, 0 leaves, depth 0, 0 signs, 0 linear programs, 3 points
     """
 
     route: str = "none"
-    points: int = 0
+    num_points: int = 0
 
     def __str__(self) -> str:
-        return f"route {self.route}: {ProofStatistics.__str__(self)}, {self.points} points"
+        return f"route {self.route}: {ProofStatistics.__str__(self)}, {self.num_points} points"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the entries of the JSON output, as in `ProofStatistics.to_json`."""
+        return ProofStatistics.to_json(self) | {"route": self.route, "points": self.num_points}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -491,7 +510,7 @@ class RegionsListed(Proved[RegionsCertificate]):
     >>> import polyrelu
     >>> net = polyrelu.from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
     >>> listed = polyrelu.certify_regions(polyrelu.canonical_complex(net))
-    >>> listed.certificate.claim.count
+    >>> listed.certificate.claim.num_regions
     4
     """
 

@@ -160,7 +160,8 @@ def oriented_sum(breakpoints: BreakpointComplex, ridge: int) -> list[list[Fracti
     rows = _fan_sum(breakpoints, fans, members)
     return (
         rows
-        or [[Fraction()] * (breakpoints.cells.network.inputs + 1)] * breakpoints.weights.shape[1]
+        or [[Fraction()] * (breakpoints.cells.network.num_inputs + 1)]
+        * breakpoints.weights.shape[1]
     )
 
 

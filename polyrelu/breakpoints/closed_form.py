@@ -105,7 +105,7 @@ def closed_form_jump(breakpoints: BreakpointComplex, facet: int) -> RationalMatr
     if neuron is None:
         return None
     signs = cells.sign_vector(weight.facet)
-    gradient = _form(cells.network, signs, neuron).take(columns=range(cells.network.inputs))
+    gradient = _form(cells.network, signs, neuron).take(columns=range(cells.network.num_inputs))
     jump = output_derivative(cells.network, signs, neuron) @ gradient
     return jump if breakpoints.hull is None else breakpoints.hull.gradients(jump)
 
@@ -113,7 +113,9 @@ def closed_form_jump(breakpoints: BreakpointComplex, facet: int) -> RationalMatr
 def _form(network: Network, signs: SignVector, neuron: NeuronId) -> RationalMatrix:
     """The preactivation of a neuron as a row [A | c] for the signs of the earlier layers."""
     activations = [
-        RationalMatrix.identity(network.inputs).beside(RationalMatrix.zeros(network.inputs, 1))
+        RationalMatrix.identity(network.num_inputs).beside(
+            RationalMatrix.zeros(network.num_inputs, 1)
+        )
     ]
     for number in range(1, neuron.layer):
         z = network.layer_forms(number, activations)

@@ -67,8 +67,8 @@ def breakpoints_document(breakpoints: BreakpointComplex) -> dict[str, Any]:
             "equations": [numbers_text(row) for row in cells.domain.equations],
         },
         "dimension": cells.dimension,
-        "outputs": cells.network.outputs,
-        "regions": cells.regions,
+        "outputs": cells.network.num_outputs,
+        "regions": cells.num_regions,
         "facets": [_facet(facet) for facet in breakpoints],
     }
 

@@ -152,7 +152,7 @@ class TropicalPolynomial:
     def newton_polytope(self) -> Polyhedron:
         """The hull of the slopes of all terms, in R^{n_0}."""
         slopes = [term[:-1] for term in self.terms]
-        return Polyhedron.from_generators(slopes, (), (), self._cells.network.inputs)
+        return Polyhedron.from_generators(slopes, (), (), self._cells.network.num_inputs)
 
     @cached_property
     def dual_subdivision(self) -> tuple[DualCell, ...]:
@@ -180,7 +180,9 @@ class TropicalPolynomial:
         Dimensions descend.
         """
         cells, count = self._cells, len(self.terms)
-        codes = np.arange(cells.regions) * count + self.term_of  # pairs (cell, term), as numbers
+        codes = (
+            np.arange(cells.num_regions) * count + self.term_of
+        )  # pairs (cell, term), as numbers
         for k in range(cells.dimension, cells.lineality_dim - 1, -1):
             owners, terms = np.divmod(codes, count)
             starts = np.flatnonzero(np.diff(owners, prepend=-1))
@@ -310,7 +312,7 @@ def tropical_form(cells: PolyhedralComplex) -> list[TropicalRational]:
     pieces = (values[0] + values[1], values[1])
     return [
         TropicalRational(*(_polynomial(cells, part[:, output], common) for part in pieces))
-        for output in range(cells.network.outputs)
+        for output in range(cells.network.num_outputs)
     ]
 
 
@@ -348,19 +350,19 @@ def denominator_network(network: Network) -> Network:
             for k, part in parts.items():
                 own[k] = own[k] + part if k in own else part
         sums.append(own)
-    hidden, weights = network.layers[: network.hidden_layers], sums[-1]
+    hidden, weights = network.layers[: network.num_hidden_layers], sums[-1]
     if not hidden:
-        return Network(network.inputs, (_output_layer(network, {}, 0),))
-    return Network(network.inputs, (*hidden, _output_layer(network, weights, len(hidden))))
+        return Network(network.num_inputs, (_output_layer(network, {}, 0),))
+    return Network(network.num_inputs, (*hidden, _output_layer(network, weights, len(hidden))))
 
 
 def _output_layer(network: Network, weights: dict[int, RationalMatrix], last: int) -> Layer:
     """The output layer without bias that has these weights on earlier layers."""
-    zero = RationalMatrix.zeros(network.outputs, network.widths[last])
+    zero = RationalMatrix.zeros(network.num_outputs, network.widths[last])
     blocks = [
         Block(k, weight)
         for k, weight in sorted(weights.items())
         if k != last and not weight.is_zero()
     ]
     blocks.append(Block(last, weights.get(last, zero)))
-    return Layer(tuple(blocks), RationalMatrix.zeros(network.outputs, 1))
+    return Layer(tuple(blocks), RationalMatrix.zeros(network.num_outputs, 1))

@@ -75,15 +75,15 @@ def reconstruct(
     )
     cells = breakpoints.cells
     require_complete(cells, "reconstruction")
-    shape = (breakpoints.weights.shape[1], cells.network.inputs)
-    if affine_map.matrix.shape != shape or not 0 <= region < cells.regions:
+    shape = (breakpoints.weights.shape[1], cells.network.num_inputs)
+    if affine_map.matrix.shape != shape or not 0 <= region < cells.num_regions:
         got = f"region {region} with a map of shape {affine_map.matrix.shape}"
         raise DomainError(
-            f"a map of shape {shape} on one of the {cells.regions} regions is needed, not {got}"
+            f"a map of shape {shape} on one of the {cells.num_regions} regions is needed, not {got}"
         )
     pairs = list(zip(breakpoints.plus.tolist(), breakpoints.minus.tolist(), strict=True))
     graph = nx.Graph()
-    graph.add_nodes_from(range(cells.regions))
+    graph.add_nodes_from(range(cells.num_regions))
     graph.add_edges_from((*pair, {"position": position}) for position, pair in enumerate(pairs))
     maps: dict[int, Rows] = {
         region: [list(row) for row in affine_map.matrix.beside(affine_map.offset).rows()]
@@ -99,7 +99,7 @@ def reconstruct(
                 f"no function has these weights: they do not add up around the cell "
                 f"{breakpoints.facets[position]} between the regions {plus} and {minus}"
             )
-    return [_affine_map(maps[index]) for index in range(cells.regions)]
+    return [_affine_map(maps[index]) for index in range(cells.num_regions)]
 
 
 def _changed(rows: Rows, breakpoints: BreakpointComplex, position: int, sign: int) -> Rows:

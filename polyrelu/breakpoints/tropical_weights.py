@@ -320,8 +320,8 @@ def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
     require_complete(cells, "weights")
     pairs, facets = cells.adjacency(), cells.common_facets()
     if not len(pairs):
-        none, forms = pairs[:, 0], np.zeros((0, cells.network.inputs + 1), dtype=object)
-        weights = np.zeros((0, cells.network.outputs), dtype=object)
+        none, forms = pairs[:, 0], np.zeros((0, cells.network.num_inputs + 1), dtype=object)
+        weights = np.zeros((0, cells.network.num_outputs), dtype=object)
         return BreakpointComplex(cells, none, none, none, forms, forms[:, 0], weights)
     first_is_plus, forms, divisors = _forms(cells, pairs[:, 0], facets)
     plus = np.where(first_is_plus, pairs[:, 0], pairs[:, 1])
@@ -332,7 +332,7 @@ def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
 
 def _hull(cells: PolyhedralComplex) -> Hull | None:
     """The affine hull of the domain; None if the domain has full dimension."""
-    size = cells.network.inputs
+    size = cells.network.num_inputs
     if cells.dimension == size:
         return None
     columns = cells.frame.on_hull.take(
@@ -402,7 +402,7 @@ def maps_on_hull(
     denominator, table = affine_map_table(
         network or cells.network, cells.signs(cells.dimension) > 0
     )
-    if cells.dimension == cells.network.inputs:
+    if cells.dimension == cells.network.num_inputs:
         return denominator, table
     flat = RationalMatrix.from_integers(table.reshape(-1, table.shape[2]).tolist(), denominator)
     on_hull = flat @ cells.frame.on_hull

@@ -58,7 +58,7 @@ def _reference(
     network: Network, end: str, target: Path | None, beside: dict[Path, str]
 ) -> dict[str, Any]:
     """Return the reference to one network, inline or as a file beside the certificate."""
-    if target is None or network.parameters <= INLINE_PARAMETERS:
+    if target is None or network.num_parameters <= INLINE_PARAMETERS:
         return {"sha256": network.sha256, "inline": to_document(network)}
     text = layout(to_document(network))
     names = [_name(target, end), _name(target, end, "taken"), _name(target, end, network.sha256)]

@@ -119,7 +119,7 @@ class PartClaim(_Statement):
     ----------
     network
         The network that the claim is about.
-    layers
+    num_layers
         M: the rows [W|b] of the hidden layers 1 to M are determined. The rows of layer M are
         determined up to their signs if `neurons` is empty.
     neurons
@@ -140,7 +140,7 @@ class PartClaim(_Statement):
     """
 
     network: Network
-    layers: int
+    num_layers: int
     neurons: tuple[int, ...] = ()
     kind: Literal["determined"] = "determined"
     among: Among = "transversal"
@@ -148,7 +148,7 @@ class PartClaim(_Statement):
 
     def __post_init__(self) -> None:
         _expect_network(self.network, "network")
-        expect_count(self.layers, "layers", 1)
+        expect_count(self.num_layers, "layers", 1)
         expect(self.neurons, tuple, "neurons")
         expect_choice(self.among, get_args(Among), "among")
 
@@ -162,21 +162,21 @@ class PartClaim(_Statement):
         return {
             "domain": self.domain,
             "among": self.among,
-            "layers": self.layers,
+            "layers": self.num_layers,
             "neurons": list(self.neurons),
         }
 
     @property
     def summary(self) -> str:
         """The claim in short."""
-        part = part_text(self.layers, self.neurons)
+        part = part_text(self.num_layers, self.neurons)
         return f"{_plain_name(self.network)} is determined in {part}"
 
     def __str__(self) -> str:
         return (
             f"The {_plain_name(self.network)} is determined "
             f"among {self.among} parameters on {self.domain} in "
-            f"{part_text(self.layers, self.neurons)}: every {self.among} parameter of its "
+            f"{part_text(self.num_layers, self.neurons)}: every {self.among} parameter of its "
             "architecture with the same function agrees with it there after permutation and "
             "positive scaling of neurons."
         )
@@ -334,7 +334,7 @@ class RegionsClaim(_Statement):
         The network that the claim is about.
     domain
         A polyhedron whose equations, implied ones included, are in reduced echelon form.
-    count
+    num_regions
         The number of cells of full dimension, called regions.
     kind
         Always `regions`.
@@ -349,14 +349,14 @@ class RegionsClaim(_Statement):
 
     network: Network
     domain: Polyhedron
-    count: int
+    num_regions: int
     kind: Literal["regions"] = "regions"
     among: ClassVar[str] = ""  # there are no competitors
 
     def __post_init__(self) -> None:
         _expect_network(self.network, "network")
         expect(self.domain, Polyhedron, "domain")
-        expect_count(self.count, "count", 1)
+        expect_count(self.num_regions, "count", 1)
 
     @property
     def networks(self) -> dict[str, Network]:
@@ -365,20 +365,20 @@ class RegionsClaim(_Statement):
 
     def terms(self) -> dict[str, Any]:
         """Return the entries of the claim in a certificate, without kind and networks."""
-        return {"domain": _domain_terms(self.domain), "count": self.count}
+        return {"domain": _domain_terms(self.domain), "count": self.num_regions}
 
     @property
     def summary(self) -> str:
         """The claim in short."""
-        regions = count_text([(self.count, "region")])
+        regions = count_text([(self.num_regions, "region")])
         return f"{regions} of {_name(self.network)} on {domain_text(self.terms()['domain'])}"
 
     def __str__(self) -> str:
         place = domain_text(self.terms()["domain"])
         name = _name(self.network)
         return (
-            f"The canonical complex of the network {name} on {place} has exactly {self.count} "
-            "regions, and a point inside each of them is listed."
+            f"The canonical complex of the network {name} on {place} has exactly "
+            f"{self.num_regions} regions, and a point inside each of them is listed."
         )
 
 

@@ -373,7 +373,7 @@ class RegionsCertificate(_TreeFile):
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """The hypotheses of the theorem, with evidence."""
-        leaves = {"regions": self.claim.count}
+        leaves = {"regions": self.claim.num_regions}
         return Hypothesis("regions", "cover", {"nodes": self.log.nodes}), Hypothesis(
             "regions", "inside", leaves
         )

@@ -111,7 +111,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     _check_options(options)
     imported = read_network(options, options.network)
     network = imported.network
-    domain = parse_domain(options.domain, network.inputs)
+    domain = parse_domain(options.domain, network.num_inputs)
     compute = _only_regions if options.regions_only else _all_cells
     with deferred_interrupt(say_interrupted) as interrupt:
         cells, answer = compute(options, network, domain)
@@ -196,7 +196,7 @@ def _add_results(
         if (
             options.breakpoints
             or options.weights is not None
-            or cells.regions <= _MAX_WEIGHED_REGIONS
+            or cells.num_regions <= _MAX_WEIGHED_REGIONS
         ):
             answer |= _weights(options, cells)
         if options.conditions:
@@ -241,7 +241,7 @@ def _write_certificate(
         outcome = certify_regions(
             cells,
             progress=lambda work: line.show(
-                f"certificate: region {work.leaves} of {cells.regions}"
+                f"certificate: region {work.num_leaves} of {cells.num_regions}"
             ),
         )
     if isinstance(outcome, Undecided):
@@ -257,7 +257,7 @@ def _all_cells(
     from polyrelu.complex import canonical_complex, failed_checks
     from polyrelu.complex.export import save_complex
 
-    neurons = sum(network.widths[1 : network.hidden_layers + 1])
+    neurons = sum(network.widths[1 : network.num_hidden_layers + 1])
     done = 0
 
     def show_neuron(layer: int, _: int, regions: int) -> None:
@@ -274,19 +274,19 @@ def _all_cells(
             save_complex(
                 cells,
                 options.output,
-                progress=lambda done: line.show(f"writing region {done} of {cells.regions}"),
+                progress=lambda done: line.show(f"writing region {done} of {cells.num_regions}"),
             )
     return cells, {
         "domain": options.domain,
         "dimension": cells.dimension,
         "f_vector": list(cells.f_vector),
-        "regions": cells.regions,
-        "bounded_regions": cells.bounded_regions,
+        "regions": cells.num_regions,
+        "bounded_regions": cells.num_bounded_regions,
         "lineality_dim": cells.lineality_dim,
         "complete": cells.complete,
         "neurons": len(cells.neurons),
-        "decisions": cells.statistics.decisions,
-        "exact_decisions": cells.statistics.exact_decisions,
+        "decisions": cells.statistics.num_decisions,
+        "exact_decisions": cells.statistics.num_exact_decisions,
         "self_check": "passed" if options.self_check else None,
         "output": options.output,
     }
@@ -337,8 +337,8 @@ def _only_regions(
     return regions, {
         "domain": options.domain,
         "dimension": regions.dimension,
-        "regions": regions.regions,
-        "bounded_regions": regions.bounded_regions,
+        "regions": regions.num_regions,
+        "bounded_regions": regions.num_bounded_regions,
         "adjacent_pairs": len(regions.adjacency()),
         "lineality_dim": regions.lineality_dim,
         "complete": regions.complete,

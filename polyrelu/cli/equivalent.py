@@ -82,7 +82,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
 
     _check_options(options)
     pair = _read_pair(options)
-    domain = parse_domain(options.domain, pair[0].network.inputs)
+    domain = parse_domain(options.domain, pair[0].network.num_inputs)
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
         outcome = equivalent(
             pair[0].network,
@@ -92,7 +92,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             time_limit=options.time_limit,
             memory_limit=options.memory_limit,
             progress=lambda done: line.show(
-                f"{done.nodes} nodes, {100 * done.closed:.3g} % of a tree"
+                f"{done.num_nodes} nodes, {100 * done.closed:.3g} % of a tree"
             ),
         )
     outcome = with_commands(outcome, options, [options.network, options.other], _CONTINUED)
@@ -179,8 +179,6 @@ def _answer(
     outcome: Equivalent | NotEquivalent | Undecided, floats: dict[str, FloatOutputs]
 ) -> dict[str, Any]:
     """Return the entries of the JSON object about the outcome."""
-    from dataclasses import asdict
-
     from polyrelu.outcomes import Equivalent, NotEquivalent, Undecided
 
     answer: dict[str, Any] = {
@@ -203,7 +201,7 @@ def _answer(
     if isinstance(outcome, Equivalent):
         answer["tree_bytes"] = outcome.certificate.log.size
     if outcome.search is not None:
-        answer |= asdict(outcome.search)
+        answer |= outcome.search.to_json()
     return answer
 
 

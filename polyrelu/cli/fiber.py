@@ -87,7 +87,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     _check_options(options)
     imported = read_network(options, options.network)
     network = imported.network
-    domain = None if options.domain is None else parse_domain(options.domain, network.inputs)
+    domain = None if options.domain is None else parse_domain(options.domain, network.num_inputs)
     fiber = compute_fiber(network, domain)
     answer = _answer(fiber)
     if options.member is not None and not 0 <= options.member < len(fiber.components):

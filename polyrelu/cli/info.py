@@ -50,8 +50,8 @@ def _print_text(options: argparse.Namespace, imported: Imported) -> None:
         ("file", options.network),
         ("format", imported.format),
         ("architecture", _architecture_text(network)),
-        ("parameters", str(network.parameters)),
-        ("stored", f"{imported.numbers} numbers of the file"),
+        ("parameters", str(network.num_parameters)),
+        ("stored", f"{imported.num_stored} numbers of the file"),
         ("weights", ", ".join(imported.dtypes) or "none"),
         ("rounding", imported.rounding),
         ("read", " > ".join(imported.steps)),
@@ -77,7 +77,7 @@ def _answer(imported: Imported) -> dict[str, Any]:
     return {
         "architecture": list(network.widths) if network.is_plain else None,
         "last": network.last,
-        "parameters": network.parameters,
+        "parameters": network.num_parameters,
         "sha256": network.sha256,
         "rounding": imported.rounding,
         "format": imported.format,
@@ -86,7 +86,7 @@ def _answer(imported: Imported) -> dict[str, Any]:
         "notes": list(imported.notes),
         "caveats": list(imported.caveats),
         "widths": list(network.widths),
-        "numbers": imported.numbers,
+        "numbers": imported.num_stored,
         "compared": _comparison(imported),
         "source_sha256": imported.source_sha256,
     }
@@ -99,7 +99,7 @@ def _comparison(imported: Imported) -> dict[str, Any]:
         return {"runtime": None, "reason": comparison.reason}
     return {
         "runtime": comparison.runtime,
-        "points": comparison.points,
-        "values": comparison.values,
+        "points": comparison.num_points,
+        "values": comparison.num_values,
         "worst": comparison.worst,
     }

@@ -69,7 +69,7 @@ def complex_steps(options: argparse.Namespace) -> list[str]:
         steps.append(
             NextStep(
                 "compute the part in a box",
-                "polyrelu.canonical_complex(net, polyrelu.parse_domain('box:-1,1', net.inputs))",
+                "polyrelu.canonical_complex(net, 'box:-1,1')",
                 ("complex", "NET", "--domain", "box:-1,1"),
             )
         )

@@ -96,7 +96,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     box = _box(options.box)
     imported = read_network(options, options.network)
     parse = parse_slice if options.domain.startswith("slice:") else parse_domain
-    domain = parse(options.domain, imported.network.inputs)
+    domain = parse(options.domain, imported.network.num_inputs)
     draw = _write_mesh if suffix in _MESH_FORMATS else _write_picture
     try:
         with ProgressLine() as line:

@@ -76,7 +76,7 @@ def _bound(options: argparse.Namespace, imported: Imported) -> RuntimeErrorBound
     """Return the bound on the box around the domain."""
     from polyrelu.formats import parse_domain, runtime_error
 
-    box = parse_domain(options.domain, imported.network.inputs).bounding_box()
+    box = parse_domain(options.domain, imported.network.num_inputs).bounding_box()
     if box is None:
         raise DomainError(
             f"--domain {options.domain}: a rounding error is bounded on bounded domains only; use "

@@ -72,7 +72,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             f"{options.network}: simplify takes plain stacks, and this network has "
             f"{' and '.join(imported.skipping)}; `polyrelu equivalent` takes it as it is"
         )
-    domain = parse_domain(options.domain, imported.network.inputs)
+    domain = parse_domain(options.domain, imported.network.num_inputs)
     found = simplify(imported.network, domain, seed=options.seed)
     caution = "" if options.output is None else _write_network(found.network, options.output)
     files: list[Path] = []
@@ -143,7 +143,7 @@ def _answer(options: argparse.Namespace, found: Simplified) -> dict[str, Any]:
     return {
         "domain": options.domain,
         "widths": list(network.widths),
-        "parameters": network.parameters,
+        "parameters": network.num_parameters,
         "sha256": network.sha256,
         "removed": [
             {"layer": neuron.layer, "index": neuron.index, "reason": reason}

@@ -75,7 +75,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     asked = _asked(options)
     imported = read_network(options, options.network)
     network = imported.network
-    domain = parse_domain(options.domain, network.inputs)
+    domain = parse_domain(options.domain, network.num_inputs)
     answer: dict[str, object] = {"domain": options.domain, **asked}
     try:
         with deferred_interrupt(_say_stopping), ProgressLine() as line:

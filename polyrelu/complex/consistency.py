@@ -58,9 +58,9 @@ def failed_checks(cells: PolyhedralComplex) -> list[str]:
             f"a cell of dimension {wrong} has a face of codimension 2 "
             "that is not in two of its facets"
         )
-    step = -(-cells.regions // _SAMPLED_REGIONS)
+    step = -(-cells.num_regions // _SAMPLED_REGIONS)
     return found + [
-        text for index in range(0, cells.regions, step) if (text := _wrong_at(cells, index))
+        text for index in range(0, cells.num_regions, step) if (text := _wrong_at(cells, index))
     ]
 
 

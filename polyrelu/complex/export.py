@@ -138,7 +138,7 @@ def to_document(cells: PolyhedralComplex, progress: RegionProgress | None = None
     points: dict[tuple[str, ...], int] = {}
     directions: dict[tuple[str, ...], int] = {}
     dimensions = range(cells.lineality_dim, cells.dimension + 1)
-    indices = _counted(range(cells.regions), progress)
+    indices = _counted(range(cells.num_regions), progress)
     regions = [_region(cells, index, points, directions) for index in indices]
     return {
         "format": "polyrelu-complex",
@@ -276,8 +276,10 @@ def _csv_lines(cells: PolyhedralComplex) -> Iterator[_CsvLine]:
 def _maps(cells: PolyhedralComplex) -> Iterator[list[list[Fraction]]]:
     """The rows of [A | c] of all regions in order, computed block by block."""
     active = cells.signs(cells.dimension) > 0
-    block = max(1, _ENTRIES_PER_BLOCK // (cells.network.outputs * (cells.network.inputs + 1)))
-    for start in range(0, cells.regions, block):
+    block = max(
+        1, _ENTRIES_PER_BLOCK // (cells.network.num_outputs * (cells.network.num_inputs + 1))
+    )
+    for start in range(0, cells.num_regions, block):
         denominator, table = affine_map_table(cells.network, active[start : start + block])
         for rows in table.tolist():
             yield [[Fraction(entry, denominator) for entry in row] for row in rows]

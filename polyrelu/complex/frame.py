@@ -112,14 +112,14 @@ def frame_of(network: Network, domain: Polyhedron) -> Frame:
     DomainError
         The domain is empty.
     """
-    size = network.inputs
+    size = network.num_inputs
     hull = _affine_hull(domain)
     constraints = RationalMatrix.from_integers(
         [[-entry for entry in row[:-1]] + [row[-1]] for row in domain.inequalities], ncols=size + 1
     )
     first = (
         network.layers[0].augmented()
-        if network.hidden_layers
+        if network.num_hidden_layers
         else RationalMatrix.zeros(0, size + 1)
     )
     forms = constraints.over(first) @ hull
@@ -196,5 +196,5 @@ def _projection(directions: RationalMatrix, kept: list[int]) -> RationalMatrix:
 
 def _skips_from_input(network: Network) -> list[RationalMatrix]:
     """The weights with which hidden layers after the first read the input."""
-    hidden = network.layers[1 : network.hidden_layers]
+    hidden = network.layers[1 : network.num_hidden_layers]
     return [block.weight for layer in hidden for block in layer.blocks if block.source == 0]

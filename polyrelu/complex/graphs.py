@@ -41,7 +41,7 @@ def dual_graph(cells: PolyhedralComplex) -> nx.Graph:
     """
     cells = expect_complex(cells)
     graph = nx.Graph()
-    for index in range(cells.regions):
+    for index in range(cells.num_regions):
         graph.add_node(
             index, signs=str(cells.signs_of_region(index)), bounded=bool(cells.bounded[index])
         )
@@ -115,9 +115,11 @@ def linear_regions(cells: PolyhedralComplex) -> list[list[int]]:
     network = expect_complex(cells).network
     if not cells.complete:
         raise DomainError("the complex is incomplete: the network is not affine on its cells")
-    maps = list(network.affine_maps(cells.signs_of_region(index) for index in range(cells.regions)))
+    maps = list(
+        network.affine_maps(cells.signs_of_region(index) for index in range(cells.num_regions))
+    )
     graph = nx.Graph()
-    graph.add_nodes_from(range(cells.regions))
+    graph.add_nodes_from(range(cells.num_regions))
     graph.add_edges_from(
         (one, other) for one, other in cells.adjacency().tolist() if maps[one] == maps[other]
     )

@@ -86,8 +86,8 @@ def interior_points(cells: PolyhedralComplex) -> Iterator[Point]:
     True
     """
     arrays = cells._arrays
-    for start in range(0, cells.regions, _REGIONS_PER_BLOCK):
-        indices = np.arange(start, min(start + _REGIONS_PER_BLOCK, cells.regions))
+    for start in range(0, cells.num_regions, _REGIONS_PER_BLOCK):
+        indices = np.arange(start, min(start + _REGIONS_PER_BLOCK, cells.num_regions))
         known = _rounded_points(arrays, indices) if arrays.dimension else {}
         for index in indices.tolist():
             yield known[index] if index in known else cells.interior_point(index)

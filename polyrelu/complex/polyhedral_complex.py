@@ -85,11 +85,11 @@ def canonical_complex(
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
     >>> cells = canonical_complex(net)
-    >>> cells.f_vector, cells.regions, cells.bounded_regions
+    >>> cells.f_vector, cells.num_regions, cells.num_bounded_regions
     ((3, 9, 7), 7, 1)
     """
     network = as_network(network)
-    polyhedron = as_domain(domain, network.inputs)
+    polyhedron = as_domain(domain, network.num_inputs)
     subdivision = Subdivision(network, frame_of(network, polyhedron))
     neurons, complete = completed(subdivision, progress)
     arrays = CellArrays(subdivision, neurons)
@@ -127,7 +127,7 @@ def stream_complex(
     --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, 1, 1]], [0])])
-    >>> sum(part.regions for part in stream_complex(net, limit=2))
+    >>> sum(part.num_regions for part in stream_complex(net, limit=2))
     4
     """
     if not isinstance(limit, int) or limit < 1:
@@ -135,7 +135,7 @@ def stream_complex(
             f"parts of at most {limit} cells: the limit must be an integer, at least 1"
         )
     network = as_network(network)
-    return _parts(network, as_domain(domain, network.inputs), limit)
+    return _parts(network, as_domain(domain, network.num_inputs), limit)
 
 
 def _parts(network: Network, polyhedron: Polyhedron, limit: int) -> Iterator[PolyhedralComplex]:
@@ -222,7 +222,7 @@ class PolyhedralComplex:
         return (*[0] * self.lineality_dim, *(len(finite) for finite in self._arrays.finite))
 
     @property
-    def regions(self) -> int:
+    def num_regions(self) -> int:
         """The number of cells of full dimension; a neuron may be identically 0 on one."""
         return self.f_vector[-1]
 
@@ -230,11 +230,11 @@ class PolyhedralComplex:
     def bounded(self) -> Mask:
         """Whether each cell of full dimension is bounded, shape (regions,)."""
         if self.lineality:
-            return np.zeros(self.regions, dtype=bool)
+            return np.zeros(self.num_regions, dtype=bool)
         return self._arrays.bounded()
 
     @property
-    def bounded_regions(self) -> int:
+    def num_bounded_regions(self) -> int:
         """The number of bounded cells of full dimension."""
         return int(self.bounded.sum())
 
@@ -304,7 +304,7 @@ class PolyhedralComplex:
         """Return the signs of the neurons on a cell, layer by layer."""
         self._arrays.inner_dimension_of(cell)
         row = self.signs(cell.dimension)[cell.index].tolist()
-        layers: list[list[int]] = [[] for _ in range(self.network.hidden_layers)]
+        layers: list[list[int]] = [[] for _ in range(self.network.num_hidden_layers)]
         for neuron, sign in zip(self.neurons, row, strict=True):
             layers[neuron.layer - 1].append(sign)
         return SignVector(tuple(map(tuple, layers)))
@@ -328,7 +328,7 @@ class PolyhedralComplex:
         >>> cells.locate([0]), cells.locate([-3]).dimension
         (Cell(dimension=0, index=0), 1)
         """
-        x = as_point(point, self.network.inputs)
+        x = as_point(point, self.network.num_inputs)
         if not self.domain.contains(x):
             return None
         signs = self.network.sign_vector(x)
@@ -402,7 +402,7 @@ class PolyhedralComplex:
     @cached_property
     def _adjacency(self) -> tuple[Indices, Indices]:
         offsets, entries = self.facets(self.dimension)
-        owners = np.repeat(np.arange(self.regions), np.diff(offsets))
+        owners = np.repeat(np.arange(self.num_regions), np.diff(offsets))
         order = np.argsort(entries, kind="stable")
         entries, owners = entries[order], owners[order]
         same = np.flatnonzero(entries[1:] == entries[:-1])
@@ -487,7 +487,7 @@ class PolyhedralComplex:
         >>> cells.volume(0), cells.volume(1)
         (Fraction(1, 2), Fraction(1, 2))
         """
-        if self.dimension != self.network.inputs:
+        if self.dimension != self.network.num_inputs:
             raise DomainError("regions of a lower-dimensional domain have no rational volume")
         index = self._region_index(index)
         if not self.bounded[index]:
@@ -497,8 +497,8 @@ class PolyhedralComplex:
     def _region_index(self, index: int) -> int:
         """The index of a region, or an error."""
         index = expect_integer(index, "index")
-        if not 0 <= index < self.regions:
-            raise DomainError(f"there is no region {index}, only {self.regions} regions")
+        if not 0 <= index < self.num_regions:
+            raise DomainError(f"there is no region {index}, only {self.num_regions} regions")
         return index
 
     # -- coordinates -------------------------------------------------------------------------------

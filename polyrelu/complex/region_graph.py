@@ -116,7 +116,7 @@ def walk_regions(network: NetworkLike, domain: DomainLike = None) -> Iterator[Re
     [('++|-', (1, 2, 3)), ('++|+', (4, 5, 0))]
     """
     network = as_network(network)
-    return _visits(network, as_domain(domain, network.inputs))
+    return _visits(network, as_domain(domain, network.num_inputs))
 
 
 def _visits(network: Network, polyhedron: Polyhedron) -> Iterator[RegionVisit]:
@@ -156,7 +156,7 @@ class RegionGraph:
     --------
     >>> from polyrelu.network import from_arrays
     >>> found = region_graph(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]))
-    >>> found.signs().tolist(), found.adjacency().tolist(), found.bounded_regions
+    >>> found.signs().tolist(), found.adjacency().tolist(), found.num_bounded_regions
     ([[1, -1], [1, 1], [-1, -1]], [[0, 1], [0, 2]], 1)
     """
 
@@ -187,23 +187,23 @@ class RegionGraph:
         self._signs.flags.writeable = self._adjacency.flags.writeable = False
 
     def __repr__(self) -> str:
-        counts = [(self.regions, "region"), (len(self._adjacency), "pair")]
+        counts = [(self.num_regions, "region"), (len(self._adjacency), "pair")]
         end = "" if self.complete else ", incomplete"
         return f"<RegionGraph, {count_text(counts)} of neighbours{end}>"
 
     def __len__(self) -> int:
-        return self.regions
+        return self.num_regions
 
     def __iter__(self) -> Iterator[Region]:
         return iter(self.all_regions)
 
     @property
-    def regions(self) -> int:
+    def num_regions(self) -> int:
         """The number of regions."""
         return len(self.all_regions)
 
     @property
-    def bounded_regions(self) -> int:
+    def num_bounded_regions(self) -> int:
         """The number of bounded regions."""
         return int(self.bounded.sum())
 
@@ -237,8 +237,8 @@ class RegionGraph:
             There is no such region.
         """
         index = expect_integer(index, "index")
-        if not 0 <= index < self.regions:
-            raise DomainError(f"there is no region {index}, only {self.regions} regions")
+        if not 0 <= index < self.num_regions:
+            raise DomainError(f"there is no region {index}, only {self.num_regions} regions")
         return self.all_regions[index]
 
     @cached_property
@@ -288,11 +288,11 @@ def region_graph(
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
     >>> found = region_graph(net)
-    >>> found.regions, found.bounded_regions, len(found.adjacency())
+    >>> found.num_regions, found.num_bounded_regions, len(found.adjacency())
     (7, 1, 9)
     """
     network = as_network(network)
-    polyhedron = as_domain(domain, network.inputs)
+    polyhedron = as_domain(domain, network.num_inputs)
     walk = _Walk(network, polyhedron)
     visits: list[RegionVisit] = []
     with deferred_interrupt() as interrupt:
@@ -316,7 +316,7 @@ class _Walk:
         self._network, self._domain = network, domain
         self.frame = frame_of(network, domain)
         self._size = self.frame.dimension
-        self._inputs = self.frame.embedding.take(rows=range(network.inputs))
+        self._inputs = self.frame.embedding.take(rows=range(network.num_inputs))
         self._boundary = {row for row in _primitive_forms(self.frame.constraints) if any(row[:-1])}
         self._all_bounded = domain.is_bounded()
         self.sign_vectors: list[SignVector] = []
@@ -334,7 +334,7 @@ class _Walk:
     def _signs_and_forms(self, decide: SignDecision) -> tuple[SignVector, list[list[IntegerRow]]]:
         """Signs decided layer by layer, and the primitive forms of each layer that follow."""
         activations, signs, forms = [self._inputs], [], []
-        for number, layer in enumerate(self._network.layers[: self._network.hidden_layers], 1):
+        for number, layer in enumerate(self._network.layers[: self._network.num_hidden_layers], 1):
             form = RationalMatrix.zeros(layer.width, self._size).beside(layer.bias)
             for block in layer.blocks:
                 form = form + block @ activations[block.source]

@@ -89,7 +89,7 @@ def skeleton(
     ((3, 9), (Fraction(0, 1), Fraction(0, 1)))
     """
     network = as_network(network)
-    polyhedron = as_domain(domain, network.inputs)
+    polyhedron = as_domain(domain, network.num_inputs)
     frame = frame_of(network, polyhedron)
     if frame.dimension > 2 and polyhedron.is_bounded():
         simple = _SimpleSubdivision(network, frame)
@@ -343,7 +343,7 @@ class _SimpleSubdivision(Subdivision):
         return forms
 
     def _enter_layer(self) -> None:
-        layer, words = self.table.layers, self._words_of(np.arange(len(self.vertices))[:, None])
+        layer, words = self.table.num_layers, self._words_of(np.arange(len(self.vertices))[:, None])
         keys, cells = self._all_regions(words)
         columns = [column for column, signs in enumerate(self.signs) if signs.layer == layer]
         active = [
@@ -412,7 +412,7 @@ class _SimpleSubdivision(Subdivision):
         """
         if not len(self._region_keys):
             return np.zeros(len(words), dtype=np.int64)
-        columns = sum(signs.layer < self.table.layers for signs in self.signs)
+        columns = sum(signs.layer < self.table.num_layers for signs in self.signs)
         filled = words[:, :columns].copy()
         for column, mask in enumerate(self._masks()[:columns]):
             filled[:, column] |= _zeros(filled[:, column], mask)

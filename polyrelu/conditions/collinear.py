@@ -289,7 +289,7 @@ class _MaskedSums:
         self._denominator = math.lcm(product, bias.denominator)
         factor, bias_factor = self._denominator // product, self._denominator // bias.denominator
         self._constant = [
-            [*[0] * network.inputs, entry * bias_factor] for (entry,) in bias.integer_rows()
+            [*[0] * network.num_inputs, entry * bias_factor] for (entry,) in bias.integer_rows()
         ]
         self._factor, self._forms, self._weight = factor, forms, weight
         self._known: dict[int, list[list[int]]] = {}

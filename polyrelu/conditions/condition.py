@@ -34,6 +34,9 @@ __all__ = [
 #: What is known of a condition.
 Status = Literal["holds", "fails", "unchecked", "undefined"]
 
+#: Keys of the JSON output that differ from the name of the attribute.
+_COUNT_KEYS = {"num_checked": "checked"}
+
 #: The type of the evidence.
 E = TypeVar("E", covariant=True)
 
@@ -49,7 +52,7 @@ class Condition(Generic[E]):
     status
         "holds"; "fails"; "unchecked" if the bound on the work was reached first; "undefined" if the
         definition does not cover the network or the domain.
-    checked
+    num_checked
         The number of items (`subject`) that were checked and satisfy the condition; if it holds,
         these are all items.
     subject
@@ -68,7 +71,7 @@ class Condition(Generic[E]):
 
     name: str
     status: Status
-    checked: int
+    num_checked: int
     subject: str
     evidence: E | None = None
     reason: str = ""
@@ -78,7 +81,7 @@ class Condition(Generic[E]):
         """The evidence, the count or the reason behind the status, as text."""
         if self.status == "fails":
             return str(self.evidence)
-        return f"{self.checked} {self.subject}" if self.status == "holds" else self.reason
+        return f"{self.num_checked} {self.subject}" if self.status == "holds" else self.reason
 
     def __str__(self) -> str:
         return f"{self.name}: {self.status}, {self.detail}"
@@ -97,7 +100,8 @@ class Condition(Generic[E]):
         {'name': 'transparent', 'status': 'unchecked', 'checked': 3, 'subject': 'regions',
         'evidence': None, 'reason': '3 regions of many'}
         """
-        return {field.name: _as_json(getattr(self, field.name)) for field in fields(self)}
+        entries = {field.name: _as_json(getattr(self, field.name)) for field in fields(self)}
+        return {_COUNT_KEYS.get(name, name): entry for name, entry in entries.items()}
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -160,9 +160,9 @@ def require_pl(cells: PolyhedralComplex) -> None:
         raise UndefinedError(
             "general networks: defined for networks that end in an affine layer only"
         )
-    if cells.dimension < cells.network.inputs:
+    if cells.dimension < cells.network.num_inputs:
         raise UndefinedError(
-            f"general networks: defined on open sets of R^{cells.network.inputs}; put the "
+            f"general networks: defined on open sets of R^{cells.network.num_inputs}; put the "
             "parametrisation of the "
             f"domain of dimension {cells.dimension} into the first layer"
         )

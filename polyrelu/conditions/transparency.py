@@ -91,12 +91,12 @@ def transparency(cells: PolyhedralComplex) -> Condition[OpaqueRegion]:
     require_complete(cells, "transparency")
     signs = cells.signs(cells.dimension)
     layer_of = np.array([neuron.layer for neuron in cells.neurons], dtype=np.int64)
-    layers = range(1, cells.network.hidden_layers + 1)
-    opaque = np.zeros((cells.regions, len(layers)), dtype=bool)
+    layers = range(1, cells.network.num_hidden_layers + 1)
+    opaque = np.zeros((cells.num_regions, len(layers)), dtype=bool)
     for layer in layers:
         opaque[:, layer - 1] = (signs[:, layer_of == layer] < 0).all(axis=1)
-    clear = cells.regions - int(opaque.any(axis=1).sum())
-    if clear == cells.regions:
+    clear = cells.num_regions - int(opaque.any(axis=1).sum())
+    if clear == cells.num_regions:
         return Condition("transparent", "holds", clear, "regions")
     region, layer = np.argwhere(opaque)[0].tolist()
     evidence = OpaqueRegion(region, layer + 1, cells.interior_point(region))

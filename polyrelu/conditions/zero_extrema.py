@@ -203,9 +203,9 @@ def _output_signs(network: Network, rows: Sequence[Sequence[int]]) -> NDArray[np
     signs of lim f(x + s r) / s for s → ∞, whatever x is: max(z, 0) is positively homogeneous, so
     dividing f by s divides the biases by s.
     """
-    columns = RationalMatrix.from_integers(rows, ncols=network.inputs + 1).transpose()
-    t = columns.take(rows=[network.inputs])
-    activations = [columns.take(rows=range(network.inputs))]
+    columns = RationalMatrix.from_integers(rows, ncols=network.num_inputs + 1).transpose()
+    t = columns.take(rows=[network.num_inputs])
+    activations = [columns.take(rows=range(network.num_inputs))]
     for layer in network.layers:
         z = layer.bias @ t
         for block in layer.blocks:

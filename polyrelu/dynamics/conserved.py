@@ -192,7 +192,7 @@ def conserved_quantities(
     """
     network = as_network(network)
     found = []
-    for layer in range(1, min(network.hidden_layers, network.depth - 1) + 1):
+    for layer in range(1, min(network.num_hidden_layers, network.depth - 1) + 1):
         evidence = linear_evidence(network, layer, domain)
         full = conserved_matrix(network, layer, range(network.widths[layer]))
         matrix = full.take(rows=evidence.neurons, columns=evidence.neurons)
@@ -235,7 +235,7 @@ def equal_patterns(network: NetworkLike, layer: int, points: Rows) -> tuple[tupl
     """
     network = as_network(network)
     check_layer(network, layer)
-    inputs = _exact_rows(points, network.inputs, "points", "a point needs {} coordinates")
+    inputs = _exact_rows(points, network.num_inputs, "points", "a point needs {} coordinates")
     active = network.preactivations(inputs)[layer - 1].signs() > 0
     groups: dict[bytes, list[int]] = {}
     for index, row in enumerate(active):
@@ -287,17 +287,17 @@ def loss_gradients(
         raise NetworkError(
             "the network has skip connections; conserved quantities are for plain stacks"
         )
-    inputs = _exact_rows(points, network.inputs, "points", "a point needs {} coordinates")
+    inputs = _exact_rows(points, network.num_inputs, "points", "a point needs {} coordinates")
     shape = f"a gradient needs one row of {{}} numbers for each of the {len(inputs)} points"
-    derivatives = _exact_rows(output_gradients, network.outputs, "output_gradients", shape)
+    derivatives = _exact_rows(output_gradients, network.num_outputs, "output_gradients", shape)
     if len(derivatives) != len(inputs):
-        raise NetworkError(f"{shape.format(network.outputs)}, got {len(derivatives)} rows")
+        raise NetworkError(f"{shape.format(network.num_outputs)}, got {len(derivatives)} rows")
     activations, preactivations = network.activations(inputs), network.preactivations(inputs)
-    arriving = RationalMatrix.from_rows(derivatives, ncols=network.outputs).transpose()
+    arriving = RationalMatrix.from_rows(derivatives, ncols=network.num_outputs).transpose()
     ones = RationalMatrix.from_integers([[1] * len(inputs)], ncols=len(inputs))
     found = []
     for layer in range(network.depth, 0, -1):
-        if layer <= network.hidden_layers:
+        if layer <= network.num_hidden_layers:
             arriving = _through_relu(arriving, preactivations[layer - 1], layer)
         found.append(arriving @ activations[layer - 1].over(ones).transpose())
         arriving = network.weight(layer).transpose() @ arriving

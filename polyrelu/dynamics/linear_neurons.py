@@ -231,7 +231,7 @@ def linear_evidence(network: NetworkLike, layer: int, domain: DomainLike = None)
     """
     network = as_network(network)
     check_layer(network, layer)
-    chosen = as_domain(domain, network.inputs)
+    chosen = as_domain(domain, network.num_inputs)
     inside = chosen.relative_interior_point()
     if inside is None:
         raise DomainError("the domain is empty, so there is nothing to prove on it")
@@ -254,9 +254,9 @@ def check_layer(network: Network, layer: int) -> None:
         raise NetworkError(
             "the network has skip connections; conserved quantities are for plain stacks"
         )
-    if type(layer) is not int or not 1 <= layer <= network.hidden_layers:
+    if type(layer) is not int or not 1 <= layer <= network.num_hidden_layers:
         raise NetworkError(
-            f"there is no hidden layer {layer}; the network has {network.hidden_layers}, from 1"
+            f"there is no hidden layer {layer}; the network has {network.num_hidden_layers}, from 1"
         )
 
 

@@ -74,7 +74,7 @@ class SparseMatrix:
     Examples
     --------
     >>> a = SparseMatrix.from_entries((2, 3), [0, 1, 1], [2, 0, 0], [1, 3, 1], 2)
-    >>> a.count, a.denominator, a.to_dense().rows()[1][0]
+    >>> a.num_nonzeros, a.denominator, a.to_dense().rows()[1][0]
     (2, 2, Fraction(2, 1))
     """
 
@@ -235,7 +235,7 @@ class SparseMatrix:
         return self.shape[1]
 
     @property
-    def count(self) -> int:
+    def num_nonzeros(self) -> int:
         """Number of nonzero entries."""
         return len(self.numerators)
 
@@ -246,14 +246,14 @@ class SparseMatrix:
 
     def is_zero(self) -> bool:
         """Return whether every entry is 0."""
-        return not self.count
+        return not self.num_nonzeros
 
     def is_identity(self) -> bool:
         """Return whether this is the identity matrix."""
         size = self.nrows
         return (
             self.shape == (size, size)
-            and self.count == size
+            and self.num_nonzeros == size
             and self.denominator == 1
             and np.array_equal(self.columns, np.arange(size))
             and np.array_equal(self.starts, np.arange(size + 1))
@@ -344,7 +344,7 @@ class SparseMatrix:
             return self
         lengths = np.diff(other.starts)[self.columns]
         # The product of the entries `left` of self and `right` of other, for every matching pair.
-        left = np.repeat(np.arange(self.count), lengths)
+        left = np.repeat(np.arange(self.num_nonzeros), lengths)
         offsets = np.arange(len(left)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         right = other.starts[self.columns][left] + offsets
         return SparseMatrix._of(
@@ -386,8 +386,8 @@ class SparseMatrix:
         )
 
     def __repr__(self) -> str:
-        noun = "entry" if self.count == 1 else "entries"
-        return f"<SparseMatrix {self.nrows}×{self.ncols}, {self.count} {noun}>"
+        noun = "entry" if self.num_nonzeros == 1 else "entries"
+        return f"<SparseMatrix {self.nrows}×{self.ncols}, {self.num_nonzeros} {noun}>"
 
 
 #: A rational matrix in either container.
@@ -496,7 +496,7 @@ def canonical(matrix: AnyMatrix) -> AnyMatrix:
     expect_one_of(matrix, (RationalMatrix, SparseMatrix), "matrix", MATRIX)
     size = matrix.nrows * matrix.ncols
     if isinstance(matrix, SparseMatrix):
-        is_sparse = size >= _SPARSE_SIZE and matrix.count * _SPARSE_SHARE <= size
+        is_sparse = size >= _SPARSE_SIZE and matrix.num_nonzeros * _SPARSE_SHARE <= size
         return matrix if is_sparse else matrix.to_dense()
     if size < _SPARSE_SIZE or matrix.count_nonzero() * _SPARSE_SHARE > size:
         return matrix

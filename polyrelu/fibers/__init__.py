@@ -15,7 +15,7 @@ from polyrelu.fibers.identifiable_fraction import (
     identifiable_fraction_bounds,
 )
 from polyrelu.fibers.layer import Component, LayerFiber, LayerNeurons, NeuronAssignment, layer_fiber
-from polyrelu.fibers.linear_part import Carriers, LinearPart, Realisation
+from polyrelu.fibers.linear_part import AvailableNeurons, LinearPart, Realisation
 from polyrelu.fibers.minimal_layer import (
     SimplifiedLayers,
     SmallestLayer,
@@ -27,7 +27,7 @@ from polyrelu.fibers.nonnegative_rank import NonnegativeRank, nonnegative_column
 from polyrelu.fibers.not_localizable import NotLocalizable, not_localizable
 
 __all__ = [
-    "Carriers",
+    "AvailableNeurons",
     "Component",
     "Conditions",
     "Fiber",

@@ -162,7 +162,7 @@ class _Writer:
 
         self.sympy = sympy
         self.fiber, self.given = component.fiber, component.assignment
-        self.size, self.outputs = self.fiber.domain.dimension, self.fiber.outputs
+        self.size, self.outputs = self.fiber.domain.dimension, self.fiber.num_outputs
         self.unknowns: list[Any] = []
         self.equations: list[Any] = []
         self.inequalities: list[Any] = []
@@ -285,8 +285,8 @@ def _write_hyperplane(
 def _write_linear_and_dead(writer: _Writer) -> None:
     """Write the linear and the dead neurons: unknown rows and columns."""
     for sign, name, bias, count in (
-        (1, "u", "d", writer.given.linear),
-        (-1, "w", "b", writer.given.dead),
+        (1, "u", "d", writer.given.num_linear),
+        (-1, "w", "b", writer.given.num_dead),
     ):
         for number in range(count):
             index = number if sign > 0 else number + len(writer.given.groups)
@@ -358,9 +358,9 @@ def _write_affine_part(writer: _Writer, offset: Sequence[Any]) -> None:
     nothing.
     """
     form = writer.fiber.form
-    bending = len(writer.rows) - writer.given.dead - writer.given.linear
+    bending = len(writer.rows) - writer.given.num_dead - writer.given.num_linear
     half = writer.sympy.Rational(1, 2)
-    shares = [half] * bending + [writer.sympy.Integer(1)] * writer.given.linear
+    shares = [half] * bending + [writer.sympy.Integer(1)] * writer.given.num_linear
     active = list(zip(shares, writer.rows, writer.columns, strict=False))
     for o in range(writer.outputs):
         wanted = [*form.matrix[o], form.offset[o]]

@@ -71,7 +71,7 @@ class HiddenHyperplane:
     >>> hidden = hidden_hyperplane(net, 1)
     >>> hidden
     <HiddenHyperplane, neuron 0 of layer 1, shift at least -2, 2 components>
-    >>> hidden.neuron, hidden.least_shift, hidden.components
+    >>> hidden.neuron, hidden.least_shift, hidden.num_components
     (0, Fraction(-2, 1), 2)
     """
 
@@ -84,7 +84,7 @@ class HiddenHyperplane:
         shift = format_rational(self.least_shift)[:40]
         what = f"neuron {self.neuron} of layer {self.layer}, shift at least {shift}"
         return bracketed(
-            f"HiddenHyperplane, {what}, {count_text([(self.components, 'component')])}"
+            f"HiddenHyperplane, {what}, {count_text([(self.num_components, 'component')])}"
         )
 
     @cached_property
@@ -115,7 +115,7 @@ class HiddenHyperplane:
         return 1 + len(self.dead) * (n + m)
 
     @property
-    def components(self) -> int:
+    def num_components(self) -> int:
         """The number of components: 2 to the number of neurons that can be flipped."""
         return 1 << len(self.flippable)
 
@@ -216,7 +216,11 @@ def hidden_hyperplane(network: NetworkLike, layer: int) -> HiddenHyperplane | No
     (0, (1,), Fraction(-2, 1), 4)
     """
     network, layer = as_network(network), expect_integer(layer, "layer")
-    if not network.is_plain or not 1 <= layer < network.hidden_layers or layer + 1 >= network.depth:
+    if (
+        not network.is_plain
+        or not 1 <= layer < network.num_hidden_layers
+        or layer + 1 >= network.depth
+    ):
         return None
     rows = network.layers[layer].augmented().rows()
     dead = tuple(i for i, row in enumerate(rows) if max(row) <= 0)

@@ -41,7 +41,7 @@ from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import RationalMatrix, primitive, vanishing_subset
 from polyrelu.exact.vectors import dot, negated
 from polyrelu.fibers.linear_part import (
-    Carriers,
+    AvailableNeurons,
     LinearPart,
     Realisation,
     random_source,
@@ -81,9 +81,9 @@ class NeuronAssignment:
         The same two numbers for each further hyperplane, whose neurons cancel. The larger number
         stands first, and large pairs stand first, because these hyperplanes have no preferred
         orientation.
-    linear
+    num_linear
         The number of neurons that are ≥ 0 on the domain.
-    dead
+    num_dead
         The number of neurons that are ≤ 0 on the domain.
 
     Notes
@@ -95,7 +95,7 @@ class NeuronAssignment:
 
     Examples
     --------
-    >>> assignment = NeuronAssignment(visible=((1, 0), (1, 1)), groups=(), linear=0, dead=1)
+    >>> assignment = NeuronAssignment(visible=((1, 0), (1, 1)), groups=(), num_linear=0, num_dead=1)
     >>> print(assignment)
     neurons on the hyperplanes: 1+0 1+1, 1 dead
     >>> assignment.width, assignment.is_simple
@@ -104,8 +104,8 @@ class NeuronAssignment:
 
     visible: tuple[tuple[int, int], ...]
     groups: tuple[tuple[int, int], ...]
-    linear: int
-    dead: int
+    num_linear: int
+    num_dead: int
 
     @property
     def is_simple(self) -> bool:
@@ -115,7 +115,7 @@ class NeuronAssignment:
     @property
     def width(self) -> int:
         """The number of neurons."""
-        return sum(map(sum, (*self.visible, *self.groups))) + self.linear + self.dead
+        return sum(map(sum, (*self.visible, *self.groups))) + self.num_linear + self.num_dead
 
     def __str__(self) -> str:
         pairs = [f"{plus}+{minus}" for plus, minus in self.visible[:_MAX_LABELLED]]
@@ -135,7 +135,7 @@ class NeuronAssignment:
         ]
         parts += [
             f"{count} {name}"
-            for count, name in ((self.linear, "linear"), (self.dead, "dead"))
+            for count, name in ((self.num_linear, "linear"), (self.num_dead, "dead"))
             if count
         ]
         return ", ".join(parts)
@@ -236,7 +236,7 @@ class LayerFiber:
 
     def __repr__(self) -> str:
         counts = [(len(self.normals), "visible hyperplane"), (self.domain.dimension, "input")]
-        counts.append((self.outputs, "output"))
+        counts.append((self.num_outputs, "output"))
         return f"<LayerFiber, width {self.width}, {count_text(counts)}>"
 
     @cached_property
@@ -269,13 +269,13 @@ class LayerFiber:
         v_i w_i over a nonempty set of neurons vanishes, so that no set can be flipped. The search
         for such a sum is bounded; False means that uniqueness is not known.
         """
-        if not self.is_simple or self.own.linear or self.own.dead:
+        if not self.is_simple or self.own.num_linear or self.own.num_dead:
             return False
         hidden, outgoing = self._neurons.layers(0)
         return vanishing_subset(outgoing.weight, hidden.weight).evidence is not None
 
     @property
-    def outputs(self) -> int:
+    def num_outputs(self) -> int:
         """The number m of outputs of the map."""
         return len(self.form.offset)
 
@@ -333,7 +333,7 @@ class LayerFiber:
             )
         own, chosen = self.own, expect_indices(flips, len(self.normals), "flips")
         visible = tuple(pair[::-1] if k in chosen else pair for k, pair in enumerate(own.visible))
-        return self.component(NeuronAssignment(visible, (), own.linear, own.dead))
+        return self.component(NeuronAssignment(visible, (), own.num_linear, own.num_dead))
 
     def simple_components(self) -> Iterator[Component]:
         """Yield the simple components, empty ones included.
@@ -399,13 +399,13 @@ class Component:
         ]
         weights = [[sign * c for c in fiber.form.terms[fiber.normals[k]]] for k, sign in single]
         fixed = RationalMatrix.from_rows(
-            weights, ncols=fiber.outputs
+            weights, ncols=fiber.num_outputs
         ).transpose() @ self._linear_parts([k for k, _ in single])
-        carriers = Carriers(
-            self._linear_parts(self.doubled), sum(map(_is_mixed, given.groups)), given.linear
+        available = AvailableNeurons(
+            self._linear_parts(self.doubled), sum(map(_is_mixed, given.groups)), given.num_linear
         )
         return LinearPart(
-            RationalMatrix.from_rows(fiber.form.matrix, ncols=size) - fixed, carriers, fiber.domain
+            RationalMatrix.from_rows(fiber.form.matrix, ncols=size) - fixed, available, fiber.domain
         )
 
     def _linear_parts(self, chosen: Sequence[int]) -> RationalMatrix:
@@ -470,7 +470,7 @@ class Component:
         carried = self.part.dimension
         if carried is None:
             return None
-        given, m, n = self.assignment, self.fiber.outputs, self.fiber.domain.dimension
+        given, m, n = self.assignment, self.fiber.num_outputs, self.fiber.domain.dimension
         on_planes = sum(
             m * (plus + minus - 1 - _is_mixed((plus, minus))) for plus, minus in given.visible
         )
@@ -480,7 +480,10 @@ class Component:
             for plus, minus in given.groups
         )
         return (
-            carried + on_planes + in_groups + given.dead * (self.fiber.domain.bounded_dimension + m)
+            carried
+            + on_planes
+            + in_groups
+            + given.num_dead * (self.fiber.domain.bounded_dimension + m)
         )
 
     def member(self, *, seed: int | None = None) -> LayerNeurons | None:
@@ -508,7 +511,9 @@ class Component:
             normal = tuple(map(Fraction, self.fiber.normals[k]))
             total = tuple(2 * c for c in self.fiber.form.terms[self.fiber.normals[k]])
             if k in doubled:
-                difference = tuple(2 * row[doubled.index(k)] for row in found.doubled.rows())
+                difference = tuple(
+                    2 * row[doubled.index(k)] for row in found.doubled_weights.rows()
+                )
                 yield from _both_orientations(normal, total, difference, pair, rng)
             else:
                 row = normal if pair[0] else negated(normal)
@@ -522,7 +527,7 @@ class Component:
         Groups with both orientations contribute a pair form of the solution; the hyperplanes of
         other groups are arbitrary.
         """
-        nothing = (Fraction(),) * self.fiber.outputs
+        nothing = (Fraction(),) * self.fiber.num_outputs
         taken = set(self.fiber.normals)
         weights = found.pair_weights.transpose().rows()
         pairs = iter(zip(found.pair_forms.rows(), weights, strict=True))
@@ -578,9 +583,9 @@ class Component:
 
     def _dead_neurons(self, rng: Random | None) -> Iterator[tuple[Vector, Vector]]:
         """Yield row and column of the dead neurons."""
-        domain, m = self.fiber.domain, self.fiber.outputs
+        domain, m = self.fiber.domain, self.fiber.num_outputs
         inside = domain.positive_form()
-        for number in range(self.assignment.dead):
+        for number in range(self.assignment.num_dead):
             factor = Fraction(0 if rng is None else rng.randint(0, 8), 8)
             form = tuple(factor * entry for entry in inside)
             if rng is not None and domain.kind == "orthant":
@@ -594,7 +599,7 @@ class Component:
         point = self.fiber.domain.polyhedron.interior_point()
         if point is None:
             raise ArithmeticError("the domain has an interior")  # pragma: no cover
-        value = _layer_value(rows, columns, point, self.fiber.outputs)
+        value = _layer_value(rows, columns, point, self.fiber.num_outputs)
         wanted = _normal_form_value(self.fiber.form, point)
         return LayerNeurons(rows, columns, tuple(a - b for a, b in zip(wanted, value, strict=True)))
 
@@ -664,7 +669,11 @@ def layer_fiber(
     [((), 1), ((0,), 1)]
     """
     network, layer = as_network(network), expect_integer(layer, "layer")
-    if not network.is_plain or not 1 <= layer <= network.hidden_layers or layer == network.depth:
+    if (
+        not network.is_plain
+        or not 1 <= layer <= network.num_hidden_layers
+        or layer == network.depth
+    ):
         raise NetworkError("a layer of a plain stack is asked for, with weights after it")
     space = _layer_domain(domain, layer, network.widths[layer - 1])
     hidden, after = network.layers[layer - 1], network.layers[layer]

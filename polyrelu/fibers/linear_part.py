@@ -17,9 +17,9 @@ On R^n a linear neuron is constant and contributes nothing, so that r counts as 
 
 **Notation.** Each symbol of the theorem has a member of `LinearPart`:
 
-    H        carriers.doubled     the linear parts of the doubled hyperplanes
-    s        carriers.pairs       the number of pairs
-    r        _num_linear          carriers.linear; 0 on R^n
+    H        available.doubled_forms     the linear parts of the doubled hyperplanes
+    s        available.pairs       the number of pairs
+    r        _num_linear          available.linear; 0 on R^n
     t        _num_forms           s + r
     rank H   _doubled_rank
     K        _kernel              a basis of the kernel of H, as columns
@@ -54,49 +54,50 @@ from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import Vector
 from polyrelu.symmetry import LayerDomain
 
-__all__ = ["Carriers", "LinearPart", "Realisation", "random_source", "realise"]
+__all__ = ["AvailableNeurons", "LinearPart", "Realisation", "random_source", "realise"]
 
 #: Maximum number of attempts to make a form bounded below, with another step length in each.
 _MAX_ADJUSTMENTS = 64
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Carriers:
+class AvailableNeurons:
     """The neurons of the three kinds that may contribute to a linear part.
 
     These are not related to the carrier of a walk (`polyrelu.walks`), which is one neuron.
 
     Attributes
     ----------
-    doubled
+    doubled_forms
         The linear parts H of the doubled hyperplanes, one per row, n columns. Each of these
         hyperplanes has neurons of both orientations.
-    pairs
+    num_pairs
         The number s of pairs of neurons with opposite rows; each pair has a hyperplane of its own.
-    linear
+    num_linear
         The number r of linear neurons, which are nonnegative on the domain.
 
     Examples
     --------
-    >>> Carriers(RationalMatrix.from_rows([[1, -1]]), pairs=0, linear=2).doubled.shape
-    (1, 2)
+    >>> forms = RationalMatrix.from_rows([[1, -1]])
+    >>> AvailableNeurons(forms, num_pairs=0, num_linear=2)
+    <AvailableNeurons, 1 doubled hyperplane, 0 pairs, 2 linear neurons>
     """
 
-    doubled: RationalMatrix
-    pairs: int
-    linear: int
+    doubled_forms: RationalMatrix
+    num_pairs: int
+    num_linear: int
 
     def __str__(self) -> str:
         return count_text(
             [
-                (self.doubled.nrows, "doubled hyperplane"),
-                (self.pairs, "pair"),
-                (self.linear, "linear neuron"),
+                (self.doubled_forms.nrows, "doubled hyperplane"),
+                (self.num_pairs, "pair"),
+                (self.num_linear, "linear neuron"),
             ]
         )
 
     def __repr__(self) -> str:
-        return bracketed(f"Carriers, {self}")
+        return bracketed(f"AvailableNeurons, {self}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -105,9 +106,9 @@ class Realisation:
 
     Attributes
     ----------
-    doubled
-        D, the weights of the linear parts H of the doubled hyperplanes (`Carriers.doubled`), shape
-        (m, number of rows of H).
+    doubled_weights
+        D, the weights of the linear parts H of the doubled hyperplanes
+        (`AvailableNeurons.doubled_forms`), shape (m, number of rows of H).
     pair_weights
         P, the outgoing weights of the pairs, shape (m, s).
     pair_forms
@@ -122,20 +123,22 @@ class Realisation:
     --------
     >>> from polyrelu.symmetry import LayerDomain
     >>> remainder = RationalMatrix.from_rows([[1, -1]])
-    >>> carriers = Carriers(RationalMatrix.zeros(0, 2), pairs=0, linear=2)
-    >>> found = LinearPart(remainder, carriers, LayerDomain.orthant(2)).realisation()
+    >>> available = AvailableNeurons(RationalMatrix.zeros(0, 2), num_pairs=0, num_linear=2)
+    >>> found = LinearPart(remainder, available, LayerDomain.orthant(2)).realisation()
     >>> found.linear_weights @ found.linear_forms == remainder
     True
     """
 
-    doubled: RationalMatrix
+    doubled_weights: RationalMatrix
     pair_weights: RationalMatrix
     pair_forms: RationalMatrix
     linear_weights: RationalMatrix
     linear_forms: RationalMatrix
 
     def __repr__(self) -> str:
-        counts = Carriers(self.doubled.transpose(), self.pair_forms.nrows, self.linear_forms.nrows)
+        counts = AvailableNeurons(
+            self.doubled_weights.transpose(), self.pair_forms.nrows, self.linear_forms.nrows
+        )
         return bracketed(f"Realisation, {counts}")
 
 
@@ -146,7 +149,7 @@ class LinearPart:
     ----------
     remainder
         R, shape (m, n).
-    carriers
+    available
         The neurons that may contribute.
     domain
         The domain of the layer, in dimension n.
@@ -157,7 +160,7 @@ class LinearPart:
         R, shape (m, n).
     domain
         The domain of the layer.
-    carriers
+    available
         The neurons that may contribute.
 
     Examples
@@ -165,48 +168,50 @@ class LinearPart:
     >>> from polyrelu.symmetry import LayerDomain
     >>> nothing, orthant = RationalMatrix.zeros(0, 2), LayerDomain.orthant(2)
     >>> remainder = RationalMatrix.from_rows([[1, -1]])
-    >>> parts = [LinearPart(remainder, Carriers(nothing, 0, r), orthant) for r in (0, 1, 2)]
+    >>> parts = [LinearPart(remainder, AvailableNeurons(nothing, 0, r), orthant) for r in (0, 1, 2)]
     >>> [part.is_realisable for part in parts], parts[2].dimension
     ([False, False, True], 4)
     """
 
-    def __init__(self, remainder: RationalMatrix, carriers: Carriers, domain: LayerDomain) -> None:
+    def __init__(
+        self, remainder: RationalMatrix, available: AvailableNeurons, domain: LayerDomain
+    ) -> None:
         self.remainder = expect(
             remainder, RationalMatrix, "remainder", "RationalMatrix.from_rows makes one"
         )
-        self.carriers = expect(carriers, Carriers, "carriers")
+        self.available = expect(available, AvailableNeurons, "available")
         self.domain = expect(domain, LayerDomain, "domain", "LayerDomain.of makes one")
-        if {remainder.ncols, carriers.doubled.ncols} != {domain.dimension}:
+        if {remainder.ncols, available.doubled_forms.ncols} != {domain.dimension}:
             raise DomainError(
-                f"R has {remainder.ncols} columns and H has {carriers.doubled.ncols}, but the "
-                f"domain lies in R^{domain.dimension}"
+                f"R has {remainder.ncols} columns and H has {available.doubled_forms.ncols}, "
+                f"but the domain lies in R^{domain.dimension}"
             )
 
     def __repr__(self) -> str:
         m, n = self.remainder.shape
-        return bracketed(f"LinearPart, R of shape ({m}, {n}), {self.carriers}")
+        return bracketed(f"LinearPart, R of shape ({m}, {n}), {self.available}")
 
     # -- the quantities of the theorem ----------------------------------------------------------
 
     @property
     def _num_forms(self) -> int:
         """t = s + r, the number of rows of G and U."""
-        return self.carriers.pairs + self._num_linear
+        return self.available.num_pairs + self._num_linear
 
     @property
     def _num_linear(self) -> int:
         """r, the number of linear neurons that are not constant: 0 on R^n."""
-        return self.carriers.linear if self.domain.bounded_dimension else 0
+        return self.available.num_linear if self.domain.bounded_dimension else 0
 
     @cached_property
     def _doubled_rank(self) -> int:
         """The rank of H."""
-        return rank(self.carriers.doubled) if self.carriers.doubled.nrows else 0
+        return rank(self.available.doubled_forms) if self.available.doubled_forms.nrows else 0
 
     @cached_property
     def _kernel(self) -> RationalMatrix:
         """K, whose columns are a basis of the kernel of H."""
-        return kernel(self.carriers.doubled)
+        return kernel(self.available.doubled_forms)
 
     @cached_property
     def rank(self) -> int:
@@ -216,7 +221,7 @@ class LinearPart:
     @cached_property
     def _span_basis(self) -> RationalMatrix:
         """A basis of L: first a basis of the rows of H, then rows of R that complete it."""
-        rows = self.carriers.doubled.over(self.remainder)
+        rows = self.available.doubled_forms.over(self.remainder)
         return rows.take(rows=row_basis(rows))
 
     @cached_property
@@ -230,7 +235,7 @@ class LinearPart:
 
         For ρ = t this is the third condition of the theorem.
         """
-        needed = self.rank - self.carriers.pairs
+        needed = self.rank - self.available.num_pairs
         if needed <= 0:
             return True
         if self._num_linear < needed:
@@ -243,9 +248,9 @@ class LinearPart:
     @cached_property
     def is_realisable(self) -> bool:
         """Whether the neurons can contribute R."""
-        if rank(self.remainder @ self._line_kernel) > self.carriers.pairs:
+        if rank(self.remainder @ self._line_kernel) > self.available.num_pairs:
             return False
-        if self.rank <= self.carriers.pairs:
+        if self.rank <= self.available.num_pairs:
             return True
         return self.rank < self._num_forms or (self.rank == self._num_forms and self._span_suffices)
 
@@ -258,7 +263,7 @@ class LinearPart:
         lines = RationalMatrix.from_integers(
             [list(line) for line in self.domain.lines], ncols=self.domain.dimension
         )
-        return lines.transpose() @ kernel(self.carriers.doubled @ lines.transpose())
+        return lines.transpose() @ kernel(self.available.doubled_forms @ lines.transpose())
 
     @cached_property
     def dimension(self) -> int | None:
@@ -272,14 +277,14 @@ class LinearPart:
         """
         if not self.is_realisable:
             return None
-        has_pairs_or_doubled = self.carriers.pairs or self._doubled_rank
+        has_pairs_or_doubled = self.available.num_pairs or self._doubled_rank
         if self.domain.lines and self.domain.kind != "space" and has_pairs_or_doubled:
             raise DomainError(
                 "the dimension of this component is known on domains without lines and on R^n only"
             )
         strata = [size for size in self._stratum_dimensions if size is not None]
-        doubled = self.carriers.doubled.nrows - self._doubled_rank
-        constant = 0 if self._num_linear else self.carriers.linear
+        doubled = self.available.doubled_forms.nrows - self._doubled_rank
+        constant = 0 if self._num_linear else self.available.num_linear
         return max(strata) + self.remainder.nrows * (doubled + constant)
 
     @cached_property
@@ -291,11 +296,11 @@ class LinearPart:
         """
         t, rho, rank_h = self._num_forms, self.rank, self._doubled_rank
         low_rank = max((size for size, _ in self._low_rank_strata), default=None)
-        only_zero_pairs = self.carriers.pairs and not self._span_basis.nrows  # G has no row 0
+        only_zero_pairs = self.available.num_pairs and not self._span_basis.nrows  # G has no row 0
         if not self._span_suffices or only_zero_pairs:
             return low_rank, None
         bounded = self._bounded_in_span[0].nrows if self._num_linear else 0
-        forms = self.carriers.pairs * (rho + rank_h) + self._num_linear * bounded
+        forms = self.available.num_pairs * (rho + rank_h) + self._num_linear * bounded
         return low_rank, forms + self.remainder.nrows * (t - rho)
 
     @property
@@ -320,7 +325,7 @@ class LinearPart:
 
     def _realising_forms(self) -> list[Vector]:
         """Return rows of G, then of U, of a solution in the stratum of largest dimension."""
-        s, r = self.carriers.pairs, self._num_linear
+        s, r = self.available.num_pairs, self._num_linear
         basis = self._line_rows_first(self._span_basis.rows()[self._doubled_rank :])
         if r and self._span_stratum_is_larger:
             bounded = self._bounded_forms(r)
@@ -347,7 +352,7 @@ class LinearPart:
         all_lines = RationalMatrix.from_integers(
             [list(line) for line in self.domain.lines]
         ).transpose()
-        spanning = matrix.take(rows=first).over(self.carriers.doubled)
+        spanning = matrix.take(rows=first).over(self.available.doubled_forms)
         remaining = matrix.take(rows=others)
         weights = solve((spanning @ all_lines).transpose(), (remaining @ all_lines).transpose())
         if weights is None:
@@ -404,7 +409,7 @@ class LinearPart:
             if self._span_stratum_is_larger
             else self._random_wider_forms(max(self._low_rank_strata)[1], rng)
         )
-        no_zero_pair = all(any(row) for row in candidates[: self.carriers.pairs])
+        no_zero_pair = all(any(row) for row in candidates[: self.available.num_pairs])
         return candidates if self._are_realising(candidates) and no_zero_pair else forms
 
     def _random_forms_in_span(self, forms: list[Vector], rng: Random) -> list[Vector]:
@@ -412,8 +417,8 @@ class LinearPart:
 
         Rows of U are combined with nonnegative weights, so they stay bounded below.
         """
-        s = self.carriers.pairs
-        spanning, linear = [*forms, *self.carriers.doubled.rows()], forms[s:]
+        s = self.available.num_pairs
+        spanning, linear = [*forms, *self.available.doubled_forms.rows()], forms[s:]
         pairs = [
             linear_combination(spanning, _random_weights(rng, len(spanning), k, -8))
             for k in range(s)
@@ -436,7 +441,7 @@ class LinearPart:
         forms = []
         for k in range(self._num_forms):
             form = linear_combination(spanning, [_random_number(rng) for _ in spanning])
-            if k >= self.carriers.pairs:
+            if k >= self.available.num_pairs:
                 form = self._raised(form, inside)
             forms.append(form or (Fraction(),) * size)
         return forms
@@ -461,7 +466,7 @@ class LinearPart:
         """Return whether these forms occur in a solution as the rows of G and U."""
         matrix = RationalMatrix.from_rows(forms, ncols=self.domain.dimension)
         return self._weights_for(matrix) is not None and all(
-            map(self.domain.allows, forms[self.carriers.pairs :])
+            map(self.domain.allows, forms[self.available.num_pairs :])
         )
 
     def _weights_for(self, forms: RationalMatrix) -> RationalMatrix | None:
@@ -473,7 +478,7 @@ class LinearPart:
 
     def _realisation_with(self, forms: list[Vector], rng: Random | None) -> Realisation:
         """Return a solution with these forms, and with random weights if `rng` is given."""
-        n, s = self.domain.dimension, self.carriers.pairs
+        n, s = self.domain.dimension, self.available.num_pairs
         matrix = RationalMatrix.from_rows(forms, ncols=n)
         weights = self._weights_for(matrix)
         if weights is None:
@@ -483,7 +488,9 @@ class LinearPart:
         if rng is not None:
             weights = weights + _random_left_kernel(matrix @ self._kernel, weights.nrows, rng)
         on_doubled = self._doubled_weights(self.remainder - weights @ matrix, rng)
-        constant = self.carriers.linear - self._num_linear  # on R^n: constants with any weights
+        constant = (
+            self.available.num_linear - self._num_linear
+        )  # on R^n: constants with any weights
         numbers = [
             [Fraction(0) if rng is None else _random_number(rng) for _ in range(constant)]
         ] * weights.nrows
@@ -499,14 +506,16 @@ class LinearPart:
 
     def _doubled_weights(self, remaining: RationalMatrix, rng: Random | None) -> RationalMatrix:
         """Return the matrix D with D H = R - P G - X U, which is `remaining`."""
-        transposed = solve(self.carriers.doubled.transpose(), remaining.transpose())
+        transposed = solve(self.available.doubled_forms.transpose(), remaining.transpose())
         if transposed is None:
             raise ArithmeticError(
                 "what is left is not in the span of the doubled hyperplanes"
             )  # pragma: no cover
         weights = transposed.transpose()
         if rng is not None:
-            weights = weights + _random_left_kernel(self.carriers.doubled, remaining.nrows, rng)
+            weights = weights + _random_left_kernel(
+                self.available.doubled_forms, remaining.nrows, rng
+            )
         return weights
 
 

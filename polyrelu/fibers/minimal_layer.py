@@ -139,7 +139,7 @@ def simplify_layers(network: NetworkLike, domain: DomainLike = None) -> Simplifi
             "simplify_layers takes plain stacks; networks with connections that skip layers are "
             "left as they are"
         )
-    polyhedron = None if domain is None else as_domain(domain, network.inputs)
+    polyhedron = None if domain is None else as_domain(domain, network.num_inputs)
     smallest: list[bool | None] = []
     last = network.depth - 1
     for layer in range(last, 0, -1):
@@ -228,7 +228,7 @@ def _solved_orientations(fiber: LayerFiber) -> list[NeuronAssignment] | None:
         [c * entry for c in fiber.form.terms[normal] for entry in normal[:-1]]
         for normal in fiber.normals
     ]
-    size = fiber.outputs * fiber.domain.dimension
+    size = fiber.num_outputs * fiber.domain.dimension
     matrix = RationalMatrix.from_rows(terms, ncols=size).transpose()
     if rank(matrix) < len(terms):
         return None
@@ -289,6 +289,6 @@ def _likely_assignments(fiber: LayerFiber, extra: int) -> Iterator[NeuronAssignm
         for visible in (single, *(((pair,) * len(once)) for pair in ((1, 0), (0, 1)))):
             yield NeuronAssignment(visible, (), extra, 0)
     groups = tuple((1, 1) for pair in own.groups if min(pair))
-    linear = 0 if fiber.domain.kind == "space" else own.linear
+    linear = 0 if fiber.domain.kind == "space" else own.num_linear
     if sum(map(sum, once)) + 2 * len(groups) + linear == len(once) + extra:
         yield NeuronAssignment(once, groups, linear, 0)

@@ -115,7 +115,7 @@ class FiberComponent(Protocol):
         """The visible hyperplanes [w b] to which numbers in the label refer."""
 
     @property
-    def unknowns(self) -> int:
+    def num_unknowns(self) -> int:
         """The approximate number of unknowns in the equations."""
 
     def member(self, *, seed: int | None = None) -> Network:
@@ -181,10 +181,10 @@ class LayerComponent:
         return self.component.fiber.normals
 
     @property
-    def unknowns(self) -> int:
+    def num_unknowns(self) -> int:
         """The number of all rows' and columns' entries."""
         fiber = self.component.fiber
-        return fiber.width * (fiber.domain.dimension + 1 + fiber.outputs)
+        return fiber.width * (fiber.domain.dimension + 1 + fiber.num_outputs)
 
     def member(self, *, seed: int | None = None) -> Network:
         """Return the network with the two layers of a member of the component.
@@ -266,7 +266,7 @@ class HiddenComponent:
         return ()
 
     @property
-    def unknowns(self) -> int:
+    def num_unknowns(self) -> int:
         """The number of entries of the two layers, all of which are printed with the symbol t."""
         network = self.hidden.network
         return sum(
@@ -342,7 +342,7 @@ class Fiber:
         return f"<p>{escape(repr(self)[1:-1])}</p>{table}"
 
     def _repr_latex_(self) -> str | None:
-        if sum(part.unknowns for part in self.components) > _MAX_UNKNOWNS:
+        if sum(part.num_unknowns for part in self.components) > _MAX_UNKNOWNS:
             return None
         parts = [_latex(part) for part in self.components]
         if None in parts:
@@ -402,7 +402,7 @@ def fiber(network: NetworkLike, domain: DomainLike = None) -> Fiber:
     'hyperplane of neuron 0 translated, neuron 1 flipped'])
     """
     network = as_network(network)
-    polyhedron = as_domain(domain, network.inputs)
+    polyhedron = as_domain(domain, network.num_inputs)
     if not network.is_plain or network.depth < 2:
         shape = network.architecture if network.is_plain else "with connections that skip layers"
         raise NetworkError(
@@ -437,7 +437,7 @@ def _layer_components(
     no_spare = fiber.width == len(fiber.normals)  # then every assignment is simple
     is_full_list = fiber.width <= _SETTINGS.max_width or no_spare or not fiber.is_simple
     listed = fiber.components() if is_full_list else fiber.simple_components()
-    entries = fiber.width * fiber.outputs * fiber.domain.dimension
+    entries = fiber.width * fiber.num_outputs * fiber.domain.dimension
     limit = max(1, min(_SETTINGS.max_visited, _SETTINGS.max_entries // entries))
     visited = list(itertools.islice(listed, limit + 1))
     others = (
@@ -456,7 +456,7 @@ def _failed_hypothesis(network: Network) -> str:
             "whole fibers are known for one hidden layer, and for two with n_0 ≥ n_1 ≥ 2, and an "
             "affine output"
         )
-    if not network.inputs >= network.widths[1] >= 2:
+    if not network.num_inputs >= network.widths[1] >= 2:
         return "with two hidden layers, whole fibers are known for n_0 ≥ n_1 ≥ 2"
     if rank(network.weight(1)) < network.widths[1]:
         return "W[1] does not have rank n_1"
@@ -468,12 +468,12 @@ def _bottleneck_fiber(network: Network) -> Fiber:
     hidden = hidden_hyperplane(network, 1)
     if hidden is not None:
         components = _hidden_components(hidden)
-        if hidden.components > _SETTINGS.max_visited:
-            listed = f"{_SETTINGS.max_visited} of {hidden.components}"
+        if hidden.num_components > _SETTINGS.max_visited:
+            listed = f"{_SETTINGS.max_visited} of {hidden.num_components}"
             return Fiber(network, components, "part", f"only {listed} sets of flips are listed")
         return Fiber(network, components, "generic", _GENERIC)
     second = layer_fiber(network, 2)
-    if not second.normals and not second.own.linear:
+    if not second.normals and not second.own.num_linear:
         return _fiber_in_parts(
             network, "the function is constant, and every first layer can make it"
         )
@@ -520,7 +520,7 @@ def _facts(component: FiberComponent) -> str:
 
 def _latex(component: FiberComponent) -> str | None:
     """Return the relations of a component for a notebook; None if they are too long."""
-    if component.unknowns > _MAX_UNKNOWNS:
+    if component.num_unknowns > _MAX_UNKNOWNS:
         return None
     try:
         return component.conditions()._repr_latex_()

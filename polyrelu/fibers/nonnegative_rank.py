@@ -31,7 +31,7 @@ from polyrelu.exact import (
     row_basis,
 )
 from polyrelu.exact.vectors import dot
-from polyrelu.fibers.linear_part import Carriers, LinearPart
+from polyrelu.fibers.linear_part import AvailableNeurons, LinearPart
 from polyrelu.support.arguments import expect
 from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Vector
@@ -195,7 +195,7 @@ def nonnegative_column_rank(matrix: RationalMatrix) -> NonnegativeRank:
     needed = len(rows) + (pointing is None)
     nothing = RationalMatrix.zeros(0, matrix.ncols)
     found = LinearPart(
-        matrix, Carriers(nothing, 0, needed), LayerDomain.orthant(matrix.ncols)
+        matrix, AvailableNeurons(nothing, 0, needed), LayerDomain.orthant(matrix.ncols)
     ).realisation()
     if found is None:
         raise ArithmeticError("no factorisation of a size that suffices")  # pragma: no cover

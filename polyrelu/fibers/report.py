@@ -154,7 +154,7 @@ def fiber_latex(fiber: Fiber, remarks: Sequence[str] = ()) -> str:
 def _component_latex(number: int, part: FiberComponent) -> Iterator[str]:
     """Yield the lines of a subsection for one component."""
     yield rf"\subsection*{{Component {number}: {_escaped(_component_line(part))}}}"
-    size = part.unknowns
+    size = part.num_unknowns
     if size > _SETTINGS.max_unknowns:
         yield f"{size} unknowns; the equations are left out."
         return

@@ -51,7 +51,7 @@ def draft_of_stack(format_: str, layers: Sequence[Affine]) -> Draft:
 
     >>> import numpy as np
     >>> draft = draft_of_stack("example", [Affine("layer 1", np.eye(2), np.zeros(2), True)])
-    >>> draft.steps, draft.numbers
+    >>> draft.steps, draft.num_stored
     (['affine [1, 2]', 'relu [1, 2]'], 6)
     """
     if not layers:
@@ -78,7 +78,7 @@ def draft_of_stack(format_: str, layers: Sequence[Affine]) -> Draft:
         graph,
         steps=steps,
         dtypes=types,
-        numbers=sum(array.size for array in arrays),
+        num_stored=sum(array.size for array in arrays),
         input_shapes=[(1, layers[0].weight.shape[0])],
         arithmetic=next(iter(types)) if len(types) == 1 and types <= BOUNDED else "",
     )
@@ -97,7 +97,7 @@ def draft_of_pairs(format_: str, pairs: Sequence[tuple[Array, Array]], notes: li
         steps=[f"affine [{weight.shape[0]}, {weight.shape[1]}]" for weight, _ in pairs],
         dtypes=dtypes,
         notes=notes,
-        numbers=sum(array.size for array in arrays),
+        num_stored=sum(array.size for array in arrays),
         arithmetic="float64" if dtypes == {"float64"} else "float32",
     )
 

@@ -89,7 +89,7 @@ def float_outputs(network: NetworkLike, x: Sequence[Rational]) -> FloatOutputs:
     ('numpy float32, layer by layer', 3.333333)
     """
     imported = as_imported(network)
-    exact = as_point(x, imported.network.inputs)
+    exact = as_point(x, imported.network.num_inputs)
     dtype = imported.arithmetic if imported.arithmetic in ("float32", "float64") else "float64"
     with np.errstate(all="ignore"):
         point = np.array([_nearest(entry, dtype) for entry in exact], dtype=dtype)
@@ -127,7 +127,7 @@ def _runtime_outputs(imported: Imported, point: NDArray[Any]) -> NDArray[Any] | 
     present = [
         computed[name]
         for name in names
-        if name in computed and computed[name].size == imported.network.outputs
+        if name in computed and computed[name].size == imported.network.num_outputs
     ]
     return present[-1] if present else None
 
@@ -144,5 +144,5 @@ def _layer_by_layer(network: Network, point: NDArray[Any]) -> NDArray[Any]:
             sums = np.zeros_like(z)
             np.add.at(sums, rows, products)
             z = z + sums
-        activations.append(np.maximum(z, 0) if number <= network.hidden_layers else z)
+        activations.append(np.maximum(z, 0) if number <= network.num_hidden_layers else z)
     return activations[-1]

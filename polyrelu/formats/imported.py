@@ -60,7 +60,7 @@ class Draft:
     caveats
         Everything that makes the network another function than a user may expect: operations that
         were stripped, assumed or left out.
-    numbers
+    num_stored
         Number of stored numbers that enter the function.
     input_shapes
         The shape of each input.
@@ -82,7 +82,7 @@ class Draft:
     rounding: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     caveats: list[str] = field(default_factory=list)
-    numbers: int = 0
+    num_stored: int = 0
     input_shapes: list[tuple[int, ...]] = field(default_factory=list)
     arithmetic: str = "float32"
     bounded: set[str] = field(default_factory=lambda: {"float32", "float64"})
@@ -99,9 +99,9 @@ class Comparison:
         Name and version of the runtime; empty if nothing was compared.
     reason
         The reason why nothing was compared; empty if values were compared.
-    points
+    num_points
         Number of points.
-    values
+    num_values
         Number of values of the file that were compared at each point.
     worst
         The largest ratio |runtime - exact| / (proved error bound) over all entries of all values.
@@ -114,17 +114,17 @@ class Comparison:
 
     runtime: str = ""
     reason: str = ""
-    points: int = 0
-    values: int = 0
+    num_points: int = 0
+    num_values: int = 0
     worst: float = 0.0
 
     def __str__(self) -> str:
         if self.reason:
             return f"not compared: {self.reason}"
         return (
-            f"{self.values} values of the file agree with {self.runtime} at {self.points} points, "
-            "within the proved bound on its rounding (the largest difference is "
-            f"{self.worst:.2g} of the bound)"
+            f"{self.num_values} values of the file agree with {self.runtime} at "
+            f"{self.num_points} points, within the proved bound on its rounding (the "
+            f"largest difference is {self.worst:.2g} of the bound)"
         )
 
     def __repr__(self) -> str:
@@ -156,7 +156,7 @@ class Imported:
         Name of the file without its folder; empty for an object.
     source_sha256
         SHA-256 hash of the file in hexadecimal; empty for an object.
-    numbers
+    num_stored
         Number of stored numbers that enter the function.
     comparison
         The agreement with the format's own runtime.
@@ -188,7 +188,7 @@ class Imported:
     caveats: tuple[str, ...] = field(default=())
     source: str = ""
     source_sha256: str = ""
-    numbers: int = 0
+    num_stored: int = 0
     comparison: Comparison = field(default_factory=lambda: Comparison(reason="not asked for"))
     graph: Graph | None = field(default=None, repr=False, compare=False)
     arithmetic: str = "float32"

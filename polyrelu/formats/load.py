@@ -318,7 +318,7 @@ def _import_draft(path: str | Path, draft: Draft, options: ReadOptions) -> Impor
         rounding="; ".join(sorted(draft.rounding)) or "none",
         notes=tuple(map(_printable, dict.fromkeys(draft.notes))),
         caveats=tuple(map(_printable, dict.fromkeys(draft.caveats))),
-        numbers=draft.numbers,
+        num_stored=draft.num_stored,
         comparison=comparison,
         graph=draft.graph,
         arithmetic=draft.arithmetic,

@@ -78,7 +78,7 @@ def read_native(path: Path, options: ReadOptions | None = None) -> Draft:
         network=network,
         steps=steps,
         dtypes={"exact rationals"},
-        numbers=network.parameters,
+        num_stored=network.num_parameters,
     )
 
 

@@ -74,7 +74,7 @@ def read_nnet(path: Path, options: ReadOptions) -> Draft:
         # A runtime of another float type would have rounded the decimals differently.
         draft.arithmetic, draft.bounded = options.rounding.text, {options.rounding.text}
     draft.steps = [f"affine [{outputs}, {inputs}]" for inputs, outputs in header.shapes]
-    draft.numbers = sum(outputs * (inputs + 1) for inputs, outputs in header.shapes)
+    draft.num_stored = sum(outputs * (inputs + 1) for inputs, outputs in header.shapes)
     _normalise(text, header, layers, options, draft)
     draft.network = from_arrays(
         (RationalMatrix.from_rows(layer.weights), RationalMatrix.column(layer.biases))
@@ -232,7 +232,7 @@ class _Header:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def inputs(self) -> int:
+    def num_inputs(self) -> int:
         """The number of inputs."""
         return self.shapes[0][0]
 
@@ -338,7 +338,7 @@ def _normalise(
     if options.normalisation in ("inputs", "both"):
         _fold_inputs(layers[0], means[:-1], ranges[:-1])
         draft.steps[0] += " with (x - mean) / range folded in"
-        draft.numbers += 2 * header.inputs
+        draft.num_stored += 2 * header.num_inputs
         draft.caveats.append(
             "the normalisation of the inputs, (x - mean) / range, is folded into the first layer"
         )
@@ -349,7 +349,7 @@ def _normalise(
     if options.normalisation in ("outputs", "both"):
         _fold_outputs(layers[-1], means[-1], ranges[-1])
         draft.steps[-1] += " with y · range + mean folded in"
-        draft.numbers += 2
+        draft.num_stored += 2
         draft.caveats.append(
             "the normalisation of the outputs, y · range + mean, is folded into the last layer"
         )
@@ -387,7 +387,7 @@ def _check_ranges(text: _Lines, header: _Header, ranges: list[Fraction]) -> None
     """Raise an error if a range is 0."""
     if 0 in ranges:
         number = ranges.index(Fraction(0))
-        place = f"input {number}" if number < header.inputs else "the outputs"
+        place = f"input {number}" if number < header.num_inputs else "the outputs"
         raise text.fail(
             f"the range of {place} is 0, so nothing can be normalised", header.ranges.line
         )

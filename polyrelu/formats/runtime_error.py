@@ -145,7 +145,7 @@ def runtime_error(
     """
     imported = as_imported(network)
     exact, graph = imported.network, _operations(imported)
-    low, high = _box(domain, exact.inputs)
+    low, high = _box(domain, exact.num_inputs)
     name = imported.arithmetic if arithmetic is None else expect(arithmetic, str, "arithmetic")
     output = ranges(graph, [(low, high)], float_arithmetic(name, imported.bounded))[graph.output]
     return RuntimeErrorBound(

@@ -57,14 +57,14 @@ def affine_map_table(network: Network, active: Mask) -> tuple[int, BigIntegers]:
     """
     network = expect(network, Network, "network", READ)
     active = expect(active, np.ndarray, "active", "np.array(patterns, dtype=bool) makes one")
-    count = sum(network.widths[1 : network.hidden_layers + 1])
+    count = sum(network.widths[1 : network.num_hidden_layers + 1])
     if active.ndim != 2 or active.shape[1] != count:
         raise NetworkError(f"patterns of shape {active.shape} for {count} hidden neurons")
     if active.dtype != np.bool_:
         raise NetworkError(f"patterns must be an array of truth values, not of {active.dtype}")
     groups = list(_groups(network, active))
     denominator = math.lcm(*(maps.denominator for _, maps in groups))
-    table = np.empty((len(active), network.outputs, network.inputs + 1), dtype=object)
+    table = np.empty((len(active), network.num_outputs, network.num_inputs + 1), dtype=object)
     for rows, maps in groups:
         factor = denominator // maps.denominator
         numerators = np.array(maps.integer_rows(), dtype=object) * factor
@@ -110,9 +110,9 @@ def output_derivative(
     """
     network = expect(network, Network, "network", READ)
     neuron = expect(neuron, NeuronId, "neuron", "NeuronId(layer, index) makes one")
-    need_pattern(signs, network.widths[1 : network.hidden_layers + 1])
+    need_pattern(signs, network.widths[1 : network.num_hidden_layers + 1])
     if not (
-        1 <= neuron.layer <= network.hidden_layers
+        1 <= neuron.layer <= network.num_hidden_layers
         and 0 <= neuron.index < network.widths[neuron.layer]
     ):
         raise IndexError(f"the network has no hidden neuron {neuron.index} in layer {neuron.layer}")
@@ -124,7 +124,7 @@ def output_derivative(
         for block in layer.blocks:
             if block.source in derivatives:
                 derivative = derivative + block @ derivatives[block.source]
-        if number <= network.hidden_layers:
+        if number <= network.num_hidden_layers:
             derivative = derivative.scale_rows([int(sign > 0) for sign in signs.layers[number - 1]])
         derivatives[number] = derivative
     return derivatives[network.depth]
@@ -132,18 +132,20 @@ def output_derivative(
 
 def _groups(network: Network, active: Mask) -> Iterator[tuple[Indices, RationalMatrix]]:
     """Groups of patterns with the same first layers: their row numbers, and their maps stacked."""
-    source = RationalMatrix.identity(network.inputs).beside(RationalMatrix.zeros(network.inputs, 1))
-    starts = np.cumsum([0, *network.widths[1 : network.hidden_layers + 1]])
+    source = RationalMatrix.identity(network.num_inputs).beside(
+        RationalMatrix.zeros(network.num_inputs, 1)
+    )
+    starts = np.cumsum([0, *network.widths[1 : network.num_hidden_layers + 1]])
     waiting = [(np.arange(len(active)), [source])]
     while waiting:
         rows, activations = waiting.pop()
         number = len(activations)
         z = network.layer_forms(number, activations)
-        if number > network.hidden_layers:
+        if number > network.num_hidden_layers:
             yield rows, _repeated(z, len(rows))
             continue
         masks = active[rows][:, starts[number - 1] : starts[number]]
-        if number == network.hidden_layers:
+        if number == network.num_hidden_layers:
             yield rows, _outputs(network, z, activations, masks)
             continue
         distinct, which = np.unique(masks, axis=0, return_inverse=True)

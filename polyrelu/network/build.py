@@ -78,12 +78,12 @@ def with_output_at_zero_of(network: Network, model: Network) -> Network:
         expect(network, Network, "network", READ),
         expect(model, Network, "model", READ),
     )
-    if (network.inputs, network.outputs) != (model.inputs, model.outputs):
+    if (network.num_inputs, network.num_outputs) != (model.num_inputs, model.num_outputs):
         raise NetworkError(
-            f"a network from R^{network.inputs} to R^{network.outputs}, "
-            f"but the model maps R^{model.inputs} to R^{model.outputs}"
+            f"a network from R^{network.num_inputs} to R^{network.num_outputs}, "
+            f"but the model maps R^{model.num_inputs} to R^{model.num_outputs}"
         )
-    zero = [0] * network.inputs
+    zero = [0] * network.num_inputs
     correction = RationalMatrix.column(
         [a - b for a, b in zip(model(zero), network(zero), strict=True)]
     )

@@ -127,7 +127,7 @@ class Network:
 
     Attributes
     ----------
-    inputs
+    num_inputs
         The number of inputs n_0.
     layers
         The L layers; with ``last="affine"`` the final one is the affine output.
@@ -146,15 +146,15 @@ class Network:
     ((2, 2, 1), (Fraction(-3, 2),))
     """
 
-    inputs: int
+    num_inputs: int
     layers: tuple[Layer, ...]
     last: Last = "affine"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "inputs", expect_integer(self.inputs, "inputs"))
+        object.__setattr__(self, "num_inputs", expect_integer(self.num_inputs, "num_inputs"))
         for layer in expect(self.layers, tuple, "layers", "from_arrays takes pairs (W, b)"):
             expect(layer, Layer, "layers", "from_arrays takes pairs (W, b)")
-        if self.inputs < 1 or not self.layers:
+        if self.num_inputs < 1 or not self.layers:
             raise NetworkError("a network needs at least one input and one layer")
         _need_last(self.last)
         if self.depth > DEPTH_LIMIT or max(self.widths) > WIDTH_LIMIT:
@@ -179,15 +179,15 @@ class Network:
     @property
     def widths(self) -> tuple[int, ...]:
         """The number of inputs and the widths of the layers, n_0, …, n_L."""
-        return (self.inputs, *(layer.width for layer in self.layers))
+        return (self.num_inputs, *(layer.width for layer in self.layers))
 
     @property
-    def outputs(self) -> int:
+    def num_outputs(self) -> int:
         """The number of outputs n_L."""
         return self.layers[-1].width
 
     @property
-    def hidden_layers(self) -> int:
+    def num_hidden_layers(self) -> int:
         """The number of layers followed by a ReLU."""
         return self.depth - (self.last == "affine")
 
@@ -212,7 +212,7 @@ class Network:
         return Architecture(self.widths, self.last)
 
     @property
-    def parameters(self) -> int:
+    def num_parameters(self) -> int:
         """The number of weights and biases, the zeros of the blocks included."""
         return sum(
             layer.width * (1 + sum(block.shape[1] for block in layer.blocks))
@@ -221,7 +221,7 @@ class Network:
 
     def neurons(self) -> Iterator[NeuronId]:
         """Yield all hidden neurons, layer by layer: the order of sign and pattern arrays."""
-        for number in range(1, self.hidden_layers + 1):
+        for number in range(1, self.num_hidden_layers + 1):
             yield from (NeuronId(number, i) for i in range(self.layers[number - 1].width))
 
     def weight(self, layer: int) -> RationalMatrix:
@@ -293,11 +293,11 @@ class Network:
         # Every point keeps a denominator t of its own, since a common one of many points is very
         # long: with biases times t the network maps t·x to t times its value at x.
         columns, scales = _homogeneous(
-            RationalMatrix.from_rows([expect_list(x, "points")], ncols=self.inputs)
+            RationalMatrix.from_rows([expect_list(x, "points")], ncols=self.num_inputs)
             for x in expect_list(points, "points")
         )
         outputs = self._forward(
-            RationalMatrix.from_integers(columns, ncols=self.inputs).transpose(), scales
+            RationalMatrix.from_integers(columns, ncols=self.num_inputs).transpose(), scales
         )[0][-1]
         if self.last == "relu":
             outputs = outputs.relu()
@@ -333,7 +333,7 @@ class Network:
             First the points themselves, then a matrix of shape (n_ℓ, number of points) for each
             hidden layer.
         """
-        return self._at(points)[1][: self.hidden_layers + 1]
+        return self._at(points)[1][: self.num_hidden_layers + 1]
 
     def _at(
         self, points: Sequence[Sequence[Rational]]
@@ -341,7 +341,7 @@ class Network:
         """Preactivations and activations at points."""
         rows = [expect_list(x, "points") for x in expect_list(points, "points")]
         return self._forward(
-            RationalMatrix.from_rows(rows, ncols=self.inputs).transpose(), [1] * len(rows)
+            RationalMatrix.from_rows(rows, ncols=self.num_inputs).transpose(), [1] * len(rows)
         )
 
     def _forward(
@@ -352,8 +352,8 @@ class Network:
         The points t·x are the columns, the numbers t > 0 the scales. The result is t times the
         preactivations and activations at x.
         """
-        if columns.nrows != self.inputs:
-            raise NetworkError(f"a point needs {self.inputs} coordinates, got {columns.nrows}")
+        if columns.nrows != self.num_inputs:
+            raise NetworkError(f"a point needs {self.num_inputs} coordinates, got {columns.nrows}")
         activations, preactivations = [columns], list[RationalMatrix]()
         scale = RationalMatrix.from_integers([list(scales)], ncols=len(scales))
         for layer in self.layers:
@@ -377,7 +377,7 @@ class Network:
         SignVector
             The signs of the preactivations.
         """
-        columns = self.preactivations([expect_list(x, "x")])[: self.hidden_layers]
+        columns = self.preactivations([expect_list(x, "x")])[: self.num_hidden_layers]
         return SignVector(tuple(tuple(int(s) for s in z.signs()[:, 0]) for z in columns))
 
     def affine_map(self, signs: ActivationPattern | SignVector) -> AffineMap:
@@ -424,8 +424,10 @@ class Network:
         NetworkError
             A pattern has other layers or widths than the network.
         """
-        hidden = self.widths[1 : self.hidden_layers + 1]
-        source = RationalMatrix.identity(self.inputs).beside(RationalMatrix.zeros(self.inputs, 1))
+        hidden = self.widths[1 : self.num_hidden_layers + 1]
+        source = RationalMatrix.identity(self.num_inputs).beside(
+            RationalMatrix.zeros(self.num_inputs, 1)
+        )
         known: dict[tuple[tuple[int, ...], ...], RationalMatrix] = {}
         for signs in patterns:
             need_pattern(signs, hidden)
@@ -433,16 +435,18 @@ class Network:
             on = tuple(tuple(int(s > 0) for s in layer) for layer in signs.layers)
             for number in range(1, self.depth + 1):
                 prefix = on[:number]
-                forms = known.get(prefix) if number < self.hidden_layers else None
+                forms = known.get(prefix) if number < self.num_hidden_layers else None
                 if forms is None:
                     forms = self.layer_forms(number, activations)
-                    if number <= self.hidden_layers:
+                    if number <= self.num_hidden_layers:
                         forms = forms.scale_rows(prefix[-1])
-                    if number < self.hidden_layers:
+                    if number < self.num_hidden_layers:
                         known[prefix] = forms
                 activations.append(forms)
             last = activations[-1]
-            yield AffineMap(last.take(columns=range(self.inputs)), last.take(columns=[self.inputs]))
+            yield AffineMap(
+                last.take(columns=range(self.num_inputs)), last.take(columns=[self.num_inputs])
+            )
 
     def layer_forms(self, number: int, activations: Sequence[RationalMatrix]) -> RationalMatrix:
         """Compute the preactivations of a layer as affine forms in the input.
@@ -472,7 +476,7 @@ class Network:
             raise NetworkError(
                 f"layer {number} needs the activations of {number} layers, got {given}"
             )
-        z = RationalMatrix.zeros(layer.width, self.inputs).beside(layer.bias)
+        z = RationalMatrix.zeros(layer.width, self.num_inputs).beside(layer.bias)
         for block in layer.blocks:
             z = z + block @ activations[block.source]
         return z
@@ -522,18 +526,18 @@ class Network:
         for number in expect(changed, dict, "changed", "it maps numbers to layers"):
             self._layer(number)
         layers = tuple(changed.get(number, layer) for number, layer in enumerate(self.layers, 1))
-        return Network(self.inputs, layers, self.last)
+        return Network(self.num_inputs, layers, self.last)
 
     def __str__(self) -> str:
         shape = str(self.architecture) if self.is_plain else f"{self.widths} with skip connections"
-        return f"Network {shape}, {self.parameters} parameters, sha256 {self.sha256[:12]}…"
+        return f"Network {shape}, {self.num_parameters} parameters, sha256 {self.sha256[:12]}…"
 
     def __repr__(self) -> str:
         if self.depth <= _SHOWN:
             return f"<{self}>"
-        ends = count_text([(self.inputs, "input"), (self.outputs, "output")])
+        ends = count_text([(self.num_inputs, "input"), (self.num_outputs, "output")])
         return bracketed(
-            f"Network of {self.depth} layers, {ends}, {self.parameters} parameters, "
+            f"Network of {self.depth} layers, {ends}, {self.num_parameters} parameters, "
             f"sha256 {self.sha256[:12]}…"
         )
 
@@ -666,7 +670,7 @@ def _stored(layer: Layer) -> int:
     """The count of stored numbers: all entries of dense blocks, nonzero entries of sparse ones."""
     blocks = (block.entries for block in layer.blocks)
     return layer.width + sum(
-        e.count if isinstance(e, SparseMatrix) else e.nrows * e.ncols for e in blocks
+        e.num_nonzeros if isinstance(e, SparseMatrix) else e.nrows * e.ncols for e in blocks
     )
 
 
@@ -682,6 +686,6 @@ def _homogeneous(points: Iterable[RationalMatrix]) -> tuple[list[list[int]], lis
 @lru_cache(maxsize=64)
 def _sha256(network: Network) -> str:
     digest = hashlib.sha256()
-    for line in canonical_lines(network.inputs, network.layers, network.last):
+    for line in canonical_lines(network.num_inputs, network.layers, network.last):
         digest.update(line)
     return digest.hexdigest()

@@ -54,15 +54,15 @@ def to_document(network: Network) -> dict[str, Any]:
     [{'from': 0, 'rows': ['1 2']}]
     """
     network = expect(network, Network, "network", READ)
-    if network.parameters > PARAMETER_LIMIT:
+    if network.num_parameters > PARAMETER_LIMIT:
         raise NetworkError(
-            f"{network.parameters} weights and biases with the zeros of convolutions, "
+            f"{network.num_parameters} weights and biases with the zeros of convolutions, "
             f"which a network file spells out; it holds {PARAMETER_LIMIT}"
         )
     return {
         "format": FORMAT,
         "version": VERSION,
-        "inputs": network.inputs,
+        "inputs": network.num_inputs,
         "layers": [_layer_document(layer) for layer in network.layers],
         "last": network.last,
     }
@@ -88,7 +88,7 @@ def canonical_bytes(network: Network) -> bytes:
     ['inputs 2', 'layer 1 2', 'bias 0', 'from 0']
     """
     network = expect(network, Network, "network", READ)
-    return b"".join(canonical_lines(network.inputs, network.layers, network.last))
+    return b"".join(canonical_lines(network.num_inputs, network.layers, network.last))
 
 
 def from_document(document: object) -> Network:

@@ -417,7 +417,7 @@ class Canvas:
         are not all inputs: the coordinates of a slice need not be orthogonal.
         """
         lengths = [high - low for low, high in limits[: self.view.dimension]]
-        similar = max(lengths) <= 5 * min(lengths) and self.view.inputs == self.view.dimension
+        similar = max(lengths) <= 5 * min(lengths) and self.view.num_inputs == self.view.dimension
         if self.space:
             sides = lengths if similar else [1.0] * len(lengths)
             if len(limits) > len(sides):

@@ -129,7 +129,7 @@ class Clipped:
             )
         self.cells, self.view = cells, view
         self._sides = view.sides
-        rows = [*view.axes, cells.network.inputs]
+        rows = [*view.axes, cells.network.num_inputs]
         self._embedding = cells.frame.embedding.take(rows=rows).integer_rows()
         self._strip, self._lines = _strip_of(cells, view)
         #: The corners of the generators so far, by the number of the generator.
@@ -149,7 +149,7 @@ class Clipped:
     @classmethod
     def for_picture(cls, cells: PolyhedralComplex, view: View) -> Clipped:
         """Return clipped cells, exact in small networks and within an invisible error in large."""
-        return cls(cells, view, exact=cells.network.parameters <= _EXACT_PARAMETERS)
+        return cls(cells, view, exact=cells.network.num_parameters <= _EXACT_PARAMETERS)
 
     def cell(self, dimension: int, index: int) -> list[Point]:
         """Return the part of a cell of dimension 0, 1 or 2 inside the box.

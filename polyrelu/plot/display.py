@@ -54,8 +54,8 @@ def svg_of(thing: object) -> str:
 
 def _check_size(cells: PolyhedralComplex) -> None:
     """Raise an error for a complex that has too many regions."""
-    if cells.regions > _SHOWN_REGIONS:
-        raise DomainError(f"{cells.regions} regions are too many for a picture in a notebook")
+    if cells.num_regions > _SHOWN_REGIONS:
+        raise DomainError(f"{cells.num_regions} regions are too many for a picture in a notebook")
 
 
 def _draw_complex(cells: PolyhedralComplex) -> Any:

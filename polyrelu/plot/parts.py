@@ -246,7 +246,7 @@ def paint_layers(
     cells: PolyhedralComplex, view: View, figure: Figure | None
 ) -> tuple[Figure, dict[str, int]]:
     """Return the figure of `draw_layers`, and the number of facets drawn in colour, by layer."""
-    count = cells.network.hidden_layers
+    count = cells.network.num_hidden_layers
     if not count:
         raise DomainError("the network has no hidden layer, so there are no zero sets to draw")
     columns = min(count, 4 if count > 6 else 3)
@@ -291,7 +291,7 @@ def _paint_layer(canvas: Canvas, part: Subcomplex, layer: int) -> dict[str, int]
 def paint_zero_sets(canvas: Canvas, cells: PolyhedralComplex) -> None:
     """Draw the bent hyperplanes of all layers, each cell once, in the colour of its first layer."""
     drawn = Subcomplex.closure(cells, {})
-    for layer in range(1, cells.network.hidden_layers + 1):
+    for layer in range(1, cells.network.num_hidden_layers + 1):
         paint_vanishing(canvas, cells, layer)
         part = zero_set(cells, layer)
         paint_part(canvas, part, layer_colour(layer), f"layer {layer}", without=drawn)
@@ -330,7 +330,7 @@ def paint_vanishing(canvas: Canvas, cells: PolyhedralComplex, layer: int) -> Non
 def paint_cells(canvas: Canvas, cells: PolyhedralComplex) -> None:
     """Draw regions and edges of a complex of dimension 2."""
     inside = Clipped.for_picture(cells, canvas.view)
-    regions = list(inside.cells_in_box(2, range(cells.regions)))
+    regions = list(inside.cells_in_box(2, range(cells.num_regions)))
     shades = _separating_colours(cells)
     canvas.polygons(
         "regions", [points for _, points in regions], [shades[index] for index, _ in regions]
@@ -340,7 +340,7 @@ def paint_cells(canvas: Canvas, cells: PolyhedralComplex) -> None:
     border = [points for _, points in exact.cells_in_box(1, np.flatnonzero(layers == 0).tolist())]
     border = [points for points in border if not exact.is_on_side(points)]
     canvas.segments("edges", border, INK, width=1.6, label="boundary of the domain")
-    for layer in range(1, cells.network.hidden_layers + 1):
+    for layer in range(1, cells.network.num_hidden_layers + 1):
         found = [
             points for _, points in inside.cells_in_box(1, np.flatnonzero(layers == layer).tolist())
         ]
@@ -433,9 +433,9 @@ def edge_layers(cells: PolyhedralComplex) -> NDArray[np.int64]:
     """
     found = np.zeros(cells.size(cells.dimension - 1), dtype=np.int64)
     offsets, facets = cells.facets(cells.dimension)
-    owners = np.repeat(np.arange(cells.regions), np.diff(offsets))
+    owners = np.repeat(np.arange(cells.num_regions), np.diff(offsets))
     layers = np.array([neuron.layer for neuron in cells.neurons], dtype=np.int64)
-    for layer in range(cells.network.hidden_layers, 0, -1):
+    for layer in range(cells.network.num_hidden_layers, 0, -1):
         columns = layers == layer
         zero = cells.signs(cells.dimension - 1)[:, columns][facets] == 0
         bends = zero & (cells.signs(cells.dimension)[:, columns][owners] != 0)
@@ -480,10 +480,10 @@ def boundary_in_domain(part: Subcomplex) -> Subcomplex:
 def _separating_colours(cells: PolyhedralComplex) -> list[str]:
     """Return light colours for the regions, different for neighbours as far as there are enough."""
     graph = nx.Graph()
-    graph.add_nodes_from(range(cells.regions))
+    graph.add_nodes_from(range(cells.num_regions))
     graph.add_edges_from(cells.adjacency().tolist())
     numbers = nx.greedy_color(graph, strategy="largest_first")
-    return [pale_colour(numbers[index]) for index in range(cells.regions)]
+    return [pale_colour(numbers[index]) for index in range(cells.num_regions)]
 
 
 def _view(cells: PolyhedralComplex, dimensions: Sequence[int], box: Box | None) -> View:

@@ -157,7 +157,7 @@ def picture(
     _check(network, what, output)
     level = as_point([level], 1, "the level")[0]
     new_figure(1, 1)  # raises an error before any work if matplotlib is missing
-    network, polyhedron, view = _in_frame(network, slice_or_domain(domain, network.inputs), box)
+    network, polyhedron, view = _in_frame(network, slice_or_domain(domain, network.num_inputs), box)
     check_view(view)
     what = what or _DEFAULT_KINDS[view.dimension]
     if view.dimension not in KINDS[what]:
@@ -171,7 +171,9 @@ def picture(
         canvas = Canvas(view)
         if what == "boundary":
             paint_boundary(
-                canvas, decision_boundary(network, polyhedron, progress=progress), network.outputs
+                canvas,
+                decision_boundary(network, polyhedron, progress=progress),
+                network.num_outputs,
             )
         else:
             name = f"level set: output {output} = {level}"
@@ -204,7 +206,7 @@ def _in_frame(
     return (
         flat.network,
         polyhedron,
-        replace(view, inputs=network.inputs, names=flat.axes, linear=flat.linear),
+        replace(view, num_inputs=network.num_inputs, names=flat.axes, linear=flat.linear),
     )
 
 
@@ -262,7 +264,7 @@ def surface(
     network = as_network(network)
     _check(network, what, output)
     level = as_point([level], 1, "the level")[0]
-    polyhedron = slice_or_domain(domain, network.inputs)
+    polyhedron = slice_or_domain(domain, network.num_inputs)
     if isinstance(polyhedron, Slice):
         network, polyhedron, _, _ = on_axes(network, polyhedron)
     if box is not None:
@@ -276,7 +278,7 @@ def surface(
     cells = require_complete(canonical_complex(network, polyhedron, progress=progress))
     if what == "weights":
         return breakpoint_complex(cells).bends_of(output)
-    layers = range(1, network.hidden_layers + 1)
+    layers = range(1, network.num_hidden_layers + 1)
     return reduce(or_, (zero_set(cells, layer) for layer in layers), Subcomplex.closure(cells, {}))
 
 
@@ -292,8 +294,10 @@ def _check(network: Network, what: str | None, output: int) -> None:
     if what is not None and (not isinstance(what, str) or what not in KINDS):
         shown = str(what)[:40]
         raise DomainError(f"there is no picture {shown!r}; choose one of {', '.join(KINDS)}")
-    if not 0 <= expect_integer(output, "output") < network.outputs:
-        raise DomainError(f"there is no output {str(output)[:40]}, only 0 to {network.outputs - 1}")
+    if not 0 <= expect_integer(output, "output") < network.num_outputs:
+        raise DomainError(
+            f"there is no output {str(output)[:40]}, only 0 to {network.num_outputs - 1}"
+        )
 
 
 def _draw_complex(canvas: Canvas, cells: PolyhedralComplex, _: int) -> None:

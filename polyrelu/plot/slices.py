@@ -75,15 +75,15 @@ def on_axes(network: Network, domain: Polyhedron | Slice) -> SlicedNetwork:
     part = None
     if isinstance(domain, Slice):
         part, domain = domain, domain.domain
-    if domain.ambient_dimension != network.inputs:
+    if domain.ambient_dimension != network.num_inputs:
         raise DomainError(
             f"the domain lies in R^{domain.ambient_dimension}, the network has "
-            f"{network.inputs} inputs"
+            f"{network.num_inputs} inputs"
         )
     if domain.is_empty():
         raise DomainError("the domain is empty, so that there is nothing to draw")
     equations = domain.affine_hull()
-    axes = free_coordinates(equations, network.inputs)
+    axes = free_coordinates(equations, network.num_inputs)
     if part is not None and 0 < len(axes) == len(part.directions) <= len(SLICE_NAMES):
         linear = RationalMatrix.from_rows(part.directions).transpose()
         return _pulled_back(
@@ -91,7 +91,7 @@ def on_axes(network: Network, domain: Polyhedron | Slice) -> SlicedNetwork:
         )
     if not equations or not axes:
         return SlicedNetwork(network, domain, axes, None)
-    return _pulled_back(network, domain, axes, *_parametrised(network.inputs, equations, axes))
+    return _pulled_back(network, domain, axes, *_parametrised(network.num_inputs, equations, axes))
 
 
 def _pulled_back(
@@ -103,9 +103,9 @@ def _pulled_back(
 ) -> SlicedNetwork:
     """Return network and domain in the coordinates v of x = offset + linear v."""
     layers = tuple(_pulled_back_layer(layer, linear, offset) for layer in network.layers)
-    rows = RationalMatrix.from_integers(domain.inequalities, ncols=network.inputs + 1)
-    matrix = rows.take(columns=range(network.inputs))
-    right = rows.take(columns=[network.inputs]) - matrix @ offset
+    rows = RationalMatrix.from_integers(domain.inequalities, ncols=network.num_inputs + 1)
+    matrix = rows.take(columns=range(network.num_inputs))
+    right = rows.take(columns=[network.num_inputs]) - matrix @ offset
     kept = [
         (row, bound)
         for row, bound in zip((matrix @ linear).rows(), right.entries(), strict=True)

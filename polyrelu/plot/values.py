@@ -121,7 +121,7 @@ def lifted_regions(cells: PolyhedralComplex, inside: Clipped, output: int) -> li
     """
     denominator, maps = maps_on_hull(cells)
     found = []
-    for index, points in inside.cells_in_box(cells.dimension, range(cells.regions)):
+    for index, points in inside.cells_in_box(cells.dimension, range(cells.num_regions)):
         row = maps[index, output].tolist()
         slopes, constant = [row[axis] for axis in inside.view.axes], row[-1]
         values = [
@@ -197,5 +197,5 @@ def _check(cells: PolyhedralComplex, dimension: int, output: int) -> None:
         raise DomainError(
             f"this graph needs a domain of dimension {dimension}, not {cells.dimension}"
         )
-    if not 0 <= output < cells.network.outputs:
-        raise DomainError(f"there is no output {output}, only 0 to {cells.network.outputs - 1}")
+    if not 0 <= output < cells.network.num_outputs:
+        raise DomainError(f"there is no output {output}, only 0 to {cells.network.num_outputs - 1}")

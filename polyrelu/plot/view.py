@@ -57,7 +57,7 @@ class View:
         The lower corner of the box, one number for each axis.
     upper
         The upper corner of the box, one number for each axis.
-    inputs
+    num_inputs
         The number of inputs of the whole network; if it exceeds the number of axes, the other
         inputs depend on the axes.
     names
@@ -69,7 +69,7 @@ class View:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> view = View((0,), (Fraction(-1),), (Fraction(1, 2),), inputs=1, names=(0,))
+    >>> view = View((0,), (Fraction(-1),), (Fraction(1, 2),), num_inputs=1, names=(0,))
     >>> view.dimension, view.labels, view.caption
     (1, ('$x_{0}$',), 'box [-1, 1/2]')
     """
@@ -77,7 +77,7 @@ class View:
     axes: tuple[int, ...]
     lower: Point
     upper: Point
-    inputs: int
+    num_inputs: int
     names: tuple[Name, ...]
     linear: RationalMatrix | None = field(default=None, repr=False, compare=False)
 
@@ -109,9 +109,9 @@ class View:
         )
         if isinstance(self.names[0], str):
             terms = " + ".join(f"{name} (p{i} - p0)" for i, name in enumerate(self.names, 1))
-            return f"box {sides}, slice p0 + {terms} of R^{self.inputs}"
+            return f"box {sides}, slice p0 + {terms} of R^{self.num_inputs}"
         return f"box {sides}" + (
-            f", slice of R^{self.inputs}" if self.inputs > len(self.axes) else ""
+            f", slice of R^{self.num_inputs}" if self.num_inputs > len(self.axes) else ""
         )
 
     @property

@@ -224,7 +224,7 @@ def _search_ridges(
 def _part(search: DeepSearch) -> PartlyIdentifiable | None:
     """What Theorem D proves in part, among regular competitors if nothing is lost by that."""
     determined = search.hypotheses.determined
-    if search.deep_network.among != "regular" and determined.layers:
+    if search.deep_network.among != "regular" and determined.num_layers:
         regular = search.among_regular()
         if regular.hypotheses.determined == determined:
             search = regular
@@ -256,7 +256,7 @@ def _implies(network: Network, competitors: Among, among: Among | None) -> bool:
 
 def _may_be_deep(network: Network) -> bool:
     """Whether Theorem D is tried; the theorem for one hidden layer has weaker hypotheses."""
-    return network.last == "affine" and network.depth >= 3 and network.inputs >= 2
+    return network.last == "affine" and network.depth >= 3 and network.num_inputs >= 2
 
 
 def _theorems(network: Network, seed: int) -> Iterator[tuple[str, Among, _Prover]]:
@@ -337,6 +337,6 @@ def _reason(network: Network, attempts: list[Attempt]) -> str:
     shape = (
         "networks that end in a ReLU"
         if network.last == "relu"
-        else f"{network.hidden_layers} hidden layers"
+        else f"{network.num_hidden_layers} hidden layers"
     )
     return f"no theorem here covers {shape}, and {not_found}"

@@ -293,7 +293,7 @@ class Removal:
         layers = [*self.network.layers[: layer - 1], Layer((Block(layer - 1, weight),), bias)]
         for number, later in enumerate(self.network.layers[layer + 1 :], layer + 1):
             layers.append(Layer((Block(number - 1, later.weight),), later.bias))
-        self.network = Network(self.network.inputs, tuple(layers), self.network.last)
+        self.network = Network(self.network.num_inputs, tuple(layers), self.network.last)
 
 
 def layer_fiber_if_affordable(

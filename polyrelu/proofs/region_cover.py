@@ -87,7 +87,7 @@ def certify_regions(
     >>> from polyrelu.network import from_arrays
     >>> triangle = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
     >>> listed = certify_regions(canonical_complex(triangle))
-    >>> listed.certificate.claim.count, listed.work.nodes
+    >>> listed.certificate.claim.num_regions, listed.work.num_nodes
     (7, 13)
     """
     remedy = "canonical_complex(network, domain) and region_graph(network, domain) make them"
@@ -115,7 +115,7 @@ def certify_regions(
                     progress(work)
         except LimitReached as limit:
             return Undecided(str(limit), (), work)
-    claim = RegionsClaim(cells.network, tree.coordinates.domain, cells.regions)
+    claim = RegionsClaim(cells.network, tree.coordinates.domain, cells.num_regions)
     return RegionsListed(RegionsCertificate(claim, log, {"tool": f"polyrelu {__version__}"}), work)
 
 
@@ -253,7 +253,7 @@ class _Tree:
         self._budget.check()
         form = {column: sign * entry for column, entry in zip(*term.form, strict=True)}
         answer = self._path.prove_nonnegative(form)
-        self._work.programs += 1
+        self._work.num_programs += 1
         if not isinstance(answer, NonnegativityProof):
             raise AssertionError(
                 "a neuron with one sign on all regions of a polyhedron has it on the polyhedron"
@@ -289,10 +289,10 @@ class _Tree:
     ) -> None:
         """Add a finished node to the statistics."""
         work = self._work
-        work.nodes += 1
+        work.num_nodes += 1
         work.depth = max(work.depth, node.depth)
-        work.signs += sum(map(len, rounds))
-        work.leaves += is_leaf
+        work.num_signs += sum(map(len, rounds))
+        work.num_leaves += is_leaf
         work.closed += is_leaf / len(self._all_regions)
 
 
@@ -302,7 +302,7 @@ def _all_activations(network: Network) -> tuple[Network, Network]:
     The joint network of both has all atoms of the given network. Without hidden neurons there are
     no atoms, and the network is returned twice.
     """
-    hidden = network.layers[: network.hidden_layers]
+    hidden = network.layers[: network.num_hidden_layers]
     if not hidden:
         return network, network
     size, start, blocks = sum(layer.width for layer in hidden), 0, []
@@ -311,5 +311,5 @@ def _all_activations(network: Network) -> tuple[Network, Network]:
         blocks.append(Block(source, RationalMatrix.from_integers(rows)))
         start += layer.width
     outputs = Layer(tuple(blocks), RationalMatrix.zeros(size, 1))
-    zero = from_arrays([(RationalMatrix.zeros(size, network.inputs), [0] * size)])
-    return Network(network.inputs, (*hidden, outputs)), zero
+    zero = from_arrays([(RationalMatrix.zeros(size, network.num_inputs), [0] * size)])
+    return Network(network.num_inputs, (*hidden, outputs)), zero

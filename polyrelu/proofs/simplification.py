@@ -181,7 +181,7 @@ def simplify(network: NetworkLike, domain: DomainLike = None, *, seed: int = 0) 
             "simplify takes plain stacks, and connections of this network skip layers (so they do "
             "after leaky ReLU, max pooling or concatenation); `equivalent` takes it as it is"
         )
-    polyhedron = None if domain is None else as_domain(domain, network.inputs)
+    polyhedron = None if domain is None else as_domain(domain, network.num_inputs)
     question = _Simplification(network, polyhedron, seed)
     tried = set[Network]()
     for means, rewrite in product((_Means.INEQUALITIES, _Means.SIGNS, _Means.NONE), (True, False)):
@@ -200,7 +200,7 @@ def has_visible_redundancy(network: Network) -> bool:
 
     Large networks are not looked at.
     """
-    if network.parameters > SETTINGS.max_parameters:
+    if network.num_parameters > SETTINGS.max_parameters:
         return False
     question = _Simplification(network, None, 0)
     return bool(question.removal(_Means.SIGNS, False).removed)
@@ -210,7 +210,7 @@ class _Simplification:
     """A network on a domain."""
 
     def __init__(self, network: Network, domain: Polyhedron | None, seed: int) -> None:
-        size = network.inputs
+        size = network.num_inputs
         polyhedron = Polyhedron.universe(size) if domain is None else domain
         if polyhedron.ambient_dimension != size:
             raise DomainError(
@@ -240,8 +240,8 @@ class _Simplification:
     def _space(self) -> LayerDomain | None:
         """Return the inputs of layer 1, if they have an interior and few coordinates."""
         if self._coordinates.is_whole_space:
-            return LayerDomain.whole_space(self._network.inputs)
-        if self._coordinates.domain.equations or self._network.inputs > SETTINGS.max_inputs:
+            return LayerDomain.whole_space(self._network.num_inputs)
+        if self._coordinates.domain.equations or self._network.num_inputs > SETTINGS.max_inputs:
             return None
         return LayerDomain.of(self._domain)
 
@@ -249,8 +249,8 @@ class _Simplification:
         """Return the signs of hidden neurons that are proved on the domain by the given means."""
         if means is _Means.NONE:
             return {}
-        weight = RationalMatrix.zeros(network.outputs, network.inputs)
-        zero = from_arrays([(weight, RationalMatrix.zeros(network.outputs, 1))])
+        weight = RationalMatrix.zeros(network.num_outputs, network.num_inputs)
+        zero = from_arrays([(weight, RationalMatrix.zeros(network.num_outputs, 1))])
         joint = JointNetwork(network, zero, self._coordinates.inputs)
         found = root_signs(joint, self._coordinates).signs
         signs = {
@@ -282,7 +282,7 @@ class _Simplification:
         if log.longest > LINE_LIMIT:
             return None
         signs = sum(map(len, record.rounds))
-        work = SearchStatistics(1, 1, signs=signs, closed=1.0, route="expressions")
+        work = SearchStatistics(1, 1, num_signs=signs, closed=1.0, route="expressions")
         if signs:
             work.route = "signs"
         claim = PairClaim("equivalent", self._network, other, self._coordinates.domain)
@@ -302,7 +302,7 @@ class _Simplification:
 
     def is_smallest(self, network: Network) -> bool | None:
         """Return whether the result is a smallest network, as `Simplified` says."""
-        if network.hidden_layers == 0:
+        if network.num_hidden_layers == 0:
             return True
         asked = self._network.depth == 2 and self._network.last == "affine"
         if not asked or not self._coordinates.is_whole_space:

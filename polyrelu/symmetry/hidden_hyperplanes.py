@@ -51,7 +51,7 @@ def hidden_neurons(network: NetworkLike, layer: int) -> tuple[int, ...]:
     (0,)
     """
     network, layer = as_network(network), expect_integer(layer, "layer")
-    if not 1 <= layer < network.hidden_layers or not network.is_plain:
+    if not 1 <= layer < network.num_hidden_layers or not network.is_plain:
         return ()
     signs = network.weight(layer + 1).signs()
     if (network.bias(layer + 1).signs() > 0).any():

@@ -108,7 +108,7 @@ class _State(NamedTuple):
 
 def _inputs(network: Network) -> _State:
     """The state of the input layer, whose colours are all different."""
-    return _State([-1 - i for i in range(network.inputs)], [1] * network.inputs, 1)
+    return _State([-1 - i for i in range(network.num_inputs)], [1] * network.num_inputs, 1)
 
 
 def _next(network: Network, layer: int, before: _State, names: dict[object, int]) -> _State:

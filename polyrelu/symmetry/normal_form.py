@@ -198,13 +198,13 @@ def _live_scaled(network: Network) -> tuple[Network, list[set[int]]]:
 
     A neuron is *live* if it has a bias, or a weight on the input or on a live neuron.
     """
-    live = [set(range(network.inputs))]
+    live = [set(range(network.num_inputs))]
     for layer in range(1, network.depth + 1):
         sizes = [_incoming_size(network, layer, i, live) for i in range(network.widths[layer])]
         live.append({i for i, size in enumerate(sizes) if size})
         if layer <= _free_layers(network):
             network = rescale(network, layer, [1 / size if size else 1 for size in sizes])
-    live[-1] = set(range(network.outputs))
+    live[-1] = set(range(network.num_outputs))
     return network, live
 
 

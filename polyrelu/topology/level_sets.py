@@ -97,7 +97,7 @@ class OutputSet(Subcomplex):
     levels: tuple[Fraction, ...]
 
     @property
-    def outputs(self) -> int:
+    def num_outputs(self) -> int:
         """The number n_L of outputs."""
         return len(self.rows[0])
 
@@ -108,10 +108,10 @@ class OutputSet(Subcomplex):
     def _description(self) -> str:
         """Which points belong to the set, in words or as a formula."""
         if self.kind == "boundary":
-            return f"decision boundary of {self.outputs} outputs"
+            return f"decision boundary of {self.num_outputs} outputs"
         output = self.rows[0].index(1)
         if self.kind == "class":
-            return f"f_{output} is the largest of {self.outputs} outputs"
+            return f"f_{output} is the largest of {self.num_outputs} outputs"
         sign = {"level": "=", "sublevel": "≤", "superlevel": "≥"}[self.kind]
         return f"f_{output} {sign} {format_rational(self.levels[0])[:40]}"
 
@@ -341,7 +341,7 @@ def decision_boundary(
     (1, 3, 0)
     """
     network = as_network(network)
-    size = network.outputs
+    size = network.num_outputs
     if size == 1:
         return level_set(network, 0, domain, progress=progress)
     rows = pair_rows(size)
@@ -394,7 +394,7 @@ def decision_region(
     (1, 2, 1)
     """
     network = as_network(network)
-    size = network.outputs
+    size = network.num_outputs
     labels = max(size, 2)
     if not _is_number_below(label, labels):
         raise DomainError(f"there is no label {str(label)[:40]}, only 0 to {labels - 1}")
@@ -439,12 +439,12 @@ def extended(
     combination, bias = RationalMatrix.from_integers(rows), -RationalMatrix.column(levels)
     if network.last == "relu":
         last = Layer((Block(network.depth, combination),), bias)
-        return Network(network.inputs, (*network.layers, last), "relu")
+        return Network(network.num_inputs, (*network.layers, last), "relu")
     affine = network.layers[-1]
     blocks = [Block(block.source, combination @ block.weight) for block in affine.blocks]
     skipping = [block for block in blocks[:-1] if not block.entries.is_zero()]
     last = Layer((*skipping, blocks[-1]), combination @ affine.bias + bias)
-    return Network(network.inputs, (*network.layers[:-1], last), "relu")
+    return Network(network.num_inputs, (*network.layers[:-1], last), "relu")
 
 
 def _by_sign(
@@ -472,9 +472,11 @@ def _by_sign(
 
 def output_row(network: Network, output: int) -> list[int]:
     """Return the unit vector of an output, or raise an error if there is no such output."""
-    if not _is_number_below(output, network.outputs):
-        raise DomainError(f"there is no output {str(output)[:40]}, only 0 to {network.outputs - 1}")
-    return [int(k == output) for k in range(network.outputs)]
+    if not _is_number_below(output, network.num_outputs):
+        raise DomainError(
+            f"there is no output {str(output)[:40]}, only 0 to {network.num_outputs - 1}"
+        )
+    return [int(k == output) for k in range(network.num_outputs)]
 
 
 def _is_number_below(number: object, count: int) -> bool:
@@ -501,7 +503,7 @@ def _where(
     chosen: Callable[[Signs], Mask],
 ) -> OutputSet:
     """The cells on which the signs of T f - c, shape (number of cells, m), are chosen."""
-    polyhedron = as_domain(domain, network.inputs)
+    polyhedron = as_domain(domain, network.num_inputs)
     cells = canonical_complex(
         _with_all_directions(extended(network, rows, levels), polyhedron),
         polyhedron,
@@ -564,4 +566,4 @@ def _widened(network: Network, rows: RationalMatrix) -> Network:
             for block in layer.blocks
         )
         widened.append(Layer(tuple(blocks), layer.bias))
-    return Network(network.inputs, tuple(widened), network.last)
+    return Network(network.num_inputs, tuple(widened), network.last)

@@ -185,7 +185,7 @@ def _persistence(
 ) -> tuple[PersistenceInterval, ...]:
     """The intervals of `sign` times the output, with births and deaths of the output itself."""
     network = as_network(source)
-    polyhedron = as_domain(domain, network.inputs)
+    polyhedron = as_domain(domain, network.num_inputs)
     output_row(network, output)
     tree = _empty_tree(characteristic)
     if not polyhedron.is_bounded():
@@ -239,7 +239,7 @@ def _empty_tree(characteristic: int) -> Any:
 
 def _at_vertices(cells: PolyhedralComplex, output: int) -> list[Fraction]:
     """The values of an output at all vertices, each by the affine map of a region around it."""
-    regions = np.arange(cells.regions)
+    regions = np.arange(cells.num_regions)
     for k in range(cells.dimension, 0, -1):
         offsets, facets = cells.facets(k)
         below = np.zeros(cells.size(k - 1), dtype=np.int64)

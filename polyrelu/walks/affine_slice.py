@@ -112,12 +112,12 @@ class AffineSlice:
     ) -> None:
         network = as_network(network)
         self.network = network
-        self.point = as_point(point, network.inputs)
+        self.point = as_point(point, network.num_inputs)
         rows = [
-            as_point(row, network.inputs, f"direction {i}")
+            as_point(row, network.num_inputs, f"direction {i}")
             for i, row in enumerate(expect_list(directions, "directions"))
         ]
-        along = RationalMatrix.from_rows(rows, ncols=network.inputs)
+        along = RationalMatrix.from_rows(rows, ncols=network.num_inputs)
         if rank(along) < len(rows):
             raise DomainError(
                 "the directions are dependent (or one is 0); give directions that span the line or "
@@ -126,14 +126,14 @@ class AffineSlice:
         self.dimension = len(rows)
         self._embedding = along.transpose().beside(RationalMatrix.column(self.point))
         self.layers = [_restricted(layer, self._embedding) for layer in network.layers]
-        widths = [layer.width for layer in network.layers[: network.hidden_layers]]
+        widths = [layer.width for layer in network.layers[: network.num_hidden_layers]]
         self.offsets = (0, *accumulate(widths))
         self.num_neurons = self.offsets[-1]
         self._forms: OrderedDict[tuple[int, bytes], RationalMatrix] = OrderedDict()
         self._reads: dict[int, tuple[NDArray[np.bool_], list[tuple[int, NDArray[np.bool_]]]]] = {}
 
     def __repr__(self) -> str:
-        space = f"dimension {self.dimension} in R^{self.network.inputs}"
+        space = f"dimension {self.dimension} in R^{self.network.num_inputs}"
         return f"<AffineSlice, {space}, {count_text([(self.num_neurons, 'neuron')])}>"
 
     # -- names ----------------------------------------------------------------------------------
@@ -170,10 +170,10 @@ class AffineSlice:
             There is no such hidden neuron.
         """
         neuron = expect(neuron, NeuronId, "neuron")
-        if not 1 <= neuron.layer <= self.network.hidden_layers:
+        if not 1 <= neuron.layer <= self.network.num_hidden_layers:
             raise DomainError(
                 f"there is no hidden layer {neuron.layer}; they are 1 to "
-                f"{self.network.hidden_layers}"
+                f"{self.network.num_hidden_layers}"
             )
         width = self.network.widths[neuron.layer]
         if not 0 <= neuron.index < width:
@@ -185,7 +185,7 @@ class AffineSlice:
 
     def sign_vector(self, signs: Signs) -> SignVector:
         """Return the sign vector with the given flat signs, shape (num_neurons,)."""
-        hidden = range(1, self.network.hidden_layers + 1)
+        hidden = range(1, self.network.num_hidden_layers + 1)
         return SignVector(tuple(tuple(signs[self.layer_slice(layer)].tolist()) for layer in hidden))
 
     def embed(self, coordinates: Sequence[Rational]) -> Point:
@@ -250,7 +250,7 @@ class AffineSlice:
         """
         rows: list[IntegerRow] = []
         chosen = np.asarray(places, dtype=np.int64)
-        for layer in range(1, self.network.hidden_layers + 1):
+        for layer in range(1, self.network.num_hidden_layers + 1):
             start, stop = self.offsets[layer - 1 : layer + 1]
             inside = chosen[(chosen >= start) & (chosen < stop)] - start
             if len(inside):
@@ -265,7 +265,7 @@ class AffineSlice:
         s = as_point(coordinates, self.dimension, "the coordinates")
         column = RationalMatrix.column([*s, 1])
         signs = np.zeros(self.num_neurons, dtype=np.int8)
-        for layer in range(1, self.network.hidden_layers + 1):
+        for layer in range(1, self.network.num_hidden_layers + 1):
             signs[self.layer_slice(layer)] = (self.forms(signs, layer) @ column).signs()[:, 0]
         return signs
 
@@ -288,7 +288,7 @@ class AffineSlice:
             Flat signs, shape (num_neurons,).
         """
         beyond = at.copy()
-        for layer in range(1, self.network.hidden_layers + 1):
+        for layer in range(1, self.network.num_hidden_layers + 1):
             zeros = self.zeros_of_layer(at, layer)
             if zeros:
                 beyond[zeros] = [dot_sign(row[:-1], direction) for row in self.rows(beyond, zeros)]

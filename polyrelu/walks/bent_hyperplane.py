@@ -394,7 +394,7 @@ class BentWalk(Iterator[BentPiece]):
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, -2]), ([[1, 1]], [0])])
     >>> walk = walk_bent_hyperplane(net, NeuronId(1, 0), [0, 0], [[1, 0], [0, 1]])
-    >>> len(list(walk)), walk.statistics.steps
+    >>> len(list(walk)), walk.statistics.num_steps
     (2, 2)
     """
 
@@ -413,7 +413,7 @@ class BentWalk(Iterator[BentPiece]):
 
     def __repr__(self) -> str:
         neuron = neuron_text([self.plane.neuron(self._place)])
-        return f"<BentWalk of {neuron}, {count_text([(self.statistics.steps, 'step')])} so far>"
+        return f"<BentWalk of {neuron}, {count_text([(self.statistics.num_steps, 'step')])} so far>"
 
     def __next__(self) -> BentPiece:
         return next(self._pieces)
@@ -479,7 +479,7 @@ class BentWalk(Iterator[BentPiece]):
             return CrossingPoint(plane, cell, at, near, self._place, u), CellOnLine(
                 beyond, cell.carrier, u, None
             )
-        self.statistics.exact_continuations += 1
+        self.statistics.num_exact_continuations += 1
         star = star_around(plane, at)
         rays = star.rays_of(self._place)
         onwards = [ray for ray in rays if not np.array_equal(ray.signs, cell.signs)]

@@ -186,7 +186,7 @@ class _ByIdentity:
 def _weights_in_floats(key: _ByIdentity) -> list[_Blocks]:
     """Return the weights of hidden layers on hidden layers, shared by all walks in a network."""
     weights = []
-    for layer in key.network.layers[: key.network.hidden_layers]:
+    for layer in key.network.layers[: key.network.num_hidden_layers]:
         blocks = [
             (block.source, _dense(block.entries)) for block in layer.blocks if block.source > 0
         ]

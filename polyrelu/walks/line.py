@@ -166,7 +166,7 @@ class LineWalk(Iterator[LineCell]):
     --------
     >>> from polyrelu.network import from_arrays
     >>> walk = walk_line(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]), [-1], [1])
-    >>> [str(cell.signs) for cell in walk], walk.statistics.steps
+    >>> [str(cell.signs) for cell in walk], walk.statistics.num_steps
     (['--', '+-', '++'], 3)
     """
 
@@ -179,7 +179,9 @@ class LineWalk(Iterator[LineCell]):
     def __repr__(self) -> str:
         start = f"from t = {shortened(str(self._first))}"
         end = "" if self._last is None else f" to {shortened(str(self._last))}"
-        return f"<LineWalk {start}{end}, {count_text([(self.statistics.steps, 'step')])} so far>"
+        return (
+            f"<LineWalk {start}{end}, {count_text([(self.statistics.num_steps, 'step')])} so far>"
+        )
 
     def __next__(self) -> LineCell:
         return next(self._cells)
@@ -219,7 +221,7 @@ class LineWalk(Iterator[LineCell]):
         on = before > 0
         at[vanishing], on[vanishing], beyond[vanishing] = 0, True, -before[vanishing]
         if len(vanishing) > 1 or not line.remain_zero(np.flatnonzero(before == 0), on):
-            self.statistics.exact_continuations += 1
+            self.statistics.num_exact_continuations += 1
             beyond = line.signs_beyond(at, (1,))
         return LineEvent(line, before, at, beyond)
 
@@ -280,7 +282,7 @@ def walk_line(
     ++|- 0 None
     """
     network = as_network(network)
-    vector = as_point(direction, network.inputs, "the direction")
+    vector = as_point(direction, network.num_inputs, "the direction")
     if not any(vector):
         raise DomainError("the direction is 0; give one that leads somewhere")
     (first,) = as_point([start], 1, "the start")

@@ -43,14 +43,14 @@ class WalkStatistics:
 
     Attributes
     ----------
-    steps
+    num_steps
         Number of cells whose end the walk has searched for.
-    exact_steps
+    num_exact_steps
         Number of these searches that needed exact arithmetic.
-    fully_exact_steps
+    num_fully_exact_steps
         Number of the searches in `exact_steps` that compared the zeros of all neurons. The searches
         in unbounded cells are among them.
-    exact_continuations
+    num_exact_continuations
         Number of ends of cells beyond which the signs were computed exactly. Beyond the other ends
         exactly one neuron has another sign than on the cell.
 
@@ -60,13 +60,14 @@ class WalkStatistics:
     >>> from polyrelu.walks import walk_line
     >>> walk = walk_line(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]), [-1], [1])
     >>> len(list(walk)), walk.statistics
-    (3, WalkStatistics(steps=3, exact_steps=2, fully_exact_steps=1, exact_continuations=0))
+    (3, WalkStatistics(num_steps=3, num_exact_steps=2, num_fully_exact_steps=1,
+    num_exact_continuations=0))
     """
 
-    steps: int = 0
-    exact_steps: int = 0
-    fully_exact_steps: int = 0
-    exact_continuations: int = 0
+    num_steps: int = 0
+    num_exact_steps: int = 0
+    num_fully_exact_steps: int = 0
+    num_exact_continuations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +231,7 @@ class CellEndSearch:
         list of int
             Their places, ascending; empty if the cell is unbounded ahead.
         """
-        self._statistics.steps += 1
+        self._statistics.num_steps += 1
         self.point_beyond = None
         line = self._float_line(cell)
         if line is not None and cell.back is not None:
@@ -320,7 +321,7 @@ class CellEndSearch:
         There are none if the cell is unbounded. Neurons that have their sign on the cell at a point
         q farther on, proved in floats, need not be compared if another neuron vanishes before q.
         """
-        self._statistics.exact_steps += 1
+        self._statistics.num_exact_steps += 1
         line = cell.exact_line(self._slice)
         if guess is not None:
             q = self._point(cell, guess, guess.tau_after(guess.widest_gap()))
@@ -334,7 +335,7 @@ class CellEndSearch:
                 first = self._first_zeros(cell, line, candidates, tau_of_q)
                 if first:
                     return first
-        self._statistics.fully_exact_steps += 1
+        self._statistics.num_fully_exact_steps += 1
         return self._first_zeros(cell, line, np.flatnonzero(cell.signs), None)
 
     def _first_zeros(

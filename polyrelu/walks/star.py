@@ -151,7 +151,7 @@ def star_around(plane: AffineSlice, at: Signs) -> Star:
     """
     corners = [(1, 0), (0, 1), (-1, 0), (0, -1), (1, 0)]
     cones = [_Cone(first, last, at, ()) for first, last in pairwise(corners)]
-    for layer in range(1, plane.network.hidden_layers + 1):
+    for layer in range(1, plane.network.num_hidden_layers + 1):
         zeros = plane.zeros_of_layer(at, layer)
         if zeros:
             cones = [piece for cone in cones for piece in _refined(plane, cone, zeros)]

@@ -107,8 +107,8 @@ def claim_holds(claim: Any) -> bool:
     pair = [from_document(claim[key]["inline"]) for key in ("network", "other")]
     rows = [[int(t) for t in row.split()] for row in claim["domain"]["inequalities"]]
     equations = [[int(t) for t in row.split()] for row in claim["domain"]["equations"]]
-    domain = Polyhedron(pair[0].inputs, tuple(map(tuple, rows)), tuple(map(tuple, equations)))
-    if pair[0].inputs == 1:
+    domain = Polyhedron(pair[0].num_inputs, tuple(map(tuple, rows)), tuple(map(tuple, equations)))
+    if pair[0].num_inputs == 1:
         box = [domain.maximize([s]) for s in (-1, 1)]
         ends = [getattr(end, "value", None) for end in box]
         low, high = (None if ends[0] is None else -ends[0]), ends[1]
@@ -117,7 +117,7 @@ def claim_holds(claim: Any) -> bool:
     for _ in range(400):
         x = [
             Fraction(chance.randint(-40, 40), chance.choice((1, 4, 16)))
-            for _ in range(pair[0].inputs)
+            for _ in range(pair[0].num_inputs)
         ]
         if domain.contains(x) and pair[0](x) != pair[1](x):
             return False

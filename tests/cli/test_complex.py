@@ -91,13 +91,13 @@ def test_the_object(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
         "domain": domain,
         "dimension": cells.dimension,
         "f_vector": list(cells.f_vector),
-        "regions": cells.regions,
-        "bounded_regions": cells.bounded_regions,
+        "regions": cells.num_regions,
+        "bounded_regions": cells.num_bounded_regions,
         "lineality_dim": 0,
         "complete": True,
         "neurons": 3,
-        "decisions": cells.statistics.decisions,
-        "exact_decisions": cells.statistics.exact_decisions,
+        "decisions": cells.statistics.num_decisions,
+        "exact_decisions": cells.statistics.num_exact_decisions,
         "self_check": None,
         "output": None,
         "breakpoint_facets": int(breakpoint_complex(cells).visible.sum()),
@@ -117,7 +117,7 @@ def test_the_text(capsys: pytest.CaptureFixture[str]) -> None:
     cells = canonical_complex(SMALL)
     assert lines["f_vector"] == " ".join(map(str, cells.f_vector))
     assert (lines["regions"], lines["complete"], lines["domain"]) == (
-        str(cells.regions),
+        str(cells.num_regions),
         "True",
         "R^n",
     )
@@ -185,7 +185,7 @@ def check_document(cells: PolyhedralComplex, document: dict[str, Any]) -> None:
         assert [facet for facets in part["facets"] for facet in facets] == entries.tolist()
     vertices = [tuple(map(Fraction, point)) for point in document["vertices"]]
     directions = [tuple(map(int, direction)) for direction in document["directions"]]
-    assert len(document["regions"]) == cells.regions
+    assert len(document["regions"]) == cells.num_regions
     for index, region in enumerate(document["regions"]):
         points, rays = cells.vertices_and_rays(Cell(cells.dimension, index))
         assert [vertices[number] for number in region["vertices"]] == points
@@ -198,7 +198,7 @@ def check_csv(cells: PolyhedralComplex, name: str) -> None:
     with Path(name).open(newline="") as file:
         rows = list(csv.DictReader(file))
     facets = np.diff(cells.facets(cells.dimension)[0]).tolist()
-    assert len(rows) == cells.regions
+    assert len(rows) == cells.num_regions
     for index, row in enumerate(rows):
         point = [Fraction(entry) for entry in row["interior_point"].split()]
         assert cells.locate(point) == Cell(cells.dimension, index)
@@ -248,7 +248,7 @@ def test_signs_are_written_in_one_form(capsys: pytest.CaptureFixture[str]) -> No
 def test_files_agree_with_the_library(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for network, domain in samples():
         save(network, "some.json")
-        cells = canonical_complex(network, parse_domain(domain, network.inputs))
+        cells = canonical_complex(network, parse_domain(domain, network.num_inputs))
         for suffix in ("json", "csv", "graphml"):
             found = run(capsys, "some.json", "--domain", domain, "-o", f"cells.{suffix}")
             assert found["output"] == f"cells.{suffix}"
@@ -437,7 +437,7 @@ def truncated(network: Network, neurons: int) -> Network:
         neurons -= len(rows)
         if neurons == 0:
             break
-    return Network(network.inputs, tuple(layers), "relu")
+    return Network(network.num_inputs, tuple(layers), "relu")
 
 
 def test_ctrl_c_in_a_large_network() -> None:
@@ -461,7 +461,7 @@ def test_ctrl_c_in_a_large_network() -> None:
     assert 27 <= found["neurons"] < 52
     cells = canonical_complex(truncated(network, found["neurons"]))
     assert found["f_vector"] == list(cells.f_vector)
-    assert found["bounded_regions"] == cells.bounded_regions
+    assert found["bounded_regions"] == cells.num_bounded_regions
 
 
 @pytest.mark.parametrize("suffix", ["json", "csv", "graphml"])
@@ -523,7 +523,7 @@ def check_interrupted_file(name: str, expected: PolyhedralComplex) -> None:
             ]
     else:
         rows = list(csv.DictReader(Path(name).read_text().splitlines()))
-        assert [row["affine_map"] for row in rows] == [""] * expected.regions
+        assert [row["affine_map"] for row in rows] == [""] * expected.num_regions
         assert {row["complete"] for row in rows} == {"0"}
         for index, row in enumerate(rows):
             assert expected.locate(row["interior_point"].split()) == Cell(2, index)

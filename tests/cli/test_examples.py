@@ -63,12 +63,12 @@ def test_xor_is_the_network_of_the_paper() -> None:
         (value,), total = xor([x, y]), x + y
         expected = 1 - 2 * total if total >= 0 else 1 + 2 * total if total >= -1 else -1
         assert value == expected
-    assert canonical_complex(xor).regions == 3
+    assert canonical_complex(xor).num_regions == 3
 
 
 def test_bends_has_bounded_regions() -> None:
     cells = canonical_complex(network("bends"))
-    assert (cells.regions, cells.bounded_regions) == (11, 3)
+    assert (cells.num_regions, cells.num_bounded_regions) == (11, 3)
 
 
 def test_hidden_is_refuted_and_its_fiber_has_translations_and_flips() -> None:

@@ -79,10 +79,12 @@ def whole_document(search: DeepSearch) -> dict[str, Any]:
 
 def part_document(search: DeepSearch, part: Determined) -> dict[str, Any]:
     """The certificate of a claim in part that lists all ridges."""
-    start = search.deep_network.starts[part.layers]
+    start = search.deep_network.starts[part.num_layers]
     neurons = [*range(start), *(start + i for i in part.neurons)]
-    claim = PartClaim(search.network, part.layers, part.neurons, among=search.deep_network.among)
-    return _document(search, claim, "deep-part", neurons, part.layers)
+    claim = PartClaim(
+        search.network, part.num_layers, part.neurons, among=search.deep_network.among
+    )
+    return _document(search, claim, "deep-part", neurons, part.num_layers)
 
 
 def _document(

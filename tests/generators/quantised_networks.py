@@ -53,7 +53,7 @@ def brute_layers(network: Network) -> list[brute.Layer]:
             [(block.source, [list(row) for row in block.weight.rows()]) for block in layer.blocks],
             list(layer.bias.entries()),
         )
-        for layer in network.layers[: network.hidden_layers]
+        for layer in network.layers[: network.num_hidden_layers]
     ]
 
 

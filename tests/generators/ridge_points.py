@@ -14,6 +14,6 @@ def ridge_points(network: Network) -> list[Point]:
     cells = canonical_complex(network)
     return [
         point_in(cells, cell)
-        for cell in cells.cells(network.inputs - 2)
+        for cell in cells.cells(network.num_inputs - 2)
         if sum(sign == 0 for layer in cells.sign_vector(cell).layers for sign in layer) == 2
     ]

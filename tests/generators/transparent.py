@@ -67,7 +67,7 @@ def transparent_network(widths: Sequence[int], rng: np.random.Generator) -> Netw
 
 def has_hypotheses(network: Network) -> bool:
     """Whether a network is general and transparent on the box, exactly, and has the paths."""
-    cells = canonical_complex(network, parse_domain(f"box:-{BOX},{BOX}", network.inputs))
+    cells = canonical_complex(network, parse_domain(f"box:-{BOX},{BOX}", network.num_inputs))
     return all(
         found.status == "holds" for found in (transparency(cells), pl_general(cells))
     ) and has_paths(cells)

@@ -49,7 +49,7 @@ def _preactivations(network: Network, x: list[Fraction]) -> list[list[Fraction]]
                 )
         found.append(z)
         activations.append(
-            [max(v, Fraction(0)) for v in z] if number <= network.hidden_layers else z
+            [max(v, Fraction(0)) for v in z] if number <= network.num_hidden_layers else z
         )
     if network.last == "relu":
         found.append(activations[-1])
@@ -62,7 +62,7 @@ def _breakpoints(network: Network) -> list[Fraction]:
     Where one vanishes on a whole interval, the ends of the interval are zeros of others.
     """
     known: list[Fraction] = []
-    for number in range(network.hidden_layers):
+    for number in range(network.num_hidden_layers):
         points = sorted(set(known))
         stretches = [
             *pairwise(points),

@@ -51,13 +51,14 @@ def interrupted_at(step: int, change: Change, program: LinearProgram) -> bool:
                 raise KeyboardInterrupt
         return trace
 
+    before = sys.gettrace()  # of a debugger, or of a measurement of coverage
     sys.settrace(trace)
     try:
         change(program)
     except KeyboardInterrupt:
         return True
     finally:
-        sys.settrace(None)
+        sys.settrace(before)
     return False
 
 

@@ -27,7 +27,7 @@ def test_only_the_maps_are_missing(tmp_path: Path) -> None:
     )
     cells = canonical_complex(network, progress=interrupt)
     signal.signal(signal.SIGINT, before)
-    assert (cells.complete, cells.regions) == (False, 7)
+    assert (cells.complete, cells.num_regions) == (False, 7)
     save_complex(cells, tmp_path / "cells.csv")
     rows = list(csv.DictReader((tmp_path / "cells.csv").open()))
     assert [row["affine_map"] for row in rows] == [""] * 7

@@ -97,7 +97,7 @@ _BEYOND: dict[str, tuple[Graph, float]] = {
 def test_numbers_on_the_way_may_overflow(name: str, tmp_path: Path) -> None:
     (nodes, constants, shape), x = _BEYOND[name]
     imported = read(write(tmp_path, "net.onnx", model(nodes, constants, shape)), compare=False)
-    corner = [Fraction(float(np.float32(x)))] * imported.network.inputs
+    corner = [Fraction(float(np.float32(x)))] * imported.network.num_inputs
     assert runtime_error(imported, (corner, corner)).worst is None
 
 
@@ -185,7 +185,7 @@ def test_huge_products_are_refused_at_once(
 
 def test_an_input_shape_must_not_contradict_the_file(tmp_path: Path) -> None:
     path = write(tmp_path, "net.onnx", model([node("Relu", "x", "y")], shape=("batch", 4)))
-    assert load(path, input_shape=[1, 4]).inputs == 4
+    assert load(path, input_shape=[1, 4]).num_inputs == 4
     for shape in ([1, 6], [4]):
         with pytest.raises(NetworkFileError, match=r"the file says \[\?, 4\]"):
             load(path, input_shape=shape)

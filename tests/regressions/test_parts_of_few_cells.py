@@ -26,9 +26,11 @@ def network() -> Network:
 def test_regions_of_all_parts(limit: int) -> None:
     whole = canonical_complex(network())
     parts = list(stream_complex(network(), limit=limit))
-    found = [str(part.signs_of_region(index)) for part in parts for index in range(part.regions)]
+    found = [
+        str(part.signs_of_region(index)) for part in parts for index in range(part.num_regions)
+    ]
     assert sorted(found) == sorted(
-        str(whole.signs_of_region(index)) for index in range(whole.regions)
+        str(whole.signs_of_region(index)) for index in range(whole.num_regions)
     )
     assert (len(parts) > 1) == (limit < 8)
 

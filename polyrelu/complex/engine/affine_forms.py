@@ -182,7 +182,7 @@ class FormTable:
         rows, errors, _ = _rounded(self._global)
         self.rows, self.errors = Growable(rows), Growable(errors)
         self._groups: list[_Group] = []
-        self._inputs = _rounded(frame.embedding.take(rows=range(network.inputs)))
+        self._inputs = _rounded(frame.embedding.take(rows=range(network.num_inputs)))
         #: the q of all layers so far, None if something was rounded
         self._grid: int | None = None
         self._exact_layers: dict[tuple[int, int], RationalMatrix] = {}
@@ -204,7 +204,7 @@ class FormTable:
         return other
 
     @property
-    def layers(self) -> int:
+    def num_layers(self) -> int:
         """The number of layers whose forms are known."""
         return len(self._groups)
 
@@ -279,9 +279,9 @@ class FormTable:
         active
             Whether each neuron of the layer before is active there, shape (R, n of that layer).
         """
-        layer = _in_floats(self._network.layers[self.layers])
+        layer = _in_floats(self._network.layers[self.num_layers])
         width = len(layer.bias)
-        is_last = self.layers + 1 == self._network.hidden_layers
+        is_last = self.num_layers + 1 == self._network.num_hidden_layers
         self._groups.append(_Group(self.rows.size, width, parents, active, not is_last))
         self._grid = self._next_grid(layer)
         if is_last:
@@ -439,7 +439,9 @@ class FormTable:
 
     def _located(self, number: int) -> tuple[int, int, int]:
         """Return layer, region and neuron of a form that is not global."""
-        layer = next(k for k in range(self.layers, 0, -1) if self._groups[k - 1].first <= number)
+        layer = next(
+            k for k in range(self.num_layers, 0, -1) if self._groups[k - 1].first <= number
+        )
         group = self._groups[layer - 1]
         if not group.is_dense:
             region, neuron = self._last_pairs.buffer[number - group.first]
@@ -477,7 +479,9 @@ class FormTable:
         total = _bias_form(weights, self._frame.dimension)
         for block in weights.blocks:
             if block.source == 0:
-                total += block.weight @ self._frame.embedding.take(rows=range(self._network.inputs))
+                total += block.weight @ self._frame.embedding.take(
+                    rows=range(self._network.num_inputs)
+                )
                 continue
             on = np.flatnonzero(self._groups[block.source].active[chain[block.source + 1]]).tolist()
             if on:

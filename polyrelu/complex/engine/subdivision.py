@@ -232,7 +232,7 @@ class Subdivision:
 
     def _tasks(self) -> list[tuple[int, range]]:
         """Return the words of neurons in order: layers, and ranges of up to 32 neurons."""
-        widths = self.network.widths[1 : self.network.hidden_layers + 1]
+        widths = self.network.widths[1 : self.network.num_hidden_layers + 1]
         return [
             (layer, range(start, min(start + WORD_BITS, width)))
             for layer, width in enumerate(widths, 1)
@@ -248,7 +248,7 @@ class Subdivision:
 
     def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, int]]:
         """Cut with the constraints or neurons of one word; yield after each of them."""
-        if layer > self.table.layers:
+        if layer > self.table.num_layers:
             self._enter_layer()
         self._current = self._position(layer, members)
         words = self.signs[self._current].words.rows
@@ -309,7 +309,7 @@ class Subdivision:
     def _enter_layer(self) -> None:
         """Append the next layer to the table of forms, with the top cells as its regions."""
         top = self.frame.dimension
-        layer = self.table.layers
+        layer = self.table.num_layers
         active = self.positive(layer, top)
         self.table.add_layer(self._regions[top].rows.copy(), active)
         regions = np.arange(self.lattice.size(top))
@@ -530,7 +530,7 @@ def completed(
                 progress(layer, member, subdivision.lattice.size(subdivision.lattice.dimension))
             if interrupt.requested and layer and len(neurons) >= subdivision.least_neurons:
                 break
-    return tuple(neurons), len(neurons) == sum(network.widths[1 : network.hidden_layers + 1])
+    return tuple(neurons), len(neurons) == sum(network.widths[1 : network.num_hidden_layers + 1])
 
 
 def _need_vertices(frame: Frame) -> None:

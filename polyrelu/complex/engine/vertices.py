@@ -60,17 +60,17 @@ class SignStatistics:
 
     Attributes
     ----------
-    decisions
+    num_decisions
         Number of signs that were decided, in floats or exactly.
-    exact_decisions
+    num_exact_decisions
         Number of signs that were decided exactly.
-    exact_vertices
+    num_exact_vertices
         Number of vertices that were computed exactly.
     """
 
-    decisions: int = 0
-    exact_decisions: int = 0
-    exact_vertices: int = 0
+    num_decisions: int = 0
+    num_exact_decisions: int = 0
+    num_exact_vertices: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +255,7 @@ class Vertices:
             np.einsum("mi,mi->m", rows, coordinates), self._bounds(vertices, norms, errors)
         )
         signs[(norms == 0) & (errors == 0)] = 0
-        self.statistics.decisions += len(vertices)
+        self.statistics.num_decisions += len(vertices)
         return signs
 
     @np.errstate(all="ignore")
@@ -288,7 +288,7 @@ class Vertices:
                 values, self._bounds(part, tables.norms[chosen], tables.errors[chosen])
             )
             signs[part][((tables.norms == 0) & (tables.errors == 0))[chosen]] = 0
-        self.statistics.decisions += signs.size
+        self.statistics.num_decisions += signs.size
         return signs
 
     def certain_signs_of_last_layer(self, width: int, regions: Indices) -> NDArray[np.int8]:
@@ -311,7 +311,7 @@ class Vertices:
                 LastLayerQuery(coordinates, radii, spread, sums, regions[part])
             )
         # Undecided signs are decided, and counted, later with the forms.
-        self.statistics.decisions += int((signs != UNDECIDED).sum())
+        self.statistics.num_decisions += int((signs != UNDECIDED).sum())
         return signs
 
     def _uncertainty(self, vertices: Indices) -> tuple[Floats, Floats]:
@@ -331,13 +331,13 @@ class Vertices:
 
     def exact_sign(self, vertex: int, form: int) -> int:
         """Return the exact sign of a form at a vertex."""
-        self.statistics.exact_decisions += 1
+        self.statistics.num_exact_decisions += 1
         return dot_sign(self._table.exact_row(form), self.exact(vertex))
 
     def exact(self, vertex: int) -> list[int]:
         """Return the positive multiple of the exact (y, t) in primitive integers."""
         if vertex not in self._exact:
-            self.statistics.exact_vertices += 1
+            self.statistics.num_exact_vertices += 1
             rows = [self._table.exact_row(int(form)) for form in self.forms.buffer[vertex]]
             self._exact[vertex] = self._oriented(meeting_direction(rows), vertex)
         return self._exact[vertex]

@@ -117,7 +117,7 @@ class Graph:
 def graph_of(network: Network) -> Graph:
     """Return the graph that computes a network layer by layer: sums of affine maps, then ReLU."""
     graph = Graph()
-    activations = graph.inputs([(network.inputs,)])
+    activations = graph.inputs([(network.num_inputs,)])
     for number, layer in enumerate(network.layers, 1):
         shape = (layer.width,)
         *skipping, last = layer.blocks
@@ -126,7 +126,7 @@ def graph_of(network: Network) -> Graph:
             part = graph.add(Linear(block.entries), [activations[block.source]], shape)
             total = graph.add(Add(), [total, part], shape)
         activations.append(
-            graph.add(Relu(), [total], shape) if number <= network.hidden_layers else total
+            graph.add(Relu(), [total], shape) if number <= network.num_hidden_layers else total
         )
     graph.finish(activations[-1:])
     return graph

@@ -143,7 +143,7 @@ class ModelReader:
         if id(array) not in self.counted:
             self.counted[id(array)] = array  # kept, so that its id is not used again
             self.draft.dtypes.add(array.dtype.name)
-            self.draft.numbers += array.size
+            self.draft.num_stored += array.size
 
 
 class LayerCall:

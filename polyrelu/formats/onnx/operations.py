@@ -83,7 +83,7 @@ class Reader:
         if array.dtype != object and id(array) not in self.counted:
             self.counted[id(array)] = array  # the reference keeps the id unique
             self.draft.dtypes.add(array.dtype.name)
-            self.draft.numbers += array.size
+            self.draft.num_stored += array.size
 
 
 class OnnxNode:

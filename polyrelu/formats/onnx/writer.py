@@ -129,10 +129,10 @@ def save_onnx(network: NetworkLike, path: str | Path) -> OnnxExport:
         raise NetworkError(
             "the network has connections that skip layers; only plain stacks are written as ONNX"
         )
-    if 8 * network.parameters > _BYTE_LIMIT:
+    if 8 * network.num_parameters > _BYTE_LIMIT:
         raise NetworkError(
-            f"{network.parameters} weights and biases do not fit into one ONNX file of 2 GB; save "
-            "the network as .json"
+            f"{network.num_parameters} weights and biases do not fit into one ONNX file of 2 "
+            "GB; save the network as .json"
         )
     tensors = {name: _nearest_floats(name, values) for name, values in _parameters(network)}
     single = all(np.array_equal(_single(floats), floats) for floats, _ in tensors.values())
@@ -185,7 +185,7 @@ def _serialized(network: Network, arrays: dict[str, NDArray[Any]], path: str | P
         inputs = [value, f"W{number}", f"b{number}"]
         nodes.append(helper.make_node("Gemm", inputs, [sum_name], name=f"affine{number}", transB=1))
         value = sum_name
-        if number <= network.hidden_layers:
+        if number <= network.num_hidden_layers:
             value = "y" if last else f"a{number}"
             nodes.append(helper.make_node("Relu", [sum_name], [value], name=f"relu{number}"))
     flat = {
@@ -194,7 +194,7 @@ def _serialized(network: Network, arrays: dict[str, NDArray[Any]], path: str | P
     element = helper.np_dtype_to_tensor_dtype(next(iter(arrays.values())).dtype)
     ends = [
         helper.make_tensor_value_info(name, element, ["batch", size])
-        for name, size in (("x", network.inputs), ("y", network.outputs))
+        for name, size in (("x", network.num_inputs), ("y", network.num_outputs))
     ]
     constants = [numpy_helper.from_array(array, name) for name, array in flat.items()]
     graph = helper.make_graph(nodes, "network", ends[:1], ends[1:], constants)

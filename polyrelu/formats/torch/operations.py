@@ -94,7 +94,7 @@ class TorchStep:
         if id(tensor) not in self.reader.counted:
             self.reader.counted[id(tensor)] = tensor  # kept, so that its id is not used again
             self.reader.draft.dtypes.add(stored.kind)
-            self.reader.draft.numbers += array.size
+            self.reader.draft.num_stored += array.size
         return array
 
     def number(self, number: Any) -> Fraction:

@@ -377,7 +377,7 @@ def _draft(state: StateDict, layers: Sequence[_Layer]) -> Draft:
         f"{step} {_quoted(layer.path)}" for step, layer in zip(draft.steps, layers, strict=True)
     ]
     draft.dtypes = {tensor.kind for tensor in read.values()}
-    draft.numbers = sum(array.size for array in arrays.values())
+    draft.num_stored = sum(array.size for array in arrays.values())
     draft.input_shapes = [(layers[0].weight.shape[1],)]
     draft.arithmetic = draft.dtypes.copy().pop() if len(draft.dtypes) == 1 else ""
     draft.runtime = "a state dict holds no function"

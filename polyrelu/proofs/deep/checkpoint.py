@@ -151,7 +151,7 @@ def _read(search: DeepSearch, seed: int, lines: Iterator[bytes]) -> None:
     search.walks = _natural(header["walks"], _MAX_WALKS)
     for line in lines:
         entry = json.loads(line)
-        search.planes.append(Plane(*_plane(entry, search.network.inputs)))
+        search.planes.append(Plane(*_plane(entry, search.network.num_inputs)))
         for ridge, location in _ridges(search, entry["ridges"]):
             search.add(ridge, location)
     search.random = Random(f"{seed}, {search.walks}")

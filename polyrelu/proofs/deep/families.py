@@ -47,15 +47,15 @@ class Family:
 
     neuron: int
     masks: list[int]
-    active: int
-    inactive: int
+    num_active: int
+    num_inactive: int
     chain_length: int
     oriented: bool
 
     @property
     def crossed_by(self) -> int:
         """Mask of the neurons of layer ℓ-1 that are active at some piece, inactive at another."""
-        return self.active & self.inactive
+        return self.num_active & self.num_inactive
 
     @property
     def key(self) -> Piece:
@@ -96,14 +96,14 @@ class GrowingFamily:
     """The pieces of a family among the ridges so far; the fields are as in `Family`."""
 
     masks: list[int]
-    active: int
-    inactive: int
+    num_active: int
+    num_inactive: int
     oriented: bool
 
     @property
     def crossed_by(self) -> int:
         """Mask of the neurons of the layer before that cross the family."""
-        return self.active & self.inactive
+        return self.num_active & self.num_inactive
 
 
 class Families:
@@ -165,8 +165,8 @@ class Families:
             Family(
                 root.neuron,
                 growing.masks,
-                growing.active,
-                growing.inactive,
+                growing.num_active,
+                growing.num_inactive,
                 chain_lengths[levels.root(root)],
                 growing.oriented,
             )
@@ -196,8 +196,8 @@ class Families:
         self._sets.join(a, b)
         small, large = self._growing.pop(a), self._growing[b]
         large.masks += small.masks
-        large.active |= small.active
-        large.inactive |= small.inactive
+        large.num_active |= small.num_active
+        large.num_inactive |= small.num_inactive
         large.oriented |= small.oriented
 
     def _levels(self) -> _DisjointSets[Piece]:

@@ -118,7 +118,7 @@ class Determined:
 
     Attributes
     ----------
-    layers
+    num_layers
         The number M: the layers before M are determined, and the rows of layer M up to signs; 0 if
         nothing is.
     neurons
@@ -126,7 +126,7 @@ class Determined:
         the signs of layer M are determined too.
     """
 
-    layers: int
+    num_layers: int
     neurons: tuple[int, ...]
 
 
@@ -245,7 +245,7 @@ def evaluate_without_systems(deep_network: DeepNetwork, families: Families) -> D
     missing = list(_missing_chains(deep_network, evidence.chosen))
     missing += _never_active(deep_network, evidence.chosen, families.active)
     if not missing:
-        active = {neuron: of_neuron.active for neuron, of_neuron in evidence.chosen.items()}
+        active = {neuron: of_neuron.num_active for neuron, of_neuron in evidence.chosen.items()}
         missing += _never_active(deep_network, evidence.chosen, active)
     return DeepHypotheses(evidence.chosen, evidence.joined, [], tuple(missing), Determined(0, ()))
 
@@ -299,10 +299,10 @@ def _missing_weights(
         for h, weight in enumerate(deep_network.integer_row(neuron)):
             if not weight:
                 yield Missing("weight", layer, neuron_id, NeuronId(layer - 1, h))
-        for h in bits_of(before & ~evidence.active):
+        for h in bits_of(before & ~evidence.num_active):
             if layer < deep_network.depth - 1 or h in unresolved:
                 yield Missing("active", layer, neuron_id, deep_network.neuron_id(h))
-        if undetermined := (evidence.active & ~evidence.determined_weights).bit_count():
+        if undetermined := (evidence.num_active & ~evidence.num_determined_weights).bit_count():
             yield Missing("independent", layer, neuron_id, shortfall=undetermined)
 
 
@@ -353,7 +353,7 @@ def _determined(
         evidence
         for evidence in alone
         if has_full_chain(deep_network, evidence.families[0])
-        and evidence.determined_weights == deep_network.mask_before(evidence.neuron)
+        and evidence.num_determined_weights == deep_network.mask_before(evidence.neuron)
         and all(deep_network.integer_row(evidence.neuron))
     ]
     if not is_crossed_by_all(deep_network, determined) and sign_rank_deficit(
@@ -368,7 +368,7 @@ def _determined(
 def _chosen_alone(deep_network: DeepNetwork, evidence: NeuronEvidence) -> NeuronEvidence:
     """Return the evidence of the chosen family without those that were joined to it."""
     alone = NeuronEvidence.of(evidence.families[0])
-    if alone.active == deep_network.mask_before(alone.neuron):
+    if alone.num_active == deep_network.mask_before(alone.neuron):
         return with_determined_weights(deep_network, alone)
     return alone
 

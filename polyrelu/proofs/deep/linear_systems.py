@@ -141,8 +141,8 @@ def _sign_system(
     """Return the system of (D3) for a neuron v; `unresolved` masks the h that are not oriented."""
     prime, start = deep_network.prime, deep_network.starts[layer - 1]
     width = deep_network.widths[layer]
-    with_s = [h - start for h in bits_of(v.active & ~v.crossed_by)]
-    with_t = [h - start for h in bits_of(v.inactive & ~v.crossed_by & unresolved)]
+    with_s = [h - start for h in bits_of(v.num_active & ~v.crossed_by)]
+    with_t = [h - start for h in bits_of(v.num_inactive & ~v.crossed_by & unresolved)]
     weights = np.array([w % prime for w in deep_network.integer_row(v.neuron)])
     factors = np.where(_layer_part(v.crossed_by & unresolved, start, width), weights, 0)
     num_own, rows = len(with_s) + len(with_t), list[list[int]]()
@@ -223,7 +223,7 @@ def _equations(
     kept = ((1 << start) - 1) | (relevant & deep_network.layer_mask[layer])
     different = list({mask & kept: mask for mask in masks}.values())
     least, largest = ranks
-    count = min(deep_network.network.inputs, largest + SETTINGS.spare_equations)
+    count = min(deep_network.network.num_inputs, largest + SETTINGS.spare_equations)
     if count * len(different) < least:
         return
     pieces_per_block = -(-(largest + SETTINGS.spare_equations) // count)
@@ -264,7 +264,7 @@ def join_by_weights(deep_network: DeepNetwork, layer: int, evidence: LayerEviden
         evidence.chosen[neuron] = with_determined_weights(deep_network, evidence.chosen[neuron])
     if not all_have_full_chains(deep_network, deep_network.neurons_in(layer), evidence.chosen):
         return []
-    determined = {neuron: evidence.chosen[neuron].determined_weights for neuron in neurons}
+    determined = {neuron: evidence.chosen[neuron].num_determined_weights for neuron in neurons}
     if all(determined[neuron] == deep_network.mask_before(neuron) for neuron in neurons):
         return []
     if not are_pairwise_distinguished(deep_network, neurons, determined):
@@ -286,7 +286,7 @@ def with_determined_weights(deep_network: DeepNetwork, evidence: NeuronEvidence)
 
     They are the weights on all neurons that are active at some piece, or none beyond those known.
     """
-    unknown = evidence.active & ~evidence.determined_weights
+    unknown = evidence.num_active & ~evidence.num_determined_weights
     layer = deep_network.layer_of[evidence.neuron] - 1
     if unknown and determines_weights(deep_network, layer, evidence.masks, unknown):
         return evidence.with_determined(unknown)

@@ -58,17 +58,17 @@ class NeuronEvidence:
         Masks of the neurons that are active, inactive, at some piece of these families.
     crossed_by
         Mask of the neurons that cross one of the families.
-    determined_weights
+    num_determined_weights
         Mask of the neurons h for which the weight of v on h is determined, up to one factor for v,
         once the signs of layer ℓ-1 are.
     """
 
     neuron: int
     families: tuple[Family, ...]
-    active: int
-    inactive: int
+    num_active: int
+    num_inactive: int
     crossed_by: int
-    determined_weights: int
+    num_determined_weights: int
 
     @classmethod
     def of(cls, family: Family) -> NeuronEvidence:
@@ -76,8 +76,8 @@ class NeuronEvidence:
         return cls(
             family.neuron,
             (family,),
-            family.active,
-            family.inactive,
+            family.num_active,
+            family.num_inactive,
             family.crossed_by,
             family.crossed_by,
         )
@@ -87,15 +87,15 @@ class NeuronEvidence:
         return NeuronEvidence(
             self.neuron,
             (*self.families, *other.families),
-            self.active | other.active,
-            self.inactive | other.inactive,
+            self.num_active | other.num_active,
+            self.num_inactive | other.num_inactive,
             self.crossed_by | other.crossed_by,
-            self.determined_weights | other.determined_weights,
+            self.num_determined_weights | other.num_determined_weights,
         )
 
     def with_determined(self, weights: int) -> NeuronEvidence:
         """Return the same evidence with more determined weights, given as a mask."""
-        return replace(self, determined_weights=self.determined_weights | weights)
+        return replace(self, num_determined_weights=self.num_determined_weights | weights)
 
     @property
     def masks(self) -> Iterator[int]:
@@ -198,7 +198,7 @@ def join_families(
             if determine is None:
                 is_useful, evidence = _adds_evidence(joined_so_far, candidate), candidate
             else:
-                is_useful = bool(candidate.active & ~joined_so_far.determined_weights)
+                is_useful = bool(candidate.num_active & ~joined_so_far.num_determined_weights)
                 evidence = determine(candidate) if is_useful else candidate
             if not is_useful:
                 continue
@@ -260,7 +260,7 @@ def _preference(deep_network: DeepNetwork, family: Family) -> tuple[bool, int, i
     """
     return (
         has_full_chain(deep_network, family),
-        family.crossed_by.bit_count() + family.active.bit_count(),
+        family.crossed_by.bit_count() + family.num_active.bit_count(),
         len(family.masks),
     )
 
@@ -268,7 +268,7 @@ def _preference(deep_network: DeepNetwork, family: Family) -> tuple[bool, int, i
 def _adds_evidence(joined: NeuronEvidence, candidate: NeuronEvidence) -> bool:
     """Return whether a family adds active or crossing neurons, or an orientation."""
     return bool(
-        candidate.active & ~joined.active
+        candidate.num_active & ~joined.num_active
         or candidate.crossed_by & ~joined.crossed_by
         or (candidate.oriented and not joined.oriented)
     )
@@ -284,9 +284,9 @@ def _can_join(
     """Return whether a family may be joined, by crossing or by weights, to its neuron's set."""
     if deep_network.layer_of[candidate.neuron] == 1:
         return True
-    known = candidate.determined_weights if by_weights else candidate.crossed_by
+    known = candidate.num_determined_weights if by_weights else candidate.crossed_by
     others = {
-        neuron: chosen[neuron].determined_weights if by_weights else chosen[neuron].crossed_by
+        neuron: chosen[neuron].num_determined_weights if by_weights else chosen[neuron].crossed_by
         for neuron in neurons
     }
     return bool(known & others[candidate.neuron]) and all(

@@ -191,19 +191,19 @@ def prove_search(search: DeepSearch) -> list[Hypothesis] | Attempt:
 def prove_part(search: DeepSearch) -> tuple[PartClaim, list[Hypothesis]] | None:
     """Return what the theorem proves in part, with evidence; None if that is nothing."""
     determined = search.hypotheses.determined
-    if not determined.layers or obstruction(search.network) is not None:
+    if not determined.num_layers or obstruction(search.network) is not None:
         return None
 
     def is_enough(other: DeepHypotheses) -> bool:
         if not determined.neurons:
-            return other.determined.layers >= determined.layers
+            return other.determined.num_layers >= determined.num_layers
         # with other neurons than the claim has, the signs may rest on these other neurons
         return other.determined == determined
 
-    start, among = search.deep_network.starts[determined.layers], search.deep_network.among
+    start, among = search.deep_network.starts[determined.num_layers], search.deep_network.among
     neurons = [*range(start), *(start + i for i in determined.neurons)]
-    claim = PartClaim(search.network, determined.layers, determined.neurons, among=among)
-    return claim, _evidence(search, PART, neurons, determined.layers, is_enough)
+    claim = PartClaim(search.network, determined.num_layers, determined.neurons, among=among)
+    return claim, _evidence(search, PART, neurons, determined.num_layers, is_enough)
 
 
 def _evidence(

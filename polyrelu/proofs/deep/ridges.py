@@ -220,7 +220,7 @@ class DeepNetwork:
             np.array([[w % self.prime for w in row] for row in rows], dtype=float)
             for rows in self.integer_rows
         ]
-        direction = [pow(_DIRECTION_BASE, k, self.prime) for k in range(1, network.inputs + 1)]
+        direction = [pow(_DIRECTION_BASE, k, self.prime) for k in range(1, network.num_inputs + 1)]
         self._along = np.mod(self._modular[0] @ np.array(direction, dtype=float), self.prime)
         self._floats = _float_rows(network)
         self._gradients: OrderedDict[tuple[int, int, int], NDArray[np.int64]] = OrderedDict()
@@ -241,7 +241,7 @@ class DeepNetwork:
             raise DomainError(
                 "Theorem D is about plain stacks with hidden layers and an affine output"
             )
-        if network.inputs < 2:
+        if network.num_inputs < 2:
             raise DomainError("Theorem D needs at least two inputs: there are no ridges on a line")
         classes = get_args(Competitors)
         if among not in classes:
@@ -383,7 +383,7 @@ class DeepNetwork:
         key = layer, self.mask_below(mask, layer), count
         gradients = self._gradients.get(key)
         if gradients is None:
-            inputs = self.network.inputs
+            inputs = self.network.num_inputs
             columns = np.linspace(0, inputs - 1, min(count, inputs)).astype(np.int64)
             active, product = self.unpack(mask), self._modular[0][:, columns]
             for number in range(2, layer + 1):
@@ -427,7 +427,7 @@ class DeepNetwork:
     def input_space(self) -> AffineSlice:
         """R^{n_0} as an affine slice, in the coordinates of the input."""
         if self._input_space is None:
-            inputs = self.network.inputs
+            inputs = self.network.num_inputs
             self._input_space = AffineSlice(
                 self.network, [0] * inputs, RationalMatrix.identity(inputs).rows()
             )
@@ -462,7 +462,7 @@ def ridge_at(deep_network: DeepNetwork, point: Sequence[Rational]) -> Ridge | No
     """
     space, x = (
         deep_network.input_space,
-        as_point(point, deep_network.network.inputs),
+        as_point(point, deep_network.network.num_inputs),
     )
     signs = space.signs_at(x)
     zeros = np.flatnonzero(signs == 0).tolist()

@@ -270,8 +270,8 @@ class DeepSearch:
             targets = before & ~family.crossed_by
         else:
             nowhere_active = before & ~self._families.active[neuron]
-            joined_active = evidence.active if evidence is not None else 0
-            targets = nowhere_active or before & ~(family.active | joined_active)
+            joined_active = evidence.num_active if evidence is not None else 0
+            targets = nowhere_active or before & ~(family.num_active | joined_active)
             if nowhere_active and self._walk_for_nowhere_active(neuron, targets):
                 return True
         self._walk_towards(self._starting_piece(neuron, family.masks, targets), targets)
@@ -336,7 +336,10 @@ class DeepSearch:
         scale = 2.0 ** self.random.randint(lowest, highest)
         steps, unit = SETTINGS.coordinate_steps, SETTINGS.coordinate_unit
         return np.array(
-            [scale * self.random.randint(-steps, steps) * unit for _ in range(self.network.inputs)]
+            [
+                scale * self.random.randint(-steps, steps) * unit
+                for _ in range(self.network.num_inputs)
+            ]
         )
 
     def _random_unit_vector(self, size: int) -> Floats:

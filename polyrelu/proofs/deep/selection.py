@@ -160,8 +160,8 @@ class _KeptFamily:
 
     family: Family
     masks: set[int] = field(default_factory=set)
-    active: int = 0
-    inactive: int = 0
+    num_active: int = 0
+    num_inactive: int = 0
 
 
 class _Selection:
@@ -250,8 +250,8 @@ class _Selection:
         """Keep a piece of a family."""
         before = self._network.mask_before(kept.family.neuron)
         kept.masks.add(mask)
-        kept.active |= mask & before
-        kept.inactive |= ~mask & before
+        kept.num_active |= mask & before
+        kept.num_inactive |= ~mask & before
 
     def _connect(self, kept: _KeptFamily, target: Piece) -> None:
         """Pick a path from the kept pieces to a piece."""
@@ -264,7 +264,10 @@ class _Selection:
         """Pick paths until the kept pieces have all active and inactive neurons of the family."""
         if not kept.masks:
             self._keep(kept, kept.family.masks[0])
-        while kept.family.active & ~kept.active or kept.family.inactive & ~kept.inactive:
+        while (
+            kept.family.num_active & ~kept.num_active
+            or kept.family.num_inactive & ~kept.num_inactive
+        ):
             paths = self._shortest_paths(kept)
             self._keep_path(kept, self._best_target(kept, paths), paths)
 
@@ -285,11 +288,13 @@ class _Selection:
         along: dict[Piece, tuple[int, int, int]] = {}
         best, best_gain = next(iter(paths)), 0.0
         for piece, (previous, _) in paths.items():
-            length, active, inactive = along.get(previous, (0, kept.active, kept.inactive))
+            length, active, inactive = along.get(previous, (0, kept.num_active, kept.num_inactive))
             length += 1
             active, inactive = active | piece.mask & before, inactive | ~piece.mask & before
             along[piece] = length, active, inactive
-            num_new = (active & ~kept.active).bit_count() + (inactive & ~kept.inactive).bit_count()
+            num_new = (active & ~kept.num_active).bit_count() + (
+                inactive & ~kept.num_inactive
+            ).bit_count()
             if num_new / length > best_gain:
                 best, best_gain = piece, num_new / length
         return best

@@ -43,7 +43,7 @@ def sources(deep_network: DeepNetwork, chosen: Mapping[int, NeuronEvidence]) -> 
     neurons_of: Sources = {}
     for neuron in deep_network.neurons_in(last) if last > 1 else ():
         if neuron in chosen:
-            for h in bits_of(deep_network.mask_before(neuron) & ~chosen[neuron].active):
+            for h in bits_of(deep_network.mask_before(neuron) & ~chosen[neuron].num_active):
                 neurons_of.setdefault(h, []).append(neuron)
     return neurons_of
 
@@ -93,7 +93,7 @@ def _rows_are_independent(deep_network: DeepNetwork, chosen: Mapping[int, Neuron
         return False
     start = deep_network.starts[last - 2]
     for v, w in combinations(range(len(rows)), 2):
-        active_at_both = chosen[neurons[v]].active & chosen[neurons[w]].active
+        active_at_both = chosen[neurons[v]].num_active & chosen[neurons[w]].num_active
         common = [h - start for h in bits_of(active_at_both)] + [-1]
         if eliminate_mod([[rows[v][k], rows[w][k]] for k in common], 2)[0] < 2:
             return False

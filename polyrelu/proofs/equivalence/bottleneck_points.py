@@ -233,7 +233,7 @@ def _step_without_sign_change(
 
 def _signs_are_kept(network: Network, points: Sequence[Vector]) -> bool:
     """Return whether each neuron that is not 0 at the first point keeps its sign at all points."""
-    for z in network.preactivations(points)[: network.hidden_layers]:
+    for z in network.preactivations(points)[: network.num_hidden_layers]:
         signs = z.signs()
         if ((signs[:, :1] != 0) & (signs != signs[:, :1])).any():
             return False

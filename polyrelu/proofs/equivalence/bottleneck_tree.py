@@ -110,12 +110,12 @@ class _HiddenTree:
         )
 
     def _count(self, expressions: Expressions, rounds: list[list[SignRecord]], depth: int) -> None:
-        self.statistics.nodes += 1
+        self.statistics.num_nodes += 1
         self.statistics.depth = max(self.statistics.depth, depth)
-        self.statistics.signs += sum(map(len, rounds))
+        self.statistics.num_signs += sum(map(len, rounds))
         if not expressions.difference:
-            self.statistics.leaves += 1
-            self.statistics.closed += 2.0**-depth / self.statistics.trees
+            self.statistics.num_leaves += 1
+            self.statistics.closed += 2.0**-depth / self.statistics.num_trees
 
     def _sign_records(
         self, expressions: Expressions, splits: list[tuple[SparseForm, int]]

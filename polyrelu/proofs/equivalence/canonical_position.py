@@ -73,7 +73,7 @@ def canonical_position(network: Network) -> CanonicalPosition | None:
     >>> canonical_position(net).network.layers[0].augmented().rows() == [(1, 0, -1), (0, 1, 0)]
     True
     """
-    if network.hidden_layers != 2 or network.last != "affine" or not network.is_plain:
+    if network.num_hidden_layers != 2 or network.last != "affine" or not network.is_plain:
         return None
     reduced = _orthant_network(network)
     reduced.orient_for_hiding()
@@ -229,7 +229,7 @@ class _OrthantNetwork:
 def _orthant_network(network: Network) -> _OrthantNetwork:
     """Write a network with two hidden layers as a sum over distinct hyperplanes."""
     width = network.widths[1]
-    linear = [[Fraction()] * network.outputs for _ in range(width)]
+    linear = [[Fraction()] * network.num_outputs for _ in range(width)]
     first = network.layers[0].augmented()
     reduced = _OrthantNetwork(first, list(range(width)), [*linear, list(network.bias(3).entries())])
     hyperplanes: dict[tuple[int, ...], list[tuple[Fraction, Vector]]] = {}

@@ -175,12 +175,12 @@ def equivalent(
     _check_sizes(first, second)
     seed = expect_integer(seed, "seed")
     expect_function(progress, "progress")
-    question = _Question(first, second, as_domain(domain, first.inputs), seed, progress)
+    question = _Question(first, second, as_domain(domain, first.num_inputs), seed, progress)
     with deferred_interrupt() as interrupt:
         try:
             return question.answer(Budget(time_limit, memory_limit, interrupt))
         except LimitReached as limit:
-            steps = after_limit(time_limit, memory_limit, first.inputs, question.is_whole_space)
+            steps = after_limit(time_limit, memory_limit, first.num_inputs, question.is_whole_space)
             return Undecided(str(limit), (), question.work("none"), next=steps)
 
 
@@ -208,11 +208,11 @@ class _Question:
         """Return the work of the last attempt, with all attempts' linear programs and points."""
         now = self._statistics
         return SearchStatistics(
-            now.nodes,
-            now.leaves,
+            now.num_nodes,
+            now.num_leaves,
             now.depth,
-            now.signs,
-            self._programs + now.programs,
+            now.num_signs,
+            self._programs + now.num_programs,
             now.closed,
             route,
             self._points,
@@ -253,7 +253,7 @@ class _Question:
     def _same_expressions(self) -> Equivalent:
         log = TreeLog()
         log.add(NodeRecord([], None))
-        self._statistics.nodes = self._statistics.leaves = 1
+        self._statistics.num_nodes = self._statistics.num_leaves = 1
         self._statistics.closed = 1.0
         return self._proved(log, "expressions")
 
@@ -290,8 +290,8 @@ class _Question:
 
     def _new_attempt(self, trees: int = 1) -> TreeLog:
         """Begin another proof: restart the statistics and return an empty log."""
-        self._programs += self._statistics.programs
-        self._statistics = TreeStatistics(trees=trees)
+        self._programs += self._statistics.num_programs
+        self._statistics = TreeStatistics(num_trees=trees)
         return TreeLog()
 
     def _by_canonical_position(self, budget: Budget) -> Equivalent | NotEquivalent | None:
@@ -475,7 +475,10 @@ class _Question:
 
 def _check_sizes(first: Network, second: Network) -> None:
     """Raise an error if the networks cannot be compared."""
-    sizes = ((first.inputs, second.inputs, "inputs"), (first.outputs, second.outputs, "outputs"))
+    sizes = (
+        (first.num_inputs, second.num_inputs, "inputs"),
+        (first.num_outputs, second.num_outputs, "outputs"),
+    )
     for size, other, what in sizes:
         if size != other:
             raise NetworkError(

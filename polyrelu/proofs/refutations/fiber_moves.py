@@ -86,7 +86,7 @@ def _kinds_of_neurons(component: Component) -> str:
     parts += [f"{plus}+{minus} that cancel" for plus, minus in given.groups]
     parts += [
         f"{count} {name}"
-        for count, name in ((given.linear, "linear"), (given.dead, "dead"))
+        for count, name in ((given.num_linear, "linear"), (given.num_dead, "dead"))
         if count
     ]
     return ", ".join(parts) or "other orientations"

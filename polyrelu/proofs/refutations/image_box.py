@@ -79,7 +79,7 @@ def image_box(network: Network, layer: int) -> Box:
     >>> [[str(end) for end in interval] for interval in image_box(net, 2)]
     [['0', '3'], ['0', 'None']]
     """
-    box: Box = (Interval(None, None),) * network.inputs
+    box: Box = (Interval(None, None),) * network.num_inputs
     for number in range(1, layer + 1):
         box = _next_box(network, number, box)
     return box

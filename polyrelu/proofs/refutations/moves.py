@@ -97,7 +97,7 @@ def is_checkable(
         return _replacement_is_affordable(network, other, int(str(evidence["layer"])))
     if theorem == "line-equal":
         bits = max(layer.bits for layer in (*network.layers, *other.layers))
-        return is_affordable(4 * network.widths[2] ** 2 * network.outputs, 4 * bits)
+        return is_affordable(4 * network.widths[2] ** 2 * network.num_outputs, 4 * bits)
     return True
 
 

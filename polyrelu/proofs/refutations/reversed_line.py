@@ -35,7 +35,7 @@ def reversed_line(network: Network) -> Network | None:
     columns = network.weight(3).transpose().rows()
     jumps = [tuple(-a * v for v in column) for (a, _), column in zip(rows, columns, strict=True)]
     last = max(range(len(rows)), key=breakpoints.__getitem__)
-    start = tuple(-sum((jump[o] for jump in jumps), Fraction()) for o in range(network.outputs))
+    start = tuple(-sum((jump[o] for jump in jumps), Fraction()) for o in range(network.num_outputs))
     places = [breakpoints[i] for i in range(len(rows)) if i != last] + [Fraction(0)]
     heads = [jumps[i] for i in range(len(rows)) if i != last] + [start]
     return _read_from_the_right(network, breakpoints[last], places, heads)

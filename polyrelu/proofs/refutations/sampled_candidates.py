@@ -130,7 +130,9 @@ def apparently_bounded_neurons(network: Network, seed: int = 0) -> dict[NeuronId
     >>> apparently_bounded_neurons(net)
     {NeuronId(layer=2, index=0): {-1}}
     """
-    directions = np.random.default_rng(seed).standard_normal((SETTINGS.num_points, network.inputs))
+    directions = np.random.default_rng(seed).standard_normal(
+        (SETTINGS.num_points, network.num_inputs)
+    )
     with np.errstate(all="ignore"):
         signs = _signs_in_floats(network, directions, False)
     bounded_sides: dict[NeuronId, set[int]] = {}
@@ -148,7 +150,7 @@ def _sample_points(network: Network, rng: np.random.Generator) -> Floats:
     Each common zero takes a matrix of its own, so there are fewer of them if there are many inputs.
     """
     weight, bias = network.weight(1).to_floats(), network.bias(1).to_floats()[:, 0]
-    size, num_points = network.inputs, SETTINGS.num_points
+    size, num_points = network.num_inputs, SETTINGS.num_points
     points: Floats = rng.standard_normal((num_points, size))
     points *= rng.choice(SETTINGS.radii, (num_points, 1))
     count = min(len(bias), size, SETTINGS.max_hyperplanes)

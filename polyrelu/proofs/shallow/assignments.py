@@ -60,13 +60,13 @@ class HyperplaneAssignment:
         The set D, as indices of hyperplanes.
     signs
         The sign ε_k of every other hyperplane k.
-    pairs
+    num_pairs
         The number j of free pairs of neurons.
     """
 
     doubled: tuple[int, ...]
     signs: dict[int, int]
-    pairs: int
+    num_pairs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def other_assignment(network: Network, planes: Hyperplanes) -> Network | None:
         if assignment == planes.own:
             continue
         residue = planes.remainder(assignment) @ kernel(planes.linear_parts(assignment.doubled))
-        if rank(residue) <= assignment.pairs:
+        if rank(residue) <= assignment.num_pairs:
             return _realised(network, planes, assignment)
     return None
 
@@ -198,12 +198,12 @@ def _assignments(planes: Hyperplanes) -> Iterator[HyperplaneAssignment]:
 def _realised(network: Network, planes: Hyperplanes, assignment: HyperplaneAssignment) -> Network:
     """Return the network of an assignment: solve for the free pairs, then for the d_k."""
     parts, remainder = planes.linear_parts(assignment.doubled), planes.remainder(assignment)
-    heads, tails = _rank_factors(remainder, kernel(parts), assignment.pairs)
+    heads, tails = _rank_factors(remainder, kernel(parts), assignment.num_pairs)
     differences = solve(parts.transpose(), (remainder - heads @ tails).transpose())
     if differences is None:  # excluded by the rank condition
         raise ArithmeticError("the remainder does not vanish on the common kernel")
     neurons = _neurons(planes, assignment, differences.rows())
-    for pair in range(assignment.pairs):
+    for pair in range(assignment.num_pairs):
         ray = (*tails.row(pair), Fraction(pair + 1))
         head = tuple(heads[o, pair] for o in range(heads.nrows))
         neurons += [(ray, head), (negated(ray), negated(head))]

@@ -441,7 +441,7 @@ def _outputs(
         check()
         weights = _IntegerLayer(layer)
         rows, denominator = weights.preactivations(activations)
-        if layer_number > network.hidden_layers:
+        if layer_number > network.num_hidden_layers:
             return rows, denominator
         signs = weights.signs(activations)
         positive_parts = [

@@ -60,13 +60,13 @@ class TreeStatistics(ProofStatistics):
 
     Attributes
     ----------
-    trees
+    num_trees
         The number of trees that the proof will have.
     cost
         Estimated cost of checking the proof, in the unit of FORMAT.md §3.6.
     """
 
-    trees: int = 1
+    num_trees: int = 1
     cost: int = 0
 
     def spend(self, operations: int, bits: int) -> None:
@@ -221,12 +221,12 @@ class _Search:
 
     def _count(self, node: _OpenNode, resolved: _ResolvedNode) -> None:
         statistics = self._statistics
-        statistics.nodes += 1
+        statistics.num_nodes += 1
         statistics.depth = max(statistics.depth, node.depth)
-        statistics.signs += sum(map(len, resolved.rounds))
+        statistics.num_signs += sum(map(len, resolved.rounds))
         if not resolved.expressions.difference:
-            statistics.leaves += 1
-            statistics.closed += 2.0**-node.depth / statistics.trees
+            statistics.num_leaves += 1
+            statistics.closed += 2.0**-node.depth / statistics.num_trees
 
     def _resolve(self, node: _OpenNode) -> _ResolvedNode:
         """Return the node with all signs that can be found without a split."""
@@ -290,7 +290,7 @@ class _Search:
                 if below is None:
                     continue
                 answer = self._polyhedron.prove_nonnegative(below.coefficients)
-                self._statistics.programs += 1
+                self._statistics.num_programs += 1
                 if isinstance(answer, NonnegativityProof):
                     records.append(
                         sign_record(self._joint, term, sign, answer, self._statistics, below.slopes)

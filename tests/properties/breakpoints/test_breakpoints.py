@@ -72,7 +72,7 @@ def check_reconstruction(
     breakpoints: BreakpointComplex, regions: list[Region], rng: Random
 ) -> None:
     cells = breakpoints.cells
-    start = rng.randrange(cells.regions)
+    start = rng.randrange(cells.num_regions)
     maps = reconstruct(breakpoints, start, regions[start].affine_map)
     for found, region in zip(maps, regions, strict=True):
         assert on_domain(cells, found) == on_domain(cells, region.affine_map)
@@ -94,7 +94,7 @@ def check_tropical(cells: PolyhedralComplex, regions: list[Region]) -> None:
                     [a - b for a, b in zip(slope, slopes[0], strict=True)] for slope in slopes
                 ]
                 assert cell.dimension == rank(
-                    RationalMatrix.from_rows(differences, ncols=cells.network.inputs)
+                    RationalMatrix.from_rows(differences, ncols=cells.network.num_inputs)
                 )
             dual_points = sum(cell.dimension == 0 for cell in polynomial.dual_subdivision)
             assert dual_points == len(polynomial.terms)
@@ -137,11 +137,12 @@ def check(network: Network, domain: Polyhedron, rng: Random) -> tuple[int, int]:
     except DomainError:  # cells that contain lines, which a later layer cuts
         assert not network.is_plain
         cells = canonical_complex(
-            network, domain.intersect(Polyhedron.box([-7] * network.inputs, [7] * network.inputs))
+            network,
+            domain.intersect(Polyhedron.box([-7] * network.num_inputs, [7] * network.num_inputs)),
         )
     breakpoints = breakpoint_complex(cells)
     assert len(breakpoints) == len(cells.adjacency())
-    regions = [cells.region(index) for index in range(cells.regions)]
+    regions = [cells.region(index) for index in range(cells.num_regions)]
     check_weights(breakpoints, regions)
     closed = check_closed_form(breakpoints)
     assert is_balanced(breakpoints)
@@ -158,7 +159,7 @@ def test_degenerate_networks_on_the_whole_space(seeds: range) -> None:
         with case(kind, seed):
             rng = Random(f"{kind} {seed}")
             network = quantised_network(kind, rng)
-            check(network, Polyhedron.universe(network.inputs), rng)
+            check(network, Polyhedron.universe(network.num_inputs), rng)
 
 
 @pytest.mark.parametrize("seeds", few_and_all(SEEDS[:5], SEEDS))
@@ -167,7 +168,7 @@ def test_degenerate_networks_on_domains(seeds: range) -> None:
         with case(kind, seed):
             rng = Random(f"domain {kind} {seed}")
             network = quantised_network(rng.choice(KINDS), rng)
-            check(network, random_domain(kind, network.inputs, rng), rng)
+            check(network, random_domain(kind, network.num_inputs, rng), rng)
 
 
 @pytest.mark.parametrize("seeds", few_and_all(SEEDS[:2], SEEDS))
@@ -178,7 +179,7 @@ def test_networks_of_three_layers_and_several_outputs(seeds: range) -> None:
             with case(kind, seed):
                 rng = Random(f"{kind} {seed}")
                 network = from_arrays(random_network(kind, rng))
-                counts = check(network, Polyhedron.universe(network.inputs), rng)
+                counts = check(network, Polyhedron.universe(network.num_inputs), rng)
             closed, facets = closed + counts[0], facets + counts[1]
         with case(kind):
             assert closed == facets if kind == "gaussian" else 0 < closed <= facets
@@ -202,7 +203,7 @@ def test_tropical_forms_against_sums_of_terms(widths: tuple[int, ...]) -> None:
             for n, m in pairwise(widths)
         ]
         cells = canonical_complex(from_arrays(layers))
-        points = [cells.region(index).interior_point for index in range(cells.regions)]
+        points = [cells.region(index).interior_point for index in range(cells.num_regions)]
         try:
             expected = brute.numerators_and_denominators(layers)
         except brute.TooManyTermsError:

@@ -59,7 +59,7 @@ def samples(kind: str, rounds: int, seed: int = 0) -> Iterator[tuple[Network, Po
         for domain in DOMAINS:
             rng = Random(f"{kind} {domain} {seed} {number}")
             network = quantised_network(kind, rng)
-            yield network, random_domain(domain, network.inputs, rng)
+            yield network, random_domain(domain, network.num_inputs, rng)
 
 
 def every(
@@ -109,7 +109,7 @@ def check_cells(cells: PolyhedralComplex, expected: dict[brute.Key, brute.Cell])
     assert dimensions_by_signs(cells) == {signs: cell.dimension for signs, cell in expected.items()}
     count = Counter(cell.dimension for cell in expected.values())
     assert cells.f_vector == tuple(count[k] for k in range(cells.dimension + 1))
-    assert cells.regions == count[max(count)]
+    assert cells.num_regions == count[max(count)]
     assert (
         {cell.lines for cell in expected.values()}
         == {cells.lineality_dim}
@@ -128,7 +128,7 @@ def check_cells(cells: PolyhedralComplex, expected: dict[brute.Key, brute.Cell])
             assert cells.bounded[cell.index] == (not other.rays and not other.lines)
             bounded += not other.rays and not other.lines
         assert cells.locate(other.point) == cell
-    assert cells.bounded_regions == bounded
+    assert cells.num_bounded_regions == bounded
 
 
 def check_order(cells: PolyhedralComplex) -> None:
@@ -215,7 +215,7 @@ def brute_force_on_the_whole_space(step: int) -> None:
         for number in range(max(6 // step, 1)):
             network = exact_network(random_network(kind, rng))
             with case(kind, number):
-                check(network, Polyhedron.universe(network.inputs))
+                check(network, Polyhedron.universe(network.num_inputs))
 
 
 def wide(rng: Random) -> tuple[Network, Polyhedron]:
@@ -260,7 +260,7 @@ def test_locate_agrees_with_signs(kind: str) -> None:
             for pair in combinations(points[:5], 2)
         ]
         points += [
-            tuple(Fraction(rng.randint(-12, 12), 4) for _ in range(network.inputs))
+            tuple(Fraction(rng.randint(-12, 12), 4) for _ in range(network.num_inputs))
             for _ in range(20)
         ]
         for point in points:
@@ -290,7 +290,7 @@ def check_region(cells: PolyhedralComplex, index: int) -> None:
     assert (
         len(canonical.equations)
         == len(region.polyhedron.equations)
-        == cells.network.inputs - cells.dimension
+        == cells.network.num_inputs - cells.dimension
     )
     assert cells.locate(region.interior_point) == Cell(cells.dimension, index)
     assert region.bounded == (not rays and not cells.lineality)
@@ -305,7 +305,7 @@ def regions(step: int) -> None:
     for name, network, domain in every(step, KINDS, 1, seed=2):
         with case(*name):
             cells = canonical_complex(network, domain)
-            for index in range(0, cells.regions, max(1, cells.regions // 3)):
+            for index in range(0, cells.num_regions, max(1, cells.num_regions // 3)):
                 check_region(cells, index)
 
 
@@ -314,17 +314,17 @@ def test_volumes_of_a_box_add_up(kind: str) -> None:
     rng = Random(f"volumes {kind}")
     for _ in range(4):
         network = quantised_network(kind, rng)
-        box = random_domain("box", network.inputs, rng)
+        box = random_domain("box", network.num_inputs, rng)
         low, high = box.generators().points[0], box.generators().points[-1]
         total = Fraction(1)
         for a, b in zip(low, high, strict=True):
             total *= b - a
         cells = canonical_complex(network, box)
-        volumes = [cells.volume(index) for index in range(cells.regions)]
+        volumes = [cells.volume(index) for index in range(cells.num_regions)]
         assert min(volumes) > 0
         assert sum(volumes) == total
         merged = linear_regions(cells)
-        assert sorted(index for part in merged for index in part) == list(range(cells.regions))
+        assert sorted(index for part in merged for index in part) == list(range(cells.num_regions))
 
 
 @pytest.mark.parametrize("kind", KINDS[::4])
@@ -334,7 +334,7 @@ def test_graphs_are_those_of_facets_and_neighbours(kind: str) -> None:
         graph, poset = dual_graph(cells), face_poset(cells)
         edges = {(min(a, b), max(a, b)) for a, b in cells.adjacency().tolist()}
         assert {(min(edge), max(edge)) for edge in graph.edges} == edges
-        assert list(graph) == list(range(cells.regions))
+        assert list(graph) == list(range(cells.num_regions))
         assert len(poset) == sum(cells.f_vector)
         for k in range(cells.lineality_dim + 1, cells.dimension + 1):
             pairs = {
@@ -354,17 +354,17 @@ def ends(cells: PolyhedralComplex, index: int) -> tuple[list[Point], list[tuple[
 
 def check_parts(network: Network, domain: Polyhedron, limit: int) -> None:
     whole = canonical_complex(network, domain)
-    places = {whole.signs_of_region(index): index for index in range(whole.regions)}
-    assert len(places) == whole.regions
+    places = {whole.signs_of_region(index): index for index in range(whole.num_regions)}
+    assert len(places) == whole.num_regions
     for part in stream_complex(network, domain, limit=limit):
         check_order(part)
-        for index in range(part.regions):
+        for index in range(part.num_regions):
             other = places.pop(
                 part.signs_of_region(index)
             )  # raises an error if a region occurs twice
             assert part.bounded[index] == whole.bounded[other]
             assert ends(part, index) == ends(whole, other)
-        if part.regions:
+        if part.num_regions:
             check_region(part, 0)
     assert not places
 
@@ -401,7 +401,7 @@ def test_many_networks() -> None:
 
 
 def shape(cells: PolyhedralComplex) -> tuple[object, ...]:
-    return cells.f_vector, cells.bounded_regions, cells.lineality_dim
+    return cells.f_vector, cells.num_bounded_regions, cells.lineality_dim
 
 
 @settings(max_examples=40)
@@ -418,7 +418,10 @@ def test_permutations_and_positive_scalings(stack: Stack, data: st.DataObject) -
         changed = rescale(
             changed, layer, data.draw(st.lists(factors, min_size=width, max_size=width))
         )
-    for domain in (None, Polyhedron.box([-1] * network.inputs, [Fraction(3, 2)] * network.inputs)):
+    for domain in (
+        None,
+        Polyhedron.box([-1] * network.num_inputs, [Fraction(3, 2)] * network.num_inputs),
+    ):
         assert shape(canonical_complex(changed, domain)) == shape(
             canonical_complex(network, domain)
         )
@@ -448,7 +451,7 @@ found = hashlib.sha256()
 for kind in ("integers", "skip connections", "open zero"):
     rng = Random(kind)
     network = quantised_network(kind, rng)
-    cells = canonical_complex(network, random_domain("box", network.inputs, rng))
+    cells = canonical_complex(network, random_domain("box", network.num_inputs, rng))
     for k in range(cells.dimension + 1):
         found.update(cells.signs(k).tobytes() + cells.facets(k)[1].tobytes())
 print(found.hexdigest())

@@ -47,7 +47,9 @@ def samples(seed: int, count: int) -> list[tuple[Network, Polyhedron]]:
     for number in range(count):
         rng = Random(f"floats {seed} {number}")
         network = quantised_network(KINDS[number % len(KINDS)], rng)
-        found.append((network, random_domain(DOMAINS[number % len(DOMAINS)], network.inputs, rng)))
+        found.append(
+            (network, random_domain(DOMAINS[number % len(DOMAINS)], network.num_inputs, rng))
+        )
     return found
 
 
@@ -78,8 +80,8 @@ def test_with_infinite_radii_everything_is_exact(monkeypatch: pytest.MonkeyPatch
     for case, usual in before:
         exact = canonical_complex(*case)
         assert contents(exact) == contents(usual)
-        assert exact.statistics.decisions == usual.statistics.decisions
-        saved += exact.statistics.exact_decisions - usual.statistics.exact_decisions
+        assert exact.statistics.num_decisions == usual.statistics.num_decisions
+        saved += exact.statistics.num_exact_decisions - usual.statistics.num_exact_decisions
     assert saved > 500
 
 
@@ -308,8 +310,8 @@ def check_ill_conditioned(family: str, size: int, number: int) -> None:
     rng = Random(f"{family} {size} {number}")
     network = FAMILIES[family][0](rng, size)
     domain = [
-        Polyhedron.universe(network.inputs),
-        random_domain("box", network.inputs, rng),
+        Polyhedron.universe(network.num_inputs),
+        random_domain("box", network.num_inputs, rng),
     ][number % 2]
     expected = cells_on_domain(brute_layers(network), brute_domain(domain))
     cells = canonical_complex(network, domain)
@@ -330,10 +332,10 @@ def test_every_sign_of_degenerate_networks(monkeypatch: pytest.MonkeyPatch) -> N
 def test_floats_decide_nearly_everything_in_generic_networks() -> None:
     """Without this, the other tests would pass for floats that decide nothing."""
     cells = canonical_complex(_wide_first(Random(1), 20))
-    assert cells.statistics.decisions > 1000
-    assert cells.statistics.exact_decisions == 0
+    assert cells.statistics.num_decisions > 1000
+    assert cells.statistics.num_exact_decisions == 0
     deep = canonical_complex(_deep(Random(2), 20))
-    assert deep.statistics.exact_decisions < deep.statistics.decisions / 10
+    assert deep.statistics.num_exact_decisions < deep.statistics.num_decisions / 10
 
 
 # -- The last layer --------------------------------------------------------------------------------

@@ -45,9 +45,9 @@ def pairs_by_signs(signs: list[Signs], pairs: list[list[int]]) -> set[frozenset[
 def check_against_the_lattice(found: RegionGraph, cells: PolyhedralComplex) -> None:
     """Compare regions, facets, neighbours and bounded flags with the complex."""
     expected = {
-        str(cells.signs_of_region(index)): cells.region(index) for index in range(cells.regions)
+        str(cells.signs_of_region(index)): cells.region(index) for index in range(cells.num_regions)
     }
-    assert found.regions == len(expected) == len({region.signs for region in found.all_regions})
+    assert found.num_regions == len(expected) == len({region.signs for region in found.all_regions})
     for region in found.all_regions:
         other = expected[str(region.signs)]
         assert sorted(region.polyhedron.inequalities) == sorted(other.polyhedron.inequalities)
@@ -111,7 +111,7 @@ def all_kinds_of_networks_and_domains(step: int) -> None:
             rng = Random(f"walk {kind} {domain_kind}")
             network = quantised_network(kind, rng)
             with case(kind, domain_kind):
-                check(network, random_domain(domain_kind, network.inputs, rng))
+                check(network, random_domain(domain_kind, network.num_inputs, rng))
 
 
 def stacks_on_the_whole_space(step: int) -> None:
@@ -146,7 +146,7 @@ def test_skip_connections_that_read_more_than_the_first_layer() -> None:
     rng, without_lattice = Random("blind first layers"), 0
     for _ in range(60):
         network = quantised_network("skip connections", rng)
-        everywhere = Polyhedron.universe(network.inputs)
+        everywhere = Polyhedron.universe(network.num_inputs)
         try:
             canonical_complex(network)
         except DomainError:
@@ -168,7 +168,7 @@ def test_many_dimensions() -> None:
             from_arrays([([[int(i == j) for j in range(16)] for i in range(16)], [0] * 16)], "relu")
         )
     found = region_graph(network, domain)
-    assert (found.regions, len(found.adjacency()), found.bounded_regions) == (16, 32, 16)
+    assert (found.num_regions, len(found.adjacency()), found.num_bounded_regions) == (16, 32, 16)
 
 
 def test_bounded_and_unbounded_regions() -> None:
@@ -205,6 +205,6 @@ def test_ctrl_c_keeps_the_regions_so_far() -> None:
         found = region_graph(network, progress=press)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert (found.regions, found.complete) == (3, False)
+    assert (found.num_regions, found.complete) == (3, False)
     assert found.adjacency().max() < 3
     assert region_graph(network).complete

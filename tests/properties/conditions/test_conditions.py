@@ -45,7 +45,7 @@ Point = tuple[Fraction, ...]
 
 def all_layers(network: Network) -> list[Layer]:
     """The layers in the form of the oracles, including the output layer."""
-    return brute_layers(Network(network.inputs, network.layers, "relu"))
+    return brute_layers(Network(network.num_inputs, network.layers, "relu"))
 
 
 class Sample:
@@ -54,7 +54,9 @@ class Sample:
     def __init__(self, network: Network, domain: Polyhedron) -> None:
         self.network = network
         self.cells = canonical_complex(network, domain)
-        self.known = brute.stars(all_layers(network), network.hidden_layers, brute_domain(domain))
+        self.known = brute.stars(
+            all_layers(network), network.num_hidden_layers, brute_domain(domain)
+        )
 
     def key(self, point: Point) -> Key:
         """The signs at a point, from its values."""
@@ -101,15 +103,15 @@ def networks_on_domains() -> Iterator[tuple[Network, Polyhedron]]:
         for domain in DOMAINS:
             rng = Random(f"conditions {kind} {domain}")
             network = quantised_network(kind, rng)
-            yield network, random_domain(domain, network.inputs, rng)
+            yield network, random_domain(domain, network.num_inputs, rng)
     for seed in range(120):
         make = covering if seed % 2 else cornered
         yield make(Random(f"crossing {seed}")), Polyhedron.universe(2)
     for kind in STACKS:
         for seed in range(6):
             network = from_arrays(random_network(kind, Random(f"conditions {kind} {seed}")))
-            if network.inputs < 4:
-                yield network, Polyhedron.universe(network.inputs)
+            if network.num_inputs < 4:
+                yield network, Polyhedron.universe(network.num_inputs)
 
 
 def samples(every: int) -> list[Sample]:
@@ -129,7 +131,7 @@ def check_supertransversality(known_samples: list[Sample]) -> None:
         found, wrong = supertransversality(sample.cells), brute.wrong_cells(sample.known)
         statuses[found.status] += 1
         assert found.status == ("fails" if wrong else "holds")
-        assert found.checked == len(sample.known.cells.keys) - len(wrong)
+        assert found.num_checked == len(sample.known.cells.keys) - len(wrong)
         if found.evidence is not None:
             key = sample.key_of(found.evidence.cell, found.evidence.point)
             assert key in wrong
@@ -145,7 +147,7 @@ def check_transparency(known_samples: list[Sample]) -> None:
         assert found.status == ("fails" if opaque else "holds")
         pairs = zip(sample.known.cells.keys, sample.known.cells.dimensions, strict=True)
         regions = {key for key, dimension in pairs if dimension == sample.cells.dimension}
-        assert found.checked == len(regions - {key for key, _ in opaque})
+        assert found.num_checked == len(regions - {key for key, _ in opaque})
         if found.evidence is not None:
             region = Cell(sample.cells.dimension, found.evidence.region)
             assert (sample.key_of(region, found.evidence.point), found.evidence.layer) in opaque
@@ -159,7 +161,7 @@ def check_linear_regions(known_samples: list[Sample]) -> None:
         invisible, facets = brute.invisible_facets(sample.known)
         statuses[found.status] += len(facets) > 0
         assert found.status == ("fails" if invisible else "holds")
-        assert found.checked == len(facets) - len(invisible)
+        assert found.num_checked == len(facets) - len(invisible)
         if found.evidence is not None:
             key = sample.key_of(found.evidence.facet, found.evidence.point)
             assert key in invisible
@@ -187,7 +189,7 @@ def check_zero_extrema(known_samples: list[Sample]) -> None:
             statuses[f"{found.status} {outputs}"] += 1
             bad = [unit for unit, cells in expected.items() if any(cells.values())]
             assert found.status == ("fails" if bad else "holds")
-            assert found.checked == sum(
+            assert found.num_checked == sum(
                 not is_bad for cells in expected.values() for is_bad in cells.values()
             )
             if found.evidence is not None:
@@ -239,7 +241,7 @@ def check_crossings(known_samples: list[Sample]) -> None:
             as_neurons(pair) for pair, ridges in expected.items() if not ridges
         }
         assert found.status == ("fails" if evidence.missing else "holds")
-        assert found.checked == len(evidence.found)
+        assert found.num_checked == len(evidence.found)
         keys = keys_by_cell(sample.cells, sample.cells.dimension - 2)
         for crossing in evidence.found:
             one, other = crossing.earlier, crossing.later
@@ -339,7 +341,7 @@ def test_collinear_pieces(every: int) -> None:
         statuses[found.status] += 1
         assert found.status == ("fails" if pairs else "holds")
         if found.evidence is None:
-            assert found.checked == len(vectors)
+            assert found.num_checked == len(vectors)
             assert noncollinear_pieces(network, limit=len(vectors)).status == "holds"
             assert noncollinear_pieces(network, limit=len(vectors) - 1).status == "unchecked"
         else:
@@ -351,11 +353,11 @@ def test_collinear_pieces(every: int) -> None:
             assert list(first.vector) == vectors[index_of(first.unit, first.masks)]
             assert list(second.vector) == vectors[index_of(second.unit, second.masks)]
             order = list(affine_pieces(network))
-            earlier = {index_of(p.unit, p.masks) for p in order[: found.checked]}
+            earlier = {index_of(p.unit, p.masks) for p in order[: found.num_checked]}
             assert not any(pair <= earlier for pair in pairs)
-            assert order[found.checked] == second
-            assert noncollinear_pieces(network, limit=found.checked).status == "unchecked"
-            assert noncollinear_pieces(network, limit=found.checked + 1) == found
+            assert order[found.num_checked] == second
+            assert noncollinear_pieces(network, limit=found.num_checked).status == "unchecked"
+            assert noncollinear_pieces(network, limit=found.num_checked + 1) == found
     assert networks > 150 / every
     assert min(statuses["holds"], statuses["fails"]) > 30 / every
 
@@ -369,7 +371,7 @@ def check_all_conditions_at_once(known_samples: list[Sample]) -> None:
     for sample in known_samples[::4]:
         found = {condition.name: condition for condition in conditions(sample.cells, limits=limits)}
         plain, affine = sample.network.is_plain, sample.network.last == "affine"
-        full = sample.cells.dimension == sample.network.inputs
+        full = sample.cells.dimension == sample.network.num_inputs
         undefined = {name for name, condition in found.items() if condition.status == "undefined"}
         expected = (
             set() if plain else {"masked_ranks", "generic", "noncollinear", "pl_general", "tpic"}

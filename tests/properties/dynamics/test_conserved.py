@@ -70,7 +70,7 @@ def random_points(chance: Random, size: int, count: int) -> Points:
 
 
 def gradients_for(chance: Random, network: Network, points: Points) -> Points:
-    return [[Fraction(chance.randint(-5, 5)) for _ in range(network.outputs)] for _ in points]
+    return [[Fraction(chance.randint(-5, 5)) for _ in range(network.num_outputs)] for _ in points]
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -89,7 +89,7 @@ def test_linear_neurons_are_linear(seed: int) -> None:
     points = [list(inside), *(p for p in random_points(chance, size, 200) if domain.contains(p))]
     if domain.is_bounded():
         points += [list(point) for point in domain.generators().points]
-    for layer in range(1, network.hidden_layers + 1):
+    for layer in range(1, network.num_hidden_layers + 1):
         evidence = linear_evidence(network, layer, domain)
         assert evidence.verify()
         values = network.preactivations(points)[layer - 1].rows()
@@ -168,7 +168,7 @@ def test_conserved_and_not_conserved() -> None:
         network = random_network(chance, 2, chance.randint(1, 3))
         points = [[abs(x) for x in point] for point in random_points(chance, 2, 4)]
         gradients = gradients_for(chance, network, points)
-        for layer in range(1, network.hidden_layers + 1):
+        for layer in range(1, network.num_hidden_layers + 1):
             everyone = range(network.widths[layer])
             try:
                 change = derivative_along_flow(network, layer, everyone, points, gradients)

@@ -292,7 +292,7 @@ def test_members_satisfy_the_equations() -> None:
             assert member is not None
             conditions = conditions_of(component)
             assert conditions.hold_for(member)
-            for damaged in damaged_copies(member, component.assignment.dead):
+            for damaged in damaged_copies(member, component.assignment.num_dead):
                 broken += not conditions.hold_for(damaged)
                 tried += 1
     assert broken == tried > 40

@@ -120,7 +120,7 @@ def _check_bounds(kind: str, format_: str, trials: int) -> None:
     chance, draw, worst = random.Random(kind), _DRAWS[kind], Fraction(0)
     for trial in range(trials):
         network = _network(chance, draw)
-        low, high = _box(chance, network.inputs, draw)
+        low, high = _box(chance, network.num_inputs, draw)
         found = runtime_error(network, (low, high), arithmetic=format_)
         assert found.is_layered
         layers = _layers(network)
@@ -155,7 +155,7 @@ def test_certificates_are_accepted_and_smaller_bounds_are_not(kind: str) -> None
     chance, draw = random.Random(kind), _DRAWS[kind]
     for _ in range(40):
         network = _network(chance, draw)
-        low, high = _box(chance, network.inputs, draw)
+        low, high = _box(chance, network.num_inputs, draw)
         found = runtime_error(
             network, (low, high), arithmetic=chance.choice(["float32", "float64"])
         )

@@ -111,7 +111,7 @@ def test_no_value_is_further_away_than_its_bound(block: int, tmp_path: Path) -> 
             imported = read(write(tmp_path, "net.onnx", random_graph(seed)), compare=False)
         except NetworkFileError:
             continue
-        graph, inputs = imported.graph, imported.network.inputs
+        graph, inputs = imported.graph, imported.network.num_inputs
         if graph is None or sum(node.size for node in graph.nodes) > 1500:
             continue
         point = [Fraction(chance.randint(-64, 64), 32) for _ in range(inputs)]

@@ -41,7 +41,7 @@ def test_pairs_in_one_fiber(campaign: tuple[int, int]) -> None:
             outcome = answer(first, second, (seed, kind))
             assert isinstance(outcome, Equivalent), (seed, kind)
             assert outcome.search.route in CHEAP, (seed, kind, outcome.search)
-            assert outcome.search.nodes <= 7
+            assert outcome.search.num_nodes <= 7
             routes[outcome.search.route] += 1
         assert routes["bottleneck"] > size // 2
 
@@ -93,4 +93,4 @@ def test_several_hidden_neurons(seeds: range) -> None:
         outcome = answer(first, second, seed)
         assert isinstance(outcome, Equivalent), seed
         assert outcome.search.route in CHEAP, (seed, outcome.search)
-        assert outcome.search.nodes <= 7 * count
+        assert outcome.search.num_nodes <= 7 * count

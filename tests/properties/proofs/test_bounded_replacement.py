@@ -80,7 +80,7 @@ def test_the_other_network_has_the_same_function() -> None:
     for layers, network, move, rng in cases("same function"):
         words.add(next(word for word in ("dead", "mix", "linear") if word in move.explanation))
         other = plain(move.other)
-        for x in points_of_all_sizes(network.inputs, rng):
+        for x in points_of_all_sizes(network.num_inputs, rng):
             assert evaluate(layers, x) == evaluate(other, x), (layers, move.explanation)
         assert polyrelu.equivalent(network, move.other).status == "proved", layers
         assert not polyrelu.related(network, move.other)
@@ -118,7 +118,7 @@ def test_identify_refutes_by_it_where_nothing_else_does(count: int) -> None:
 def test_mutants_are_rejected_unless_they_are_true(step: int) -> None:
     verdicts = {"accepted": 0, "rejected": 0}
     for _, network, move, rng in list(cases("mutants"))[::step]:
-        xs = points_of_all_sizes(network.inputs, rng)
+        xs = points_of_all_sizes(network.num_inputs, rng)
         for which in ("network", "other"):
             for mutant in changed_documents(move_document(network, move), which):
                 claim = mutant["claim"]
@@ -183,7 +183,7 @@ def test_claims_of_a_larger_image_are_rejected() -> None:
         if verdict(move_document(one, wrong)) == "accepted":
             assert all(
                 evaluate(pair[0], x) == evaluate(pair[1], x)
-                for x in points_of_all_sizes(network.inputs, rng)
+                for x in points_of_all_sizes(network.num_inputs, rng)
             )
         else:
             rejected += 1
@@ -196,7 +196,7 @@ def test_boxes_hold_the_image_and_their_ends_are_corners(seed: int) -> None:
     for _ in range(60):
         layers = random_stack(rng)
         network = polyrelu.from_arrays(layers)
-        values = [preactivations(layers, x) for x in points_of_all_sizes(network.inputs, rng)]
+        values = [preactivations(layers, x) for x in points_of_all_sizes(network.num_inputs, rng)]
         for layer in range(1, len(layers)):
             before, box = image_box(network, layer - 1), image_box(network, layer)
             for z in values:

@@ -386,12 +386,12 @@ def test_membership_refuted_by_a_masked_product() -> None:
 def beyond(network: Network, part: Determined) -> list[Determined]:
     """The claims in part with one layer, or one neuron, more."""
     more = []
-    if part.layers < network.depth - 2:
-        more.append(Determined(part.layers + 1, ()))
-    if part.layers:
-        width = network.widths[part.layers + 1]
+    if part.num_layers < network.depth - 2:
+        more.append(Determined(part.num_layers + 1, ()))
+    if part.num_layers:
+        width = network.widths[part.num_layers + 1]
         others = [i for i in range(width) if i not in part.neurons]
-        more += [Determined(part.layers, tuple(sorted((*part.neurons, i)))) for i in others]
+        more += [Determined(part.num_layers, tuple(sorted((*part.neurons, i)))) for i in others]
     return more
 
 
@@ -436,11 +436,11 @@ def compare_in_part(some: DeepSearch) -> bool:
         return False
     assert not any(accepted(part_document(some, more)) for more in beyond(some.network, part))
     found = deep.prove_part(some)
-    assert (found is not None) == (part.layers > 0)
+    assert (found is not None) == (part.num_layers > 0)
     if found is None:
         return False
     claim, hypotheses = found
-    assert (claim.layers, tuple(claim.neurons)) == (part.layers, part.neurons)
+    assert (claim.num_layers, tuple(claim.neurons)) == (part.num_layers, part.neurons)
     assert accepted(document(claim, deep.PART, hypotheses))
     assert accepted(part_document(some, part))
     return True
@@ -450,7 +450,7 @@ def test_nothing_in_part_where_it_is_impossible() -> None:
     network = polyrelu.from_arrays([SOURCES[0], ([[0, 1, 3], [1, 1, -2]], [1, 1]), SOURCES[2]])
     search = DeepSearch(network)
     search.run(rounds=10)
-    assert search.hypotheses.determined.layers == 1
+    assert search.hypotheses.determined.num_layers == 1
     assert isinstance(deep.prove_search(search), Attempt)
     assert deep.prove_part(search) is None
 

@@ -206,9 +206,9 @@ def test_what_is_determined_stays(kind: str) -> None:
         network = polyrelu.from_arrays(layers)
         found = deep_hypotheses(network, ridge_points(network))
         assert not found.hold or only_scalings_move(network, network.depth, [])
-        if found.determined.layers:
+        if found.determined.num_layers:
             assert only_scalings_move(
-                network, found.determined.layers, list(found.determined.neurons)
+                network, found.determined.num_layers, list(found.determined.neurons)
             )
             parts += 1
     assert parts or kind == "hidden"

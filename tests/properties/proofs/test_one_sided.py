@@ -85,7 +85,7 @@ def kind(move: Move) -> str:
 def judged(layers: Plain, move: Move, rng: Random) -> str:
     """A move is checked by everything that there is; the kind of the move."""
     network, other = polyrelu.from_arrays(layers), plain(move.other)
-    for x in points_of_all_sizes(network.inputs, rng):
+    for x in points_of_all_sizes(network.num_inputs, rng):
         assert evaluate(layers, x) == evaluate(other, x), (layers, move.explanation)
     assert not polyrelu.related(network, move.other)
     assert verdict(move_document(network, move)) == "accepted", layers
@@ -141,7 +141,7 @@ def test_what_is_proved_of_arbitrary_suspects_is_true(count: int) -> None:
         network = polyrelu.from_arrays(layers)
         found = one_sided_neurons(network, claims(network, rng))
         proved += len(found)
-        for x in points_of_all_sizes(network.inputs, rng) if found else ():
+        for x in points_of_all_sizes(network.num_inputs, rng) if found else ():
             z = preactivations(layers, x)
             for neuron, sign, guard in found:
                 if guard is None or z[guard.layer - 1][guard.index] > 0:

@@ -42,7 +42,9 @@ def judge(network: Network, domain: Polyhedron | None, found: Simplified, folder
     found.outcome.save(folder / "same.cert")
     assert checker.main([str(folder / "same.cert")]) == 0
     rng = Random(0)
-    sample = [[Fraction(rng.randint(-64, 64), 32) for _ in range(network.inputs)] for _ in range(6)]
+    sample = [
+        [Fraction(rng.randint(-64, 64), 32) for _ in range(network.num_inputs)] for _ in range(6)
+    ]
     for point in sample:
         if domain is None or domain.contains(point):
             assert small(point) == network(point)
@@ -80,7 +82,7 @@ def test_random_networks(part: int, tmp_path: Path) -> None:
             for layer in sorted(rng.randint(1, depth) for _ in range(rng.randint(1, 4))):
                 plant(rng, raw, layer, rng.choice(PLANTED))
         net = from_arrays(raw, "relu" if last == "relu" else "affine")
-        domain = some_domain(rng, net.inputs)
+        domain = some_domain(rng, net.num_inputs)
         found = simplify(net, domain, seed=seed)
         judge(net, domain, found, tmp_path)
         removed += len(found.removed)

@@ -56,17 +56,17 @@ def random_set(network: Network, domain: Polyhedron, rng: Random) -> tuple[Subco
 
     Levels are often values at special points.
     """
-    output = rng.randrange(network.outputs)
+    output = rng.randrange(network.num_outputs)
     point = domain.relative_interior_point()
     assert point is not None
     values = [
         network(point)[output],
-        network([0] * network.inputs)[output],
+        network([0] * network.num_inputs)[output],
         Fraction(0),
         Fraction(rng.randint(-3, 3), 2),
     ]
-    level, label = rng.choice(values), rng.randrange(max(network.outputs, 2))
-    single = network.outputs == 1
+    level, label = rng.choice(values), rng.randrange(max(network.num_outputs, 2))
+    single = network.num_outputs == 1
     choices: list[tuple[Callable[[], Subcomplex], Rule]] = [
         (lambda: level_set(network, level, domain, output=output), lambda f: f[output] == level),
         (lambda: sublevel_set(network, level, domain, output=output), lambda f: f[output] <= level),
@@ -152,7 +152,7 @@ def check(network: Network, domain: Polyhedron, rng: Random) -> bool:
         assert not network.is_plain
         return check(
             network,
-            domain.intersect(Polyhedron.box([-7] * network.inputs, [7] * network.inputs)),
+            domain.intersect(Polyhedron.box([-7] * network.num_inputs, [7] * network.num_inputs)),
             rng,
         )
     check_membership(part, network, rule)
@@ -168,7 +168,7 @@ def degenerate_networks_on_the_whole_space(seeds: range) -> None:
             with case(kind, seed):
                 rng = Random(f"topology {kind} {seed}")
                 network = quantised_network(kind, rng)
-                compared += check(network, Polyhedron.universe(network.inputs), rng)
+                compared += check(network, Polyhedron.universe(network.num_inputs), rng)
         assert compared > len(seeds) // 2, kind
 
 
@@ -179,7 +179,7 @@ def degenerate_networks_on_domains(seeds: range) -> None:
             with case(kind, seed):
                 rng = Random(f"topology domain {kind} {seed}")
                 network = quantised_network(rng.choice(KINDS), rng)
-                compared += check(network, random_domain(kind, network.inputs, rng), rng)
+                compared += check(network, random_domain(kind, network.num_inputs, rng), rng)
         assert compared > len(seeds) // 2, kind
 
 
@@ -190,7 +190,7 @@ def networks_with_several_outputs(seeds: range) -> None:
             with case(kind, seed):
                 rng = Random(f"topology {kind} {seed}")
                 network = from_arrays(random_network(kind, rng), rng.choice(["affine", "relu"]))
-                compared += check(network, Polyhedron.universe(network.inputs), rng)
+                compared += check(network, Polyhedron.universe(network.num_inputs), rng)
         assert compared >= len(seeds) // 8, kind
 
 
@@ -219,7 +219,7 @@ def layers_with_level(network: Network, level: Fraction) -> list[brute.Layer]:
     """The hidden layers, and one more with f - level, where f is the first output."""
     hidden = brute_layers(network)
     if network.last == "relu":
-        row = [[Fraction(int(k == 0)) for k in range(network.outputs)]]
+        row = [[Fraction(int(k == 0)) for k in range(network.num_outputs)]]
         return [*hidden, ([(network.depth, row)], [-level])]
     last = network.layers[-1]
     blocks = [(block.source, [list(block.weight.row(0))]) for block in last.blocks]
@@ -231,7 +231,7 @@ def test_level_sets_by_brute_force_alone(kind: str) -> None:
     for seed in range(2):
         rng = Random(f"brute {kind} {seed}")
         network = quantised_network(kind, rng)
-        domain = random_domain(rng.choice(DOMAINS), network.inputs, rng)
+        domain = random_domain(rng.choice(DOMAINS), network.num_inputs, rng)
         point = domain.relative_interior_point()
         assert point is not None
         level = rng.choice([network(point)[0], Fraction(rng.randint(-2, 2))])
@@ -268,7 +268,7 @@ def test_alexander_and_poincare_duality() -> None:
     checked = holes = 0
     for seed in range(40):
         network = generic_network(seed)
-        size, cells = network.inputs, canonical_complex(network)
+        size, cells = network.num_inputs, canonical_complex(network)
         values = {network(cells.vertex(index))[0] for index in range(cells.size(0))}
         ordered = sorted(values)
         place = len(ordered) * (1 + seed % 4) // 5
@@ -301,7 +301,7 @@ def test_inclusion_and_exclusion(kind: str) -> None:
     for seed in range(6):
         rng = Random(f"inclusion {kind} {seed}")
         network = quantised_network(kind, rng)
-        domain = random_domain(rng.choice(DOMAINS), network.inputs, rng)
+        domain = random_domain(rng.choice(DOMAINS), network.num_inputs, rng)
         level = Fraction(rng.randint(-2, 2), rng.choice([1, 2]))
         below, above, both = (
             homology(make(network, level, domain=domain))
@@ -311,11 +311,11 @@ def test_inclusion_and_exclusion(kind: str) -> None:
             below.euler_characteristic + above.euler_characteristic == 1 + both.euler_characteristic
         )
         whole = canonical_complex(
-            network, Polyhedron.box([0] * network.inputs, [1] * network.inputs)
+            network, Polyhedron.box([0] * network.num_inputs, [1] * network.num_inputs)
         )
         everything = Subcomplex.closure(
-            whole, {whole.dimension: np.ones(whole.regions, dtype=bool)}
+            whole, {whole.dimension: np.ones(whole.num_regions, dtype=bool)}
         )
         found = homology(everything)
-        assert found.betti == (1, *[0] * network.inputs)
+        assert found.betti == (1, *[0] * network.num_inputs)
         assert found.euler_characteristic == found.euler_with_compact_support == 1

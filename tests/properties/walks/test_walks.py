@@ -108,9 +108,9 @@ def test_lines(kind: tuple[str, str]) -> None:
     rng = Random(f"lines {kind}")
     for _ in range(14):
         network = network_of(kind, rng)
-        (direction,) = directions(1, network.inputs, rng)
+        (direction,) = directions(1, network.num_inputs, rng)
         check_line(
-            network, small_vector(network.inputs, rng), direction, Fraction(rng.randint(-20, 2))
+            network, small_vector(network.num_inputs, rng), direction, Fraction(rng.randint(-20, 2))
         )
 
 
@@ -120,8 +120,11 @@ def test_lines_against_the_complex(kind: tuple[str, str]) -> None:
     rng = Random(f"lines and complex {kind}")
     for _ in range(3):
         network = network_of(kind, rng)
-        point, (direction,) = small_vector(network.inputs, rng), directions(1, network.inputs, rng)
-        line = Polyhedron.from_generators([point], (), [direction], network.inputs)
+        point, (direction,) = (
+            small_vector(network.num_inputs, rng),
+            directions(1, network.num_inputs, rng),
+        )
+        line = Polyhedron.from_generators([point], (), [direction], network.num_inputs)
         try:
             complex_ = canonical_complex(network, line)
         except DomainError as error:
@@ -130,7 +133,9 @@ def test_lines_against_the_complex(kind: tuple[str, str]) -> None:
         ahead = list(walk_line(network, point, direction))
         behind = list(walk_line(network, point, [-d for d in direction]))
         found = {str(cell.signs) for cell in ahead + behind}
-        assert found == {str(complex_.signs_of_region(index)) for index in range(complex_.regions)}
+        assert found == {
+            str(complex_.signs_of_region(index)) for index in range(complex_.num_regions)
+        }
 
 
 def test_some_lines_run_inside_zero_sets_and_through_ties() -> None:
@@ -140,8 +145,10 @@ def test_some_lines_run_inside_zero_sets_and_through_ties() -> None:
         rng = Random(f"line census {kind}")
         for _ in range(6):
             network = network_of(kind, rng)
-            (direction,) = directions(1, network.inputs, rng)
-            for cell in walk_line(network, small_vector(network.inputs, rng), direction, start=-20):
+            (direction,) = directions(1, network.num_inputs, rng)
+            for cell in walk_line(
+                network, small_vector(network.num_inputs, rng), direction, start=-20
+            ):
                 seen["zero on a cell"] += "0" in str(cell.signs)
                 seen["event"] += cell.end is not None
                 seen["tie"] += cell.end is not None and cell.end.is_tie
@@ -157,7 +164,7 @@ def nudged(network: Network, size: Fraction, rng: Random) -> Network:
     Hyperplanes that met in a point now meet there only approximately.
     """
     layers = {}
-    for number in range(1, network.hidden_layers + 1):
+    for number in range(1, network.num_hidden_layers + 1):
         layer = network.layers[number - 1]
         bias = [b + size * rng.randint(-3, 3) for b in layer.bias.entries()]
         layers[number] = Layer(layer.blocks, RationalMatrix.column(bias))
@@ -169,7 +176,7 @@ def scaled(network: Network, rng: Random) -> Network:
 
     Every neuron is scaled by a power of two, and its outgoing weights are scaled back.
     """
-    factors = [[Fraction(1)] * network.inputs]
+    factors = [[Fraction(1)] * network.num_inputs]
     for width in network.widths[1:]:
         factors.append(
             [
@@ -177,7 +184,7 @@ def scaled(network: Network, rng: Random) -> Network:
                 for _ in range(width)
             ]
         )
-    factors[-1] = [Fraction(1)] * network.outputs if network.last == "affine" else factors[-1]
+    factors[-1] = [Fraction(1)] * network.num_outputs if network.last == "affine" else factors[-1]
     layers = []
     for layer, own in zip(network.layers, factors[1:], strict=True):
         blocks = [
@@ -188,14 +195,14 @@ def scaled(network: Network, rng: Random) -> Network:
             for block in layer.blocks
         ]
         layers.append(Layer(tuple(blocks), layer.bias.scale_rows(own)))
-    return Network(network.inputs, tuple(layers), network.last)
+    return Network(network.num_inputs, tuple(layers), network.last)
 
 
 def float_cells(network: Network, point: Vector, direction: Vector, start: Fraction) -> list[str]:
     """The walk along a line in plain floats, without error bounds."""
     weights = [
         (layer.weight.to_floats(), layer.bias.to_floats()[:, 0])
-        for layer in network.layers[: network.hidden_layers]
+        for layer in network.layers[: network.num_hidden_layers]
     ]
     p, d, t = np.array(point, dtype=float), np.array(direction, dtype=float), float(start)
     found: list[str] = []
@@ -228,16 +235,16 @@ def check_lines_past_what_nearly_meets(kind: str, bits: int) -> None:
     rng, wrong, exact, cells = Random(f"nearly {kind} {bits}"), 0, 0, 0
     for _ in range(40):
         network = nudged(quantised_network(kind, rng), Fraction(1, 2**bits), rng)
-        (direction,) = directions(1, network.inputs, rng)
+        (direction,) = directions(1, network.num_inputs, rng)
         point = (
-            [Fraction(0)] * network.inputs
+            [Fraction(0)] * network.num_inputs
             if kind == "homogeneous"
-            else small_vector(network.inputs, rng)
+            else small_vector(network.num_inputs, rng)
         )
         check_line(network, point, direction, Fraction(-20))
         walk = walk_line(network, point, direction, start=-20)
         found = [str(cell.signs) for cell in walk]
-        exact, cells = exact + walk.statistics.exact_steps, cells + len(found)
+        exact, cells = exact + walk.statistics.num_exact_steps, cells + len(found)
         wrong += (
             "0" not in "".join(found)
             and float_cells(network, point, direction, Fraction(-20)) != found
@@ -255,7 +262,7 @@ def check_bent_hyperplanes_past_what_nearly_meets(kind: str, size: Fraction) -> 
     rng, seen = Random(f"nearly {kind} {size}"), Counter[str]()
     for _ in range(4):
         network = nudged(quantised_network(kind, rng), size, rng)
-        if network.inputs > 1:
+        if network.num_inputs > 1:
             check_plane(network, rng, seen)
     assert seen["CrossingPoint"] > 10
 
@@ -269,9 +276,9 @@ def check_numbers_beyond_floats(kind: str) -> None:
     rng, seen = Random(f"beyond {kind}"), Counter[str]()
     for _ in range(4):
         network = scaled(quantised_network(kind, rng), rng)
-        (direction,) = directions(1, network.inputs, rng)
-        check_line(network, small_vector(network.inputs, rng), direction, Fraction(-20))
-        if network.inputs > 1:
+        (direction,) = directions(1, network.num_inputs, rng)
+        check_line(network, small_vector(network.num_inputs, rng), direction, Fraction(-20))
+        if network.num_inputs > 1:
             check_plane(network, rng, seen)
     assert seen["CrossingPoint"] > 5
 
@@ -436,12 +443,12 @@ def check_neuron(
 
 
 def random_plane(network: Network, rng: Random) -> tuple[Vector, list[Vector]]:
-    return small_vector(network.inputs, rng), directions(2, network.inputs, rng)
+    return small_vector(network.num_inputs, rng), directions(2, network.num_inputs, rng)
 
 
 def check_plane(network: Network, rng: Random, seen: Counter[str]) -> None:
     plane = random_plane(network, rng)
-    domain = Polyhedron.from_generators([plane[0]], (), plane[1], network.inputs)
+    domain = Polyhedron.from_generators([plane[0]], (), plane[1], network.num_inputs)
     try:
         cells = canonical_complex(network, domain)
     except DomainError as error:
@@ -460,7 +467,7 @@ def test_bent_hyperplanes_against_the_complex(count: int) -> None:
         for number in range(count):
             with case(*kind, number):
                 network = network_of(kind, rng)
-                if network.inputs > 1:
+                if network.num_inputs > 1:
                     check_plane(network, rng, seen)
 
 
@@ -477,7 +484,7 @@ def test_all_endings_occur() -> None:
     ):
         for _ in range(8):
             network = quantised_network(kind, rng)
-            if network.inputs > 1:
+            if network.num_inputs > 1:
                 check_plane(network, rng, seen)
     assert {"CrossingPoint", "Tie", "unbounded", "closed", "tie"} <= seen.keys()
     assert min(seen.values()) >= 4, seen
@@ -489,7 +496,7 @@ def test_starts(kind: tuple[str, str]) -> None:
     rng = Random(f"starts {kind}")
     for _ in range(6):
         network = network_of(kind, rng)
-        if network.inputs < 2:
+        if network.num_inputs < 2:
             continue
         plane, heading = random_plane(network, rng), directions(1, 2, rng)[0]
         for neuron in network.neurons():

@@ -233,12 +233,12 @@ def test_one_hidden_layer_has_zonotopes(inputs: int, neurons: int) -> None:
     (form,) = tropical_form(cells)
     assert (
         len(form.numerator.terms)
-        == cells.regions
+        == cells.num_regions
         == sum(comb(neurons, k) for k in range(inputs + 1))
     )
     assert (
         len(form.numerator.newton_polytope.generators().points)
-        == cells.regions - cells.bounded_regions
+        == cells.num_regions - cells.num_bounded_regions
     )
     top = [cell for cell in form.numerator.dual_subdivision if cell.dimension == inputs]
     assert len(top) == comb(neurons, inputs) == cells.f_vector[0]

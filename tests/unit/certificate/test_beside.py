@@ -27,7 +27,7 @@ def save(folder: Path, name: str, *networks: Network) -> list[str]:
     if len(networks) == 1:
         claim: Claim | PairClaim = Claim("identifiable", networks[0], "all")
     else:
-        domain = Polyhedron.universe(networks[0].inputs)
+        domain = Polyhedron.universe(networks[0].num_inputs)
         claim = PairClaim("not-equivalent", networks[0], networks[1], domain)
     Certificate(claim, "affine", ()).save(folder / name)
     return names(folder)

@@ -44,8 +44,8 @@ SKELETON = skeleton(NETWORK)
 #: which the arguments are given.
 OF_NETWORKS: dict[str, Callable[..., object]] = {
     "canonical_complex": lambda *a: canonical_complex(*a).f_vector,
-    "stream_complex": lambda *a: sum(part.regions for part in stream_complex(*a)),
-    "region_graph": lambda *a: region_graph(*a).regions,
+    "stream_complex": lambda *a: sum(part.num_regions for part in stream_complex(*a)),
+    "region_graph": lambda *a: region_graph(*a).num_regions,
     "skeleton": lambda *a: skeleton(*a).f_vector,
     "walk_regions": lambda *a: len(list(walk_regions(*a))),
 }
@@ -206,7 +206,7 @@ def test_options_are_named() -> None:
 
 def test_signs_and_adjacency_have_one_shape() -> None:
     cells = canonical_complex(NETWORK)
-    assert cells.signs().shape == REGIONS.signs().shape == (cells.regions, len(REGIONS.neurons))
+    assert cells.signs().shape == REGIONS.signs().shape == (cells.num_regions, len(REGIONS.neurons))
     assert np.array_equal(cells.signs(), cells.signs(2))
     assert np.array_equal(REGIONS.signs(), REGIONS.signs(2))
     pairs = [

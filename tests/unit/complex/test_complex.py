@@ -79,7 +79,7 @@ def points(*coordinates: tuple[Number, ...]) -> set[tuple[Fraction, ...]]:
 )
 def test_minimal_networks(hidden: list[Hidden], regions: int) -> None:
     cells = canonical_complex(network(*hidden))
-    assert cells.regions == regions == cells.f_vector[-1]
+    assert cells.num_regions == regions == cells.f_vector[-1]
     assert (
         sum((-1) ** k * count for k, count in enumerate(cells.f_vector)) == (-1) ** cells.dimension
     )
@@ -93,7 +93,7 @@ def test_generic_lines(k: int) -> None:
         assert (cells.f_vector, cells.lineality) == ((0, 1, 2), ((0, 1),))
     else:
         assert cells.f_vector == (comb(k, 2), k * k, 1 + k + comb(k, 2))
-        assert cells.bounded_regions == comb(k - 1, 2)
+        assert cells.num_bounded_regions == comb(k - 1, 2)
 
 
 @pytest.mark.parametrize(("d", "k"), [(1, 4), (2, 5), (3, 3), (3, 6), (4, 5), (5, 6)])
@@ -103,8 +103,8 @@ def test_generic_hyperplanes(d: int, k: int) -> None:
         [t**d for t in range(1, k + 1)],
     )
     cells = canonical_complex(network(hyperplanes))
-    assert cells.regions == sum(comb(k, i) for i in range(d + 1))
-    assert cells.bounded_regions == comb(k - 1, d)
+    assert cells.num_regions == sum(comb(k, i) for i in range(d + 1))
+    assert cells.num_bounded_regions == comb(k - 1, d)
     assert cells.f_vector[0] == comb(k, d)
 
 
@@ -113,10 +113,10 @@ def test_generic_central_hyperplanes(d: int, k: int) -> None:
     cells = canonical_complex(
         network(([[t**e for e in range(d)] for t in range(1, k + 1)], [0] * k))
     )
-    assert cells.regions == 2 * sum(comb(k - 1, i) for i in range(d))
+    assert cells.num_regions == 2 * sum(comb(k - 1, i) for i in range(d))
     assert cells.lineality_dim == max(d - k, 0)
     assert cells.f_vector[cells.lineality_dim] == 1
-    assert cells.bounded_regions == 0
+    assert cells.num_bounded_regions == 0
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
@@ -179,15 +179,15 @@ def test_a_first_layer_of_low_rank_has_no_vertices() -> None:
     )
     plane = canonical_complex(network((LINES, [0, 0, -1]), ([[1, 1, 1]], [-2])))
     assert cells.f_vector == (0, *plane.f_vector)
-    assert (cells.lineality, cells.lineality_dim, cells.bounded_regions) == (((0, 0, 1),), 1, 0)
+    assert (cells.lineality, cells.lineality_dim, cells.num_bounded_regions) == (((0, 0, 1),), 1, 0)
     assert cells.locate([-1, 5, 7]) == cells.locate([-1, 5, -7])
     assert list(cells.cells(0)) == []
-    assert plane.bounded_regions > 0
+    assert plane.num_bounded_regions > 0
 
 
 def test_no_hidden_layer() -> None:
     cells = canonical_complex(from_arrays([([[1, 2]], [3])]))
-    assert (cells.f_vector, cells.lineality_dim, cells.regions) == ((0, 0, 1), 2, 1)
+    assert (cells.f_vector, cells.lineality_dim, cells.num_regions) == ((0, 0, 1), 2, 1)
     region = cells.region(0)
     assert (region.polyhedron, region.bounded) == (Polyhedron.universe(2), False)
     assert region.affine_map([1, 1]) == (Fraction(6),)
@@ -219,12 +219,12 @@ def test_a_trailing_relu_is_a_hidden_layer() -> None:
 def test_one_input() -> None:
     cells = canonical_complex(network(([[1], [1]], [0, -1]), ([[1, -2]], [Fraction(-1, 2)])))
     assert vertices(cells) == points((0,), (Fraction(1, 2),), (1,), (Fraction(3, 2),))
-    assert (cells.f_vector, cells.bounded_regions) == ((4, 5), 3)
+    assert (cells.f_vector, cells.num_bounded_regions) == ((4, 5), 3)
 
 
 def test_a_domain_that_is_a_point() -> None:
     cells = canonical_complex(network((UNIT, [0, -1])), Polyhedron.box([2, 1], [2, 1]))
-    assert (cells.f_vector, cells.dimension, cells.bounded_regions) == ((1,), 0, 1)
+    assert (cells.f_vector, cells.dimension, cells.num_bounded_regions) == ((1,), 0, 1)
     assert cells.region(0).interior_point == (Fraction(2), Fraction(1))
     assert cells.region(0).polyhedron.equations == ((1, 0, 2), (0, 1, 1))
     assert cells.signs_of_region(0).layers == ((1, 0),)
@@ -254,11 +254,11 @@ def test_a_skip_connection_that_sees_more_than_the_first_layer() -> None:
         canonical_complex(net)
     cells = canonical_complex(net, Polyhedron.box([-2, -2], [2, 2]))
     assert cells.f_vector == (8, 11, 4)
-    assert cells.regions == 4
+    assert cells.num_regions == 4
     half = Polyhedron.from_constraints(
         [[0, 1]], [2]
     )  # the constraints of the domain read that direction
-    assert canonical_complex(net, half).regions == 4
+    assert canonical_complex(net, half).num_regions == 4
 
 
 def test_output_layers_may_see_everything() -> None:
@@ -285,7 +285,7 @@ def truncated(net: Network, last: NeuronId) -> Network:
     final = net.layers[last.layer - 1]
     blocks = tuple(Block(block.source, block.weight.take(rows=rows)) for block in final.blocks)
     return Network(
-        net.inputs,
+        net.num_inputs,
         (*net.layers[: last.layer - 1], Layer(blocks, final.bias.take(rows=rows))),
         "relu",
     )
@@ -357,7 +357,7 @@ def test_progress() -> None:
         (1, 2),
         (2, 0),
     ]
-    assert calls[-1][2] == cells.regions
+    assert calls[-1][2] == cells.num_regions
 
 
 # -- Errors ----------------------------------------------------------------------------------------
@@ -409,7 +409,7 @@ def test_vertices_have_no_facets() -> None:
 def test_real_files() -> None:
     pendulum = canonical_complex(load(_NETS / "arch_single_pendulum.onnx"))
     assert pendulum.f_vector == (1230, 2509, 1280)
-    assert pendulum.statistics.exact_decisions == 0
+    assert pendulum.statistics.num_exact_decisions == 0
     index = load(_NETS / "nn4sys_lindex.onnx")
     assert canonical_complex(index).f_vector == (301, 302)
     unit = canonical_complex(index, Polyhedron.box([0], [1]))

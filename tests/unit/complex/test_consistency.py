@@ -22,7 +22,7 @@ def test_right_complexes_pass(kind: str) -> None:
         rng = Random(f"checks {kind} {domain}")
         network = quantised_network(kind, rng)
         try:
-            cells = canonical_complex(network, random_domain(domain, network.inputs, rng))
+            cells = canonical_complex(network, random_domain(domain, network.num_inputs, rng))
         except DomainError as error:
             assert "skip connection" in str(error)  # noqa: PT017
         else:

@@ -54,7 +54,7 @@ def test_the_dual_graph_as_gexf() -> None:
     sizes = []
     for kind in KINDS:
         network = quantised_network(kind, Random(f"gexf {kind}"))
-        box = Polyhedron.box([-2] * network.inputs, [2] * network.inputs)
+        box = Polyhedron.box([-2] * network.num_inputs, [2] * network.num_inputs)
         cells = canonical_complex(network, box)
         save_complex(cells, "cells.gexf")
         found, expected = nx.read_gexf("cells.gexf", node_type=int), dual_graph(cells)
@@ -110,7 +110,7 @@ def samples() -> Iterator[BreakpointComplex]:
     yield breakpoint_complex(canonical_complex(NET))
     for kind in KINDS:
         network = quantised_network(kind, Random(f"breakpoints {kind}"))
-        box = Polyhedron.box([-2] * network.inputs, [2] * network.inputs)
+        box = Polyhedron.box([-2] * network.num_inputs, [2] * network.num_inputs)
         yield breakpoint_complex(canonical_complex(network, box))
     line = Polyhedron.from_generators([[0, 1]], (), [[2, 3]], 2)
     yield breakpoint_complex(canonical_complex(NET, line))
@@ -134,8 +134,8 @@ def test_the_document() -> None:
         assert document == breakpoints_document(breakpoints)
         cells = breakpoints.cells
         assert document["network"] == cells.network.sha256
-        assert (document["dimension"], document["regions"]) == (cells.dimension, cells.regions)
-        assert document["outputs"] == cells.network.outputs
+        assert (document["dimension"], document["regions"]) == (cells.dimension, cells.num_regions)
+        assert document["outputs"] == cells.network.num_outputs
         for found, facet in zip(document["facets"], breakpoints, strict=True):
             assert (found["facet"], found["plus"], found["minus"]) == (
                 facet.facet.index,
@@ -217,7 +217,7 @@ def test_weighted_graphs(suffix: str) -> None:
             )
             seen.add(facet.visible)
         assert edges(graph, "facet", "tropical_weight", "visible") == expected
-        assert len(graph) == breakpoints.cells.regions
+        assert len(graph) == breakpoints.cells.num_regions
     assert seen == {True, False}
 
 

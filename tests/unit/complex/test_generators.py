@@ -102,7 +102,11 @@ def test_tables_of_signs_are_kept_and_read_only(cells: PolyhedralComplex) -> Non
 
 
 def test_cells_that_do_not_exist(cells: PolyhedralComplex) -> None:
-    for cell in (Cell(-1, 0), Cell(cells.dimension + 1, 0), Cell(cells.dimension, cells.regions)):
+    for cell in (
+        Cell(-1, 0),
+        Cell(cells.dimension + 1, 0),
+        Cell(cells.dimension, cells.num_regions),
+    ):
         with pytest.raises(DomainError, match=r"there (are|is) no cell"):
             cells.generators.numbers_of(cell)
     with pytest.raises(DomainError, match="are no cycle"):

@@ -212,7 +212,7 @@ def test_linear_regions_are_connected_through_facets() -> None:
         from_arrays([(UNIT, [0, 0]), ([[1, -1], [-1, 1]], [0, 0]), ([[1, 1]], [0])])
     )
     parts = linear_regions(cells)
-    assert sorted(index for part in parts for index in part) == list(range(cells.regions))
+    assert sorted(index for part in parts for index in part) == list(range(cells.num_regions))
     maps = [cells.region(part[0]).affine_map for part in parts]
     for part in parts:
         assert len({cells.region(index).affine_map for index in part}) == 1
@@ -229,11 +229,11 @@ def test_neighbours_are_the_edges_of_the_dual_graph() -> None:
     for kind in ("integers", "concurrent", "dead", "open zero"):
         cells = canonical_complex(quantised_network(kind, Random(f"neighbours {kind}")))
         graph = dual_graph(cells)
-        for index in range(cells.regions):
+        for index in range(cells.num_regions):
             found = cells.neighbours(index)
             assert {(other, facet.index) for other, facet in found} == {
                 (other, graph.edges[index, other]["facet"]) for other in graph.neighbors(index)
             }
             assert len(found) == graph.degree(index)
     with pytest.raises(DomainError):
-        cells.neighbours(cells.regions)
+        cells.neighbours(cells.num_regions)

@@ -17,7 +17,7 @@ from tests.generators.quantised_networks import KINDS, quantised_network
 
 def check(cells: PolyhedralComplex) -> int:
     points = list(interior_points(cells))
-    assert len(points) == cells.regions
+    assert len(points) == cells.num_regions
     for index, point in enumerate(points):
         assert point == cells.interior_point(index)
         assert cells.locate(point) == Cell(cells.dimension, index)

@@ -42,7 +42,7 @@ MIXED = replace(breakpoint_complex(WHOLE), cells=PART)
     ],
 )
 def test_a_part_is_refused(call: Callable[[PolyhedralComplex], object]) -> None:
-    assert PART.regions < WHOLE.regions
+    assert PART.num_regions < WHOLE.num_regions
     with pytest.raises(
         DomainError, match="are a part of a complex; canonical_complex makes the whole one"
     ):

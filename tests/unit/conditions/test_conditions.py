@@ -155,7 +155,7 @@ CORNER: Layers = [(UNIT, [0, 0]), ([[1, 1]], [0])]
 
 def test_an_opaque_region() -> None:
     found = transparency(cells_of(CORNER))
-    assert (found.status, found.checked, found.subject) == ("fails", 3, "regions")
+    assert (found.status, found.num_checked, found.subject) == ("fails", 3, "regions")
     assert found.evidence is not None
     assert found.evidence == OpaqueRegion(found.evidence.region, 1, (Fraction(-1), Fraction(-1)))
 
@@ -179,7 +179,7 @@ def test_an_opaque_region() -> None:
 )
 def test_transparency_on_domains(domain: Polyhedron, status: str, regions: int) -> None:
     found = transparency(cells_of(CORNER, domain))
-    assert (found.status, found.checked) == (status, regions)
+    assert (found.status, found.num_checked) == (status, regions)
     if found.evidence is not None:
         assert domain.contains(found.evidence.point)
         assert max(found.evidence.point) < 0
@@ -188,13 +188,13 @@ def test_transparency_on_domains(domain: Polyhedron, status: str, regions: int) 
 def test_a_neuron_that_is_zero_lets_light_through() -> None:
     assert transparency(cells_of([([[0, 0]], [0]), ([[1]], [0])])).status == "holds"
     assert transparency(cells_of([([[0, 0]], [-1]), ([[1]], [0])])).status == "fails"
-    assert transparency(cells_of([([[1, 2]], [3])])).checked == 1, "no hidden layers"
+    assert transparency(cells_of([([[1, 2]], [3])])).num_checked == 1, "no hidden layers"
 
 
 def test_every_layer_counts() -> None:
     found = transparency(cells_of([([[1], [-1]], [0, 0]), ([[-1, -1]], [-1]), ([[1]], [0])]))
     assert found.evidence is not None
-    assert (found.evidence.layer, found.checked) == (2, 0)
+    assert (found.evidence.layer, found.num_checked) == (2, 0)
     last = canonical_complex(from_arrays([([[1], [-1]], [0, 0]), ([[-1, -1]], [-1])], "relu"))
     assert transparency(last).status == "fails"
 
@@ -206,7 +206,7 @@ def test_an_invisible_facet() -> None:
     """In max(x, 0) - max(2x, 0) / 2 + max(y, 0) the zeros of x are invisible."""
     cells = cells_of([([[1, 0], [2, 0], [0, 1]], [0, 0, 0]), ([[1, Fraction(-1, 2), 1]], [0])])
     found = linear_regions_property(cells)
-    assert (found.status, found.checked) == ("fails", 2)
+    assert (found.status, found.num_checked) == ("fails", 2)
     assert isinstance(found.evidence, InvisibleFacet)
     assert found.evidence.point[0] == 0 != found.evidence.point[1]
     assert cells.locate(found.evidence.point) == found.evidence.facet
@@ -218,7 +218,7 @@ def test_the_boundary_of_the_domain_has_no_two_sides() -> None:
     layers: Layers = [([[1], [-1]], [0, 0]), ([[1, -1]], [0])]
     assert linear_regions_property(cells_of(layers)).status == "fails"
     assert linear_regions_property(cells_of(layers, box((0, 1)))).status == "holds"
-    assert linear_regions_property(cells_of(layers, box((0, 1)))).checked == 0
+    assert linear_regions_property(cells_of(layers, box((0, 1)))).num_checked == 0
 
 
 def test_functions_are_compared_on_the_domain() -> None:
@@ -235,7 +235,7 @@ def test_functions_are_compared_on_the_domain() -> None:
 
 def test_breakpoints_that_are_known_already() -> None:
     cells, other = cells_of(CORNER), cells_of(CORNER)
-    assert linear_regions_property(cells, breakpoints=breakpoint_complex(cells)).checked == 4
+    assert linear_regions_property(cells, breakpoints=breakpoint_complex(cells)).num_checked == 4
     with pytest.raises(DomainError, match="another complex"):
         linear_regions_property(cells, breakpoints=breakpoint_complex(other))
 
@@ -255,7 +255,7 @@ def test_four_pairs_of_signs_are_not_enough() -> None:
     assert {tuple(row) for row in signs} == {(1, 1), (1, -1), (-1, 1), (-1, -1)}
     found = pairwise_crossings(cells)
     assert found.evidence is not None
-    assert (found.status, found.checked, len(found.evidence.missing)) == ("fails", 0, 4)
+    assert (found.status, found.num_checked, len(found.evidence.missing)) == ("fails", 0, 4)
     assert (
         "4 of 4 pairs do not cross: neuron 0 of layer 1 and neuron 0 of layer 2, " in found.detail
     )
@@ -284,7 +284,7 @@ def test_other_neurons_may_vanish_at_a_crossing() -> None:
 def test_a_neuron_that_is_zero_on_a_region_does_not_cross_there() -> None:
     """max(x, 0) - max(y, 0) is 0 for x, y < 0 and on x = y > 0."""
     found = pairwise_crossings(cells_of([(UNIT, [0, 0]), ([[1, -1]], [0]), ([[1]], [0])]))
-    assert (found.status, found.checked) == ("fails", 0)
+    assert (found.status, found.num_checked) == ("fails", 0)
 
 
 def test_neurons_that_keep_their_sign_do_not_cross() -> None:
@@ -358,7 +358,7 @@ def test_crossings_on_a_plane_in_space_and_along_lines() -> None:
     for domain in (Polyhedron.universe(3), Polyhedron.from_constraints([], [], [[0, 0, 1]], [7])):
         cells = cells_of(layers, domain)
         found = pairwise_crossings(cells)
-        assert (found.status, found.checked) == ("holds", 2)
+        assert (found.status, found.num_checked) == ("holds", 2)
         assert found.evidence is not None
         assert {crossing.cell.dimension for crossing in found.evidence.found} == {
             cells.dimension - 2
@@ -385,7 +385,7 @@ def test_collinear_rows() -> None:
     found = noncollinear_pieces(
         from_arrays([([[1, 2], [3, 1], [-2, -4]], [3, 1, -6]), ([[1, 1, 1]], [5])])
     )
-    assert (found.status, found.checked) == ("fails", 2)
+    assert (found.status, found.num_checked) == ("fails", 2)
     assert found.evidence == CollinearPieces(piece(1, 0, (), 1, 2, 3), piece(1, 2, (), -2, -4, -6))
 
 
@@ -447,7 +447,7 @@ def test_bounds_on_the_pieces() -> None:
     )
     for limit in (count - 1, 5, 0):
         found = noncollinear_pieces(network, limit=limit)
-        assert (found.status, found.checked) == ("unchecked", limit)
+        assert (found.status, found.num_checked) == ("unchecked", limit)
         assert found.reason == f"only {limit} pieces were looked at"
     wide = from_arrays([([[i, i * i] for i in range(1, 61)], [1] * 60), ([[1] * 60], [10**6])])
     assert noncollinear_pieces(wide, limit=200).status == "unchecked"
@@ -467,9 +467,11 @@ def test_extrema_of_a_neuron(sign: int, kind: str) -> None:
     unit, cell = NeuronId(2, 0), Cell(0, 0)
     expected = ZeroExtremum(unit, cell, kind, (Fraction(0),))  # type: ignore[arg-type]
     assert found.evidence == expected
-    assert found.checked == 2, "the zeros of layer 1"
+    assert found.num_checked == 2, "the zeros of layer 1"
     assert zero_extrema(valley(sign, sign)).status == "holds", "never 0"
-    assert zero_extrema(valley(sign, -sign)).checked == 4, "two crossings and the zeros of layer 1"
+    assert zero_extrema(valley(sign, -sign)).num_checked == 4, (
+        "two crossings and the zeros of layer 1"
+    )
 
 
 def test_extrema_on_the_boundary_of_the_domain_do_not_count() -> None:
@@ -595,7 +597,7 @@ def test_wide_layers_do_not_cost_more_than_the_limit(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(_MaskedSums, "_contribution", counted)
     found = noncollinear_pieces(wide, limit=2 * size - 1)
-    assert (found.status, found.checked) == ("unchecked", 2 * size - 1)
+    assert (found.status, found.num_checked) == ("unchecked", 2 * size - 1)
     assert set(asked) == {0}
 
 
@@ -607,7 +609,7 @@ def test_a_wrong_cell() -> None:
         cells_of([([[1, 0], [0, 1], [1, 1]], [1, -2, -1]), ([[1, 1, 1]], [0])])
     )
     assert found.evidence == WrongCell(Cell(0, 0), 2, 3, (Fraction(-1), Fraction(2)))
-    assert found.checked == 6 + 6
+    assert found.num_checked == 6 + 6
 
 
 def test_the_boundary_counts_for_supertransversality() -> None:
@@ -638,11 +640,11 @@ def test_a_deficient_product() -> None:
 
 def test_bounds_on_the_products() -> None:
     network = from_arrays(GOOD)
-    count = masked_ranks(network).checked
+    count = masked_ranks(network).num_checked
     assert count == sum([7, 7 * 3, 7 * 3, 3, 3, 1])
     assert masked_ranks(network, limit=count).status == "holds"
     found = masked_ranks(network, limit=count - 1)
-    assert (found.status, found.checked, found.reason) == (
+    assert (found.status, found.num_checked, found.reason) == (
         "unchecked",
         count - 1,
         f"only {count - 1} products were looked at",
@@ -781,7 +783,7 @@ def test_json(layers: Layers) -> None:
         assert (data["name"], data["status"], data["checked"]) == (
             condition.name,
             condition.status,
-            condition.checked,
+            condition.num_checked,
         )
         assert (data["evidence"] is None) == (condition.evidence is None)
     opaque = transparency(cells_of(CORNER)).to_json()["evidence"]

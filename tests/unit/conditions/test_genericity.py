@@ -111,7 +111,7 @@ def test_evidence() -> None:
             assert product.rank == expected[product.first, product.masks][0]
         else:
             assert not deficient
-            assert ranks.checked == len(expected)
+            assert ranks.num_checked == len(expected)
         statuses.add(generic(cells).status)
         assert generic(cells).status == ("fails" if deficient or wrong is not None else "holds")
     assert statuses == {"holds", "fails"}
@@ -121,7 +121,7 @@ def test_beyond_the_bound_nothing_is_claimed() -> None:
     network = random_stack(Random(2), 10**6, 2, 40, 1)
     assert generic(canonical_complex(network), limits=Limits(products=50)).status == "unchecked"
     small = random_stack(Random(2), 10**6, 2, 2, 1)
-    count = masked_ranks(small).checked
+    count = masked_ranks(small).num_checked
     assert generic(canonical_complex(small), limits=Limits(products=count)).status == "holds"
     assert (
         generic(canonical_complex(small), limits=Limits(products=count - 1)).status == "unchecked"

@@ -440,4 +440,4 @@ def test_gradients_of_a_hiding_network_miss_rescaling_and_translation_only(rows:
         gradients.append([entry for matrix in found for entry in matrix.entries()])
         tangent = found[0][0, 2] - sum(net.weight(2)[i, 0] * found[1][i, 3] for i in range(rows))
         assert tangent == 0
-    assert rank(RationalMatrix.from_rows(gradients)) == net.parameters - 3 - rows - 1
+    assert rank(RationalMatrix.from_rows(gradients)) == net.num_parameters - 3 - rows - 1

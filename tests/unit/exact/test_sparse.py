@@ -81,7 +81,7 @@ def test_every_operation_is_that_of_dense_matrices(seed: int) -> None:
 def test_entries_at_one_place_add_up() -> None:
     matrix = SparseMatrix.from_entries((2, 2), [1, 0, 1, 1], [0, 1, 0, 1], [1, 2, 3, 0], 2)
     assert matrix.to_dense() == RationalMatrix.from_integers([[0, 1], [2, 0]])
-    assert (matrix.count, matrix.denominator) == (2, 1)
+    assert (matrix.num_nonzeros, matrix.denominator) == (2, 1)
     assert SparseMatrix.from_entries((1, 1), [0, 0], [0, 0], [1, -1]).is_zero()
 
 
@@ -121,7 +121,7 @@ def test_networks_are_equal_whatever_they_were_made_of() -> None:
     x = [Fraction(i - 100, 7) for i in range(200)]
     assert list(other(x)) == [Fraction(i, 3) * v + max(v, Fraction(0)) for i, v in enumerate(x)]
     assert other.layers[1].weight == RationalMatrix.identity(200)
-    assert other.parameters == 3 * 200 * 200 + 400
+    assert other.num_parameters == 3 * 200 * 200 + 400
 
 
 def test_what_no_file_holds_is_refused_only_when_it_is_written(tmp_path: object) -> None:
@@ -139,7 +139,7 @@ def test_what_is_kept_in_memory_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("polyrelu.network.network.PARAMETER_LIMIT", 1000)
     with pytest.raises(NetworkError, match="1056 weights and biases to keep in memory"):
         Network(32, (Layer((Block(0, RationalMatrix.identity(32)),), RationalMatrix.zeros(32, 1)),))
-    assert Network(200, _network(False).layers[:1]).parameters == 40_200
+    assert Network(200, _network(False).layers[:1]).num_parameters == 40_200
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

@@ -12,7 +12,7 @@ import pytest
 from polyrelu.errors import ArgumentError, DomainError, NetworkError, PolyreluError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.fibers import (
-    Carriers,
+    AvailableNeurons,
     LayerFiber,
     LinearPart,
     conditions_of,
@@ -162,7 +162,7 @@ def test_other_objects(wrong: Any) -> None:
         )
     with pytest.raises(ArgumentError, match=r"^assignment: expected NeuronAssignment"):
         layer_fiber(NETWORK, 1).component(wrong)
-    with pytest.raises(ArgumentError, match=r"^carriers: expected Carriers"):
+    with pytest.raises(ArgumentError, match=r"^available: expected AvailableNeurons"):
         LinearPart(RationalMatrix.zeros(1, 1), wrong, LayerDomain.orthant(1))
 
 
@@ -170,7 +170,7 @@ def test_linear_parts_in_one_space() -> None:
     with pytest.raises(DomainError, match=r"R has 2 columns and H has 2, but .* lies in R\^3"):
         LinearPart(
             RationalMatrix.zeros(1, 2),
-            Carriers(RationalMatrix.zeros(0, 2), 0, 1),
+            AvailableNeurons(RationalMatrix.zeros(0, 2), 0, 1),
             LayerDomain.orthant(3),
         )
 

@@ -14,7 +14,7 @@ from polyrelu import checker, equivalent, identify
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.fibers import (
-    Carriers,
+    AvailableNeurons,
     LayerFiber,
     LinearPart,
     NeuronAssignment,
@@ -63,7 +63,7 @@ def part(rows: list[list[int]], linear: int, domain: LayerDomain | None = None) 
     matrix = RationalMatrix.from_rows(rows)
     nothing = RationalMatrix.from_rows([], ncols=matrix.ncols)
     return LinearPart(
-        matrix, Carriers(nothing, 0, linear), domain or LayerDomain.orthant(matrix.ncols)
+        matrix, AvailableNeurons(nothing, 0, linear), domain or LayerDomain.orthant(matrix.ncols)
     )
 
 
@@ -105,7 +105,8 @@ def test_certificates_of_nonnegative_rank() -> None:
         nothing = RationalMatrix.zeros(0, n)
         domain = LayerDomain.orthant(n)
         assert [
-            LinearPart(matrix, Carriers(nothing, 0, r), domain).is_realisable for r in range(6)
+            LinearPart(matrix, AvailableNeurons(nothing, 0, r), domain).is_realisable
+            for r in range(6)
         ] == [r >= found.value for r in range(6)]
         if found.pointing is not None and found.rank:
             assert not replace(found, pointing=tuple(-entry for entry in found.pointing)).verify()
@@ -164,7 +165,7 @@ def test_generic_dimensions(m: int, n: int, r: int, dimension: int) -> None:
     )
     nothing = RationalMatrix.from_rows([], ncols=n)
     assert (
-        LinearPart(heads @ forms, Carriers(nothing, 0, r), LayerDomain.orthant(n)).dimension
+        LinearPart(heads @ forms, AvailableNeurons(nothing, 0, r), LayerDomain.orthant(n)).dimension
         == dimension
     )
 
@@ -322,7 +323,9 @@ def test_only_pairs_contribute_on_lines_of_the_domain() -> None:
         (1, 2, True),
         (2, 0, True),
     ):
-        found = LinearPart(plane, Carriers(nothing, pairs, linear), strip).realisation(seed=0)
+        found = LinearPart(plane, AvailableNeurons(nothing, pairs, linear), strip).realisation(
+            seed=0
+        )
         assert (found is not None) == possible
         if found is not None:
             made = found.pair_weights @ found.pair_forms + found.linear_weights @ found.linear_forms
@@ -336,7 +339,8 @@ def test_dimensions_of_special_parts(r: int, dimension: int) -> None:
     matrix = RationalMatrix.from_rows([[k, -k] for k in range(1, 11)])
     nothing = RationalMatrix.zeros(0, 2)
     assert (
-        LinearPart(matrix, Carriers(nothing, 0, r), LayerDomain.orthant(2)).dimension == dimension
+        LinearPart(matrix, AvailableNeurons(nothing, 0, r), LayerDomain.orthant(2)).dimension
+        == dimension
     )
 
 
@@ -420,7 +424,7 @@ def test_below_the_least_shift_the_function_changes() -> None:
 def test_the_group_of_flips() -> None:
     """M_I M_J = M_{I Δ J}, and members are products with these matrices, proved equal."""
     hidden = hidden_of(SINGLE)
-    assert (hidden.components, hidden.flippable) == (4, (1, 2))
+    assert (hidden.num_components, hidden.flippable) == (4, (1, 2))
     weights = SINGLE.weight(2).row(0)
     factors = [abs(w) / weights[0] for w in weights]
     sets = list(hidden.flips())
@@ -487,7 +491,7 @@ def test_members_of_bottleneck_fibers(kind: str) -> None:
     seen = 0
     for seed in range(12):
         network = from_arrays(random_network(kind, Random(f"fiber {kind} {seed}")))
-        if network.depth != 3 or not network.inputs >= network.widths[1] >= 2:
+        if network.depth != 3 or not network.num_inputs >= network.widths[1] >= 2:
             continue
         found = fiber(network)
         if found.complete != "generic":

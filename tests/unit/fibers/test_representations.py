@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polyrelu.exact import RationalMatrix
 from polyrelu.fibers import (
-    Carriers,
+    AvailableNeurons,
     LinearPart,
     NeuronAssignment,
     fiber,
@@ -91,9 +91,9 @@ def test_assignments() -> None:
 
 def test_linear_parts() -> None:
     remainder = RationalMatrix.from_rows([[1, -1]])
-    carriers = Carriers(RationalMatrix.zeros(0, 2), pairs=0, linear=2)
-    part = LinearPart(remainder, carriers, LayerDomain.orthant(2))
-    assert repr(carriers) == "<Carriers, 0 doubled hyperplanes, 0 pairs, 2 linear neurons>"
+    available = AvailableNeurons(RationalMatrix.zeros(0, 2), num_pairs=0, num_linear=2)
+    part = LinearPart(remainder, available, LayerDomain.orthant(2))
+    assert repr(available) == "<AvailableNeurons, 0 doubled hyperplanes, 0 pairs, 2 linear neurons>"
     assert repr(part) == (
         "<LinearPart, R of shape (1, 2), 0 doubled hyperplanes, 0 pairs, 2 linear neurons>"
     )

@@ -754,7 +754,7 @@ def test_layers(name: str, ending: str, major: int, tmp_path: Path) -> None:
     counted = [
         array for layer in layers for name, array in layer.weights.items() if name != "count"
     ]
-    assert draft.numbers == sum(array.size for array in counted)
+    assert draft.num_stored == sum(array.size for array in counted)
     assert draft.dtypes == ({"float32"} if counted else set())
     assert draft.input_shapes == [(1, *shape)]
     assert len(draft.steps) == len(layers)
@@ -1054,7 +1054,7 @@ def test_branches_shared_layers_several_inputs_and_outputs(major: int, tmp_path:
         _agrees(_network(draft), [(4,), (4,)], does)
         assert "outputs one after the other: 'end' (2), 'most' (3)" in draft.notes
         assert any("input 'y', coordinates 4 to 7," in note for note in draft.notes)
-        assert draft.numbers == sum(
+        assert draft.num_stored == sum(
             array.size for layer in stored for array in layer.weights.values()
         )
 
@@ -2063,7 +2063,7 @@ def test_a_softmax_from_elsewhere() -> None:
     draft = _elsewhere("mnist_ann.keras", strip_tail=True)
     assert str(_network(draft).architecture) == "784-128-32-10"
     assert draft.format == "keras 3.10.0, .keras"
-    assert draft.numbers == 101_770 - 1_290 + 4_458
+    assert draft.num_stored == 101_770 - 1_290 + 4_458
     with pytest.raises(
         NetworkFileError, match=r"'dense_2' \(Dense\): the activation 'softmax' is not supported"
     ):

@@ -74,7 +74,7 @@ def test_weights_in_cells(compressed: bool, tmp_path: Path) -> None:
         "the file names no activations (act_fcns): a ReLU between consecutive affine maps is "
         "assumed"
     ]
-    assert (draft.dtypes, draft.numbers, draft.arithmetic) == ({"float64"}, 13, "float64")
+    assert (draft.dtypes, draft.num_stored, draft.arithmetic) == ({"float64"}, 13, "float64")
     assert draft.steps == ["affine [1, 3]", "relu [1, 3]", "affine [1, 1]"]
 
 
@@ -442,7 +442,7 @@ def test_regressors() -> None:
         )
     weights = [Fraction(float(entry)) for entry in mlp.coefs_[0].T.reshape(-1)]
     assert list(network.weight(1).entries()) == weights
-    assert (draft.format, draft.caveats, draft.numbers) == (
+    assert (draft.format, draft.caveats, draft.num_stored) == (
         "scikit-learn MLPRegressor",
         [],
         16 + 15 + 8,

@@ -87,7 +87,7 @@ def test_decimals_are_read_exactly(tmp_path: Path) -> None:
     assert draft.network == _exact()
     assert draft.rounding == {"text: exact"}
     assert draft.dtypes == {"decimal text"}
-    assert draft.numbers == 9
+    assert draft.num_stored == 9
     assert draft.steps == ["affine [2, 2]", "affine [1, 2]"]
 
 
@@ -278,7 +278,7 @@ def test_normalisation_is_exact(normalisation: str, tmp_path: Path) -> None:
             expected = expected * 3 + 1
         assert _network(draft)(point) == (expected,)
     assert ("normalisation: exact" in draft.rounding) == (normalisation != "none")
-    assert draft.numbers == {"none": 9, "inputs": 13, "outputs": 11, "both": 15}[normalisation]
+    assert draft.num_stored == {"none": 9, "inputs": 13, "outputs": 11, "both": 15}[normalisation]
 
 
 def test_notes_on_normalisation(tmp_path: Path) -> None:

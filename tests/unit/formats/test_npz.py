@@ -74,7 +74,7 @@ def test_operations_in_order(tmp_path: Path) -> None:
     assert _network(draft) == _expected()
     assert draft.notes == draft.caveats == []
     assert draft.steps == ["affine [1, 3]", "relu [1, 3]", "affine [1, 1]"]
-    assert (draft.numbers, draft.dtypes, draft.format) == (
+    assert (draft.num_stored, draft.dtypes, draft.format) == (
         13,
         {"float64"},
         "npz, numbered operations",

@@ -83,7 +83,7 @@ def test_layers_are_taken_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     assert draft.network == _network(arrays)
     assert draft.format == "safetensors"
     assert draft.dtypes == {"float32"}
-    assert draft.numbers == 12 * 12
+    assert draft.num_stored == 12 * 12
     assert draft.steps[-1] == "affine [3, 3] 'net.22'"
     assert "the order of the numbers in their names" in draft.caveats[0]
 

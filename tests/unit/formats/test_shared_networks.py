@@ -148,7 +148,7 @@ def _shape(network: Network) -> str:
 @pytest.mark.parametrize("name", _READ)
 def test_networks_that_are_read(name: str) -> None:
     imported = read(_path(name))
-    assert (_shape(imported.network), imported.numbers) == _READ[name]
+    assert (_shape(imported.network), imported.num_stored) == _READ[name]
     if name in _NOT_COMPARED:
         assert _NOT_COMPARED[name] in imported.comparison.reason
     elif name.endswith(".onnx"):
@@ -160,7 +160,7 @@ def test_networks_that_are_read(name: str) -> None:
 def test_files_of_several_networks(name: str) -> None:
     prefix, shape, numbers = _PREFIXED[name]
     imported = read(_path(name), prefix=prefix)
-    assert (_shape(imported.network), imported.numbers) == (shape, numbers)
+    assert (_shape(imported.network), imported.num_stored) == (shape, numbers)
     assert any("ReLU between the linear layers" in caveat for caveat in imported.caveats)
 
 
@@ -173,7 +173,7 @@ def test_networks_that_are_refused(name: str) -> None:
 
 def test_tails_that_are_left_out_on_request() -> None:
     imported = read(_path("mnist_ann.keras"), strip_tail=True)
-    assert (_shape(imported.network), imported.numbers) == ("784-128-32-10", 104938)
+    assert (_shape(imported.network), imported.num_stored) == ("784-128-32-10", 104938)
     assert any("softmax" in caveat for caveat in imported.caveats)
 
 

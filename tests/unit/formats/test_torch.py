@@ -109,7 +109,7 @@ def test_containers_of_state_dicts(name: str, new: bool, tmp_path: Path) -> None
     assert draft.network == _network(_NET)
     assert draft.format == "state dict of PyTorch"
     assert draft.dtypes == {"float32"}
-    assert draft.numbers == 3 * 4 + 4 + 4 * 5 + 5 + 5 * 2 + 2
+    assert draft.num_stored == 3 * 4 + 4 + 4 * 5 + 5 + 5 * 2 + 2
     assert draft.steps == [
         "affine [4, 3] 'net.0'",
         "affine [5, 4] 'net.2'",
@@ -155,7 +155,7 @@ def test_a_missing_bias_is_zero(tmp_path: Path) -> None:
     assert draft.network == _network(
         {n: torch.zeros(5) if n == "net.2.bias" else t for n, t in _NET.items()}
     )
-    assert draft.numbers == sum(tensor.numel() for tensor in state.values())
+    assert draft.num_stored == sum(tensor.numel() for tensor in state.values())
     assert "layers without a bias, taken as zeros: 'net.2'" in draft.notes
 
 
@@ -921,7 +921,7 @@ def _computes_what_torch_computes(name: str) -> None:
         exact = lowered.network([Fraction(float(v)) for v in x.reshape(-1)])
         assert [float(v) for v in exact] == _flat(module(x))
     assert draft.rounding == set()
-    assert _compared(draft, lowered).values >= 1
+    assert _compared(draft, lowered).num_values >= 1
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
@@ -997,7 +997,7 @@ def test_what_is_noted() -> None:
     assert draft.format.startswith("module of PyTorch 2")
     assert draft.steps == ["Linear [1, 4]", "ReLU [1, 4]", "Dropout [1, 4]", "Linear [1, 2]"]
     assert draft.input_shapes == [(1, 3)]
-    assert draft.numbers == 3 * 4 + 4 + 4 * 2 + 2
+    assert draft.num_stored == 3 * 4 + 4 + 4 * 2 + 2
     assert draft.notes == ["input of shape [1, 3], one sample", "Dropout does nothing at inference"]
     assert str(lowered.network.architecture) == "3-4-2"
     several = _CASES["several outputs"]
@@ -1009,7 +1009,7 @@ def test_what_is_noted() -> None:
 
 
 def test_weights_that_are_used_twice_count_once() -> None:
-    assert _drafted(nn.Sequential(*[nn.Linear(3, 3), nn.ReLU()] * 2))[0].numbers == 12
+    assert _drafted(nn.Sequential(*[nn.Linear(3, 3), nn.ReLU()] * 2))[0].num_stored == 12
 
 
 def test_float_attributes() -> None:
@@ -1082,7 +1082,7 @@ def test_nothing_is_left_on_the_module() -> None:
     module = _module(forward, last=None)
     before = dict(vars(module))
     draft, _ = _drafted(module, (1, 2))
-    assert draft.numbers == 2
+    assert draft.num_stored == 2
     assert vars(module) == before
 
 
@@ -1121,7 +1121,7 @@ def test_a_last_layer_can_be_left_out(name: str) -> None:
     draft, lowered = _drafted(module, strip_tail=True)
     assert str(lowered.network.architecture) == "2-3"
     assert any("after the last layer was stripped" in caveat for caveat in draft.caveats)
-    assert _compared(draft, lowered).values == 1
+    assert _compared(draft, lowered).num_values == 1
 
 
 def test_a_softmax_in_the_middle_stays() -> None:

@@ -95,7 +95,7 @@ def test_three_encodings_of_a_pattern_give_one_map(
     pattern = signs.activation_pattern
     row = np.array([sign > 0 for layer in signs.layers for sign in layer], dtype=bool)
     assert ActivationPattern.from_row(row, network.widths[1:-1]) == pattern
-    for number in range(1, network.hidden_layers + 1):
+    for number in range(1, network.num_hidden_layers + 1):
         assert pattern.active(number) == signs.active(number)
     found = network.affine_map(pattern)
     assert found == network.affine_map(signs)
@@ -218,16 +218,16 @@ def _plain_output(network: Network, x: Sequence[Fraction]) -> tuple[Fraction, ..
 
 @given(_skip_networks(), st.data())
 def test_networks_with_skip_connections(network: Network, data: st.DataObject) -> None:
-    batch = data.draw(st.lists(points(network.inputs), min_size=1, max_size=3))
+    batch = data.draw(st.lists(points(network.num_inputs), min_size=1, max_size=3))
     assert network.evaluate(batch) == [_plain_output(network, x) for x in batch]
     for x in batch:
-        hidden = _loops(network, x)[: network.hidden_layers]
+        hidden = _loops(network, x)[: network.num_hidden_layers]
         assert network.sign_vector(x).layers == tuple(
             tuple((v > 0) - (v < 0) for v in z) for z in hidden
         )
         assert network.affine_map_at(x)(x) == network(x)
     assert network.is_plain == all(len(layer.blocks) == 1 for layer in network.layers)
-    assert network.parameters == sum(
+    assert network.num_parameters == sum(
         layer.width + sum(len(list(block.weight.entries())) for block in layer.blocks)
         for layer in network.layers
     )
@@ -236,11 +236,11 @@ def test_networks_with_skip_connections(network: Network, data: st.DataObject) -
 @given(_skip_networks(), st.data())
 def test_affine_maps_have_the_slope_of_their_cell(network: Network, data: st.DataObject) -> None:
     """Where no preactivation is 0, a small step stays in the cell."""
-    x = data.draw(points(network.inputs))
+    x = data.draw(points(network.num_inputs))
     found = network.affine_map_at(x)
     if any(0 in layer for layer in network.sign_vector(x).layers):
         return
-    for j in range(network.inputs):
+    for j in range(network.num_inputs):
         step = Fraction(1, 2**200)
         moved = [v + step * (i == j) for i, v in enumerate(x)]
         assert network.sign_vector(moved) == network.sign_vector(x)
@@ -254,12 +254,17 @@ def test_affine_maps_have_the_slope_of_their_cell(network: Network, data: st.Dat
 def test_shape_properties() -> None:
     network = from_arrays([(np.ones((3, 2)), np.ones(3)), (np.ones((1, 3)), np.ones(1))])
     trailing = from_arrays([(np.ones((3, 2)), np.ones(3))], "relu")
-    assert (network.inputs, network.outputs, network.depth, network.hidden_layers) == (2, 1, 2, 1)
+    assert (network.num_inputs, network.num_outputs, network.depth, network.num_hidden_layers) == (
+        2,
+        1,
+        2,
+        1,
+    )
     assert network.widths == (2, 3, 1)
     assert str(network.architecture) == "2-3-1"
-    assert network.parameters == 13
+    assert network.num_parameters == 13
     assert [(n.layer, n.index) for n in network.neurons()] == [(1, 0), (1, 1), (1, 2)]
-    assert trailing.hidden_layers == 1
+    assert trailing.num_hidden_layers == 1
     assert str(trailing.architecture) == "2-3 (trailing ReLU)"
     assert network.weight(2).shape == (1, 3)
     assert network.bias(1).shape == (3, 1)
@@ -409,7 +414,7 @@ def _spelled(number: int) -> str:
 
 def _bytes_by_the_book(network: Network) -> bytes:
     """The canonical bytes, written from the text of FORMAT.md §2 alone."""
-    text = f"polyrelu-network 1\ninputs {network.inputs}\n"
+    text = f"polyrelu-network 1\ninputs {network.num_inputs}\n"
     for layer in network.layers:
         bias = [layer.bias[i, 0] for i in range(layer.width)]
         blocks = [
@@ -529,7 +534,7 @@ def test_permuting_and_scaling_keep_the_function(
     network: Network, seed: int, data: st.DataObject
 ) -> None:
     other = _shuffled(random.Random(seed), network)
-    batch = data.draw(st.lists(points(network.inputs), min_size=1, max_size=3))
+    batch = data.draw(st.lists(points(network.num_inputs), min_size=1, max_size=3))
     assert other.evaluate(batch) == network.evaluate(batch)
     assert other.widths == network.widths
 
@@ -678,7 +683,7 @@ def test_related_with_skip_connections(network: Network, seed: int) -> None:
     doubled = network.replace_layers(
         {1: Layer(network.layers[0].blocks, network.bias(1).scale(-1))}
     )
-    output = Layer(network.layers[-1].blocks, network.layers[-1].bias + _ones(network.outputs))
+    output = Layer(network.layers[-1].blocks, network.layers[-1].bias + _ones(network.num_outputs))
     assert related(doubled, _shuffled(random.Random(seed), doubled))
     assert not related(network, network.replace_layers({network.depth: output}))
 

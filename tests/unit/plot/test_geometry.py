@@ -70,7 +70,7 @@ def networks(inputs: int) -> Iterator[tuple[Network, PolyhedralComplex]]:
     for kind in KINDS:
         for seed in range(8):
             network = quantised_network(kind, Random(f"plot {kind} {seed}"))
-            if network.inputs == inputs:
+            if network.num_inputs == inputs:
                 try:
                     yield network, canonical_complex(network)
                 except DomainError:  # a skip connection reads more than the first layer does
@@ -127,7 +127,7 @@ def test_corners_go_around() -> None:
     tried = 0
     for _, cells in networks(2):
         for _, points in Clipped(cells, view_of(cells, box=BOX)).cells_in_box(
-            2, range(cells.regions)
+            2, range(cells.num_regions)
         ):
             turns = [
                 cross(*(points[(i + k) % len(points)] for k in range(3)))
@@ -160,7 +160,7 @@ def test_a_quadrant_and_a_ray_by_hand() -> None:
 def test_what_only_touches_the_frame_is_not_seen() -> None:
     cells = canonical_complex(from_arrays([(UNIT, [0, 0]), ([[1, 1]], [0])]))
     inside = Clipped(cells, view_of(cells, box=[(0, 1), (-1, 1)]))
-    seen = [index for index, _ in inside.cells_in_box(2, range(cells.regions))]
+    seen = [index for index, _ in inside.cells_in_box(2, range(cells.num_regions))]
     assert len(seen) == 2
     left = cells.locate([-1, 0])  # an edge that meets the box in one point
     assert left is not None
@@ -176,10 +176,10 @@ def test_certain_floats_in_place_of_exact_vertices() -> None:
         network = random_network(2, 3, seed)
         box = Polyhedron.box([BOX[0]] * 2, [BOX[1]] * 2)
         rounded, exact = canonical_complex(network, box), canonical_complex(network, box)
-        before = rounded.statistics.exact_vertices
+        before = rounded.statistics.num_exact_vertices
         near = Clipped(rounded, view_of(rounded, box=BOX), exact=False)
         all_near = [near.cell(1, index) for index in range(rounded.size(1))]
-        solved = rounded.statistics.exact_vertices - before
+        solved = rounded.statistics.num_exact_vertices - before
         assert (
             0
             < solved
@@ -252,14 +252,14 @@ def check_that_regions_fill_the_frame(kind: str, seeds: range) -> None:
     tried = 0
     for seed in seeds:
         network = quantised_network(kind, Random(f"picture {kind} {seed}"))
-        if network.inputs != 2:
+        if network.num_inputs != 2:
             continue
         try:
             cells = canonical_complex(network)
         except DomainError:
             continue
         view, tried = view_of(cells, box=frame), tried + 1
-        polygons = dict(Clipped(cells, view).cells_in_box(2, range(cells.regions)))
+        polygons = dict(Clipped(cells, view).cells_in_box(2, range(cells.num_regions)))
         assert sum(area(points) for points in polygons.values()) == 7 * Fraction(11, 2)
         for index, points in polygons.items():
             assert all(cells.region(index).polyhedron.contains(point) for point in points)
@@ -279,7 +279,7 @@ def test_the_default_box() -> None:
 def test_axes_of_a_slice() -> None:
     plane = Polyhedron.from_generators([[1, 2, 0, 1]], (), [[0, 1, 1, 0], [0, 0, 0, 1]], 4)
     view = window(plane)[1]
-    assert (view.axes, view.labels, view.inputs) == ((2, 3), ("$x_{2}$", "$x_{3}$"), 4)
+    assert (view.axes, view.labels, view.num_inputs) == ((2, 3), ("$x_{2}$", "$x_{3}$"), 4)
     assert view.caption == "box [-1, 1] × [-1, 1], slice of R^4"
 
 
@@ -318,7 +318,7 @@ def test_the_network_on_a_slice() -> None:
         [[1, 0, 0, 0], [0, 1, 1, 0]], [2, 1], [[1, 2, 0, 1], [0, 1, 3, -1]], ["1/2", 2], 4
     )
     flat, part, axes, _ = on_axes(network, plane)
-    assert (flat.inputs, axes) == (2, (2, 3))
+    assert (flat.num_inputs, axes) == (2, (2, 3))
     inside = set()
     for s, t in product(range(-4, 5), repeat=2):
         y = 2 - 3 * s + t
@@ -434,7 +434,7 @@ def test_drawn_regions_and_edges_are_the_clipped_ones() -> None:
     for network, cells in networks(2):
         ax = draw_cells(cells, box=BOX)
         inside = Clipped(cells, view_of(cells, box=BOX))
-        regions = [floats(points) for _, points in inside.cells_in_box(2, range(cells.regions))]
+        regions = [floats(points) for _, points in inside.cells_in_box(2, range(cells.num_regions))]
         fills, *edges = drawn(ax)
         assert [
             corners[: len(points)] for corners, points in zip(fills, regions, strict=True)
@@ -572,7 +572,7 @@ def test_classes_are_those_of_the_network() -> None:
             network = random_network(2, 1, seed, outputs)
             boundary = decision_boundary(network)
             labels = classes_of(boundary, outputs)
-            for index in range(boundary.cells.regions):
+            for index in range(boundary.cells.num_regions):
                 values = network(boundary.cells.interior_point(index))
                 scores = [-values[0], values[0]] if outputs == 1 else list(values)
                 best = [label for label, score in enumerate(scores) if score == max(scores)]

@@ -62,7 +62,7 @@ def first_line(ax: Any) -> str:
     ],
 )
 def test_cells_of_all_dimensions(network: Network, tally: str, says: Sequence[str]) -> None:
-    for what in ("boundary", "level")[: 3 - network.outputs]:
+    for what in ("boundary", "level")[: 3 - network.num_outputs]:
         found = picture(network, what=what, box=[-2, 2])
         (ax, *_) = found.figure.axes
         assert first_line(ax).endswith(f": {tally}")

@@ -44,7 +44,7 @@ def proved(first: Network, second: Network) -> Equivalent:
     outcome = equivalent(first, second)
     assert isinstance(outcome, Equivalent), outcome
     assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
-    assert outcome.search.programs == 0
+    assert outcome.search.num_programs == 0
     return outcome
 
 
@@ -53,7 +53,9 @@ def network(stack: Stack) -> Network:
 
 
 def joint_of(first: Network, second: Network) -> JointNetwork:
-    whole = RationalMatrix.zeros(first.inputs, 1).beside(RationalMatrix.identity(first.inputs))
+    whole = RationalMatrix.zeros(first.num_inputs, 1).beside(
+        RationalMatrix.identity(first.num_inputs)
+    )
     return JointNetwork(first, second, whole)
 
 
@@ -62,13 +64,13 @@ def joint_of(first: Network, second: Network) -> JointNetwork:
 
 def test_translation_takes_three_leaves() -> None:
     search = proved(from_arrays(GOLDEN), from_arrays(MOVED)).search
-    assert (search.route, search.nodes, search.leaves) == ("bottleneck", 5, 3)
+    assert (search.route, search.num_nodes, search.num_leaves) == ("bottleneck", 5, 3)
 
 
 @pytest.mark.parametrize("first", [GOLDEN, MOVED])
 def test_a_flip_takes_four_leaves(first: Any) -> None:
     search = proved(from_arrays(first), from_arrays(FLIPPED)).search
-    assert (search.route, search.nodes, search.leaves) == ("bottleneck", 7, 4)
+    assert (search.route, search.num_nodes, search.num_leaves) == ("bottleneck", 7, 4)
 
 
 def test_further_than_the_least_shift() -> None:
@@ -114,7 +116,7 @@ def test_a_flip_that_two_neurons_allow() -> None:
         [([[1, 0, -1], [0, 1, 0], [0, 0, -1]], [-2, 1, -2]), above, ([[1, -5]], [3])]
     )
     search = proved(first, second).search
-    assert (search.route, search.nodes) == ("bottleneck", 7)
+    assert (search.route, search.num_nodes) == ("bottleneck", 7)
     assert equivalent(first, wrong).status == "refuted"
 
 
@@ -140,14 +142,14 @@ def test_wide_pairs_take_few_nodes(after: int) -> None:
     dead(second, 2, chance)
     permutation(second, 1, chance)
     scaling(second, 2, chance)
-    assert proved(network(first), network(second)).search.nodes <= 7
+    assert proved(network(first), network(second)).search.num_nodes <= 7
 
 
 def test_a_tree_for_each_hidden_neuron() -> None:
     first, second = several_hidden(Random(12), 4, 2)
     outcome = proved(network(first), network(second))
     assert outcome.search.route == "bottleneck"
-    assert outcome.search.nodes <= 7 * 4
+    assert outcome.search.num_nodes <= 7 * 4
     assert len(outcome.certificate.parts) > 1
 
 

@@ -278,7 +278,7 @@ def test_families_grow_and_are_joined_by_ridges() -> None:
         "++|+0",
         "+-|+0",
     }
-    assert (joined.active, joined.inactive, joined.crossed_by) == (0b11, 0b11, 0b11)
+    assert (joined.num_active, joined.num_inactive, joined.crossed_by) == (0b11, 0b11, 0b11)
 
 
 def test_levels_carry_chains() -> None:

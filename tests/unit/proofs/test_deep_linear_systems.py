@@ -104,7 +104,7 @@ def exact_equations(
     """Σ s_h ∇z_h = 0, the sum over the active neurons of a list: an equation for each input."""
     slopes = gradients(network, layer, mask)
     return [
-        [slopes[h][k] * (mask >> start + h & 1) for h in unknown] for k in range(network.inputs)
+        [slopes[h][k] * (mask >> start + h & 1) for h in unknown] for k in range(network.num_inputs)
     ]
 
 
@@ -163,9 +163,9 @@ def unknowns(
             if v.crossed_by >> h & 1:
                 found.update({("p", 0, h): None} if h not in oriented else {})
                 continue
-            found.update({("s", v.neuron, h): None} if v.active >> h & 1 else {})
+            found.update({("s", v.neuron, h): None} if v.num_active >> h & 1 else {})
             found.update(
-                {("t", v.neuron, h): None} if v.inactive >> h & 1 and h not in oriented else {}
+                {("t", v.neuron, h): None} if v.num_inactive >> h & 1 and h not in oriented else {}
             )
     return list(found)
 
@@ -190,7 +190,7 @@ def equations(
 
     return [
         [factor(name) * slopes[name[2] - start][k] for name in names]
-        for k in range(deep_network.network.inputs)
+        for k in range(deep_network.network.num_inputs)
     ]
 
 
@@ -317,10 +317,10 @@ def test_joining_by_weights() -> None:
     crossed_by = {2: v.crossed_by, 3: w.crossed_by}
     assert not are_pairwise_distinguished(deep_network, [2, 3], crossed_by)
     found = LayerEvidence({2: v, 3: w}, {2: [], 3: [other]}, [])
-    assert [found.chosen[neuron].determined_weights for neuron in (2, 3)] == [0b01, 0]
+    assert [found.chosen[neuron].num_determined_weights for neuron in (2, 3)] == [0b01, 0]
     # all weights are determined, so no family has to be joined
     assert join_by_weights(deep_network, 2, found) == []
-    assert [found.chosen[neuron].determined_weights for neuron in (2, 3)] == [0b11, 0b11]
+    assert [found.chosen[neuron].num_determined_weights for neuron in (2, 3)] == [0b11, 0b11]
 
 
 def test_joining_by_weights_where_it_is_needed() -> None:
@@ -345,7 +345,7 @@ def test_joining_by_weights_where_it_is_needed() -> None:
         found = LayerEvidence({3: v, 4: w}, {3: list(unjoined), 4: []}, [])
         joined = list(with_all.families) if enough else []
         assert join_by_weights(deep_network, 2, found) == joined
-        assert found.chosen[3].determined_weights == (0b111 if enough else 0b011)
+        assert found.chosen[3].num_determined_weights == (0b111 if enough else 0b011)
     first, _, last = ((layer.weight, layer.bias) for layer in network.layers)
     same = from_arrays([first, ([[1, 2, 1], [2, 4, 1]], [-5, -5]), last])
     found = LayerEvidence({3: v, 4: w}, {3: [with_all], 4: []}, [])
@@ -360,7 +360,7 @@ def test_weights_on_all_active_neurons_or_none() -> None:
     # in the last case z_2 crosses, and the weights on (1, 0) and (0, 1) remain
     for masks, expected in (([0b111], 0), ([0b011], 0b011), ([0b111, 0b011], 0b111)):
         evidence = evidence_of(deep_network, 3, masks)
-        assert with_determined_weights(deep_network, evidence).determined_weights == expected
+        assert with_determined_weights(deep_network, evidence).num_determined_weights == expected
 
 
 def test_joining_by_weights_in_random_networks() -> None:
@@ -372,6 +372,9 @@ def test_joining_by_weights_in_random_networks() -> None:
         assert {one.neuron for one in found.joined_by_weights} <= {3, 4}
         needed += found.hold and bool(found.joined_by_weights)
         for neuron, evidence in found.chosen.items():
-            assert evidence.crossed_by | evidence.determined_weights == evidence.determined_weights
-            assert not evidence.determined_weights & ~evidence.active, neuron
+            assert (
+                evidence.crossed_by | evidence.num_determined_weights
+                == evidence.num_determined_weights
+            )
+            assert not evidence.num_determined_weights & ~evidence.num_active, neuron
     assert needed

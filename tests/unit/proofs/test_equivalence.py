@@ -162,7 +162,7 @@ def test_several_places_are_proved_one_by_one() -> None:
     outcome = equivalent(one, two)
     assert isinstance(outcome, Equivalent)
     assert len(outcome.certificate.parts) == 6
-    assert outcome.search.leaves <= 18
+    assert outcome.search.num_leaves <= 18
     accepted(outcome)
 
 
@@ -186,7 +186,11 @@ def test_neurons_that_are_stable_on_a_box_are_never_split() -> None:
     assert removed >= 6
     outcome = equivalent(from_arrays(layers), from_arrays(pruned), box)
     assert isinstance(outcome, Equivalent)
-    assert (outcome.search.route, outcome.search.nodes, outcome.search.programs) == ("signs", 1, 0)
+    assert (outcome.search.route, outcome.search.num_nodes, outcome.search.num_programs) == (
+        "signs",
+        1,
+        0,
+    )
     accepted(outcome)
     assert equivalent(from_arrays(layers), from_arrays(pruned)).status == "refuted"
 
@@ -272,7 +276,7 @@ def test_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(outcome, Undecided)
     assert "time limit of 1 seconds" in str(outcome)
     assert outcome.search is not None
-    assert outcome.search.nodes > 5
+    assert outcome.search.num_nodes > 5
     assert 0 < outcome.search.closed < 1
     zero = equivalent(from_arrays(HAT), from_arrays(HAT), time_limit=0)
     assert isinstance(zero, Undecided)
@@ -300,7 +304,7 @@ def test_interrupt() -> None:
     assert isinstance(outcome, Undecided)
     assert "interrupted" in outcome.reason
     assert outcome.search is not None
-    assert outcome.search.nodes >= 3
+    assert outcome.search.num_nodes >= 3
 
 
 # -- errors --------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def check_kinds_of_networks(seeds: range) -> None:
             listed = certified(regions)
             report = checker.check_bytes(listed.certificate.to_bytes())
             assert report.verdict == "accepted", report
-            assert f"exactly {regions.regions} cells" in report.statement
+            assert f"exactly {regions.num_regions} cells" in report.statement
 
 
 def check_kinds_of_domains(seeds: range) -> None:
@@ -91,12 +91,12 @@ def check_kinds_of_domains(seeds: range) -> None:
             network = quantised_network(
                 rng.choice([k for k in KINDS if k != "skip connections"]), rng
             )
-            cells = canonical_complex(network, random_domain(kind, network.inputs, rng))
+            cells = canonical_complex(network, random_domain(kind, network.num_inputs, rng))
             listed = certified(cells)
             assert checker.check_bytes(listed.certificate.to_bytes()).verdict == "accepted"
-            assert (listed.certificate.claim.count, listed.work.leaves) == (
-                cells.regions,
-                cells.regions,
+            assert (listed.certificate.claim.num_regions, listed.work.num_leaves) == (
+                cells.num_regions,
+                cells.num_regions,
             )
             document = document_of(listed)
             located = [
@@ -105,7 +105,7 @@ def check_kinds_of_domains(seeds: range) -> None:
                 if "region" in node
             ]
             assert sorted(cell.index for cell in located if cell is not None) == list(
-                range(cells.regions)
+                range(cells.num_regions)
             )
             assert {cell.dimension for cell in located if cell is not None} == {cells.dimension}
 
@@ -116,7 +116,7 @@ def test_networks_without_hidden_neurons() -> None:
         complex_of(([[1]], [0]), domain=Polyhedron.box([2], [2])),
     ):
         listed = certified(cells)
-        assert (listed.work.nodes, listed.certificate.claim.count) == (1, 1)
+        assert (listed.work.num_nodes, listed.certificate.claim.num_regions) == (1, 1)
         assert checker.check_bytes(listed.certificate.to_bytes()).verdict == "accepted"
 
 
@@ -130,7 +130,7 @@ def is_true(claim: Any) -> bool:
         [tuple(map(int, row.split(" "))) for row in claim["domain"][key]]
         for key in ("inequalities", "equations")
     ]
-    domain = Polyhedron(network.inputs, tuple(rows[0]), tuple(rows[1]))
+    domain = Polyhedron(network.num_inputs, tuple(rows[0]), tuple(rows[1]))
     cells = brute.cells_on_domain(brute_layers(network), brute_domain(domain))
     return sum(cell.dimension == domain.dimension for cell in cells.values()) == int(claim["count"])
 
@@ -345,7 +345,7 @@ def test_the_same_bytes_every_time() -> None:
 
 def test_progress_and_text() -> None:
     seen: list[int] = []
-    listed = certify_regions(TRIANGLE, progress=lambda work: seen.append(work.nodes))
+    listed = certify_regions(TRIANGLE, progress=lambda work: seen.append(work.num_nodes))
     assert seen == list(range(1, 14))
     assert "exactly 7 regions" in str(listed)
     assert "13 nodes, 7 leaves" in str(listed)

@@ -61,7 +61,7 @@ def test_undecided() -> None:
     attempt = Attempt("shallow", "a weight of <b> is 0", ("neuron 0",))
     assert str(attempt) == "shallow: a weight of <b> is 0"
     assert repr(attempt) == "<Attempt, shallow: a weight of <b> is 0>"
-    outcome = Undecided("no theorem applied", (attempt,), ProofStatistics(nodes=2, closed=0.25))
+    outcome = Undecided("no theorem applied", (attempt,), ProofStatistics(num_nodes=2, closed=0.25))
     assert repr(outcome) == "<Undecided: no theorem applied>"
     assert str(outcome) == (
         "undecided: no theorem applied\n"
@@ -86,6 +86,6 @@ def test_statistics() -> None:
     assert repr(ProofStatistics(3, 2, 1)) == (
         "ProofStatistics(nodes=3, leaves=2, depth=1, signs=0, programs=0, closed=0.0)"
     )
-    assert str(SearchStatistics(route="points", points=3)) == (
+    assert str(SearchStatistics(route="points", num_points=3)) == (
         "route points: 0 nodes, 0 leaves, depth 0, 0 signs, 0 linear programs, 3 points"
     )

@@ -157,7 +157,7 @@ def test_linear_neurons_on_an_unbounded_domain() -> None:
     net = from_arrays([first, second, third, ([[1, 1]], [0])])
     small = simplify(net, Polyhedron.orthant(2))
     assert equivalent(net, small.network, Polyhedron.orthant(2)).status == "proved"
-    assert small.network.hidden_layers < net.hidden_layers
+    assert small.network.num_hidden_layers < net.num_hidden_layers
 
 
 def test_smallest_true_false_none(monkeypatch: pytest.MonkeyPatch) -> None:

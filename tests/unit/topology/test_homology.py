@@ -54,7 +54,7 @@ def skipping(
 
 
 def full(cells: PolyhedralComplex) -> Subcomplex:
-    return Subcomplex.closure(cells, {cells.dimension: np.ones(cells.regions, dtype=bool)})
+    return Subcomplex.closure(cells, {cells.dimension: np.ones(cells.num_regions, dtype=bool)})
 
 
 # --- Known shapes ------------------------------------------------------------------------------

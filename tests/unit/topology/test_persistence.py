@@ -133,7 +133,7 @@ def check(network: Network, domain: Polyhedron, rng: Random) -> int:
 
     Both filtrations are compared, upwards and downwards.
     """
-    output, count = rng.randrange(network.outputs), 0
+    output, count = rng.randrange(network.num_outputs), 0
     methods: list[
         tuple[Callable[..., tuple[PersistenceInterval, ...]], Callable[..., Subcomplex], int]
     ] = [
@@ -167,7 +167,7 @@ def test_sets_at_all_levels(kind: str) -> None:
         rng = Random(f"persistence {kind} {seed}")
         network = quantised_network(kind, rng)
         domain = random_domain(
-            rng.choice(["box", "bounded", "redundant rows", "polytope"]), network.inputs, rng
+            rng.choice(["box", "bounded", "redundant rows", "polytope"]), network.num_inputs, rng
         )
         count += check(network, domain, rng)
     assert count >= 6

@@ -119,9 +119,9 @@ def test_neurons_that_are_always_zero_cost_nothing() -> None:
     walk = walk_line(network, [-1, -1], [1, "3/2"])
     assert signs_of(list(walk)) == ["--0-|-0", "+-0-|-0", "++0-|-0", "++0-|+0"]
     assert (
-        walk.statistics.steps,
-        walk.statistics.exact_steps,
-        walk.statistics.exact_continuations,
+        walk.statistics.num_steps,
+        walk.statistics.num_exact_steps,
+        walk.statistics.num_exact_continuations,
     ) == (4, 2, 0)
 
 
@@ -154,7 +154,7 @@ def test_how_long_the_direction_is_does_not_matter() -> None:
     found = []
     for size in (Fraction(1), Fraction(1, 2**600), Fraction(2**600)):
         walk = walk_line(network, [0, 0, 0], [size, 2 * size, -size], start=-4 / size)
-        found.append((signs_of(list(walk)), walk.statistics.exact_steps))
+        found.append((signs_of(list(walk)), walk.statistics.num_exact_steps))
     assert found[0] == found[1] == found[2]
     assert (len(found[0][0]) > 8, found[0][1]) == (True, 2)
 
@@ -387,7 +387,7 @@ def test_sparse_weights() -> None:
     walk = walk_line(network, ["1/3", 0], [1, "5/7"], start=-9)
     cells = list(walk)
     assert len(cells) > size
-    assert walk.statistics.exact_steps < size / 4
+    assert walk.statistics.num_exact_steps < size / 4
     for cell in cells[::7]:
         x = [Fraction(1, 3) + cell.inner, cell.inner * Fraction(5, 7)]
         assert network.sign_vector(x) == cell.signs
@@ -631,7 +631,7 @@ def test_a_line_in_784_inputs(mnist: Network) -> None:
     walk = walk_line(mnist, point, direction, start=-100)
     cells = list(walk)
     assert len(cells) > 300
-    assert walk.statistics.exact_steps < len(cells) / 20
+    assert walk.statistics.num_exact_steps < len(cells) / 20
     for cell in cells[3 :: len(cells) // 5]:
         assert cell.end is not None
         for t, signs in ((cell.inner, cell.signs), (cell.end.t, cell.end.signs)):
@@ -648,7 +648,7 @@ def test_a_bent_hyperplane_in_784_inputs(mnist: Network) -> None:
     walk = walk_bent_hyperplane(mnist, NeuronId(2, 7), point, directions, start=start, limit=300)
     pieces = list(islice(walk, 300))
     assert len(pieces) > 60
-    assert walk.statistics.exact_steps < len(pieces) / 20
+    assert walk.statistics.num_exact_steps < len(pieces) / 20
     ridges = [piece.end for piece in pieces if isinstance(piece.end, CrossingPoint)]
     assert len(ridges) > 60
     for ridge in ridges[:: len(ridges) // 3]:
