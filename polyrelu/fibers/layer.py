@@ -219,7 +219,7 @@ class LayerFiber:
     --------
     >>> from polyrelu.network import from_arrays
     >>> fiber = layer_fiber(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])]), 1)    # |x|
-    >>> fiber.normals, fiber.own.visible, fiber.is_simple
+    >>> fiber.normals, fiber.given_assignment.visible, fiber.is_simple
     (((1, 0),), ((1, 1),), False)
     """
 
@@ -240,7 +240,7 @@ class LayerFiber:
         return f"<LayerFiber, width {self.width}, {count_text(counts)}>"
 
     @cached_property
-    def own(self) -> NeuronAssignment:
+    def given_assignment(self) -> NeuronAssignment:
         """The assignment of the given layer."""
         counts: dict[IntegerRow, list[int]] = {normal: [0, 0] for normal in self.normals}
         linear = dead = 0
@@ -259,7 +259,7 @@ class LayerFiber:
     @property
     def is_simple(self) -> bool:
         """Whether the given layer has one neuron on each visible hyperplane and no groups."""
-        return self.own.is_simple
+        return self.given_assignment.is_simple
 
     @cached_property
     def is_provably_unique(self) -> bool:
@@ -269,7 +269,7 @@ class LayerFiber:
         v_i w_i over a nonempty set of neurons vanishes, so that no set can be flipped. The search
         for such a sum is bounded; False means that uniqueness is not known.
         """
-        if not self.is_simple or self.own.num_linear or self.own.num_dead:
+        if not self.is_simple or self.given_assignment.num_linear or self.given_assignment.num_dead:
             return False
         hidden, outgoing = self._neurons.layers(0)
         return vanishing_subset(outgoing.weight, hidden.weight).evidence is not None
@@ -331,7 +331,7 @@ class LayerFiber:
             raise NetworkError(
                 "flips are counted from a layer with one neuron on each visible hyperplane"
             )
-        own, chosen = self.own, expect_indices(flips, len(self.normals), "flips")
+        own, chosen = self.given_assignment, expect_indices(flips, len(self.normals), "flips")
         visible = tuple(pair[::-1] if k in chosen else pair for k, pair in enumerate(own.visible))
         return self.component(NeuronAssignment(visible, (), own.num_linear, own.num_dead))
 
@@ -342,7 +342,7 @@ class LayerFiber:
         for p visible hyperplanes and e = `width` - p further neurons.
         """
         spare = self.width - len(self.normals)
-        base = self.own.visible if self.is_simple else ((1, 0),) * len(self.normals)
+        base = self.given_assignment.visible if self.is_simple else ((1, 0),) * len(self.normals)
         for size in range(len(self.normals) + 1):
             for flips in itertools.combinations(range(len(self.normals)), size):
                 visible = tuple(pair[::-1] if k in flips else pair for k, pair in enumerate(base))
@@ -424,7 +424,7 @@ class Component:
 
         If both are simple, these are the hyperplanes with the opposite orientation.
         """
-        own, here = self.fiber.own.visible, self.assignment.visible
+        own, here = self.fiber.given_assignment.visible, self.assignment.visible
         return tuple(k for k, (a, b) in enumerate(zip(own, here, strict=True)) if a != b)
 
     @property
@@ -663,7 +663,7 @@ def layer_fiber(
     >>> second = ([[1, -1], [2, 1]], [1, 0])
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), second, ([[1, 1]], [0])])
     >>> fiber = layer_fiber(net, 2)
-    >>> fiber.own
+    >>> fiber.given_assignment
     <NeuronAssignment, neurons on the hyperplanes: 1+0, 1 linear>
     >>> [(part.flips, part.dimension) for part in fiber.simple_components() if not part.is_empty]
     [((), 1), ((0,), 1)]

@@ -282,7 +282,7 @@ def _likely_assignments(fiber: LayerFiber, extra: int) -> Iterator[NeuronAssignm
     The hyperplanes have the orientations of the given layer, or all the same one, and the extra
     neurons are linear. The assignment of the given layer without superfluous neurons comes last.
     """
-    own = fiber.own
+    own = fiber.given_assignment
     once = tuple((min(plus, 1), min(minus, 1)) for plus, minus in own.visible)
     single = tuple(pair if sum(pair) == 1 else (1, 0) for pair in once)
     if fiber.domain.kind != "space":

@@ -155,7 +155,7 @@ class LayerComponent:
     def label(self) -> str:
         """The numbers of neurons in each role, in words."""
         given = self.component.assignment
-        if given.is_simple and self.component.fiber.own.is_simple:
+        if given.is_simple and self.component.fiber.given_assignment.is_simple:
             flips = self.component.flips
             visible = f"{_counted('hyperplane', flips)} flipped" if flips else ""
             return given.described(visible or "orientations as given")
@@ -431,7 +431,7 @@ def _layer_components(
     network: Network, layer: int, fiber: LayerFiber
 ) -> tuple[tuple[FiberComponent, ...], Completeness, str]:
     """Return the nonempty components of a layer, how complete the list is, and why not more."""
-    own = fiber.component(fiber.own)
+    own = fiber.component(fiber.given_assignment)
     if fiber.is_provably_unique:
         return (LayerComponent(network, layer, own),), "all", ""
     no_spare = fiber.width == len(fiber.normals)  # then every assignment is simple
@@ -473,7 +473,7 @@ def _bottleneck_fiber(network: Network) -> Fiber:
             return Fiber(network, components, "part", f"only {listed} sets of flips are listed")
         return Fiber(network, components, "generic", _GENERIC)
     second = layer_fiber(network, 2)
-    if not second.normals and not second.own.num_linear:
+    if not second.normals and not second.given_assignment.num_linear:
         return _fiber_in_parts(
             network, "the function is constant, and every first layer can make it"
         )

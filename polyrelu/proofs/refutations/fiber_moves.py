@@ -45,7 +45,7 @@ def fiber_moves(network: Network, seed: int = 0) -> Iterator[Move]:
             continue
         fiber = layer_fiber(network, layer)
         for component in itertools.islice(fiber.components(), _MAX_COMPONENTS):
-            is_own = component.assignment == fiber.own
+            is_own = component.assignment == fiber.given_assignment
             if component.is_empty or (is_own and not _may_have_other_members(component)):
                 continue
             how = "in other ways" if is_own else "with neurons of other kinds"

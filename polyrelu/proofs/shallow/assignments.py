@@ -79,18 +79,20 @@ class Hyperplanes:
         The primitive integer rows h_k, each n_0 + 1 long.
     form
         The absolute-value normal form of the function.
-    own
+    given_assignment
         The assignment of the network itself.
     """
 
     normals: tuple[tuple[int, ...], ...]
     form: AbsoluteValueForm
-    own: HyperplaneAssignment
+    given_assignment: HyperplaneAssignment
 
     @property
     def doubled_are_independent(self) -> bool:
         """Whether the linear parts of the doubled hyperplanes are linearly independent."""
-        return rank(self.linear_parts(self.own.doubled)) == len(self.own.doubled)
+        return rank(self.linear_parts(self.given_assignment.doubled)) == len(
+            self.given_assignment.doubled
+        )
 
     def linear_parts(self, chosen: tuple[int, ...]) -> RationalMatrix:
         """Return the linear parts of the chosen hyperplanes, one per row."""
@@ -157,7 +159,7 @@ def hyperplanes(network: Network) -> Hyperplanes:
 
 def pairs_to_visit(planes: Hyperplanes) -> int:
     """Return the number of pairs (D, ε)."""
-    p, e = len(planes.normals), len(planes.own.doubled)
+    p, e = len(planes.normals), len(planes.given_assignment.doubled)
     return sum(math.comb(p, e - 2 * j) * 2 ** (p - e + 2 * j) for j in range(e // 2 + 1))
 
 
@@ -177,7 +179,7 @@ def other_assignment(network: Network, planes: Hyperplanes) -> Network | None:
     if not planes.doubled_are_independent:
         return _moved_along_relation(network, planes)
     for assignment in _assignments(planes):
-        if assignment == planes.own:
+        if assignment == planes.given_assignment:
             continue
         residue = planes.remainder(assignment) @ kernel(planes.linear_parts(assignment.doubled))
         if rank(residue) <= assignment.num_pairs:
@@ -187,7 +189,7 @@ def other_assignment(network: Network, planes: Hyperplanes) -> Network | None:
 
 def _assignments(planes: Hyperplanes) -> Iterator[HyperplaneAssignment]:
     """Yield all assignments with |D| = e - 2j."""
-    p, e = len(planes.normals), len(planes.own.doubled)
+    p, e = len(planes.normals), len(planes.given_assignment.doubled)
     for pairs in range(e // 2 + 1):
         for doubled in itertools.combinations(range(p), e - 2 * pairs):
             others = [k for k in range(p) if k not in doubled]
@@ -259,16 +261,18 @@ def _moved_along_relation(network: Network, planes: Hyperplanes) -> Network:
 
     All entries of each d_k are moved by α_k.
     """
-    relation = kernel(planes.linear_parts(planes.own.doubled).transpose())
-    remainder = planes.remainder(planes.own)
-    differences = solve(planes.linear_parts(planes.own.doubled).transpose(), remainder.transpose())
+    relation = kernel(planes.linear_parts(planes.given_assignment.doubled).transpose())
+    remainder = planes.remainder(planes.given_assignment)
+    differences = solve(
+        planes.linear_parts(planes.given_assignment.doubled).transpose(), remainder.transpose()
+    )
     if differences is None:
         raise ArithmeticError("the network does not realise its own assignment")  # pragma: no cover
     moved = [
         tuple(d + relation[position, 0] for d in row)
         for position, row in enumerate(differences.rows())
     ]
-    return _with_neurons(network, _neurons(planes, planes.own, moved))
+    return _with_neurons(network, _neurons(planes, planes.given_assignment, moved))
 
 
 def _with_neurons(network: Network, neurons: list[tuple[Vector, Vector]]) -> Network:

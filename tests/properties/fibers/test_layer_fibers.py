@@ -148,7 +148,7 @@ def dimensions_agree_with_jacobians(part: int, networks: int) -> None:
             member = component.member(seed=rng.getrandbits(32))
             assert member is not None
             assert same_map(LayerFiber(member, domain), fiber)
-            assert LayerFiber(member, domain).own == component.assignment
+            assert LayerFiber(member, domain).given_assignment == component.assignment
             assert local_dimension(member, domain) == component.dimension, component.assignment
             compared += 1
     assert compared > 6 * networks // 5
@@ -168,10 +168,10 @@ def general_components(part: int, networks: int) -> None:
         domain = random_domain(rng, n)
         given = degenerate_layer(rng, n, m, width)
         fiber = LayerFiber(given, domain)
-        assert not fiber.component(fiber.own).is_empty
+        assert not fiber.component(fiber.given_assignment).is_empty
         full = [component for component in fiber.components() if not component.is_empty]
         rng.shuffle(full)
-        assert fiber.own in {component.assignment for component in full}
+        assert fiber.given_assignment in {component.assignment for component in full}
         for component in full[:6]:
             for member in (component.member(), component.member(seed=rng.getrandbits(32))):
                 assert member is not None
@@ -179,7 +179,7 @@ def general_components(part: int, networks: int) -> None:
                 assert values_agree(given, member, domain, rng)
                 members += 1
             assert member is not None
-            assert LayerFiber(member, domain).own == component.assignment
+            assert LayerFiber(member, domain).given_assignment == component.assignment
             dimension = known_dimension(component)
             if dimension is None:
                 continue
@@ -245,7 +245,9 @@ def no_component_is_called_empty(n: int, width: int, bound: int, kind: str) -> N
 def in_order_of(base: LayerFiber, fiber: LayerFiber) -> NeuronAssignment:
     """The assignment of a layer, visible hyperplanes in the order of a fiber with the same map."""
     places = [fiber.normals.index(normal) for normal in base.normals]
-    return replace(fiber.own, visible=tuple(fiber.own.visible[k] for k in places))
+    return replace(
+        fiber.given_assignment, visible=tuple(fiber.given_assignment.visible[k] for k in places)
+    )
 
 
 def the_smallest_layer(part: int, networks: int) -> None:

@@ -157,9 +157,9 @@ def test_other_objects(wrong: Any) -> None:
     with pytest.raises(ArgumentError, match=r"^neurons: expected LayerNeurons"):
         LayerFiber(wrong, LayerDomain.orthant(1))
     with pytest.raises(ArgumentError, match=r"^neurons: .*; Component.member returns them"):
-        conditions_of(layer_fiber(NETWORK, 1).component(layer_fiber(NETWORK, 1).own)).hold_for(
-            wrong
-        )
+        conditions_of(
+            layer_fiber(NETWORK, 1).component(layer_fiber(NETWORK, 1).given_assignment)
+        ).hold_for(wrong)
     with pytest.raises(ArgumentError, match=r"^assignment: expected NeuronAssignment"):
         layer_fiber(NETWORK, 1).component(wrong)
     with pytest.raises(ArgumentError, match=r"^available: expected AvailableNeurons"):

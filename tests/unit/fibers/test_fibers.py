@@ -271,7 +271,7 @@ def test_groups_lie_apart() -> None:
     for seed in (None, *range(30)):
         member = component.member(seed=seed)
         assert member is not None
-        assert LayerFiber(member, half.domain).own == component.assignment
+        assert LayerFiber(member, half.domain).given_assignment == component.assignment
 
 
 def test_a_box_with_many_inputs() -> None:

@@ -74,8 +74,8 @@ def test_components() -> None:
 def test_layers() -> None:
     found = layer_fiber(ABSOLUTE_VALUE, 1)
     assert repr(found) == "<LayerFiber, width 2, 1 visible hyperplane, 1 input, 1 output>"
-    assert repr(found.own) == "<NeuronAssignment, neurons on the hyperplanes: 1+1>"
-    component = found.component(found.own)
+    assert repr(found.given_assignment) == "<NeuronAssignment, neurons on the hyperplanes: 1+1>"
+    component = found.component(found.given_assignment)
     assert repr(component) == "<Component, neurons on the hyperplanes: 1+1>"
     assert repr(component.member()) == "<LayerNeurons, 2 neurons, 1 input, 1 output>"
 
