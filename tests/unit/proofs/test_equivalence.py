@@ -294,7 +294,7 @@ def test_interrupt() -> None:
     calls: list[int] = []
 
     def progress(statistics: Any) -> None:
-        calls.append(statistics.nodes)
+        calls.append(statistics.num_nodes)
         if len(calls) == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
