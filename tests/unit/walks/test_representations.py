@@ -34,7 +34,8 @@ TIED = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
         (TIE.star.rays[0], "<Ray in direction (1, 0), 1 neuron of sign 0>"),  # type: ignore[union-attr]
         (
             BENT.statistics,
-            "WalkStatistics(steps=2, exact_steps=2, fully_exact_steps=1, exact_continuations=0)",
+            "WalkStatistics(num_steps=2, num_exact_steps=2, num_fully_exact_steps=1, "
+            "num_exact_continuations=0)",
         ),
     ],
     ids=lambda thing: type(thing).__name__,
