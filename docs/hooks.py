@@ -1,0 +1,118 @@
+"""Pages of the site that are made from the package: commands, modules, the format, schemas."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parent.parent
+
+#: The public subpackages and what their reference pages are called.
+ROOMS = {
+    "formats": "Reading and writing networks",
+    "network": "Networks, signs and patterns",
+    "proofs": "Provers",
+    "outcomes": "Answers",
+    "certificate": "Certificates",
+    "complex": "Cells",
+    "breakpoints": "Breakpoints and weights",
+    "topology": "Topology",
+    "conditions": "Conditions of theorems",
+    "walks": "Walks",
+    "fibers": "Fibers",
+    "symmetry": "Symmetry and normal forms",
+    "dynamics": "Conserved quantities",
+    "plot": "Pictures",
+    "exact": "Linear programs and polyhedra",
+    "errors": "Errors",
+}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages."""
+    pages = {
+        "reference/command-line.md": _command_line(),
+        "reference/format.md": (ROOT / "polyrelu/certificate/FORMAT.md").read_text("utf-8"),
+        "reference/schemas.md": _schemas(),
+        "reference/changelog.md": (ROOT / "CHANGELOG.md").read_text("utf-8"),
+    }
+    for room, title in ROOMS.items():
+        pages[f"reference/api/{room}.md"] = _module_page(room, title)
+    for path, text in pages.items():
+        files.append(File.generated(config, path, content=text))
+    for image in sorted((ROOT / "benchmarks/results").glob("*.png")):
+        path = f"benchmarks/results/{image.name}"
+        files.append(File.generated(config, path, abs_src_path=str(image)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Turn links to files outside the site into links that work on it."""
+    here = Path(page.file.src_uri).parent
+    to_format = "/".join([".."] * len(here.parts) + ["reference/format.md"])
+    markdown = re.sub(
+        r"\]\([./]*polyrelu/certificate/FORMAT\.md(#[^)]*)?\)", f"]({to_format})", markdown
+    )
+    markdown = markdown.replace("(../benchmarks/results/", "(benchmarks/results/")
+    markdown = markdown.replace("(../../benchmarks/results/", "(../benchmarks/results/")
+    return re.sub(r"\[([^\]]+)\]\([./]*polyrelu/[^)]+\)", r"\1", markdown)
+
+
+def _module_page(room: str, title: str) -> str:
+    """The reference page of a subpackage: every name of its `__all__`."""
+    import importlib
+
+    names = importlib.import_module(f"polyrelu.{room}").__all__
+    members = "\n".join(f"        - {name}" for name in names)
+    return f"# {title}\n\n::: polyrelu.{room}\n    options:\n      members:\n{members}\n"
+
+
+def _command_line() -> str:
+    """The help of every command, as the parsers print it."""
+    from polyrelu.cli.main import _parser
+
+    top = _parser()
+    text = ["# Command line\n", _help_block(top)]
+    for action in top._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, command in action.choices.items():
+                text += [f"\n## `polyrelu {name}`\n", _help_block(command)]
+    return "\n".join(text)
+
+
+def _help_block(parser: argparse.ArgumentParser) -> str:
+    return f"```text\n{parser.format_help().rstrip()}\n```"
+
+
+def _schemas() -> str:
+    """A section for each JSON Schema with its keys."""
+    text = [
+        "# JSON output\n",
+        "`--json` prints one object. Each command's keys are described by a JSON Schema that is "
+        'part of the package (`polyrelu/schemas`). Rational numbers are text, such as `"1/3"`.\n',
+    ]
+    for path in sorted((ROOT / "polyrelu/schemas").glob("*.json")):
+        schema = json.loads(path.read_text("utf-8"))
+        text.append(f"\n## `{path.name}`\n\n{schema.get('description', schema.get('title', ''))}\n")
+        rows = [
+            f"| `{key}` | {_type_of(entry)} | {_one_line(entry.get('description', ''))} |"
+            for key, entry in schema.get("properties", {}).items()
+        ]
+        if rows:
+            text += ["| key | type | meaning |", "|---|---|---|", *rows]
+    return "\n".join(text) + "\n"
+
+
+def _type_of(entry: dict[str, Any]) -> str:
+    kind = entry.get("type", entry.get("$ref", ""))
+    return " or ".join(kind) if isinstance(kind, list) else str(kind).rsplit("/", 1)[-1]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
