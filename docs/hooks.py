@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +35,40 @@ ROOMS = {
 }
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """List the pages in the order of a reader: tutorials, guides, notebooks, reference, theory."""
+    here = ROOT / "docs"
+    notebooks = [f"notebooks/{path.name}" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+    config.nav = [
+        {"Home": "index.md"},
+        {"Tutorials": ["tutorials/index.md", *_listed(here / "tutorials/index.md")]},
+        {"How-to": ["how-to/index.md", *_listed(here / "how-to/index.md")]},
+        {"Notebooks": notebooks},
+        {
+            "Reference": [
+                "reference/index.md",
+                "reference/command-line.md",
+                {"Python": [{title: f"reference/api/{room}.md"} for room, title in ROOMS.items()]},
+                "reference/format.md",
+                "reference/schemas.md",
+                "reference/limits.md",
+                "reference/changelog.md",
+            ]
+        },
+        {"Theory": ["theory/index.md", *_listed(here / "theory/index.md")]},
+        {"Benchmarks": "benchmarks/index.md"},
+        {"Development": ["development/index.md", *_listed(here / "development/index.md")]},
+    ]
+    return config
+
+
+def _listed(index: Path) -> list[str]:
+    """The pages of a section in the order in which its index page links to them."""
+    found = re.findall(r"\]\(([\w-]+\.md)(?:#[^)]*)?\)", index.read_text("utf-8"))
+    return [f"{index.parent.name}/{name}" for name in dict.fromkeys(found)]
+
+
+@event_priority(100)  # before the plugin that runs notebooks
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages."""
     pages = {
@@ -49,6 +84,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for image in sorted((ROOT / "benchmarks/results").glob("*.png")):
         path = f"benchmarks/results/{image.name}"
         files.append(File.generated(config, path, abs_src_path=str(image)))
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        path = f"notebooks/{notebook.name}"
+        files.append(File(path, str(ROOT), config.site_dir, config.use_directory_urls))
     return files
 
 
