@@ -104,11 +104,22 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 def _module_page(room: str, title: str) -> str:
     """The reference page of a subpackage: every name of its `__all__`."""
-    import importlib
+    from importlib import import_module
+    from importlib.util import find_spec
 
-    names = importlib.import_module(f"polyrelu.{room}").__all__
-    members = "\n".join(f"        - {name}" for name in names)
-    return f"# {title}\n\n::: polyrelu.{room}\n    options:\n      members:\n{members}\n"
+    package = import_module(f"polyrelu.{room}")
+    is_package = hasattr(package, "__path__")
+    hidden = {
+        name for name in package.__all__ if is_package and find_spec(f"{package.__name__}.{name}")
+    }
+    members = [name for name in package.__all__ if name not in hidden]
+    lines = [f"# {title}", "", f"::: polyrelu.{room}", "    options:", "      members:"]
+    lines += [f"        - {name}" for name in members]
+    for name in sorted(hidden):  # the module of the same name stands before the function
+        full = f"{getattr(package, name).__module__}.{name}"
+        lines += ["", f"::: {full}", "    options:", "      heading_level: 3"]
+        lines += ["      show_root_full_path: false"]
+    return "\n".join(lines) + "\n"
 
 
 def _command_line() -> str:
