@@ -44,9 +44,10 @@ from polyrelu.exact import (
 )
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network, NeuronId, SignVector
-from polyrelu.support.arguments import expect_integer
+from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.display import count_text
 from polyrelu.support.interrupts import deferred_interrupt
+from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Indices, IntegerRow, Signs
 
 __all__ = ["RegionGraph", "RegionVisit", "region_graph", "walk_regions"]
@@ -257,7 +258,7 @@ def region_graph(
     network: NetworkLike,
     domain: DomainLike = None,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> RegionGraph:
     """List the regions and their neighbours, without cells of lower dimension.
 
@@ -270,8 +271,8 @@ def region_graph(
         A nonempty polyhedron in R^{n_0}, of any dimension, or a text such as ``"box:-1,1"``; None
         for R^{n_0}.
     progress
-        Called after every visit with the number of visited regions and the number of regions that
-        are known so far.
+        Called with a `polyrelu.support.ProgressStep` after every visit; its total is the number of
+        regions that are known so far.
 
     Returns
     -------
@@ -293,13 +294,14 @@ def region_graph(
     """
     network = as_network(network)
     polyhedron = as_domain(domain, network.num_inputs)
+    expect_function(progress, "progress")
     walk = _Walk(network, polyhedron)
     visits: list[RegionVisit] = []
     with deferred_interrupt() as interrupt:
         while len(visits) < len(walk.sign_vectors) and not (interrupt.requested and visits):
             visits.append(walk.visit(len(visits)))
-            if progress is not None:
-                progress(len(visits), len(walk.sign_vectors))
+            known = len(walk.sign_vectors)
+            report(progress, "walking from region to region", len(visits), known, "regions")
     return RegionGraph(network, polyhedron, visits, len(walk.sign_vectors), walk.frame)
 
 
