@@ -136,21 +136,18 @@ def _listed(value: object) -> list[Any]:
 
 
 def _least_length(value: Any, limit: int) -> int:
-    """Return a lower bound for the length of a value as JSON; beyond a limit, any larger number.
+    """Return a lower bound for the length of a list or dict as JSON; beyond a limit, any one.
 
     The time depends on the limit and not on the size of the value.
     """
-    if isinstance(value, str):
-        return len(value) + 2
-    if not isinstance(value, dict | list | Rows):
-        return 1
-    length = 2
-    if isinstance(value, Rows) and len(value) > limit:
-        return len(value)
-    for entry in value:
-        length += _least_length(value[entry] if isinstance(value, dict) else entry, limit - length)
-        if length > limit:
-            break
+    length = 3 * len(value)  # brackets, commas and blanks, and a character for each entry
+    if length > limit:
+        return length
+    for entry in value.values() if isinstance(value, dict) else value:
+        if isinstance(entry, dict | list | Rows):
+            length += _least_length(entry, limit - length) - 1
+            if length > limit:
+                break
     return length
 
 

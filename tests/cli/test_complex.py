@@ -661,6 +661,24 @@ def test_ctrl_c_while_writing_leaves_the_old_file(
     assert names(Path()) == {"net.json", arguments[1]}
 
 
+def test_ctrl_c_while_a_large_file_is_written(folder: Path) -> None:
+    """The command as a process: a signal ends the writing, and leaves no file of any name."""
+    rng = np.random.default_rng(0)
+    shapes = [(14, 3), (10, 14), (1, 10)]
+    network = from_arrays(
+        [(rng.standard_normal(shape).round(3), rng.standard_normal(shape[0])) for shape in shapes]
+    )
+    save(network, "large.json")
+    with session("large.json", "-o", "cells.json") as running:
+        running.wait_for_text("preparing the file")
+        running.process.send_signal(signal.SIGINT)
+        status, found = running.finish()
+    validate("output", found)
+    assert (status, found["reason"]) == (3, "interrupted: cells.json is not written")
+    assert found["complete"] is True
+    assert names(folder) == {"net.json", "large.json"}
+
+
 def test_ctrl_c_during_the_self_check(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

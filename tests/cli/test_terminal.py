@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -180,6 +181,20 @@ def test_a_new_stage_is_shown_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "0 of 2 neurons" in terminal.getvalue()
     assert "1 of 2 neurons" not in terminal.getvalue()
     assert "writing a.png: 0 of 1 files" in terminal.getvalue()
+
+
+def test_a_picture_in_space_shows_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing and writing take longer there than the complex."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    rng = Random(1)
+    rows = [[[rng.randint(-9, 9) for _ in range(3)] for _ in range(9)], list(range(-4, 5))]
+    save(from_arrays([(rows[0], rows[1]), ([[1] * 9], [0])]), "net.json")
+    status, shown = on_terminal("plot", "net.json", "-o", "a.png")
+    assert status == 0
+    assert re.search(r"drawing: \d+ of \d+ cells", shown)
+    assert "writing a.png: 0 of 1 files" in shown
+    assert Path("a.png").exists()
 
 
 def test_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
