@@ -4,9 +4,9 @@
 the number of regions, whereas the face lattice grows with the number of cells of all dimensions.
 But every region takes many exact linear programs, so that `canonical_complex` is faster wherever
 its lattice fits into memory: 825 regions in the plane took 0.04 s there and 5 s here, 2,058 regions
-in R^6 0.08 s and 24 s, 4,096 regions in R^12 (531,441 cells) 11 s with 581 MiB and 50 s with 95 MiB.
-So a walk is the way where the lattice is too large, which begins with some ten inputs, and for the
-first regions of a large complex, which it yields at once.
+in R^6 0.08 s and 24 s. In R^12 4,096 regions, with 531,441 cells, took 11 s and 581 MiB there, 50 s
+and 95 MiB here. So a walk is the way where the lattice is too large, which begins with some ten
+inputs, and for the first regions of a large complex, which it yields at once.
 
 A region is determined by the signs of the neurons on it. Its facets lie on the irredundant ones
 among the inequalities sign·z ≥ 0 and the inequalities of the domain; linear programs find them,
