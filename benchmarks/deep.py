@@ -14,14 +14,15 @@ such a network among all parameters. A network that is locally rigid gets a sear
 seconds and, if it stays undecided, `--longer` seconds more. A network that is still undecided then
 counts for the *search* if all ridges would be enough, and for the *theorem* if they would not.
 
-Parts that are not run keep their last results in results/deep.json. All seconds, limits included,
-are CPU seconds of one thread.
+Parts that are not run keep their last results in results/deep.json. All seconds are CPU seconds of
+one thread, limits included except `--time-limit`, which `identify` takes by the clock.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -40,6 +41,7 @@ from polyrelu import Proved
 from polyrelu.network import Network
 from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.deep import prover as deep
+from polyrelu.proofs.deep.checkpoint import load_search
 from polyrelu.proofs.deep.search import DeepSearch
 from tests.generators.files import NETS
 
@@ -199,18 +201,16 @@ def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
     """Return the truth about one network, and a verdict on it."""
     truth = Truth.of(network)
     case = Case(kind, network.widths, "undecided", 0.0, truth.rigid, truth.vanishing)
-    searches = list[DeepSearch]()
+    search: DeepSearch | None = None
     few = truth.cells.size(network.num_inputs - 2) < _MANY
     if truth.rigid or not few:
         started = time.process_time()
-
-        def progress(search: DeepSearch) -> bool:
-            searches[:] = [search]
-            return time.process_time() < started + limit
-
-        outcome: Any = polyrelu.identify(
-            network, among="transversal", time_limit=None, progress=progress
-        )
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "search"
+            outcome: Any = polyrelu.identify(
+                network, among="transversal", time_limit=limit, checkpoint=file
+            )
+            search = load_search(network, file, 0) if file.exists() else None
         case.verdict, case.seconds = outcome.status, time.process_time() - started
         case.among = outcome.certificate.claim.among if isinstance(outcome, Proved) else ""
     elif truth.best.hold:
@@ -222,7 +222,7 @@ def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
             reasons = truth.reasons or truth.others
             case.why = "deficient: " + (" and ".join(reasons) or "for another reason")
         elif not case.verdict.startswith("refuted"):
-            _search_longer(case, network, searches[0] if searches else None, truth, longer)
+            _search_longer(case, network, search, truth, longer)
     return case
 
 
@@ -242,7 +242,7 @@ def _search_longer(
         case.why = f"rigid, theorem: {deep.obstruction(network)}"
         return
     started = time.process_time()
-    holds = search.run(progress=lambda _: time.process_time() < started + longer).hold
+    holds = search.run(may_walk=lambda: time.process_time() < started + longer).hold
     case.seconds += time.process_time() - started
     if holds:
         case.verdict = "proved after a longer search"

@@ -131,10 +131,11 @@ def _searched(network: Network, limit: float) -> DeepSearch:
     """Search as `identify` does."""
     end = time.process_time() + limit
 
-    def progress(_: DeepSearch) -> bool:
+    def before_walk(_: DeepSearch) -> bool:
         return time.process_time() < end
 
-    return deep.extend_to_regular(deep.run_search(network, progress=progress), None, progress)
+    search = deep.run_search(network, before_walk=before_walk)
+    return deep.extend_to_regular(search, None, before_walk)
 
 
 def _in_part(search: DeepSearch) -> dict[str, Any]:

@@ -31,6 +31,7 @@ ROOMS = {
     "dynamics": "Conserved quantities",
     "plot": "Pictures",
     "exact": "Linear programs and polyhedra",
+    "support": "Progress",
     "errors": "Errors",
 }
 

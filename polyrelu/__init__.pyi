@@ -13,6 +13,7 @@ from . import (
     outcomes as outcomes,
     plot as plot,
     proofs as proofs,
+    support as support,
     symmetry as symmetry,
     topology as topology,
     walks as walks,

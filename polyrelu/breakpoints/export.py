@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from polyrelu.complex.graphs import dual_graph
 from polyrelu.errors import DomainError
 from polyrelu.exact import format_rational
 from polyrelu.support.arguments import expect_path
-from polyrelu.support.text_files import layout, write_all
+from polyrelu.support.text_files import layout_bytes, write_all
 
 __all__ = ["BREAKPOINT_FORMATS", "breakpoints_document", "save_breakpoints", "weighted_dual_graph"]
 
@@ -115,12 +116,12 @@ def save_breakpoints(breakpoints: BreakpointComplex, name: str | Path) -> None:
             "these endings"
         )
     if path.suffix == ".json":
-        text = layout(breakpoints_document(breakpoints))
+        content: str | Iterator[bytes] = layout_bytes(breakpoints_document(breakpoints))
     elif path.suffix == ".csv":
-        text = _csv(breakpoints)
+        content = _csv(breakpoints)
     else:
-        text = graph_text(weighted_dual_graph(breakpoints), path.suffix, complete=True)
-    write_all([(path, text)])
+        content = graph_text(weighted_dual_graph(breakpoints), path.suffix, complete=True)
+    write_all([(path, content)])
 
 
 def weighted_dual_graph(breakpoints: BreakpointComplex) -> nx.Graph:

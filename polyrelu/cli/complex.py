@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from polyrelu.exact import Polyhedron
     from polyrelu.formats import Imported
     from polyrelu.network import Network
+    from polyrelu.support.interrupts import Interrupt
 
 __all__ = ["add_complex"]
 
@@ -61,8 +62,8 @@ def add_complex(subparsers: Any) -> None:
     parser.add_argument(
         "--regions-only",
         action="store_true",
-        help="regions and their neighbours without faces, by linear programs: for many dimensions "
-        "(-o without .json)",
+        help="regions and their neighbours without faces, by linear programs: slower, in less "
+        "memory, for domains of many dimensions (-o without .json)",
     )
     _add_derived(parser)
     add_reading(parser)
@@ -118,17 +119,13 @@ def _run(options: argparse.Namespace, started: float) -> int:
     answer |= dict.fromkeys(
         ("breakpoint_facets", "balanced", "weights", "conditions", "certificate")
     )
-    missing = _missing_cells(options, cells)
-    if not missing:
-        try:
-            missing = (
-                _missing_results(options)
-                if interrupt.requested
-                else _add_results(options, cells, imported, answer)
-            )
-        except KeyboardInterrupt:  # files that are written already stay
-            missing = _missing_results(options) or "interrupted: the weights are missing"
-    steps = complex_steps(options) if missing else []
+    missing = _missing_cells(options, cells) or _missing_results(options, interrupt)
+    try:
+        _check_and_write(options, cells, answer)
+        missing = missing or _add_results(options, cells, imported, answer)
+    except KeyboardInterrupt:  # files that are written already stay
+        missing = _missing_after_interrupt(options, answer, missing)
+    steps = complex_steps(options, cells.dimension) if missing else []
     if options.json:
         status = "undecided" if missing else "ok"
         entries = answer | {
@@ -142,7 +139,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
         print_reading(imported)
         if missing:
             show(missing)
-            print(*(f"next: {step}" for step in steps), sep="\n")
+            for step in steps:
+                print(f"next: {step}")
     return 3 if missing else 0
 
 
@@ -208,14 +206,34 @@ def _add_results(
     return missing
 
 
-def _missing_results(options: argparse.Namespace) -> str:
-    """Return in words what an interruption after the complex was done leaves out."""
-    names = [
+def _missing_results(options: argparse.Namespace, interrupt: Interrupt) -> str:
+    """Return in words what Ctrl-C before the last cut was done leaves out of a whole complex."""
+    names = _wanted(options) if interrupt.requested else []
+    return f"interrupted: {', '.join(names)} may be missing" if names else ""
+
+
+def _missing_after_interrupt(
+    options: argparse.Namespace, answer: Mapping[str, Any], missing: str
+) -> str:
+    """Return in words what is missing after Ctrl-C when the cells were done."""
+    if options.self_check and answer["self_check"] is None:
+        reason = "the self-check is not finished"
+    elif options.output is not None and answer["output"] is None:
+        reason = f"{options.output} is not written"
+    elif names := _wanted(options):
+        reason = f"{', '.join(names)} may be missing"
+    else:
+        reason = "the weights are missing"
+    return f"{missing}; {reason}" if missing else f"interrupted: {reason}"
+
+
+def _wanted(options: argparse.Namespace) -> list[str]:
+    """Return the options about what is derived from the cells that are given."""
+    return [
         name
         for name in ("breakpoints", "weights", "conditions", "certificate")
         if getattr(options, name)
     ]
-    return f"interrupted: {', '.join(names)} may be missing" if names else ""
 
 
 def _missing_cells(options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph) -> str:
@@ -240,9 +258,7 @@ def _write_certificate(
     with ProgressLine() as line:
         outcome = certify_regions(
             cells,
-            progress=lambda work: line.show(
-                f"certificate: region {work.num_leaves} of {cells.num_regions}"
-            ),
+            progress=line.show,
         )
     if isinstance(outcome, Undecided):
         return f"no certificate: {outcome.reason}"
@@ -253,29 +269,11 @@ def _write_certificate(
 def _all_cells(
     options: argparse.Namespace, network: Network, domain: Polyhedron
 ) -> tuple[PolyhedralComplex, dict[str, Any]]:
-    """Compute the complex, check and write it; return it with its entries of the JSON object."""
-    from polyrelu.complex import canonical_complex, failed_checks
-    from polyrelu.complex.export import save_complex
-
-    neurons = sum(network.widths[1 : network.num_hidden_layers + 1])
-    done = 0
-
-    def show_neuron(layer: int, _: int, regions: int) -> None:
-        nonlocal done
-        done += layer > 0
-        line.show(f"neuron {done} of {neurons} (layer {layer}), {regions} regions")
+    """Compute the complex; return it with its entries of the JSON object."""
+    from polyrelu.complex import canonical_complex
 
     with ProgressLine() as line:
-        cells = canonical_complex(network, domain, progress=show_neuron)
-    if options.self_check and (failed := failed_checks(cells)):
-        raise PolyreluError(f"a bug in polyrelu, please report it: {'; '.join(failed)}")
-    if options.output is not None:
-        with ProgressLine() as line:
-            save_complex(
-                cells,
-                options.output,
-                progress=lambda done: line.show(f"writing region {done} of {cells.num_regions}"),
-            )
+        cells = canonical_complex(network, domain, progress=line.show)
     return cells, {
         "domain": options.domain,
         "dimension": cells.dimension,
@@ -287,8 +285,8 @@ def _all_cells(
         "neurons": len(cells.neurons),
         "decisions": cells.statistics.num_decisions,
         "exact_decisions": cells.statistics.num_exact_decisions,
-        "self_check": "passed" if options.self_check else None,
-        "output": options.output,
+        "self_check": None,
+        "output": None,
     }
 
 
@@ -324,16 +322,9 @@ def _only_regions(
 ) -> tuple[RegionGraph, dict[str, Any]]:
     """Compute regions and neighbours; return them with their entries of the JSON object."""
     from polyrelu.complex import region_graph
-    from polyrelu.complex.export import save_regions
 
     with ProgressLine() as line:
-        regions = region_graph(
-            network,
-            domain,
-            progress=lambda done, seen: line.show(f"{done} regions done of {seen} seen"),
-        )
-    if options.output is not None:
-        save_regions(regions, options.output)
+        regions = region_graph(network, domain, progress=line.show)
     return regions, {
         "domain": options.domain,
         "dimension": regions.dimension,
@@ -343,8 +334,30 @@ def _only_regions(
         "lineality_dim": regions.lineality_dim,
         "complete": regions.complete,
         "neurons": len(regions.neurons),
-        "output": options.output,
+        "output": None,
     }
+
+
+def _check_and_write(
+    options: argparse.Namespace,
+    cells: PolyhedralComplex | RegionGraph,
+    answer: dict[str, Any],
+) -> None:
+    """Check and write the cells as the options ask, and note in the answer what is done."""
+    from polyrelu.complex import PolyhedralComplex, failed_checks, save_complex, save_regions
+
+    if options.self_check and isinstance(cells, PolyhedralComplex):
+        if failed := failed_checks(cells):
+            raise PolyreluError(f"a bug in polyrelu, please report it: {'; '.join(failed)}")
+        answer["self_check"] = "passed"
+    if options.output is None:
+        return
+    with ProgressLine() as line:
+        if isinstance(cells, PolyhedralComplex):
+            save_complex(cells, options.output, progress=line.show)
+        else:
+            save_regions(cells, options.output, progress=line.show)
+    answer["output"] = options.output
 
 
 def _conditions_object(conditions: Mapping[str, Any] | None) -> dict[str, Any] | None:

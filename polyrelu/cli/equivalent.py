@@ -91,9 +91,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             seed=options.seed,
             time_limit=options.time_limit,
             memory_limit=options.memory_limit,
-            progress=lambda done: line.show(
-                f"{done.num_nodes} nodes, {100 * done.closed:.3g} % of a tree"
-            ),
+            progress=line.show,
         )
     outcome = with_commands(outcome, options, [options.network, options.other], _CONTINUED)
     floats = _float_outputs(pair, outcome)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from polyrelu.cli.output import (
     show,
 )
 from polyrelu.errors import DomainError, PolyreluError
-from polyrelu.support.progress import ProgressLine
+from polyrelu.support.progress import ProgressLine, ProgressStep
 
 if TYPE_CHECKING:
     from polyrelu.fibers import Fiber
@@ -191,8 +192,12 @@ def _prove_and_write(
     from polyrelu.proofs import equivalent
 
     with ProgressLine() as line:
-        line.show(f"member {number}: proving that the function is the same")
-        outcome = equivalent(network, other, domain, time_limit=_PROOF_SECONDS)
+
+        def show(step: ProgressStep) -> None:
+            line.show(replace(step, stage=f"member {number}: {step.stage}"))
+
+        show(ProgressStep("proving equality", 0, None, "nodes"))
+        outcome = equivalent(network, other, domain, time_limit=_PROOF_SECONDS, progress=show)
     if isinstance(outcome, NotEquivalent):
         raise PolyreluError(
             f"a bug in polyrelu, please report it: member {number} of component {component} differs"

@@ -20,13 +20,12 @@ from polyrelu.cli.output import (
 )
 from polyrelu.errors import CertificateError, DomainError
 from polyrelu.support.interrupts import deferred_interrupt
-from polyrelu.support.progress import ProgressLine
+from polyrelu.support.progress import ProgressLine, ProgressStep
 
 if TYPE_CHECKING:
     from polyrelu.formats import Imported
     from polyrelu.network import Network
     from polyrelu.outcomes import Outcome, PartlyIdentifiable
-    from polyrelu.proofs.deep.search import DeepSearch
 
 __all__ = ["add_identify"]
 
@@ -105,7 +104,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             f"--domain {options.domain}: identify proves on R^n only; leave the option out"
         )
     imported = read_network(options, options.network)
-    outcome, search = _search(options, imported.network, limit)
+    outcome, last_step = _search(options, imported.network, limit)
     outcome = with_commands(_named(outcome, imported), options, [options.network], _CONTINUED)
     written = _write_files(options, outcome, imported.provenance)
     if options.json:
@@ -122,7 +121,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     else:
         show(str(outcome))
         print_reading(imported)
-        lines = [*_written_lines(options, outcome, written), *_checkpoint_lines(options, search)]
+        lines = [*_written_lines(options, outcome, written), *_checkpoint_lines(options, last_step)]
         if lines:
             show(*lines)
     return EXIT[outcome.status]
@@ -141,24 +140,23 @@ def _named(outcome: Outcome, imported: Imported) -> Outcome:
 
 def _search(
     options: argparse.Namespace, network: Network, limit: float
-) -> tuple[Outcome, DeepSearch | None]:
-    """Return the outcome, and the search of ridges if there was one."""
+) -> tuple[Outcome, ProgressStep | None]:
+    """Return the outcome, and the last step of the search of ridges if there was one."""
     from polyrelu.proofs import identify
 
-    searches: list[DeepSearch] = []
+    steps: list[ProgressStep] = []
 
     def interrupted() -> None:
         """Raise an interrupt before the search of ridges, which alone has something to keep."""
-        if not searches:
+        if not steps:
             raise KeyboardInterrupt
         say_interrupted()
 
-    with deferred_interrupt(interrupted) as interrupt, ProgressLine() as line:
+    with deferred_interrupt(interrupted), ProgressLine() as line:
 
-        def progress(search: DeepSearch) -> bool:
-            searches[:] = [search]
-            line.show(f"ridges: {len(search.ridges)} in {search.walks} walks")
-            return not interrupt.requested
+        def progress(step: ProgressStep) -> None:
+            steps[:] = [step]
+            line.show(step)
 
         outcome = identify(
             network,
@@ -168,7 +166,7 @@ def _search(
             checkpoint=options.checkpoint,
             progress=progress,
         )
-    return outcome, searches[0] if searches else None
+    return outcome, steps[0] if steps else None
 
 
 def _check_files(options: argparse.Namespace) -> None:
@@ -242,15 +240,15 @@ def _part_object(part: PartlyIdentifiable | None) -> dict[str, Any] | None:
     }
 
 
-def _checkpoint_lines(options: argparse.Namespace, search: DeepSearch | None) -> list[str]:
+def _checkpoint_lines(options: argparse.Namespace, last_step: ProgressStep | None) -> list[str]:
     """Return lines of text about the file of the search."""
     if options.checkpoint is None:
         return []
-    if search is None:
+    if last_step is None:
         return [f"no walk was made: nothing new for {options.checkpoint}"]
+    ridges = last_step.details["ridges"]
     return [
-        f"search kept: {options.checkpoint} ({len(search.ridges)} ridges; the same command goes on "
-        "from there)"
+        f"search kept: {options.checkpoint} ({ridges} ridges; the same command goes on from there)"
     ]
 
 

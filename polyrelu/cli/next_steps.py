@@ -13,6 +13,8 @@ __all__ = ["complex_steps", "next_texts", "with_commands"]
 
 _Answer = TypeVar("_Answer")
 
+#: Least dimension of a domain in which regions without faces are proposed.
+_MANY_DIMENSIONS = 8
 #: Values of options that need not be written.
 _IMPLIED = {"domain": "R^n", "seed": 0}
 #: Options about the reading of networks, which every command has, with the values implied.
@@ -54,13 +56,17 @@ def with_commands(
     return changed
 
 
-def complex_steps(options: argparse.Namespace) -> list[str]:
-    """Return the steps, in words, after `complex` has not finished: regions alone, or a box."""
+def complex_steps(options: argparse.Namespace, dimension: int) -> list[str]:
+    """Return the steps, in words, after `complex` has not finished: regions alone, or a box.
+
+    Regions alone take longer than the complex, so they are proposed where the complex may not fit
+    into memory.
+    """
     steps = []
-    if not options.regions_only:
+    if not options.regions_only and dimension >= _MANY_DIMENSIONS:
         steps.append(
             NextStep(
-                "compute regions without their faces, which is less work",
+                "compute regions without their faces, in less memory though not in less time",
                 "polyrelu.region_graph(net, domain)",
                 ("complex", "NET", "--regions-only"),
             )

@@ -26,7 +26,7 @@ from polyrelu.cli.output import (
 )
 from polyrelu.errors import DomainError
 from polyrelu.support.limits import NUMBER
-from polyrelu.support.progress import ProgressLine, neuron_progress
+from polyrelu.support.progress import ProgressLine, ProgressStep
 
 if TYPE_CHECKING:
     from polyrelu.exact import Polyhedron
@@ -100,9 +100,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     draw = _write_mesh if suffix in _MESH_FORMATS else _write_picture
     try:
         with ProgressLine() as line:
-            answer = draw(
-                options, imported.network, domain, box, output, level, neuron_progress(line)
-            )
+            answer = draw(options, imported.network, domain, box, output, level, line.show)
     except UnfinishedError:  # after Ctrl-C: there is nothing to keep
         raise KeyboardInterrupt from None
     if options.json:
@@ -138,6 +136,7 @@ def _write_picture(
         level=level,
         progress=progress,
     )
+    progress(ProgressStep(f"writing {options.file}", 0, 1, "files"))
     drawn.save(options.file)
     return {
         "domain": options.domain,
@@ -181,6 +180,7 @@ def _write_mesh(
         level=level,
         progress=progress,
     )
+    progress(ProgressStep(f"writing {options.file}", 0, 1, "files"))
     mesh = save_mesh(part, options.file, names=names)
     counts = {
         "vertices": len(mesh.vertices),

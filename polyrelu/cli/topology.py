@@ -17,7 +17,7 @@ from polyrelu.cli.options import (
 )
 from polyrelu.cli.output import entry_lines, print_object, print_reading, reading, show
 from polyrelu.support.limits import NUMBER
-from polyrelu.support.progress import ProgressLine, neuron_progress
+from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
     from polyrelu.complex import Subcomplex
@@ -79,7 +79,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     answer: dict[str, object] = {"domain": options.domain, **asked}
     try:
         with deferred_interrupt(_say_stopping), ProgressLine() as line:
-            part = _part(asked, network, domain, neuron_progress(line))
+            part = _part(asked, network, domain, line.show)
     except UnfinishedError:
         is_complete = False
         answer |= dict.fromkeys(_HOMOLOGY_KEYS)

@@ -4,7 +4,7 @@ Data flow of `canonical_complex`: a polyhedron from `domain` gets coordinates in
 `engine` cuts it with all neurons; `polyhedral_complex` shows the cells. Functions on finished
 complexes stand in the other modules. Two smaller computations need no face lattice: `skeleton`
 finds vertices and edges only, and `region_graph` finds regions and their neighbours by linear
-programs, in any dimension.
+programs, in any dimension and in little memory, though it takes longer than `canonical_complex`.
 """
 
 from polyrelu.complex.bent_hyperplanes import (

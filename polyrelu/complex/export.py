@@ -10,11 +10,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, repeat
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import networkx as nx
 
@@ -27,8 +28,10 @@ from polyrelu.complex.region_graph import RegionGraph
 from polyrelu.errors import DomainError
 from polyrelu.exact import format_rational
 from polyrelu.network import SignVector, affine_map_table
-from polyrelu.support.arguments import expect, expect_path
-from polyrelu.support.text_files import layout, write_all
+from polyrelu.support.arguments import expect, expect_function, expect_path
+from polyrelu.support.progress import Progress, report, reported
+from polyrelu.support.text_files import Rows, layout_bytes, write_all
+from polyrelu.support.typing import Signs
 
 __all__ = [
     "FORMATS",
@@ -45,14 +48,14 @@ FORMATS = (".json", ".csv", ".graphml", ".gexf")
 #: Suffixes of the files that `save_regions` writes.
 REGION_FORMATS = (".csv", ".graphml", ".gexf")
 
-_T = TypeVar("_T")
-
-#: Called with the number of regions that are ready to be written.
-RegionProgress = Callable[[int], None]
+#: Number of cells that are taken out of an array at a time.
+_BLOCK = 4096
+#: What `save_complex` and `save_regions` report.
+_STAGE = "preparing the file"
 
 
 def save_complex(
-    cells: PolyhedralComplex, name: str | Path, *, progress: RegionProgress | None = None
+    cells: PolyhedralComplex, name: str | Path, *, progress: Progress | None = None
 ) -> None:
     """Write a complex to a file in the format of its suffix, all of it or nothing.
 
@@ -68,7 +71,8 @@ def save_complex(
     name
         The name of the file; its suffix is one of .json, .csv, .graphml and .gexf.
     progress
-        Called with the number of regions that are ready to be written.
+        Called with a `polyrelu.support.ProgressStep` after each region, and for JSON while the text
+        is written; graphs have no steps.
 
     Raises
     ------
@@ -95,15 +99,25 @@ def save_complex(
         raise DomainError(
             f"{name}: a complex is written as {', '.join(FORMATS)}; choose one of these endings"
         )
-    write_all([(path, _text(cells, path.suffix, progress))])
+    expect_function(progress, "progress")
+    write_all([(path, _content(cells, path.suffix, progress))])
 
 
-def _text(cells: PolyhedralComplex, suffix: str, progress: RegionProgress | None) -> str:
+def _content(
+    cells: PolyhedralComplex, suffix: str, progress: Progress | None
+) -> str | Iterator[bytes]:
     if suffix == ".json":
-        return layout(to_document(cells, progress))
+        return _written(to_document(cells, progress), progress)
     if suffix == ".csv":
-        return _csv(_csv_lines(cells), cells.complete, progress)
+        return _csv(_csv_lines(cells, progress), cells.complete)
     return graph_text(dual_graph(cells), suffix, cells.complete)
+
+
+def _written(document: dict[str, Any], progress: Progress | None) -> Iterator[bytes]:
+    """Yield a JSON file in parts of about a mebibyte, and report each of them."""
+    for number, part in enumerate(layout_bytes(document), 1):
+        yield part
+        report(progress, "writing JSON", number, None, "MiB")
 
 
 def graph_text(graph: nx.Graph, suffix: str, complete: bool) -> str:
@@ -120,16 +134,8 @@ def graph_text(graph: nx.Graph, suffix: str, complete: bool) -> str:
     return re.sub(r' lastmodifieddate="[^"]*"', "", "\n".join(nx.generate_gexf(graph)), count=1)
 
 
-def _counted(items: Iterable[_T], progress: RegionProgress | None) -> Iterator[_T]:
-    """The items; before each of them `progress` is called with its number."""
-    for number, item in enumerate(items):
-        if progress is not None:
-            progress(number)
-        yield item
-
-
-def to_document(cells: PolyhedralComplex, progress: RegionProgress | None = None) -> dict[str, Any]:
-    """Return the complex as a JSON document; see `schemas/complex.schema.json`.
+def to_document(cells: PolyhedralComplex, progress: Progress | None = None) -> dict[str, Any]:
+    """Return the complex as a document for `layout`; see `schemas/complex.schema.json`.
 
     Signs are texts of "+", "0" and "-", with a letter for each entry of `neurons` or for each
     inequality of the domain. Vertices and directions are listed once; regions refer to them by
@@ -138,7 +144,7 @@ def to_document(cells: PolyhedralComplex, progress: RegionProgress | None = None
     points: dict[tuple[str, ...], int] = {}
     directions: dict[tuple[str, ...], int] = {}
     dimensions = range(cells.lineality_dim, cells.dimension + 1)
-    indices = _counted(range(cells.num_regions), progress)
+    indices = reported(range(cells.num_regions), progress, _STAGE, "regions")
     regions = [_region(cells, index, points, directions) for index in indices]
     return {
         "format": "polyrelu-complex",
@@ -152,13 +158,13 @@ def to_document(cells: PolyhedralComplex, progress: RegionProgress | None = None
         "neurons": [[neuron.layer, neuron.index] for neuron in cells.neurons],
         "f_vector": list(cells.f_vector),
         "lineality": [numbers_text(row) for row in cells.lineality],
-        "vertices": [list(point) for point in points],
-        "directions": [list(direction) for direction in directions],
-        "regions": regions,
+        "vertices": Rows(len(points), lambda: map(list, points)),
+        "directions": Rows(len(directions), lambda: map(list, directions)),
+        "regions": Rows(len(regions), lambda: map(_region_object, regions)),
         "cells": {
             str(k): {
-                "signs": [_letters(row) for row in cells.signs(k).tolist()],
-                "domain_signs": [_letters(row) for row in cells.constraint_signs(k).tolist()],
+                "signs": _letters(cells.signs(k)),
+                "domain_signs": _letters(cells.constraint_signs(k)),
                 "facets": _facet_lists(cells, k),
             }
             for k in dimensions
@@ -166,19 +172,29 @@ def to_document(cells: PolyhedralComplex, progress: RegionProgress | None = None
     }
 
 
+#: Whether a region is bounded, and the numbers of its vertices and directions.
+_Region = tuple[bool, "array[int]", "array[int]"]
+
+
 def _region(
     cells: PolyhedralComplex,
     index: int,
     points: dict[tuple[str, ...], int],
     directions: dict[tuple[str, ...], int],
-) -> dict[str, Any]:
+) -> _Region:
     """A region by numbers of vertices and directions; new ones are added to the tables."""
     vertices, rays = cells.vertices_and_rays(Cell(cells.dimension, index))
     found = [
-        [table.setdefault(tuple(numbers_text(entries)), len(table)) for entries in rows]
+        array("q", [table.setdefault(tuple(numbers_text(entries)), len(table)) for entries in rows])
         for table, rows in ((points, vertices), (directions, rays))
     ]
-    return {"bounded": bool(cells.bounded[index]), "vertices": found[0], "directions": found[1]}
+    return bool(cells.bounded[index]), found[0], found[1]
+
+
+def _region_object(region: _Region) -> dict[str, Any]:
+    """The JSON object of a region."""
+    bounded, vertices, directions = region
+    return {"bounded": bounded, "vertices": list(vertices), "directions": list(directions)}
 
 
 def numbers_text(entries: Sequence[Fraction] | Sequence[int]) -> list[str]:
@@ -186,17 +202,39 @@ def numbers_text(entries: Sequence[Fraction] | Sequence[int]) -> list[str]:
     return [format_rational(Fraction(entry)) for entry in entries]
 
 
-def _facet_lists(cells: PolyhedralComplex, dimension: int) -> list[list[int]]:
+def _facet_lists(cells: PolyhedralComplex, dimension: int) -> Rows[list[int]]:
+    """The facets of each cell of a dimension."""
     offsets, entries = cells.facets(dimension)
-    listed = entries.tolist()
-    return [listed[start:stop] for start, stop in pairwise(offsets.tolist())]
+
+    def lists() -> Iterator[list[int]]:
+        for first, last in _blocks(len(offsets) - 1):
+            ends = offsets[first : last + 1]
+            listed = entries[ends[0] : ends[-1]].tolist()
+            yield from (listed[start:stop] for start, stop in pairwise((ends - ends[0]).tolist()))
+
+    return Rows(len(offsets) - 1, lists)
 
 
-def _letters(signs: list[int]) -> str:
-    return "".join("-0+"[sign + 1] for sign in signs)
+def _letters(signs: Signs) -> Rows[str]:
+    """The signs of each cell as a text."""
+
+    def texts() -> Iterator[str]:
+        for first, last in _blocks(len(signs)):
+            for row in signs[first:last].tolist():
+                yield "".join("-0+"[sign + 1] for sign in row)
+
+    return Rows(len(signs), texts)
 
 
-def save_regions(regions: RegionGraph, name: str | Path) -> None:
+def _blocks(size: int) -> Iterator[tuple[int, int]]:
+    """Cut range(size) into blocks of cells that are taken out of arrays at a time."""
+    for start in range(0, size, _BLOCK):
+        yield start, min(start + _BLOCK, size)
+
+
+def save_regions(
+    regions: RegionGraph, name: str | Path, *, progress: Progress | None = None
+) -> None:
     """Write regions without their faces to a file, in the formats of `save_complex`.
 
     Parameters
@@ -205,6 +243,8 @@ def save_regions(regions: RegionGraph, name: str | Path) -> None:
         A region graph, an incomplete one too.
     name
         The name of the file; its suffix is .csv, .graphml or .gexf.
+    progress
+        Called with a `polyrelu.support.ProgressStep` after each line of CSV; graphs have no steps.
 
     Raises
     ------
@@ -226,6 +266,7 @@ def save_regions(regions: RegionGraph, name: str | Path) -> None:
     """
     regions = expect(regions, RegionGraph, "regions", "region_graph(network, domain) makes one")
     path = expect_path(name, "name")
+    expect_function(progress, "progress")
     if path.suffix not in REGION_FORMATS:
         raise DomainError(
             f"{name}: regions are written as {', '.join(REGION_FORMATS)}; "
@@ -234,8 +275,8 @@ def save_regions(regions: RegionGraph, name: str | Path) -> None:
     if path.suffix in (".graphml", ".gexf"):
         text = graph_text(regions.graph, path.suffix, regions.complete)
     else:
-        lines = map(_csv_line, regions.all_regions)
-        text = _csv(lines, regions.complete, None)
+        regions_seen = reported(regions.all_regions, progress, _STAGE, "regions")
+        text = _csv(map(_csv_line, regions_seen), regions.complete)
     write_all([(path, text)])
 
 
@@ -248,14 +289,14 @@ _CsvLine = tuple[SignVector, bool, int, Sequence[Fraction], Iterable[Sequence[Fr
 _ENTRIES_PER_BLOCK = 4_000_000
 
 
-def _csv(regions: Iterable[_CsvLine], complete: bool, progress: RegionProgress | None) -> str:
+def _csv(regions: Iterable[_CsvLine], complete: bool) -> str:
     """The text of a CSV file with a line for each region, see `save_complex`."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(
         ["region", "signs", "bounded", "facets", "interior_point", "affine_map", "complete"]
     )
-    for index, (signs, bounded, facets, point, rows) in enumerate(_counted(regions, progress)):
+    for index, (signs, bounded, facets, point, rows) in enumerate(regions):
         coordinates = " ".join(map(format_rational, point))
         affine_map = "; ".join(" ".join(map(format_rational, row)) for row in rows)
         writer.writerow(
@@ -264,11 +305,12 @@ def _csv(regions: Iterable[_CsvLine], complete: bool, progress: RegionProgress |
     return stream.getvalue().rstrip("\n")
 
 
-def _csv_lines(cells: PolyhedralComplex) -> Iterator[_CsvLine]:
+def _csv_lines(cells: PolyhedralComplex, progress: Progress | None) -> Iterator[_CsvLine]:
     """The lines of a complex; regions of an incomplete complex have no affine maps."""
     offsets = cells.facets(cells.dimension)[0]
     maps = _maps(cells) if cells.complete else repeat([])
-    for index, (point, rows) in enumerate(zip(interior_points(cells), maps, strict=False)):
+    indices = reported(range(cells.num_regions), progress, _STAGE, "regions")
+    for index, point, rows in zip(indices, interior_points(cells), maps, strict=False):
         facets = int(offsets[index + 1] - offsets[index])
         yield cells.signs_of_region(index), bool(cells.bounded[index]), facets, point, rows
 

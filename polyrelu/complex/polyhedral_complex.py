@@ -33,7 +33,7 @@ from polyrelu.errors import ArgumentError, DomainError
 from polyrelu.exact import Polyhedron, Rational
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network, as_point
 from polyrelu.network import Network, NeuronId, SignVector
-from polyrelu.support.arguments import expect, expect_integer
+from polyrelu.support.arguments import expect, expect_function, expect_integer
 from polyrelu.support.display import svg_of
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Indices, IntegerRow, Mask, Point, Signs
@@ -60,8 +60,8 @@ def canonical_complex(
         A nonempty polyhedron in R^{n_0}, of any dimension, or a text such as ``"box:-1,1"``; None
         for R^{n_0}.
     progress
-        Called after every cut with (layer, neuron, number of regions so far); layer 0 stands for
-        the constraints of the domain, and then `neuron` is the index of the constraint.
+        Called with a `polyrelu.support.ProgressStep` after every cut; the constraints of the domain
+        come before the first neuron.
 
     Returns
     -------
@@ -90,6 +90,7 @@ def canonical_complex(
     """
     network = as_network(network)
     polyhedron = as_domain(domain, network.num_inputs)
+    expect_function(progress, "progress")
     subdivision = Subdivision(network, frame_of(network, polyhedron))
     neurons, complete = completed(subdivision, progress)
     arrays = CellArrays(subdivision, neurons)

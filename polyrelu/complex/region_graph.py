@@ -1,8 +1,12 @@
 """Regions and their neighbours in any dimension, found by walks through facets, without a lattice.
 
-`walk_regions` visits the regions breadth first and `region_graph` collects them. Time and memory
-grow with the number of regions, whereas the face lattice grows with the number of cells of all
-dimensions; so this is the way for domains of many dimensions.
+`walk_regions` visits the regions breadth first and `region_graph` collects them. Memory grows with
+the number of regions, whereas the face lattice grows with the number of cells of all dimensions.
+But every region takes many exact linear programs, so that `canonical_complex` is faster wherever
+its lattice fits into memory: 825 regions in the plane took 0.04 s there and 5 s here, 2,058 regions
+in R^6 0.08 s and 24 s. In R^12 4,096 regions, with 531,441 cells, took 11 s and 581 MiB there, 50 s
+and 95 MiB here. So a walk is the way where the lattice is too large, which begins with some ten
+inputs, and for the first regions of a large complex, which it yields at once.
 
 A region is determined by the signs of the neurons on it. Its facets lie on the irredundant ones
 among the inequalities sign·z ≥ 0 and the inequalities of the domain; linear programs find them,
@@ -44,9 +48,10 @@ from polyrelu.exact import (
 )
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network, NeuronId, SignVector
-from polyrelu.support.arguments import expect_integer
+from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.display import count_text
 from polyrelu.support.interrupts import deferred_interrupt
+from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Indices, IntegerRow, Signs
 
 __all__ = ["RegionGraph", "RegionVisit", "region_graph", "walk_regions"]
@@ -257,9 +262,12 @@ def region_graph(
     network: NetworkLike,
     domain: DomainLike = None,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> RegionGraph:
     """List the regions and their neighbours, without cells of lower dimension.
+
+    This takes little memory and much time; `canonical_complex` is faster where all cells fit into
+    memory, which is so for less than about ten inputs.
 
     Parameters
     ----------
@@ -270,8 +278,8 @@ def region_graph(
         A nonempty polyhedron in R^{n_0}, of any dimension, or a text such as ``"box:-1,1"``; None
         for R^{n_0}.
     progress
-        Called after every visit with the number of visited regions and the number of regions that
-        are known so far.
+        Called with a `polyrelu.support.ProgressStep` after every visit; its total is the number of
+        regions that are known so far.
 
     Returns
     -------
@@ -293,13 +301,14 @@ def region_graph(
     """
     network = as_network(network)
     polyhedron = as_domain(domain, network.num_inputs)
+    expect_function(progress, "progress")
     walk = _Walk(network, polyhedron)
     visits: list[RegionVisit] = []
     with deferred_interrupt() as interrupt:
         while len(visits) < len(walk.sign_vectors) and not (interrupt.requested and visits):
             visits.append(walk.visit(len(visits)))
-            if progress is not None:
-                progress(len(visits), len(walk.sign_vectors))
+            known = len(walk.sign_vectors)
+            report(progress, "walking from region to region", len(visits), known, "regions")
     return RegionGraph(network, polyhedron, visits, len(walk.sign_vectors), walk.frame)
 
 

@@ -43,7 +43,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import NeuronId
-from polyrelu.support.arguments import expect_integer
+from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.display import count_text
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Indices, Words
@@ -68,7 +68,8 @@ def skeleton(
         A nonempty polyhedron in R^{n_0}, of any dimension, or a text such as ``"box:-1,1"``; None
         for R^{n_0}.
     progress
-        Called after every cut with (layer, neuron, number of edges or regions so far).
+        Called with a `polyrelu.support.ProgressStep` after every cut; the constraints of the domain
+        come before the first neuron.
 
     Returns
     -------
@@ -90,6 +91,7 @@ def skeleton(
     """
     network = as_network(network)
     polyhedron = as_domain(domain, network.num_inputs)
+    expect_function(progress, "progress")
     frame = frame_of(network, polyhedron)
     if frame.dimension > 2 and polyhedron.is_bounded():
         simple = _SimpleSubdivision(network, frame)

@@ -23,6 +23,7 @@ from polyrelu.plot.clip import floats
 from polyrelu.plot.view import View, interval_text
 from polyrelu.support.arguments import expect, expect_path
 from polyrelu.support.display import count_text
+from polyrelu.support.progress import Progress
 from polyrelu.support.text_files import write_all
 from polyrelu.support.typing import Point
 
@@ -231,11 +232,20 @@ class Canvas:
         Whether the Axes have three dimensions.
     counts
         The number of polygons, segments and points that were drawn, by the name of what they are.
+    progress
+        Called after each cell that is drawn.
     """
 
-    def __init__(self, view: View, ax: Axes | None = None, space: bool | None = None) -> None:
+    def __init__(
+        self,
+        view: View,
+        ax: Axes | None = None,
+        space: bool | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         check_view(view)
         self.view, self.counts = view, Counter[str]()
+        self.progress = progress
         self.space = view.dimension == 3 if space is None else space
         if ax is None:
             kind = {"projection": "3d"} if self.space else {}

@@ -43,14 +43,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
+from typing import TypeVar
 
 from polyrelu.complex import Cell, PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, column_basis, positive_primitive, solve
 from polyrelu.plot.view import View
+from polyrelu.support.progress import Progress, SizedIterable, reported
 from polyrelu.support.typing import IntegerRow, Point
 
 __all__ = ["Clipped", "floats"]
+
+_T = TypeVar("_T")
 
 
 #: Maximum number of parameters of networks whose vertices are all computed exactly.
@@ -118,17 +122,24 @@ class Clipped:
     [[('0', '0'), ('1', '0'), ('1', '1'), ('0', '1')], []]
     """
 
-    def __init__(self, cells: PolyhedralComplex, view: View, exact: bool = True) -> None:
+    def __init__(
+        self,
+        cells: PolyhedralComplex,
+        view: View,
+        exact: bool = True,
+        progress: Progress | None = None,
+    ) -> None:
         """Make the cells of a complex in a view of this complex.
 
         If `exact` is False, floats take the place of exact vertices; see the module's docstring.
+        Cells that are cut one after the other are reported to `progress`.
         """
         if cells.dimension != view.dimension:
             raise DomainError(
                 f"a view with {view.dimension} axes of a complex of dimension {cells.dimension}"
             )
         self.cells, self.view = cells, view
-        self._sides = view.sides
+        self._progress, self._sides = progress, view.sides
         rows = [*view.axes, cells.network.num_inputs]
         self._embedding = cells.frame.embedding.take(rows=rows).integer_rows()
         self._strip, self._lines = _strip_of(cells, view)
@@ -147,9 +158,12 @@ class Clipped:
             self._error_scale = Fraction(largest * len(self._embedding[0]), self._embedding[-1][-1])
 
     @classmethod
-    def for_picture(cls, cells: PolyhedralComplex, view: View) -> Clipped:
+    def for_picture(
+        cls, cells: PolyhedralComplex, view: View, progress: Progress | None
+    ) -> Clipped:
         """Return clipped cells, exact in small networks and within an invisible error in large."""
-        return cls(cells, view, exact=cells.network.num_parameters <= _EXACT_PARAMETERS)
+        is_small = cells.network.num_parameters <= _EXACT_PARAMETERS
+        return cls(cells, view, is_small, progress)
 
     def cell(self, dimension: int, index: int) -> list[Point]:
         """Return the part of a cell of dimension 0, 1 or 2 inside the box.
@@ -198,9 +212,13 @@ class Clipped:
         self, dimension: int, indices: Sequence[int]
     ) -> Iterator[tuple[int, list[Point]]]:
         """Yield the index and the points of each cell of a list that `cell` does not find empty."""
-        for index in indices:
+        for index in self.reported(indices):
             if points := self.cell(dimension, index):
                 yield index, points
+
+    def reported(self, cells: SizedIterable[_T]) -> Iterator[_T]:
+        """Yield some cells, and report each of them once it is drawn."""
+        return reported(cells, self._progress, "drawing", "cells")
 
     def is_on_side(self, points: Sequence[Point]) -> bool:
         """Return whether one side of the box contains all points."""

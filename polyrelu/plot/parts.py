@@ -37,6 +37,7 @@ from polyrelu.plot.clip import Clipped
 from polyrelu.plot.view import Box, View, view_of
 from polyrelu.support.arguments import expect
 from polyrelu.support.display import count_text
+from polyrelu.support.progress import Progress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -243,7 +244,7 @@ def draw_layers(
 
 
 def paint_layers(
-    cells: PolyhedralComplex, view: View, figure: Figure | None
+    cells: PolyhedralComplex, view: View, figure: Figure | None, progress: Progress | None = None
 ) -> tuple[Figure, dict[str, int]]:
     """Return the figure of `draw_layers`, and the number of facets drawn in colour, by layer."""
     count = cells.network.num_hidden_layers
@@ -257,7 +258,8 @@ def paint_layers(
     found: dict[str, int] = {}
     for layer, part in enumerate(parts, 1):
         kind = {"projection": "3d"} if view.dimension == 3 else {}
-        canvas = Canvas(view, figure.add_subplot(rows, columns, layer, **kind))
+        ax = figure.add_subplot(rows, columns, layer, **kind)
+        canvas = Canvas(view, ax, progress=progress)
         if layer > 1:
             paint_part(canvas, reduce(or_, parts[: layer - 1]), GREY, "", faint=True)
             canvas.counts.clear()
@@ -317,10 +319,10 @@ def _empty_note(vanishing: int) -> str:
 
 def paint_vanishing(canvas: Canvas, cells: PolyhedralComplex, layer: int) -> None:
     """Fill the regions on which a neuron of a layer is 0; in space only count them."""
-    inside = Clipped.for_picture(cells, canvas.view)
+    inside = Clipped.for_picture(cells, canvas.view, canvas.progress)
     regions = vanishing_regions(cells, layer).tolist()
     if canvas.space:
-        canvas.counts[VANISHING] += sum(map(inside.has_region, regions))
+        canvas.counts[VANISHING] += sum(map(inside.has_region, inside.reported(regions)))
         return
     polygons = [points for _, points in inside.cells_in_box(2, regions)]
     label = f"layer {layer}: a neuron is 0"
@@ -329,7 +331,7 @@ def paint_vanishing(canvas: Canvas, cells: PolyhedralComplex, layer: int) -> Non
 
 def paint_cells(canvas: Canvas, cells: PolyhedralComplex) -> None:
     """Draw regions and edges of a complex of dimension 2."""
-    inside = Clipped.for_picture(cells, canvas.view)
+    inside = Clipped.for_picture(cells, canvas.view, canvas.progress)
     regions = list(inside.cells_in_box(2, range(cells.num_regions)))
     shades = _separating_colours(cells)
     canvas.polygons(
@@ -360,7 +362,7 @@ def paint_part(
     In space a cell of dimension 3 is shown by its surface, where the subcomplex ends there. Cells
     of `without` are left out.
     """
-    cells, inside = part.cells, Clipped.for_picture(part.cells, canvas.view)
+    cells, inside = part.cells, Clipped.for_picture(part.cells, canvas.view, canvas.progress)
 
     def clipped(dimension: int, indices: NDArray[np.int64]) -> list[Any]:
         if without is not None:
@@ -368,7 +370,8 @@ def paint_part(
         return [points for _, points in inside.cells_in_box(dimension, indices.tolist())]
 
     if cells.dimension == 3:
-        canvas.counts["solids"] += sum(map(inside.has_region, part.indices(3).tolist()))
+        solids = inside.reported(part.indices(3).tolist())
+        canvas.counts["solids"] += sum(map(inside.has_region, solids))
         shown = (
             {"alpha": 0.12, "edge": "none"} if faint else {"alpha": 0.8, "edge": INK, "width": 0.25}
         )

@@ -34,7 +34,7 @@ from polyrelu.plot.slices import SLICE_NAMES, on_axes, slice_or_domain
 from polyrelu.plot.values import paint_graph, paint_surface
 from polyrelu.plot.view import Box, View, window
 from polyrelu.plot.weights import paint_weights
-from polyrelu.support.arguments import expect_integer
+from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.display import count_text, shortened
 from polyrelu.support.progress import Progress
 from polyrelu.topology import UnfinishedError, decision_boundary, level_set
@@ -130,7 +130,8 @@ def picture(
     level
         The value of the output, for level.
     progress
-        A callback for progress, as for `canonical_complex`.
+        Called with a `polyrelu.support.ProgressStep` after each cut, and after each cell that is
+        drawn.
 
     Returns
     -------
@@ -155,6 +156,7 @@ def picture(
     """
     network = as_network(network)
     _check(network, what, output)
+    expect_function(progress, "progress")
     level = as_point([level], 1, "the level")[0]
     new_figure(1, 1)  # raises an error before any work if matplotlib is missing
     network, polyhedron, view = _in_frame(network, slice_or_domain(domain, network.num_inputs), box)
@@ -168,7 +170,7 @@ def picture(
             f"{what} is no picture of {view.dimension} dimensions; choose one of {fitting}"
         )
     if what in ("boundary", "level"):
-        canvas = Canvas(view)
+        canvas = Canvas(view, progress=progress)
         if what == "boundary":
             paint_boundary(
                 canvas,
@@ -185,9 +187,9 @@ def picture(
         return Picture(what, view, canvas.ax.figure, dict(canvas.counts))
     cells = require_complete(canonical_complex(network, polyhedron, progress=progress))
     if what == "layers":
-        figure, counts = paint_layers(cells, view, None)
+        figure, counts = paint_layers(cells, view, None, progress)
         return Picture(what, view, figure, counts)
-    canvas = Canvas(view, space=True) if what == "surface" else Canvas(view)
+    canvas = Canvas(view, space=True if what == "surface" else None, progress=progress)
     _PAINTERS[what](canvas, cells, output)
     return Picture(what, view, canvas.ax.figure, dict(canvas.counts))
 
@@ -240,7 +242,7 @@ def surface(
     level
         The value of the output, for level.
     progress
-        A callback for progress, as for `canonical_complex`.
+        Called with a `polyrelu.support.ProgressStep` after each cut, as by `canonical_complex`.
 
     Returns
     -------
@@ -263,6 +265,7 @@ def surface(
     """
     network = as_network(network)
     _check(network, what, output)
+    expect_function(progress, "progress")
     level = as_point([level], 1, "the level")[0]
     polyhedron = slice_or_domain(domain, network.num_inputs)
     if isinstance(polyhedron, Slice):

@@ -226,7 +226,7 @@ def _paint_set(
     if canvas.space:
         paint_part(canvas, part, _SURFACE, "")
         return
-    inside = Clipped.for_picture(part.cells, canvas.view)
+    inside = Clipped.for_picture(part.cells, canvas.view, canvas.progress)
     for label in sorted(set(labels.tolist())):
         polygons = [
             points for _, points in inside.cells_in_box(2, np.flatnonzero(labels == label).tolist())

@@ -135,7 +135,7 @@ def lifted_regions(cells: PolyhedralComplex, inside: Clipped, output: int) -> li
 
 def paint_graph(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes:
     """Draw the graph over one input on a canvas."""
-    inside = Clipped.for_picture(cells, canvas.view)
+    inside = Clipped.for_picture(cells, canvas.view, canvas.progress)
     pieces = lifted_regions(cells, inside, output)
     known = {point[:-1]: point for piece in pieces for point in piece}
     bends = []
@@ -160,7 +160,7 @@ def paint_surface(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    pieces = lifted_regions(cells, Clipped.for_picture(cells, canvas.view), output)
+    pieces = lifted_regions(cells, Clipped.for_picture(cells, canvas.view, canvas.progress), output)
     low, high = _range(pieces)
     heights = [float(np.mean([_float(point[-1]) for point in piece])) for piece in pieces]
     scale = ScalarMappable(Normalize(low, high if high > low else low + 1), colormaps["viridis"])

@@ -112,11 +112,11 @@ def paint_weights(canvas: Canvas, breakpoints: BreakpointComplex, output: int) -
         raise DomainError(
             f"there is no output {output}, only 0 to {breakpoints.weights.shape[1] - 1}"
         )
-    inside = Clipped.for_picture(breakpoints.cells, canvas.view)
+    inside = Clipped.for_picture(breakpoints.cells, canvas.view, canvas.progress)
     visible: list[list[Point]] = []
     invisible: list[list[Point]] = []
     weights = []
-    for facet in breakpoints:
+    for facet in inside.reported(breakpoints):
         points = inside.cell(facet.facet.dimension, facet.facet.index)
         if points and facet.weight[output]:
             visible.append(points)

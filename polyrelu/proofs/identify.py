@@ -54,6 +54,8 @@ from polyrelu.support.arguments import (
     expect_limit,
     expect_path,
 )
+from polyrelu.support.interrupts import Interrupt, deferred_interrupt
+from polyrelu.support.progress import Progress, report
 from polyrelu.version import __version__
 
 __all__ = ["NOT_PLAIN", "identify"]
@@ -91,7 +93,7 @@ def identify(
     seed: int = 0,
     time_limit: float | None = TIME_LIMIT,
     checkpoint: str | Path | None = None,
-    progress: deep.SearchProgress | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
     """Prove or refute that a network is identifiable on R^n.
 
@@ -112,13 +114,15 @@ def identify(
         certificate.
     time_limit
         Seconds for the search for ridges, the one step that may take long; None: until it meets
-        nothing new. A search that is enough for transversal competitors makes some more walks for
-        regular ones, within the limit.
+        nothing new. Ctrl-C ends the search as well, and no other network is looked for afterwards.
+        A search that is enough for transversal competitors makes some more walks for regular ones,
+        within the limit.
     checkpoint
-        A file in which this search is stored: it continues from the file if the file exists.
+        A file in which this search is stored, whatever ends it: it continues from the file if the
+        file exists.
     progress
-        Called with the `DeepSearch` before each walk of this search and after the last one. If it
-        returns False, the search ends, and no other network is looked for afterwards.
+        Called with a `polyrelu.support.ProgressStep` before each walk of this search and after the
+        last one. The number of walks to come is unknown.
 
     Returns
     -------
@@ -171,15 +175,18 @@ def identify(
     if not _may_be_deep(network) or not _implies(network, "regular", among):
         tried = (*attempts, refuted)
         return Undecided(_reason(network, attempts), tried, next=question.steps(tried, None))
-    search = _search_ridges(network, among, seed, time_limit, checkpoint, progress)
-    competitors = search.deep_network.among
-    proof = _try_theorem(
-        network, among, deep.THEOREM, competitors, lambda: deep.prove_search(search)
-    )
+    with deferred_interrupt() as interrupt:
+        before_walk = _reporting(progress, interrupt)
+        search = _search_ridges(network, among, seed, time_limit, checkpoint, before_walk)
+        competitors = search.deep_network.among
+        proof = _try_theorem(
+            network, among, deep.THEOREM, competitors, lambda: deep.prove_search(search)
+        )
+        goes_on = before_walk(search)
     if isinstance(proof, Identifiable):
         return proof
     attempts.append(proof)
-    if progress is None or progress(search):
+    if goes_on:
         late_moves = one_sided_moves(network, one_sided_candidates(search), seed=seed)
         late = _refute_by(network, among, late_moves)
         if isinstance(late, NotIdentifiable):
@@ -205,20 +212,31 @@ def _check_arguments(
     expect_function(progress, "progress")
 
 
+def _reporting(progress: Progress | None, interrupt: Interrupt) -> deep.BeforeWalk:
+    """Return the function that reports a search, and says whether it goes on."""
+
+    def before_walk(search: DeepSearch) -> bool:
+        found = {"ridges": len(search.ridges)}
+        report(progress, "searching for ridges", search.walks, None, "walks", found)
+        return not interrupt.requested
+
+    return before_walk
+
+
 def _search_ridges(
     network: Network,
     among: Among | None,
     seed: int,
     time_limit: float | None,
     checkpoint: str | Path | None,
-    progress: deep.SearchProgress | None,
+    before_walk: deep.BeforeWalk,
 ) -> DeepSearch:
     """Search for ridges, and go on for regular competitors where that promises something."""
     wanted: Competitors = "regular" if among == "regular" else "transversal"
     started = time.monotonic()
-    search = deep.run_search(network, seed, time_limit, checkpoint, progress, wanted)
+    search = deep.run_search(network, seed, time_limit, checkpoint, before_walk, wanted)
     left = None if time_limit is None else time_limit - (time.monotonic() - started)
-    return deep.extend_to_regular(search, left, progress)
+    return deep.extend_to_regular(search, left, before_walk)
 
 
 def _part(search: DeepSearch) -> PartlyIdentifiable | None:

@@ -26,7 +26,7 @@ from polyrelu.complex.completeness import require_complete
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_arrays
-from polyrelu.outcomes import ProofStatistics, RegionsListed, Undecided
+from polyrelu.outcomes import RegionsListed, Undecided
 from polyrelu.proofs.trees.expressions import JointNetwork, KnownSigns, Term
 from polyrelu.proofs.trees.node_polyhedron import (
     DomainCoordinates,
@@ -39,6 +39,7 @@ from polyrelu.support.arguments import expect_function, expect_one_of
 from polyrelu.support.budget import Budget, CertificateLimit, LimitReached
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import LINE_LIMIT
+from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Indices
 from polyrelu.version import __version__
 
@@ -53,7 +54,7 @@ def certify_regions(
     *,
     time_limit: float | None = None,
     memory_limit: int | None = None,
-    progress: Callable[[ProofStatistics], None] | None = None,
+    progress: Progress | None = None,
 ) -> RegionsListed | Undecided:
     """Prove that a complex has exactly the regions that it lists.
 
@@ -66,7 +67,7 @@ def certify_regions(
     memory_limit
         MiB of the process.
     progress
-        Called after each node of the split tree.
+        Called with a `polyrelu.support.ProgressStep` after each node of the split tree.
 
     Returns
     -------
@@ -111,8 +112,8 @@ def certify_regions(
                     raise CertificateLimit(
                         f"a line of the certificate would have more than {LINE_LIMIT} bytes"
                     )
-                if progress is not None:
-                    progress(work)
+                done = {"nodes": work.num_nodes}
+                report(progress, "certificate", work.num_leaves, cells.num_regions, "regions", done)
         except LimitReached as limit:
             return Undecided(str(limit), (), work)
     claim = RegionsClaim(cells.network, tree.coordinates.domain, cells.num_regions)

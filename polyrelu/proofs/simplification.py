@@ -8,7 +8,6 @@ to none. All limits count work and none is a time, so the same network gives the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -21,7 +20,7 @@ from polyrelu.fibers import smallest_layer
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network, NeuronId, from_arrays
 from polyrelu.outcomes import Equivalent, NotEquivalent, SearchStatistics
-from polyrelu.proofs.equivalence.prover import equivalent
+from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.neuron_removal import Removal, layer_fiber_if_affordable
 from polyrelu.proofs.refutations.one_sided import one_sided_neurons
 from polyrelu.proofs.refutations.sampled_candidates import sampled_candidates
@@ -29,7 +28,6 @@ from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.proofs.trees.root_signs import root_signs
 from polyrelu.support.arguments import expect_integer
-from polyrelu.support.budget import LimitReached
 from polyrelu.support.limits import LINE_LIMIT
 from polyrelu.symmetry import LayerDomain
 from polyrelu.version import __version__
@@ -293,8 +291,8 @@ class _Simplification:
     def _by_tree(self, joint: JointNetwork, other: Network) -> Equivalent | None:
         if joint.dimension * len(joint.atoms) > SETTINGS.max_table:
             return None
-        answer = equivalent(
-            self._network, other, self._domain, seed=self._seed, progress=_node_limit()
+        answer = equivalent_within(
+            self._network, other, self._domain, self._seed, SETTINGS.max_nodes
         )
         if isinstance(answer, NotEquivalent):
             raise AssertionError(f"a step of simplify changed the function: {answer}")
@@ -314,16 +312,3 @@ class _Simplification:
             return False
         found = smallest_layer(fiber)
         return False if found.width < fiber.width else found.is_smallest
-
-
-def _node_limit() -> Callable[[SearchStatistics], None]:
-    """Return a report that ends a proof after a number of nodes."""
-    seen = 0
-
-    def report(_: SearchStatistics) -> None:
-        nonlocal seen
-        seen += 1
-        if seen > SETTINGS.max_nodes:
-            raise LimitReached(f"a proof with {SETTINGS.max_nodes} nodes was not found")
-
-    return report

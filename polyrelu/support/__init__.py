@@ -1,1 +1,5 @@
 """Services without mathematics: limits, budgets, Ctrl-C, text files, progress, names of types."""
+
+from polyrelu.support.progress import Progress, ProgressStep
+
+__all__ = ["Progress", "ProgressStep"]

@@ -11,13 +11,47 @@ import json
 import os
 import tempfile
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from polyrelu.errors import PolyreluError
 
-__all__ = ["layout", "wrapped", "write_all"]
+__all__ = ["Rows", "layout", "layout_bytes", "layout_pieces", "wrapped", "write_all"]
+
+_T_co = TypeVar("_T_co", covariant=True)
+
+#: Number of characters of a text that are written at a time.
+_PART = 1 << 20
+
+
+class Rows(Generic[_T_co]):
+    """A list in a JSON document whose entries are made when they are written, and not kept.
+
+    A document with millions of small lists takes much memory, and so much time of Python's garbage
+    collector that Ctrl-C has to wait.
+
+    Parameters
+    ----------
+    size
+        Number of entries.
+    make
+        Returns an iterator over the entries.
+
+    Examples
+    --------
+    >>> print(layout({"squares": Rows(3, lambda: (number**2 for number in range(3)))}))
+    {"squares": [0, 1, 4]}
+    """
+
+    def __init__(self, size: int, make: Callable[[], Iterator[_T_co]]) -> None:
+        self._size, self._make = size, make
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[_T_co]:
+        return self._make()
 
 
 def layout(value: Any, indent: str = "", room: int = 110) -> str:
@@ -26,7 +60,7 @@ def layout(value: Any, indent: str = "", room: int = 110) -> str:
     Parameters
     ----------
     value
-        A value that `json.dumps` takes.
+        A value that `json.dumps` takes; lists in it may be `Rows`.
     indent
         Blanks before the value's own lines.
     room
@@ -44,19 +78,77 @@ def layout(value: Any, indent: str = "", room: int = 110) -> str:
      "a": [1, 2],
      "b":
     """
-    flat = json.dumps(value)
-    if len(flat) <= room or not isinstance(value, (dict, list)):
-        return flat
-    deeper = indent + " "
-    if isinstance(value, dict):
-        parts = [
-            f"{deeper}{json.dumps(key)}: {layout(entry, deeper, room)}"
-            for key, entry in value.items()
-        ]
-        return "{\n" + ",\n".join(parts) + f"\n{indent}}}"
-    return (
-        "[\n" + ",\n".join(deeper + layout(entry, deeper, room) for entry in value) + f"\n{indent}]"
-    )
+    return "".join(layout_pieces(value, indent, room))
+
+
+def layout_pieces(value: Any, indent: str = "", room: int = 110) -> Iterator[str]:
+    """Yield the text of `layout` in pieces, none longer than a line.
+
+    Ctrl-C takes effect between two pieces, however long the text is.
+
+    Examples
+    --------
+    >>> list(layout_pieces({"a": ["x" * 120]}))[:3]
+    ['{\\n', ' "a": ', '[\\n']
+    """
+    if not isinstance(value, dict | list | Rows) or _least_length(value, room) <= room:
+        flat = json.dumps(value, default=_listed)
+        if len(flat) <= room or not isinstance(value, dict | list | Rows):
+            yield flat
+            return
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    deeper, start = indent + " ", opening + "\n"
+    for entry in value:
+        yield start
+        start = ",\n"
+        if isinstance(value, dict):
+            yield f"{deeper}{json.dumps(entry)}: "
+            entry = value[entry]
+        else:
+            yield deeper
+        yield from layout_pieces(entry, deeper, room)
+    yield f"\n{indent}{closing}"
+
+
+def layout_bytes(value: Any) -> Iterator[bytes]:
+    """Yield the file with the text of `layout` and a newline, in parts of about a mebibyte.
+
+    Examples
+    --------
+    >>> list(layout_bytes({"a": [1, 2]}))
+    [b'{"a": [1, 2]}\\n']
+    """
+    waiting, size = list[str](), 0
+    for piece in layout_pieces(value):
+        waiting.append(piece)
+        size += len(piece)
+        if size >= _PART:
+            yield "".join(waiting).encode("ascii")
+            waiting, size = [], 0
+    yield "".join([*waiting, "\n"]).encode("ascii")
+
+
+def _listed(value: object) -> list[Any]:
+    """Return a list that `json.dumps` can write."""
+    if isinstance(value, Rows):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is no part of a JSON document")
+
+
+def _least_length(value: Any, limit: int) -> int:
+    """Return a lower bound for the length of a list or dict as JSON; beyond a limit, any one.
+
+    The time depends on the limit and not on the size of the value.
+    """
+    length = 3 * len(value)  # brackets, commas and blanks, and a character for each entry
+    if length > limit:
+        return length
+    for entry in value.values() if isinstance(value, dict) else value:
+        if isinstance(entry, dict | list | Rows):
+            length += _least_length(entry, limit - length) - 1
+            if length > limit:
+                break
+    return length
 
 
 def wrapped(line: str, width: int = 100) -> str:
@@ -98,8 +190,8 @@ def write_all(contents: Sequence[tuple[Path, str | Iterable[bytes]]]) -> list[Pa
     ----------
     contents
         Pairs of a path and its content. A text gets a newline at its end; pieces of bytes are
-        written unchanged. If the name ends in .gz, the file is compressed, with the same bytes
-        every time.
+        written unchanged, one after the other as they come. If the name ends in .gz, the file is
+        compressed, with the same bytes every time.
 
     Returns
     -------
@@ -124,11 +216,8 @@ def write_all(contents: Sequence[tuple[Path, str | Iterable[bytes]]]) -> list[Pa
                 )
         for path, content in contents:
             pending.append(_temporary(path))
-            _write(
-                pending[-1],
-                [f"{content}\n".encode("ascii")] if isinstance(content, str) else content,
-                path,
-            )
+            pieces = _encoded(content) if isinstance(content, str) else content
+            _write(pending[-1], pieces, path)
         for path, temporary in zip(paths, pending, strict=True):
             os.replace(temporary, path)
     except OSError as error:
@@ -137,6 +226,13 @@ def write_all(contents: Sequence[tuple[Path, str | Iterable[bytes]]]) -> list[Pa
         for temporary in pending:
             temporary.unlink(missing_ok=True)
     return paths
+
+
+def _encoded(text: str) -> Iterator[bytes]:
+    """Yield a text and a newline as bytes, in parts between which Ctrl-C takes effect."""
+    for start in range(0, len(text), _PART):
+        yield text[start : start + _PART].encode("ascii")
+    yield b"\n"
 
 
 def _temporary(path: Path) -> Path:
@@ -153,7 +249,8 @@ def _write(file: Path, pieces: Iterable[bytes], path: Path) -> None:
     """Write pieces to a file that will be renamed to `path`, compressed if `path` ends in .gz."""
     with file.open("wb") as plain:
         if path.suffix != ".gz":
-            plain.writelines(pieces)
+            for piece in pieces:
+                plain.write(piece)
             return
         with gzip.GzipFile(filename="", mode="wb", fileobj=plain, mtime=0) as packed:
             for piece in pieces:

@@ -183,7 +183,7 @@ def level_set(
     output
         The number of the output, from 0.
     progress
-        Called after each neuron with its layer, its index and the number of regions so far.
+        Called with a `polyrelu.support.ProgressStep` after each cut, as by `canonical_complex`.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def sublevel_set(
     output
         The number of the output, from 0.
     progress
-        Called after each neuron with its layer, its index and the number of regions so far.
+        Called with a `polyrelu.support.ProgressStep` after each cut, as by `canonical_complex`.
 
     Returns
     -------
@@ -279,7 +279,7 @@ def superlevel_set(
     output
         The number of the output, from 0.
     progress
-        Called after each neuron with its layer, its index and the number of regions so far.
+        Called with a `polyrelu.support.ProgressStep` after each cut, as by `canonical_complex`.
 
     Returns
     -------
@@ -319,7 +319,7 @@ def decision_boundary(
     domain
         A polyhedron in R^{n_0}, or text like "box:-1,1"; None for all of R^{n_0}.
     progress
-        Called after each neuron with its layer, its index and the number of regions so far.
+        Called with a `polyrelu.support.ProgressStep` after each cut, as by `canonical_complex`.
 
     Returns
     -------
@@ -372,7 +372,7 @@ def decision_region(
     domain
         A polyhedron in R^{n_0}, or text like "box:-1,1"; None for all of R^{n_0}.
     progress
-        Called after each neuron with its layer, its index and the number of regions so far.
+        Called with a `polyrelu.support.ProgressStep` after each cut, as by `canonical_complex`.
 
     Returns
     -------

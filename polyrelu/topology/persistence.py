@@ -91,7 +91,7 @@ def sublevel_persistence(
         The characteristic of the field of coefficients GF(p), a prime of at most 46337 (the
         largest that gudhi accepts).
     progress
-        Called after each neuron with its layer, its index and the number of regions so far.
+        Called with a `polyrelu.support.ProgressStep` after each cut, as by `canonical_complex`.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def superlevel_persistence(
         The characteristic of the field of coefficients GF(p), a prime of at most 46337 (the
         largest that gudhi accepts).
     progress
-        Called after each neuron with its layer, its index and the number of regions so far.
+        Called with a `polyrelu.support.ProgressStep` after each cut, as by `canonical_complex`.
 
     Returns
     -------

@@ -34,6 +34,7 @@ from polyrelu.conditions import conditions
 from polyrelu.formats import parse_domain, save
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.outcomes import Undecided
+from polyrelu.support.progress import ProgressStep
 from tests.generators.files import ROOT as _ROOT
 from tests.generators.quantised_networks import quantised_network
 
@@ -376,7 +377,10 @@ class Session:
     def wait_for(self, neurons: int) -> None:
         """Wait until a given number of neurons is done."""
         self._wait_until(
-            lambda: max(map(int, re.findall(r"neuron (\d+) of", self.shown)), default=0) >= neurons
+            lambda: (
+                max(map(int, re.findall(r"cutting cells: (\d+) of", self.shown)), default=0)
+                >= neurons
+            )
         )
 
     def wait_for_text(self, text: str) -> None:
@@ -497,10 +501,10 @@ def interrupting(monkeypatch: pytest.MonkeyPatch, neurons: int) -> list[tuple[ob
     """Press Ctrl-C when a given number of neurons is done; return a list that collects them."""
     done: list[tuple[object, ...]] = []
 
-    def press(self: object, text: str) -> None:
-        if text.startswith("writing"):
+    def press(self: object, step: ProgressStep) -> None:
+        if step.stage in ("preparing the file", "writing JSON"):
             return
-        done.append((text,))
+        done.append((str(step),))
         if len(done) == neurons:
             signal.raise_signal(signal.SIGINT)
 
@@ -625,47 +629,85 @@ def test_interrupted_regions(
 def interrupted_while_writing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Press Ctrl-C when the second region is written."""
 
-    def press(self: object, text: str) -> None:
-        if text == "writing region 1 of 6":
+    def press(self: object, step: ProgressStep) -> None:
+        if str(step) == "preparing the file: 2 of 6 regions":
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("polyrelu.support.progress.ProgressLine.show", press)
 
 
-def test_ctrl_c_while_writing_is_only_noted(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-o", "cells.csv"],
+        ["-o", "cells.json", "--conditions", "--certificate", "regions.cert"],
+        ["-o", "cells.csv", "--regions-only"],
+    ],
+)
+def test_ctrl_c_while_writing_leaves_the_old_file(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A complete complex is written completely."""
+    """The answer is printed, and nothing else is written: neither a part nor what would follow."""
+    Path(arguments[1]).write_text("old")
     interrupted_while_writing(monkeypatch)
-    assert main(["complex", "net.json", "-o", "cells.csv", "--json"]) == 0
+    assert main(["complex", "net.json", *arguments, "--json"]) == 3
     captured = capsys.readouterr()
-    assert json.loads(captured.out)["complete"] is True
-    assert captured.err.startswith("interrupted; keeping what is done")
-    assert {
-        line["complete"] for line in csv.DictReader(Path("cells.csv").read_text().splitlines())
-    } == {"1"}
+    found = json.loads(captured.out)
+    validate("output", found)
+    assert (found["status"], found["complete"], found["output"]) == ("undecided", True, None)
+    assert found["regions"] == 6
+    assert found["reason"] == f"interrupted: {arguments[1]} is not written"
+    assert Path(arguments[1]).read_text() == "old"
+    assert names(Path()) == {"net.json", arguments[1]}
 
 
-def test_ctrl_c_while_writing_leaves_out_what_would_follow(
+def test_ctrl_c_while_a_large_file_is_written(folder: Path) -> None:
+    """The command as a process: a signal ends the writing, and leaves no file of any name."""
+    rng = np.random.default_rng(0)
+    shapes = [(14, 3), (10, 14), (1, 10)]
+    network = from_arrays(
+        [(rng.standard_normal(shape).round(3), rng.standard_normal(shape[0])) for shape in shapes]
+    )
+    save(network, "large.json")
+    with session("large.json", "-o", "cells.json") as running:
+        running.wait_for_text("preparing the file")
+        running.process.send_signal(signal.SIGINT)
+        status, found = running.finish()
+    validate("output", found)
+    assert (status, found["reason"]) == (3, "interrupted: cells.json is not written")
+    assert found["complete"] is True
+    assert names(folder) == {"net.json", "large.json"}
+
+
+def test_ctrl_c_during_the_self_check(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupted_while_writing(monkeypatch)
-    arguments = [
-        "complex",
-        "net.json",
-        "-o",
-        "cells.csv",
-        "--certificate",
-        "regions.cert",
-        "--conditions",
-        "--json",
-    ]
-    assert main(arguments) == 3
+    def interrupted(cells: PolyhedralComplex) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("polyrelu.complex.failed_checks", interrupted)
+    assert main(["complex", "net.json", "-o", "cells.csv", "--self-check", "--json"]) == 3
     found = json.loads(capsys.readouterr().out)
-    validate("output", found)
-    assert (found["status"], found["output"]) == ("undecided", "cells.csv")
-    assert found["reason"] == "interrupted: conditions, certificate may be missing"
-    assert names(Path()) == {"net.json", "cells.csv"}
+    assert found["reason"] == "interrupted: the self-check is not finished"
+    assert (found["self_check"], found["output"]) == (None, None)
+    assert names(Path()) == {"net.json"}
+
+
+def test_ctrl_c_twice_keeps_no_half_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one ends the cuts, the second one the writing of what was done."""
+
+    def press(self: object, step: ProgressStep) -> None:
+        if (step.stage, step.num_done) in (("cutting cells", 2), ("preparing the file", 1)):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("polyrelu.support.progress.ProgressLine.show", press)
+    assert main(["complex", "net.json", "-o", "cells.json", "--json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    done = "this is the complex of the neurons done so far"
+    assert found["reason"] == f"interrupted: {done}; cells.json is not written"
+    assert names(Path()) == {"net.json"}
 
 
 @pytest.mark.parametrize("regions_only", [[], ["--regions-only"]])

@@ -113,17 +113,19 @@ def test_more_time_and_a_box(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_a_complex_that_was_interrupted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Regions alone, which take longer, are proposed in many dimensions only."""
     name = written(DOUBLED, tmp_path)
     with monkeypatch.context() as patched:
         patched.setattr("polyrelu.cli.complex._missing_cells", lambda *_: "interrupted: cells")
+        assert run_json(capsys, "complex", name)[1]["next"]
+        box = ["complex", name, "--domain", "box:-1,1"]
+        assert commands(run(capsys, "complex", name)[1]) == [box]
+        assert "next" not in run(capsys, *box)[1]
+        patched.setattr("polyrelu.cli.next_steps._MANY_DIMENSIONS", 1)
         status, out, _ = run(capsys, "complex", name)
         steps = commands(out)
-        assert run_json(capsys, "complex", name)[1]["next"]
     assert status == 3
-    assert steps == [
-        ["complex", name, "--regions-only"],
-        ["complex", name, "--domain", "box:-1,1"],
-    ]
+    assert steps == [["complex", name, "--regions-only"], box]
     assert [run(capsys, *step)[0] for step in steps] == [0, 0]
     assert run_json(capsys, "complex", name)[1]["next"] == []
 

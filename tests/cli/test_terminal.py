@@ -8,7 +8,9 @@ import pty
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -18,7 +20,7 @@ from polyrelu.network import from_arrays
 from polyrelu.outcomes import Identifiable
 from polyrelu.proofs import identify
 from polyrelu.support import progress
-from polyrelu.support.progress import ProgressLine, neuron_progress
+from polyrelu.support.progress import ProgressLine, ProgressStep
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.files import ROOT
 
@@ -141,6 +143,10 @@ def test_texts_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- Progress -------------------------------------------------------------------------------------
 
 
+def neurons(num_done: int, details: Mapping[str, float] | None = None) -> ProgressStep:
+    return ProgressStep("cutting cells", num_done, 2, "neurons", details or {})
+
+
 def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each text replaces the one before, and nothing is left at the end."""
     monkeypatch.setenv("TERM", "xterm")
@@ -149,24 +155,53 @@ def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_DELAY", 0)
     monkeypatch.setattr(progress, "_PAUSE", 0)
     with ProgressLine() as line:
-        shown = neuron_progress(line)
-        shown(0, 0, 1)
-        shown(1, 0, 2)
+        line.show(neurons(0, {"regions": 1}))
+        line.show(neurons(1, {"layer": 1, "regions": 2}))
         print("interrupted", file=sys.stderr)
-        shown(2, 0, 3)
+        line.show(neurons(2, {"layer": 2, "regions": 3}))
     text = terminal.getvalue()
-    assert "neuron 0 (layer 0), 1 regions" in text
-    assert "neuron 2 (layer 2), 3 regions" in text
+    assert "cutting cells: 0 of 2 neurons, regions 1" in text
+    assert "cutting cells: 2 of 2 neurons, layer 2, regions 3" in text
     assert "interrupted\n" in _ESCAPE.sub("", text)
     assert text.endswith("\x1b[2K")
     assert sys.stderr is terminal
+
+
+def test_a_new_stage_is_shown_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of one stage that follow each other quickly are left out."""
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "_DELAY", 0)
+    monkeypatch.setattr(progress, "_PAUSE", 1000)
+    with ProgressLine() as line:
+        line.show(neurons(0))
+        line.show(neurons(1))
+        line.show(ProgressStep("writing a.png", 0, 1, "files"))
+    assert "0 of 2 neurons" in terminal.getvalue()
+    assert "1 of 2 neurons" not in terminal.getvalue()
+    assert "writing a.png: 0 of 1 files" in terminal.getvalue()
+
+
+def test_a_picture_in_space_shows_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing and writing take longer there than the complex."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    rng = Random(1)
+    rows = [[[rng.randint(-9, 9) for _ in range(3)] for _ in range(9)], list(range(-4, 5))]
+    save(from_arrays([(rows[0], rows[1]), ([[1] * 9], [0])]), "net.json")
+    status, shown = on_terminal("plot", "net.json", "-o", "a.png")
+    assert status == 0
+    assert re.search(r"drawing: \d+ of \d+ cells", shown)
+    assert "writing a.png: 0 of 1 files" in shown
+    assert Path("a.png").exists()
 
 
 def test_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     with ProgressLine() as line:
-        line.show("neuron 1")
+        line.show(neurons(1))
     assert terminal.getvalue() == ""
 
 
@@ -175,5 +210,5 @@ def test_pipes_see_no_progress(
 ) -> None:
     monkeypatch.setattr(progress, "_DELAY", 0)
     with ProgressLine() as line:
-        line.show("neuron 1")
+        line.show(neurons(1))
     assert capsys.readouterr() == ("", "")

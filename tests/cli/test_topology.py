@@ -13,6 +13,7 @@ import pytest
 
 from polyrelu.formats import save
 from polyrelu.network import from_arrays
+from polyrelu.support.progress import ProgressStep
 from tests.cli.commands import run, run_json
 
 #: ||x| + |y| - 2|, and x and y
@@ -148,8 +149,8 @@ def test_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixtur
 def test_ctrl_c(
     as_json: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def press(self: object, text: str) -> None:
-        if text.startswith("neuron 2 "):
+    def press(self: object, step: ProgressStep) -> None:
+        if step.num_done == 2:
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("polyrelu.support.progress.ProgressLine.show", press)

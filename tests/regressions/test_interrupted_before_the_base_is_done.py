@@ -12,6 +12,7 @@ import pytest
 
 from polyrelu.complex import canonical_complex
 from polyrelu.network import from_arrays
+from polyrelu.support.progress import ProgressStep
 
 
 @pytest.mark.parametrize(
@@ -22,15 +23,15 @@ def test_the_whole_base_is_listed(weight: list[list[int]], done: int) -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     pressed: list[int] = []
 
-    def interrupt(layer: int, neuron: int, count: int) -> None:
+    def interrupt(step: ProgressStep) -> None:
         if not pressed:
-            pressed.append(neuron)
+            pressed.append(step.num_done)
             signal.raise_signal(signal.SIGINT)
 
     cells = canonical_complex(
         from_arrays([(weight, [0, 1, 2]), ([[1, 1, 1]], [0])]), progress=interrupt
     )
     signal.signal(signal.SIGINT, before)
-    assert pressed == [0]
+    assert pressed == [1]
     assert len(cells.neurons) == done
     assert cells.complete == (done == 3)

@@ -12,14 +12,15 @@ from pathlib import Path
 from polyrelu.complex import canonical_complex
 from polyrelu.complex.export import save_complex
 from polyrelu.network import from_arrays
+from polyrelu.support.progress import ProgressStep
 
 
 def test_only_the_maps_are_missing(tmp_path: Path) -> None:
     # Tests in the background ignore Ctrl-C.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def interrupt(layer: int, neuron: int, count: int) -> None:
-        if (layer, neuron) == (1, 2):
+    def interrupt(step: ProgressStep) -> None:
+        if step.num_done == 3:
             signal.raise_signal(signal.SIGINT)
 
     network = from_arrays(

@@ -5,6 +5,7 @@ On a network with 128 neurons this took up to a minute.
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from polyrelu import from_arrays, identify
+from polyrelu.support.progress import ProgressStep
 
 #: A network that nothing refutes before the search, and that the search alone cannot prove.
 OPEN = from_arrays([
@@ -21,11 +23,16 @@ OPEN = from_arrays([
 ])  # fmt: skip
 
 
-@pytest.mark.parametrize(("goes_on", "expected"), [(False, 0), (True, 1)])
+@pytest.mark.parametrize(("presses", "expected"), [(True, 0), (False, 1)])
 def test_no_other_network_is_looked_for_after_an_interrupt(
-    goes_on: bool, expected: int, monkeypatch: pytest.MonkeyPatch
+    presses: bool, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    late = []
+    late, pressed = [], list[ProgressStep]()
+
+    def press(step: ProgressStep) -> None:
+        if presses and not pressed:
+            pressed.append(step)
+            signal.raise_signal(signal.SIGINT)
 
     def moves(network: Any, suspects: Any = None, **others: Any) -> Iterator[Any]:
         if suspects is not None:
@@ -33,6 +40,11 @@ def test_no_other_network_is_looked_for_after_an_interrupt(
         return iter(())
 
     monkeypatch.setattr(sys.modules["polyrelu.proofs.identify"], "one_sided_moves", moves)
-    found = identify(OPEN, among="transversal", time_limit=0.2, progress=lambda search: goes_on)
+    # Tests in the background ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        found = identify(OPEN, among="transversal", time_limit=0.2, progress=press)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert found.status == "undecided"
     assert len(late) == expected

@@ -37,7 +37,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import UNDECIDED, RationalMatrix, solve
 from polyrelu.network import Network, NeuronId
 from polyrelu.support.interrupts import deferred_interrupt
-from polyrelu.support.progress import Progress
+from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Floats, Indices, Words
 
 __all__ = ["Chunk", "SignWords", "Subdivision", "completed", "packed", "unpacked"]
@@ -522,15 +522,19 @@ def completed(
     """
     network = subdivision.network
     neurons: list[NeuronId] = []
+    num_neurons = sum(network.widths[1 : network.num_hidden_layers + 1])
+    has_regions = subdivision.lattice.dimension == subdivision.frame.dimension
+    kind = "regions" if has_regions else "edges"
     with deferred_interrupt() as interrupt:
         for layer, member in subdivision.steps():
             if layer:
                 neurons.append(NeuronId(layer, member))
-            if progress is not None:
-                progress(layer, member, subdivision.lattice.size(subdivision.lattice.dimension))
+            cells = {kind: subdivision.lattice.size(subdivision.lattice.dimension)}
+            details = {"layer": layer, **cells} if layer else cells
+            report(progress, "cutting cells", len(neurons), num_neurons, "neurons", details)
             if interrupt.requested and layer and len(neurons) >= subdivision.least_neurons:
                 break
-    return tuple(neurons), len(neurons) == sum(network.widths[1 : network.num_hidden_layers + 1])
+    return tuple(neurons), len(neurons) == num_neurons
 
 
 def _need_vertices(frame: Frame) -> None:

@@ -37,7 +37,7 @@ from polyrelu.proofs.membership import deep_membership
 __all__ = [
     "PART",
     "THEOREM",
-    "SearchProgress",
+    "BeforeWalk",
     "extend_to_regular",
     "obstruction",
     "prove",
@@ -49,8 +49,8 @@ __all__ = [
 #: The names of Theorem D and of Theorem D in part in certificates.
 THEOREM, PART = "deep", "deep-part"
 
-#: Called before each walk of a search; the search ends if it returns False.
-SearchProgress: TypeAlias = Callable[[DeepSearch], bool]
+#: Called before each walk with the search, which ends if the answer is False.
+BeforeWalk: TypeAlias = Callable[[DeepSearch], bool]
 
 
 def prove(
@@ -94,7 +94,7 @@ def run_search(
     seed: int = 0,
     time_limit: float | None = None,
     checkpoint: str | Path | None = None,
-    progress: SearchProgress | None = None,
+    before_walk: BeforeWalk | None = None,
     among: Competitors = "transversal",
 ) -> DeepSearch:
     """Search for ridges, unless an obstruction shows that the hypotheses fail.
@@ -108,8 +108,8 @@ def run_search(
     checkpoint
         A file from which the search goes on, if the file exists, and to which it is written in the
         end, whatever ends it.
-    progress
-        Called before each walk; the search ends if it returns False.
+    before_walk
+        Called before each walk with the search, which ends if the answer is False.
     among
         The class of competitors, which decides what ridges are good.
 
@@ -121,36 +121,42 @@ def run_search(
     if checkpoint is None:
         search = DeepSearch(network, seed, among)
         if obstruction(network) is None:
-            search.run(time_limit, progress=progress)
+            search.run(time_limit, may_walk=_asking(search, before_walk))
         return search
     search = load_search(network, checkpoint, seed, among)
     if obstruction(network) is None:
+        asking = _asking(search, _saving(checkpoint, before_walk))
         try:
-            search.run(time_limit, progress=_saving(checkpoint, progress))
+            search.run(time_limit, may_walk=asking)
         finally:
             save_search(search, checkpoint)
     return search
 
 
-def _saving(checkpoint: str | Path, progress: SearchProgress | None) -> SearchProgress:
-    """Return a progress function that also writes the file from time to time.
+def _asking(search: DeepSearch, before_walk: BeforeWalk | None) -> Callable[[], bool] | None:
+    """Return the function that calls `before_walk` with a search."""
+    return None if before_walk is None else lambda: before_walk(search)
+
+
+def _saving(checkpoint: str | Path, before_walk: BeforeWalk | None) -> BeforeWalk:
+    """Return a function for `before_walk` that also writes the file from time to time.
 
     A process may end without a chance to write it.
     """
     saved = time.monotonic()
 
-    def reporting(search: DeepSearch) -> bool:
+    def saving(search: DeepSearch) -> bool:
         nonlocal saved
         if time.monotonic() - saved > SETTINGS.checkpoint_seconds:
             save_search(search, checkpoint)
             saved = time.monotonic()
-        return progress is None or progress(search)
+        return before_walk is None or before_walk(search)
 
-    return reporting
+    return saving
 
 
 def extend_to_regular(
-    search: DeepSearch, time_limit: float | None, progress: SearchProgress | None = None
+    search: DeepSearch, time_limit: float | None, before_walk: BeforeWalk | None = None
 ) -> DeepSearch:
     """Continue a search that is enough for transversal competitors for regular ones.
 
@@ -160,9 +166,9 @@ def extend_to_regular(
         The search.
     time_limit
         Seconds for the additional walks.
-    progress
-        Called before each of them with the given search, the one in the checkpoint; they end if it
-        returns False.
+    before_walk
+        Called before each of them with the given search, the one in the checkpoint; they end if the
+        answer is False.
 
     Returns
     -------
@@ -172,8 +178,8 @@ def extend_to_regular(
     if search.deep_network.among == "regular" or not search.hypotheses.hold:
         return search
     regular = search.among_regular()
-    report = None if progress is None else lambda _: progress(search)
-    hypotheses = regular.run(time_limit, SETTINGS.regular_rounds, report)
+    may_walk = _asking(search, before_walk)
+    hypotheses = regular.run(time_limit, SETTINGS.regular_rounds, may_walk)
     return regular if hypotheses.hold else search
 
 

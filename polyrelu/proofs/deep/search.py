@@ -142,7 +142,7 @@ class DeepSearch:
         self,
         time_limit: float | None = None,
         rounds: int | None = None,
-        progress: Callable[[DeepSearch], bool] | None = None,
+        may_walk: Callable[[], bool] | None = None,
     ) -> DeepHypotheses:
         """Search until the hypotheses hold, the search is idle, or a limit is reached.
 
@@ -152,8 +152,8 @@ class DeepSearch:
             Seconds.
         rounds
             Maximum number of rounds; a round is some walks and an evaluation.
-        progress
-            Called before each walk; the search ends if it returns False.
+        may_walk
+            Asked before each walk; the search ends if the answer is False.
 
         Returns
         -------
@@ -164,7 +164,7 @@ class DeepSearch:
 
         def may_continue() -> bool:
             return (deadline is None or time.monotonic() < deadline) and (
-                progress is None or progress(self)
+                may_walk is None or may_walk()
             )
 
         rounds_made, hypotheses = 0, self.hypotheses

@@ -40,7 +40,14 @@ from polyrelu.errors import NetworkError
 from polyrelu.exact import Polyhedron
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
-from polyrelu.outcomes import Equivalent, NotEquivalent, SearchStatistics, Undecided, Witness
+from polyrelu.outcomes import (
+    Equivalent,
+    NextStep,
+    NotEquivalent,
+    SearchStatistics,
+    Undecided,
+    Witness,
+)
 from polyrelu.proofs.equivalence.ascent import ascent_points
 from polyrelu.proofs.equivalence.bottleneck_parts import hidden_parts
 from polyrelu.proofs.equivalence.bottleneck_points import difference_candidates, first_layer_rows
@@ -72,9 +79,10 @@ from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.budget import Budget, CertificateLimit, LimitReached
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import BIT_LIMIT, LINE_LIMIT
+from polyrelu.support.progress import Progress, report
 from polyrelu.version import __version__
 
-__all__ = ["equivalent"]
+__all__ = ["equivalent", "equivalent_within"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +116,6 @@ class EquivalenceSettings:
 SETTINGS = EquivalenceSettings()
 
 PairOutcome = Equivalent | NotEquivalent | Undecided
-Report = Callable[[SearchStatistics], None]
 
 
 def equivalent(
@@ -119,7 +126,7 @@ def equivalent(
     seed: int = 0,
     time_limit: float | None = None,
     memory_limit: int | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> PairOutcome:
     """Prove that two networks compute the same function on a domain, or find where they differ.
 
@@ -138,7 +145,8 @@ def equivalent(
     memory_limit
         Limit of the memory of the process in MiB; no limit by default.
     progress
-        Called with the statistics after each node of a split tree.
+        Called with a `polyrelu.support.ProgressStep` after each node of a split tree. The
+        number of nodes to come is unknown; "percent closed" says how much of the tree is done.
 
     Returns
     -------
@@ -176,11 +184,23 @@ def equivalent(
     seed = expect_integer(seed, "seed")
     expect_function(progress, "progress")
     question = _Question(first, second, as_domain(domain, first.num_inputs), seed, progress)
+    return _answer(question, time_limit, memory_limit)
+
+
+def equivalent_within(
+    first: Network, second: Network, domain: DomainLike, seed: int, max_nodes: int
+) -> PairOutcome:
+    """Answer as `equivalent` does, unless all attempts together need more than some nodes."""
+    polyhedron = as_domain(domain, first.num_inputs)
+    return _answer(_Question(first, second, polyhedron, seed, max_nodes=max_nodes), None, None)
+
+
+def _answer(question: _Question, time_limit: float | None, memory_limit: int | None) -> PairOutcome:
     with deferred_interrupt() as interrupt:
         try:
             return question.answer(Budget(time_limit, memory_limit, interrupt))
         except LimitReached as limit:
-            steps = after_limit(time_limit, memory_limit, first.num_inputs, question.is_whole_space)
+            steps = question.steps_after_limit(time_limit, memory_limit)
             return Undecided(str(limit), (), question.work("none"), next=steps)
 
 
@@ -193,16 +213,20 @@ class _Question:
         second: Network,
         domain: Polyhedron,
         seed: int,
-        progress: Report | None,
+        progress: Progress | None = None,
+        max_nodes: int | None = None,
     ) -> None:
         self._first, self._second, self._domain = first, second, domain
-        self._seed, self._report = seed, progress
+        self._seed, self._progress = seed, progress
+        self._max_nodes, self._num_nodes = max_nodes, 0
         self._statistics, self._programs, self._points = TreeStatistics(), 0, 0
 
-    @property
-    def is_whole_space(self) -> bool:
-        """Whether the question is about all inputs."""
-        return not self._domain.inequalities and not self._domain.equations
+    def steps_after_limit(
+        self, time_limit: float | None, memory_limit: int | None
+    ) -> tuple[NextStep, ...]:
+        """Return what to try after a limit was reached."""
+        is_whole_space = not self._domain.inequalities and not self._domain.equations
+        return after_limit(time_limit, memory_limit, self._first.num_inputs, is_whole_space)
 
     def work(self, route: str) -> SearchStatistics:
         """Return the work of the last attempt, with all attempts' linear programs and points."""
@@ -362,10 +386,18 @@ class _Question:
                 )
             if log.nodes > limit:
                 raise _TooManyNodes
-            if self._report is not None:
-                self._report(self.work("none"))
+            self._count_node()
 
         return record
+
+    def _count_node(self) -> None:
+        """Count a node of any attempt, and report it."""
+        self._num_nodes += 1
+        if self._max_nodes is not None and self._num_nodes > self._max_nodes:
+            raise LimitReached(f"a proof with {self._max_nodes} nodes was not found")
+        done = self._statistics
+        details = {"depth": done.depth, "percent closed": 100 * float(done.closed)}
+        report(self._progress, "proving equality", done.num_nodes, None, "nodes", details)
 
     def _by_prefix(self, budget: Budget, _: list[Point]) -> Equivalent | None:
         """Return a proof over the activations of common first layers as coordinates, or None.

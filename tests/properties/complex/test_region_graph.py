@@ -20,6 +20,7 @@ from polyrelu.complex import (
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
+from polyrelu.support.progress import ProgressStep
 from tests.generators.campaigns import case
 from tests.generators.quantised_networks import (
     DOMAINS,
@@ -197,8 +198,8 @@ def test_ctrl_c_keeps_the_regions_so_far() -> None:
     network = quantised_network("integers", Random(3))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def press(done: int, _: int) -> None:
-        if done == 3:
+    def press(step: ProgressStep) -> None:
+        if step.num_done == 3:
             signal.raise_signal(signal.SIGINT)
 
     try:

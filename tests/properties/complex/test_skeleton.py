@@ -16,6 +16,7 @@ from polyrelu.complex import PolyhedralComplex, Skeleton, canonical_complex, ske
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Block, Layer, Network, from_arrays
+from polyrelu.support.progress import ProgressStep
 from tests.generators.campaigns import case
 from tests.generators.quantised_networks import DOMAINS, KINDS, quantised_network, random_domain
 
@@ -191,8 +192,8 @@ def test_ctrl_c_keeps_the_neurons_so_far() -> None:
     network, box = gaussian(rng, 3, 5, 4, 1), Polyhedron.box([-1, -1, -1], [1, 1, 1])
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def press(layer: int, member: int, _: int) -> None:
-        if (layer, member) == (2, 1):
+    def press(step: ProgressStep) -> None:
+        if step.num_done == 7:
             signal.raise_signal(signal.SIGINT)
 
     try:

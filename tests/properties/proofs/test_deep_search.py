@@ -91,15 +91,15 @@ def test_what_holds_ends_the_search() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 7])
 def test_watching(count: int) -> None:
-    """The progress function is called before each walk, and False ends the search."""
+    """The function is asked before each walk, and False ends the search."""
     seen: list[int] = []
 
-    def progress(search: DeepSearch) -> bool:
+    def may_walk() -> bool:
         seen.append(search.walks)
         return len(seen) <= count
 
     search = DeepSearch(OPEN)
-    found = search.run(progress=progress)
+    found = search.run(may_walk=may_walk)
     assert search.walks == count
     assert seen == list(range(count + 1))
     assert found is search.hypotheses
@@ -108,13 +108,13 @@ def test_watching(count: int) -> None:
 def test_a_watcher_that_fails() -> None:
     search = DeepSearch(OPEN)
 
-    def fail(_: DeepSearch) -> bool:
+    def fail() -> bool:
         if search.walks == 20:
             raise KeyboardInterrupt
         return True
 
     with pytest.raises(KeyboardInterrupt):
-        search.run(progress=fail)
+        search.run(may_walk=fail)
     met = len(search.ridges)
     search.run(rounds=1)
     assert len(search.ridges) >= met > 0

@@ -15,7 +15,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.formats import load
 from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
-from polyrelu.support.progress import Progress
+from polyrelu.support.progress import Progress, ProgressStep
 from tests.generators.files import NETS as _NETS
 from tests.generators.quantised_networks import dimensions_by_signs
 
@@ -291,14 +291,13 @@ def truncated(net: Network, last: NeuronId) -> Network:
     )
 
 
-def interrupting(done: list[NeuronId], stop: int) -> Progress:
-    """Return a `progress` that collects neurons and presses Ctrl-C once, at a given number."""
+def interrupting(steps: list[ProgressStep], stop: int) -> Progress:
+    """Return a `progress` that collects steps and presses Ctrl-C once, after some neurons."""
     pressed: list[bool] = []
 
-    def progress(layer: int, neuron: int, regions: int) -> None:
-        if layer:
-            done.append(NeuronId(layer, neuron))
-        if len(done) == stop and not pressed:
+    def progress(step: ProgressStep) -> None:
+        steps.append(step)
+        if step.num_done == stop and not pressed:
             pressed.append(True)
             signal.raise_signal(signal.SIGINT)
 
@@ -313,14 +312,14 @@ def test_an_interrupted_complex_is_that_of_the_neurons_done(domain: Polyhedron |
     )
     before = signal.getsignal(signal.SIGINT)
     for stop in range(1, 8):
-        done: list[NeuronId] = []
-        cells = canonical_complex(net, domain, progress=interrupting(done, stop))
-        assert cells.neurons == tuple(done)
-        assert len(done) == max(
-            stop, 2 if domain is None else 1
-        )  # the base: the first two neurons, or two sides of the box
-        assert cells.complete == (len(done) == 7)
-        expected = canonical_complex(truncated(net, done[-1]), domain)
+        steps: list[ProgressStep] = []
+        cells = canonical_complex(net, domain, progress=interrupting(steps, stop))
+        # the base: the first two neurons, or two sides of the box
+        num_done = max(stop, 2 if domain is None else 1)
+        assert cells.neurons == tuple(net.neurons())[:num_done]
+        assert steps[-1].num_done == num_done
+        assert cells.complete == (num_done == 7)
+        expected = canonical_complex(truncated(net, cells.neurons[-1]), domain)
         assert dimensions_by_signs(cells) == dimensions_by_signs(expected)
         assert cells.locate([1, 1]) is not None
         if not cells.complete:
@@ -331,7 +330,7 @@ def test_an_interrupted_complex_is_that_of_the_neurons_done(domain: Polyhedron |
 
 @pytest.mark.usefixtures("_python_handler")
 def test_a_second_interrupt_is_not_held_back() -> None:
-    def progress(layer: int, neuron: int, regions: int) -> None:
+    def progress(step: ProgressStep) -> None:
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
@@ -342,22 +341,15 @@ def test_a_second_interrupt_is_not_held_back() -> None:
 
 
 def test_progress() -> None:
-    calls: list[tuple[int, int, int]] = []
+    steps: list[ProgressStep] = []
     net = network((LINES, [0, 0, -1]), ([[1, 1, 1]], [-1]))
-    cells = canonical_complex(
-        net, Polyhedron.box([-1, -1], [1, 1]), progress=lambda *call: calls.append(call)
-    )
-    assert [call[:2] for call in calls] == [
-        (0, 0),
-        (0, 1),
-        (0, 2),
-        (0, 3),
-        (1, 0),
-        (1, 1),
-        (1, 2),
-        (2, 0),
-    ]
-    assert calls[-1][2] == cells.num_regions
+    cells = canonical_complex(net, Polyhedron.box([-1, -1], [1, 1]), progress=steps.append)
+    assert {(step.stage, step.num_total, step.unit) for step in steps} == {
+        ("cutting cells", 4, "neurons")
+    }
+    assert [step.num_done for step in steps] == [0, 0, 0, 0, 1, 2, 3, 4]  # the box has four sides
+    assert [step.details.get("layer") for step in steps[4:]] == [1, 1, 1, 2]
+    assert steps[-1].details["regions"] == cells.num_regions
 
 
 # -- Errors ----------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ ROOMS = (
     "outcomes",
     "plot",
     "proofs",
+    "support",
     "symmetry",
     "topology",
     "walks",

@@ -24,6 +24,7 @@ from polyrelu.exact import Polyhedron
 from polyrelu.formats import save
 from polyrelu.network import Network, from_arrays
 from polyrelu.plot import mesh_of, picture, save_figure, save_mesh, surface
+from polyrelu.support.progress import ProgressStep
 from polyrelu.topology import homology, level_set
 from tests.cli.commands import run, run_json
 from tests.generators.campaigns import case, few_and_all
@@ -232,10 +233,23 @@ def test_a_picture_of_the_kind_that_fits() -> None:
     assert picture(SMALL).what == "complex"
 
 
-def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    done: list[tuple[int, int, int]] = []
-    picture(SMALL, what="boundary", progress=lambda *step: done.append(step))
-    assert [step[0] for step in done if step[0]] == [1, 1, 2, 3]
+def test_progress() -> None:
+    """The cuts by the neurons come first, then the cells that are drawn."""
+    steps: list[ProgressStep] = []
+    picture(SMALL, what="boundary", progress=steps.append)
+    cuts = [step for step in steps if step.stage == "cutting cells"]
+    assert [step.details["layer"] for step in cuts if step.num_done] == [1, 1, 2, 3]
+    drawn = steps[len(cuts) :]
+    assert {(step.stage, step.unit) for step in drawn} == {("drawing", "cells")}
+    assert drawn[-1].num_done == drawn[-1].num_total
+
+
+@pytest.mark.parametrize("what", ["layers", "zeros", "weights"])
+def test_progress_in_space(what: str) -> None:
+    """Drawing takes longer than the complex there."""
+    steps: list[ProgressStep] = []
+    picture(OCTAHEDRON, what=what, progress=steps.append)
+    assert sum(step.stage == "drawing" for step in steps) > 10
 
 
 # --- Meshes ---------------------------------------------------------------------------------------
@@ -534,8 +548,8 @@ def test_ctrl_c(
     """After Ctrl-C nothing is drawn, because half a complex would give another picture."""
     shown: list[str] = []
 
-    def press(self: object, text: str) -> None:
-        shown.append(text)
+    def press(self: object, step: ProgressStep) -> None:
+        shown.append(step.stage)
         if len(shown) == 2:
             signal.raise_signal(signal.SIGINT)
 

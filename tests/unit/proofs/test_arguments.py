@@ -31,7 +31,7 @@ from tests.generators.wrong_arguments import WRONG, calls_with, outcome
 PAIRS: list[Any] = [([[1], [-1]], [0, 0]), ([[1, 1]], [0])]
 NET = from_arrays(PAIRS)
 CELLS = canonical_complex(NET)
-LIMITS = {"time_limit": 60.0, "memory_limit": 1 << 20, "progress": lambda work: None}
+LIMITS = {"time_limit": 60.0, "memory_limit": 1 << 20, "progress": lambda step: None}
 PROVED: Any = identify(NET)
 ONE = (Fraction(1),)
 
@@ -45,7 +45,7 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
             "seed": 0,
             "time_limit": 60,
             "checkpoint": None,
-            "progress": lambda search: True,
+            "progress": lambda step: None,
         },
     ),
     "equivalent": (equivalent, (NET, NET, "box:-3,3"), {"seed": 0, **LIMITS}),

@@ -139,7 +139,7 @@ def test_what_was_found_is_kept_whatever_ends_the_search(tmp_path: Path) -> None
         return True
 
     with pytest.raises(KeyboardInterrupt):
-        deep.run_search(OPEN, checkpoint=tmp_path / "kept", progress=fail)
+        deep.run_search(OPEN, checkpoint=tmp_path / "kept", before_walk=fail)
     found = load_search(OPEN, tmp_path / "kept", 0)
     assert found.walks == 30
     assert found.ridges

@@ -49,11 +49,11 @@ def enough() -> DeepSearch:
 def test_a_few_more_walks_are_enough_for_regular_competitors(enough: DeepSearch) -> None:
     before, asked = enough.walks, list[DeepSearch]()
 
-    def progress(search: DeepSearch) -> bool:
+    def before_walk(search: DeepSearch) -> bool:
         asked.append(search)
         return True
 
-    found = deep.extend_to_regular(enough, None, progress)
+    found = deep.extend_to_regular(enough, None, before_walk)
     assert found.deep_network.among == "regular"
     assert found.hypotheses.hold
     assert found.walks > before == enough.walks

@@ -23,6 +23,7 @@ from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.outcomes import Equivalent, NotEquivalent
 from polyrelu.proofs.equivalence import prover
+from polyrelu.support.progress import ProgressStep
 from polyrelu.symmetry import permute, rescale
 from tests.generators.campaigns import few_and_all
 from tests.generators.equivalent_pairs import hinges
@@ -293,8 +294,8 @@ def test_interrupt() -> None:
     """Ctrl-C during the search: undecided, with what was reached."""
     calls: list[int] = []
 
-    def progress(statistics: Any) -> None:
-        calls.append(statistics.num_nodes)
+    def progress(step: ProgressStep) -> None:
+        calls.append(step.num_done)
         if len(calls) == 3:
             os.kill(os.getpid(), signal.SIGINT)
 

@@ -17,6 +17,7 @@ from polyrelu.exact import Polyhedron, parse_rational
 from polyrelu.network import Network, from_arrays, from_document
 from polyrelu.outcomes import RegionsListed, Undecided
 from polyrelu.proofs import certify_regions
+from polyrelu.support.progress import ProgressStep
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.quantised_networks import (
     DOMAINS,
@@ -344,8 +345,9 @@ def test_the_same_bytes_every_time() -> None:
 
 
 def test_progress_and_text() -> None:
-    seen: list[int] = []
-    listed = certify_regions(TRIANGLE, progress=lambda work: seen.append(work.num_nodes))
-    assert seen == list(range(1, 14))
+    steps: list[ProgressStep] = []
+    listed = certify_regions(TRIANGLE, progress=steps.append)
+    assert [step.details["nodes"] for step in steps] == list(range(1, 14))
+    assert (steps[-1].num_done, steps[-1].num_total, steps[-1].unit) == (7, 7, "regions")
     assert "exactly 7 regions" in str(listed)
     assert "13 nodes, 7 leaves" in str(listed)

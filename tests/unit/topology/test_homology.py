@@ -15,6 +15,7 @@ from polyrelu.complex import PolyhedralComplex, Subcomplex, canonical_complex, p
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_arrays
+from polyrelu.support.progress import ProgressStep
 from polyrelu.topology import (
     Homology,
     UnfinishedError,
@@ -605,8 +606,8 @@ def test_no_neurons_for_directions_that_the_equations_of_the_domain_see() -> Non
 def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     import signal
 
-    def press(layer: int, neuron: int, _: int) -> None:
-        if (layer, neuron) == (1, 2):
+    def press(step: ProgressStep) -> None:
+        if step.num_done == 3:
             signal.raise_signal(signal.SIGINT)
 
     before = signal.signal(

@@ -15,6 +15,7 @@ from polyrelu.complex import Subcomplex
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
+from polyrelu.support.progress import ProgressStep
 from polyrelu.topology import (
     PersistenceInterval,
     UnfinishedError,
@@ -109,8 +110,8 @@ def test_interrupted() -> None:
     pytest.importorskip("gudhi")
     import signal
 
-    def press(layer: int, neuron: int, _: int) -> None:
-        if (layer, neuron) == (1, 2):
+    def press(step: ProgressStep) -> None:
+        if step.num_done == 3:
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(UnfinishedError, match="incomplete"):

@@ -1,0 +1,208 @@
+"""One progress protocol: every function with a parameter `progress` calls it with the same type."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import itertools
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polyrelu
+from polyrelu.complex import canonical_complex, region_graph, save_complex, save_regions, skeleton
+from polyrelu.errors import ArgumentError
+from polyrelu.network import from_arrays
+from polyrelu.plot import picture, surface
+from polyrelu.proofs import certify_regions, equivalent, identify
+from polyrelu.support import ProgressStep
+from polyrelu.topology import (
+    decision_boundary,
+    decision_region,
+    level_set,
+    sublevel_persistence,
+    sublevel_set,
+    superlevel_persistence,
+    superlevel_set,
+)
+
+#: A small network in the plane; with a second output; and one that needs a search for ridges.
+NET = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -2, 1]], [-1]), ([[3]], [1])])
+PAIR = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -2, 1], [2, 1, -1]], [-1, 0])])
+RIDGES = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
+#: Two networks with one function where x ≥ 0.
+HAT = from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])])
+OTHER = from_arrays([([[-2], [2], [1], [3]], [0, -2, -2, 0]), ([["1/2", -1, 1, "1/3"]], [0])])
+SQUARE = "box:-2,2"
+CELLS, REGIONS = canonical_complex(NET, SQUARE), region_graph(NET, SQUARE)
+
+#: For each public function with a parameter `progress`, a call of it.
+CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
+    canonical_complex: lambda progress, folder: (
+        canonical_complex(NET, SQUARE, progress=progress).f_vector
+    ),
+    skeleton: lambda progress, folder: skeleton(NET, SQUARE, progress=progress).f_vector,
+    region_graph: lambda progress, folder: region_graph(NET, SQUARE, progress=progress).num_regions,
+    save_complex: lambda progress, folder: _saved(save_complex, CELLS, folder, progress),
+    save_regions: lambda progress, folder: _saved(save_regions, REGIONS, folder, progress),
+    certify_regions: lambda progress, folder: certify_regions(
+        CELLS, progress=progress
+    ).certificate.to_bytes(),  # type: ignore[union-attr]
+    equivalent: lambda progress, folder: equivalent(HAT, OTHER, "orthant", progress=progress),
+    identify: lambda progress, folder: identify(
+        RIDGES, among="transversal", time_limit=60, progress=progress
+    ),
+    level_set: lambda progress, folder: level_set(NET, 1, SQUARE, progress=progress).f_vector,
+    sublevel_set: lambda progress, folder: sublevel_set(NET, 1, SQUARE, progress=progress).f_vector,
+    superlevel_set: lambda progress, folder: (
+        superlevel_set(NET, 1, SQUARE, progress=progress).f_vector
+    ),
+    decision_boundary: lambda progress, folder: (
+        decision_boundary(PAIR, SQUARE, progress=progress).f_vector
+    ),
+    decision_region: lambda progress, folder: (
+        decision_region(PAIR, 0, SQUARE, progress=progress).f_vector
+    ),
+    sublevel_persistence: lambda progress, folder: sublevel_persistence(
+        NET, SQUARE, progress=progress
+    ),
+    superlevel_persistence: lambda progress, folder: superlevel_persistence(
+        NET, SQUARE, progress=progress
+    ),
+    picture: lambda progress, folder: picture(NET, SQUARE, progress=progress).counts,
+    surface: lambda progress, folder: (
+        surface(NET, SQUARE, what="zeros", progress=progress).f_vector
+    ),
+}
+NEEDED = {
+    sublevel_persistence: "gudhi",
+    superlevel_persistence: "gudhi",
+    picture: "matplotlib",
+}
+
+
+def _saved(save: Callable[..., None], cells: object, folder: Path, progress: object) -> bytes:
+    """The bytes of a CSV file."""
+    save(cells, folder / "cells.csv", progress=progress)
+    return (folder / "cells.csv").read_bytes()
+
+
+def public_functions() -> set[Callable[..., Any]]:
+    """All functions with a parameter `progress` in the `__all__` of a public subpackage."""
+    rooms = [module.name for module in pkgutil.iter_modules(polyrelu.__path__) if module.ispkg]
+    found: set[Callable[..., Any]] = set()
+    for room in rooms:
+        module = importlib.import_module(f"polyrelu.{room}")
+        for name in getattr(module, "__all__", ()):
+            member = getattr(module, name)
+            for function in [member, *_methods(member)]:
+                if inspect.isroutine(function) and _takes_progress(function):
+                    found.add(function)
+    return found
+
+
+def _methods(member: object) -> list[Any]:
+    return list(vars(member).values()) if inspect.isclass(member) else []
+
+
+def _takes_progress(function: Any) -> bool:
+    try:
+        return "progress" in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # written in C
+        return False
+
+
+def test_every_function_is_tested() -> None:
+    assert public_functions() == set(CALLS)
+
+
+@pytest.mark.parametrize("function", CALLS, ids=lambda function: function.__name__)
+def test_the_protocol(function: Callable[..., Any], tmp_path: Path) -> None:
+    """Steps have the one type, count upwards in each stage, and change no result."""
+    if function in NEEDED:
+        pytest.importorskip(NEEDED[function])
+    steps: list[ProgressStep] = []
+    with_steps, without = CALLS[function](steps.append, tmp_path), CALLS[function](None, tmp_path)
+    assert _shown(with_steps) == _shown(without)
+    assert steps
+    for step in steps:
+        assert type(step) is ProgressStep
+        assert type(step.stage) is type(step.unit) is str
+        assert step.stage
+        assert step.num_total is None or 0 <= step.num_done <= step.num_total
+        assert all(type(value) in (int, float) for value in step.details.values())
+        assert str(step).startswith(f"{step.stage}: {step.num_done} ")
+    for one, other in itertools.pairwise(steps):
+        # several things can be drawn, one after the other
+        assert one.num_done <= other.num_done or one.num_done == one.num_total
+    annotation = inspect.signature(function).parameters["progress"].annotation
+    assert annotation == "Progress | None"
+
+
+def _shown(answer: object) -> object:
+    """What has to be equal in two runs."""
+    certificate = getattr(answer, "certificate", None)
+    return answer if certificate is None else str(certificate.claim) + str(answer)
+
+
+@pytest.mark.parametrize("function", CALLS, ids=lambda function: function.__name__)
+def test_exceptions_of_the_callback_reach_the_caller(
+    function: Callable[..., Any], tmp_path: Path
+) -> None:
+    if function in NEEDED:
+        pytest.importorskip(NEEDED[function])
+
+    def stop(step: ProgressStep) -> None:
+        raise KeyboardInterrupt(step.stage)
+
+    with pytest.raises(KeyboardInterrupt):
+        CALLS[function](stop, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("function", CALLS, ids=lambda function: function.__name__)
+def test_what_is_no_function(function: Callable[..., Any], tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="progress: expected a function or None, got int 3"):
+        CALLS[function](3, tmp_path)
+
+
+def test_a_step() -> None:
+    step = ProgressStep("walking", 3, None, "walks", {"ridges": 2, "percent closed": 12.345})
+    assert str(step) == "walking: 3 walks, ridges 2, percent closed 12.3"
+    assert hash(step) == hash(dataclasses.replace(step, details={}))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        step.num_done = 4  # type: ignore[misc]
+
+
+def test_a_checkpoint_is_written_when_the_callback_ends_the_search(tmp_path: Path) -> None:
+    def stop(step: ProgressStep) -> None:
+        if step.num_done == 2:
+            raise KeyboardInterrupt
+
+    checkpoint = tmp_path / "search"
+    with pytest.raises(KeyboardInterrupt):
+        identify(RIDGES, among="transversal", checkpoint=checkpoint, progress=stop)
+    assert checkpoint.exists()
+
+
+def test_rich_draws_the_steps() -> None:
+    """The example of the docstring, with a console that nobody sees."""
+    import io
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(file=io.StringIO())) as display:
+        task = display.add_task("")
+
+        def show(step: ProgressStep) -> None:
+            total, done = step.num_total, step.num_done
+            display.update(task, description=str(step), total=total, completed=done)
+
+        canonical_complex(NET, SQUARE, progress=show)
+        assert display.tasks[0].finished
+        assert display.tasks[0].description.startswith("cutting cells: 4 of 4 neurons, layer 2")
