@@ -48,8 +48,8 @@ class WalkStatistics:
     num_exact_steps
         Number of these searches that needed exact arithmetic.
     num_fully_exact_steps
-        Number of the searches in `num_exact_steps` that compared the zeros of all neurons. The searches
-        in unbounded cells are among them.
+        Number of the searches in `num_exact_steps` that compared the zeros of all neurons. The
+        searches in unbounded cells are among them.
     num_exact_continuations
         Number of ends of cells beyond which the signs were computed exactly. Beyond the other ends
         exactly one neuron has another sign than on the cell.

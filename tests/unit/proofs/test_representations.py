@@ -84,7 +84,8 @@ def test_a_witness() -> None:
 
 def test_statistics() -> None:
     assert repr(ProofStatistics(3, 2, 1)) == (
-        "ProofStatistics(num_nodes=3, num_leaves=2, depth=1, num_signs=0, num_programs=0, closed=0.0)"
+        "ProofStatistics(num_nodes=3, num_leaves=2, depth=1, num_signs=0, num_programs=0, "
+        "closed=0.0)"
     )
     assert str(SearchStatistics(route="points", num_points=3)) == (
         "route points: 0 nodes, 0 leaves, depth 0, 0 signs, 0 linear programs, 3 points"
