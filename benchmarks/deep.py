@@ -10,12 +10,12 @@
 For the first two parts `deep_truth` gives the exact local fiber, and the hypotheses that hold at
 all ridges together. Where the fiber is more than a point, the hypotheses must not hold, and no
 certificate exists; with very many ridges, only the search must not find one. `identify` may refute
-such a network among all parameters. A network that is locally rigid gets a search of `--time-limit`
+such a network among all parameters. A network that is locally rigid gets a search of `--budget`
 seconds and, if it stays undecided, `--longer` seconds more. A network that is still undecided then
 counts for the *search* if all ridges would be enough, and for the *theorem* if they would not.
 
 Parts that are not run keep their last results in results/deep.json. All seconds are CPU seconds of
-one thread, limits included except `--time-limit`, which `identify` takes by the clock.
+one thread. The same seeds and budgets give the same answers.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--networks", type=int, default=2000, help="of the first part")
     parser.add_argument("--bottleneck", type=int, default=400, help="networks of the second part")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--time-limit", type=float, default=1.0)
+    parser.add_argument("--budget", type=float, default=1000)
     parser.add_argument("--longer", type=float, default=10.0)
     parser.add_argument("--growth-limit", type=float, default=15.0)
     parser.add_argument("--file-limit", type=float, default=60.0)
@@ -173,7 +173,7 @@ def campaign(
     )
     for number in range(count):
         kind, network = make(rng)
-        case = decide(kind, network, options.time_limit, options.longer)
+        case = decide(kind, network, options.budget, options.longer)
         case.number = number
         cases.append(case)
         if case.is_contradiction or (case.rigid and case.why):
@@ -181,7 +181,7 @@ def campaign(
     depths = sorted({case.depth for case in cases})
     return {
         "seed": options.seed,
-        "seconds for each": options.time_limit,
+        "budget for each": options.budget,
         "and where it is locally rigid": options.longer,
         "all": _summary(cases),
         **{depth: _summary([case for case in cases if case.depth == depth]) for depth in depths},
@@ -208,7 +208,7 @@ def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "search"
             outcome: Any = polyrelu.identify(
-                network, among="transversal", time_limit=limit, checkpoint=file
+                network, among="transversal", budget=limit, checkpoint=file
             )
             search = load_search(network, file, 0) if file.exists() else None
         case.verdict, case.seconds = outcome.status, time.process_time() - started
@@ -228,7 +228,7 @@ def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
 
 def _refuted(network: Network) -> str:
     """Return the verdict where Theorem D is not tried."""
-    outcome = polyrelu.identify(network, time_limit=0)
+    outcome = polyrelu.identify(network, budget=0)
     if isinstance(outcome, NotIdentifiable):
         return f"refuted among {outcome.certificate.claim.among}"
     return "proved among generic" if isinstance(outcome, Proved) else "undecided"

@@ -87,7 +87,7 @@ def files(folder: Path, names: Iterable[str], limit: float) -> dict[str, Any]:
         except (OSError, PolyreluError) as error:
             print(name, "is left out:", str(error)[:100])
             continue
-        refuted, seconds = _timed(partial(polyrelu.identify, network, time_limit=0))
+        refuted, seconds = _timed(partial(polyrelu.identify, network, budget=0))
         entry: dict[str, Any] = {
             "widths": "-".join(map(str, network.widths)),
             "seconds at most": limit,

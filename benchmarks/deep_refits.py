@@ -58,7 +58,7 @@ def main() -> None:
         widths = _WIDTHS[int(rng.integers(len(_WIDTHS)))]
         vector = draw(widths, rng)
         search = deep.extend_to_regular(
-            deep.run_search(network_of(vector, widths), time_limit=3), 3
+            deep.run_search(network_of(vector, widths), budget=3000), 3000
         )
         counts["networks"] += 1
         if search.hypotheses.hold:

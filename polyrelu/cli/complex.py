@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.options import add_command, add_network, add_reading, read_network
+from polyrelu.cli.options import (
+    add_command,
+    add_limits,
+    add_network,
+    add_reading,
+    read_network,
+)
 from polyrelu.cli.output import (
     check_output,
     entry_lines,
@@ -66,6 +72,10 @@ def add_complex(subparsers: Any) -> None:
         "memory, for domains of many dimensions (-o without .json)",
     )
     _add_derived(parser)
+    add_limits(
+        parser,
+        "work of the proof for --certificate, in units of about a millisecond (default: no limit)",
+    )
     add_reading(parser)
 
 
@@ -209,7 +219,7 @@ def _add_results(
 def _missing_results(options: argparse.Namespace, interrupt: Interrupt) -> str:
     """Return in words what Ctrl-C before the last cut was done leaves out of a whole complex."""
     names = _wanted(options) if interrupt.requested else []
-    return f"interrupted: {', '.join(names)} may be missing" if names else ""
+    return f"{_reason(options)}: {', '.join(names)} may be missing" if names else ""
 
 
 def _missing_after_interrupt(
@@ -224,7 +234,7 @@ def _missing_after_interrupt(
         reason = f"{', '.join(names)} may be missing"
     else:
         reason = "the weights are missing"
-    return f"{missing}; {reason}" if missing else f"interrupted: {reason}"
+    return f"{missing}; {reason}" if missing else f"{_reason(options)}: {reason}"
 
 
 def _wanted(options: argparse.Namespace) -> list[str]:
@@ -245,7 +255,12 @@ def _missing_cells(options: argparse.Namespace, cells: PolyhedralComplex | Regio
         if options.regions_only
         else "this is the complex of the neurons done so far"
     )
-    return f"interrupted: {what}"
+    return f"{_reason(options)}: {what}"
+
+
+def _reason(options: argparse.Namespace) -> str:
+    """Return in words why a computation ended early."""
+    return options.watch.reason or "interrupted"
 
 
 def _write_certificate(
@@ -258,6 +273,7 @@ def _write_certificate(
     with ProgressLine() as line:
         outcome = certify_regions(
             cells,
+            budget=options.limits,
             progress=line.show,
         )
     if isinstance(outcome, Undecided):

@@ -6,7 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.options import NETWORK_HELP, UsageError, add_command, add_reading, read_network
+from polyrelu.cli.options import (
+    NETWORK_HELP,
+    add_command,
+    add_limits,
+    add_reading,
+    read_network,
+)
 from polyrelu.cli.output import (
     EXIT,
     check_output,
@@ -28,7 +34,7 @@ __all__ = ["add_equivalent"]
 #: Maximum number of outputs in floats that are printed for people.
 _MAX_VALUES = 12
 #: Options that go on where a next step is the same command.
-_CONTINUED = ("domain", "seed", "time_limit", "memory_limit", "output")
+_CONTINUED = ("domain", "seed", "budget", "time_limit", "memory_limit", "output")
 
 
 def add_equivalent(subparsers: Any) -> None:
@@ -62,14 +68,9 @@ def add_equivalent(subparsers: Any) -> None:
         default=0,
         help="seed of the points tried; the same seed gives the same certificate",
     )
-    parser.add_argument(
-        "--time-limit", type=float, metavar="SECONDS", help="answer undecided after so long"
-    )
-    parser.add_argument(
-        "--memory-limit",
-        type=int,
-        metavar="MIB",
-        help="answer undecided when the process takes so much memory",
+    add_limits(
+        parser,
+        "work of the comparison, in units of about a millisecond (default: no limit)",
     )
     add_reading(parser)
 
@@ -89,8 +90,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             pair[1].network,
             domain,
             seed=options.seed,
-            time_limit=options.time_limit,
-            memory_limit=options.memory_limit,
+            budget=options.limits,
             progress=line.show,
         )
     outcome = with_commands(outcome, options, [options.network, options.other], _CONTINUED)
@@ -116,13 +116,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
 
 
 def _check_options(options: argparse.Namespace) -> None:
-    """Raise an error for limits that are negative, and a file that cannot be written."""
-    for limit, name in (
-        (options.time_limit, "--time-limit"),
-        (options.memory_limit, "--memory-limit"),
-    ):
-        if limit is not None and not limit >= 0:
-            raise UsageError(f"{name} {limit}: must be 0 or more")
+    """Raise an error for a file that cannot be written."""
     if options.output is not None:
         inputs = [options.network, options.other, options.domain.removeprefix("slice:")]
         check_output("-o", options.output, inputs)

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["add_fiber"]
 
 _REPORT_FORMATS = (".txt", ".json", ".tex")
-#: Time limit in seconds for the proof that a member computes the same function.
-_PROOF_SECONDS = 60.0
+#: Units of work for the proof that a member computes the same function: about a minute.
+_PROOF_BUDGET = 60_000
 #: Maximum number of members of the option --sample.
 _MAX_MEMBERS = 10_000
 #: Maximum width of layers up to which it is decided whether a member is related to the network. In
@@ -197,7 +197,7 @@ def _prove_and_write(
             line.show(replace(step, stage=f"member {number}: {step.stage}"))
 
         show(ProgressStep("proving equality", 0, None, "nodes"))
-        outcome = equivalent(network, other, domain, time_limit=_PROOF_SECONDS, progress=show)
+        outcome = equivalent(network, other, domain, budget=options.limits, progress=show)
     if isinstance(outcome, NotEquivalent):
         raise PolyreluError(
             f"a bug in polyrelu, please report it: member {number} of component {component} differs"

@@ -7,7 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.options import UsageError, add_command, add_network, add_reading, read_network
+from polyrelu.cli.options import (
+    add_command,
+    add_limits,
+    add_network,
+    add_reading,
+    read_network,
+)
 from polyrelu.cli.output import (
     EXIT,
     check_output,
@@ -30,7 +36,16 @@ if TYPE_CHECKING:
 __all__ = ["add_identify"]
 
 #: Options that go on where a next step is the same command.
-_CONTINUED = ("among", "seed", "time_limit", "checkpoint", "output", "other")
+_CONTINUED = (
+    "among",
+    "seed",
+    "budget",
+    "time_limit",
+    "memory_limit",
+    "checkpoint",
+    "output",
+    "other",
+)
 
 
 def add_identify(subparsers: Any) -> None:
@@ -77,12 +92,10 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="seed of the search; the same seed gives the same certificate",
     )
-    parser.add_argument(
-        "--time-limit",
-        type=float,
-        metavar="SECONDS",
-        help="for the search of ridges, which is for two or more hidden layers (default 60); 0: no "
-        "search",
+    add_limits(
+        parser,
+        "work of the search for ridges, which is for two or more hidden layers, in units of about "
+        "a millisecond (default 60000; inf: until it meets nothing new; 0: no search)",
     )
     parser.add_argument(
         "--checkpoint",
@@ -93,18 +106,17 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.cli.next_steps import next_texts, with_commands
-    from polyrelu.proofs.identify import TIME_LIMIT
+    from polyrelu.proofs.identify import BUDGET
 
     _check_files(options)
-    limit = TIME_LIMIT if options.time_limit is None else options.time_limit
-    if not limit >= 0:
-        raise UsageError(f"--time-limit {limit}: must be 0 or more")
+    if options.budget is None:
+        options.limits.work = BUDGET
     if options.domain != "R^n":
         raise DomainError(
             f"--domain {options.domain}: identify proves on R^n only; leave the option out"
         )
     imported = read_network(options, options.network)
-    outcome, last_step = _search(options, imported.network, limit)
+    outcome, last_step = _search(options, imported.network)
     outcome = with_commands(_named(outcome, imported), options, [options.network], _CONTINUED)
     written = _write_files(options, outcome, imported.provenance)
     if options.json:
@@ -138,9 +150,7 @@ def _named(outcome: Outcome, imported: Imported) -> Outcome:
     )
 
 
-def _search(
-    options: argparse.Namespace, network: Network, limit: float
-) -> tuple[Outcome, ProgressStep | None]:
+def _search(options: argparse.Namespace, network: Network) -> tuple[Outcome, ProgressStep | None]:
     """Return the outcome, and the last step of the search of ridges if there was one."""
     from polyrelu.proofs import identify
 
@@ -162,7 +172,7 @@ def _search(
             network,
             among=options.among,
             seed=options.seed,
-            time_limit=limit,
+            budget=options.limits,
             checkpoint=options.checkpoint,
             progress=progress,
         )

@@ -4,7 +4,8 @@ A command parses its options, calls one public function and prints. Nothing math
 before a command needs it, so that help and errors come at once.
 
 Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted,
-1 rejected, 2 unreadable; `info`, `show` and `examples` 0 or 2. With `--json` exactly one object
+1 rejected, 2 unreadable; `info`, `show` and `examples` 0 or 2. Errors that nobody foresaw are 2 as
+well, and 3 if the memory of a search ran out. With `--json` exactly one object
 goes to stdout, errors included; every error is also one line on stderr. Without arguments the
 program prints its help.
 """
@@ -18,7 +19,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from polyrelu.cli.check import add_check
@@ -29,6 +30,7 @@ from polyrelu.cli.examples import add_examples
 from polyrelu.cli.fiber import add_fiber
 from polyrelu.cli.identify import add_identify
 from polyrelu.cli.info import add_info
+from polyrelu.cli.options import watch_limits
 from polyrelu.cli.output import EXIT, EXIT_STATUS, show
 from polyrelu.cli.parser import Parser
 from polyrelu.cli.plot import add_plot
@@ -37,15 +39,24 @@ from polyrelu.cli.show import add_show
 from polyrelu.cli.simplify import add_simplify
 from polyrelu.cli.topology import add_topology
 from polyrelu.errors import PolyreluError
+from polyrelu.support.interrupts import Watch, quit_with
 from polyrelu.version import __version__
 
 __all__ = ["entry", "main"]
 
 _INTERRUPTED = "interrupted; nothing was written"
+_NO_MEMORY = (
+    "the memory ran out; nothing was written; a smaller network, domain or --budget takes less"
+)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status."""
+def main(
+    arguments: Sequence[str] | None = None, quit_process: Callable[[bool], object] | None = None
+) -> int:
+    """Run the command line and return its exit status.
+
+    `quit_process` ends the process at a second Ctrl-C; its argument says whether --json was given.
+    """
     if sys.stderr is None:  # the caller has closed it
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the process ends
     if sys.stdout is None:
@@ -57,26 +68,77 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = argparse.Namespace(command=None, json="--json" in given)
-    started = time.perf_counter()
     sys.set_int_max_str_digits(0)  # the file formats have their own limit
+    with Watch(quit_process and (lambda: quit_process(options.json))) as watch:
+        options.watch = watch
+        try:
+            status = _status(given, options)
+            sys.stdout.flush()
+            return status
+        except OSError as error:  # the reader of our output has left, or the disk is full
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if not isinstance(error, BrokenPipeError):
+                print(f"polyrelu: cannot print: {error.strerror or error}", file=sys.stderr)
+            return 2
+
+
+def _status(given: list[str], options: argparse.Namespace) -> int:
+    """Run a command and return its exit status; all errors but those of printing are reported."""
+    started = time.perf_counter()
     try:
         if not given:
             _parser().print_help()
             return 0
         _parser().parse_args(given, options)
-        status = int(options.run(options, started))
+        watch_limits(options)
+        return int(options.run(options, started))
+    except SystemExit:  # --help and --version
         sys.stdout.flush()
-        return status
+        raise
     except PolyreluError as error:
         options.json |= "--json" in given  # before a command, where it does not belong
         return _report_error(options, str(error))
     except KeyboardInterrupt:
-        return _report_error(options, _INTERRUPTED, exit_status=EXIT["undecided"])
-    except OSError as error:  # the reader of our output has left, or the disk is full
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):
-            print(f"polyrelu: cannot print: {error.strerror or error}", file=sys.stderr)
-        return 2
+        options.watch.finish()
+        return _report_error(options, _why_interrupted(options), exit_status=EXIT["undecided"])
+    except MemoryError:
+        status = EXIT["undecided"] if hasattr(options, "limits") else 2
+        return _report_error(options, _NO_MEMORY, exit_status=status)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return _report_error(options, _unexpected(error, given))
+    except Exception as error:
+        return _report_error(options, _unexpected(error, given))
+
+
+def _why_interrupted(options: argparse.Namespace) -> str:
+    """Return in words which limit ended a command, or that Ctrl-C did."""
+    reason: str | None = options.watch.reason
+    if reason is None:
+        return _INTERRUPTED
+    remedy = "" if getattr(options, "time_limit", None) is None else "; allow more --time-limit"
+    return f"{reason}; nothing was written{remedy}"
+
+
+def _unexpected(error: Exception, given: Sequence[str]) -> str:
+    """Return an error that nobody foresaw in one line; with --debug, print the traceback before."""
+    if "--debug" in given:
+        import traceback
+
+        traceback.print_exc()
+        hint = ""
+    else:
+        hint = ", with what the same command prints under --debug"
+    text = " ".join(str(error).split())[:300]
+    return f"unexpected {type(error).__name__}: {text}; please report it{hint}"
+
+
+def quit_at_once(is_json: bool) -> None:
+    """End the process at a second Ctrl-C, whatever it is doing."""
+    error = {"command": None, "status": "error", "error": _INTERRUPTED}
+    lines = [(1, json.dumps(error))] if is_json else []
+    quit_with(EXIT["undecided"], *lines, (2, f"polyrelu: {_INTERRUPTED}"))
 
 
 def entry() -> NoReturn:
@@ -85,7 +147,7 @@ def entry() -> NoReturn:
     After Ctrl-C Python may end a process by the signal, whatever exit status it was given, where
     the interrupt fell into an import. So the process ends here at once, with its output written.
     """
-    status = main()
+    status = main(quit_process=quit_at_once)
     if status == EXIT["undecided"]:
         with contextlib.suppress(OSError):
             sys.stdout.flush()

@@ -22,12 +22,16 @@ __all__ = [
     "NETWORK_HELP",
     "UsageError",
     "add_command",
+    "add_limits",
     "add_network",
     "add_reading",
     "output_index",
     "read_network",
+    "watch_limits",
 ]
 
+#: Share of a time limit, and least number of seconds, that a computation has to end by itself.
+_GRACE_SHARE, _LEAST_GRACE = 0.1, 0.5
 #: The help about network files.
 NETWORK_HELP = (
     "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …) or a shipped example such as "
@@ -51,7 +55,52 @@ def add_command(
     )
     parser.set_defaults(run=run)
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    parser.add_argument(
+        "--debug", action="store_true", help="print the traceback of an unexpected error"
+    )
     return parser
+
+
+def add_limits(parser: argparse.ArgumentParser, budget: str = "") -> None:
+    """Add the limits of a computation; `budget` is the help of --budget, if there is that option.
+
+    `watch_limits` puts them in force, and makes the attribute `limits` of the options, a `Budget`.
+    """
+    if budget:
+        parser.add_argument("--budget", type=float, metavar="UNITS", help=budget)
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        metavar="SECONDS",
+        help="end the whole command after so long, undecided (default: no limit)",
+    )
+    parser.add_argument(
+        "--memory-limit",
+        type=int,
+        metavar="MIB",
+        help="end the command, undecided, when the process takes so much memory (default: no "
+        "limit)",
+    )
+
+
+def watch_limits(options: argparse.Namespace) -> None:
+    """Put the limits of a command in force, if it has that kind of options."""
+    if not hasattr(options, "time_limit"):
+        return
+    from polyrelu.support.budget import Budget
+
+    work = getattr(options, "budget", None)
+    for name, limit in (
+        ("--budget", work),
+        ("--time-limit", options.time_limit),
+        ("--memory-limit", options.memory_limit),
+    ):
+        if limit is not None and not limit >= 0:
+            raise UsageError(f"{name} {limit}: must be 0 or more")
+    options.limits = Budget(work, options.time_limit, options.memory_limit)
+    if options.time_limit is not None or options.memory_limit is not None:
+        grace = max(_LEAST_GRACE, _GRACE_SHARE * (options.time_limit or 0))
+        options.watch.limit(options.limits.why_stopped, grace)
 
 
 def add_network(parser: argparse.ArgumentParser) -> None:

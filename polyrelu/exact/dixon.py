@@ -17,9 +17,9 @@ from flint import fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
 __all__ = ["solve_integer"]
 
-#: Maximum estimated time of FLINT's own solver, in seconds; it is two to three times as fast as
-#: lifting, but cannot be interrupted.
-_FLINT_SECONDS = 0.25
+#: Maximum estimated work of FLINT's own solver, in units of about a second; it is two to three times
+#: as fast as lifting, but cannot be interrupted. Both give the same solution.
+_FLINT_WORK = 0.25
 #: Maximum number of unknowns for which FLINT is used without an estimate, which would cost as much
 #: as the solution.
 _FLINT_UNKNOWNS = 12
@@ -49,7 +49,7 @@ def solve_integer(matrix: fmpz_mat, right: fmpz_mat) -> tuple[fmpz_mat, fmpz]:
     ZeroDivisionError
         The matrix is singular.
     """
-    if matrix.nrows() > _FLINT_UNKNOWNS and _estimate(matrix) > _FLINT_SECONDS:
+    if matrix.nrows() > _FLINT_UNKNOWNS and _estimate(matrix) > _FLINT_WORK:
         for prime in _PRIMES:
             modular = nmod_mat(matrix, prime)
             if modular.rank() == matrix.nrows():
@@ -60,7 +60,7 @@ def solve_integer(matrix: fmpz_mat, right: fmpz_mat) -> tuple[fmpz_mat, fmpz]:
 
 
 def _estimate(matrix: fmpz_mat) -> float:
-    """Estimate FLINT's time in seconds: digits × entries × words, fitted on one machine."""
+    """Estimate FLINT's work from sizes: digits × entries × words, fitted to seconds once."""
     size = matrix.nrows()
     bits = max(entry.bit_length() for entry in matrix.entries())
     return 6e-9 * size**2 * (2 * size * bits / 61) * (bits / 64 + 1)

@@ -6,17 +6,17 @@ order of these steps decides which certificate is found first, so a change of th
 results.
 
 First come the theorems that need no search. If none proves the claim, moves along the fiber are
-tried: another concrete network with the same function refutes it. Then Theorem D is tried for a
-limited time; neurons that had one sign only at all ridges it met may refute the claim as well. What
+tried: another concrete network with the same function refutes it. Then Theorem D is tried with a
+budget of work; neurons that had one sign only at all ridges it met may refute the claim as well. What
 remains is undecided, and is reported with the hypothesis that failed and with what is proved in
 part.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -45,14 +45,21 @@ from polyrelu.proofs.next_steps import (
 )
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
+from polyrelu.proofs.refutations import one_sided
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
 from polyrelu.proofs.shallow import prover as shallow
 from polyrelu.support.arguments import (
     expect_choice,
     expect_function,
     expect_integer,
-    expect_limit,
     expect_path,
+)
+from polyrelu.support.budget import (
+    OUT_OF_MEMORY,
+    Budget,
+    BudgetLike,
+    LimitReached,
+    as_budget,
 )
 from polyrelu.support.interrupts import Interrupt, deferred_interrupt
 from polyrelu.support.progress import Progress, report
@@ -66,8 +73,15 @@ NOT_PLAIN = (
     "connections, leaky ReLU, max pooling and the like)"
 )
 
-#: Seconds for the search for ridges (Theorem D).
-TIME_LIMIT = 60.0
+#: Units of work for the search for ridges (Theorem D): about a minute.
+BUDGET = 60_000
+
+#: Share of this work that refutations by linear programs get, and the least that they get.
+_SHARE_OF_PROGRAMS, _LEAST_FOR_PROGRAMS = 1 / 6, one_sided.SETTINGS.budget
+
+#: Share of a time limit, and number of seconds after Ctrl-C, in which it is still worked out what is
+#: proved in part.
+_GRACE_SHARE, _GRACE = 0.1, 1.0
 
 #: The classes of competitors; each contains those after it.
 _CLASSES: tuple[Among, ...] = ("all", "regular", "transversal", "generic")
@@ -91,7 +105,9 @@ def identify(
     *,
     among: Among | None = None,
     seed: int = 0,
-    time_limit: float | None = TIME_LIMIT,
+    budget: BudgetLike = BUDGET,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
     checkpoint: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
@@ -110,13 +126,19 @@ def identify(
         generic parameters are tried, then another network with the same function is looked for,
         then Theorem D is tried among transversal and regular parameters.
     seed
-        Seed of the searches for points, shifts and ridges; the same seed gives the same
-        certificate.
+        Seed of the searches for points, shifts and ridges. The same seed and budget give the same
+        answer and the same certificate, on every machine.
+    budget
+        Units of work for the search for ridges, the one step that may take long, or a `Budget`
+        with all limits; None: until the search meets nothing new. A unit is about a millisecond.
+        Refutations by linear programs have a sixth of it twice, and at least 10,000 units. A search
+        that is enough for transversal competitors makes some more walks for regular ones, within
+        the budget.
     time_limit
-        Seconds for the search for ridges, the one step that may take long; None: until it meets
-        nothing new. Ctrl-C ends the search as well, and no other network is looked for afterwards.
-        A search that is enough for transversal competitors makes some more walks for regular ones,
-        within the limit.
+        Seconds for the whole call; None for no limit. After this time the answer is `Undecided`.
+        Ctrl-C ends the search for ridges in the same way.
+    memory_limit
+        Limit of the memory of the process in MiB; no limit by default.
     checkpoint
         A file in which this search is stored, whatever ends it: it continues from the file if the
         file exists.
@@ -157,56 +179,133 @@ def identify(
     'neurons 0 and 1 of layer 1 have one row up to scale, so they can trade outgoing weights'
     """
     network = as_network(network)
-    _check_arguments(among, seed, time_limit, checkpoint, progress)
+    _check_arguments(among, seed, checkpoint, progress)
+    limits = as_budget(budget, time_limit, memory_limit)
     if not network.is_plain:
         return Undecided(NOT_PLAIN, next=after_skipping())
-    question = Question(
-        network, among, seed, time_limit, None if checkpoint is None else str(checkpoint)
-    )
-    attempts: list[Attempt] = []
-    for theorem, competitors, prover in _theorems(network, seed):
-        found = _try_theorem(network, among, theorem, competitors, prover)
-        if isinstance(found, Identifiable):
-            return found
-        attempts.append(found)
-    refuted = _refute(network, among, seed)
-    if isinstance(refuted, NotIdentifiable):
-        return refuted
-    if not _may_be_deep(network) or not _implies(network, "regular", among):
-        tried = (*attempts, refuted)
-        return Undecided(_reason(network, attempts), tried, next=question.steps(tried, None))
-    with deferred_interrupt() as interrupt:
-        before_walk = _reporting(progress, interrupt)
-        search = _search_ridges(network, among, seed, time_limit, checkpoint, before_walk)
-        competitors = search.deep_network.among
-        proof = _try_theorem(
-            network, among, deep.THEOREM, competitors, lambda: deep.prove_search(search)
+    file = None if checkpoint is None else str(checkpoint)
+    question = Question(network, among, seed, limits.work, limits.seconds, file)
+    return _Identification(question, limits, progress).outcome()
+
+
+class _Identification:
+    """The attempts to answer a question, and what they have found so far."""
+
+    def __init__(self, question: Question, limits: Budget, progress: Progress | None) -> None:
+        self._question, self._limits, self._progress = question, limits, progress
+        self._network, self._among = question.network, question.among
+        self._attempts: list[Attempt] = []
+        self._refuted: Attempt | None = None
+        self._search: DeepSearch | None = None
+
+    def outcome(self) -> Outcome:
+        """Return the answer; `Undecided` if a limit is reached."""
+        try:
+            return self._answer()
+        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+            if (reason := self._limits.reason_of(error)) is None:
+                raise
+        return self._after_limit(reason)
+
+    def _answer(self) -> Outcome:
+        network, among, seed = self._network, self._among, self._question.seed
+        for theorem, competitors, prover in _theorems(network, seed):
+            self._limits.check_others()
+            found = _try_theorem(network, among, theorem, competitors, prover)
+            if isinstance(found, Identifiable):
+                return found
+            self._attempts.append(found)
+        refuted = _refute(network, among, seed, self._budget_of_programs())
+        if isinstance(refuted, NotIdentifiable):
+            return refuted
+        self._refuted = refuted
+        if _may_be_deep(network) and _implies(network, "regular", among):
+            return self._by_ridges()
+        return self._undecided()
+
+    def _by_ridges(self) -> Outcome:
+        """Return the answer of a search for ridges."""
+        network, among = self._network, self._among
+        with deferred_interrupt() as interrupt:
+            self._limits = limits = self._limits.with_interrupt(interrupt)
+            before_walk = _reporting(self._progress, interrupt)
+            search = self._search_ridges(limits, before_walk)
+            competitors = search.deep_network.among
+            proof = _try_theorem(
+                network,
+                among,
+                deep.THEOREM,
+                competitors,
+                lambda: deep.prove_search(search, limits.check_time),
+            )
+            if isinstance(proof, Identifiable):
+                return proof
+            self._attempts.append(proof)
+            limits.check_others()
+            before_walk(search)
+            moves = one_sided_moves(
+                network,
+                one_sided_candidates(search),
+                self._budget_of_programs(),
+                self._question.seed,
+            )
+            late = _refute_by(network, among, moves)
+            if isinstance(late, NotIdentifiable):
+                return late
+            part = _part(search, limits.check_others)
+        return self._undecided(part)
+
+    @property
+    def _tried(self) -> tuple[Attempt, ...]:
+        """All attempts, the refutations last."""
+        return (*self._attempts, *([] if self._refuted is None else [self._refuted]))
+
+    def _budget_of_programs(self) -> Budget:
+        work = self._limits.total_work
+        least = _LEAST_FOR_PROGRAMS
+        return self._limits.apart(None if work is None else max(least, work * _SHARE_OF_PROGRAMS))
+
+    def _search_ridges(self, limits: Budget, before_walk: deep.BeforeWalk) -> DeepSearch:
+        """Search for ridges, and go on for regular competitors where that promises something."""
+        question = self._question
+        wanted: Competitors = "regular" if self._among == "regular" else "transversal"
+
+        def noting(search: DeepSearch) -> bool:
+            self._search = search
+            return before_walk(search)
+
+        search = self._search = deep.run_search(
+            self._network, question.seed, limits, question.checkpoint, noting, wanted
         )
-        goes_on = before_walk(search)
-    if isinstance(proof, Identifiable):
-        return proof
-    attempts.append(proof)
-    if goes_on:
-        late_moves = one_sided_moves(network, one_sided_candidates(search), seed=seed)
-        late = _refute_by(network, among, late_moves)
-        if isinstance(late, NotIdentifiable):
-            return late
-    tried = (*attempts, refuted)
-    return Undecided(
-        _reason(network, attempts),
-        tried,
-        part=_part(search),
-        next=question.steps(tried, search),
-    )
+        return deep.extend_to_regular(search, limits, noting)
+
+    def _undecided(self, part: PartlyIdentifiable | None = None) -> Undecided:
+        return Undecided(
+            _reason(self._network, self._attempts),
+            self._tried,
+            part=part,
+            next=self._question.steps(self._tried, self._search),
+        )
+
+    def _after_limit(self, reason: str) -> Undecided:
+        """Return what is done when a limit other than that of the work is reached."""
+        seconds = _GRACE if self._limits.seconds is None else _GRACE_SHARE * self._limits.seconds
+        grace, part = Budget(seconds=seconds), None
+        if self._search is not None and reason != OUT_OF_MEMORY:
+            with contextlib.suppress(LimitReached, KeyboardInterrupt):
+                part = _part(self._search, grace.check)
+        return Undecided(
+            reason,
+            self._tried,
+            part=part,
+            next=self._question.steps_after_limit(reason, self._search),
+        )
 
 
-def _check_arguments(
-    among: object, seed: object, time_limit: object, checkpoint: object, progress: object
-) -> None:
+def _check_arguments(among: object, seed: object, checkpoint: object, progress: object) -> None:
     if among is not None:
         expect_choice(among, _CLASSES, "among")
     expect_integer(seed, "seed")
-    expect_limit(time_limit, "time_limit")
     if checkpoint is not None:
         expect_path(checkpoint, "checkpoint")
     expect_function(progress, "progress")
@@ -223,30 +322,14 @@ def _reporting(progress: Progress | None, interrupt: Interrupt) -> deep.BeforeWa
     return before_walk
 
 
-def _search_ridges(
-    network: Network,
-    among: Among | None,
-    seed: int,
-    time_limit: float | None,
-    checkpoint: str | Path | None,
-    before_walk: deep.BeforeWalk,
-) -> DeepSearch:
-    """Search for ridges, and go on for regular competitors where that promises something."""
-    wanted: Competitors = "regular" if among == "regular" else "transversal"
-    started = time.monotonic()
-    search = deep.run_search(network, seed, time_limit, checkpoint, before_walk, wanted)
-    left = None if time_limit is None else time_limit - (time.monotonic() - started)
-    return deep.extend_to_regular(search, left, before_walk)
-
-
-def _part(search: DeepSearch) -> PartlyIdentifiable | None:
+def _part(search: DeepSearch, check: Callable[[], None]) -> PartlyIdentifiable | None:
     """What Theorem D proves in part, among regular competitors if nothing is lost by that."""
     determined = search.hypotheses.determined
     if search.deep_network.among != "regular" and determined.num_layers:
         regular = search.among_regular()
         if regular.hypotheses.determined == determined:
             search = regular
-    found = deep.prove_part(search)
+    found = deep.prove_part(search, check)
     if found is None:
         return None
     claim, hypotheses = found
@@ -291,12 +374,14 @@ def _theorems(network: Network, seed: int) -> Iterator[tuple[str, Among, _Prover
         yield bottleneck.THEOREM, "generic", lambda: bottleneck.prove(network, seed)
 
 
-def _refute(network: Network, among: Among | None, seed: int) -> NotIdentifiable | Attempt:
+def _refute(
+    network: Network, among: Among | None, seed: int, budget: Budget
+) -> NotIdentifiable | Attempt:
     """Refute by the moves of all kinds; those that take linear programs come only if needed."""
     candidates: Iterator[Move] = itertools.chain(moves(network, seed), fiber_moves(network, seed))
     first = next(candidates, None)
     if first is None:
-        return _refute_by(network, among, one_sided_moves(network, seed=seed))
+        return _refute_by(network, among, one_sided_moves(network, budget=budget, seed=seed))
     return _refute_by(network, among, itertools.chain([first], candidates))
 
 

@@ -26,8 +26,10 @@ REFUTED_AMONG_ALL = "`--among all` refutes"
 _MAX_STEPS = 3
 #: Factor between a limit that was reached and the next one.
 _FACTOR = 10
-#: Time limit in seconds for a search that was left out, and name of its file.
-_SECONDS, _CHECKPOINT = 60, "search.gz"
+#: Units of work for a search that was left out, and name of its file.
+_WORK, _CHECKPOINT = 60_000, "search.gz"
+#: Least time limit in seconds that is suggested.
+_LEAST_SECONDS = 60
 
 _SIMPLIFY = NextStep(
     "leave out the neurons that the function does not need",
@@ -47,13 +49,14 @@ class Question:
 
     Attributes
     ----------
-    network, among, seed, time_limit, checkpoint
-        The arguments of `identify`.
+    network, among, seed, budget, time_limit, checkpoint
+        The arguments of `identify`; the budget in units of work.
     """
 
     network: Network
     among: Among | None
     seed: int
+    budget: float | None
     time_limit: float | None
     checkpoint: str | None
 
@@ -88,13 +91,29 @@ class Question:
                 f"polyrelu.identify(net{among}, seed={seed})",
                 ("identify", "NET", "--seed", seed),
             )
-        limit = _SECONDS if not self.time_limit else _FACTOR * self.time_limit
+        budget = f"{_FACTOR * self.budget:.15g}" if self.budget else str(_WORK)
         file = self.checkpoint or _CHECKPOINT
         return NextStep(
             "search longer for ridges, in a file from which the search can go on",
-            f"polyrelu.identify(net{among}, time_limit={limit:g}, checkpoint={file!r})",
-            ("identify", "NET", "--time-limit", f"{limit:g}", "--checkpoint", file),
+            f"polyrelu.identify(net{among}, budget={budget}, checkpoint={file!r})",
+            ("identify", "NET", "--budget", budget, "--checkpoint", file),
         )
+
+    def steps_after_limit(self, reason: str, search: DeepSearch | None) -> tuple[NextStep, ...]:
+        """Return how to go on after a limit of time or memory, or Ctrl-C, in words `reason`."""
+        among = "" if self.among is None else f', among="{self.among}"'
+        call, options, texts = f"polyrelu.identify(net{among}", list[str](), list[str]()
+        if self.time_limit is not None and reason.startswith("the time limit"):
+            seconds = f"{max(_FACTOR * self.time_limit, _LEAST_SECONDS):.15g}"
+            texts.append(f"allow {seconds} s")
+            call, options = f"{call}, time_limit={seconds}", ["--time-limit", seconds]
+        if search is not None:
+            file = self.checkpoint or _CHECKPOINT
+            texts.append(f"keep the search in a file{' and go on' if self.checkpoint else ''}")
+            call, options = f"{call}, checkpoint={file!r}", [*options, "--checkpoint", file]
+        if not texts:
+            return ()
+        return (NextStep(", and ".join(texts), f"{call})", ("identify", "NET", *options)),)
 
     def _weaker_class(self) -> Iterator[NextStep]:
         """Yield the question among fewer competitors, for which there are more theorems."""

@@ -36,9 +36,10 @@ from polyrelu.proofs.trees.node_polyhedron import (
 from polyrelu.proofs.trees.search import TreeStatistics, sign_record
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.arguments import expect_function, expect_one_of
-from polyrelu.support.budget import Budget, CertificateLimit, LimitReached
+from polyrelu.support.budget import Budget, BudgetLike, CertificateLimit, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import LINE_LIMIT
+from polyrelu.support.prices import price_of_node, price_of_program
 from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Indices
 from polyrelu.version import __version__
@@ -52,6 +53,7 @@ PointOf = Callable[[int], Sequence[Fraction]]
 def certify_regions(
     cells: PolyhedralComplex | RegionGraph,
     *,
+    budget: BudgetLike = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
@@ -62,6 +64,9 @@ def certify_regions(
     ----------
     cells
         The complete complex, or the regions alone, of any network on any domain.
+    budget
+        Units of work, or a `Budget` with all limits; no limit by default. A unit is about a
+        millisecond.
     time_limit
         Seconds.
     memory_limit
@@ -100,12 +105,12 @@ def certify_regions(
         raise DomainError(
             "a list of regions: the walk from region to region did not reach all of them"
         )
-    work = TreeStatistics()
+    work, limits = TreeStatistics(), as_budget(budget, time_limit, memory_limit)
     with deferred_interrupt() as interrupt:
         try:
-            budget = Budget(time_limit, memory_limit, interrupt)
+            limits = limits.with_interrupt(interrupt)
             log = TreeLog()
-            tree = _Tree(cells, budget, work)
+            tree = _Tree(cells, limits, work)
             for node in tree.nodes():
                 log.add(node)
                 if log.longest > LINE_LIMIT:
@@ -114,8 +119,10 @@ def certify_regions(
                     )
                 done = {"nodes": work.num_nodes}
                 report(progress, "certificate", work.num_leaves, cells.num_regions, "regions", done)
-        except LimitReached as limit:
-            return Undecided(str(limit), (), work)
+        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+            if (why := limits.reason_of(error)) is None:
+                raise
+            return Undecided(why, (), work)
     claim = RegionsClaim(cells.network, tree.coordinates.domain, cells.num_regions)
     return RegionsListed(RegionsCertificate(claim, log, {"tool": f"polyrelu {__version__}"}), work)
 
@@ -219,7 +226,7 @@ class _Tree:
         known, terms, is_outdated = node.known, list(node.terms), node.is_outdated
         rounds: list[list[SignRecord]] = []
         while True:
-            self._budget.check()
+            self._budget.spend(price_of_node(len(terms), self._joint.dimension))
             # the checker substitutes the signs at every node and in every round
             self._work.spend(*self._substitution_cost)
             affine = [term for term in terms if term.is_affine]
@@ -251,7 +258,8 @@ class _Tree:
 
     def _record(self, term: Term, sign: int) -> SignRecord:
         """Prove the sign of a term on the current polyhedron."""
-        self._budget.check()
+        dimension = self._joint.dimension
+        self._budget.spend(price_of_program(dimension, 2 * dimension))
         form = {column: sign * entry for column, entry in zip(*term.form, strict=True)}
         answer = self._path.prove_nonnegative(form)
         self._work.num_programs += 1

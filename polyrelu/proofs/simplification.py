@@ -263,7 +263,7 @@ class _Simplification:
         if network.depth < 3 or sum(network.widths[1:]) > SETTINGS.max_neurons:
             return {}
         candidates = [c for c in sampled_candidates(network, self._seed) if c.guard is None]
-        proved = one_sided_neurons(network, candidates, time_limit=None, seed=self._seed)
+        proved = one_sided_neurons(network, candidates, budget=None, seed=self._seed)
         return {candidate.neuron: candidate.sign for candidate in proved}
 
     def prove(self, other: Network) -> Equivalent | None:

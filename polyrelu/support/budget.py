@@ -1,8 +1,9 @@
-"""Limits of time and memory, and Ctrl-C, for long searches.
+"""Budgets of work, limits of time and memory, and Ctrl-C, for long searches.
 
-A search calls `Budget.check` between two of its steps, so that it stops in a consistent state and
-can report what it has found. `LimitReached` is a control flow, not an error: the search answers
-"undecided".
+A search pays for each of its steps with `Budget.spend`. Prices depend on sizes only, never on a
+clock, so that a seed and a budget determine the answer on every machine and under any load. The
+limits of time and memory are for people who wait: they turn an answer into "undecided", and nothing
+else. `LimitReached` is a control flow, not an error.
 """
 
 from __future__ import annotations
@@ -11,13 +12,25 @@ import os
 import resource
 import sys
 import time
+from typing import TypeAlias
 
+from polyrelu.errors import ArgumentError
 from polyrelu.support.arguments import expect_limit
 from polyrelu.support.interrupts import Interrupt
 
-__all__ = ["Budget", "CertificateLimit", "LimitReached"]
+__all__ = [
+    "Budget",
+    "BudgetLike",
+    "CertificateLimit",
+    "LimitReached",
+    "WorkLimit",
+    "as_budget",
+]
 
 _MIB = 1 << 20
+
+INTERRUPTED = "interrupted"
+OUT_OF_MEMORY = "the memory ran out"
 
 
 class LimitReached(Exception):  # noqa: N818 - not an error: the search answers undecided
@@ -28,20 +41,39 @@ class CertificateLimit(LimitReached):
     """Raised when a proof exists but exceeds the limits of certificate files."""
 
 
+class WorkLimit(LimitReached):
+    """Raised when a budget of work is used up."""
+
+
 class Budget:
-    """The time and memory that a search may use.
+    """The work, time and memory that a computation may use.
 
     Parameters
     ----------
+    work
+        Units of work; None for no limit. A unit is about a millisecond on a processor of 2020, and
+        each operation has a fixed price: docs/how-to/budgets.md lists the prices.
     seconds
         Time from now on; None for no limit.
     megabytes
         Resident memory of the whole process, in units of 2^20 bytes; None for no limit.
     interrupt
-        Record of Ctrl-C, which stops the search as a limit does.
+        Record of Ctrl-C, which stops the computation as a limit does.
+
+    Attributes
+    ----------
+    work, seconds, megabytes
+        As given.
+    spent
+        Units of work that were paid.
 
     Examples
     --------
+    >>> budget = Budget(work=10)
+    >>> budget.spend(4)
+    >>> budget.spend(7)
+    Traceback (most recent call last):
+    polyrelu.support.budget.WorkLimit: the budget of 10 units of work was used up
     >>> Budget(seconds=0).check()
     Traceback (most recent call last):
     polyrelu.support.budget.LimitReached: the time limit of 0 seconds was reached
@@ -49,47 +81,155 @@ class Budget:
 
     def __init__(
         self,
+        work: float | None = None,
         seconds: float | None = None,
         megabytes: int | None = None,
         interrupt: Interrupt | None = None,
     ) -> None:
+        expect_limit(work, "budget")
         expect_limit(seconds, "time_limit")
         expect_limit(megabytes, "memory_limit")
-        self._seconds, self._megabytes, self._interrupt = seconds, megabytes, interrupt
+        self.work, self.seconds, self.megabytes = work, seconds, megabytes
+        self.spent = 0.0
+        self._interrupt = interrupt
         self._started = time.monotonic()
+        self._whole: Budget | None = None
+
+    def __repr__(self) -> str:
+        limits = (("work", self.work), ("seconds", self.seconds), ("megabytes", self.megabytes))
+        given = ", ".join(f"{name}={limit:g}" for name, limit in limits if limit is not None)
+        return f"<Budget, {given or 'no limit'}, spent {self.spent:.0f}>"
 
     def trial(self, share: float) -> Budget:
-        """Return a budget for an attempt that may fail: a share of the time that is left.
+        """Return a budget for an attempt that may fail: a share of the work that is left.
+
+        What the attempt spends is spent here as well; the other limits are the same ones.
 
         Parameters
         ----------
         share
-            Part of the remaining time, between 0 and 1; the memory limit stays.
-
-        Returns
-        -------
-        Budget
-            The new budget, counted from now on.
+            Part of the remaining work, between 0 and 1.
         """
-        left = (
-            None
-            if self._seconds is None
-            else max(self._started + self._seconds - time.monotonic(), 0)
-        )
-        return Budget(None if left is None else share * left, self._megabytes, self._interrupt)
+        return self.part(None if self.work is None else share * max(self.work - self.spent, 0))
+
+    def part(self, work: float | None) -> Budget:
+        """Return a budget with work of its own, and the limits of time and memory of this one."""
+        part = Budget(work, self.seconds, self.megabytes, self._interrupt)
+        part._started, part._whole = self._started, self
+        return part
+
+    def apart(self, work: float | None) -> Budget:
+        """Return a `part` whose work is not spent here."""
+        part = self.part(work)
+        part._whole = None
+        return part
+
+    def with_interrupt(self, interrupt: Interrupt) -> Budget:
+        """Return a part with all of the work, which also stops at a recorded Ctrl-C."""
+        part = self.part(None)
+        part._interrupt = interrupt
+        return part
+
+    @property
+    def total_work(self) -> float | None:
+        """The work of this budget, or of the one that it is a part of."""
+        return self._whole.total_work if self.work is None and self._whole else self.work
+
+    @property
+    def has_work(self) -> bool:
+        """Whether some of the work is left, here and in the budgets that this one is a part of."""
+        is_left = self.work is None or self.spent < self.work
+        return is_left and (self._whole is None or self._whole.has_work)
+
+    def pay(self, work: float) -> None:
+        """Note some work that was done, without a check."""
+        self.spent += work
+        if self._whole is not None:
+            self._whole.pay(work)
+
+    def spend(self, work: float) -> None:
+        """Pay for some work, and check all limits."""
+        self.pay(work)
+        self.check()
 
     def check(self) -> None:
-        """Raise `LimitReached` if a limit is reached."""
-        if self._interrupt is not None and self._interrupt.requested:
-            raise LimitReached("interrupted")
-        if self._seconds is not None and time.monotonic() - self._started >= self._seconds:
-            raise LimitReached(f"the time limit of {self._seconds:g} seconds was reached")
-        if self._megabytes is not None and _resident() >= self._megabytes * _MIB:
-            raise LimitReached(f"the memory limit of {self._megabytes} MiB was reached")
+        """Raise `LimitReached` if a limit is reached, `WorkLimit` if it is that of the work."""
+        self.check_others()
+        self.check_work()
+
+    def check_work(self) -> None:
+        """Raise `WorkLimit` if the work is used up."""
+        if self.work is not None and (self.spent > self.work or self.work == 0):
+            raise WorkLimit(f"the budget of {self.work:g} units of work was used up")
+        if self._whole is not None:
+            self._whole.check_work()
+
+    def check_others(self) -> None:
+        """Raise `LimitReached` if a limit other than that of the work is reached."""
+        if (why := self.why_stopped()) is not None:
+            raise LimitReached(why)
+
+    def check_time(self) -> None:
+        """Raise `LimitReached` if the limit of time or memory is reached."""
+        if (why := self._why_out_of_time()) is not None:
+            raise LimitReached(why)
+
+    def why_stopped(self) -> str | None:
+        """Return which limit other than that of the work is reached, in words; None if none is."""
+        if self._interrupt is not None and self._interrupt.is_forced:
+            return None
+        if (why := self._why_out_of_time()) is not None:
+            return why
+        return INTERRUPTED if self._interrupt is not None and self._interrupt.requested else None
+
+    def reason_of(self, error: BaseException) -> str | None:
+        """Return why a computation ended by an exception, if that was a limit; otherwise None.
+
+        KeyboardInterrupt ends a computation where it does not look at the limits by itself.
+        """
+        if isinstance(error, LimitReached):
+            return str(error)
+        if isinstance(error, MemoryError):
+            return OUT_OF_MEMORY
+        return self.why_stopped() if isinstance(error, KeyboardInterrupt) else None
+
+    def _why_out_of_time(self) -> str | None:
+        if self.seconds is not None and time.monotonic() - self._started >= self.seconds:
+            return f"the time limit of {self.seconds:g} seconds was reached"
+        if self.megabytes is not None and resident_memory() >= self.megabytes * _MIB:
+            return f"the memory limit of {self.megabytes} MiB was reached"
+        return None
 
 
-def _resident() -> int:
-    """Bytes of resident memory now; on systems without /proc, the largest number so far."""
+#: A budget, or units of work; None for no limit.
+BudgetLike: TypeAlias = Budget | float | None
+
+
+def as_budget(
+    budget: BudgetLike, time_limit: float | None = None, memory_limit: int | None = None
+) -> Budget:
+    """Return the budget that the arguments of a function describe.
+
+    Examples
+    --------
+    >>> as_budget(50, time_limit=3)
+    <Budget, work=50, seconds=3, spent 0>
+    >>> as_budget(Budget(50), time_limit=3)
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: time_limit: give it to the Budget, as Budget(work, seconds)
+    """
+    if not isinstance(budget, Budget):
+        return Budget(budget, time_limit, memory_limit)
+    if time_limit is not None:
+        raise ArgumentError("time_limit: give it to the Budget, as Budget(work, seconds)")
+    if memory_limit is not None:
+        raise ArgumentError("memory_limit: give it to the Budget, as Budget(megabytes=…)")
+    return budget
+
+
+def resident_memory() -> int:
+    """Return the bytes of resident memory; the largest number so far on systems without /proc."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -2,17 +2,29 @@
 
 Within `deferred_interrupt` the first Ctrl-C only sets a flag, which a `Budget` reads between two
 steps. A second Ctrl-C raises KeyboardInterrupt at once, so that a user is never locked in.
+
+A program that wants to end soon after the first Ctrl-C runs within a `Watch`. It raises
+KeyboardInterrupt where a computation does not stop by itself, and ends the process where even that
+is swallowed, as it is in some imports.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
-__all__ = ["Interrupt", "deferred_interrupt"]
+__all__ = ["Interrupt", "Watch", "deferred_interrupt", "quit_with"]
+
+#: Seconds from the first Ctrl-C to the KeyboardInterrupt that ends what has not stopped by itself,
+#: and then to the end of the process; and between two looks at the limits of a `Watch`.
+_GRACE, _LAST_GRACE, _TICK = 1.0, 0.6, 0.1
 
 
 class Interrupt:
@@ -22,12 +34,14 @@ class Interrupt:
     ----------
     requested
         Whether Ctrl-C was pressed.
+    is_forced
+        Whether it was pressed again.
     """
 
-    __slots__ = ("requested",)
+    __slots__ = ("is_forced", "requested")
 
     def __init__(self) -> None:
-        self.requested = False
+        self.requested = self.is_forced = False
 
 
 class _Note:
@@ -46,10 +60,120 @@ class _Note:
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         first, self._interrupt.requested = not self._interrupt.requested, True
+        if not first:
+            self._interrupt.is_forced = True
+        if first and isinstance(self._previous, Watch):
+            self._previous.expect_end(is_raised=False)
         if first and self._notice is not None:
             self._notice()
         if not first or isinstance(self._previous, _Note):
             self._previous(number, frame)
+
+    def request(self) -> None:
+        """Record that the computation has to end, as after Ctrl-C but without the notice."""
+        self._interrupt.requested = True
+        if isinstance(self._previous, _Note):
+            self._previous.request()
+
+
+class Watch:
+    """Ends a program at Ctrl-C and at limits, whatever it is doing in Python.
+
+    It belongs to the main thread, and there is one of them at a time.
+
+    Parameters
+    ----------
+    quit_process
+        Called to end the process at a second Ctrl-C, and where KeyboardInterrupt was swallowed.
+        None: KeyboardInterrupt is raised again.
+
+    Attributes
+    ----------
+    reason
+        Why KeyboardInterrupt was raised, if that was a limit.
+    """
+
+    def __init__(self, quit_process: Callable[[], object] | None = None) -> None:
+        self._quit = quit_process
+        self._why_stopped: Callable[[], str | None] | None = None
+        self._grace = _GRACE
+        self.reason: str | None = None
+        self._pressed, self._raised = False, False
+        self._end: float | None = None
+        self._previous: dict[int, Any] = {}
+
+    def __enter__(self) -> Watch:
+        if threading.current_thread() is threading.main_thread():
+            if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+                self._previous[signal.SIGINT] = signal.signal(signal.SIGINT, self)
+            self._previous[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._tick)
+        return self
+
+    def limit(self, why_stopped: Callable[[], str | None], grace: float) -> None:
+        """Look at limits ten times a second from now on.
+
+        Parameters
+        ----------
+        why_stopped
+            Returns which limit is reached, in words, or None.
+        grace
+            Seconds that a computation which defers Ctrl-C has to end by itself; then
+            KeyboardInterrupt is raised, as it is at once in all others.
+        """
+        self._why_stopped, self._grace = why_stopped, grace
+        if self._previous:
+            signal.setitimer(signal.ITIMER_REAL, _TICK, _TICK)
+
+    def __exit__(self, *_: object) -> None:
+        if self._previous:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Handle Ctrl-C where nothing defers it."""
+        if self._pressed and self._quit is not None:
+            self._quit()
+        self.expect_end(is_raised=True)
+        raise KeyboardInterrupt
+
+    def expect_end(self, is_raised: bool) -> None:
+        """Note the first Ctrl-C, and start the time within which the computation has to end.
+
+        `is_raised` says that KeyboardInterrupt was raised already.
+        """
+        self._pressed, self._raised = True, is_raised
+        self._end = time.monotonic() + _GRACE
+        if self._previous:
+            signal.setitimer(signal.ITIMER_REAL, _TICK, _TICK)
+
+    def finish(self) -> None:
+        """Note that the computation after a Ctrl-C or a limit has ended; the rest is to say so."""
+        if self._end is not None:
+            self._end, self._why_stopped = None, None
+
+    def _tick(self, _number: int, _frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if self._end is not None and now >= self._end:
+            if self._raised and self.reason is None and self._quit is not None:
+                self._quit()
+            self._raised, self._end = True, now + _LAST_GRACE
+            raise KeyboardInterrupt
+        if self._why_stopped is not None and (reason := self._why_stopped()) is not None:
+            self.reason, self._why_stopped = reason, None
+            self._raised, self._end = True, now + self._grace
+            handler = signal.getsignal(signal.SIGINT)
+            if not isinstance(handler, _Note):
+                raise KeyboardInterrupt
+            handler.request()
+
+
+def quit_with(status: int, *lines: tuple[int, str]) -> None:
+    """End the process at once, after lines to file descriptors: nothing is flushed or closed."""
+    for descriptor, line in lines:
+        with contextlib.suppress(OSError):
+            os.write(descriptor, f"{line}\n".encode())
+    os._exit(status)
 
 
 @contextmanager
@@ -80,3 +204,5 @@ def deferred_interrupt(notice: Callable[[], None] | None = None) -> Iterator[Int
         yield interrupt
     finally:
         signal.signal(signal.SIGINT, previous)
+        if isinstance(previous, Watch):
+            previous.finish()

@@ -62,8 +62,8 @@ def test_keeping(folder: Path, capsys: pytest.CaptureFixture[str], name: str) ->
         "open.json",
         "--among",
         "transversal",
-        "--time-limit",
-        "0.3",
+        "--budget",
+        "300",
         "--checkpoint",
         name,
     )
@@ -90,10 +90,10 @@ def test_a_search_that_is_done_needs_no_more_time(
         "-o",
         "proof.json",
     )
-    assert run(capsys, *arguments, "--time-limit", "20")[0] == 0
+    assert run(capsys, *arguments, "--budget", "20000")[0] == 0
     walks = kept(folder / "kept", PROVED).walks
     (folder / "proof.json").unlink()
-    assert run(capsys, *arguments, "--time-limit", "0")[0] == 0
+    assert run(capsys, *arguments, "--budget", "0")[0] == 0
     assert kept(folder / "kept", PROVED).walks == walks
     assert checker.check_file(folder / "proof.json").verdict == "accepted"
 
@@ -117,7 +117,7 @@ def test_where_nothing_can_be_kept(
         "open.json",
         "--among",
         "transversal",
-        "--time-limit",
+        "--budget",
         "0",
         f"--checkpoint={name}",
     )
@@ -137,7 +137,7 @@ def test_one_name_for_two_things(
         "open.json",
         "--among",
         "transversal",
-        "--time-limit",
+        "--budget",
         "0",
         "--checkpoint",
         "same",
@@ -162,8 +162,8 @@ def test_the_search_of_something_else(
         "open.json",
         "--among",
         "transversal",
-        "--time-limit",
-        "0.1",
+        "--budget",
+        "100",
         "--checkpoint",
         "kept",
     )
@@ -177,7 +177,7 @@ def test_the_search_of_something_else(
         "transversal",
         "--checkpoint",
         "kept",
-        "--time-limit",
+        "--budget",
         "0",
     )
     status, out, err = run(capsys, *arguments)
@@ -197,7 +197,7 @@ def test_a_file_that_is_no_search(folder: Path, capsys: pytest.CaptureFixture[st
         "open.json",
         "--among",
         "transversal",
-        "--time-limit",
+        "--budget",
         "0",
         "--checkpoint",
         "precious",
@@ -217,8 +217,8 @@ def test_a_certificate_in_part(folder: Path, capsys: pytest.CaptureFixture[str])
         "open.json",
         "--among",
         "transversal",
-        "--time-limit",
-        "2",
+        "--budget",
+        "2000",
         "-o",
         "part.json",
     )
@@ -235,11 +235,11 @@ def test_a_certificate_in_part(folder: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_what_is_proved_in_part_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = polyrelu.identify(OPEN, among="transversal", time_limit=2)
+    outcome = polyrelu.identify(OPEN, among="transversal", budget=2000)
     assert isinstance(outcome, Undecided)
     assert outcome.part is not None
     sentence = str(outcome.part.certificate.claim)
-    _, out, _ = run(capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "2")
+    _, out, _ = run(capsys, "identify", "open.json", "--among", "transversal", "--budget", "2000")
     assert " ".join(sentence.split()) in " ".join(out.split())
     _, found = run_json(
         capsys,
@@ -247,8 +247,8 @@ def test_what_is_proved_in_part_is_said(folder: Path, capsys: pytest.CaptureFixt
         "open.json",
         "--among",
         "transversal",
-        "--time-limit",
-        "2",
+        "--budget",
+        "2000",
         "-o",
         "part.json",
     )
@@ -274,7 +274,7 @@ def test_nothing_in_part(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
         "open.json",
         "--among",
         "transversal",
-        "--time-limit",
+        "--budget",
         "0",
         "-o",
         "part.json",
@@ -336,7 +336,7 @@ def large() -> Network:
 def test_interrupted(folder: Path, options: list[str]) -> None:
     """What was found is printed, and the search is kept."""
     polyrelu.save(large(), folder / "large.json")
-    arguments = ["identify", "large.json", "--time-limit", "100", "--checkpoint", "kept", *options]
+    arguments = ["identify", "large.json", "--budget", "100000", "--checkpoint", "kept", *options]
     found = subprocess.run(
         [sys.executable, "-c", PRESS, *arguments],
         cwd=folder,

@@ -222,7 +222,7 @@ def test_undecided_writes_nothing(folder: Path) -> None:
         folder,
         "identify",
         "open.npz",
-        "--time-limit",
+        "--budget",
         "0",
         "-o",
         "proof.json",
@@ -232,9 +232,7 @@ def test_undecided_writes_nothing(folder: Path) -> None:
     assert found.returncode == 3
     assert found.stdout.startswith("undecided")
     assert "no certificate was written" in found.stdout
-    as_json = _run(
-        folder, "identify", "open.npz", "--time-limit", "0", "-o", "proof.json", "--json"
-    )
+    as_json = _run(folder, "identify", "open.npz", "--budget", "0", "-o", "proof.json", "--json")
     assert as_json.returncode == 3
     document = json.loads(as_json.stdout)
     assert document["status"] == "undecided"
@@ -245,10 +243,7 @@ def test_undecided_writes_nothing(folder: Path) -> None:
 
 def test_old_certificate_survives_an_undecided_run(folder: Path) -> None:
     (folder / "proof.json").write_text("precious")
-    assert (
-        _run(folder, "identify", "open.npz", "--time-limit", "0", "-o", "proof.json").returncode
-        == 3
-    )
+    assert _run(folder, "identify", "open.npz", "--budget", "0", "-o", "proof.json").returncode == 3
     assert (folder / "proof.json").read_text() == "precious"
 
 

@@ -53,7 +53,7 @@ def test_the_search_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         capsys,
         "identify",
         written(DEEP, tmp_path),
-        "--time-limit",
+        "--budget",
         "0",
         "--among",
         "transversal",
@@ -62,9 +62,9 @@ def test_the_search_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     )
     assert status == 3
     first = commands(out)[0]
-    options = "--time-limit 60 --checkpoint search.gz --among transversal --output cert.json"
+    options = "--budget 60000 --checkpoint search.gz --among transversal --output cert.json"
     assert first == ["identify", str(tmp_path / "net file.json"), *options.split()]
-    first[first.index("60")] = "0.5"
+    first[first.index("60000")] = "500"
     assert run(capsys, *first)[0] in (0, 1, 3)
     assert (tmp_path / "search.gz").exists()
 
@@ -161,7 +161,7 @@ def test_operations_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_calls_are_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """From Python the steps are calls, which run."""
     limited = polyrelu.equivalent(DEEP, DEEP, time_limit=0)
-    undecided = polyrelu.identify(DEEP, among="transversal", time_limit=0)
+    undecided = polyrelu.identify(DEEP, among="transversal", budget=0)
     assert isinstance(limited, Undecided)
     assert isinstance(undecided, Undecided)
     domain = Polyhedron.box([0, 0], [1, 1])
@@ -192,7 +192,7 @@ def test_a_promise_is_kept(kind: str) -> None:
         raw = random_stack(rng, (2, 3, 2, 2, 1))
         plant(rng, raw, {"boxed": 2, "ordered": 1}.get(kind, 2), kind)
         net = from_arrays(raw)
-        outcome = polyrelu.identify(net, time_limit=0)
+        outcome = polyrelu.identify(net, budget=0)
         if isinstance(outcome, NotIdentifiable | Undecided) and "simplify" in str(outcome):
             promised += 1
             assert polyrelu.simplify(net).removed

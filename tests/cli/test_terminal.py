@@ -73,7 +73,7 @@ def in_pipes(*arguments: str, **variables: str) -> subprocess.CompletedProcess[s
 #: Commands, and a word of theirs as a terminal shows it.
 COLOURED = [
     (["identify", "example:hidden"], "\x1b[1;31mrefuted\x1b[0m"),
-    (["identify", "open.json", "--time-limit", "0"], "\x1b[1;33mundecided\x1b[0m"),
+    (["identify", "open.json", "--budget", "0"], "\x1b[1;33mundecided\x1b[0m"),
     (["check", "cert.json"], "\x1b[1;32maccepted\x1b[0m"),
     (["info", "missing.json"], "\x1b[1;31mpolyrelu:\x1b[0m"),
     (["examples"], "\x1b[36mexample:digits\x1b[0m"),

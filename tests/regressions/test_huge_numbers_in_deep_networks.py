@@ -52,7 +52,7 @@ def test_huge_numbers_are_searched_like_others(cases: list[Any]) -> None:
         for widths, (weight, bias), among, seed in cases:
             sizes = [f"{number:.0e}" for number in (weight, bias)]
             with case(widths, *sizes, among, seed):
-                identify(gaussian(widths, seed, weight, bias), among=among, time_limit=0.3)
+                identify(gaussian(widths, seed, weight, bias), among=among, budget=300)
 
 
 def test_a_search_sees_a_scaled_network_as_it_is() -> None:

@@ -43,7 +43,7 @@ def test_no_other_network_is_looked_for_after_an_interrupt(
     # Tests in the background ignore Ctrl-C.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        found = identify(OPEN, among="transversal", time_limit=0.2, progress=press)
+        found = identify(OPEN, among="transversal", budget=200, progress=press)
     finally:
         signal.signal(signal.SIGINT, before)
     assert found.status == "undecided"

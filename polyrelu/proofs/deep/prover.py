@@ -33,6 +33,7 @@ from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.deep.selection import select_ridges
 from polyrelu.proofs.deep.settings import SETTINGS
 from polyrelu.proofs.membership import deep_membership
+from polyrelu.support.budget import BudgetLike
 
 __all__ = [
     "PART",
@@ -53,9 +54,7 @@ THEOREM, PART = "deep", "deep-part"
 BeforeWalk: TypeAlias = Callable[[DeepSearch], bool]
 
 
-def prove(
-    network: Network, seed: int = 0, time_limit: float | None = None
-) -> list[Hypothesis] | Attempt:
+def prove(network: Network, seed: int = 0, budget: BudgetLike = None) -> list[Hypothesis] | Attempt:
     """Search for ridges and prove the hypotheses of Theorem D.
 
     Parameters
@@ -63,10 +62,11 @@ def prove(
     network
         A plain stack with an affine output, at least one hidden layer and n_0 ≥ 2.
     seed
-        Seed of the search. It determines the sequence of ridges that the search finds; the time
+        Seed of the search. It determines the sequence of ridges that the search finds; the budget
         determines where this sequence ends.
-    time_limit
-        Seconds. Without a limit the search ends when it is idle, which may take very long.
+    budget
+        Units of work, or a `Budget`; None for no limit: the search ends when it is idle, which may
+        take very long.
 
     Returns
     -------
@@ -82,17 +82,17 @@ def prove(
     --------
     >>> from polyrelu.network import from_arrays
     >>> first, second = ([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2])
-    >>> hypotheses = prove(from_arrays([first, second, ([[1, 2]], [0])]), time_limit=60)
+    >>> hypotheses = prove(from_arrays([first, second, ([[1, 2]], [0])]), budget=1000)
     >>> [hypothesis.id for hypothesis in hypotheses]
     ['ridges', 'families', 'signs', 'weights', 'membership']
     """
-    return prove_search(run_search(network, seed, time_limit))
+    return prove_search(run_search(network, seed, budget))
 
 
 def run_search(
     network: Network,
     seed: int = 0,
-    time_limit: float | None = None,
+    budget: BudgetLike = None,
     checkpoint: str | Path | None = None,
     before_walk: BeforeWalk | None = None,
     among: Competitors = "transversal",
@@ -103,8 +103,8 @@ def run_search(
     ----------
     network, seed
         As for `prove`.
-    time_limit
-        Seconds.
+    budget
+        Units of work, or a `Budget`; None for no limit.
     checkpoint
         A file from which the search goes on, if the file exists, and to which it is written in the
         end, whatever ends it.
@@ -121,13 +121,13 @@ def run_search(
     if checkpoint is None:
         search = DeepSearch(network, seed, among)
         if obstruction(network) is None:
-            search.run(time_limit, may_walk=_asking(search, before_walk))
+            search.run(budget, may_walk=_asking(search, before_walk))
         return search
     search = load_search(network, checkpoint, seed, among)
     if obstruction(network) is None:
         asking = _asking(search, _saving(checkpoint, before_walk))
         try:
-            search.run(time_limit, may_walk=asking)
+            search.run(budget, may_walk=asking)
         finally:
             save_search(search, checkpoint)
     return search
@@ -156,7 +156,7 @@ def _saving(checkpoint: str | Path, before_walk: BeforeWalk | None) -> BeforeWal
 
 
 def extend_to_regular(
-    search: DeepSearch, time_limit: float | None, before_walk: BeforeWalk | None = None
+    search: DeepSearch, budget: BudgetLike, before_walk: BeforeWalk | None = None
 ) -> DeepSearch:
     """Continue a search that is enough for transversal competitors for regular ones.
 
@@ -164,8 +164,8 @@ def extend_to_regular(
     ----------
     search
         The search.
-    time_limit
-        Seconds for the additional walks.
+    budget
+        Units of work for the additional walks, or a `Budget`; None for no limit.
     before_walk
         Called before each of them with the given search, the one in the checkpoint; they end if the
         answer is False.
@@ -179,23 +179,48 @@ def extend_to_regular(
         return search
     regular = search.among_regular()
     may_walk = _asking(search, before_walk)
-    hypotheses = regular.run(time_limit, SETTINGS.regular_rounds, may_walk)
+    hypotheses = regular.run(budget, SETTINGS.regular_rounds, may_walk)
     return regular if hypotheses.hold else search
 
 
-def prove_search(search: DeepSearch) -> list[Hypothesis] | Attempt:
-    """Return the hypotheses with evidence from the ridges of a search, or what is missing."""
+def prove_search(
+    search: DeepSearch, check: Callable[[], None] | None = None
+) -> list[Hypothesis] | Attempt:
+    """Return the hypotheses with evidence from the ridges of a search, or what is missing.
+
+    `check` is called again and again while ridges are selected; it may raise an exception.
+    """
     reason = obstruction(search.network)
     if reason is not None:
         return Attempt(THEOREM, reason)
     if not search.hypotheses.hold:
         return _not_found(search)
     size, layers = search.deep_network.size, search.network.depth - 1
-    return _evidence(search, THEOREM, range(size), layers, lambda found: found.hold)
+    return _evidence(
+        search, THEOREM, range(size), layers, _checked(lambda found: found.hold, check)
+    )
 
 
-def prove_part(search: DeepSearch) -> tuple[PartClaim, list[Hypothesis]] | None:
-    """Return what the theorem proves in part, with evidence; None if that is nothing."""
+def _checked(
+    is_enough: Callable[[DeepHypotheses], bool], check: Callable[[], None] | None
+) -> Callable[[DeepHypotheses], bool]:
+    """Return a decision about hypotheses that calls `check` first."""
+
+    def decide(found: DeepHypotheses) -> bool:
+        if check is not None:
+            check()
+        return is_enough(found)
+
+    return decide
+
+
+def prove_part(
+    search: DeepSearch, check: Callable[[], None] | None = None
+) -> tuple[PartClaim, list[Hypothesis]] | None:
+    """Return what the theorem proves in part, with evidence; None if that is nothing.
+
+    `check` is as for `prove_search`.
+    """
     determined = search.hypotheses.determined
     if not determined.num_layers or obstruction(search.network) is not None:
         return None
@@ -209,7 +234,9 @@ def prove_part(search: DeepSearch) -> tuple[PartClaim, list[Hypothesis]] | None:
     start, among = search.deep_network.starts[determined.num_layers], search.deep_network.among
     neurons = [*range(start), *(start + i for i in determined.neurons)]
     claim = PartClaim(search.network, determined.num_layers, determined.neurons, among=among)
-    return claim, _evidence(search, PART, neurons, determined.num_layers, is_enough)
+    return claim, _evidence(
+        search, PART, neurons, determined.num_layers, _checked(is_enough, check)
+    )
 
 
 def _evidence(

@@ -16,7 +16,6 @@ The first planes are random. Then the search looks for what is missing:
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -46,6 +45,8 @@ from polyrelu.proofs.deep.planes import (
 )
 from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork, Piece, Ridge, mask_of
 from polyrelu.proofs.deep.settings import SETTINGS
+from polyrelu.support.budget import Budget, BudgetLike, as_budget
+from polyrelu.support.prices import price_of_cell, price_of_evaluation, price_of_ray
 from polyrelu.support.typing import Floats
 from polyrelu.walks import CrossingPoint, bent_walk_from
 
@@ -77,6 +78,8 @@ class DeepSearch:
         Number of walks so far.
     random
         The source of all random choices.
+    budget
+        What pays for walks and evaluations, the one that `run` was given last.
 
     Examples
     --------
@@ -93,6 +96,8 @@ class DeepSearch:
         self.ridges: dict[Ridge, Location] = {}
         self.walks = 0
         self.random = Random(seed)
+        self.budget = Budget()
+        self._cell_price = price_of_cell(network.num_parameters)
         self._families = Families(self.deep_network)
         self._locations: dict[Piece, Location] = {}
         self._steps_up: defaultdict[int, list[Ridge]] = defaultdict(list)
@@ -112,6 +117,7 @@ class DeepSearch:
     def hypotheses(self) -> DeepHypotheses:
         """What the ridges prove so far."""
         if self._hypotheses is None:
+            self.budget.pay(price_of_evaluation(len(self.ridges)))
             self._hypotheses = evaluate(self.deep_network, list(self.ridges), self._families)
         return self._hypotheses
 
@@ -140,7 +146,7 @@ class DeepSearch:
 
     def run(
         self,
-        time_limit: float | None = None,
+        budget: BudgetLike = None,
         rounds: int | None = None,
         may_walk: Callable[[], bool] | None = None,
     ) -> DeepHypotheses:
@@ -148,8 +154,8 @@ class DeepSearch:
 
         Parameters
         ----------
-        time_limit
-            Seconds.
+        budget
+            Units of work, or a `Budget`; None for no limit. A walk that has begun is finished.
         rounds
             Maximum number of rounds; a round is some walks and an evaluation.
         may_walk
@@ -160,12 +166,11 @@ class DeepSearch:
         DeepHypotheses
             What all ridges of the search prove, also the ridges of earlier runs.
         """
-        deadline = None if time_limit is None else time.monotonic() + time_limit
+        self.budget = as_budget(budget)
 
         def may_continue() -> bool:
-            return (deadline is None or time.monotonic() < deadline) and (
-                may_walk is None or may_walk()
-            )
+            is_left = self.budget.has_work and self.budget.why_stopped() is None
+            return is_left and (may_walk is None or may_walk())
 
         rounds_made, hypotheses = 0, self.hypotheses
         while hypotheses.missing and not self.is_idle and (rounds is None or rounds_made < rounds):
@@ -182,6 +187,7 @@ class DeepSearch:
         number of walks has grown enough since they were solved last.
         """
         self._hypotheses = None
+        self.budget.pay(price_of_evaluation(0))
         without_systems = evaluate_without_systems(self.deep_network, self._families)
         next_evaluation = SETTINGS.evaluation_growth * self._walks_at_last_evaluation
         if without_systems.missing and self.walks < next_evaluation:
@@ -301,6 +307,7 @@ class DeepSearch:
         if number is None:
             return
         headings = (1, 0), (-1, 0)
+        self.budget.pay(price_of_ray(self.network.num_parameters))
         start = self._planes.zero_of(number, neuron, headings, SETTINGS.global_zero_cells)
         for reverse in (False, True):
             self._walk(number, neuron, start, reverse, SETTINGS.random_walk_cells)
@@ -456,6 +463,7 @@ class DeepSearch:
                 reverse=reverse,
             )
             for piece in islice(walk, limit):
+                self.budget.pay(self._cell_price)
                 near_start, end = piece.start, piece.end
                 if near_start is not None and end is not None:
                     # the middle is a better location for the piece than a ridge at its end

@@ -24,6 +24,7 @@ from polyrelu.proofs.trees.relaxation import affine_lower_bound
 from polyrelu.proofs.trees.search import TreeStatistics, sign_record
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget
+from polyrelu.support.prices import price_of_program
 
 __all__ = ["MAX_SPLITS", "flipped_atoms", "hidden_tree", "unshared_atoms"]
 
@@ -84,7 +85,7 @@ class _HiddenTree:
         """
         rounds: list[list[SignRecord]] = []
         while True:
-            self.budget.check()
+            self.budget.spend(price_of_program(self.joint.dimension, 2 * self.joint.dimension))
             expressions = self.joint.expressions(known)
             self.statistics.spend(*expressions.cost)
             found = list(self._sign_records(expressions, splits))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polyrelu.outcomes import NextStep
+from polyrelu.support.budget import Budget
 
 __all__ = ["after_limit"]
 
@@ -10,13 +11,15 @@ __all__ = ["after_limit"]
 _FACTOR = 10
 
 
-def after_limit(
-    time_limit: float | None, memory_limit: int | None, num_inputs: int, is_whole_space: bool
-) -> tuple[NextStep, ...]:
-    """Return the steps after a comparison of two networks that reached a limit."""
+def after_limit(budget: Budget, num_inputs: int, is_whole_space: bool) -> tuple[NextStep, ...]:
+    """Return the steps after a comparison of two networks that reached a limit of a budget."""
     domain = "" if is_whole_space else ", domain"
     texts, arguments, options = [], "", list[str]()
-    limits = (("time_limit", time_limit, 60.0, "s"), ("memory_limit", memory_limit, 1024.0, "MiB"))
+    limits = (
+        ("budget", budget.total_work, 60_000.0, "units of work"),
+        ("time_limit", budget.seconds, 60.0, "s"),
+        ("memory_limit", budget.megabytes, 1024.0, "MiB"),
+    )
     for name, limit, least, unit in limits:
         if limit is not None:
             more = f"{max(_FACTOR * limit, least):.15g}"

@@ -76,9 +76,10 @@ from polyrelu.proofs.trees.node_polyhedron import (
 from polyrelu.proofs.trees.search import Difference, TreeStatistics, search
 from polyrelu.proofs.trees.sparse_forms import integer_row
 from polyrelu.support.arguments import expect_function, expect_integer
-from polyrelu.support.budget import Budget, CertificateLimit, LimitReached
+from polyrelu.support.budget import Budget, BudgetLike, CertificateLimit, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import BIT_LIMIT, LINE_LIMIT
+from polyrelu.support.prices import price_of_cell
 from polyrelu.support.progress import Progress, report
 from polyrelu.version import __version__
 
@@ -96,7 +97,7 @@ class EquivalenceSettings:
     max_simplified
         Maximum number of points of difference that are simplified, to keep the shortest.
     trial_share
-        Share of the remaining time for each attempt that may be given up.
+        Share of the remaining work for each attempt that may be given up.
     max_lifted_nodes
         Number of nodes after which a tree over lifted coordinates is given up.
     max_coordinates_of_trees
@@ -124,6 +125,7 @@ def equivalent(
     domain: DomainLike = None,
     *,
     seed: int = 0,
+    budget: BudgetLike = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
@@ -138,10 +140,13 @@ def equivalent(
     domain
         Any nonempty polyhedron, or the text of one such as ``"box:-1,1"``; R^n by default.
     seed
-        Seed of the points that are tried. The same seed gives the same answer and the same
-        certificate.
+        Seed of the points that are tried. The same seed and budget give the same answer and the
+        same certificate, on every machine.
+    budget
+        Units of work, or a `Budget` with all limits; no limit by default. A unit is about a
+        millisecond. Each attempt that may be given up has a share of the work.
     time_limit
-        Seconds; no limit by default.
+        Seconds, after which the answer is `Undecided`; no limit by default.
     memory_limit
         Limit of the memory of the process in MiB; no limit by default.
     progress
@@ -184,7 +189,7 @@ def equivalent(
     seed = expect_integer(seed, "seed")
     expect_function(progress, "progress")
     question = _Question(first, second, as_domain(domain, first.num_inputs), seed, progress)
-    return _answer(question, time_limit, memory_limit)
+    return _answer(question, as_budget(budget, time_limit, memory_limit))
 
 
 def equivalent_within(
@@ -192,16 +197,20 @@ def equivalent_within(
 ) -> PairOutcome:
     """Answer as `equivalent` does, unless all attempts together need more than some nodes."""
     polyhedron = as_domain(domain, first.num_inputs)
-    return _answer(_Question(first, second, polyhedron, seed, max_nodes=max_nodes), None, None)
+    return _answer(_Question(first, second, polyhedron, seed, max_nodes=max_nodes), Budget())
 
 
-def _answer(question: _Question, time_limit: float | None, memory_limit: int | None) -> PairOutcome:
+def _answer(question: _Question, budget: Budget) -> PairOutcome:
     with deferred_interrupt() as interrupt:
+        budget = budget.with_interrupt(interrupt)
         try:
-            return question.answer(Budget(time_limit, memory_limit, interrupt))
-        except LimitReached as limit:
-            steps = question.steps_after_limit(time_limit, memory_limit)
-            return Undecided(str(limit), (), question.work("none"), next=steps)
+            return question.answer(budget)
+        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+            if (why := budget.reason_of(error)) is None:
+                raise
+            return Undecided(
+                why, (), question.work("none"), next=question.steps_after_limit(budget)
+            )
 
 
 class _Question:
@@ -220,13 +229,12 @@ class _Question:
         self._seed, self._progress = seed, progress
         self._max_nodes, self._num_nodes = max_nodes, 0
         self._statistics, self._programs, self._points = TreeStatistics(), 0, 0
+        self._price_of_point = price_of_cell(first.num_parameters + second.num_parameters)
 
-    def steps_after_limit(
-        self, time_limit: float | None, memory_limit: int | None
-    ) -> tuple[NextStep, ...]:
+    def steps_after_limit(self, budget: Budget) -> tuple[NextStep, ...]:
         """Return what to try after a limit was reached."""
         is_whole_space = not self._domain.inequalities and not self._domain.equations
-        return after_limit(time_limit, memory_limit, self._first.num_inputs, is_whole_space)
+        return after_limit(budget, self._first.num_inputs, is_whole_space)
 
     def work(self, route: str) -> SearchStatistics:
         """Return the work of the last attempt, with all attempts' linear programs and points."""
@@ -288,7 +296,7 @@ class _Question:
         for point in itertools.islice(
             random_points(self._root, start, self._seed), SETTINGS.num_points
         ):
-            budget.check()
+            budget.spend(self._price_of_point)
             found.append(point)
         return found
 
@@ -299,7 +307,7 @@ class _Question:
         starts = [tried[0], tried[-1]]
         try:
             for point in ascent_points(self._joint, self._root, starts, self._seed):
-                budget.check()
+                budget.spend(self._price_of_point)
                 if self._differ(point):
                     return point
         except LimitReached:  # if the limit is the global one, the next check raises
@@ -332,7 +340,7 @@ class _Question:
             if not joint.difference:
                 return self._by_hidden_neurons((first, second), budget)
             for x in difference_candidates(first.network, second.network, joint, self._seed):
-                budget.check()
+                budget.spend(self._price_of_point)
                 point = self._coordinates.to_coordinates(x)
                 if self._differ(point):
                     return self._refuted([point], "bottleneck")

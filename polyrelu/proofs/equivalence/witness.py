@@ -18,6 +18,7 @@ from polyrelu.proofs.trees.expressions import Expressions
 from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron, Point, homogeneous, value_sign
 from polyrelu.proofs.trees.sparse_forms import SparseForm
 from polyrelu.support.budget import Budget
+from polyrelu.support.prices import price_of_node
 
 __all__ = ["Mover", "along", "difference_point", "random_points", "simplex_around", "simplified"]
 
@@ -144,7 +145,7 @@ def difference_point(
     bends = [forms[column] for column in sorted(used)]
     mover, centre = Mover(polyhedron.constraints(), seed), polyhedron.interior_point()
     while True:
-        budget.check()
+        budget.spend(price_of_node(len(forms), len(centre)))
         for candidate in _candidates(mover, centre, difference, bends, points, len(centre)):
             if polyhedron.contains(candidate) and differs(candidate):
                 return candidate

@@ -20,7 +20,6 @@ Dead and linear neurons are the case of the constant guard.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -43,6 +42,7 @@ from polyrelu.proofs.refutations.valid_inequalities import (
     Multipliers,
     ValidInequalities,
 )
+from polyrelu.support.budget import BudgetLike, WorkLimit, as_budget
 from polyrelu.support.limits import BIT_LIMIT, is_affordable
 from polyrelu.symmetry import first_difference
 
@@ -57,8 +57,8 @@ class OneSidedSettings:
 
     Attributes
     ----------
-    time_limit
-        Default of the time for all linear programs, in seconds.
+    budget
+        Default of the work for all linear programs, in the units of `Budget`.
     num_variants
         Number of other networks for each proved candidate, with changes of different sizes.
     max_raised
@@ -66,7 +66,7 @@ class OneSidedSettings:
         are left out.
     """
 
-    time_limit: float = 10.0
+    budget: float = 10_000
     num_variants: int = 2
     max_raised: int = 2_000
 
@@ -84,7 +84,7 @@ class OneSided(NamedTuple):
 def one_sided_neurons(
     network: Network,
     candidates: Iterable[OneSidedCandidate] | None = None,
-    time_limit: float | None = SETTINGS.time_limit,
+    budget: BudgetLike = SETTINGS.budget,
     seed: int = 0,
 ) -> list[OneSidedCandidate]:
     """Return the candidates that are proved to have one sign wherever their guard is active.
@@ -97,8 +97,8 @@ def one_sided_neurons(
     candidates
         What is tried, in this order; by default the candidates that sample points do not
         contradict.
-    time_limit
-        Seconds for the proofs; None for no limit.
+    budget
+        Units of work for the proofs, or a `Budget`; None for no limit.
     seed
         Seed of the sample points.
 
@@ -111,14 +111,16 @@ def one_sided_neurons(
     """
     return [
         proved.candidate
-        for proved in _proved_candidates(ValidInequalities(network), candidates, time_limit, seed)
+        for proved in _proved_candidates(
+            ValidInequalities(network, as_budget(budget)), candidates, seed
+        )
     ]
 
 
 def one_sided_moves(
     network: Network,
     candidates: Iterable[OneSidedCandidate] | None = None,
-    time_limit: float | None = SETTINGS.time_limit,
+    budget: BudgetLike = SETTINGS.budget,
     seed: int = 0,
 ) -> Iterator[Move]:
     """Yield networks with the same function that are not related to a plain stack.
@@ -135,13 +137,13 @@ def one_sided_moves(
     """
     if not _is_applicable(network):
         return
-    inequalities, rng = ValidInequalities(network), Random(seed)
+    inequalities, rng = ValidInequalities(network, as_budget(budget)), Random(seed)
     groups: dict[NeuronId, list[OneSided]] = {}
     chosen = _useful_candidates(
         network, sampled_candidates(network, seed) if candidates is None else candidates
     )
     try:
-        for proved in _proved_candidates(inequalities, chosen, time_limit, seed):
+        for proved in _proved_candidates(inequalities, chosen, seed):
             group = [proved]
             if _needs_a_group(proved.candidate):
                 group = groups.setdefault(proved.candidate.guard or proved.candidate.neuron, [])
@@ -213,10 +215,9 @@ def _joint_shifts(
 def _proved_candidates(
     inequalities: ValidInequalities,
     candidates: Iterable[OneSidedCandidate] | None,
-    time_limit: float | None,
     seed: int,
 ) -> Iterator[OneSided]:
-    """Yield the candidates that are proved within the time.
+    """Yield the candidates that are proved within the budget of the inequalities.
 
     There are none in layer 1: on R^n only constant neurons have one sign, and other moves cover
     them.
@@ -224,7 +225,6 @@ def _proved_candidates(
     network = inequalities.network
     if not _is_applicable(network):
         return
-    deadline = None if time_limit is None else time.monotonic() + time_limit
     chosen = sampled_candidates(network, seed) if candidates is None else list(candidates)
     bounded = apparently_bounded_neurons(network, seed) if chosen else {}
     for candidate in chosen:
@@ -233,12 +233,13 @@ def _proved_candidates(
             raise PolyreluError(
                 f"{neuron} is not hidden below another layer, or {guard} not of the layer before"
             )
-        if deadline is not None and time.monotonic() > deadline:
+        try:
+            inequalities.derive_bounds(bounded, neuron.layer)
+            bound = inequalities.lower_bound(
+                inequalities.preactivation(neuron, sign), neuron.layer, guard
+            )
+        except WorkLimit:
             return
-        inequalities.derive_bounds(bounded, neuron.layer, deadline)
-        bound = inequalities.lower_bound(
-            inequalities.preactivation(neuron, sign), neuron.layer, guard
-        )
         if bound is not None and bound.value >= 0:
             yield OneSided(candidate, bound)
 

@@ -28,7 +28,6 @@ q_k t_k are unknowns as well.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -37,6 +36,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from polyrelu.exact import LinearProgram, Optimal
 from polyrelu.network import Network, NeuronId
+from polyrelu.support.budget import Budget
+from polyrelu.support.prices import price_of_program
 
 __all__ = [
     "GUARD",
@@ -176,6 +177,14 @@ class ValidInequalities:
 
     The example bounds max(x - 1, 0) - max(x, 0) from above by 0.
 
+    Parameters
+    ----------
+    network
+        The plain stack.
+    budget
+        What pays for the linear programs, each by the size of its table; without one there is no
+        limit.
+
     Attributes
     ----------
     network
@@ -193,8 +202,9 @@ class ValidInequalities:
     (Fraction(0, 1), 1)
     """
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, budget: Budget | None = None) -> None:
         self.network = network
+        self._budget = Budget() if budget is None else budget
         widths = network.widths
         self._starts = list(accumulate(widths, initial=1))
         self._first = self._starts[1]
@@ -272,18 +282,13 @@ class ValidInequalities:
         better = self._solve(form, _ProgramScope(stop, number, derived_for, readable))
         return bound if better is None else better
 
-    def derive_bounds(
-        self, bounded: Mapping[NeuronId, Iterable[int]], layer: int, deadline: float | None = None
-    ) -> None:
+    def derive_bounds(self, bounded: Mapping[NeuronId, Iterable[int]], layer: int) -> None:
         """Derive inequalities for neurons before a layer that seem to be bounded on given sides.
 
-        A side is 1 (from above) or -1 (from below). `deadline` is a time of the monotonic clock,
-        after which nothing more is tried.
+        A side is 1 (from above) or -1 (from below).
         """
         for neuron, sides in sorted(bounded.items()):
-            if self._first_layer_to_derive <= neuron.layer < layer and (
-                deadline is None or time.monotonic() < deadline
-            ):
+            if self._first_layer_to_derive <= neuron.layer < layer:
                 self._derive(neuron, set(sides))
         self._first_layer_to_derive = max(self._first_layer_to_derive, layer)
 
@@ -359,6 +364,7 @@ class ValidInequalities:
         unknowns, rows = list(self._unknowns(scope)), self._program_rows(scope)
         if not unknowns or len(rows) * len(unknowns) > _MAX_PROGRAM_ENTRIES:
             return None
+        self._budget.spend(price_of_program(len(rows), len(unknowns)))
         # The columns of the table and the right sides are scaled by powers of two such that their
         # longest entries have equally many bits. The entries stay integers, which the solver reads
         # fastest.

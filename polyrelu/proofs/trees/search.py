@@ -42,6 +42,7 @@ from polyrelu.proofs.trees.node_polyhedron import (
 from polyrelu.proofs.trees.relaxation import AffineLowerBound, affine_lower_bound
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget, CertificateLimit
+from polyrelu.support.prices import price_of_node, price_of_program
 from polyrelu.support.limits import BIT_LIMIT, TREE_COST_LIMIT, cost
 
 __all__ = ["Difference", "Sample", "TreeStatistics", "search", "sign_record"]
@@ -197,6 +198,7 @@ class _Search:
         self._joint, self._polyhedron = joint, polyhedron
         self._budget, self._statistics = budget, statistics
         self._bounds = BoxBounds(joint, polyhedron.sides())
+        self._price_of_program = price_of_program(joint.dimension, 2 * joint.dimension)
 
     def run(self, record: Callable[[NodeRecord], None]) -> Difference | None:
         """Visit the nodes in prefix order, as `search` describes."""
@@ -236,7 +238,8 @@ class _Search:
         if node.depth == 0:
             self._apply(resolved, self._box_records(resolved.expressions))
         while True:
-            self._budget.check()
+            terms = len(resolved.expressions.terms)
+            self._budget.spend(price_of_node(terms, self._joint.dimension))
             self._statistics.spend(*resolved.expressions.cost)
             if not self._apply(resolved, self._sign_records(resolved)):
                 break
@@ -285,7 +288,7 @@ class _Search:
             for sign in (1, -1):
                 if any(sample.sign(term) == -sign for sample in node.samples):
                     continue
-                self._budget.check()
+                self._budget.spend(self._price_of_program)
                 below = relaxation.below(term, sign)
                 if below is None:
                     continue

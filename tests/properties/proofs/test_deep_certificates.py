@@ -90,7 +90,7 @@ def written(network: Network, hypotheses: list[Hypothesis]) -> dict[str, Any]:
 
 
 def proved(network: Network) -> dict[str, Any]:
-    found = deep.prove(network, time_limit=20)
+    found = deep.prove(network, budget=20_000)
     assert not isinstance(found, Attempt), found
     return written(network, found)
 
@@ -100,7 +100,7 @@ def proved(network: Network) -> dict[str, Any]:
 )
 def test_identify(layers: Any) -> None:
     network = polyrelu.from_arrays(layers)
-    outcome = polyrelu.identify(network, among="transversal", time_limit=20)
+    outcome = polyrelu.identify(network, among="transversal", budget=20_000)
     assert isinstance(outcome, Proved)
     assert outcome.theorem == "deep"
     assert outcome.certificate.claim.among == ("regular" if layers is PLANES else "transversal")
@@ -132,7 +132,7 @@ def test_what_is_proved_is_accepted(cases: list[tuple[tuple[int, ...], int]]) ->
     for widths, seed in cases:
         with case(widths, seed):
             network = random_net(widths, seed)
-            found = deep.prove(network, time_limit=1)
+            found = deep.prove(network, budget=1000)
             if isinstance(found, Attempt):
                 assert found.reason.startswith("not found, with ")
                 assert found.missing
@@ -156,7 +156,7 @@ def test_subsets_of_ridges(layers: Any, among: Any) -> None:
     """The checker accepts what some ridges give iff `evaluate` says that the hypotheses hold."""
     network = polyrelu.from_arrays(layers)
     search, rng, verdicts = DeepSearch(network, 0, among), Random(1), set[bool]()
-    search.run(time_limit=20)
+    search.run(budget=20_000)
     ridges = list(search.ridges)
     for _ in range(60):
         part = with_ridges(search, rng.sample(ridges, rng.randint(1, len(ridges))))
@@ -185,8 +185,8 @@ def test_among_regular_competitors_only_such_proofs_count() -> None:
     The answer lists what is missing.
     """
     network = polyrelu.from_arrays(SOURCES)
-    assert polyrelu.identify(network, among="transversal", time_limit=20).status == "proved"
-    outcome = polyrelu.identify(network, among="regular", time_limit=1)
+    assert polyrelu.identify(network, among="transversal", budget=20_000).status == "proved"
+    outcome = polyrelu.identify(network, among="regular", budget=1000)
     assert isinstance(outcome, polyrelu.Undecided)
     assert any(attempt.theorem == "deep" and attempt.missing for attempt in outcome.attempts)
     assert outcome.part is not None
@@ -294,7 +294,7 @@ def hidden(layers: Any) -> Any:
 def test_networks_with_symmetries_are_never_accepted(layers: Any, change: Any) -> None:
     network = polyrelu.from_arrays(change(layers))
     search, rng = DeepSearch(network), Random(2)
-    search.run(rounds=3, time_limit=2)
+    search.run(rounds=3, budget=2000)
     assert not search.hypotheses.hold
     ridges = list(search.ridges)
     for _ in range(6):
@@ -326,7 +326,7 @@ def test_reasons() -> None:
     )
     assert isinstance(narrow, Attempt)
     assert "layer 1 has one neuron" in narrow.reason
-    outcome = polyrelu.identify(polyrelu.from_arrays(SOURCES), time_limit=0)
+    outcome = polyrelu.identify(polyrelu.from_arrays(SOURCES), budget=0)
     assert isinstance(outcome, Undecided)
     (attempt,) = (attempt for attempt in outcome.attempts if attempt.theorem == "deep")
     signs = "the signs of layer 1 are not determined: rank short by 3"
@@ -348,10 +348,10 @@ def test_the_same_seed_gives_the_same_certificate() -> None:
 
 def test_a_proof_among_transversal_parameters_is_one_among_generic_ones() -> None:
     network = polyrelu.from_arrays(SOURCES)
-    assert polyrelu.identify(network, among="generic", time_limit=20).status == "proved"
-    assert polyrelu.identify(network, among="all", time_limit=1).status != "proved"
+    assert polyrelu.identify(network, among="generic", budget=20_000).status == "proved"
+    assert polyrelu.identify(network, among="all", budget=1000).status != "proved"
     three = polyrelu.from_arrays(THREE)  # no generic class
-    assert polyrelu.identify(three, among="generic", time_limit=1).status == "undecided"
+    assert polyrelu.identify(three, among="generic", budget=1000).status == "undecided"
 
 
 def test_membership_refuted_by_a_masked_product() -> None:
@@ -418,7 +418,7 @@ def test_parts_of_subsets_of_ridges(widths: tuple[int, ...], seeds: tuple[int, .
     )
     for seed, network in enumerate(networks):
         rng, search = Random(seed), DeepSearch(network)
-        search.run(rounds=2, time_limit=2)
+        search.run(rounds=2, budget=2000)
         ridges = list(search.ridges)
         for _ in range(8):
             some = with_ridges(
@@ -459,7 +459,7 @@ def test_a_ridge_that_is_not_there_leads_to_no_certificate() -> None:
     """The planes of the search are replaced by others that do not meet the ridges."""
     network = polyrelu.from_arrays(PLANES)
     search = DeepSearch(network)
-    search.run(time_limit=20)
+    search.run(budget=20_000)
     moved = with_ridges(search, search.ridges)
     moved.planes[:] = [
         plane._replace(point=(plane.point[0] + 10**6, *plane.point[1:])) for plane in search.planes

@@ -60,13 +60,13 @@ def test_rounds_and_limits() -> None:
     search = DeepSearch(OPEN)
     assert len(search.run(rounds=0).missing) == 6
     assert search.walks == 0
-    search.run(time_limit=0)
+    search.run(budget=0)
     assert search.walks == 0
     search.run(rounds=1)
     assert 0 < search.walks <= 2 * search.deep_network.size
     started = time.monotonic()
     while not search.is_idle and time.monotonic() - started < 2:
-        search.run(time_limit=0.1)
+        search.run(budget=100)
     assert time.monotonic() - started < 4
 
 
@@ -164,7 +164,7 @@ def test_degenerate_networks(seeds: range) -> None:
 
 
 def check_search(search: DeepSearch) -> None:
-    search.run(rounds=1, time_limit=1)
+    search.run(rounds=1, budget=1000)
     assert all(search.is_met_by_its_plane(ridge) for ridge in search.ridges)
     assert all(ridge.kind == search.deep_network.ridge(*ridge[:3]).kind for ridge in search.ridges)
     whole, part = deep.prove_search(search), deep.prove_part(search)
@@ -180,7 +180,7 @@ def test_ridges_are_those_of_the_complex() -> None:
     for seed in range(4):
         network = polyrelu.from_arrays(random_layers((2, 3, 2, 1), Random(seed)))
         search = DeepSearch(network)
-        search.run(rounds=10, time_limit=2)
+        search.run(rounds=10, budget=2000)
         cells = {
             ridge
             for point in ridge_points(network)

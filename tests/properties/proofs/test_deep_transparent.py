@@ -29,7 +29,7 @@ def with_hypotheses(widths: tuple[int, ...], count: int, seed: int) -> list[Netw
 @pytest.mark.parametrize("widths", WIDTHS, ids=str)
 def test_networks_with_their_hypotheses_are_proved(widths: tuple[int, ...]) -> None:
     for network in with_hypotheses(widths, 4, seed=sum(widths)):
-        outcome = polyrelu.identify(network, among="regular", time_limit=60)
+        outcome = polyrelu.identify(network, among="regular", budget=60_000)
         assert isinstance(outcome, Proved)
         assert (outcome.theorem, outcome.certificate.claim.among) == ("deep", "regular")
         report = checker.check_bytes(json.dumps(outcome.certificate.to_document()[0]).encode())
@@ -50,6 +50,6 @@ def test_the_class_of_the_first_theorem_that_applies(
 ) -> None:
     """Theorem P comes first if its class is enough; Theorem D prefers regular competitors."""
     (network,) = with_hypotheses((3, 3, 2, 1), 1, seed=5)
-    outcome = polyrelu.identify(network, among=among, time_limit=60)
+    outcome = polyrelu.identify(network, among=among, budget=60_000)
     assert isinstance(outcome, Proved)
     assert (outcome.theorem, outcome.certificate.claim.among) == (theorem, competitors)

@@ -181,7 +181,7 @@ def test_identify_refutes_by_it_where_nothing_else_does() -> None:
     rng, seen = Random("identify"), 0
     for _ in range(30):
         layers = random_stack(rng)
-        outcome = polyrelu.identify(polyrelu.from_arrays(layers), time_limit=0)
+        outcome = polyrelu.identify(polyrelu.from_arrays(layers), budget=0)
         if isinstance(outcome, NotIdentifiable) and outcome.theorem == "one-sided":
             seen += 1
             document, _ = outcome.certificate.to_document()

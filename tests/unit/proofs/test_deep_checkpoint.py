@@ -126,8 +126,8 @@ def test_going_on(tmp_path: Path) -> None:
 
 def test_searched(tmp_path: Path) -> None:
     path = tmp_path / "kept"
-    first = deep.run_search(OPEN, time_limit=0.2, checkpoint=path)
-    second = deep.run_search(OPEN, time_limit=0.2, checkpoint=str(path))
+    first = deep.run_search(OPEN, budget=200, checkpoint=path)
+    second = deep.run_search(OPEN, budget=200, checkpoint=str(path))
     assert second.walks > first.walks
     assert set(first.ridges) <= set(second.ridges)
 
@@ -385,7 +385,7 @@ def test_files_that_lie(tmp_path: Path, network: polyrelu.Network) -> None:
     """
     path, rng, verdicts = tmp_path / "kept", Random(7), list[str]()
     search = DeepSearch(network)
-    search.run(rounds=6, time_limit=5)
+    search.run(rounds=6, budget=5000)
     save_search(search, path)
     lines = read(path)
     for _ in range(40):
@@ -423,7 +423,7 @@ def test_a_search_goes_on_from_a_file_that_lies(tmp_path: Path) -> None:
     for _ in range(20):
         write(path, tampered(lines, search.deep_network.size, rng))
         found = load_search(OPEN, path, 0)
-        found.run(rounds=1, time_limit=1)
+        found.run(rounds=1, budget=1000)
         assert found.walks > search.walks or found.hypotheses.hold
 
 
@@ -433,7 +433,7 @@ def test_huge_numbers_are_only_slow(kept: Path) -> None:
     lines[1]["point"][0] = format_rational(Fraction(10**3_000 + 1, 7**3_000))
     write(kept, lines)
     found = load_search(OPEN, kept, 5)
-    found.run(rounds=1, time_limit=1)
+    found.run(rounds=1, budget=1000)
     lines[1]["point"][0] = HUGE
     write(kept, lines)
     refusal(kept)

@@ -37,7 +37,7 @@ def of_certificate(name: str) -> Network:
 @pytest.fixture
 def enough() -> DeepSearch:
     """A search that is enough for transversal competitors, but not for regular ones."""
-    search = deep.run_search(LATER, time_limit=20)
+    search = deep.run_search(LATER, budget=20_000)
     assert search.hypotheses.hold
     assert not search.among_regular().hypotheses.hold
     return search
@@ -61,10 +61,9 @@ def test_a_few_more_walks_are_enough_for_regular_competitors(enough: DeepSearch)
     assert all(search is enough for search in asked)
 
 
-@pytest.mark.parametrize("time_limit", [0.0, -1.0])
-def test_no_time_for_more_walks(enough: DeepSearch, time_limit: float) -> None:
+def test_no_work_for_more_walks(enough: DeepSearch) -> None:
     """If no time is left, the proof among transversal competitors stays."""
-    assert deep.extend_to_regular(enough, time_limit) is enough
+    assert deep.extend_to_regular(enough, 0) is enough
 
 
 def test_interrupted_before_more_walks(enough: DeepSearch) -> None:
@@ -73,16 +72,16 @@ def test_interrupted_before_more_walks(enough: DeepSearch) -> None:
 
 def test_searches_that_are_not_widened() -> None:
     """A search for regular competitors, and one that is not enough for transversal ones."""
-    for search in (deep.run_search(LATER, time_limit=20, among="regular"), DeepSearch(LATER)):
+    for search in (deep.run_search(LATER, budget=20_000, among="regular"), DeepSearch(LATER)):
         assert deep.extend_to_regular(search, None) is search
 
 
-def test_identify_within_the_time_limit(enough: DeepSearch, tmp_path: Path) -> None:
+def test_identify_within_the_budget(enough: DeepSearch, tmp_path: Path) -> None:
     """A finished search without further time gives a proof among transversal parameters."""
     save_search(enough, tmp_path / "kept")
-    for time_limit, among in ((0, "transversal"), (20, "regular")):
+    for budget, among in ((0, "transversal"), (20_000, "regular")):
         outcome = polyrelu.identify(
-            LATER, among="transversal", time_limit=time_limit, checkpoint=tmp_path / "kept"
+            LATER, among="transversal", budget=budget, checkpoint=tmp_path / "kept"
         )
         assert isinstance(outcome, polyrelu.Proved)
         assert outcome.certificate.claim.among == among
@@ -98,7 +97,7 @@ def test_a_search_kept_for_one_class_goes_on_for_the_other(
     save_search(enough, path)
     regular = load_search(LATER, path, 0, "regular")
     assert str(regular.hypotheses) == str(enough.among_regular().hypotheses)
-    regular.run(time_limit=20)
+    regular.run(budget=20_000)
     assert regular.hypotheses.hold
     save_search(regular, path)
     again = load_search(LATER, path, 0)
@@ -136,7 +135,7 @@ def test_a_part_among_regular_parameters(
     """Also if transversal ones are asked for, because nothing is lost among regular ones."""
     monkeypatch.chdir(tmp_path)
     polyrelu.save(of_certificate("deep-part-regular-neurons.json"), "net.json")
-    arguments = ("identify", "net.json", "--among", among, "--time-limit", "2", "-o", "part.json")
+    arguments = ("identify", "net.json", "--among", among, "--budget", "2000", "-o", "part.json")
     status, found = run_json(capsys, *arguments)
     assert status == EXIT["undecided"]
     assert (found["part"]["competitors"], found["part"]["layers"], found["part"]["neurons"]) == (

@@ -101,7 +101,7 @@ def test_raised_together() -> None:
 
 
 def test_no_time() -> None:
-    assert one_sided_neurons(from_arrays(SMALLER), time_limit=0) == []
+    assert one_sided_neurons(from_arrays(SMALLER), budget=0) == []
 
 
 def test_the_last_hidden_layer_before_a_relu() -> None:

@@ -112,7 +112,7 @@ def test_one_absolute_value_beside_a_second_direction_is_identifiable_but_two_ar
     ],
 )
 def test_undecided_names_the_hypothesis(layers: Stack, reason: str) -> None:
-    outcome = polyrelu.identify(polyrelu.from_arrays(layers), time_limit=0)
+    outcome = polyrelu.identify(polyrelu.from_arrays(layers), budget=0)
     assert isinstance(outcome, Undecided)
     assert reason in outcome.attempts[0].reason
     with pytest.raises(TypeError, match="not a truth value"):

@@ -54,7 +54,7 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     ).certificate.to_bytes(),  # type: ignore[union-attr]
     equivalent: lambda progress, folder: equivalent(HAT, OTHER, "orthant", progress=progress),
     identify: lambda progress, folder: identify(
-        RIDGES, among="transversal", time_limit=60, progress=progress
+        RIDGES, among="transversal", budget=60_000, progress=progress
     ),
     level_set: lambda progress, folder: level_set(NET, 1, SQUARE, progress=progress).f_vector,
     sublevel_set: lambda progress, folder: sublevel_set(NET, 1, SQUARE, progress=progress).f_vector,
