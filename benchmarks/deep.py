@@ -11,8 +11,8 @@ For the first two parts `deep_truth` gives the exact local fiber, and the hypoth
 all ridges together. Where the fiber is more than a point, the hypotheses must not hold, and no
 certificate exists; with very many ridges, only the search must not find one. `identify` may refute
 such a network among all parameters. A network that is locally rigid gets a search of `--budget`
-seconds and, if it stays undecided, `--longer` seconds more. A network that is still undecided then
-counts for the *search* if all ridges would be enough, and for the *theorem* if they would not.
+units of work and, if it stays undecided, `--longer` units more. A network that is still undecided
+then counts for the *search* if all ridges would be enough, and for the *theorem* if they would not.
 
 Parts that are not run keep their last results in results/deep.json. All seconds are CPU seconds of
 one thread. The same seeds and budgets give the same answers.
@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--bottleneck", type=int, default=400, help="networks of the second part")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--budget", type=float, default=1000)
-    parser.add_argument("--longer", type=float, default=10.0)
+    parser.add_argument("--longer", type=float, default=10_000)
     parser.add_argument("--growth-limit", type=float, default=15.0)
     parser.add_argument("--file-limit", type=float, default=60.0)
     parser.add_argument(
@@ -242,12 +242,12 @@ def _search_longer(
         case.why = f"rigid, theorem: {deep.obstruction(network)}"
         return
     started = time.process_time()
-    holds = search.run(may_walk=lambda: time.process_time() < started + longer).hold
+    holds = search.run(longer).hold
     case.seconds += time.process_time() - started
     if holds:
         case.verdict = "proved after a longer search"
         return
-    ended = "ended by itself" if search.is_idle else f"{longer} s were not enough"
+    ended = "ended by itself" if search.is_idle else f"{longer:g} units of work were not enough"
     case.search = f"{len(search.ridges)} ridges, {search.walks} walks, {ended}"
     if truth.best.hold:
         case.why = "rigid, search: " + _wants(search)

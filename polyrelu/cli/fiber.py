@@ -13,7 +13,14 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.options import UsageError, add_command, add_network, add_reading, read_network
+from polyrelu.cli.options import (
+    UsageError,
+    add_command,
+    add_limits,
+    add_network,
+    add_reading,
+    read_network,
+)
 from polyrelu.cli.output import (
     check_output,
     print_object,
@@ -28,6 +35,7 @@ from polyrelu.support.progress import ProgressLine, ProgressStep
 if TYPE_CHECKING:
     from polyrelu.fibers import Fiber
     from polyrelu.network import Network
+    from polyrelu.support.budget import Budget
 
 __all__ = ["add_fiber"]
 
@@ -77,6 +85,11 @@ def add_fiber(subparsers: Any) -> None:
         "--onnx", action="store_true", help="with --to: ONNX files as well (extra `onnx`)"
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the random members")
+    add_limits(
+        parser,
+        "work of the proof for each member that is made, in units of about a millisecond (default "
+        f"{_PROOF_BUDGET})",
+    )
     add_reading(parser)
 
 
@@ -179,6 +192,12 @@ def _members(options: argparse.Namespace, fiber: Fiber) -> Iterator[tuple[int, N
         yield number, fiber.components[number].member(seed=rng.getrandbits(64))
 
 
+def _budget_of_proof(options: argparse.Namespace) -> Budget:
+    work = _PROOF_BUDGET if options.budget is None else options.budget
+    budget: Budget = options.limits.apart(work)
+    return budget
+
+
 def _prove_and_write(
     options: argparse.Namespace,
     network: Network,
@@ -197,7 +216,9 @@ def _prove_and_write(
             line.show(replace(step, stage=f"member {number}: {step.stage}"))
 
         show(ProgressStep("proving equality", 0, None, "nodes"))
-        outcome = equivalent(network, other, domain, budget=options.limits, progress=show)
+        outcome = equivalent(
+            network, other, domain, budget=_budget_of_proof(options), progress=show
+        )
     if isinstance(outcome, NotEquivalent):
         raise PolyreluError(
             f"a bug in polyrelu, please report it: member {number} of component {component} differs"

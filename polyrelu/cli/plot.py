@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from polyrelu.cli.options import (
     UsageError,
     add_command,
+    add_limits,
     add_network,
     add_reading,
     output_index,
@@ -83,6 +84,7 @@ def add_plot(subparsers: Any) -> None:
         "--output", default="0", metavar="K", help="which output, from 0; 0 is the default"
     )
     parser.add_argument("--level", metavar="C", help="for level: 2, 0.5 or -1/3; 0 is the default")
+    add_limits(parser)
     add_reading(parser)
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.options import add_command, add_network, add_reading, read_network
+from polyrelu.cli.options import add_command, add_limits, add_network, add_reading, read_network
 from polyrelu.cli.output import check_output, print_object, print_reading, reading, show
 from polyrelu.errors import DomainError, NetworkError, NetworkFileError
 
@@ -45,6 +45,7 @@ def add_runtime_error(subparsers: Any) -> None:
     parser.add_argument(
         "-o", "--output", metavar="CERT", help="write a certificate of the bound here"
     )
+    add_limits(parser)
     add_reading(parser)
 
 

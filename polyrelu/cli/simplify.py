@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.options import add_command, add_network, add_reading, read_network
+from polyrelu.cli.options import add_command, add_limits, add_network, add_reading, read_network
 from polyrelu.cli.output import (
     check_output,
     print_object,
@@ -58,6 +58,11 @@ def add_simplify(subparsers: Any) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, help="seed of the points that a proof may try"
     )
+    add_limits(
+        parser,
+        "work of each proof, in units of about a millisecond (default: no limit); less work may "
+        "remove fewer neurons",
+    )
     add_reading(parser)
 
 
@@ -73,7 +78,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             f"{' and '.join(imported.skipping)}; `polyrelu equivalent` takes it as it is"
         )
     domain = parse_domain(options.domain, imported.network.num_inputs)
-    found = simplify(imported.network, domain, seed=options.seed)
+    found = simplify(imported.network, domain, seed=options.seed, budget=options.budget)
     caution = "" if options.output is None else _write_network(found.network, options.output)
     files: list[Path] = []
     if options.certificate is not None:

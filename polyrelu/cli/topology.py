@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from polyrelu.cli.options import (
     UsageError,
     add_command,
+    add_limits,
     add_network,
     add_reading,
     output_index,
@@ -64,6 +65,7 @@ def add_topology(subparsers: Any) -> None:
     parser.add_argument(
         "--output", metavar="K", help="which output a level is meant of, from 0; 0 is the default"
     )
+    add_limits(parser)
     add_reading(parser)
 
 

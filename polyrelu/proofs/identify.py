@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
@@ -43,9 +43,9 @@ from polyrelu.proofs.next_steps import (
     after_refutation,
     after_skipping,
 )
+from polyrelu.proofs.refutations import one_sided
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
-from polyrelu.proofs.refutations import one_sided
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
 from polyrelu.proofs.shallow import prover as shallow
 from polyrelu.support.arguments import (

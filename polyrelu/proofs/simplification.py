@@ -27,7 +27,7 @@ from polyrelu.proofs.refutations.sampled_candidates import sampled_candidates
 from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.proofs.trees.root_signs import root_signs
-from polyrelu.support.arguments import expect_integer
+from polyrelu.support.arguments import expect_integer, expect_limit
 from polyrelu.support.limits import LINE_LIMIT
 from polyrelu.symmetry import LayerDomain
 from polyrelu.version import __version__
@@ -122,7 +122,13 @@ class Simplified:
         return "\n".join([*lines, smallest])
 
 
-def simplify(network: NetworkLike, domain: DomainLike = None, *, seed: int = 0) -> Simplified:
+def simplify(
+    network: NetworkLike,
+    domain: DomainLike = None,
+    *,
+    seed: int = 0,
+    budget: float | None = None,
+) -> Simplified:
     """Leave out neurons of all layers that the function does not need, and prove that it stays.
 
     Neurons go that are unused, dead, constant, or equal to others up to a positive factor; linear
@@ -140,6 +146,9 @@ def simplify(network: NetworkLike, domain: DomainLike = None, *, seed: int = 0) 
         are dead or linear there count as such.
     seed
         Seed of the points that a proof by a split tree tries, where one is needed.
+    budget
+        Units of work, of about a millisecond, for each proof by inequalities or by a split tree; no
+        limit by default. With less work fewer neurons may be removed.
 
     Returns
     -------
@@ -174,13 +183,14 @@ def simplify(network: NetworkLike, domain: DomainLike = None, *, seed: int = 0) 
     'neuron 0 of layer 2: it is dead: its preactivation is never positive on R^n'
     """
     network, seed = as_network(network), expect_integer(seed, "seed")
+    expect_limit(budget, "budget")
     if not network.is_plain:
         raise NetworkError(
             "simplify takes plain stacks, and connections of this network skip layers (so they do "
             "after leaky ReLU, max pooling or concatenation); `equivalent` takes it as it is"
         )
     polyhedron = None if domain is None else as_domain(domain, network.num_inputs)
-    question = _Simplification(network, polyhedron, seed)
+    question = _Simplification(network, polyhedron, seed, budget)
     tried = set[Network]()
     for means, rewrite in product((_Means.INEQUALITIES, _Means.SIGNS, _Means.NONE), (True, False)):
         found = question.removal(means, rewrite)
@@ -207,7 +217,9 @@ def has_visible_redundancy(network: Network) -> bool:
 class _Simplification:
     """A network on a domain."""
 
-    def __init__(self, network: Network, domain: Polyhedron | None, seed: int) -> None:
+    def __init__(
+        self, network: Network, domain: Polyhedron | None, seed: int, budget: float | None = None
+    ) -> None:
         size = network.num_inputs
         polyhedron = Polyhedron.universe(size) if domain is None else domain
         if polyhedron.ambient_dimension != size:
@@ -216,6 +228,7 @@ class _Simplification:
                 f"{size} inputs"
             )
         self._network, self._domain, self._seed = network, polyhedron, seed
+        self._budget = budget
         self._coordinates = DomainCoordinates.of(polyhedron)
 
     @cached_property
@@ -263,7 +276,7 @@ class _Simplification:
         if network.depth < 3 or sum(network.widths[1:]) > SETTINGS.max_neurons:
             return {}
         candidates = [c for c in sampled_candidates(network, self._seed) if c.guard is None]
-        proved = one_sided_neurons(network, candidates, budget=None, seed=self._seed)
+        proved = one_sided_neurons(network, candidates, budget=self._budget, seed=self._seed)
         return {candidate.neuron: candidate.sign for candidate in proved}
 
     def prove(self, other: Network) -> Equivalent | None:
@@ -292,7 +305,7 @@ class _Simplification:
         if joint.dimension * len(joint.atoms) > SETTINGS.max_table:
             return None
         answer = equivalent_within(
-            self._network, other, self._domain, self._seed, SETTINGS.max_nodes
+            self._network, other, self._domain, self._seed, SETTINGS.max_nodes, self._budget
         )
         if isinstance(answer, NotEquivalent):
             raise AssertionError(f"a step of simplify changed the function: {answer}")

@@ -193,11 +193,16 @@ def equivalent(
 
 
 def equivalent_within(
-    first: Network, second: Network, domain: DomainLike, seed: int, max_nodes: int
+    first: Network,
+    second: Network,
+    domain: DomainLike,
+    seed: int,
+    max_nodes: int,
+    budget: float | None = None,
 ) -> PairOutcome:
     """Answer as `equivalent` does, unless all attempts together need more than some nodes."""
     polyhedron = as_domain(domain, first.num_inputs)
-    return _answer(_Question(first, second, polyhedron, seed, max_nodes=max_nodes), Budget())
+    return _answer(_Question(first, second, polyhedron, seed, max_nodes=max_nodes), Budget(budget))
 
 
 def _answer(question: _Question, budget: Budget) -> PairOutcome:

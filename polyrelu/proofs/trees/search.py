@@ -42,8 +42,8 @@ from polyrelu.proofs.trees.node_polyhedron import (
 from polyrelu.proofs.trees.relaxation import AffineLowerBound, affine_lower_bound
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget, CertificateLimit
-from polyrelu.support.prices import price_of_node, price_of_program
 from polyrelu.support.limits import BIT_LIMIT, TREE_COST_LIMIT, cost
+from polyrelu.support.prices import price_of_node, price_of_program
 
 __all__ = ["Difference", "Sample", "TreeStatistics", "search", "sign_record"]
 
