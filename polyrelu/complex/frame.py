@@ -27,10 +27,16 @@ from polyrelu.exact import (
     row_basis,
     solve,
 )
+from polyrelu.exact.modular import rank_mod
 from polyrelu.network import Network
 from polyrelu.support.display import count_text
 
-__all__ = ["Frame", "frame_of"]
+__all__ = ["Frame", "frame_of", "need_few_cells", "refuse_cells"]
+
+#: Maximum number of cells of the first arrangement; larger complexes are refused.
+_CELL_LIMIT = 10**7
+#: Number of rows that are looked at before coordinates are computed: enough for that many cells.
+_SAMPLED_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +148,39 @@ def frame_of(network: Network, domain: Polyhedron) -> Frame:
         first_layer=forms.take(rows=range(constraints.nrows, forms.nrows)),
         base=row_basis(forms.take(columns=range(len(kept) - 1))),
     )
+
+
+def need_few_cells(network: Network, domain: Polyhedron) -> None:
+    """Raise an error at once where the first cells alone would take all memory.
+
+    With d independent forms among the constraints of the domain and the neurons of layer 1 there
+    are at least 2^d cells, and 3^d if the forms have both signs. Some rows are enough to see that
+    there are too many, modulo a prime that can only make the rank smaller.
+    """
+    equations = RationalMatrix.from_integers(
+        [row[:-1] for row in domain.affine_hull()], ncols=domain.ambient_dimension
+    )
+    num_rows = equations.nrows + _SAMPLED_ROWS
+    rows = equations.over(
+        RationalMatrix.from_integers(
+            [row[:-1] for row in domain.inequalities[:num_rows]], ncols=equations.ncols
+        )
+    )
+    for block in network.layers[0].blocks if network.num_hidden_layers else ():
+        rows = rows.over(block.weight.take(rows=range(min(num_rows, block.weight.nrows))))
+    rank = rank_mod(rows) - equations.nrows
+    refuse_cells(rank if domain.inequalities else 0, 0 if domain.inequalities else rank)
+
+
+def refuse_cells(one_sided: int, two_sided: int) -> None:
+    """Raise an error if forms with one and with both signs make too many cells."""
+    cells = 2 ** max(one_sided, 0) * 3 ** max(two_sided, 0)
+    if cells > _CELL_LIMIT:
+        raise DomainError(
+            f"the complex has at least 10^{len(str(cells)) - 1} cells, too many to list; "
+            "choose a domain with fewer dimensions, such as slice:FILE, or list regions only "
+            "(--regions-only, walk_regions)"
+        )
 
 
 def _affine_hull(domain: Polyhedron) -> RationalMatrix:

@@ -26,7 +26,7 @@ from polyrelu.complex.engine.cells import CellArrays
 from polyrelu.complex.engine.subdivision import Subdivision, completed
 from polyrelu.complex.engine.vertices import SignStatistics
 from polyrelu.complex.facet_forms import FacetForms, forms_of_facets
-from polyrelu.complex.frame import Frame, frame_of
+from polyrelu.complex.frame import Frame, frame_of, need_few_cells
 from polyrelu.complex.generators import CellGenerators
 from polyrelu.complex.region import Region, point_inside, region_polyhedron, region_volume
 from polyrelu.errors import ArgumentError, DomainError
@@ -91,6 +91,7 @@ def canonical_complex(
     network = as_network(network)
     polyhedron = as_domain(domain, network.num_inputs)
     expect_function(progress, "progress")
+    need_few_cells(network, polyhedron)
     subdivision = Subdivision(network, frame_of(network, polyhedron))
     neurons, complete = completed(subdivision, progress)
     arrays = CellArrays(subdivision, neurons)
@@ -142,6 +143,7 @@ def stream_complex(
 def _parts(network: Network, polyhedron: Polyhedron, limit: int) -> Iterator[PolyhedralComplex]:
     """The parts of `stream_complex`."""
     neurons = tuple(network.neurons())
+    need_few_cells(network, polyhedron)
     for part in Subdivision(network, frame_of(network, polyhedron)).parts(limit):
         yield PolyhedralComplex(network, polyhedron, CellArrays(part, neurons), complete=True)
 

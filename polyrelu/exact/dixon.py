@@ -17,8 +17,8 @@ from flint import fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
 __all__ = ["solve_integer"]
 
-#: Maximum estimated work of FLINT's own solver, in units of about a second; it is two to three times
-#: as fast as lifting, but cannot be interrupted. Both give the same solution.
+#: Maximum estimated work of FLINT's own solver, in units of about a second; it is two to three
+#: times as fast as lifting, but cannot be interrupted. Both give the same solution.
 _FLINT_WORK = 0.25
 #: Maximum number of unknowns for which FLINT is used without an estimate, which would cost as much
 #: as the solution.

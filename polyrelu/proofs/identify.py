@@ -7,9 +7,9 @@ results.
 
 First come the theorems that need no search. If none proves the claim, moves along the fiber are
 tried: another concrete network with the same function refutes it. Then Theorem D is tried with a
-budget of work; neurons that had one sign only at all ridges it met may refute the claim as well. What
-remains is undecided, and is reported with the hypothesis that failed and with what is proved in
-part.
+budget of work; neurons that had one sign only at all ridges it met may refute the claim as well.
+What remains is undecided, and is reported with the hypothesis that failed and with what is proved
+in part.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ BUDGET = 60_000
 #: Share of this work that refutations by linear programs get, and the least that they get.
 _SHARE_OF_PROGRAMS, _LEAST_FOR_PROGRAMS = 1 / 6, one_sided.SETTINGS.budget
 
-#: Share of a time limit, and number of seconds after Ctrl-C, in which it is still worked out what is
-#: proved in part.
+#: Share of a time limit, and number of seconds after Ctrl-C, in which it is still worked out what
+#: is proved in part.
 _GRACE_SHARE, _GRACE = 0.1, 1.0
 
 #: The classes of competitors; each contains those after it.

@@ -32,7 +32,7 @@ from polyrelu.complex.engine.arrangement import orthants
 from polyrelu.complex.engine.arrays import Growable
 from polyrelu.complex.engine.face_lattice import WORD_BITS, Cut
 from polyrelu.complex.engine.vertices import SignTables, Vertices
-from polyrelu.complex.frame import Frame
+from polyrelu.complex.frame import Frame, refuse_cells
 from polyrelu.errors import DomainError
 from polyrelu.exact import UNDECIDED, RationalMatrix, solve
 from polyrelu.network import Network, NeuronId
@@ -47,8 +47,6 @@ _LOW = np.uint64((1 << WORD_BITS) - 1)
 _SHIFT = np.uint64(WORD_BITS)
 _BITS = np.arange(WORD_BITS, dtype=np.uint64)
 _BIT = np.uint64(1) << _BITS
-#: Maximum number of cells of the first arrangement; larger complexes are refused.
-_CELL_LIMIT = 10**7
 
 
 @dataclass(frozen=True, slots=True)
@@ -551,12 +549,7 @@ def _need_few_cells(frame: Frame) -> None:
     """Raise an error where the first cells alone would take all memory."""
     one_sided = sum(index < frame.constraints.nrows for index in frame.base)
     two_sided = frame.dimension - one_sided
-    if 2**one_sided * 3**two_sided > _CELL_LIMIT:
-        raise DomainError(
-            f"the complex has at least {2**one_sided * 3**two_sided:.0e} cells, too many to list; "
-            "choose a domain with fewer dimensions, such as slice:FILE, or list regions only "
-            "(--regions-only, walk_regions)"
-        )
+    refuse_cells(one_sided, two_sided)
 
 
 def _orthant_vertices(base: RationalMatrix, signs: NDArray[np.int8]) -> Floats:
