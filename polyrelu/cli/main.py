@@ -31,7 +31,7 @@ from polyrelu.cli.fiber import add_fiber
 from polyrelu.cli.identify import add_identify
 from polyrelu.cli.info import add_info
 from polyrelu.cli.options import watch_limits
-from polyrelu.cli.output import EXIT, EXIT_STATUS, show
+from polyrelu.cli.output import EXIT, EXIT_STATUS, show_error
 from polyrelu.cli.parser import Parser
 from polyrelu.cli.plot import add_plot
 from polyrelu.cli.runtime_error import add_runtime_error
@@ -78,7 +78,7 @@ def main(
         except OSError as error:  # the reader of our output has left, or the disk is full
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             if not isinstance(error, BrokenPipeError):
-                print(f"polyrelu: cannot print: {error.strerror or error}", file=sys.stderr)
+                show_error(f"polyrelu: cannot print: {error.strerror or error}")
             return 2
 
 
@@ -198,8 +198,6 @@ def _report_error(options: argparse.Namespace, message: str, exit_status: int = 
     line = " ".join(message.split())
     if options.json:
         print(json.dumps({"command": options.command, "status": "error", "error": line}))
-    if message is _INTERRUPTED:  # another Ctrl-C may come while the colours are imported
-        print(f"polyrelu: {line}", file=sys.stderr)
-    else:
-        show(f"polyrelu: {line}", stream=sys.stderr)
+    # another Ctrl-C may come while the colours are imported
+    show_error(f"polyrelu: {line}", is_plain=message is _INTERRUPTED)
     return exit_status

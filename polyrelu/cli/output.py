@@ -32,6 +32,7 @@ __all__ = [
     "reading",
     "say_interrupted",
     "show",
+    "show_error",
     "value_text",
     "written_lines",
 ]
@@ -135,10 +136,17 @@ def written_lines(output: str | None, written: Sequence[Path]) -> list[str]:
     return [f"certificate: {written[-1]} (check it: polyrelu check {written[-1]})", *beside]
 
 
+def show_error(line: str, is_plain: bool = False) -> None:
+    """Print a line on stderr, in colours on terminals unless it is plain, if that is possible."""
+    try:
+        if is_plain:
+            print(line, file=sys.stderr, flush=True)
+        else:
+            show(line, stream=sys.stderr)
+    except OSError:  # nobody reads it; what is in the buffer must not fail again at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
 def say_interrupted() -> None:
     """Answer the first Ctrl-C."""
-    print(
-        "interrupted; keeping what is done (Ctrl-C again: give up at once)",
-        file=sys.stderr,
-        flush=True,
-    )
+    show_error("interrupted; keeping what is done (Ctrl-C again: give up at once)", is_plain=True)

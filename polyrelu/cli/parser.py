@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
@@ -65,6 +66,11 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return options, unknown
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a text; other than in argparse, an error of printing is an error."""
+        if message:
+            (file or sys.stderr).write(message)
 
     def error(self, message: str) -> NoReturn:
         """Raise a usage error; an unknown option is named before what its absence entails."""

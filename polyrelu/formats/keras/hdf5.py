@@ -2,13 +2,15 @@
 
 Here is the call of the process `hdf5_worker`, which sends groups and arrays of an HDF5 file back.
 The reader of Keras files uses it, because the HDF5 library may hang or crash on a damaged file. The
-process must not import polyrelu, and its time is limited.
+process must not import polyrelu. Its processor time is limited, which the load of the machine does
+not change.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -25,7 +27,8 @@ from polyrelu.support.typing import Array
 __all__ = ["Hdf5", "read_hdf5"]
 
 
-#: Maximum number of seconds for reading a file: a constant, and an amount for each million bytes.
+#: Maximum number of seconds of processor time for reading a file: a constant, and an amount for
+#: each million bytes. Files that are not damaged take a hundredth of it.
 _TIME_LIMIT = (20.0, 1.0)
 
 
@@ -83,6 +86,7 @@ def read_hdf5(path: Path, roots: list[str], stored: bytes | None = None) -> Hdf5
         str(program),
         str(path) if stored is None else "-",
         str(PARAMETER_LIMIT),
+        str(_TIME_LIMIT[0] + _TIME_LIMIT[1] * size / 10**6),
         *roots,
     ]
     try:
@@ -91,17 +95,12 @@ def read_hdf5(path: Path, roots: list[str], stored: bytes | None = None) -> Hdf5
             input=stored or b"",
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=_TIME_LIMIT[0] + _TIME_LIMIT[1] * size / 10**6,
             check=True,
         )
-    except subprocess.TimeoutExpired:
-        raise NetworkFileError(
-            path, "", "the HDF5 library does not come to an end with it; it is damaged"
-        ) from None
-    except subprocess.CalledProcessError:
-        raise NetworkFileError(
-            path, "", "the HDF5 library breaks down over it; it is damaged"
-        ) from None
+    except subprocess.CalledProcessError as error:
+        is_over = error.returncode == -signal.SIGPROF
+        how = "does not come to an end with it" if is_over else "breaks down over it"
+        raise NetworkFileError(path, "", f"the HDF5 library {how}; it is damaged") from None
     return _answer(path, done.stdout)
 
 

@@ -1,4 +1,6 @@
-"""The process that reads HDF5, ``python -P hdf5_worker.py PATH LIMIT ROOT…``, started by `hdf5.py`.
+"""The process that reads HDF5, started by `hdf5.py`.
+
+It is called as ``python -P hdf5_worker.py PATH LIMIT SECONDS ROOT…``.
 
 Here is a program that opens an HDF5 file and writes what Keras stores in it to standard output. It
 is a separate process because the HDF5 library may crash or hang on a damaged file, and a process
@@ -6,9 +8,9 @@ can be stopped. The program imports nothing of polyrelu, and it does not follow 
 places or files.
 
 PATH is a file, or ``-`` for the bytes on standard input, and LIMIT is the maximum number of entries
-of all arrays together. The output describes the groups ROOT and all groups below them: a line of
-JSON with some attributes and with the shapes of the datasets, then the numbers of all datasets one
-after the other.
+of all arrays together. After SECONDS of processor time SIGPROF ends the process. The output
+describes the groups ROOT and all groups below them: a line of JSON with some attributes and with
+the shapes of the datasets, then the numbers of all datasets one after the other.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import io
 import json
 import math
 import re
+import signal
 import sys
 from typing import Any, BinaryIO
 
@@ -113,8 +116,9 @@ def contents(source: str | BinaryIO, roots: list[str], number_limit: int) -> Ent
     return found
 
 
-def main(path: str, number_limit: str, *roots: str) -> None:
+def main(path: str, number_limit: str, seconds: str, *roots: str) -> None:
     """Read the file and write its content, or the class of the error, to standard output."""
+    signal.setitimer(signal.ITIMER_PROF, float(seconds))
     try:
         found = contents(
             io.BytesIO(sys.stdin.buffer.read()) if path == "-" else path,

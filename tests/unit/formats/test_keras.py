@@ -1887,7 +1887,7 @@ def test_the_worker_gives_up_and_breaks_down(
 ) -> None:
     content = _edited_file(lambda f: None) if ending == "h5" else _archive()
     with monkeypatch.context() as patch:
-        patch.setattr(hdf5, "_TIME_LIMIT", (0.0, 0.0))
+        patch.setattr(hdf5, "_TIME_LIMIT", (1e-3, 0.0))
         _refused(
             "the HDF5 library does not come to an end with it",
             lambda: _read(tmp_path, content, ending),

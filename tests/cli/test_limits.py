@@ -1,0 +1,396 @@
+"""Limits, Ctrl-C and unexpected errors, the same for every command."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import polyrelu
+from polyrelu.cli import main as cli
+from polyrelu.cli.main import main
+from tests.cli.commands import run, run_json
+
+#: Every command, with arguments that need no file but {net}, a small network, and {cert}.
+COMMANDS = {
+    "info": ["example:xor"],
+    "complex": ["example:bends", "--domain", "box:-2,2"],
+    "topology": ["example:bends", "--boundary", "--domain", "box:-2,2"],
+    "fiber": ["example:hidden"],
+    "plot": ["example:bends", "-o", "bends.svg", "--domain", "box:-2,2"],
+    "identify": ["example:digits"],
+    "runtime-error": ["example:xor", "--domain", "box:0,1"],
+    "equivalent": ["example:twins-a", "example:twins-b"],
+    "simplify": ["example:digits"],
+    "check": ["{cert}"],
+    "show": ["{cert}"],
+    "examples": ["xor"],
+}
+
+
+def _network(*widths: int) -> polyrelu.Network:
+    """Return a network with the given widths and random weights."""
+    rng = Random(1)
+    layers = [
+        (
+            [[rng.randint(-99, 99) for _ in range(n)] for _ in range(m)],
+            [rng.randint(-99, 99) for _ in range(m)],
+        )
+        for n, m in pairwise(widths)
+    ]
+    return polyrelu.from_arrays(layers)
+
+
+_SLOW = pytest.mark.slow
+_FEW = ("identify", "complex", "check")
+
+
+def _each(*fast: str) -> list[Any]:
+    """All commands, those that are not named as slow tests."""
+    return [pytest.param(name, marks=() if name in fast else _SLOW) for name in COMMANDS]
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("certificates") / "cert.json"
+    polyrelu.identify(polyrelu.load("example:xor")).certificate.save(path)  # type: ignore[union-attr]
+    return path
+
+
+def _arguments(command: str, certificate: Path) -> list[str]:
+    return [command, *(word.format(cert=certificate) for word in COMMANDS[command])]
+
+
+# -- Ctrl-C ----------------------------------------------------------------------------------------
+
+#: A program that presses Ctrl-C at the first import of something that most commands need, and that
+#: swallows KeyboardInterrupt there for ever, as long as Python code can.
+_IN_IMPORT = """
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+swallows, *arguments = sys.argv[1:]
+
+class Finder:
+    pressed = False
+    def find_spec(self, name, path=None, target=None):
+        heavy = ("numpy", "polyrelu.checker", "polyrelu.certificate", "polyrelu.formats")
+        if name not in heavy or Finder.pressed:
+            return None
+        Finder.pressed = True
+        while True:
+            try:
+                os.kill(os.getpid(), signal.SIGINT) if not Finder.pressed == 2 else None
+                Finder.pressed = 2
+                time.sleep(0.05)
+            except KeyboardInterrupt:
+                if swallows == "no":
+                    raise
+
+sys.meta_path.insert(0, Finder())
+sys.argv = ["polyrelu", *arguments]
+from polyrelu.__main__ import entry
+entry()
+"""
+
+
+def _ended(swallows: str, arguments: list[str], folder: Path) -> tuple[int, str, float]:
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", _IN_IMPORT, swallows, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        timeout=60,
+    )
+    return done.returncode, done.stderr, time.monotonic() - started
+
+
+@pytest.mark.parametrize("command", _each("identify", "check"))
+def test_ctrl_c_in_an_import(command: str, certificate: Path, tmp_path: Path) -> None:
+    status, err, _ = _ended("no", _arguments(command, certificate), tmp_path)
+    assert (status, err) == (3, "polyrelu: interrupted; nothing was written\n")
+
+
+@pytest.mark.parametrize("command", _each("identify"))
+def test_ctrl_c_that_is_swallowed(command: str, certificate: Path, tmp_path: Path) -> None:
+    """The process ends all the same, soon."""
+    status, err, seconds = _ended("yes", _arguments(command, certificate), tmp_path)
+    assert (status, err) == (3, "polyrelu: interrupted; nothing was written\n")
+    assert seconds < 30  # 2 s after Ctrl-C; the start may take long on a busy machine
+
+
+#: A network whose search of ridges goes on for hours, and whose complex does.
+LONG = _network(6, 24, 24, 24, 3)
+
+
+def _started(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "polyrelu", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["identify --budget inf", "complex"])
+def test_ctrl_c_ends_a_long_computation(command: str, tmp_path: Path) -> None:
+    name, *options = command.split()
+    polyrelu.save(LONG, tmp_path / "net.json")
+    process = _started([name, "net.json", *options], tmp_path)
+    time.sleep(6)
+    process.send_signal(signal.SIGINT)
+    pressed = time.monotonic()
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "interrupted" in out + err
+    assert time.monotonic() - pressed < 8  # 2 s on a machine that does nothing else
+
+
+@pytest.mark.slow
+def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
+    polyrelu.save(LONG, tmp_path / "net.json")
+    process = _started(["complex", "net.json"], tmp_path)
+    time.sleep(6)
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+    process.communicate(timeout=20)
+    assert process.returncode == 3
+
+
+# -- stopping and continuing -----------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_stopped_process_writes_the_same_bytes(tmp_path: Path) -> None:
+    """SIGSTOP takes seconds from a search, and changes nothing."""
+    polyrelu.save(_network(3, 6, 6, 6, 1), tmp_path / "net.json")
+    written = []
+    for number in range(2):
+        output = f"cert{number}.json"
+        options = ["--budget", "3000", "--among", "transversal", "-o", output, "--json"]
+        process = _started(["identify", "net.json", *options], tmp_path)
+        for _ in range(3 * number):
+            time.sleep(1)
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(1)
+            process.send_signal(signal.SIGCONT)
+        out, _ = process.communicate(timeout=120)
+        answer = json.loads(out)
+        del answer["seconds"], answer["certificate"], answer["files"]
+        text = (tmp_path / output).read_bytes() if (tmp_path / output).exists() else b""
+        written.append((process.returncode, json.dumps(answer).replace(output, ""), text))
+    assert written[0] == written[1]
+
+
+# -- limits ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command", ["complex", "topology", "fiber", "plot", "runtime-error", "simplify"]
+)
+def test_no_time(
+    command: str,
+    certificate: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A time limit of 0 ends every command that computes within a second or so, undecided."""
+    monkeypatch.chdir(tmp_path)
+    started = time.monotonic()
+    arguments = _arguments(command, certificate)
+    monkeypatch.setattr("polyrelu.cli.options.read_network", _endless)
+    for module in ("complex", "topology", "fiber", "plot", "runtime_error", "simplify"):
+        monkeypatch.setattr(f"polyrelu.cli.{module}.read_network", _endless)
+    status, _, err = run(capsys, *arguments, "--time-limit", "0")
+    assert status == 3
+    assert "the time limit of 0 seconds was reached; nothing was written; allow more" in err
+    assert time.monotonic() - started < 10
+    assert list(tmp_path.iterdir()) == []
+
+
+def _endless(*_: object) -> None:
+    while True:
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("limit", ["0", "0.3"])
+def test_the_time_limit_of_identify_names_itself(
+    limit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    polyrelu.save(LONG, tmp_path / "net.json")
+    started = time.monotonic()
+    status, answer = run_json(
+        capsys, "identify", str(tmp_path / "net.json"), "--time-limit", limit, "--budget", "inf"
+    )
+    assert (status, answer["status"]) == (3, "undecided")
+    assert answer["reason"] == f"the time limit of {limit} seconds was reached"
+    assert "--time-limit 60" in answer["next"][0]
+    assert time.monotonic() - started < 15
+
+
+def test_the_memory_limit_of_identify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    polyrelu.save(LONG, tmp_path / "net.json")
+    arguments = ["identify", str(tmp_path / "net.json"), "--memory-limit", "1"]
+    status, answer = run_json(capsys, *arguments)
+    assert (status, answer["reason"]) == (3, "the memory limit of 1 MiB was reached")
+
+
+def test_the_time_limit_keeps_the_cells_that_are_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    polyrelu.save(_network(3, 20, 20, 20, 1), tmp_path / "net.json")
+    arguments = ["complex", str(tmp_path / "net.json"), "--time-limit", "0.5"]
+    status, out, err = run(capsys, *arguments)
+    assert status == 3
+    assert "the time limit of 0.5 seconds was reached" in out + err
+
+
+@pytest.mark.parametrize("option", ["--budget", "--time-limit", "--memory-limit"])
+def test_limits_below_zero(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, "identify", "example:xor", option, "-1")
+    assert status == 2
+    assert f"{option} -1" in err
+    assert "must be 0 or more" in err
+
+
+# -- errors that nobody foresaw --------------------------------------------------------------------
+
+
+def _fails(error: BaseException) -> Callable[..., int]:
+    def command(*_: object) -> int:
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RecursionError("maximum recursion depth exceeded"),
+        ImportError("libflint.so: cannot open"),
+        ZeroDivisionError("division\nby zero"),
+        AssertionError(),
+        UnicodeDecodeError("utf-8", b"", 0, 1, "bad"),
+        FileNotFoundError(2, "No such file", "gone.bin"),
+    ],
+)
+def test_an_unexpected_error_is_one_line(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has status 2 and never 1, which means refuted."""
+    monkeypatch.setattr("polyrelu.cli.identify.read_network", _fails(error))
+    status, out, err = run(capsys, "identify", "example:xor")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"polyrelu: unexpected {type(error).__name__}: ")
+    assert "please report it" in err
+    assert "--debug" in err
+
+
+def test_debug_prints_the_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("polyrelu.cli.identify.read_network", _fails(ZeroDivisionError("here")))
+    status, _, err = run(capsys, "identify", "example:xor", "--debug", "--json")
+    assert status == 2
+    assert "Traceback" in err
+    assert "ZeroDivisionError: here" in err
+
+
+@pytest.mark.parametrize(("command", "expected"), [("identify", 3), ("info", 2)])
+def test_memory_that_runs_out(
+    command: str,
+    expected: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It is undecided where something was searched, and an error elsewhere."""
+    monkeypatch.setattr(f"polyrelu.cli.{command}.read_network", _fails(MemoryError()))
+    status, _, err = run(capsys, command, "example:xor")
+    assert status == expected
+    assert "the memory ran out" in err
+
+
+def test_memory_that_runs_out_in_a_proof(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was tried before is in the answer."""
+    module = sys.modules["polyrelu.proofs.identify"]
+    monkeypatch.setattr(module, "moves", _fails(MemoryError()))
+    status, answer = run_json(capsys, "identify", "example:hidden")
+    assert (status, answer["reason"]) == (3, "the memory ran out")
+    assert answer["attempts"]
+
+
+def test_an_import_error_at_the_start(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['argparse'] = None\nfrom polyrelu.__main__ import entry\nentry()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("polyrelu: cannot start: ")
+
+
+# -- output that cannot be printed -----------------------------------------------------------------
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize("command", [*_each("identify", "check"), "--help", "--version"])
+@pytest.mark.parametrize("is_closed", [pytest.param(True, marks=_SLOW), False])
+def test_a_full_disk_and_a_closed_pipe(
+    command: str, is_closed: bool, certificate: Path, tmp_path: Path
+) -> None:
+    arguments = _arguments(command, certificate) if command in COMMANDS else [command]
+    words = [sys.executable, "-m", "polyrelu", *arguments]
+    if is_closed:
+        reader, writer = os.pipe()
+        os.close(reader)
+        target: Any = os.fdopen(writer, "w")
+    else:
+        target = open("/dev/full", "w")  # noqa: SIM115 - closed below
+    with target:
+        done = subprocess.run(
+            words,
+            check=False,
+            stdout=target,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            timeout=60,
+        )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    expected = "" if is_closed else "polyrelu: cannot print: No space left on device\n"
+    assert done.stderr == expected
+
+
+def test_errors_that_cannot_be_printed() -> None:
+    with open("/dev/full", "w") as full:
+        words = [sys.executable, "-m", "polyrelu", "identify", "no.onnx"]
+        assert subprocess.run(words, check=False, stderr=full, timeout=60).returncode == 2
+
+
+def test_the_library_leaves_signals_alone() -> None:
+    """The command line puts handlers back when it ends."""
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)
+    assert main(["identify", "example:xor", "--time-limit", "60"]) == 0
+    assert before == (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM))
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert cli.EXIT["undecided"] == 3

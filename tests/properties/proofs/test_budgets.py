@@ -1,0 +1,113 @@
+"""Answers and certificates depend on seed and budget, and on no clock."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+
+import pytest
+
+import polyrelu
+from polyrelu import from_arrays
+from polyrelu.proofs.refutations.one_sided import one_sided_moves
+from polyrelu.support.budget import Budget
+
+#: A network that takes some rounds of walks.
+RIDGES = from_arrays(
+    [
+        ([[3, 1], [-2, 5], [1, -4], [7, 2]], [1, -3, 2, -5]),
+        ([[2, -1, 3, 1], [-1, 4, 1, -2], [3, 2, -5, 1], [1, -3, 2, 4]], [-4, 2, 1, -7]),
+        ([[1, -2, 3, 1]], [0]),
+    ]
+)
+
+
+def _slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make every look at a clock find that an hour has passed, as after a stop of the process."""
+    hours = itertools.count(1)
+    for name in ("monotonic", "perf_counter", "process_time", "time"):
+        monkeypatch.setattr(time, name, lambda: 3600.0 * next(hours))
+
+
+def _bytes_of(outcome: polyrelu.outcomes.Outcome) -> list[object]:
+    proved = outcome.part if isinstance(outcome, polyrelu.Undecided) else outcome
+    attempts = outcome.attempts if isinstance(outcome, polyrelu.Undecided) else ()
+    text = None if proved is None else str(proved.certificate.to_document())
+    return [outcome.status, str(outcome), attempts, text]
+
+
+def _twice(answer: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    first = answer()
+    with monkeypatch.context() as patch:
+        _slow_clock(patch)
+        assert answer() == first
+
+
+@pytest.mark.parametrize("budget", [0, 150, 1500])
+def test_ridges_do_not_look_at_clocks(budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer() -> object:
+        return _bytes_of(polyrelu.identify(RIDGES, among="transversal", budget=budget))
+
+    _twice(answer, monkeypatch)
+
+
+def test_more_budget_finds_more() -> None:
+    """The budget is what ends the search, and a search with more of it begins in the same way."""
+    walks = []
+    for budget in (50, 400):
+        steps: list[polyrelu.ProgressStep] = []
+        polyrelu.identify(RIDGES, among="regular", budget=budget, progress=steps.append)
+        walks.append(steps[-1].num_done)
+    assert 0 < walks[0] < walks[1]
+
+
+def test_refutations_do_not_look_at_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = from_arrays(
+        [
+            ([[1], [-1]], [-1, -1]),
+            ([[2, -1], [-1, 3]], [1, -1]),
+            ([[1, 1]], [0]),
+        ]
+    )
+
+    def answer() -> object:
+        return _bytes_of(polyrelu.identify(net, budget=0))
+
+    _twice(answer, monkeypatch)
+    assert answer() == answer()
+    assert polyrelu.identify(net, budget=0).status == "refuted"
+
+
+def test_programs_are_paid() -> None:
+    """Without work nothing is refuted; a larger budget refutes, and pays for it."""
+    net = from_arrays(
+        [
+            ([[1], [-1]], [-1, -1]),
+            ([[2, -1], [-1, 3]], [1, -1]),
+            ([[1, 1]], [0]),
+        ]
+    )
+    assert list(one_sided_moves(net, budget=0.1)) == []
+    budget = Budget(1000)
+    assert next(one_sided_moves(net, budget=budget)).theorem == "one-sided"
+    assert 0 < budget.spent < 1000
+
+
+def test_comparisons_do_not_look_at_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    hinges = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 1, -1]), ([[1, -1, 2]], [0])])
+    other = from_arrays([([[2, 0], [0, -1], [1, 1]], [0, -1, -1]), ([["1/2", -1, 2]], [0])])
+
+    def answer() -> object:
+        outcome = polyrelu.equivalent(hinges, other, "box:-1,1", budget=2000)
+        return outcome.status, str(outcome)
+
+    _twice(answer, monkeypatch)
+
+
+def test_a_budget_of_a_comparison_is_named() -> None:
+    digits = polyrelu.load("example:digits")
+    outcome = polyrelu.equivalent(digits, polyrelu.load("example:digits"), budget=0)
+    assert outcome.status == "undecided"
+    assert "the budget of 0 units of work was used up" in str(outcome)
+    assert "budget=60000" in outcome.next[0].call
