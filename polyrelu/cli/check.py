@@ -1,7 +1,8 @@
-"""The command `polyrelu check CERT`.
+"""The command `polyrelu check CERT…`.
 
-The command hands the certificate to the independent checker, which prints the verdict itself. Only
-the option `--about` is answered here, because the checker does not read networks of other formats.
+The command hands each certificate to the independent checker, which prints the verdict on a single
+one itself; several get a line each. Only the option `--about` is answered here, because the checker
+does not read networks of other formats.
 """
 
 from __future__ import annotations
@@ -15,8 +16,14 @@ from typing import Any
 
 from polyrelu.cli.options import add_command, add_reading, read_network
 from polyrelu.cli.output import show
+from polyrelu.errors import CertificateError, PolyreluError
 
 __all__ = ["add_check"]
+
+#: The verdicts by the status in the JSON object, in the order of their exit statuses.
+_VERDICTS = {"accepted": "accepted", "rejected": "rejected", "error": "unreadable"}
+#: The end of the names of network files beside certificates.
+_NETWORK_ENDING = ".network.json"
 
 
 def add_check(subparsers: Any) -> None:
@@ -25,12 +32,15 @@ def add_check(subparsers: Any) -> None:
     examples = (
         "check cert.json",
         "check cert.json --about example:digits",
+        "check proofs/*.json",
     )
     parser = add_command(subparsers, "check", _run, summary, examples)
     parser.add_argument(
         "certificate",
         metavar="CERT",
-        help="certificate file; a network file it names is looked for beside it",
+        nargs="+",
+        help="certificate file; a network file it names is looked for beside it. Several get a "
+        "line each, and the exit status is the greatest; network files among them are passed over",
     )
     parser.add_argument(
         "--network",
@@ -43,45 +53,114 @@ def add_check(subparsers: Any) -> None:
     parser.add_argument(
         "--about",
         metavar="NET",
-        help="reject the certificate unless it is about this network (any format)",
+        help="reject a certificate unless it is about this network (any format)",
     )
     add_reading(parser)
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
-    from polyrelu import checker
-
-    if options.about and (rejection := _other_subject(options)):
+    wanted = _Wanted(options)
+    if len(options.certificate) > 1:
+        return _check_several(options, wanted)
+    (name,) = options.certificate
+    if rejection := wanted.rejection(name):
         _print_rejection(options, rejection)
         return 1
-    arguments = ["--json"] if options.json else []
-    for name in options.network:
-        arguments += ["--network", _as_path(name)]
     # The checker prints by itself; in between, colours are added on terminals.
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        status = checker.main([*arguments, _as_path(options.certificate)])
+        status = _check(options, name, ["--json"] if options.json else [])
     if printed.getvalue():
         show(printed.getvalue().removesuffix("\n"))
     return status
 
 
-def _other_subject(options: argparse.Namespace) -> dict[str, str]:
-    """Return why the certificate is not about the network in --about; empty if it is."""
-    from polyrelu.certificate import read_certificate
+def _check(options: argparse.Namespace, name: str, arguments: list[str]) -> int:
+    """Run the checker on a certificate, and return its exit status."""
+    from polyrelu import checker
 
-    certificate = read_certificate(options.certificate)
-    wanted = read_network(options, options.about).network.sha256
-    subjects = [certificate.sha256]
-    if certificate.kind in ("equivalent", "not-equivalent"):  # both networks of a pair count
-        subjects.append(str(certificate.other))
-    if wanted in subjects:
-        return {}
-    return {
-        "step": "about",
-        "expected": f"a certificate about {options.about}, sha256 {wanted}",
-        "got": f"one about {' and '.join(subjects)}",
-    }
+    for network in options.network:
+        arguments += ["--network", _as_path(network)]
+    return checker.main([*arguments, _as_path(name)])
+
+
+# -- several certificates --------------------------------------------------------------------------
+
+
+def _check_several(options: argparse.Namespace, wanted: _Wanted) -> int:
+    """Check certificates one by one, a line each; return the greatest exit status."""
+    found: list[dict[str, Any]] = []
+    for name in options.certificate:
+        answer = _answer(options, wanted, name)
+        if answer["status"] == "error" and name.endswith(_NETWORK_ENDING):
+            continue
+        found.append(answer)
+        if not options.json:
+            show(f"{_VERDICTS[answer['status']]}: {name}: {_reason(answer)}")
+    if not found:
+        raise CertificateError("none of the files is a certificate: all of them are networks")
+    counts = {status: sum(answer["status"] == status for answer in found) for status in _VERDICTS}
+    worst = max(counts, key=lambda status: (counts[status] > 0, list(_VERDICTS).index(status)))
+    if options.json:
+        error = {"error": f"{counts['error']} of {len(found)} certificates are unreadable"}
+        more = error if worst == "error" else {}
+        print(json.dumps({"command": "check", "status": worst, **more, "certificates": found}))
+    return list(_VERDICTS).index(worst)
+
+
+def _answer(options: argparse.Namespace, wanted: _Wanted, name: str) -> dict[str, Any]:
+    """Return what the checker says about a certificate with --json, and the name of its file."""
+    try:
+        if rejection := wanted.rejection(name):
+            return {"file": name, "status": "rejected", **rejection}
+    except PolyreluError as error:
+        return {"file": name, "status": "error", "error": str(error)}
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        _check(options, name, ["--json"])
+    answer: dict[str, Any] = json.loads(printed.getvalue())
+    del answer["command"]
+    return {"file": name, **answer}
+
+
+def _reason(answer: dict[str, Any]) -> str:
+    """Return the sentence that was accepted, or why it was not, in a line."""
+    if answer["status"] == "accepted":
+        return str(answer["statement"])
+    if answer["status"] == "error":
+        return str(answer["error"])
+    return f"{answer['step']}: expected {answer['expected']}, got {answer['got']}"
+
+
+# -- the option --about ----------------------------------------------------------------------------
+
+
+class _Wanted:
+    """The network that certificates have to be about, if there is one; it is read once."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._sha256: str | None = None
+
+    def rejection(self, name: str) -> dict[str, str]:
+        """Return why a certificate is not about the network; empty if it is."""
+        if not self._options.about:
+            return {}
+        from polyrelu.certificate import read_certificate
+
+        certificate = read_certificate(name)
+        if self._sha256 is None:
+            self._sha256 = read_network(self._options, self._options.about).network.sha256
+        subjects = [certificate.sha256]
+        if certificate.kind in ("equivalent", "not-equivalent"):  # both networks of a pair count
+            subjects.append(str(certificate.other))
+        if self._sha256 in subjects:
+            return {}
+        return {
+            "step": "about",
+            "expected": f"a certificate about {self._options.about}, sha256 {self._sha256}",
+            "got": f"one about {' and '.join(subjects)}",
+        }
 
 
 def _print_rejection(options: argparse.Namespace, rejection: dict[str, str]) -> None:

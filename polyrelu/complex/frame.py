@@ -24,6 +24,7 @@ from polyrelu.exact import (
     column_basis,
     kernel,
     primitive,
+    rank,
     row_basis,
     solve,
 )
@@ -158,29 +159,39 @@ def need_few_cells(network: Network, domain: Polyhedron) -> None:
     there are too many, modulo a prime that can only make the rank smaller.
     """
     equations = RationalMatrix.from_integers(
-        [row[:-1] for row in domain.affine_hull()], ncols=domain.ambient_dimension
+        [row[:-1] for row in _hull_equations(domain)], ncols=domain.ambient_dimension
     )
     num_rows = equations.nrows + _SAMPLED_ROWS
-    rows = equations.over(
-        RationalMatrix.from_integers(
-            [row[:-1] for row in domain.inequalities[:num_rows]], ncols=equations.ncols
-        )
+    constraints = RationalMatrix.from_integers(
+        [row[:-1] for row in domain.inequalities[:num_rows]], ncols=equations.ncols
     )
+    rows = equations.over(constraints)
+    is_sample = len(domain.inequalities) > constraints.nrows
+    most_one_sided = rank(rows) - equations.nrows if not is_sample else rows.ncols
     for block in network.layers[0].blocks if network.num_hidden_layers else ():
         rows = rows.over(block.weight.take(rows=range(min(num_rows, block.weight.nrows))))
-    rank = rank_mod(rows) - equations.nrows
-    refuse_cells(rank if domain.inequalities else 0, 0 if domain.inequalities else rank)
+    least = rank_mod(rows) - equations.nrows
+    one_sided = min(most_one_sided, least)
+    refuse_cells(one_sided, least - one_sided)
 
 
 def refuse_cells(one_sided: int, two_sided: int) -> None:
     """Raise an error if forms with one and with both signs make too many cells."""
     cells = 2 ** max(one_sided, 0) * 3 ** max(two_sided, 0)
     if cells > _CELL_LIMIT:
+        digits = str(cells)
         raise DomainError(
-            f"the complex has at least 10^{len(str(cells)) - 1} cells, too many to list; "
+            f"the complex has at least {digits[0]}e+{len(digits) - 1} cells, too many to list; "
             "choose a domain with fewer dimensions, such as slice:FILE, or list regions only "
             "(--regions-only, walk_regions)"
         )
+
+
+def _hull_equations(domain: Polyhedron) -> Sequence[Sequence[int]]:
+    """The equations of the affine hull of a domain that is not empty."""
+    if domain.is_empty():
+        raise DomainError("the domain is empty")
+    return domain.affine_hull()
 
 
 def _affine_hull(domain: Polyhedron) -> RationalMatrix:
@@ -188,9 +199,7 @@ def _affine_hull(domain: Polyhedron) -> RationalMatrix:
 
     The parameters v are those coordinates of x that the equations of the hull leave free.
     """
-    if domain.is_empty():
-        raise DomainError("the domain is empty")
-    size, equations = domain.ambient_dimension, domain.affine_hull()
+    size, equations = domain.ambient_dimension, _hull_equations(domain)
     pivots = {next(j for j, entry in enumerate(row) if entry): row for row in equations}
     free = [j for j in range(size) if j not in pivots]
     rows: list[Sequence[object]] = []

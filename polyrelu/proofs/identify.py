@@ -246,8 +246,8 @@ class _Identification:
             moves = one_sided_moves(
                 network,
                 one_sided_candidates(search),
-                self._budget_of_programs(),
-                self._question.seed,
+                budget=self._budget_of_programs(),
+                seed=self._question.seed,
             )
             late = _refute_by(network, among, moves)
             if isinstance(late, NotIdentifiable):

@@ -813,7 +813,7 @@ def test_a_certificate_that_is_interrupted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "polyrelu.proofs.certify_regions", lambda cells, progress: Undecided("interrupted")
+        "polyrelu.proofs.certify_regions", lambda _cells, **_: Undecided("interrupted")
     )
     assert main(["complex", "net.json", "--certificate", "regions.jsonl"]) == 3
     assert "no certificate: interrupted" in capsys.readouterr().out

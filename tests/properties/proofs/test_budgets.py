@@ -12,6 +12,7 @@ import polyrelu
 from polyrelu import from_arrays
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
 from polyrelu.support.budget import Budget
+from tests.generators.files import NETS
 
 #: A network that takes some rounds of walks.
 RIDGES = from_arrays(
@@ -21,6 +22,9 @@ RIDGES = from_arrays(
         ([[1, -2, 3, 1]], [0]),
     ]
 )
+
+
+_ACAS_XU = "acasxu_1_1_marabou.onnx"
 
 
 def _slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,3 +115,14 @@ def test_a_budget_of_a_comparison_is_named() -> None:
     assert outcome.status == "undecided"
     assert "the budget of 0 units of work was used up" in str(outcome)
     assert "budget=60000" in outcome.next[0].call
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (NETS / _ACAS_XU).exists(), reason="foreign networks")
+def test_a_large_refutation_does_not_look_at_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under load this network was undecided: its second linear program takes eleven seconds."""
+    network = polyrelu.load(NETS / _ACAS_XU)
+    _slow_clock(monkeypatch)
+    outcome = polyrelu.identify(network)
+    assert outcome.status == "refuted"
+    assert "neuron 37 of layer 2 is off wherever neuron 1 of layer 1 is on" in str(outcome)
