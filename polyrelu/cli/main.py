@@ -83,7 +83,7 @@ def main(
 
 
 def _status(given: list[str], options: argparse.Namespace) -> int:
-    """Run a command and return its exit status; all errors but those of printing are reported."""
+    """Run a command and return its exit status; errors are reported, except if printing fails."""
     started = time.perf_counter()
     try:
         if not given:

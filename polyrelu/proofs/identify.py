@@ -288,7 +288,7 @@ class _Identification:
         )
 
     def _after_limit(self, reason: str) -> Undecided:
-        """Return what is done when a limit other than that of the work is reached."""
+        """Return what is done when a limit of time or memory is reached, or after Ctrl-C."""
         seconds = _GRACE if self._limits.seconds is None else _GRACE_SHARE * self._limits.seconds
         grace, part = Budget(seconds=seconds), None
         if self._search is not None and reason != OUT_OF_MEMORY:

@@ -153,7 +153,7 @@ class Budget:
         self.check()
 
     def check(self) -> None:
-        """Raise `LimitReached` if a limit is reached, `WorkLimit` if it is that of the work."""
+        """Raise `LimitReached` if a limit is reached, `WorkLimit` if the work is used up."""
         self.check_others()
         self.check_work()
 
@@ -165,7 +165,7 @@ class Budget:
             self._whole.check_work()
 
     def check_others(self) -> None:
-        """Raise `LimitReached` if a limit other than that of the work is reached."""
+        """Raise `LimitReached` if a limit of time or memory is reached, or after Ctrl-C."""
         if (why := self.why_stopped()) is not None:
             raise LimitReached(why)
 
@@ -175,7 +175,7 @@ class Budget:
             raise LimitReached(why)
 
     def why_stopped(self) -> str | None:
-        """Return which limit other than that of the work is reached, in words; None if none is."""
+        """Return in words which limit of time or memory is reached, or Ctrl-C; None if none is."""
         if self._interrupt is not None and self._interrupt.is_forced:
             return None
         if (why := self._why_out_of_time()) is not None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from polyrelu.errors import ArgumentError
-from polyrelu.support import budget as module
 from polyrelu.support.budget import Budget, LimitReached, WorkLimit, as_budget
 from polyrelu.support.interrupts import Interrupt
 
@@ -54,7 +55,7 @@ def test_a_part_without_work_of_its_own() -> None:
 def test_time_is_no_work(work: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A part has the time of the whole, counted from the same start."""
     now = [100.0]
-    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     whole = Budget(work, seconds=2.5)
     now[0] += 2
     part = whole.trial(0.5)
