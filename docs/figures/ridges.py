@@ -118,10 +118,10 @@ def ridge_types() -> Figure:
             EXAMPLE,
             EXAMPLE_NAMES,
             (Fraction(3, 5), Fraction(4, 5)),
-            "type A at (3/5, 4/5), not clear",
+            "type A, not clear, at (3/5, 4/5)",
         ),
-        (EXAMPLE, EXAMPLE_NAMES, (Fraction(1), Fraction(0)), "type B at (1, 0), clear"),
-        (EXAMPLE, EXAMPLE_NAMES, (Fraction(0), Fraction(2)), "type C at (0, 2)"),
+        (EXAMPLE, EXAMPLE_NAMES, (Fraction(1), Fraction(0)), "B at (1, 0), clear"),
+        (EXAMPLE, EXAMPLE_NAMES, (Fraction(0), Fraction(2)), "C at (0, 2)"),
         (DEGENERATE, DEGENERATE_NAMES, (Fraction(0), Fraction(0)), "three zeros: x, y, w"),
     ]
     for axes, panel in zip(figure.subplots(1, 4), panels, strict=True):
