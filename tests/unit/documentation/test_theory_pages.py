@@ -1,8 +1,7 @@
-"""The theory pages: examples run, links lead somewhere, formulas stay formulas."""
+"""The theory pages: their parts, formulas, names and citations (test_examples runs them)."""
 
 from __future__ import annotations
 
-import doctest
 import importlib
 import re
 import tomllib
@@ -17,7 +16,6 @@ from tests.generators.files import ROOT
 
 FOLDER = ROOT / "docs" / "theory"
 PAGES = sorted(FOLDER.glob("*.md"))
-WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8")]
 
 #: The parts of every page about a theorem, in this order.
 PARTS = ["Statement", "Hypotheses", "Proof", "Checking rule", "Example", "References"]
@@ -29,6 +27,7 @@ OTHER_PAGES = {
     "experiments",
     "float_signs",
     "glossary",
+    "index",
     "related-work",
     "statements",
     "topology",
@@ -39,23 +38,6 @@ OTHER_PAGES = {
 def name_of(page: Path) -> str:
     """The name of a page without its ending."""
     return page.stem
-
-
-@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_of)
-def test_examples_run(page: Path) -> None:
-    """The Python sessions of a page, one after the other."""
-    failed, attempted = doctest.testfile(
-        str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
-    )
-    assert attempted > 0
-    assert failed == 0
-
-
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_links_lead_somewhere(page: Path) -> None:
-    """Links to pages, figures and FORMAT."""
-    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -106,6 +88,14 @@ def test_works_that_pages_cite_are_in_the_bibliography() -> None:
         for number in re.findall(r"arXiv (\d{4}\.\d{5})", page.read_text(encoding="utf-8"))
     }
     assert not {number for number in cited if number not in listed}
+
+
+def test_index_lists_every_page() -> None:
+    """The site shows the pages in the order of the index."""
+    index = (FOLDER / "index.md").read_text(encoding="utf-8")
+    assert {page.name for page in PAGES} - {"index.md"} == set(
+        re.findall(r"\(([\w-]+\.md)\)", index)
+    )
 
 
 def test_pages_and_figures_are_shipped() -> None:
