@@ -118,7 +118,7 @@ def ridge_types() -> Figure:
             EXAMPLE,
             EXAMPLE_NAMES,
             (Fraction(3, 5), Fraction(4, 5)),
-            "type A, not clear, at (3/5, 4/5)",
+            "A at (3/5, 4/5), not clear",
         ),
         (EXAMPLE, EXAMPLE_NAMES, (Fraction(1), Fraction(0)), "B at (1, 0), clear"),
         (EXAMPLE, EXAMPLE_NAMES, (Fraction(0), Fraction(2)), "C at (0, 2)"),
