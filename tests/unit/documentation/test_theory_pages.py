@@ -53,6 +53,14 @@ def test_underscores_are_subscripts(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_numbers_at_line_ends_stay_there(page: Path) -> None:
+    """Markdown takes a line that begins with `0.` for a list; lists of ours begin with 1."""
+    tokens = MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8"))
+    lists = [token for token in tokens if token.type == "ordered_list_open"]
+    assert not [token.map for token in lists if token.attrGet("start") is not None]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_parts_of_a_theorem_page(page: Path) -> None:
     """Statement, hypotheses, proof, checking rule, example and references, in this order."""
     if page.stem in OTHER_PAGES:
