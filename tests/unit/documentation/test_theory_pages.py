@@ -19,19 +19,16 @@ PAGES = sorted(FOLDER.glob("*.md"))
 
 #: The parts of every page about a theorem, in this order.
 PARTS = ["Statement", "Hypotheses", "Proof", "Checking rule", "Example", "References"]
-#: Pages about something else: words, lists, or many small arguments with statements of their own.
+#: Pages about something else: words, lists, experiments.
 OTHER_PAGES = {
     "bibliography",
     "conventions",
     "corrections",
     "experiments",
-    "float_signs",
     "glossary",
     "index",
     "related-work",
     "statements",
-    "topology",
-    "walks",
 }
 
 
