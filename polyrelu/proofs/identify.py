@@ -146,7 +146,7 @@ def identify(
     -----
     Sources: docs/theory/shallow.md and docs/theory/deep.md for one and for several hidden layers;
     docs/theory/bottleneck.md, which extends Theorem 5 of the three-layer paper, arXiv 2605.18319;
-    Phuong and Lampert (2020), whose theorem docs/theory/deep.md contains.
+    Phuong and Lampert (2020); docs/theory/deep.md says how their theorem and Theorem D are related.
 
     Examples
     --------
