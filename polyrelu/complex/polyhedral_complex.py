@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
+from typing import overload
 
 import numpy as np
 
@@ -30,9 +31,10 @@ from polyrelu.complex.frame import Frame, frame_of
 from polyrelu.complex.generators import CellGenerators
 from polyrelu.complex.region import Region, point_inside, region_polyhedron, region_volume
 from polyrelu.errors import ArgumentError, DomainError
-from polyrelu.exact import Polyhedron, Rational
-from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network, as_point
+from polyrelu.exact import Polyhedron
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network, as_points
 from polyrelu.network import Network, NeuronId, SignVector
+from polyrelu.network.points import NumberArray, OnePoint, Points
 from polyrelu.support.arguments import expect, expect_function, expect_integer
 from polyrelu.support.display import svg_of
 from polyrelu.support.progress import Progress
@@ -314,13 +316,24 @@ class PolyhedralComplex:
         """Return the signs of the neurons on a region, layer by layer."""
         return self.sign_vector(Cell(self.dimension, index))
 
-    def locate(self, point: Sequence[Rational]) -> Cell | None:
+    @overload
+    def locate(self, point: OnePoint) -> Cell | None: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def locate(self, point: Sequence[OnePoint | NumberArray]) -> list[Cell | None]: ...
+
+    @overload
+    def locate(self, point: NumberArray) -> Cell | list[Cell | None] | None: ...
+
+    def locate(self, point: OnePoint | Points) -> Cell | list[Cell | None] | None:
         """Find the cell whose relative interior contains a point; None outside the domain.
+
+        For points of shape (k, n_0) the result is a list.
 
         Raises
         ------
         DomainError
-            The point has not one exact number for each input.
+            A point has not one exact number for each input.
 
         Examples
         --------
@@ -329,7 +342,12 @@ class PolyhedralComplex:
         >>> cells.locate([0]), cells.locate([-3]).dimension
         (Cell(dimension=0, index=0), 1)
         """
-        x = as_point(point, self.network.num_inputs)
+        points, is_one = as_points(point, self.network.num_inputs, "point")
+        found = [self._cell_at(x) for x in points]
+        return found[0] if is_one else found
+
+    def _cell_at(self, x: Point) -> Cell | None:
+        """The cell whose relative interior contains a point."""
         if not self.domain.contains(x):
             return None
         signs = self.network.sign_vector(x)

@@ -13,6 +13,7 @@ from polyrelu.formats.arguments import (
     as_imported,
     as_network,
     as_point,
+    as_points,
 )
 from polyrelu.formats.domain import Slice, parse_domain, parse_slice
 from polyrelu.formats.examples import Example, examples, find_example
@@ -41,6 +42,7 @@ __all__ = [
     "as_imported",
     "as_network",
     "as_point",
+    "as_points",
     "choices_of",
     "examples",
     "find_example",

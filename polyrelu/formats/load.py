@@ -24,6 +24,7 @@ from polyrelu.formats.imported import Comparison, Draft, Imported
 from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.formats.runtimes.comparison import compare_with_runtime
 from polyrelu.formats.sklearn import draft_of_mlp, is_mlp
+from polyrelu.formats.sources import NetworkSource
 from polyrelu.network import Network, from_arrays
 from polyrelu.support.arguments import expect, expect_path
 
@@ -54,7 +55,7 @@ _HINTS = {
 
 
 def load(
-    source: Any,
+    source: NetworkSource,
     *,
     prefix: str | None = None,
     rounding: str | Rounding = "",
@@ -118,7 +119,7 @@ def load(
 
 
 def read(
-    source: Any,
+    source: NetworkSource,
     *,
     prefix: str | None = None,
     rounding: str | Rounding = "",

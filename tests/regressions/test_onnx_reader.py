@@ -213,7 +213,7 @@ def test_nothing_to_compare_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("thing", [42, None, object()])
-def test_things_that_are_no_networks(thing: object) -> None:
+def test_things_that_are_no_networks(thing: Any) -> None:
     with pytest.raises(NetworkError, match="expected a file name, pairs"):
         load(thing)
 

@@ -14,12 +14,14 @@ import pytest
 from polyrelu import ArgumentError, DomainError, NetworkError, Polyhedron
 from polyrelu.formats import (
     Imported,
+    NetworkLike,
     Rounding,
     Slice,
     as_domain,
     as_imported,
     as_network,
     as_point,
+    as_points,
     choices_of,
     float_outputs,
     load,
@@ -42,6 +44,7 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
     "as_imported": (as_imported, (NET,), {}),
     "as_network": (as_network, (PAIRS,), {}),
     "as_point": (as_point, ([1, "1/2"],), {"size": 2}),
+    "as_points": (as_points, ([[1, "1/2"]],), {"size": 2}),
     "choices_of": (choices_of, ("net.nnet",), {}),
     "float_outputs": (float_outputs, (NET, [1, 2]), {}),
     "load": (
@@ -88,7 +91,12 @@ def test_good_arguments(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_networks_in_any_form(place: str, tmp_path: Path) -> None:
     path = tmp_path / "net.npz"
     np.savez(path, W1=[[1, -1], [2, 1]], b1=[0, 1], W2=[[1, 1]], b2=[0])
-    forms = {"path": path, "text": str(path), "pairs": PAIRS, "imported": read(path)}
+    forms: dict[str, NetworkLike] = {
+        "path": path,
+        "text": str(path),
+        "pairs": PAIRS,
+        "imported": read(path),
+    }
     form = forms.get(place, NET)
     assert as_network(form) == NET
     assert as_imported(form).network == NET
@@ -159,7 +167,7 @@ def test_arguments_in_the_wrong_order(writer: Callable[..., object], name: str) 
 
 def test_no_network() -> None:
     with pytest.raises(NetworkError, match="int: expected a file name, pairs"):
-        read(3)
+        read(3)  # type: ignore[arg-type]
     with pytest.raises(NetworkError, match="ndarray: expected a file name, pairs"):
         read(np.array(1))
     with pytest.raises(NetworkError, match="no such file: cannot read: No such file"):

@@ -340,7 +340,7 @@ _WRONG: dict[str, tuple[Callable[[], object], str]] = {
         ),
         "layer 1: its blocks",
     ),
-    "point too short": (lambda: _NET([1]), "a point needs 2 coordinates, got 1"),
+    "point too short": (lambda: _NET([1]), "expected a point of shape .2,."),
     "ragged batch": (lambda: _NET.evaluate([[1, 2], [1]]), "different lengths"),
     "point not finite": (lambda: _NET([1, float("inf")]), "not a finite number"),
     "architecture of a skip network": (lambda: _SKIP.architecture, "skip connections"),

@@ -100,7 +100,11 @@ def test_a_module_of_torch() -> None:
     [
         (lambda: identify("net.onnx"), NetworkError, "net.onnx: cannot read"),
         (lambda: equivalent(NET, "net.onnx"), NetworkError, "net.onnx: cannot read"),
-        (lambda: identify(CELLS), NetworkError, "PolyhedralComplex: expected pairs (W, b)"),
+        (
+            lambda: identify(CELLS),  # type: ignore[arg-type]
+            NetworkError,
+            "PolyhedralComplex: expected pairs (W, b)",
+        ),
         (
             lambda: identify(NET, among="some"),  # type: ignore[arg-type]
             ArgumentError,

@@ -227,7 +227,7 @@ def test_errors() -> None:
     with pytest.raises(DomainError, match="empty"):
         simplify(plain, Polyhedron.from_constraints([[1], [-1]], [0, -1]))
     with pytest.raises(PolyreluError, match="int: expected a file name"):
-        simplify(3)
+        simplify(3)  # type: ignore[arg-type]
     one = RationalMatrix.identity(1)
     skipping = Network(
         1, (Layer((Block(0, one),), one), Layer((Block(0, one), Block(1, one)), one))
