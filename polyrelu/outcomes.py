@@ -176,7 +176,7 @@ class Attempt:
         return bracketed(f"Attempt, {self}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NextStep:
     """Something to try after an answer: a call, and the same as a command.
 
@@ -236,6 +236,9 @@ class NextStep:
         if not self.files:
             return f"{self.purpose}: {self.call}"
         return f"{self.purpose}: polyrelu {shlex.join(self.command)}"
+
+    def __repr__(self) -> str:
+        return bracketed(f"NextStep, {self}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -379,7 +382,7 @@ class NotIdentifiable(Refuted):
         return "\n".join([text, *_next_lines(self.next)])
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class ProofStatistics:
     """The work that a proof by split trees took, or took so far.
 
@@ -415,6 +418,9 @@ class ProofStatistics:
             f"{self.num_signs} signs, {self.num_programs} linear programs"
         )
 
+    def __repr__(self) -> str:
+        return bracketed(f"{type(self).__name__}, {self}")
+
     def to_json(self) -> dict[str, Any]:
         """Return the entries of the JSON output.
 
@@ -431,7 +437,7 @@ class ProofStatistics:
         }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class SearchStatistics(ProofStatistics):
     """The work that a question about two networks took.
 

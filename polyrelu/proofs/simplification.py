@@ -28,6 +28,7 @@ from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.proofs.trees.root_signs import root_signs
 from polyrelu.support.arguments import expect_integer
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.limits import LINE_LIMIT
 from polyrelu.symmetry import LayerDomain
 from polyrelu.version import __version__
@@ -108,7 +109,8 @@ class Simplified:
     is_smallest: bool | None
 
     def __repr__(self) -> str:
-        return f"<Simplified: {len(self.removed)} neurons removed, {self.network}>"
+        count = count_text([(len(self.removed), "neuron")])
+        return bracketed(f"Simplified: {count} removed, {self.network}")
 
     def __str__(self) -> str:
         lines = [reason for _, reason in self.removed]
@@ -117,8 +119,7 @@ class Simplified:
             False: "a smaller network with one hidden layer exists, but it could not be written",
             None: "whether a smaller network has this function is open",
         }[self.is_smallest]
-        count = len(lines)
-        lines.append(f"{count} neuron{'s' * (count != 1)} removed: {self.network}")
+        lines.append(f"{count_text([(len(lines), 'neuron')])} removed: {self.network}")
         return "\n".join([*lines, smallest])
 
 
