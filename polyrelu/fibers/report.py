@@ -13,6 +13,7 @@ from typing import Any
 
 from polyrelu.errors import DomainError
 from polyrelu.fibers.network import Fiber, FiberComponent
+from polyrelu.support.display import escaped_latex
 from polyrelu.support.text_files import wrapped
 
 __all__ = ["COMPLETE", "fiber_latex", "fiber_object", "fiber_text"]
@@ -137,11 +138,11 @@ def fiber_latex(fiber: Fiber, remarks: Sequence[str] = ()) -> str:
     lines = [
         "% needs \\usepackage{amsmath}; \\allowdisplaybreaks lets long displays go on",
         r"\section*{Fiber}",
-        f"{_escaped(str(fiber.network))}.",
+        f"{escaped_latex(str(fiber.network))}.",
         f"Dimension {_dimension_text(fiber.dimension)}, components: {len(fiber.components)}, up to "
         "permutation and scaling.",
-        f"The list is {_escaped(COMPLETE[fiber.complete])}.",
-        *map(_escaped, remarks),
+        f"The list is {escaped_latex(COMPLETE[fiber.complete])}.",
+        *map(escaped_latex, remarks),
     ]
     limit = _SETTINGS.max_written
     for number, part in enumerate(fiber.components[:limit]):
@@ -153,7 +154,7 @@ def fiber_latex(fiber: Fiber, remarks: Sequence[str] = ()) -> str:
 
 def _component_latex(number: int, part: FiberComponent) -> Iterator[str]:
     """Yield the lines of a subsection for one component."""
-    yield rf"\subsection*{{Component {number}: {_escaped(_component_line(part))}}}"
+    yield rf"\subsection*{{Component {number}: {escaped_latex(_component_line(part))}}}"
     size = part.num_unknowns
     if size > _SETTINGS.max_unknowns:
         yield f"{size} unknowns; the equations are left out."
@@ -161,7 +162,7 @@ def _component_latex(number: int, part: FiberComponent) -> Iterator[str]:
     try:
         conditions = part.conditions()
     except DomainError as error:
-        yield f"The equations are left out: {_escaped(str(error))}."
+        yield f"The equations are left out: {escaped_latex(str(error))}."
         return
     yield conditions.parameters_latex()
     if conditions.equations or conditions.inequalities:
@@ -176,15 +177,3 @@ def _component_line(part: FiberComponent) -> str:
 
 def _dimension_text(dimension: int | None) -> str:
     return "not known" if dimension is None else str(dimension)
-
-
-def _escaped(text: str) -> str:
-    """Return the text with special characters of LaTeX escaped."""
-    for sign in "&%$#_{}":
-        text = text.replace(sign, "\\" + sign)
-    return (
-        text.replace("≥", r"$\geq$")
-        .replace("…", r"\dots")
-        .replace("^", r"\^{}")
-        .replace("·", r"$\cdot$")
-    )
