@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from polyrelu.errors import NetworkError
 from polyrelu.exact.floats import integers_from_floats, nearest_float
 from polyrelu.exact.rational import to_fraction
-from polyrelu.support.arguments import expect, expect_count
+from polyrelu.support.arguments import expect, expect_count, expect_integer
 
 __all__ = ["MATRIX", "RationalMatrix", "integer_product"]
 
@@ -251,10 +251,19 @@ class RationalMatrix:
 
     def __getitem__(self, position: tuple[int, int]) -> Fraction:
         """The entry at (row, column), both from 0; negative indices raise IndexError."""
-        return Fraction(int(self._numerators[position]), self._denominator)
+        i, j = position
+        if type(i) is not int or type(j) is not int:
+            i, j = expect_integer(i, "row"), expect_integer(j, "column")
+        try:
+            return Fraction(int(self._numerators[i, j]), self._denominator)
+        except OverflowError:
+            raise IndexError(f"there is no entry in row {i} and column {j}") from None
 
     def row(self, index: int) -> tuple[Fraction, ...]:
         """Return the row of an index, from 0, as fractions."""
+        index = expect_integer(index, "index")
+        if not 0 <= index < self.nrows:
+            raise IndexError(f"there is no row {index}, only {self.nrows} rows, from 0")
         return tuple(self[index, j] for j in range(self.ncols))
 
     def rows(self) -> list[tuple[Fraction, ...]]:
@@ -376,8 +385,8 @@ class RationalMatrix:
         IndexError
             An index is negative or too large.
         """
-        if any(min(chosen, default=0) < 0 for chosen in (rows, columns) if chosen is not None):
-            raise IndexError("rows and columns are numbered from 0")
+        rows = None if rows is None else _indices(rows, "rows")
+        columns = None if columns is None else _indices(columns, "columns")
         table = self.integer_rows()
         chosen = table if rows is None else [table[i] for i in rows]
         if columns is None:
@@ -512,6 +521,16 @@ def _common_divisor(denominator: int, numerators: fmpz_mat) -> int:
         if common == 1:
             break
     return common
+
+
+def _indices(chosen: Sequence[int], name: str) -> Sequence[int]:
+    """Indices of rows or columns as integers of Python; negative ones raise IndexError."""
+    found = chosen
+    if not isinstance(chosen, range):
+        found = [i if type(i) is int else expect_integer(i, name) for i in chosen]
+    if min(found, default=0) < 0:
+        raise IndexError("rows and columns are numbered from 0")
+    return found
 
 
 def _common(factors: Sequence[object]) -> tuple[list[int], int]:
