@@ -47,6 +47,7 @@ from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.formats import as_points
 from polyrelu.network import Block, Layer, Network
 from polyrelu.network.points import NumberArray, OnePoint, Points
+from polyrelu.support.arrays import read_only
 from polyrelu.support.display import count_text, shortened
 from polyrelu.support.typing import Indices, Point
 
@@ -120,7 +121,7 @@ class TropicalPolynomial:
 
     def __init__(self, cells: PolyhedralComplex, terms: Sequence[Term], term_of: Indices) -> None:
         """Room-internal; use `tropical_form`."""
-        self.terms, self.term_of, self._cells = tuple(terms), term_of, cells
+        self.terms, self.term_of, self._cells = tuple(terms), read_only(term_of), cells
 
     def __repr__(self) -> str:
         counts = [(len(self.terms), "term"), (len(self.terms[0]) - 1, "variable")]

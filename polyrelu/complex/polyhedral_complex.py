@@ -36,6 +36,7 @@ from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network, as_
 from polyrelu.network import Network, NeuronId, SignVector
 from polyrelu.network.points import NumberArray, OnePoint, Points
 from polyrelu.support.arguments import expect, expect_function, expect_integer
+from polyrelu.support.arrays import read_only
 from polyrelu.support.display import svg_of
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Indices, IntegerRow, Mask, Point, Signs
@@ -143,7 +144,7 @@ def stream_complex(
 
 def _parts(network: Network, polyhedron: Polyhedron, limit: int) -> Iterator[PolyhedralComplex]:
     """The parts of `stream_complex`."""
-    neurons = tuple(network.neurons())
+    neurons = network.neurons
     for part in Subdivision(network, frame_of(network, polyhedron)).parts(limit):
         yield PolyhedralComplex(network, polyhedron, CellArrays(part, neurons), complete=True)
 
@@ -233,8 +234,8 @@ class PolyhedralComplex:
     def bounded(self) -> Mask:
         """Whether each cell of full dimension is bounded, shape (regions,)."""
         if self.lineality:
-            return np.zeros(self.num_regions, dtype=bool)
-        return self._arrays.bounded()
+            return read_only(np.zeros(self.num_regions, dtype=bool))
+        return read_only(self._arrays.bounded())
 
     @property
     def num_bounded_regions(self) -> int:
@@ -429,8 +430,8 @@ class PolyhedralComplex:
         pairs.flags.writeable = facets.flags.writeable = False
         return pairs, facets
 
-    def neighbours(self, index: int) -> list[tuple[int, Cell]]:
-        """Return the regions next to a region, each with the cell of codimension 1 between them.
+    def neighbours(self, index: int) -> tuple[int, ...]:
+        """Return the numbers of the regions next to a region, in the order of `adjacency`.
 
         Examples
         --------
@@ -439,16 +440,20 @@ class PolyhedralComplex:
         >>> sorted(len(cells.neighbours(index)) for index in range(3))
         [1, 1, 2]
         """
-        return self._neighbours.get(self._region_index(index), [])
+        return tuple(other for other, _ in self._neighbours[self._region_index(index)])
+
+    def facets_to_neighbours(self, index: int) -> tuple[Cell, ...]:
+        """Return the cell of codimension 1 between a region and each of its `neighbours`."""
+        return tuple(facet for _, facet in self._neighbours[self._region_index(index)])
 
     @cached_property
-    def _neighbours(self) -> dict[int, list[tuple[int, Cell]]]:
-        neighbours: dict[int, list[tuple[int, Cell]]] = {}
+    def _neighbours(self) -> list[list[tuple[int, Cell]]]:
+        neighbours: list[list[tuple[int, Cell]]] = [[] for _ in range(self.num_regions)]
         pairs, facets = self._adjacency
         for (one, other), facet in zip(pairs.tolist(), facets.tolist(), strict=True):
             between = Cell(self.dimension - 1, facet)
-            neighbours.setdefault(one, []).append((other, between))
-            neighbours.setdefault(other, []).append((one, between))
+            neighbours[one].append((other, between))
+            neighbours[other].append((one, between))
         return neighbours
 
     # -- regions -----------------------------------------------------------------------------------

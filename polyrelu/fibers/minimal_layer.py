@@ -43,8 +43,8 @@ class SmallestLayer:
 
     Attributes
     ----------
-    neurons
-        The layer.
+    layer_neurons
+        The neurons of the layer.
     assignment
         The numbers of its neurons in each role.
     is_smallest
@@ -62,7 +62,7 @@ class SmallestLayer:
     (2, 2, True)
     """
 
-    neurons: LayerNeurons
+    layer_neurons: LayerNeurons
     assignment: NeuronAssignment
     is_smallest: bool | None
     at_least: int
@@ -70,7 +70,7 @@ class SmallestLayer:
     @property
     def width(self) -> int:
         """The number of neurons."""
-        return len(self.neurons.rows)
+        return len(self.layer_neurons.rows)
 
     def __repr__(self) -> str:
         bound = "the least" if self.is_smallest else f"at least {self.at_least} are needed"
@@ -156,7 +156,7 @@ def simplify_layers(network: NetworkLike, domain: DomainLike = None) -> Simplifi
     for layer in range(last, 0, -1):
         space = LayerDomain.of(polyhedron) if layer == 1 and polyhedron is not None else None
         found = smallest_layer(layer_fiber(network, layer, space))
-        hidden, outgoing = found.neurons.layers(layer - 1)
+        hidden, outgoing = found.layer_neurons.layers(layer - 1)
         try:
             network = network.replace_layers({layer: hidden, layer + 1: outgoing})
             smallest.append(found.is_smallest)

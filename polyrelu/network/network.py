@@ -235,10 +235,11 @@ class Network:
             for layer in self.layers
         )
 
-    def neurons(self) -> Iterator[NeuronId]:
-        """Yield all hidden neurons, layer by layer: the order of sign and pattern arrays."""
-        for number in range(1, self.num_hidden_layers + 1):
-            yield from (NeuronId(number, i) for i in range(self.layers[number - 1].width))
+    @property
+    def neurons(self) -> tuple[NeuronId, ...]:
+        """All hidden neurons, layer by layer: the order of sign and pattern arrays."""
+        widths = self.widths[1 : self.num_hidden_layers + 1]
+        return tuple(NeuronId(k, i) for k, width in enumerate(widths, 1) for i in range(width))
 
     def weight(self, layer: int) -> RationalMatrix:
         """Return the weights W[ℓ] of a layer on the layer before.

@@ -149,15 +149,15 @@ class AffineSlice:
         place = expect_index(place, self.num_neurons, "place")
         return int(np.searchsorted(self.offsets, place, side="right"))
 
-    def neuron(self, place: int) -> NeuronId:
+    def neuron_at(self, place: int) -> NeuronId:
         """Return the neuron at a place."""
         place = expect_index(place, self.num_neurons, "place")
         layer = self.layer_of(place)
         return NeuronId(layer, place - self.offsets[layer - 1])
 
-    def neurons(self, places: Iterable[int]) -> tuple[NeuronId, ...]:
+    def neurons_at(self, places: Iterable[int]) -> tuple[NeuronId, ...]:
         """Return the neurons at several places, in the order given."""
-        return tuple(self.neuron(place) for place in places)
+        return tuple(self.neuron_at(place) for place in places)
 
     def zeros_of_layer(self, signs: Signs, layer: int) -> list[int]:
         """Return the places of the neurons of a hidden layer that are 0, in ascending order."""

@@ -67,7 +67,7 @@ def of_networks() -> dict[str, Indexed]:
     """Functions of layers and neurons of networks."""
     signs = DEEP.sign_vector([1, 2])
     affine = [exact.RationalMatrix.identity(2).beside(exact.RationalMatrix.zeros(2, 1))]
-    neurons = list(DEEP.neurons())
+    neurons = list(DEEP.neurons)
     plain = PLAIN
     return {
         "network.Network.weight(layer)": (DEEP.weight, [1, 2, 3]),
@@ -147,7 +147,7 @@ def of_complexes() -> dict[str, Indexed]:
     regions, skeleton = complex.region_graph(DEEP), complex.skeleton(DEEP)
     all_regions, known = list(range(cells.num_regions)), list(cells)
     generators, dimensions = cells.generators, [0, 1, 2]
-    neurons = list(DEEP.neurons())
+    neurons = list(DEEP.neurons)
     numbers = list(range(len(generators)))
     unbounded = [k for k, ends in enumerate(skeleton.edges) if (ends < 0).any()]
     return {
@@ -166,6 +166,11 @@ def of_complexes() -> dict[str, Indexed]:
         "complex.PolyhedralComplex.vertices_and_rays(cell)": (cells.vertices_and_rays, known),
         "complex.PolyhedralComplex.signs_of_region(index)": (cells.signs_of_region, all_regions),
         "complex.PolyhedralComplex.neighbours(index)": (cells.neighbours, all_regions),
+        "complex.PolyhedralComplex.facets_to_neighbours(index)": (
+            cells.facets_to_neighbours,
+            all_regions,
+        ),
+        "complex.RegionGraph.neighbours(index)": (regions.neighbours, list(range(7))),
         "complex.PolyhedralComplex.region(index)": (cells.region, all_regions),
         "complex.PolyhedralComplex.region_polyhedron(index)": (
             cells.region_polyhedron,
@@ -222,7 +227,7 @@ def of_weights_and_sets() -> dict[str, Indexed]:
         ),
         "breakpoints.output_derivative(neuron)": (
             lambda v: breakpoints.output_derivative(PLAIN, PLAIN.sign_vector([1, 2]), v),
-            list(PLAIN.neurons()),
+            list(PLAIN.neurons),
         ),
         "topology.level_set(output)": (lambda i: topology.level_set(two, 0, output=i), [0, 1]),
         "topology.sublevel_set(output)": (
@@ -276,12 +281,12 @@ def of_walks() -> dict[str, Indexed]:
     assert isinstance(tie, walks.Tie)
     shifted = walks.AffineSlice(DEEP, [-1, -1], AXES)
     at = plane.signs_at([1, 1])
-    neurons = list(DEEP.neurons())
+    neurons = list(DEEP.neurons)
     return {
         "walks.AffineSlice.layer_slice(layer)": (plane.layer_slice, [1, 2]),
         "walks.AffineSlice.layer_of(place)": (plane.layer_of, [0, 1, 2]),
-        "walks.AffineSlice.neuron(place)": (plane.neuron, [0, 1, 2]),
-        "walks.AffineSlice.neurons(places)": (lambda p: plane.neurons([p]), [0, 1, 2]),
+        "walks.AffineSlice.neuron_at(place)": (plane.neuron_at, [0, 1, 2]),
+        "walks.AffineSlice.neurons_at(places)": (lambda p: plane.neurons_at([p]), [0, 1, 2]),
         "walks.AffineSlice.zeros_of_layer(layer)": (
             lambda k: plane.zeros_of_layer(at, k),
             [1, 2],
