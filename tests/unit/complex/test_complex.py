@@ -316,7 +316,7 @@ def test_an_interrupted_complex_is_that_of_the_neurons_done(domain: Polyhedron |
         cells = canonical_complex(net, domain, progress=interrupting(steps, stop))
         # the base: the first two neurons, or two sides of the box
         num_done = max(stop, 2 if domain is None else 1)
-        assert cells.neurons == tuple(net.neurons())[:num_done]
+        assert cells.neurons == tuple(net.neurons)[:num_done]
         assert steps[-1].num_done == num_done
         assert cells.complete == (num_done == 7)
         expected = canonical_complex(truncated(net, cells.neurons[-1]), domain)
