@@ -325,6 +325,8 @@ def _import_draft(path: str | Path, draft: Draft, options: ReadOptions) -> Impor
         bounded=frozenset(draft.bounded),
         runtime=draft.runtime,
         input_shapes=tuple(draft.input_shapes),
+        inputs=tuple(draft.inputs),
+        outputs=tuple(draft.outputs),
     )
 
 

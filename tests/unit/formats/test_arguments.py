@@ -28,6 +28,8 @@ from polyrelu.formats import (
     read,
     runtime_error,
     save,
+    save_nnet,
+    save_npz,
     save_onnx,
 )
 from polyrelu.network import from_arrays
@@ -62,8 +64,10 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
     "Rounding": (Rounding, ("float64", "exact", "stored", "exact"), {}),
     "Rounding.parse": (Rounding.parse, ("text=float32",), {}),
     "runtime_error": (runtime_error, (NET, "box:-1,1"), {"arithmetic": "float32"}),
-    "save": (save, (NET, "net.json"), {}),
-    "save_onnx": (save_onnx, (NET, "net.onnx"), {}),
+    "save": (save, (NET, "net.npz"), {"numbers": None}),
+    "save_nnet": (save_nnet, (NET, "net.nnet"), {"numbers": "float32"}),
+    "save_npz": (save_npz, (NET, "net.npz"), {"numbers": "float64"}),
+    "save_onnx": (save_onnx, (NET, "net.onnx"), {"numbers": None}),
 }
 
 
@@ -149,7 +153,10 @@ def test_arithmetics() -> None:
         runtime_error(NET, "box:0,1", arithmetic=3)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("writer", "name"), [(save, "net.json"), (save_onnx, "net.onnx")])
+@pytest.mark.parametrize(
+    ("writer", "name"),
+    [(save, "net.json"), (save_onnx, "net.onnx"), (save_npz, "net.npz"), (save_nnet, "net.nnet")],
+)
 def test_arguments_in_the_wrong_order(writer: Callable[..., object], name: str) -> None:
     """The error names the order, and nothing is read or written."""
     order = rf"the network comes first: {writer.__name__}\(network, path\)"

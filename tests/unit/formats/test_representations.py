@@ -10,8 +10,8 @@ from polyrelu.formats import (
     Comparison,
     FloatOutputs,
     Imported,
-    OnnxExport,
     Rounding,
+    SavedNetwork,
     Slice,
     read,
     runtime_error,
@@ -65,10 +65,10 @@ def test_comparisons() -> None:
 def test_results_of_functions() -> None:
     outputs = FloatOutputs("numpy float32, layer by layer", (0.5, 1.0))
     assert repr(outputs) == "<FloatOutputs, 2 outputs of numpy float32, layer by layer>"
-    exact = OnnxExport((Path("out/net.onnx"),), "float32", Fraction(0))
-    assert repr(exact) == "<OnnxExport net.onnx, float32, exact>"
-    rounded = OnnxExport((Path("a\nb.onnx"),), "float64", Fraction(1, 3))
-    assert repr(rounded) == "<OnnxExport a b.onnx, float64, rounded by at most 0.333334>"
+    exact = SavedNetwork((Path("out/net.onnx"),), "float32", Fraction(0))
+    assert repr(exact) == "<SavedNetwork net.onnx, float32, exact>"
+    rounded = SavedNetwork((Path("a\nb.onnx"),), "float64", Fraction(1, 3))
+    assert repr(rounded) == "<SavedNetwork a b.onnx, float64, rounded by at most 0.333334>"
     line = Slice(Polyhedron.universe(2), (Fraction(0), Fraction(1)), ((Fraction(1), Fraction(0)),))
     assert repr(line) == "<Slice of dimension 1 in R^2>"
     assert repr(Rounding()) == (
