@@ -51,7 +51,8 @@ def add_simplify(subparsers: Any) -> None:
         "--domain",
         default="R^n",
         help="where the function stays: R^n (the default), orthant, box:lo,hi, "
-        "'box:lo0,hi0;lo1,hi1;…', slice:FILE or FILE.json, as for `complex`",
+        "'box:lo0,hi0;lo1,hi1;…', slice:FILE, FILE.json or FILE.vnnlib, as for "
+        "`complex`",
     )
     parser.add_argument(
         "--seed", type=int, default=0, help="seed of the points that a proof may try"

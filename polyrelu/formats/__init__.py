@@ -21,6 +21,19 @@ from polyrelu.formats.imported import Comparison, Imported
 from polyrelu.formats.load import FORMATS, choices_of, load, read
 from polyrelu.formats.options import Rounding
 from polyrelu.formats.runtime_error import RuntimeErrorBound, runtime_error
+from polyrelu.formats.violation import CounterexampleCheck, check_counterexample
+from polyrelu.formats.vnnlib import (
+    Case,
+    Conjunction,
+    Constraint,
+    Counterexample,
+    DeclaredNetwork,
+    Disjunction,
+    Tensor,
+    VnnlibQuery,
+    read_counterexample,
+    read_vnnlib,
+)
 from polyrelu.formats.writers.nnet import save_nnet
 from polyrelu.formats.writers.npz import save_npz
 from polyrelu.formats.writers.onnx import save_onnx
@@ -31,7 +44,14 @@ from polyrelu.formats.writers.torch import save_torch
 __all__ = [
     "FORMATS",
     "WRITTEN",
+    "Case",
     "Comparison",
+    "Conjunction",
+    "Constraint",
+    "Counterexample",
+    "CounterexampleCheck",
+    "DeclaredNetwork",
+    "Disjunction",
     "DomainLike",
     "Example",
     "FloatOutputs",
@@ -41,10 +61,13 @@ __all__ = [
     "RuntimeErrorBound",
     "SavedNetwork",
     "Slice",
+    "Tensor",
+    "VnnlibQuery",
     "as_domain",
     "as_imported",
     "as_network",
     "as_point",
+    "check_counterexample",
     "choices_of",
     "examples",
     "find_example",
@@ -53,6 +76,8 @@ __all__ = [
     "parse_domain",
     "parse_slice",
     "read",
+    "read_counterexample",
+    "read_vnnlib",
     "runtime_error",
     "save",
     "save_nnet",

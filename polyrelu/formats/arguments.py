@@ -91,8 +91,8 @@ def as_domain(domain: DomainLike, num_inputs: int) -> Polyhedron:
     Parameters
     ----------
     domain
-        A polyhedron in the input space; the text of a domain, such as ``"box:-1,1"`` (see
-        `parse_domain`); or None for the whole space.
+        A polyhedron in the input space; the text of a domain, such as ``"box:-1,1"`` or
+        ``"property.vnnlib"`` (see `parse_domain`); or None for the whole space.
     num_inputs
         The dimension of the input space.
 

@@ -20,12 +20,15 @@ from polyrelu.formats import (
     as_imported,
     as_network,
     as_point,
+    check_counterexample,
     choices_of,
     float_outputs,
     load,
     parse_domain,
     parse_slice,
     read,
+    read_counterexample,
+    read_vnnlib,
     runtime_error,
     save,
     save_nnet,
@@ -40,6 +43,13 @@ NET = from_arrays(PAIRS)
 
 #: Each public function with good arguments and with all of its options.
 CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] = {
+    "check_counterexample": (
+        check_counterexample,
+        ("query.vnnlib", "result.txt", NET),
+        {},
+    ),
+    "read_counterexample": (read_counterexample, ("result.txt",), {}),
+    "read_vnnlib": (read_vnnlib, ("query.vnnlib",), {}),
     "as_domain": (as_domain, ("box:-1,1",), {"num_inputs": 2}),
     "as_imported": (as_imported, (NET,), {}),
     "as_network": (as_network, (PAIRS,), {}),
@@ -84,6 +94,9 @@ def test_wrong_arguments(
 @pytest.mark.parametrize("name", sorted(set(CALLS) - {"parse_slice"}))
 def test_good_arguments(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    declared = "".join(f"(declare-const {name} Real)" for name in ("X_0", "X_1", "Y_0"))
+    Path("query.vnnlib").write_text(f"{declared}(assert (<= Y_0 X_0))")
+    Path("result.txt").write_text("sat ((X_0 1) (X_1 0))".replace(" (", "\n(", 1))
     function, arguments, options = CALLS[name]
     function(*arguments, **options)
 
