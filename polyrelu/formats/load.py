@@ -24,6 +24,8 @@ from polyrelu.formats.imported import Comparison, Draft, Imported
 from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.formats.runtimes.comparison import compare_with_runtime
 from polyrelu.formats.sklearn import draft_of_mlp, is_mlp
+from polyrelu.formats.sources import ending_of, is_content, is_packed, plain_file
+from polyrelu.formats.unpacking import PACKED
 from polyrelu.network import Network, from_arrays
 from polyrelu.support.arguments import expect, expect_path
 
@@ -37,6 +39,7 @@ FORMATS: dict[str, tuple[str, str]] = {
     **dict.fromkeys((".pt", ".pth", ".bin", ".zip"), ("torch.files", "read_torch")),
     ".safetensors": ("torch.files", "read_safetensors"),
     ".nnet": ("nnet", "read_nnet"),
+    ".eran": ("eran", "read_eran"),
     **dict.fromkeys((".h5", ".hdf5"), ("keras.reader", "read_h5")),
     ".keras": ("keras.reader", "read_keras"),
     ".mat": ("matlab.reader", "read_mat"),
@@ -44,18 +47,26 @@ FORMATS: dict[str, tuple[str, str]] = {
 
 #: Advice for endings that no reader takes, appended to the error message.
 _HINTS = {
-    ".eran": "; export the network as ONNX",
     ".npy": "; save W1, b1, … with numpy.savez, W of shape (out, in)",
     ".pkl": (
         "; a pickle can run any code and is never opened: save weights as .npz or .safetensors, "
         "or export ONNX"
     ),
+    ".pb": (
+        "; a graph of TensorFlow: python -m tf2onnx.convert --saved-model FOLDER --output net.onnx "
+        "makes an ONNX file of the folder it stands in (pip install tf2onnx)"
+    ),
+    ".tflite": (
+        "; python -m tf2onnx.convert --tflite net.tflite --output net.onnx makes an ONNX file of it"
+    ),
+    ".msgpack": "; weights of Flax: save them as .npz, as docs/how-to/jax.md shows",
 }
 
 
 def load(
     source: Any,
     *,
+    format: str | None = None,
     prefix: str | None = None,
     rounding: str | Rounding = "",
     normalisation: str = "none",
@@ -68,9 +79,13 @@ def load(
     Parameters
     ----------
     source
-        One of: the name of a file, whose ending is one of `FORMATS`; ``example:`` and the name of a
-        shipped example; a module of PyTorch; a fitted perceptron of scikit-learn; or pairs (W, b),
-        W of shape (out, in), b of shape (out,).
+        One of: the name of a file, whose ending is one of `FORMATS`, also packed (``.onnx.gz``);
+        ``example:`` and the name of a shipped example; a module of PyTorch; a fitted perceptron of
+        scikit-learn; pairs (W, b), W of shape (out, in), b of shape (out,); or the content of a
+        file, as bytes or as an open binary file.
+    format
+        The format of a file or of its content, as an ending: ``"onnx"``, ``"npz"``, ``"onnx.gz"``.
+        By default the ending of the name says it; bytes have no name.
     prefix
         For files with several networks, the prefix of the names of the wanted network.
     rounding
@@ -108,6 +123,7 @@ def load(
     """
     return read(
         source,
+        format=format,
         prefix=prefix,
         rounding=rounding,
         normalisation=normalisation,
@@ -120,6 +136,7 @@ def load(
 def read(
     source: Any,
     *,
+    format: str | None = None,
     prefix: str | None = None,
     rounding: str | Rounding = "",
     normalisation: str = "none",
@@ -132,9 +149,13 @@ def read(
     Parameters
     ----------
     source
-        One of: the name of a file, whose ending is one of `FORMATS`; ``example:`` and the name of a
-        shipped example; a module of PyTorch; a fitted perceptron of scikit-learn; or pairs (W, b),
-        W of shape (out, in), b of shape (out,).
+        One of: the name of a file, whose ending is one of `FORMATS`, also packed (``.onnx.gz``);
+        ``example:`` and the name of a shipped example; a module of PyTorch; a fitted perceptron of
+        scikit-learn; pairs (W, b), W of shape (out, in), b of shape (out,); or the content of a
+        file, as bytes or as an open binary file.
+    format
+        The format of a file or of its content, as an ending: ``"onnx"``, ``"npz"``, ``"onnx.gz"``.
+        By default the ending of the name says it; bytes have no name.
     prefix
         For files with several networks, the prefix of the names of the wanted network.
     rounding
@@ -179,10 +200,16 @@ def read(
         None if input_shape is None else _as_shape(input_shape),
         expect(compare, bool, "compare"),
     )
+    ending = "" if format is None else _as_ending(format)
     if isinstance(source, str) and source.startswith(EXAMPLE_PREFIX):
         return _example(source.removeprefix(EXAMPLE_PREFIX), options)
     if isinstance(source, str | os.PathLike):
-        return _read_file(Path(source), options)
+        path = Path(source)
+        if (is_packed(path) and not ending) or ending.endswith(PACKED):
+            return _read_content(path, ending, options)
+        return _read_file(path, options, ending)
+    if is_content(source):
+        return _read_content(source, ending, options)
     return _import_draft(type(source).__name__, _draft_of_object(source, options), options)
 
 
@@ -201,10 +228,31 @@ def _as_shape(sizes: Iterable[int]) -> tuple[int, ...]:
         raise NetworkError("input_shape is a list of sizes such as [1, 3, 32, 32]") from None
 
 
-def _read_file(path: Path, options: ReadOptions) -> Imported:
-    """Read a file with the reader of its ending."""
+def _as_ending(format_: str) -> str:
+    """Return the format that a user names as an ending, which may end in .gz."""
+    ending = f".{expect(format_, str, 'format').lower().removeprefix('.')}"
+    if ending.removesuffix(PACKED) not in FORMATS:
+        known = ", ".join(known[1:] for known in FORMATS)
+        raise NetworkError(f"format {format_[:40]!r}: choose from {known}, each also with .gz")
+    return ending
+
+
+def _read_content(source: Any, ending: str, options: ReadOptions) -> Imported:
+    """Read a packed file, or the content of a file, from a temporary file."""
+    with plain_file(source, ending) as file:
+        try:
+            imported = _read_file(file.path, options)
+        except NetworkFileError as error:
+            raise NetworkFileError(file.shown, error.place, error.problem) from None
+        return imported.with_source(file.source, file.sha256)
+
+
+def _read_file(path: Path, options: ReadOptions, ending: str = "") -> Imported:
+    """Read a file with the reader of its ending, or of the ending that the user gives."""
+    if path.is_dir():
+        raise NetworkFileError(path, "", _about_folder(path))
     digest = _sha256(path)
-    place = FORMATS.get(path.suffix.lower())
+    place = FORMATS.get(ending or path.suffix.lower())
     if place is None:
         hint = _HINTS.get(path.suffix.lower(), "")
         raise NetworkFileError(
@@ -221,6 +269,16 @@ def _read_file(path: Path, options: ReadOptions) -> Imported:
     except NetworkError as error:
         raise NetworkFileError(path, "", str(error)) from None
     return imported.with_source(path.name, digest)
+
+
+def _about_folder(path: Path) -> str:
+    """Return what is wrong with a folder in place of a file, and the remedy."""
+    if any(Path(path, f"saved_model.{ending}").exists() for ending in ("pb", "pbtxt")):
+        return (
+            "a SavedModel of TensorFlow, which TensorFlow alone reads; python -m tf2onnx.convert "
+            f"--saved-model {path} --output net.onnx makes an ONNX file of it (pip install tf2onnx)"
+        )
+    return "a folder; give the name of a file"
 
 
 #: For each keyword of `read` that only some readers use, the modules of these readers. For other
@@ -251,7 +309,7 @@ def choices_of(name: str | Path) -> set[str]:
     >>> choices_of("network.nnet"), choices_of("network.npz")
     ({'normalisation'}, set())
     """
-    place = FORMATS.get(expect_path(name, "name").suffix.lower())
+    place = FORMATS.get(ending_of(expect_path(name, "name")))
     return {
         choice
         for choice, readers in _READERS_OF_CHOICE.items()

@@ -195,6 +195,13 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
             "expected the arrays W1, b1, …, WL, bL"
         )
         raise NetworkFileError(path, "", problem)
+    for name, member in members.items():
+        if member.dtype.kind == "V":
+            problem = (
+                "numpy stores its type, such as bfloat16, without a name; save it as float32, "
+                "W.astype('float32'), which is exact"
+            )
+            raise NetworkFileError(path, f"array {name[:60]!r}", problem)
     return members
 
 

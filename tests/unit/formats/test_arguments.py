@@ -60,6 +60,7 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
         load,
         (PAIRS,),
         {
+            "format": None,
             "prefix": None,
             "rounding": "",
             "normalisation": "none",
