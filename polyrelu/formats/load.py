@@ -37,6 +37,7 @@ FORMATS: dict[str, tuple[str, str]] = {
     ".npz": ("npz", "read_npz"),
     ".json": ("native", "read_native"),
     **dict.fromkeys((".pt", ".pth", ".bin", ".zip"), ("torch.files", "read_torch")),
+    ".pt2": ("torch.exported.reader", "read_exported"),
     ".safetensors": ("torch.files", "read_safetensors"),
     ".nnet": ("nnet", "read_nnet"),
     ".eran": ("eran", "read_eran"),
