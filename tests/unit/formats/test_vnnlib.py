@@ -384,3 +384,18 @@ def test_a_property_from_elsewhere() -> None:
     outputs = found.outputs[0]
     assert found.is_counterexample == (outputs[0] == max(outputs))
     assert found.margin == min(outputs[0] - other for other in outputs[1:])
+
+
+def test_what_the_objects_look_like(file: Path) -> None:
+    file.write_text(TWO + "(assert (or (>= Q[0] 1) (<= P[0] 0)))")
+    query = read_vnnlib(file)
+    ending = ", version 2.0, 2 networks, 4 assertions>"
+    assert repr(query).startswith("<VnnlibQuery ")
+    assert repr(query).endswith(ending) or "…" in repr(query)
+    assert repr(query.networks[0]) == "<DeclaredNetwork f, 2 inputs, 1 output>"
+    assert repr(query.networks[0].inputs[0]) == "<Tensor A real [2]>"
+    assert repr(query.assertions[-1]) == "<Disjunction of 2 parts>"
+    assert repr(query.cases()[0]) == "<Case of 6 constraints on inputs, 1 that read outputs>"
+    assert repr(query.cases()[0].outputs[0]) == "<Constraint -1·v5 + 1 <= 0>"
+    given = Counterexample("result.txt", {"X_0": Fraction(1), "X_1": Fraction(2)})
+    assert repr(given) == "<Counterexample result.txt, 2 values>"

@@ -16,6 +16,7 @@ from polyrelu.exact import RationalMatrix, as_sparse
 from polyrelu.formats import WRITTEN, save, save_nnet, save_onnx, save_torch
 from polyrelu.network import Block, Layer
 
+SHARED = os.environ.get("POLYRELU_SHARED")
 THIRDS = from_arrays([([["1/3", 1]], [0]), ([[2]], ["1/7"])])
 FLOATS = [ending for ending in WRITTEN if ending != ".json"]
 
@@ -179,6 +180,33 @@ def test_names_without_a_place_are_said(tmp_path: Path) -> None:
         note = f"names of inputs and outputs ('obs', 'act') have no place in {ending} files"
         assert written.notes == (note,)
     assert save(THIRDS, tmp_path / "c.npz").notes == ()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(SHARED is None, reason="networks from elsewhere")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "layerzoo/maxpool.onnx",
+        "marabou_multiinput_add.onnx",
+        "marabou_mnist5x20_leaky.onnx",
+        "nnet_kerastestnetwork.h5",
+        "rl_cartpole.onnx",
+        "tll_n2_NM8_0.onnx",
+    ],
+)
+def test_networks_from_elsewhere(name: str, tmp_path: Path) -> None:
+    """Written as ONNX, exactly or not, and read back with the names of inputs and outputs."""
+    assert SHARED is not None
+    pytest.importorskip("onnx")
+    pytest.importorskip("h5py")
+    first = read(Path(SHARED, "nets", name), compare=False)
+    written = save(first, tmp_path / "again.onnx")
+    second = read(tmp_path / "again.onnx")
+    assert second.inputs == first.inputs or not first.inputs
+    assert second.outputs == first.outputs
+    assert (second.network == first.network) == written.exact
+    assert second.network.widths == first.network.widths
 
 
 # --- Single formats -------------------------------------------------------------------------------
