@@ -48,7 +48,8 @@ def add_equivalent(subparsers: Any) -> None:
         "--domain",
         default="R^n",
         help="where the functions are compared: R^n (the default), orthant, box:lo,hi, "
-        "'box:lo0,hi0;lo1,hi1;…', slice:FILE or FILE.json, as for `complex`",
+        "'box:lo0,hi0;lo1,hi1;…', slice:FILE, FILE.json or FILE.vnnlib, as for "
+        "`complex`",
     )
     parser.add_argument(
         "-o",

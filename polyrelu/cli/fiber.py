@@ -57,7 +57,7 @@ def add_fiber(subparsers: Any) -> None:
         "--domain",
         default=None,
         help="for one hidden layer: where the functions have to agree (R^n, orthant, box:lo,hi or "
-        "FILE.json)",
+        "FILE.json, FILE.vnnlib)",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write the report here (.txt, .json or .tex)"

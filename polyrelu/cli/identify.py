@@ -175,6 +175,11 @@ def _check_files(options: argparse.Namespace) -> None:
     for option, name in (("-o", options.output), ("--other", options.other)):
         if name is not None:
             check_output(option, name, [options.network, *kept])
+    if options.other is not None and Path(options.other).suffix.lower() != ".json":
+        raise CertificateError(
+            f"--other {options.other}: the other network is written exactly, as .json; `polyrelu "
+            "convert` writes other formats"
+        )
     if (
         options.output
         and options.other

@@ -20,22 +20,15 @@ def add_info(subparsers: Any) -> None:
     summary = "say what was read from a network file"
     examples = (
         "info example:digits",
-        "info net.onnx --native net.json",
+        "info net.onnx --json",
     )
     parser = add_command(subparsers, "info", _run, summary, examples)
     add_network(parser)
-    parser.add_argument(
-        "--native", metavar="FILE", help="write the exact network here, in the native .json format"
-    )
     add_reading(parser)
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.formats import save
-
     imported = read_network(options, options.network)
-    if options.native:
-        save(imported.network, options.native)
     if options.json:
         print_object(options, "ok", started, **_answer(imported))
     else:

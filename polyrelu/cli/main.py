@@ -4,9 +4,9 @@ A command parses its options, calls one public function and prints. Nothing math
 before a command needs it, so that help and errors come at once.
 
 Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted,
-1 rejected, 2 unreadable; `info`, `show` and `examples` 0 or 2. With `--json` exactly one object
-goes to stdout, errors included; every error is also one line on stderr. Without arguments the
-program prints its help.
+1 rejected, 2 unreadable; `info`, `convert`, `show` and `examples` 0 or 2. With `--json` exactly one
+object goes to stdout, errors included; every error is also one line on stderr. Without arguments
+the program prints its help.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import NoReturn
 from polyrelu.cli.check import add_check
 from polyrelu.cli.completion import SHELLS, PrintCompletion
 from polyrelu.cli.complex import add_complex
+from polyrelu.cli.convert import add_convert
 from polyrelu.cli.equivalent import add_equivalent
 from polyrelu.cli.examples import add_examples
 from polyrelu.cli.fiber import add_fiber
@@ -118,6 +119,7 @@ def _parser() -> Parser:
     )
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_info(subparsers)
+    add_convert(subparsers)
     add_complex(subparsers)
     add_topology(subparsers)
     add_fiber(subparsers)

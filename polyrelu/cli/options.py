@@ -30,8 +30,8 @@ __all__ = [
 
 #: The help about network files.
 NETWORK_HELP = (
-    "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …) or a shipped example such as "
-    "example:digits (`polyrelu examples` lists them)"
+    "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …, also packed as .onnx.gz) or a shipped "
+    "example such as example:digits (`polyrelu examples` lists them)"
 )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from polyrelu.cli.options import add_command, add_network, add_reading, read_network
 from polyrelu.cli.output import (
     check_output,
+    check_written_ending,
     print_object,
     print_reading,
     reading,
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from polyrelu.proofs import Simplified
 
 __all__ = ["add_simplify"]
-
-#: Endings of the files that networks are written to.
-_ENDINGS = (".json", ".npz", ".onnx")
 
 
 def add_simplify(subparsers: Any) -> None:
@@ -42,7 +40,7 @@ def add_simplify(subparsers: Any) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="write the smaller network here (.json, .npz or .onnx)",
+        help="write the smaller network here (.json, .onnx, .npz, .nnet or .pt)",
     )
     parser.add_argument(
         "--certificate",
@@ -53,7 +51,8 @@ def add_simplify(subparsers: Any) -> None:
         "--domain",
         default="R^n",
         help="where the function stays: R^n (the default), orthant, box:lo,hi, "
-        "'box:lo0,hi0;lo1,hi1;…', slice:FILE or FILE.json, as for `complex`",
+        "'box:lo0,hi0;lo1,hi1;…', slice:FILE, FILE.json or FILE.vnnlib, as for "
+        "`complex`",
     )
     parser.add_argument(
         "--seed", type=int, default=0, help="seed of the points that a proof may try"
@@ -103,11 +102,8 @@ def _check_files(options: argparse.Namespace) -> None:
     for option, name in outputs:
         if name is not None:
             check_output(option, name, [options.network, domain])
-    if options.output is not None and Path(options.output).suffix.lower() not in _ENDINGS:
-        raise CertificateError(
-            f"-o {options.output}: networks are written as {', '.join(_ENDINGS)}; choose one of "
-            "these"
-        )
+    if options.output is not None:
+        check_written_ending("-o", options.output)
     if None not in (options.output, options.certificate) and (
         Path(options.output).resolve() == Path(options.certificate).resolve()
     ):
@@ -119,22 +115,16 @@ def _check_files(options: argparse.Namespace) -> None:
 
 def _write_network(network: Network, name: str) -> str:
     """Write the network; return a caution if the file does not hold exactly its numbers."""
-    from polyrelu.formats import save, save_npz, save_onnx
+    from polyrelu.formats import save
 
-    ending = Path(name).suffix.lower()
-    if ending == ".json":
-        save(network, name)
-    elif ending == ".npz":
-        save_npz(network, name)
-    else:
-        written = save_onnx(network, name)
-        if not written.exact:
-            return (
-                f"{name} holds the nearest {written.numbers} numbers, at most "
-                f"{float(written.largest_difference):.3g} away; the proof is about the exact ones, "
-                "which -o FILE.json keeps"
-            )
-    return ""
+    written = save(network, name)
+    if written.exact:
+        return ""
+    return (
+        f"{name} holds the nearest {written.numbers} numbers, at most "
+        f"{float(written.largest_difference):.3g} away; the proof is about the exact ones, "
+        "which -o FILE.json keeps"
+    )
 
 
 def _answer(options: argparse.Namespace, found: Simplified) -> dict[str, Any]:

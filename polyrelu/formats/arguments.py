@@ -13,7 +13,7 @@ from polyrelu.errors import ArgumentError, DomainError, NetworkError
 from polyrelu.exact import Polyhedron, to_fraction
 from polyrelu.formats.domain import parse_domain
 from polyrelu.formats.imported import Imported
-from polyrelu.formats.sources import NetworkSource
+from polyrelu.formats.source_types import NetworkSource
 from polyrelu.network import Network
 from polyrelu.network.points import read_points
 from polyrelu.support.arguments import expect_list
@@ -101,8 +101,8 @@ def as_domain(domain: DomainLike, num_inputs: int) -> Polyhedron:
     Parameters
     ----------
     domain
-        A polyhedron in the input space; the text of a domain, such as ``"box:-1,1"`` (see
-        `parse_domain`); or None for the whole space.
+        A polyhedron in the input space; the text of a domain, such as ``"box:-1,1"`` or
+        ``"property.vnnlib"`` (see `parse_domain`); or None for the whole space.
     num_inputs
         The dimension of the input space.
 

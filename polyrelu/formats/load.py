@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import operator
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
@@ -24,7 +25,9 @@ from polyrelu.formats.imported import Comparison, Draft, Imported
 from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.formats.runtimes.comparison import compare_with_runtime
 from polyrelu.formats.sklearn import draft_of_mlp, is_mlp
-from polyrelu.formats.sources import NetworkSource
+from polyrelu.formats.source_types import NetworkSource
+from polyrelu.formats.sources import ending_of, is_content, is_packed, plain_file
+from polyrelu.formats.unpacking import PACKED
 from polyrelu.network import Network, from_arrays
 from polyrelu.support.arguments import expect, expect_path
 
@@ -36,8 +39,10 @@ FORMATS: dict[str, tuple[str, str]] = {
     ".npz": ("npz", "read_npz"),
     ".json": ("native", "read_native"),
     **dict.fromkeys((".pt", ".pth", ".bin", ".zip"), ("torch.files", "read_torch")),
+    ".pt2": ("torch.exported.reader", "read_exported"),
     ".safetensors": ("torch.files", "read_safetensors"),
     ".nnet": ("nnet", "read_nnet"),
+    ".eran": ("eran", "read_eran"),
     **dict.fromkeys((".h5", ".hdf5"), ("keras.reader", "read_h5")),
     ".keras": ("keras.reader", "read_keras"),
     ".mat": ("matlab.reader", "read_mat"),
@@ -45,18 +50,26 @@ FORMATS: dict[str, tuple[str, str]] = {
 
 #: Advice for endings that no reader takes, appended to the error message.
 _HINTS = {
-    ".eran": "; export the network as ONNX",
     ".npy": "; save W1, b1, … with numpy.savez, W of shape (out, in)",
     ".pkl": (
         "; a pickle can run any code and is never opened: save weights as .npz or .safetensors, "
         "or export ONNX"
     ),
+    ".pb": (
+        "; a graph of TensorFlow: python -m tf2onnx.convert --saved-model FOLDER --output net.onnx "
+        "makes an ONNX file of the folder it stands in (pip install tf2onnx)"
+    ),
+    ".tflite": (
+        "; python -m tf2onnx.convert --tflite net.tflite --output net.onnx makes an ONNX file of it"
+    ),
+    ".msgpack": "; weights of Flax: save them as .npz, as docs/how-to/jax.md shows",
 }
 
 
 def load(
     source: NetworkSource,
     *,
+    format: str | None = None,
     prefix: str | None = None,
     rounding: str | Rounding = "",
     normalisation: str = "none",
@@ -69,9 +82,13 @@ def load(
     Parameters
     ----------
     source
-        One of: the name of a file, whose ending is one of `FORMATS`; ``example:`` and the name of a
-        shipped example; a module of PyTorch; a fitted perceptron of scikit-learn; or pairs (W, b),
-        W of shape (out, in), b of shape (out,).
+        One of: the name of a file, whose ending is one of `FORMATS`, also packed (``.onnx.gz``);
+        ``example:`` and the name of a shipped example; a module of PyTorch; a fitted perceptron of
+        scikit-learn; pairs (W, b), W of shape (out, in), b of shape (out,); or the content of a
+        file, as bytes or as an open binary file.
+    format
+        The format of a file or of its content, as an ending: ``"onnx"``, ``"npz"``, ``"onnx.gz"``.
+        By default the ending of the name says it; bytes have no name.
     prefix
         For files with several networks, the prefix of the names of the wanted network.
     rounding
@@ -109,6 +126,7 @@ def load(
     """
     return read(
         source,
+        format=format,
         prefix=prefix,
         rounding=rounding,
         normalisation=normalisation,
@@ -121,6 +139,7 @@ def load(
 def read(
     source: NetworkSource,
     *,
+    format: str | None = None,
     prefix: str | None = None,
     rounding: str | Rounding = "",
     normalisation: str = "none",
@@ -133,9 +152,13 @@ def read(
     Parameters
     ----------
     source
-        One of: the name of a file, whose ending is one of `FORMATS`; ``example:`` and the name of a
-        shipped example; a module of PyTorch; a fitted perceptron of scikit-learn; or pairs (W, b),
-        W of shape (out, in), b of shape (out,).
+        One of: the name of a file, whose ending is one of `FORMATS`, also packed (``.onnx.gz``);
+        ``example:`` and the name of a shipped example; a module of PyTorch; a fitted perceptron of
+        scikit-learn; pairs (W, b), W of shape (out, in), b of shape (out,); or the content of a
+        file, as bytes or as an open binary file.
+    format
+        The format of a file or of its content, as an ending: ``"onnx"``, ``"npz"``, ``"onnx.gz"``.
+        By default the ending of the name says it; bytes have no name.
     prefix
         For files with several networks, the prefix of the names of the wanted network.
     rounding
@@ -180,10 +203,16 @@ def read(
         None if input_shape is None else _as_shape(input_shape),
         expect(compare, bool, "compare"),
     )
+    ending = "" if format is None else _as_ending(format)
     if isinstance(source, str) and source.startswith(EXAMPLE_PREFIX):
         return _example(source.removeprefix(EXAMPLE_PREFIX), options)
     if isinstance(source, str | os.PathLike):
-        return _read_file(Path(source), options)
+        path = Path(source)
+        if (is_packed(path) and not ending) or ending.endswith(PACKED):
+            return _read_content(path, ending, options)
+        return _read_file(path, options, ending)
+    if is_content(source):
+        return _read_content(source, ending, options)
     return _import_draft(type(source).__name__, _draft_of_object(source, options), options)
 
 
@@ -202,10 +231,37 @@ def _as_shape(sizes: Iterable[int]) -> tuple[int, ...]:
         raise NetworkError("input_shape is a list of sizes such as [1, 3, 32, 32]") from None
 
 
-def _read_file(path: Path, options: ReadOptions) -> Imported:
-    """Read a file with the reader of its ending."""
+def _as_ending(format_: str) -> str:
+    """Return the format that a user names as an ending, which may end in .gz."""
+    ending = f".{expect(format_, str, 'format').lower().removeprefix('.')}"
+    if ending.removesuffix(PACKED) not in FORMATS:
+        known = ", ".join(known[1:] for known in FORMATS)
+        raise NetworkError(f"format {format_[:40]!r}: choose from {known}, each also with .gz")
+    return ending
+
+
+def _read_content(source: Any, ending: str, options: ReadOptions) -> Imported:
+    """Read a packed file, or the content of a file, from a temporary file."""
+    with plain_file(source, ending) as file:
+        try:
+            imported = _read_file(file.path, options)
+        except NetworkFileError as error:
+            raise NetworkFileError(file.shown, error.place, error.problem) from None
+        return imported.with_source(file.source, file.sha256)
+
+
+def _read_file(path: Path, options: ReadOptions, ending: str = "") -> Imported:
+    """Read a file with the reader of its ending, or of the ending that the user gives."""
+    if _is_saved_model(path):
+        raise NetworkFileError(
+            path,
+            "",
+            "a SavedModel of TensorFlow, which TensorFlow alone reads; pip install tf2onnx and "
+            f"python -m tf2onnx.convert --saved-model {shlex.quote(str(path))} --output net.onnx "
+            "make an ONNX file of it",
+        )
     digest = _sha256(path)
-    place = FORMATS.get(path.suffix.lower())
+    place = FORMATS.get(ending or path.suffix.lower())
     if place is None:
         hint = _HINTS.get(path.suffix.lower(), "")
         raise NetworkFileError(
@@ -222,6 +278,11 @@ def _read_file(path: Path, options: ReadOptions) -> Imported:
     except NetworkError as error:
         raise NetworkFileError(path, "", str(error)) from None
     return imported.with_source(path.name, digest)
+
+
+def _is_saved_model(path: Path) -> bool:
+    """Return whether a path is the folder of a SavedModel of TensorFlow."""
+    return any(Path(path, f"saved_model.{ending}").is_file() for ending in ("pb", "pbtxt"))
 
 
 #: For each keyword of `read` that only some readers use, the modules of these readers. For other
@@ -252,7 +313,7 @@ def choices_of(name: str | Path) -> set[str]:
     >>> choices_of("network.nnet"), choices_of("network.npz")
     ({'normalisation'}, set())
     """
-    place = FORMATS.get(expect_path(name, "name").suffix.lower())
+    place = FORMATS.get(ending_of(expect_path(name, "name")))
     return {
         choice
         for choice, readers in _READERS_OF_CHOICE.items()
@@ -326,6 +387,8 @@ def _import_draft(path: str | Path, draft: Draft, options: ReadOptions) -> Impor
         bounded=frozenset(draft.bounded),
         runtime=draft.runtime,
         input_shapes=tuple(draft.input_shapes),
+        inputs=tuple(draft.inputs),
+        outputs=tuple(draft.outputs),
     )
 
 

@@ -1,8 +1,8 @@
 """The native network format: canonical JSON with exact integers (FORMAT.md §2).
 
-`save` writes a network, `read_native` reads it. Reading is strict: only the JSON that FORMAT.md
-allows is accepted (ASCII without backslashes, no duplicate keys, no floats, small counts), so that
-a file has one meaning for every reader, the checker included.
+Reading is strict: only the JSON that FORMAT.md allows is accepted (ASCII without backslashes, no
+duplicate keys, no floats, small counts), so that a file has one meaning for every reader, the
+checker included. `writers/native.py` writes these files.
 """
 
 from __future__ import annotations
@@ -12,56 +12,16 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
-from polyrelu.network import from_document, to_document
-from polyrelu.support.arguments import expect_path
-from polyrelu.support.text_files import layout, write_all
+from polyrelu.network import from_document
 
-__all__ = ["read_native", "save"]
+__all__ = ["read_native"]
 
 #: Maximum size of a file in bytes.
 _SIZE_LIMIT = 2**30
 #: Maximum number of digits of a JSON integer; exact numbers are strings.
 _DIGIT_LIMIT = 9
-
-
-def save(network: NetworkLike, path: str | Path) -> None:
-    """Write a network to a file in the native format.
-
-    Parameters
-    ----------
-    network
-        A network, or what `polyrelu.load` takes.
-    path
-        Name of the file, which must end in .json.
-
-    Raises
-    ------
-    ArgumentError
-        The second argument is not the name of a file.
-    NetworkFileError
-        The name has another ending.
-    PolyreluError
-        The file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile, os
-    >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([["1/3"]], [0])])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(net, os.path.join(folder, "net.json"))
-    ...     read_native(Path(folder) / "net.json").network == net
-    True
-    """
-    path = expect_path(path, "path", "the network comes first: save(network, path)")
-    if path.suffix.lower() != ".json":
-        raise NetworkFileError(
-            path, "", "native network files end in .json; `load` goes by the ending"
-        )
-    write_all([(path, layout(to_document(as_network(network))))])
 
 
 def read_native(path: Path, options: ReadOptions | None = None) -> Draft:

@@ -141,6 +141,28 @@ def of_exact() -> list[object]:
     ]
 
 
+def _queries() -> list[object]:
+    """A query of VNN-LIB with its parts, a counterexample and the answer about it."""
+    sizes = (1,)
+    inputs, outputs = formats.Tensor("X", "Real", sizes), formats.Tensor("Y", "Real", sizes)
+    declared = formats.DeclaredNetwork("", (inputs,), (outputs,))
+    at_most_3 = formats.Constraint(((0, F(1)),), F(-3), "<=", 1)
+    at_least_1 = formats.Constraint(((1, F(-1)),), F(1), "<=", 2)
+    query = formats.VnnlibQuery("<i>y</i> >= 1", "1.0", (declared,), (at_most_3, at_least_1))
+    given = formats.Counterexample("<i>example</i>", {"X_0": F(1, 2)})
+    return [
+        inputs,
+        declared,
+        at_most_3,
+        formats.Conjunction((at_most_3, at_least_1)),
+        formats.Disjunction((at_most_3,)),
+        *query.cases(),
+        query,
+        given,
+        formats.check_counterexample(query, given, [([[3]], [0])]),
+    ]
+
+
 def of_formats() -> list[object]:
     """Records of what was read and written."""
     net = network.from_arrays([([[1, 2]], [3])])
@@ -162,13 +184,14 @@ def of_formats() -> list[object]:
         formats.Comparison(reason="not asked for"),
         formats.Comparison("onnxruntime", "", 8, 2, 0.5),
         formats.FloatOutputs("numpy float32, layer by layer", (0.5, 1.0)),
-        formats.OnnxExport((Path("out/net.onnx"),), "float32", F(0)),
-        formats.OnnxExport((Path("a\nb.onnx"),), "float64", F(1, 3)),
+        formats.SavedNetwork((Path("out/net.onnx"),), "float32", F(0)),
+        formats.SavedNetwork((Path("a\nb.onnx"),), "float64", F(1, 3)),
         formats.Slice(exact.Polyhedron.universe(2), (F(0), F(1)), ((F(1), F(0)),)),
         formats.Rounding(),
         formats.runtime_error([([[1, 1]], [0])], "box:0,1"),
         formats.runtime_error(beyond, ([0], [2**100])),
         formats.find_example("xor"),
+        *_queries(),
     ]
 
 

@@ -101,6 +101,7 @@ def _reader_at_inputs(
         if entry.name in values:
             raise NetworkFileError(path, "graph", f"the name {entry.name[:80]!r} is defined twice")
         values[entry.name] = value
+    draft.inputs = [(entry.name, x.size) for entry, x in zip(entries, inputs, strict=True)]
     draft.notes += _notes_on_inputs([entry.name for entry in entries], inputs)
     stripped = _stripped_outputs(model) if options.strip_tail else set()
     return Reader(path, draft, graph, options, values, opset, stripped)
@@ -344,6 +345,7 @@ def _set_outputs(reader: Reader, model: Any) -> None:
         if entry.name not in reader.values:
             raise NetworkFileError(reader.path, f"output {entry.name!r}", "no node makes it")
         outputs.append(reader.as_value(reader.values[entry.name]))
+        reader.draft.outputs.append((entry.name, outputs[-1].size))
     if len(outputs) > 1:
         names = ", ".join(
             f"{e.name!r} ({v.size})" for e, v in zip(model.graph.output, outputs, strict=True)

@@ -22,14 +22,19 @@ from polyrelu.formats import (
     as_network,
     as_point,
     as_points,
+    check_counterexample,
     choices_of,
     float_outputs,
     load,
     parse_domain,
     parse_slice,
     read,
+    read_counterexample,
+    read_vnnlib,
     runtime_error,
     save,
+    save_nnet,
+    save_npz,
     save_onnx,
 )
 from polyrelu.network import from_arrays
@@ -40,6 +45,13 @@ NET = from_arrays(PAIRS)
 
 #: Each public function with good arguments and with all of its options.
 CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] = {
+    "check_counterexample": (
+        check_counterexample,
+        ("query.vnnlib", "result.txt", NET),
+        {},
+    ),
+    "read_counterexample": (read_counterexample, ("result.txt",), {}),
+    "read_vnnlib": (read_vnnlib, ("query.vnnlib",), {}),
     "as_domain": (as_domain, ("box:-1,1",), {"num_inputs": 2}),
     "as_imported": (as_imported, (NET,), {}),
     "as_network": (as_network, (PAIRS,), {}),
@@ -51,6 +63,7 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
         load,
         (PAIRS,),
         {
+            "format": None,
             "prefix": None,
             "rounding": "",
             "normalisation": "none",
@@ -65,8 +78,10 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
     "Rounding": (Rounding, ("float64", "exact", "stored", "exact"), {}),
     "Rounding.parse": (Rounding.parse, ("text=float32",), {}),
     "runtime_error": (runtime_error, (NET, "box:-1,1"), {"arithmetic": "float32"}),
-    "save": (save, (NET, "net.json"), {}),
-    "save_onnx": (save_onnx, (NET, "net.onnx"), {}),
+    "save": (save, (NET, "net.npz"), {"numbers": None}),
+    "save_nnet": (save_nnet, (NET, "net.nnet"), {"numbers": "float32"}),
+    "save_npz": (save_npz, (NET, "net.npz"), {"numbers": "float64"}),
+    "save_onnx": (save_onnx, (NET, "net.onnx"), {"numbers": None}),
 }
 
 
@@ -83,6 +98,9 @@ def test_wrong_arguments(
 @pytest.mark.parametrize("name", sorted(set(CALLS) - {"parse_slice"}))
 def test_good_arguments(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    declared = "".join(f"(declare-const {name} Real)" for name in ("X_0", "X_1", "Y_0"))
+    Path("query.vnnlib").write_text(f"{declared}(assert (<= Y_0 X_0))")
+    Path("result.txt").write_text("sat ((X_0 1) (X_1 0))".replace(" (", "\n(", 1))
     function, arguments, options = CALLS[name]
     function(*arguments, **options)
 
@@ -157,7 +175,10 @@ def test_arithmetics() -> None:
         runtime_error(NET, "box:0,1", arithmetic=3)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("writer", "name"), [(save, "net.json"), (save_onnx, "net.onnx")])
+@pytest.mark.parametrize(
+    ("writer", "name"),
+    [(save, "net.json"), (save_onnx, "net.onnx"), (save_npz, "net.npz"), (save_nnet, "net.nnet")],
+)
 def test_arguments_in_the_wrong_order(writer: Callable[..., object], name: str) -> None:
     """The error names the order, and nothing is read or written."""
     order = rf"the network comes first: {writer.__name__}\(network, path\)"

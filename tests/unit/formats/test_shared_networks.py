@@ -81,6 +81,7 @@ _READ: dict[str, tuple[str, int]] = {
     "nv_small.nnet": ("1-2-2-1", 13),
     "nv_tiny.nnet": ("1-1-1", 4),
     "sdf_fox.npz": ("3-32-32-32-32-32-32-32-32-1", 7553),
+    "syrenn_quadcopter.eran": ("2-240-200-2-1", 49121),
     "vcas_pra01_20hu.h5": ("3-20-20-20-20-20-9", 1949),
     "vcas_pra01_20hu.mat": ("3-20-20-20-20-20-9", 1949),
     "vcas_pra01_20hu.nnet": ("3-20-20-20-20-20-9", 1949),
@@ -104,7 +105,6 @@ _REFUSED: dict[str, str] = {
         r"layer 'dense_2' \(Dense\): the activation 'softmax' is not supported; --strip-tail"
     ),
     "sdf_bunny_3d.npz": r"operation 1 \(elu\): this operation is not supported",
-    "syrenn_quadcopter.eran": r"unknown ending '.eran'; .*; export the network as ONNX",
     "lirpa_mnist_cnn_small.pth": (
         r"'conv1.weight' \[8, 1, 4, 4\] is of a convolution, whose stride and padding"
     ),

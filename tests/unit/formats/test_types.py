@@ -17,7 +17,7 @@ from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network, rea
 from polyrelu.network import from_arrays
 
 if TYPE_CHECKING:
-    from polyrelu.formats.sources import Perceptron, TorchModule
+    from polyrelu.formats.source_types import Perceptron, TorchModule
 
 PAIRS = [([[1, 2]], [3])]
 
