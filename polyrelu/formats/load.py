@@ -12,6 +12,7 @@ import operator
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.resources import as_file
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.examples import EXAMPLE_PREFIX, example_file, find_example
 from polyrelu.formats.graph.lowering import lower
+from polyrelu.formats.hints import with_working_hint
 from polyrelu.formats.imported import Comparison, Draft, Imported
 from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.formats.runtimes.comparison import compare_with_runtime
@@ -183,7 +185,11 @@ def read(
         return _example(source.removeprefix(EXAMPLE_PREFIX), options)
     if isinstance(source, str | os.PathLike):
         return _read_file(Path(source), options)
-    return _import_draft(type(source).__name__, _draft_of_object(source, options), options)
+    kind = type(source).__name__
+    try:
+        return _import_draft(kind, _draft_of_object(source, options), options)
+    except NetworkError as error:
+        raise with_working_hint(error, options, partial(_draft_of_object, source)) from None
 
 
 def _as_rounding(rounding: object) -> Rounding:
@@ -216,11 +222,15 @@ def _read_file(path: Path, options: ReadOptions) -> Imported:
     )
     try:
         imported = _import_draft(path, reader(path, options), options)
-    except NetworkFileError:
-        raise
     except NetworkError as error:
-        raise NetworkFileError(path, "", str(error)) from None
+        raise _as_file_error(
+            path, with_working_hint(error, options, partial(reader, path))
+        ) from None
     return imported.with_source(path.name, digest)
+
+
+def _as_file_error(path: Path, error: NetworkError) -> NetworkFileError:
+    return error if isinstance(error, NetworkFileError) else NetworkFileError(path, "", str(error))
 
 
 #: For each keyword of `read` that only some readers use, the modules of these readers. For other

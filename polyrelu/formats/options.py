@@ -113,6 +113,14 @@ class Rounding:
             raise NetworkError(f"an attribute is {value}")
         return Fraction(str(np.float32(value)) if self.attributes == "decimal" else float(value))
 
+    def setting(self, value: float) -> Fraction:
+        """Return the exact number for a float64 setting, under the rule `attributes`.
+
+        >>> Rounding(attributes="decimal").setting(0.1)
+        Fraction(1, 10)
+        """
+        return Fraction(repr(value)) if self.attributes == "decimal" else Fraction(value)
+
     @staticmethod
     def matters(value: float) -> bool:
         """Return whether the values of the rule `attributes` give different numbers here."""

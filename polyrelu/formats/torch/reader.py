@@ -27,6 +27,7 @@ import numpy as np
 from polyrelu.errors import NetworkError
 from polyrelu.formats.graph.operations import Take
 from polyrelu.formats.graph.values import Graph, Value
+from polyrelu.formats.hints import hinted
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
 from polyrelu.formats.torch.operations import (
@@ -376,12 +377,10 @@ class _Walk:
         is_plain = node.op == "call_function" and _is_plain(node.target, args)
         handler = self._handler(node)
         if handler is None and not is_plain:
-            hint = (
-                "; strip_tail leaves it out after the last layer"
-                if step.kind.lower() in _TAILS
-                else ""
-            )
-            raise step.fail(f"this operation is not supported{hint}")
+            error = step.fail("this operation is not supported")
+            hint = "strip_tail=True leaves it out after the last layer"
+            is_tail = step.kind.lower() in _TAILS
+            raise hinted(error, hint, strip_tail=True) if is_tail else error
         leading = [self.part(node)] if node.op == "call_module" else []
         try:
             return (

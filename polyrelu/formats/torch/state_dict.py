@@ -15,15 +15,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.formats.dense_stack import draft_of_pairs
+from polyrelu.formats.dense_stack import Affine, draft_of_pairs, draft_of_stack
+from polyrelu.formats.hints import hinted
 from polyrelu.formats.imported import Draft
+from polyrelu.formats.options import ReadOptions
+from polyrelu.formats.settings import Settings, settings_of
 from polyrelu.formats.torch.tensors import StoredTensor
 from polyrelu.support.limits import PARAMETER_LIMIT
 from polyrelu.support.typing import Array
@@ -52,8 +57,8 @@ class StateDict:
         The tensors by name, in the order of the file.
     ordered
         Whether the order of the file is meaningful; ``.safetensors`` files are sorted by name.
-    others
-        Descriptions of the other entries of the file, for a note.
+    entries
+        The other entries of the file, which may say more about the network (`settings.py`).
     notes
         Notes of the reader of the file.
     """
@@ -62,7 +67,7 @@ class StateDict:
     format: str
     tensors: dict[str, StoredTensor]
     ordered: bool
-    others: tuple[str, ...] = ()
+    entries: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def fail(self, problem: str, place: str = "") -> NetworkFileError:
@@ -84,12 +89,13 @@ class _Layer:
         return self.path.rpartition(".")[0]
 
 
-def draft_of_state(state: StateDict, prefix: str | None) -> Draft:
-    """Return the network of the linear layers whose names start with a prefix.
+def draft_of_state(state: StateDict, options: ReadOptions) -> Draft:
+    """Return the network of the linear layers whose names start with the prefix of the options.
 
     Without a prefix all linear layers are taken; they must have one parent path.
     """
-    state = _without_wrapper(state)
+    state, prefix = _without_wrapper(state), options.prefix
+    _settings(state)  # what they contradict is wrong for every choice of layers
     layers = _layers(state.tensors)
     if not layers:
         reasons = filter(
@@ -106,7 +112,7 @@ def draft_of_state(state: StateDict, prefix: str | None) -> Draft:
         else _layers_with_prefixes(state, layers, prefix)
     )
     _check_chain(state, chosen)
-    return _draft(state, chosen)
+    return _draft(state, chosen, options)
 
 
 def _without_wrapper(state: StateDict) -> StateDict:
@@ -116,9 +122,7 @@ def _without_wrapper(state: StateDict) -> StateDict:
         return state
     tensors = {name.removeprefix(wrapper): tensor for name, tensor in state.tensors.items()}
     note = f"{wrapper!r} before every name, which DataParallel puts there, was left out"
-    return StateDict(
-        state.path, state.format, tensors, state.ordered, state.others, (*state.notes, note)
-    )
+    return replace(state, tensors=tensors, notes=(*state.notes, note))
 
 
 def _layers(tensors: Mapping[str, StoredTensor]) -> list[_Layer]:
@@ -188,10 +192,13 @@ def _layers_with_prefixes(state: StateDict, layers: Sequence[_Layer], text: str)
 def _in_order(state: StateDict, layers: Sequence[_Layer]) -> list[_Layer]:
     """Return the layers in the order of the file, or of the numbers in their names.
 
-    The numbers decide if the format does not keep the order of the layers.
+    The numbers decide if the format does not keep the order of the layers, or if the file lists
+    them in the order of the alphabet (0, 1, 10, 2), as it is when names were sorted.
     """
-    if state.ordered or len(layers) < 2:
+    if len(layers) < 2 or (state.ordered and not _are_sorted_as_text(layers)):
         return list(layers)
+    if state.ordered:
+        return sorted(layers, key=_natural_key)
     if len({_numberless_path(layer) for layer in layers}) > 1:
         names = _listed([_quoted(layer.path) for layer in layers])
         example = _quoted(",".join(f"{layer.path}." for layer in layers[:3]))
@@ -200,6 +207,21 @@ def _in_order(state: StateDict, layers: Sequence[_Layer]) -> list[_Layer]:
             f"({names}); give the order as a prefix for each layer, such as {example}"
         )
     return sorted(layers, key=_numbers_in_path)
+
+
+def _are_sorted_as_text(layers: Sequence[_Layer]) -> bool:
+    """Whether the layers are in the order of the alphabet, which is not that of their numbers."""
+    paths = [layer.path for layer in layers]
+    return paths == sorted(paths) and paths != sorted(paths, key=_natural_order)
+
+
+def _natural_key(layer: _Layer) -> list[tuple[str, int]]:
+    return _natural_order(layer.path)
+
+
+def _natural_order(path: str) -> list[tuple[str, int]]:
+    """Return a key that sorts names by their words, and by their numbers as numbers."""
+    return [(text, int(digits or 0)) for text, digits in re.findall(r"([^0-9]*)([0-9]{0,9})", path)]
 
 
 def _numberless_path(layer: _Layer) -> str:
@@ -356,7 +378,20 @@ def _check_chain(state: StateDict, layers: Sequence[_Layer]) -> None:
             raise state.fail(f"{bias} does not fit {weight}")
 
 
-def _draft(state: StateDict, layers: Sequence[_Layer]) -> Draft:
+def _settings(state: StateDict, layers: Sequence[_Layer] = ()) -> Settings:
+    """Return what the other entries of the file say about the layers, once these are chosen."""
+    biases = {layer.bias is not None for layer in layers}
+    try:
+        return settings_of(
+            state.entries,
+            tuple(_widths(layers)) if layers else None,
+            biases.pop() if len(biases) == 1 else None,
+        )
+    except NetworkError as error:
+        raise state.fail(str(error)) from None
+
+
+def _draft(state: StateDict, layers: Sequence[_Layer], options: ReadOptions) -> Draft:
     """Return the network of the chosen layers, with notes on all assumptions."""
     read = {_tensor_name(layer.path, "weight"): layer.weight for layer in layers}
     read |= {
@@ -365,29 +400,84 @@ def _draft(state: StateDict, layers: Sequence[_Layer]) -> Draft:
     if sum(math.prod(tensor.shape) for tensor in read.values()) > PARAMETER_LIMIT:
         raise state.fail(f"its layers have more than {PARAMETER_LIMIT} weights")
     arrays = {name: _array(state, name, tensor) for name, tensor in read.items()}
-    pairs = [
-        (arrays[_tensor_name(x.path, "weight")], _bias(x, arrays.get(_tensor_name(x.path, "bias"))))
-        for x in layers
-    ]
+    settings = _settings(state, layers)
+    tail = _tail(state, settings, options)
     try:
-        draft = draft_of_pairs(state.format, pairs, [*state.notes, *_notes(layers)])
+        draft = _composed(state, layers, arrays, settings, options)
     except NetworkError as error:
         raise state.fail(str(error)) from None
-    draft.steps = [
-        f"{step} {_quoted(layer.path)}" for step, layer in zip(draft.steps, layers, strict=True)
-    ]
+    draft.notes = [*state.notes, *_notes(layers)]
+    if _are_out_of_order(layers):
+        draft.caveats.append("the layers are not in the order of the numbers in their names")
     draft.dtypes = {tensor.kind for tensor in read.values()}
-    draft.num_stored = sum(array.size for array in arrays.values())
+    draft.num_stored = sum(array.size for array in arrays.values()) + bool(_slope(settings))
     draft.input_shapes = [(layers[0].weight.shape[1],)]
     draft.arithmetic = draft.dtypes.copy().pop() if len(draft.dtypes) == 1 else ""
     draft.runtime = "a state dict holds no function"
     unread = {name: tensor for name, tensor in state.tensors.items() if name not in read}
-    draft.caveats.append(_assumption(state))
+    draft.caveats += [_assumption(state, layers, settings), *tail]
     if unread:
         draft.caveats.append(f"tensors that were not read: {_tensor_list(unread)}")
-    if state.others:
-        draft.notes.append(f"entries that were not read: {_listed(state.others)}")
+    if settings.unread:
+        draft.caveats.append(f"entries that were not read: {_listed(settings.unread)}")
     return draft
+
+
+def _composed(
+    state: StateDict,
+    layers: Sequence[_Layer],
+    arrays: Mapping[str, Array],
+    settings: Settings,
+    options: ReadOptions,
+) -> Draft:
+    """Return the draft of the layers with the activations that the file says, or with ReLUs."""
+    weights = [arrays[_tensor_name(layer.path, "weight")] for layer in layers]
+    biases = [_bias(x, arrays.get(_tensor_name(x.path, "bias"))) for x in layers]
+    if not settings.output_relu and not _slope(settings):
+        draft = draft_of_pairs(state.format, list(zip(weights, biases, strict=True)), [])
+        draft.steps = [
+            f"{step} {_quoted(layer.path)}" for step, layer in zip(draft.steps, layers, strict=True)
+        ]
+        return draft
+    slope, rules = _slope(settings), options.rounding
+    last = len(layers) - 1
+    draft = draft_of_stack(
+        state.format,
+        [
+            Affine(
+                f"layer {_quoted(layer.path)}",
+                weight.T,
+                bias,
+                relu=number < last or bool(settings.output_relu),
+                slope=rules.setting(slope) if number < last else Fraction(0),
+            )
+            for number, (layer, weight, bias) in enumerate(
+                zip(layers, weights, biases, strict=True)
+            )
+        ],
+    )
+    if Fraction(repr(slope)) != Fraction(slope):
+        draft.rounding.add(f"attributes: {rules.attributes}")
+    return draft
+
+
+def _slope(settings: Settings) -> float:
+    """Return the slope of the activations between the layers; 0 for the ReLU."""
+    return settings.slope[0] if settings.slope else 0.0
+
+
+def _tail(state: StateDict, settings: Settings, options: ReadOptions) -> list[str]:
+    """Return the caution on an activation after the last layer, or refuse it."""
+    if settings.tail is None:
+        return []
+    name, place = settings.tail
+    if options.strip_tail:
+        return [f"the {name} after the last layer (entry {_quoted(place)}) was stripped"]
+    error = state.fail(
+        f"its entry {_quoted(place)} says that {name[:40]!r} follows the last layer; it is not "
+        "supported"
+    )
+    raise hinted(error, "--strip-tail (strip_tail=True) leaves it out", strip_tail=True)
 
 
 def _array(state: StateDict, name: str, tensor: StoredTensor) -> Array:
@@ -407,27 +497,49 @@ def _bias(layer: _Layer, bias: Array | None) -> Array:
     )
 
 
-def _assumption(state: StateDict) -> str:
-    """Return what is assumed because a state dict does not record it."""
-    order = (
-        "the file's order"
-        if state.ordered
-        else "the order of the numbers in their names, or of the prefixes"
+def _assumption(state: StateDict, layers: Sequence[_Layer], settings: Settings) -> str:
+    """Return what is assumed because a state dict does not record it, and what the file says."""
+    if not state.ordered:
+        order = "the order of the numbers in their names, or of the prefixes"
+    elif _are_read_by_number(state, layers):
+        order = (
+            "the order of the numbers in their names, since the file lists them in the order of "
+            "the alphabet"
+        )
+    else:
+        order = "the file's order"
+    said = [f"{_quoted(place)} {activation.shown}" for place, activation in settings.named.items()]
+    if settings.slope is not None:
+        said.append(f"{_quoted(settings.slope[1])} {settings.slope[0]:g}")
+    end = (
+        f"a ReLU after the last one (entry {_quoted(settings.output_relu)})"
+        if settings.output_relu
+        else "the last one affine"
     )
+    slope = _slope(settings)
+    between = f"{f'leaky ReLU of slope {slope:g}' if slope else 'ReLU'} between the linear layers"
+    if not said:
+        return f"assumed, since a state dict records neither: {between}, {end}, and {order}"
     return (
-        "assumed, since a state dict records neither: ReLU between the linear layers, the last one "
-        f"affine, and {order}"
+        f"{between}, as the file says ({_listed(said)}); assumed, since a state dict does not "
+        f"record it: {end}, and {order}"
     )
+
+
+def _are_read_by_number(state: StateDict, layers: Sequence[_Layer]) -> bool:
+    """Whether the numbers in the names gave the order of the layers, against that of the file."""
+    paths = [layer.path for layer in layers]
+    in_file = [layer for layer in _layers(state.tensors) if layer.path in set(paths)]
+    return [layer.path for layer in in_file] != paths and _are_sorted_as_text(in_file)
+
+
+def _are_out_of_order(layers: Sequence[_Layer]) -> bool:
+    """Whether the layers have one name with different numbers, in another order than these."""
+    is_one_name = len({_numberless_path(layer) for layer in layers}) == 1
+    return is_one_name and sorted(layers, key=_numbers_in_path) != list(layers)
 
 
 def _notes(layers: Sequence[_Layer]) -> list[str]:
-    """Return notes on the order of the layers and on missing biases."""
-    notes = []
-    if len({_numberless_path(layer) for layer in layers}) == 1 and sorted(
-        layers, key=_numbers_in_path
-    ) != list(layers):
-        notes.append("the layers are not in the order of the numbers in their names")
+    """Return a note on missing biases."""
     without = [_quoted(layer.path) for layer in layers if layer.bias is None]
-    if without:
-        notes.append(f"layers without a bias, taken as zeros: {_listed(without)}")
-    return notes
+    return [f"layers without a bias, taken as zeros: {_listed(without)}"] if without else []

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.exact import FLOAT32
+from polyrelu.formats import read
 from polyrelu.formats.graph.lowering import lower
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.keras.reader import read_h5
@@ -466,7 +467,7 @@ def test_classifiers_end_in_a_tail(classes: int, tail: str) -> None:
     mlp = _mlp("MLPClassifier", np.arange(40) % classes)
     _refused(
         f"go through {tail}, which is not piecewise linear; strip_tail=True leaves it out",
-        lambda: draft_of_mlp(mlp, ReadOptions()),
+        lambda: read(mlp),
     )
     draft = draft_of_mlp(mlp, ReadOptions(strip_tail=True))
     assert draft.caveats == [

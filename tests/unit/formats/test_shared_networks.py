@@ -101,7 +101,8 @@ _PREFIXED: dict[str, tuple[str, str, int]] = {
 #: Files that are refused, with a pattern for the message.
 _REFUSED: dict[str, str] = {
     "mnist_ann.keras": (
-        r"layer 'dense_2' \(Dense\): the activation 'softmax' is not supported; --strip-tail"
+        r"layer 'dense_2' \(Dense\): the activation 'softmax' is not supported; supported are "
+        r"hard_sigmoid, hard_tanh, leaky_relu, linear, relu, relu6; --strip-tail"
     ),
     "sdf_bunny_3d.npz": r"operation 1 \(elu\): this operation is not supported",
     "syrenn_quadcopter.eran": r"unknown ending '.eran'; .*; export the network as ONNX",

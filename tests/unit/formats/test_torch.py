@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 
 from polyrelu.errors import NetworkError, NetworkFileError
+from polyrelu.formats import read
 from polyrelu.formats.graph import tensors
 from polyrelu.formats.graph.lowering import Lowered, lower
 from polyrelu.formats.imported import Comparison, Draft
@@ -101,6 +102,14 @@ _CONTAINERS: dict[str, Any] = {
 }
 
 
+_OTHER_ENTRIES = {
+    "state_dict": "not read: epoch 3",
+    "model": "not read: optimizer dict",
+    "model_state_dict": "not read: loss 0.5",
+    "a list in state_dict": "not read: err 0.1",
+}
+
+
 @pytest.mark.parametrize("name", _CONTAINERS)
 @pytest.mark.parametrize("new", [True, False], ids=["zip", "legacy"])
 def test_containers_of_state_dicts(name: str, new: bool, tmp_path: Path) -> None:
@@ -116,7 +125,8 @@ def test_containers_of_state_dicts(name: str, new: bool, tmp_path: Path) -> None
         "affine [2, 5] 'net.4'",
     ]
     assert draft.runtime == "a state dict holds no function"
-    assert len(draft.caveats) == 1
+    assert len(draft.caveats) == 1 + (name in _OTHER_ENTRIES)
+    assert draft.caveats[-1].endswith(_OTHER_ENTRIES.get(name, "the file's order"))
     says = "ReLU between the linear layers, the last one affine, and the file's order"
     assert draft.caveats[0] == f"assumed, since a state dict records neither: {says}"
 
@@ -124,8 +134,10 @@ def test_containers_of_state_dicts(name: str, new: bool, tmp_path: Path) -> None
 def test_other_entries_are_noted(tmp_path: Path) -> None:
     state = _NET | {"lyapunov.R": _tensor(2, 2), "limit": _tensor(3)}
     draft = _read(_saved(tmp_path, {"state_dict": state, "epoch": 3, "lower": _tensor(2)}))
-    assert draft.caveats[-1] == "tensors that were not read: 'lyapunov.R' [2, 2], 'limit' [3]"
-    assert draft.notes == ["entries that were not read: 'epoch' int, 'lower' [2]"]
+    assert draft.caveats[-2:] == [
+        "tensors that were not read: 'lyapunov.R' [2, 2], 'limit' [3]",
+        "entries that were not read: epoch 3, lower [2]",
+    ]
 
 
 def test_the_wrapper_of_data_parallel_is_noted(tmp_path: Path) -> None:
@@ -167,7 +179,7 @@ def test_the_file_order_counts_and_another_one_is_noted(tmp_path: Path) -> None:
     }
     draft = _read(_saved(tmp_path, state))
     assert draft.network == _network(state)
-    assert "the layers are not in the order of the numbers in their names" in draft.notes
+    assert "the layers are not in the order of the numbers in their names" in draft.caveats
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16", "float32", "float64", "int8"])
@@ -535,10 +547,10 @@ def test_activations_that_an_archive_names(tmp_path: Path) -> None:
     )
     _refused(
         _archive(tmp_path, _POLICY % ("dqn", _ACTIVATION % "ELU")),
-        "data: its activation functions are ELU; only",
+        r"its entry 'policy_kwargs.activation_fn' says that the activation is 'ELU'; only",
     )
-    notes = _read(_archive(tmp_path, _POLICY % ("common", _ACTIVATION % "ReLU"))).notes
-    assert "the archive says that its activation functions are ReLU" in notes
+    caveats = _read(_archive(tmp_path, _POLICY % ("common", _ACTIVATION % "ReLU"))).caveats
+    assert "as the file says ('policy_kwargs.activation_fn' ReLU)" in caveats[0]
 
 
 # --- Files from elsewhere -----
@@ -1115,9 +1127,9 @@ _TAILS: dict[str, Callable[[], Any]] = {
 def test_a_last_layer_can_be_left_out(name: str) -> None:
     module = _TAILS[name]()
     with pytest.raises(
-        NetworkError, match="not supported; strip_tail leaves it out after the last layer"
+        NetworkError, match="not supported; strip_tail=True leaves it out after the last layer"
     ):
-        draft_of_module(module, ReadOptions())
+        read(module)
     draft, lowered = _drafted(module, strip_tail=True)
     assert str(lowered.network.architecture) == "2-3"
     assert any("after the last layer was stripped" in caveat for caveat in draft.caveats)
