@@ -1306,12 +1306,13 @@ _REFUSED: dict[str, tuple[Callable[[], Any], tuple[int, ...] | None, str]] = {
     "a value that is overwritten": (
         _of(lambda self, x: (lambda y: F.relu(y, inplace=True) + y)(self.a(x)), a=nn.Linear(2, 2)),
         None,
-        r"node 'add' \(add\): it reads a value into which node 'relu' wrote in place",
+        r"node 'add' \(add\): it reads the value of node 'a', which node 'relu' \(relu\) "
+        r"changed in place; write the operation without inplace=True",
     ),
     "a view that is overwritten": (
         _of(lambda self, x: (lambda y: (y[:, :1], F.relu_(y))[0])(self.a(x)), a=nn.Linear(2, 2)),
         None,
-        "in place",
+        r"\(relu_\) changed in place",
     ),
     "an input that is overwritten": (
         lambda: _module(lambda self, x: self.act(x) + x, act=nn.LeakyReLU(0.5, inplace=True)),
@@ -1321,7 +1322,7 @@ _REFUSED: dict[str, tuple[Callable[[], Any], tuple[int, ...] | None, str]] = {
     "writing that nobody reads": (
         _of(lambda self, x: (x.tanh_(), x)[1]),
         (1, 2),
-        r"\(tanh_\): this operation is not supported",
+        r"node 'x', which node 'tanh_' \(tanh_\) changed in place",
     ),
 }
 
