@@ -35,9 +35,9 @@ class Hint:
     choices: dict[str, Any]
 
 
-def hinted(error: _Error, text: str, **choices: Any) -> _Error:
-    """Attach a hint to an error; of several hints the first that works is shown."""
-    error.__dict__.setdefault("hints", []).append(Hint(text, choices))
+def hinted(error: _Error, *hints: Hint) -> _Error:
+    """Attach hints to an error; of several hints the first that works is shown."""
+    error.__dict__.setdefault("hints", []).extend(hints)
     return error
 
 

@@ -63,6 +63,7 @@ def load(
     normalisation: str = "none",
     strip_tail: bool = False,
     input_shape: Iterable[int] | None = None,
+    output_name: str | None = None,
     compare: bool = True,
 ) -> Network:
     """Return the exact network of a file, a shipped example, or an object.
@@ -84,6 +85,9 @@ def load(
         Whether to leave out a Softmax, Sigmoid, … after the last layer.
     input_shape
         The shape of one sample, with 1 as batch size, if the source does not give it.
+    output_name
+        For ONNX files, the name of the value that becomes the output; by default all outputs are
+        taken, one after the other.
     compare
         Whether to compare the network with the format's own runtime, if it is installed.
 
@@ -115,6 +119,7 @@ def load(
         normalisation=normalisation,
         strip_tail=strip_tail,
         input_shape=input_shape,
+        output_name=output_name,
         compare=compare,
     ).network
 
@@ -127,6 +132,7 @@ def read(
     normalisation: str = "none",
     strip_tail: bool = False,
     input_shape: Iterable[int] | None = None,
+    output_name: str | None = None,
     compare: bool = True,
 ) -> Imported:
     """Return the exact network of a file, an example or an object, with a record of the reading.
@@ -148,6 +154,9 @@ def read(
         Whether to leave out a Softmax, Sigmoid, … after the last layer.
     input_shape
         The shape of one sample, with 1 as batch size, if the source does not give it.
+    output_name
+        For ONNX files, the name of the value that becomes the output; by default all outputs are
+        taken, one after the other.
     compare
         Whether to compare the network with the format's own runtime, if it is installed.
 
@@ -180,6 +189,7 @@ def read(
         expect(strip_tail, bool, "strip_tail"),
         None if input_shape is None else _as_shape(input_shape),
         expect(compare, bool, "compare"),
+        None if output_name is None else expect(output_name, str, "output_name"),
     )
     if isinstance(source, str) and source.startswith(EXAMPLE_PREFIX):
         return _example(source.removeprefix(EXAMPLE_PREFIX), options)
@@ -239,6 +249,7 @@ _READERS_OF_CHOICE = {
     "prefix": ("torch.files",),
     "normalisation": ("nnet",),
     "input_shape": ("onnx.reader", "keras.reader"),
+    "output_name": ("onnx.reader",),
 }
 
 
@@ -253,8 +264,8 @@ def choices_of(name: str | Path) -> set[str]:
     Returns
     -------
     set of str
-        The keywords among ``prefix``, ``normalisation`` and ``input_shape`` that the reader of the
-        file uses. The other keywords of `read` apply to all formats.
+        The keywords among ``prefix``, ``normalisation``, ``input_shape`` and ``output_name`` that
+        the reader of the file uses. The other keywords of `read` apply to all formats.
 
     Examples
     --------

@@ -167,6 +167,8 @@ class ReadOptions:
         The shape of one sample, if the file or object does not give it.
     compare
         Whether values are compared with the format's own runtime, if it is installed.
+    output_name
+        The name of the value that is the output, for files that name their values.
     """
 
     rounding: Rounding = field(default_factory=Rounding)
@@ -175,6 +177,7 @@ class ReadOptions:
     strip_tail: bool = False
     input_shape: tuple[int, ...] | None = None
     compare: bool = True
+    output_name: str | None = None
 
     def __post_init__(self) -> None:
         if self.normalisation not in NORMALISATIONS:

@@ -12,7 +12,7 @@ import numpy as np
 
 from polyrelu.errors import NetworkError
 from polyrelu.formats.dense_stack import Affine, draft_of_stack
-from polyrelu.formats.hints import hinted
+from polyrelu.formats.hints import Hint, hinted
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
 
@@ -63,5 +63,5 @@ def _output_caveats(kind: str, activation: str, options: ReadOptions) -> list[st
         error = NetworkError(
             f"the outputs of this {kind} go through {activation}, which is not piecewise linear"
         )
-        raise hinted(error, "strip_tail=True leaves it out", strip_tail=True)
+        raise hinted(error, Hint("strip_tail=True leaves it out", {"strip_tail": True}))
     return [f"the {activation} after the last layer was stripped: outputs are its inputs"]

@@ -26,7 +26,7 @@ from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.graph import tensors
 from polyrelu.formats.graph.tensors import Pads, Window, plain_window
 from polyrelu.formats.graph.values import Graph, Value
-from polyrelu.formats.hints import hinted
+from polyrelu.formats.hints import Hint, hinted
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.keras.files import Weights, shown
 from polyrelu.formats.options import ReadOptions
@@ -402,7 +402,7 @@ def _activation(call: LayerCall, x: Value, found: Any) -> Value:
         known = ", ".join(sorted(ACTIVATIONS))
         error = call.fail(f"the activation {name!r} is not supported; supported are {known}")
         hint = "--strip-tail (strip_tail=True) leaves it out after the last layer"
-        raise hinted(error, hint, strip_tail=True) if found in _TAILS else error
+        raise hinted(error, Hint(hint, {"strip_tail": True})) if found in _TAILS else error
     return x if found == "linear" else _labelled(call, name, ACTIVATIONS[found](call, x))
 
 

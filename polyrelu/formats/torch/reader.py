@@ -26,7 +26,7 @@ import numpy as np
 
 from polyrelu.errors import NetworkError
 from polyrelu.formats.graph.values import Graph, Value
-from polyrelu.formats.hints import hinted
+from polyrelu.formats.hints import Hint, hinted
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
 from polyrelu.formats.torch.operations import (
@@ -384,7 +384,7 @@ class _Walk:
             error = step.fail("this operation is not supported")
             hint = "strip_tail=True leaves it out after the last layer"
             is_tail = step.kind.lower() in _TAILS
-            raise hinted(error, hint, strip_tail=True) if is_tail else error
+            raise hinted(error, Hint(hint, {"strip_tail": True})) if is_tail else error
         leading = [self.part(node)] if node.op == "call_module" else []
         try:
             return (

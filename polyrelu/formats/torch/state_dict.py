@@ -25,7 +25,7 @@ import numpy as np
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.dense_stack import Affine, draft_of_pairs, draft_of_stack
-from polyrelu.formats.hints import hinted
+from polyrelu.formats.hints import Hint, hinted
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
 from polyrelu.formats.settings import Settings, settings_of
@@ -477,7 +477,8 @@ def _tail(state: StateDict, settings: Settings, options: ReadOptions) -> list[st
         f"its entry {_quoted(place)} says that {name[:40]!r} follows the last layer; it is not "
         "supported"
     )
-    raise hinted(error, "--strip-tail (strip_tail=True) leaves it out", strip_tail=True)
+    hint = Hint("--strip-tail (strip_tail=True) leaves it out", {"strip_tail": True})
+    raise hinted(error, hint)
 
 
 def _array(state: StateDict, name: str, tensor: StoredTensor) -> Array:
