@@ -40,7 +40,7 @@ class SettingsLimits:
     """
 
     depth: int = 8
-    values: int = 20_000
+    values: int = 5_000
     text: int = 20_000
     listed: int = 10_000
 

@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,10 @@ _REMEDY = "pass the nn.Module to polyrelu.load, or export ONNX (torch.onnx.expor
 _MAX_LISTED = 6
 #: Maximum number of prefixes that are tried to suggest some in a message.
 _MAX_PREFIXES = 100
+#: Maximum number of characters of a prefix that a message suggests.
+_MAX_OFFERED = 80
+#: Maximum number of layers of which all orders are tried to suggest one.
+_MAX_PERMUTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ def draft_of_state(state: StateDict, options: ReadOptions) -> Draft:
         if prefix is None
         else _layers_with_prefixes(state, layers, prefix)
     )
-    _check_chain(state, chosen)
+    _check_chain(state, chosen, layers)
     return _draft(state, chosen, options)
 
 
@@ -147,18 +151,20 @@ def _only_network(state: StateDict, layers: Sequence[_Layer]) -> list[_Layer]:
     """Return all linear layers in order, or raise an error if they belong to several networks."""
     parents = list(dict.fromkeys(layer.parent for layer in layers))
     if len(parents) > 1:
-        raise state.fail(
-            f"several networks: {_possible_prefixes(state, layers)}; choose one with --prefix "
-            "(prefix=)"
-        )
+        offers = _possible_prefixes(state, layers)
+        if offers:
+            raise state.fail(
+                f"several networks: {_listed(offers)}; choose one with --prefix (prefix=)"
+            )
+        raise state.fail(f"several networks: there are {_weights(layers)}{_advice(state, layers)}")
     start = f"{parents[0]}." if parents[0] else ""
-    _check_inside(state, [name for name in state.tensors if name.startswith(start)])
+    _check_inside(state, layers, [name for name in state.tensors if name.startswith(start)])
     for name in state.tensors:
         reason = _other_layer_problem(name, state.tensors)
         if not name.startswith(start) and reason:
-            raise state.fail(
-                f"{reason}; prefix {_quoted(start)} reads the linear layers there alone"
-            )
+            offer = f"; prefix {start!r} reads the linear layers there alone (--prefix, prefix=)"
+            is_readable = _readable(state, layers, start) is not None
+            raise state.fail(f"{reason}{offer if is_readable else ''}")
     return _in_order(state, layers)
 
 
@@ -171,22 +177,31 @@ def _as_path_prefix(state: StateDict, prefix: str) -> str:
 def _layers_with_prefixes(state: StateDict, layers: Sequence[_Layer], text: str) -> list[_Layer]:
     """Return the layers whose names start with one of the prefixes in a comma-separated text."""
     chosen: list[_Layer] = []
-    for prefix in [
-        _as_path_prefix(state, part.strip()) for part in text.split(",") if part.strip()
-    ] or [""]:
+    for prefix in _prefixes_in(state, text):
         own = [layer for layer in layers if _tensor_name(layer.path, "weight").startswith(prefix)]
-        _check_inside(state, [name for name in state.tensors if name.startswith(prefix)])
+        _check_inside(state, layers, [name for name in state.tensors if name.startswith(prefix)])
         if not own:
-            raise state.fail(
-                f"no linear layer's name starts with {_quoted(prefix)}; "
-                f"{_possible_prefixes(state, layers)}"
-            )
+            offers = _listed(_possible_prefixes(state, layers)) or f"there are {_weights(layers)}"
+            raise state.fail(f"no linear layer's name starts with {_quoted(prefix)}; {offers}")
         chosen += _in_order(state, own)
     paths = [layer.path for layer in chosen]
     if len(set(paths)) < len(paths):
         twice = next(path for path in paths if paths.count(path) > 1)
         raise state.fail(f"prefix {_quoted(text)} chooses the layer {_quoted(twice)} twice")
     return chosen
+
+
+def _prefixes_in(state: StateDict, text: str) -> list[str]:
+    """Return the prefixes in a comma-separated text; an empty text means all names."""
+    parts = [part.strip() for part in text.split(",")]
+    return [_as_path_prefix(state, part) for part in parts if part] or [""]
+
+
+def _weights(layers: Sequence[_Layer]) -> str:
+    """Return the names and shapes of the weights of layers, for a message."""
+    return _listed(
+        [_name_and_shape(_tensor_name(layer.path, "weight"), layer.weight) for layer in layers]
+    )
 
 
 def _in_order(state: StateDict, layers: Sequence[_Layer]) -> list[_Layer]:
@@ -201,12 +216,22 @@ def _in_order(state: StateDict, layers: Sequence[_Layer]) -> list[_Layer]:
         return sorted(layers, key=_natural_key)
     if len({_numberless_path(layer) for layer in layers}) > 1:
         names = _listed([_quoted(layer.path) for layer in layers])
-        example = _quoted(",".join(f"{layer.path}." for layer in layers[:3]))
         raise state.fail(
             "this format does not keep the order of layers, and the names do not number them "
-            f"({names}); give the order as a prefix for each layer, such as {example}"
+            f"({names}); give the order as a prefix for each layer{_example_order(state, layers)}"
         )
     return sorted(layers, key=_numbers_in_path)
+
+
+def _example_order(state: StateDict, layers: Sequence[_Layer]) -> str:
+    """Return an order of few layers whose shapes fit, as an example for a message."""
+    if len(layers) > _MAX_PERMUTED:
+        return ""
+    for order in permutations(layers):
+        text = ",".join(f"{layer.path}." for layer in order)
+        if all(_fits(*pair) for pair in pairwise(order)) and _readable(state, layers, text):
+            return f", such as {text!r}"
+    return ""
 
 
 def _are_sorted_as_text(layers: Sequence[_Layer]) -> bool:
@@ -233,26 +258,48 @@ def _numbers_in_path(layer: _Layer) -> list[int]:
     return [int(digits) for digits in re.findall(r"[0-9]+", layer.path)]
 
 
-def _possible_prefixes(state: StateDict, layers: Sequence[_Layer]) -> str:
+def _possible_prefixes(state: StateDict, layers: Sequence[_Layer]) -> list[str]:
     """Return the prefixes that give a network, deepest first, with the widths, for a message."""
     groups: dict[frozenset[str], str] = {}
     for prefix in _candidate_prefixes(layers):
-        group = _in_order_or_empty(
-            state,
-            [layer for layer in layers if f"{layer.path}.".startswith(tuple(prefix.split(",")))],
-        )
-        if group and _is_clean(state, prefix) and all(_fits(*pair) for pair in pairwise(group)):
-            widths = "-".join(str(size) for size in _widths(group))
-            groups.setdefault(
-                frozenset(layer.path for layer in group), f"prefix {_quoted(prefix)} ({widths})"
-            )
-    if not groups:
-        names = [
-            _name_and_shape(_tensor_name(layer.path, "weight"), layer.weight) for layer in layers
-        ]
-        return f"there are {_listed(names)}"
-    ordered = sorted(groups, key=len, reverse=True)
-    return _listed([groups[group] for group in ordered])
+        chosen = _readable(state, layers, prefix)
+        if chosen:
+            groups.setdefault(frozenset(layer.path for layer in chosen), _offer(prefix, chosen))
+    return [groups[group] for group in sorted(groups, key=len, reverse=True)]
+
+
+def _offer(prefix: str, layers: Sequence[_Layer]) -> str:
+    """Return a prefix with the widths of its network; it stands in full, so that it can be used."""
+    widths = "-".join(str(size) for size in _widths(layers))
+    return f"prefix {prefix!r} ({widths if len(widths) < 40 else f'{widths[:36]}…'})"
+
+
+def _readable(state: StateDict, layers: Sequence[_Layer], text: str) -> list[_Layer] | None:
+    """Return the layers that the prefixes in a text choose, or None if that is not a network."""
+    if len(text) > _MAX_OFFERED or not text.isprintable():
+        return None
+    chosen: list[_Layer] = []
+    for prefix in _prefixes_in(state, text):
+        own = [layer for layer in layers if _tensor_name(layer.path, "weight").startswith(prefix)]
+        chosen += _in_order_or_empty(state, own)
+        if not own or not _is_clean(state, prefix):
+            return None
+    try:
+        _check_chain(state, chosen, ())
+        _settings(state, chosen)
+    except NetworkFileError:
+        return None
+    return chosen if 0 < len({layer.path for layer in chosen}) == len(chosen) else None
+
+
+def _advice(state: StateDict, layers: Sequence[_Layer]) -> str:
+    """Return the prefixes that give a network, for the end of a message; empty if none does."""
+    offers = _possible_prefixes(state, layers)
+    if not offers and 1 < len(layers) <= _MAX_PERMUTED:
+        orders = (",".join(f"{layer.path}." for layer in order) for order in permutations(layers))
+        found = ((text, _readable(state, layers, text)) for text in orders)
+        offers = [_offer(text, chosen) for text, chosen in found if chosen][:1]
+    return f"; {_listed(offers)} can be read (--prefix, prefix=)" if offers else ""
 
 
 def _candidate_prefixes(layers: Sequence[_Layer]) -> list[str]:
@@ -275,19 +322,19 @@ def _in_order_or_empty(state: StateDict, layers: Sequence[_Layer]) -> list[_Laye
 
 def _is_clean(state: StateDict, prefix: str) -> bool:
     """Whether all tensors with a prefix can be read."""
-    names = [name for name in state.tensors if name.startswith(tuple(prefix.split(",")))]
+    names = [name for name in state.tensors if name.startswith(prefix)]
     return not any(_why_not_understood(name, state.tensors) for name in names)
 
 
 # --- What else there is -----
 
 
-def _check_inside(state: StateDict, names: Sequence[str]) -> None:
+def _check_inside(state: StateDict, layers: Sequence[_Layer], names: Sequence[str]) -> None:
     """Refuse chosen tensors that are not the weight or bias of a linear layer."""
     for name in names:
         problem = _why_not_understood(name, state.tensors)
         if problem:
-            raise state.fail(problem)
+            raise state.fail(f"{problem}{_advice(state, layers)}")
 
 
 def _why_not_understood(name: str, tensors: Mapping[str, StoredTensor]) -> str:
@@ -299,8 +346,7 @@ def _why_not_understood(name: str, tensors: Mapping[str, StoredTensor]) -> str:
         return ""
     return _other_layer_problem(name, tensors) or (
         f"tensor {_name_and_shape(name, tensors[name])} is not the weight or bias of a linear "
-        "layer, and a state dict does not say what it is for: choose layers with prefix, or "
-        f"{_REMEDY}"
+        f"layer, and a state dict does not say what it is for: {_REMEDY}"
     )
 
 
@@ -309,6 +355,8 @@ def _other_layer_problem(name: str, tensors: Mapping[str, StoredTensor]) -> str:
     path, _, last = name.rpartition(".")
     dimension = len(tensors[name].shape)
     place = f"tensor {_name_and_shape(name, tensors[name])}"
+    if computed := _why_computed(name, tensors):
+        return f"{place} {computed} before the weights are saved"
     if last in ("running_mean", "running_var") or _tensor_name(path, "running_mean") in tensors:
         kind, missing = "belongs to a batch normalisation", "ε and place"
     elif last == "weight" and dimension > 2:
@@ -318,6 +366,39 @@ def _other_layer_problem(name: str, tensors: Mapping[str, StoredTensor]) -> str:
     else:
         return ""
     return f"{place} {kind}, whose {missing} a state dict does not record: {_REMEDY}"
+
+
+#: Tensors from which PyTorch computes a weight: the last parts of their names, and the remedy.
+_COMPUTED = {
+    ("weight_g", "weight_v"): (
+        "weight normalisation",
+        "torch.nn.utils.remove_weight_norm(layer) makes it plain",
+    ),
+    ("weight_orig", "weight_u"): (
+        "spectral normalisation",
+        "torch.nn.utils.remove_spectral_norm(layer) makes it plain",
+    ),
+    ("weight_orig", "weight_mask"): (
+        "pruning",
+        "torch.nn.utils.prune.remove(layer, 'weight') makes it plain",
+    ),
+}
+
+
+def _why_computed(name: str, tensors: Mapping[str, StoredTensor]) -> str:
+    """Return why a layer has no plain weight, if PyTorch computes its weight from other tensors."""
+    before, inside, _ = f".{name}".partition(".parametrizations.")
+    path = before[1:] if inside else name.rpartition(".")[0]
+    plain = f"{path}.parametrizations.weight." if path else "parametrizations.weight."
+    if f"{plain}original" in tensors or f"{plain}original0" in tensors:
+        return (
+            "belongs to a layer whose weight is parametrised: torch.nn.utils.parametrize."
+            "remove_parametrizations(layer, 'weight') makes it plain"
+        )
+    for parts, (kind, remedy) in _COMPUTED.items():
+        if all(_tensor_name(path, part) in tensors for part in parts):
+            return f"belongs to a layer with {kind}: {remedy}"
+    return ""
 
 
 def _tensor_list(tensors: Mapping[str, StoredTensor]) -> str:
@@ -340,7 +421,7 @@ def _listed(entries: Sequence[str]) -> str:
     more = f" and {len(entries) - _MAX_LISTED} more" if len(entries) > _MAX_LISTED else ""
     return (
         ", ".join(
-            entry if len(entry) < 100 else f"{entry[:96]}…" for entry in entries[:_MAX_LISTED]
+            entry if len(entry) < 160 else f"{entry[:156]}…" for entry in entries[:_MAX_LISTED]
         )
         + more
     )
@@ -358,17 +439,16 @@ def _widths(layers: Sequence[_Layer]) -> list[int]:
     return [layers[0].weight.shape[1], *(layer.weight.shape[0] for layer in layers)]
 
 
-def _check_chain(state: StateDict, layers: Sequence[_Layer]) -> None:
-    """Refuse layers whose shapes do not fit together."""
+def _check_chain(state: StateDict, layers: Sequence[_Layer], all_layers: Sequence[_Layer]) -> None:
+    """Refuse layers whose shapes do not fit together; `all_layers` are those to choose from."""
     for first, second in pairwise(layers):
         if not _fits(first, second):
             left, right = (
                 _name_and_shape(_tensor_name(layer.path, "weight"), layer.weight)
                 for layer in (first, second)
             )
-            raise state.fail(
-                f"{left} cannot be followed by {right}; prefix chooses the layers and their order"
-            )
+            advice = _advice(state, all_layers)
+            raise state.fail(f"{left} cannot be followed by {right}{advice}")
     for layer in layers:
         if layer.bias is not None and layer.bias.shape != layer.weight.shape[:1]:
             bias, weight = (

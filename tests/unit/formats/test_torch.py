@@ -131,6 +131,55 @@ def test_containers_of_state_dicts(name: str, new: bool, tmp_path: Path) -> None
     assert draft.caveats[0] == f"assumed, since a state dict records neither: {says}"
 
 
+_prune: Any = pytest.importorskip("torch.nn.utils.prune")
+
+
+@pytest.mark.parametrize(
+    ("made", "undone", "says"),
+    [
+        (
+            torch.nn.utils.weight_norm,
+            torch.nn.utils.remove_weight_norm,
+            r"weight normalisation: torch\.nn\.utils\.remove_weight_norm\(layer\) makes",
+        ),
+        (
+            torch.nn.utils.spectral_norm,
+            torch.nn.utils.remove_spectral_norm,
+            r"spectral normalisation: torch\.nn\.utils\.remove_spectral_norm\(layer\)",
+        ),
+        (
+            lambda layer: _prune.l1_unstructured(layer, "weight", 2),
+            lambda layer: _prune.remove(layer, "weight"),
+            r"pruning: torch\.nn\.utils\.prune\.remove\(layer, 'weight'\) makes",
+        ),
+        *(
+            (
+                getattr(torch.nn.utils.parametrizations, kind),
+                lambda layer: torch.nn.utils.parametrize.remove_parametrizations(layer, "weight"),
+                r"parametrised: torch\.nn\.utils\.parametrize\.remove_parametrizations\(layer, 'w",
+            )
+            for kind in ("weight_norm", "spectral_norm", "orthogonal")
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("bare", [True, False])
+def test_computed_weights_are_named_and_the_remedy_works(
+    made: Any, undone: Any, says: str, bare: bool, tmp_path: Path
+) -> None:
+    """The layer alone, and beside a plain layer."""
+    layer = nn.Linear(3, 4)
+    module = layer if bare else nn.Sequential(nn.Linear(3, 3), nn.ReLU(), layer)
+    made(layer)
+    with pytest.raises(NetworkFileError, match=says):
+        _read(_saved(tmp_path, module.state_dict()))
+    undone(layer)
+    state = module.state_dict()
+    order = sorted(state, key=lambda name: (name.rpartition(".")[0], name.endswith("bias")))
+    path = _saved(tmp_path, {name: state[name] for name in order})
+    assert _read(path).network == _network({name: state[name] for name in order})
+
+
 def test_other_entries_are_noted(tmp_path: Path) -> None:
     state = _NET | {"lyapunov.R": _tensor(2, 2), "limit": _tensor(3)}
     draft = _read(_saved(tmp_path, {"state_dict": state, "epoch": 3, "lower": _tensor(2)}))
