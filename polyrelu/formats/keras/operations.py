@@ -703,6 +703,7 @@ def _batch_norm(call: LayerCall) -> Value:
     normed, rounded = tensors.batch_norm(
         call.graph, moved, scale, bias, mean, variance, epsilon, rounding.roots
     )
+    call.reader.draft.bounded &= tensors.arithmetics_normalising_by(variance, epsilon)
     _record_roots(call, rounded, channels)
     return tensors.take_entries(
         call.graph, normed, np.moveaxis(tensors.indices(normed.shape), 1, axis)

@@ -636,9 +636,11 @@ def _batch_norm_layer(ranks: Sequence[int]) -> Handler:
         scale = np.ones(mean.shape) if layer.weight is None else step.tensor(layer.weight)
         bias = np.zeros(mean.shape) if layer.bias is None else step.tensor(layer.bias)
         rules = step.reader.options.rounding
+        epsilon = step.number(float(layer.eps))
         result, rounded = tensors.batch_norm(
-            step.graph, x, scale, bias, mean, variance, step.number(float(layer.eps)), rules.roots
+            step.graph, x, scale, bias, mean, variance, epsilon, rules.roots
         )
+        step.reader.draft.bounded &= tensors.arithmetics_normalising_by(variance, epsilon)
         if rounded:
             step.reader.draft.rounding.add(f"batchnorm: {rules.batchnorm}")
             if rules.batchnorm == "float32":
