@@ -264,8 +264,8 @@ class _Header:
 
 def _header(text: _Lines) -> _Header:
     """Read everything before the weights; the normalisation stays text until it is needed."""
-    shapes, notes = _shapes(text)
-    caveats = _cautions_of_flag(text)
+    shapes, notes, caveats = _shapes(text)
+    caveats += _cautions_of_flag(text)
     inputs = shapes[0][0]
     # Minima and maxima restrict the inputs; the function of the layers does not depend on them.
     for what in ("the least inputs", "the greatest inputs"):
@@ -290,9 +290,9 @@ def _cautions_of_line(what: str, part: _Normalisation, more: int) -> list[str]:
     return [f"line {part.line} has {count} numbers where {what} are {expected}"]
 
 
-def _shapes(text: _Lines) -> tuple[list[tuple[int, int]], list[str]]:
-    """Read the sizes; return the pairs (inputs, outputs) of the layers, and notes."""
-    notes = []
+def _shapes(text: _Lines) -> tuple[list[tuple[int, int]], list[str], list[str]]:
+    """Read the sizes; return the pairs (inputs, outputs) of the layers, notes and caveats."""
+    notes, caveats = list[str](), list[str]()
     counts = text.sizes(
         "the numbers of layers, inputs, outputs and of the largest layer (or of layers only)", 4, 1
     )
@@ -307,13 +307,13 @@ def _shapes(text: _Lines) -> tuple[list[tuple[int, int]], list[str]]:
             f"{counts[2]}"
         )
     elif counts[3] not in (max(widths), max(widths[1:])):
-        notes.append(
+        caveats.append(
             f"the largest layer is said to have size {counts[3]}; the sizes of the layers are used"
         )
     shapes = list(pairwise(widths))
     if (total := sum(outputs * (inputs + 1) for inputs, outputs in shapes)) > PARAMETER_LIMIT:
         raise text.fail(f"{total} weights and biases, more than {PARAMETER_LIMIT}")
-    return shapes, notes
+    return shapes, notes, caveats
 
 
 def _cautions_of_flag(text: _Lines) -> list[str]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import operator
+import re
 from typing import Any
 
 import numpy as np
@@ -93,10 +94,11 @@ def draft_of_module(module: Any, options: ReadOptions) -> Draft:
         module.training = training
     graph = Graph()
     draft = Draft(f"module of PyTorch {torch.__version__}", graph, arithmetic=_arithmetic(module))
-    if any(part.training for part in module.modules()):
-        draft.notes.append(
-            "the module is in training mode; what is read is what it computes at inference"
-        )
+    in_training = [part for part in module.modules() if part.training]
+    if in_training:
+        remark = "the module is in training mode; what is read is what it computes at inference"
+        differs = any(re.search("Dropout|Norm", type(part).__name__) for part in in_training)
+        (draft.caveats if differs else draft.notes).append(remark)
     with inference(module):
         traced = _traced_module(module)
         _Walk(traced, TraceReader(draft, graph, options)).read_all()

@@ -185,7 +185,7 @@ def test_a_header_with_the_number_of_layers_only(tmp_path: Path) -> None:
 def test_the_largest_layer_is_not_needed(tmp_path: Path) -> None:
     draft = _draft(tmp_path, _edited(l3="2,2,1,50,"))
     assert draft.network == _exact()
-    assert any("largest layer is said to have size 50" in note for note in draft.notes)
+    assert any("largest layer is said to have size 50" in caveat for caveat in draft.caveats)
 
 
 _BAD = {

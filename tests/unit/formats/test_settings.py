@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polyrelu import Undecided, identify
+from polyrelu import Undecided, equivalent, identify, simplify
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats import read
 from polyrelu.formats.settings import is_about_activations, parsed_activation, settings_of
@@ -151,14 +151,23 @@ def _folder(parent: Path) -> Path:
 
 def test_other_entries_stand_in_every_certificate(tmp_path: Path) -> None:
     content = {"epoch": 7, "model": _state(), "scaler_mean": [0.5], "note": "trained with dropout"}
-    imported = read(_saved(tmp_path, content))
+    path = _saved(tmp_path, content)
+    imported = read(path)
     says = "entries that were not read: scaler_mean [0.5], epoch 7, note 'trained with dropout'"
     assert says in imported.caveats
     assert says in imported.provenance["caveats"]
-    outcome = identify(imported.network)
+    outcome = identify(path)
     assert not isinstance(outcome, Undecided)
-    certificate = outcome.with_provenance(imported.provenance).certificate
-    assert says in certificate.unverified["caveats"]
+    assert says in outcome.certificate.unverified["caveats"]
+    assert outcome.certificate.unverified["source"] == "net.pt"
+    pair = equivalent(path, imported.network)
+    assert not isinstance(pair, Undecided)
+    assert says in pair.certificate.unverified["caveats"]
+    other = equivalent(imported.network, path)
+    assert not isinstance(other, Undecided)
+    assert says in other.certificate.unverified["other-caveats"]
+    assert says in simplify(path).outcome.certificate.unverified["caveats"]
+    assert "caveats" not in simplify(imported.network).outcome.certificate.unverified
 
 
 def test_hostile_containers(tmp_path: Path) -> None:

@@ -1129,7 +1129,7 @@ def test_a_module_in_training_mode_is_read_at_inference_and_left_as_it_is() -> N
     assert all(torch.equal(tensor, before[name]) for name, tensor in module.state_dict().items())
     assert (
         "the module is in training mode; what is read is what it computes at inference"
-        in draft.notes
+        in draft.caveats
     )
     x = _tensor(1, 3)
     assert [float(v) for v in lowered.network([float(v) for v in x[0]])] == _flat(module.eval()(x))
