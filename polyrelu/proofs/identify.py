@@ -168,7 +168,7 @@ def _answer(
     seed: int,
     time_limit: float | None,
     checkpoint: str | Path | None,
-    progress: deep.SearchProgress | None,
+    progress: Progress | None,
 ) -> Outcome:
     """Try the theorems that fit the shape of the network, then to refute, then Theorem D."""
     if not network.is_plain:
