@@ -214,7 +214,7 @@ class _Normalisation:
     line
         Number of the line, from 1.
     entries
-        The entries: those of the inputs, then one of the outputs; a single 0 if there are none.
+        The entries of the inputs, then one of the outputs; a single 0 if there are none.
     num_inputs
         The number of inputs of the network.
     """
@@ -279,7 +279,7 @@ def _header(text: _Lines) -> _Header:
 
 
 def _cautions_of_line(what: str, part: _Normalisation, more: int) -> list[str]:
-    """Return a caution on a line whose number of entries is not that of the format."""
+    """Return a caution on a line with more or fewer entries than the format says, or with text."""
     count, expected = len(part.entries), part.num_inputs + more
     if part.is_absent:
         return []
@@ -429,9 +429,8 @@ def _record_unused_normalisation(header: _Header, draft: Draft) -> None:
     if all(map(_is_zero, means.entries)) and all(map(_is_one, ranges.entries)):
         return
     choices = [name for name in ("inputs", "outputs", "both") if _can_be_folded(header, name)]
-    remedy = (
-        f"; --normalisation {' or '.join(choices)} makes it part of the network" if choices else ""
-    )
+    shown = " or ".join(filter(None, [", ".join(choices[:-1]), *choices[-1:]]))
+    remedy = f"; --normalisation {shown} makes it part of the network" if choices else ""
     draft.caveats.append(
         "the normalisation of the header is not applied: the network takes (x - mean) / range and "
         f"gives (y - mean) / range{remedy}"

@@ -399,7 +399,7 @@ def _says_yes(value: Any) -> bool:
 
 
 def _are_sizes(value: Any, sizes: tuple[int, ...] | None) -> bool:
-    """Whether a value is the list of all sizes, or of those of the hidden layers."""
+    """Whether a value is the list of all sizes, or of some at one or both ends left out."""
     if sizes is None or not isinstance(value, (list, tuple)):
         return False
     if not all(type(entry) is int for entry in value):

@@ -132,7 +132,7 @@ def _names(value: Variable) -> list[str]:
 
 
 def _check_all_equal(path: Path, variable: str, names: list[str], depth: int) -> None:
-    """Refuse names of activations whose number is not that of the layers, unless all are one."""
+    """Refuse more or fewer names of activations than layers, unless all names are one."""
     if len(names) < depth or len(set(names)) != 1:
         raise NetworkFileError(
             path, variable, f"{len(names)} names of activations for {depth} layers"

@@ -235,7 +235,7 @@ def _example_order(state: StateDict, layers: Sequence[_Layer]) -> str:
 
 
 def _are_sorted_as_text(layers: Sequence[_Layer]) -> bool:
-    """Whether the layers are in the order of the alphabet, which is not that of their numbers."""
+    """Whether the layers are in the order of the alphabet, and not in the order of their numbers."""
     paths = [layer.path for layer in layers]
     return paths == sorted(paths) and paths != sorted(paths, key=_natural_order)
 
@@ -299,7 +299,7 @@ def _advice(state: StateDict, layers: Sequence[_Layer]) -> str:
         orders = (",".join(f"{layer.path}." for layer in order) for order in permutations(layers))
         found = ((text, _readable(state, layers, text)) for text in orders)
         offers = [_offer(text, chosen) for text, chosen in found if chosen][:1]
-    return f"; {_listed(offers)} can be read (--prefix, prefix=)" if offers else ""
+    return f"; {_listed(offers)} can be read alone (--prefix, prefix=)" if offers else ""
 
 
 def _candidate_prefixes(layers: Sequence[_Layer]) -> list[str]:
@@ -608,7 +608,7 @@ def _assumption(state: StateDict, layers: Sequence[_Layer], settings: Settings) 
 
 
 def _are_read_by_number(state: StateDict, layers: Sequence[_Layer]) -> bool:
-    """Whether the numbers in the names gave the order of the layers, against that of the file."""
+    """Whether the numbers in the names gave the order of the layers, against the file's order."""
     paths = [layer.path for layer in layers]
     in_file = [layer for layer in _layers(state.tensors) if layer.path in set(paths)]
     return [layer.path for layer in in_file] != paths and _are_sorted_as_text(in_file)

@@ -407,7 +407,7 @@ def test_the_advice_about_the_normalisation_works(
 ) -> None:
     (caveat,) = [text for text in _draft(tmp_path, text).caveats if "not applied" in text]
     shown = caveat.partition("--normalisation ")[2].partition(" makes")[0]
-    assert [name for name in shown.split(" or ") if name] == choices
+    assert [name for name in re.split(", | or ", shown) if name] == choices
     for name in ("inputs", "outputs", "both"):
         if name in choices:
             assert _draft(tmp_path, text, normalisation=name).caveats
