@@ -20,7 +20,14 @@ from typing import Any
 
 from polyrelu.errors import NetworkError
 
-__all__ = ["Activation", "Settings", "is_about_activations", "parsed_activation", "settings_of"]
+__all__ = [
+    "Activation",
+    "Settings",
+    "is_about_activations",
+    "is_about_slopes",
+    "parsed_activation",
+    "settings_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +172,15 @@ def is_about_activations(name: str) -> bool:
     return bool(words & {"act", "acts"}) and words <= _ACT_COMPANIONS | _OUTPUT_WORDS
 
 
+def is_about_slopes(name: str) -> bool:
+    """Return whether a setting of this name is the slope of a leaky ReLU.
+
+    >>> [is_about_slopes(name) for name in ("negative_slope", "leakyReluAlpha", "alpha")]
+    [True, True, False]
+    """
+    return bool(set(_words(name)) & _SLOPE_WORDS)
+
+
 def parsed_activation(text: str) -> Activation:
     """Return the activation function that a text names, as Python writes functions and classes.
 
@@ -282,7 +298,7 @@ def _is_understood(
     """Whether an entry is used, or says what is assumed anyway; raise if it contradicts that."""
     name = place.rpartition(".")[2]
     words = set(_words(name))
-    if words & _SLOPE_WORDS and _as_number(value) is not None:
+    if is_about_slopes(name) and _as_number(value) is not None:
         _add_slope(settings, place, _as_number(value))
         return True
     texts = _texts(value)

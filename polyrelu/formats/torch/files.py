@@ -248,13 +248,23 @@ def _read(path: Path, name: str, tensor: Any) -> StoredTensor:
 
 # --- Archives of Stable-Baselines3 -----
 
-#: The module of the policies A2C and PPO, whose activation function is Tanh by default.
-_TANH_POLICIES = "stable_baselines3.common.policies"
+#: The modules of policies whose activation function is Tanh by default, such as those for PPO.
+_TANH_POLICIES = (
+    "stable_baselines3.common.policies",
+    "sb3_contrib.common.maskable.policies",
+    "sb3_contrib.common.recurrent.policies",
+)
 
 
 #: The module of the policies TD3 and DDPG, whose actors end in Tanh, and of SAC, whose actor does
 #: too when it acts.
-_SQUASHED_POLICIES = ("stable_baselines3.td3.policies", "stable_baselines3.sac.policies")
+_SQUASHED_POLICIES = (
+    "stable_baselines3.td3.policies",
+    "stable_baselines3.sac.policies",
+    "sb3_contrib.tqc.policies",
+)
+#: The modules of other policies, whose activation function is ReLU by default.
+_RELU_POLICIES = ("stable_baselines3.dqn.policies", "sb3_contrib.qrdqn.policies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,12 +297,16 @@ def _archive(path: Path, data: bytes, members: list[str]) -> _Archive:
         archive.cautions.append("the archive says nothing about its policy in the member 'data'")
         return archive
     given = settings.get("policy_kwargs")
-    chosen = given if isinstance(given, dict) else {"text": str(given)} if given else {}
+    chosen = given if isinstance(given, dict) else _settings_in_text(str(given)) if given else {}
     chosen = {key: value for key, value in chosen.items() if key not in _PICKLED}
     policy = settings.get("policy_class")
     module = str(policy.get("__module__")) if isinstance(policy, dict) else ""
-    names_activation = any(map(is_about_activations, chosen)) or "activation" in str(given)
-    if module == _TANH_POLICIES and not names_activation:
+    names_activation = any(map(is_about_activations, chosen))
+    if module not in (*_TANH_POLICIES, *_SQUASHED_POLICIES, *_RELU_POLICIES):
+        archive.cautions.append(
+            f"what the class of the policy computes is not known (module {module[:80]!r})"
+        )
+    if module in _TANH_POLICIES and not names_activation:
         problem = (
             "its activation functions are Tanh, as this policy's are by default; only networks "
             "with ReLU or leaky ReLU can be taken from weights"
@@ -304,6 +318,14 @@ def _archive(path: Path, data: bytes, members: list[str]) -> _Archive:
         )
     archive.entries["policy_kwargs"] = chosen
     return archive
+
+
+def _settings_in_text(text: str) -> dict[str, Any]:
+    """Return the activation that a text of Python names, and the text itself."""
+    found = re.search(
+        r"activation_fn['\"]?\s*[:=]\s*([^,}()]{1,200}(?:\([^()]*\))?)", text[: 10**5]
+    )
+    return {"text": text} | ({"activation_fn": found[1]} if found else {})
 
 
 #: Keys of settings that hold a pickle and its type.

@@ -10,9 +10,9 @@ A trace follows the layers of ``torch.nn`` and the functions that a module calls
 program depends on the numbers in its input cannot be traced. Only nodes on which the output depends
 are read.
 
-A trace can be another function than the module: ``y += x`` becomes a sum, even if y is also used
-under another name. For this reason the comparison with PyTorch
-(`polyrelu.formats.runtimes.comparison`) also runs the module itself.
+Nodes that write in place may change other values than their own; `polyrelu.formats.torch.writes`
+finds where that matters. The comparison with PyTorch (`polyrelu.formats.runtimes.comparison`) also
+runs the module itself, whose function a trace might not be.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from polyrelu.formats.torch.operations import (
     TraceReader,
 )
 from polyrelu.formats.torch.runtime import OUTPUT, TorchRuntime, inference
-from polyrelu.formats.torch.writes import Writes, line_of
+from polyrelu.formats.torch.writes import Writes, line_of, new_tracer
 
 __all__ = ["draft_of_module"]
 
@@ -167,9 +167,7 @@ def _traced_module(module: Any) -> Any:
 
     before = [(part, dict(vars(part))) for part in module.modules()]
     try:
-        tracer = torch.fx.Tracer()
-        tracer.record_stack_traces = True  # for the lines in messages
-        graph = tracer.trace(module, concrete_args=_defaults(module) or None)
+        graph = new_tracer().trace(module, concrete_args=_defaults(module) or None)
         return torch.fx.GraphModule(module, graph)
     except Exception as error:  # the code of the module runs here and may raise anything
         reason = " ".join(str(error).split())[:160] or type(error).__name__

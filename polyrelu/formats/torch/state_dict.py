@@ -28,7 +28,7 @@ from polyrelu.formats.dense_stack import Affine, draft_of_pairs, draft_of_stack
 from polyrelu.formats.hints import Hint, hinted
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
-from polyrelu.formats.settings import Settings, settings_of
+from polyrelu.formats.settings import Settings, is_about_slopes, settings_of
 from polyrelu.formats.torch.tensors import StoredTensor
 from polyrelu.support.limits import PARAMETER_LIMIT
 from polyrelu.support.typing import Array
@@ -235,7 +235,7 @@ def _example_order(state: StateDict, layers: Sequence[_Layer]) -> str:
 
 
 def _are_sorted_as_text(layers: Sequence[_Layer]) -> bool:
-    """Whether the layers are in the order of the alphabet, and not in the order of their numbers."""
+    """Whether the layers are in the order of the alphabet, not in the order of their numbers."""
     paths = [layer.path for layer in layers]
     return paths == sorted(paths) and paths != sorted(paths, key=_natural_order)
 
@@ -343,6 +343,8 @@ def _why_not_understood(name: str, tensors: Mapping[str, StoredTensor]) -> str:
     weight = tensors.get(_tensor_name(path, "weight"))
     is_linear = weight is not None and len(weight.shape) == 2
     if is_linear and last in ("weight", "bias"):
+        return ""
+    if is_about_slopes(last) and math.prod(tensors[name].shape) == 1:
         return ""
     return _other_layer_problem(name, tensors) or (
         f"tensor {_name_and_shape(name, tensors[name])} is not the weight or bias of a linear "
@@ -463,12 +465,23 @@ def _settings(state: StateDict, layers: Sequence[_Layer] = ()) -> Settings:
     biases = {layer.bias is not None for layer in layers}
     try:
         return settings_of(
-            state.entries,
+            {**state.entries, **_slopes(state)},
             tuple(_widths(layers)) if layers else None,
             biases.pop() if len(biases) == 1 else None,
         )
     except NetworkError as error:
         raise state.fail(str(error)) from None
+
+
+def _slopes(state: StateDict) -> dict[str, Any]:
+    """Return the tensors of one entry that are slopes by their names, as numbers."""
+    return {
+        name: tensor.array.reshape(-1)[0]
+        for name, tensor in state.tensors.items()
+        if is_about_slopes(name.rpartition(".")[2])
+        and isinstance(tensor.array, np.ndarray)
+        and tensor.array.size == 1
+    }
 
 
 def _draft(state: StateDict, layers: Sequence[_Layer], options: ReadOptions) -> Draft:
@@ -494,7 +507,8 @@ def _draft(state: StateDict, layers: Sequence[_Layer], options: ReadOptions) -> 
     draft.input_shapes = [(layers[0].weight.shape[1],)]
     draft.arithmetic = draft.dtypes.copy().pop() if len(draft.dtypes) == 1 else ""
     draft.runtime = "a state dict holds no function"
-    unread = {name: tensor for name, tensor in state.tensors.items() if name not in read}
+    used = {*read, *_slopes(state)}
+    unread = {name: tensor for name, tensor in state.tensors.items() if name not in used}
     draft.caveats += [_assumption(state, layers, settings), *tail]
     if unread:
         draft.caveats.append(f"tensors that were not read: {_tensor_list(unread)}")

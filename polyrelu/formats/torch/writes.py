@@ -12,12 +12,13 @@ operation that is not known to make a new tensor may be a view of each of its in
 from __future__ import annotations
 
 import inspect
+import operator
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Writes", "line_of"]
+__all__ = ["IN_PLACE_OPERATORS", "Writes", "line_of", "new_tracer"]
 
 #: Operations whose result is a new tensor, unless they work in place.
 _NEW_TENSORS = frozenset(
@@ -37,6 +38,8 @@ _NEW_TENSORS = frozenset(
         *(f"avg_pool{rank}d" for rank in (1, 2, 3)),
     ]
 )
+#: Python's operators that write into their first operand: ``y += x``.
+IN_PLACE_OPERATORS = ("iadd", "isub", "imul", "itruediv")
 #: Operations that read the shape of a tensor, not its numbers.
 _READ_SHAPE = frozenset(["size", "dim", "ndimension", "numel"])
 
@@ -63,18 +66,20 @@ class Writes:
         self._writers: dict[Any, list[Any]] = {}
         for node, kind, layer in zip(nodes, kinds, layers, strict=True):
             written = _written(node, kind, layer)
-            self._memory[node] = self._memory_of_result(node, kind, bool(written))
+            self._memory[node] = self._memory_of_result(node, kind, written)
             for target in written:
                 for tensor in self._memory.get(target, ()):
                     self._writers.setdefault(tensor, []).append(node)
 
-    def _memory_of_result(self, node: Any, kind: str, writes: bool) -> frozenset[Any]:
+    def _memory_of_result(self, node: Any, kind: str, written: Sequence[Any]) -> frozenset[Any]:
         """Return the tensors whose memory the result of a node may share."""
-        if node.op == "placeholder" or (kind in _NEW_TENSORS and not writes):
+        is_new = node.op == "placeholder" or self._reads_shape(node)
+        if is_new or (kind in _NEW_TENSORS and not written):
             return frozenset([node])
         if node.op == "get_attr":  # two nodes may get one parameter
             return frozenset([("parameter", node.target)])
-        shared = [self._memory.get(entry, frozenset()) for entry in node.all_input_nodes]
+        sources = written if written and kind != "set_" else node.all_input_nodes
+        shared = [self._memory.get(entry, frozenset()) for entry in sources]
         return frozenset().union(*shared) or frozenset([node])
 
     def writer_before(self, node: Any, reader: Any) -> Any:
@@ -119,7 +124,7 @@ def _is_in_place(node: Any, kind: str, layer: Any) -> bool:
         return bool(getattr(layer, "inplace", False)) and "Dropout" not in kind
     if node.op not in ("call_function", "call_method"):
         return False
-    if kind.endswith("_") and not kind.endswith("__"):
+    if kind in IN_PLACE_OPERATORS or (kind.endswith("_") and not kind.endswith("__")):
         return True
     given = _arguments(node)
     return bool(given.get("inplace")) and given.get("training", True) is not False
@@ -144,3 +149,34 @@ def line_of(node: Any) -> str:
         (file, line) for file, line in frames if not re.search(r"[/\\](torch|polyrelu)[/\\]", file)
     ]
     return f"line {own[-1][1]} of {Path(own[-1][0]).name[:60]}" if own else ""
+
+
+def new_tracer() -> Any:
+    """Return a tracer that records lines of the program, and ``y += x`` as a write into y.
+
+    The tracer of torch.fx would record a sum there, which is another function if y has a second
+    name.
+    """
+    import torch
+
+    class Proxy(torch.fx.Proxy):  # type: ignore[misc]
+        """A value of the trace with Python's in-place operators."""
+
+    def in_place(name: str) -> Any:
+        function = getattr(operator, name)
+        return lambda self, other: self.tracer.create_proxy(
+            "call_function", function, (self, other), {}
+        )
+
+    for name in IN_PLACE_OPERATORS:
+        setattr(Proxy, f"__{name}__", in_place(name))
+
+    class Tracer(torch.fx.Tracer):  # type: ignore[misc]
+        """A tracer that makes these values."""
+
+        def proxy(self, node: Any) -> Any:
+            return Proxy(node, self)
+
+    tracer = Tracer()
+    tracer.record_stack_traces = True
+    return tracer

@@ -62,6 +62,14 @@ def test_a_slope_makes_a_leaky_relu(entries: dict[str, Any], tmp_path: Path) -> 
     assert imported.caveats[0].startswith("leaky ReLU of slope 0.25 between the linear layers, as")
 
 
+def test_a_tensor_can_be_the_slope(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    for slopes in (torch.tensor(0.25), torch.tensor([0.25])):
+        assert _value(_saved(tmp_path, {"negative_slope": slopes, **_state()})) == Fraction(-3, 4)
+        content = {"negative_slope": slopes, "state_dict": _state()}
+        assert _value(_saved(tmp_path, content)) == Fraction(-3, 4)
+
+
 def test_a_slope_is_exact_or_the_decimal(tmp_path: Path) -> None:
     path = _saved(tmp_path, {"state_dict": _state(), "negative_slope": 0.1})
     assert _value(path) == Fraction(5, 4) - 8 * Fraction(0.1)

@@ -7,6 +7,7 @@ exact.
 from __future__ import annotations
 
 import io
+import json
 import operator
 import os
 import pickle
@@ -597,6 +598,19 @@ def test_activations_that_an_archive_names(tmp_path: Path) -> None:
     _refused(
         _archive(tmp_path, _POLICY % ("dqn", _ACTIVATION % "ELU")),
         r"its entry 'policy_kwargs.activation_fn' says that the activation is 'ELU'; only",
+    )
+    for text in ("{'activation_fn': <class 'torch.nn.Tanh'>}", "dict(activation_fn=nn.Tanh)"):
+        said = json.dumps({"policy_kwargs": text})
+        _refused(_archive(tmp_path, said), "'policy_kwargs.activation_fn' says .* 'Tanh'")
+    assert any(
+        "applies Tanh after its last layer" in caveat
+        for caveat in _read(_archive(tmp_path, _POLICY % ("td3", ""))).caveats
+    )
+    assert any(
+        "not known (module 'own.policies')" in caveat
+        for caveat in _read(
+            _archive(tmp_path, '{"policy_class": {"__module__": "own.policies"}}')
+        ).caveats
     )
     caveats = _read(_archive(tmp_path, _POLICY % ("common", _ACTIVATION % "ReLU"))).caveats
     assert "as the file says ('policy_kwargs.activation_fn' ReLU)" in caveats[0]
@@ -1452,12 +1466,11 @@ def test_the_comparison_finds_a_broken_reader(layer: str, monkeypatch: pytest.Mo
 
 
 def test_the_comparison_finds_a_trace_that_is_another_function() -> None:
-    """``y += 1`` is an ordinary sum in a trace, but in the module it also changes z."""
+    """A module that counts its calls, and computes another function at each of them."""
 
     def forward(self: Any, x: Any) -> Any:
-        y = z = torch.relu(x)
-        y += 1
-        return y + z
+        self.calls = getattr(self, "calls", 0) + 1
+        return x * self.calls
 
     draft, lowered = _drafted(_module(forward), (1, 2))
     with pytest.raises(NetworkFileError, match=r"value 'forward\(\)'"):

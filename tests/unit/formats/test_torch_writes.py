@@ -82,7 +82,20 @@ def _dropout(self: Any, x: Any) -> Any:
     return h
 
 
+def _augmented(self: Any, x: Any) -> Any:
+    h = self.fc(x)
+    size = h.shape[1]
+    size += 1
+    h += size
+    h -= 5
+    h *= 4
+    h /= 2
+    h = h.mul_(0.5)
+    return h.clamp_(-6, 100).add_(0).view(4, size - 4)
+
+
 _HARMLESS = [
+    _augmented,
     _unused_branch,
     _auxiliary_head,
     _dead_sum,
@@ -163,7 +176,23 @@ def _the_input(self: Any, x: Any) -> Any:
     return self.fc(x)
 
 
+def _augmented_under_another_name(self: Any, x: Any) -> Any:
+    h = self.fc(x)
+    g = h
+    g += 1
+    return h
+
+
+def _augmented_after_a_view(self: Any, x: Any) -> Any:
+    h = self.fc(x)
+    view = h[:, 1:]
+    h *= 2
+    return view
+
+
 _HARMFUL = [
+    _augmented_under_another_name,
+    _augmented_after_a_view,
     _view,
     _transpose,
     _slice,
