@@ -7,6 +7,7 @@ takes one output of several by its name.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,8 +43,8 @@ _HEADS = (
     }
 )
 
-#: Maximum number of outputs that are tried for a hint.
-_MAX_TRIED = 4
+#: Maximum number of outputs that are tried for a hint, and of characters of their names.
+_MAX_TRIED, _LONGEST_NAME = 4, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +119,9 @@ def hints_of(model: Any, node: Any) -> list[Hint]:
     if node.op_type in _HEADS:
         hints.append(Hint(f"{strip[0]} leaves it out after the last layer", dict(strip[1])))
     outputs = [entry.name for entry in model.graph.output]
-    for name in outputs[:_MAX_TRIED] if len(outputs) > 1 else ():
-        option = f"--output-name {name[:80]} (output_name={name[:80]!r})"
+    tried = [name for name in outputs if name.isprintable() and len(name) < _LONGEST_NAME]
+    for name in tried[:_MAX_TRIED] if len(outputs) > 1 else ():
+        option = f"--output-name {shlex.quote(name)} (output_name={name!r})"
         hints.append(Hint(f"{option} reads this output alone", {"output_name": name}))
         text = f"{option} with {strip[0]} reads this output alone, without the tail"
         hints.append(Hint(text, {"output_name": name, **strip[1]}))
