@@ -14,8 +14,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from polyrelu.errors import NetworkError
@@ -121,13 +123,22 @@ _LINEAR = {"linear", "identity", "none", "null", "purelin", "no", ""}
 
 #: Words in the names of settings.
 _ACTIVATION_WORDS = {
-    *("activation", "activations", "activ", "actv", "nonlinearity", "nonlinearities", "nonlin"),
-    *("nonlinear", "nonlinearly", "actfn", "actfns", "actfunc", "actfcn", "actfcns"),
+    *("activation", "activations", "activ", "actv", "actfn", "actfns", "actfunc", "actfcn"),
+    "actfcns",
 }
-#: Words that may stand beside ``act`` where it means an activation: ``act_fn``, ``hidden_act``.
-_ACT_COMPANIONS = {
+#: Words that stand beside these where the activation of the layers is meant: ``hidden_act_fn``.
+_COMPANIONS = {
     *("act", "acts", "fn", "fns", "fcn", "fcns", "func", "funcs", "function", "functions"),
-    *("type", "name", "names", "layer", "class", "cls", "hidden"),
+    *("type", "name", "names", "layer", "layers", "class", "cls", "hidden", "inner", "net"),
+    *("network", "mlp", "non", "linearity", "linearities", "linear", "nonlinearity", "nonlin"),
+    *("nonlinearities", "nonlinear", "model", "default"),
+}
+#: Activations that are known to be other ones, under any name that speaks of activations.
+_OTHERS = {
+    *("tanh", "sigmoid", "gelu", "elu", "selu", "silu", "swish", "softplus", "mish", "celu"),
+    *("softsign", "relu6", "prelu", "hardtanh", "hardswish", "hardsigmoid", "logsigmoid", "sin"),
+    *("sine", "cos", "exp", "softmax", "square", "gaussian", "tansig", "logsig", "maxout"),
+    *("crelu", "glu", "swiglu", "geglu", "rrelu", "logistic"),
 }
 _OUTPUT_WORDS = {"output", "out", "final", "last"}
 _SLOPE_WORDS = {"slope", "slopes", "leaky", "leakyrelu", "lrelu", "leak"}
@@ -167,9 +178,9 @@ def is_about_activations(name: str) -> bool:
     [True, True, False, False]
     """
     words = set(_words(name))
-    if words & _ACTIVATION_WORDS:
+    if words & _ACTIVATION_WORDS or "nonlin" in re.sub(r"[^a-z]", "", name[:200].lower()):
         return True
-    return bool(words & {"act", "acts"}) and words <= _ACT_COMPANIONS | _OUTPUT_WORDS
+    return bool(words & {"act", "acts"}) and words <= _COMPANIONS | _OUTPUT_WORDS
 
 
 def is_about_slopes(name: str) -> bool:
@@ -257,21 +268,22 @@ def _check_slope(settings: Settings) -> None:
 def _leaves(entries: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the values in nested containers, with their places: ``config.activation``.
 
-    A text that is a JSON object is a container; a list without containers is a value.
+    A text that is a JSON object is a container; a list without containers is a value. Outer values
+    come first, so that the state of an optimizer does not hide a configuration.
     """
-    waiting: list[tuple[str, Any, int]] = [(str(k), v, 0) for k, v in entries.items()]
-    waiting.reverse()
+    waiting = deque((str(key)[:60], value, 0) for key, value in entries.items())
     for _ in range(_LIMITS.values):
         if not waiting:
             return
-        place, value, depth = waiting.pop()
+        place, value, depth = waiting.popleft()
         inner = _container(value)
         if inner is None or depth >= _LIMITS.depth:
             yield place, value
             continue
-        parts = list(inner.items())[: _LIMITS.values]
-        waiting += [(f"{place}.{str(k)[:60]}", v, depth + 1) for k, v in reversed(parts)]
-    yield waiting[-1][0] if waiting else "the file", "has more entries than are read"
+        parts = islice(inner.items(), _LIMITS.values)
+        waiting.extend((f"{place}.{str(key)[:60]}", part, depth + 1) for key, part in parts)
+    if waiting:
+        yield waiting[0][0], "and further entries"
 
 
 def _container(value: Any) -> Mapping[Any, Any] | None:
@@ -302,7 +314,7 @@ def _is_understood(
         _add_slope(settings, place, _as_number(value))
         return True
     texts = _texts(value)
-    if texts and is_about_activations(name):
+    if is_about_activations(name) and _are_activations(words, texts):
         _add_activations(settings, place, words, texts, sizes)
         return True
     plain = re.sub(r"[^a-z]|^(use|with|has|is|add)_?", "", name.lower())
@@ -344,6 +356,17 @@ def _add_slope(settings: Settings, place: str, slope: float | None) -> None:
             f"{settings.slope[0]:g} and {slope:g}"
         )
     settings.slope = (slope, place)
+
+
+def _are_activations(words: set[str], texts: list[str]) -> bool:
+    """Whether texts name activations of the layers, by themselves or by the name of the setting.
+
+    ``activation_checkpointing: full`` says something else.
+    """
+    if words <= _ACTIVATION_WORDS | _COMPANIONS | _OUTPUT_WORDS:
+        return bool(texts)
+    found = [parsed_activation(text) for text in texts]
+    return any(x.is_relu or x.is_leaky or x.name in _OTHERS for x in found)
 
 
 def _texts(value: Any) -> list[str]:

@@ -96,6 +96,13 @@ _CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ({"a": {"b": {"c": {"nonlinearity": "Softplus()"}}}}, "'a.b.c.nonlinearity' .* 'Softplus'"),
     ({"act_fn": "<class 'torch.nn.modules.activation.SiLU'>"}, "'act_fn' says .* is 'SiLU'"),
     ({"activation_fn": "<function <lambda> at 0x7f00>"}, "'activation_fn' says .* '<lambda>'"),
+    ({"non_linearity": "tanh"}, "'non_linearity' says that the activation is 'tanh'"),
+    ({"encoder_activation": "tanh"}, "'encoder_activation' says that the activation is 'tanh'"),
+    ({"activation": "mine"}, "'activation' says that the activation is 'mine'"),
+    (
+        {"optimizer": {"state": {n: {"m": n, "v": n} for n in range(5000)}}, "c": {"act": "elu"}},
+        "'c.act' says that the activation is 'elu'",
+    ),
     ({"activation": "linear"}, "says that the activation is 'linear'"),
     ({"activations": ["relu", "relu", "relu"]}, "names 3 activations for 2 layers"),
     ({"activations": ["tanh", "linear"]}, "'activations' says that the activation is 'tanh'"),
@@ -126,13 +133,16 @@ def test_entries_that_contradict_are_errors(
         {"linear_layer_width": (2, 3, 1), "hidden_sizes": [3], "bias": True},
         {"activations": ["relu", "identity"]},
         {"activation": "relu, linear"},
+        {"activation_checkpointing": "full"},
     ],
 )
 def test_entries_that_agree(entries: dict[str, Any], tmp_path: Path) -> None:
     path = _saved(tmp_path, {"state_dict": _state(), **entries})
     assert _value(path) == Fraction(5, 4)
     shown = [text for text in read(path).caveats if "not read" in text]
-    assert shown == (["entries that were not read: act_dim 4"] if "act_dim" in entries else [])
+    others = {"act_dim": "act_dim 4", "activation_checkpointing": "activation_checkpointing 'full'"}
+    expected = [f"entries that were not read: {others[name]}" for name in others if name in entries]
+    assert shown == expected
 
 
 def test_an_output_activation(tmp_path: Path) -> None:
