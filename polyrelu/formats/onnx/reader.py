@@ -235,7 +235,7 @@ def _evaluate_all(reader: Reader, model: Any, outputs: Outputs) -> None:
     try:
         _evaluate_in_order(reader, waiting)
     except UnsupportedOperationError as error:
-        raise hinted(error, *hints_of(model, error.node)) from None
+        raise hinted(error, *hints_of(reader.path, model, error.node, reader.options)) from None
 
 
 def _evaluate_in_order(reader: Reader, nodes: list[Any]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -112,20 +112,29 @@ def is_supported(node: Any) -> bool:
     )
 
 
-def hints_of(model: Any, node: Any) -> list[Hint]:
-    """Return advice for a node that is not supported: to leave it out, or another output."""
-    strip = ("--strip-tail (strip_tail=True)", {"strip_tail": True})
+def hints_of(path: Path, model: Any, node: Any, options: ReadOptions) -> list[Hint]:
+    """Return advice for a node that is not supported: to leave it out, or another output.
+
+    Advice that leaves operations which are not supported is not given, before anything is read.
+    """
+    strip = "--strip-tail (strip_tail=True)"
     hints = []
     if node.op_type in _HEADS:
-        hints.append(Hint(f"{strip[0]} leaves it out after the last layer", dict(strip[1])))
+        hints.append(Hint(f"{strip} leaves it out after the last layer", {"strip_tail": True}))
     outputs = [entry.name for entry in model.graph.output]
     tried = [name for name in outputs if name.isprintable() and len(name) < _LONGEST_NAME]
     for name in tried[:_MAX_TRIED] if len(outputs) > 1 else ():
         option = f"--output-name {shlex.quote(name)} (output_name={name!r})"
         hints.append(Hint(f"{option} reads this output alone", {"output_name": name}))
-        text = f"{option} with {strip[0]} reads this output alone, without the tail"
-        hints.append(Hint(text, {"output_name": name, **strip[1]}))
-    return hints
+        text = f"{option} with {strip} reads this output alone, without the tail"
+        hints.append(Hint(text, {"output_name": name, "strip_tail": True}))
+    return [hint for hint in hints if _may_work(path, model, replace(options, **hint.choices))]
+
+
+def _may_work(path: Path, model: Any, options: ReadOptions) -> bool:
+    """Whether all operations are supported under the choices of a user."""
+    outputs = chosen_outputs(path, model, options)
+    return all(map(is_supported, needed_nodes(model, outputs.names, outputs.stripped)))
 
 
 def needed_nodes(
