@@ -23,6 +23,7 @@ _READING = {
     "normalisation": "none",
     "prefix": None,
     "input_shape": None,
+    "output_name": None,
     "strip_tail": False,
     "no_compare": False,
 }

@@ -89,6 +89,11 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "not say it",
     )
     reading.add_argument(
+        "--output-name",
+        metavar="NAME",
+        help="the value of an ONNX file that becomes the output; all outputs are the default",
+    )
+    reading.add_argument(
         "--strip-tail",
         action="store_true",
         help="leave out a Softmax, Sigmoid, … after the last layer",
@@ -132,5 +137,6 @@ def read_network(
         normalisation="none" if "normalisation" in unused else options.normalisation,
         strip_tail=options.strip_tail,
         input_shape=None if "input_shape" in unused else shape,
+        output_name=None if "output_name" in unused else options.output_name,
         compare=not options.no_compare,
     )

@@ -13,6 +13,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.resources import as_file
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import Any
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.examples import EXAMPLE_PREFIX, example_file, find_example
 from polyrelu.formats.graph.lowering import lower
+from polyrelu.formats.hints import with_working_hint
 from polyrelu.formats.imported import Comparison, Draft, Imported
 from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.formats.runtimes.comparison import compare_with_runtime
@@ -75,6 +77,7 @@ def load(
     normalisation: str = "none",
     strip_tail: bool = False,
     input_shape: Iterable[int] | None = None,
+    output_name: str | None = None,
     compare: bool = True,
 ) -> Network:
     """Return the exact network of a file, a shipped example, or an object.
@@ -100,6 +103,9 @@ def load(
         Whether to leave out a Softmax, Sigmoid, … after the last layer.
     input_shape
         The shape of one sample, with 1 as batch size, if the source does not give it.
+    output_name
+        For ONNX files, the name of the value that becomes the output; by default all outputs are
+        taken, one after the other.
     compare
         Whether to compare the network with the format's own runtime, if it is installed.
 
@@ -132,6 +138,7 @@ def load(
         normalisation=normalisation,
         strip_tail=strip_tail,
         input_shape=input_shape,
+        output_name=output_name,
         compare=compare,
     ).network
 
@@ -145,6 +152,7 @@ def read(
     normalisation: str = "none",
     strip_tail: bool = False,
     input_shape: Iterable[int] | None = None,
+    output_name: str | None = None,
     compare: bool = True,
 ) -> Imported:
     """Return the exact network of a file, an example or an object, with a record of the reading.
@@ -170,6 +178,9 @@ def read(
         Whether to leave out a Softmax, Sigmoid, … after the last layer.
     input_shape
         The shape of one sample, with 1 as batch size, if the source does not give it.
+    output_name
+        For ONNX files, the name of the value that becomes the output; by default all outputs are
+        taken, one after the other.
     compare
         Whether to compare the network with the format's own runtime, if it is installed.
 
@@ -202,6 +213,7 @@ def read(
         expect(strip_tail, bool, "strip_tail"),
         None if input_shape is None else _as_shape(input_shape),
         expect(compare, bool, "compare"),
+        None if output_name is None else expect(output_name, str, "output_name"),
     )
     ending = "" if format is None else _as_ending(format)
     if isinstance(source, str) and source.startswith(EXAMPLE_PREFIX):
@@ -213,7 +225,11 @@ def read(
         return _read_file(path, options, ending)
     if is_content(source):
         return _read_content(source, ending, options)
-    return _import_draft(type(source).__name__, _draft_of_object(source, options), options)
+    kind = type(source).__name__
+    try:
+        return _import_draft(kind, _draft_of_object(source, options), options)
+    except NetworkError as error:
+        raise with_working_hint(error, options, partial(_draft_of_object, source)) from None
 
 
 def _as_rounding(rounding: object) -> Rounding:
@@ -273,10 +289,10 @@ def _read_file(path: Path, options: ReadOptions, ending: str = "") -> Imported:
     )
     try:
         imported = _import_draft(path, reader(path, options), options)
-    except NetworkFileError:
-        raise
     except NetworkError as error:
-        raise NetworkFileError(path, "", str(error)) from None
+        raise _as_file_error(
+            path, with_working_hint(error, options, partial(reader, path))
+        ) from None
     return imported.with_source(path.name, digest)
 
 
@@ -285,12 +301,17 @@ def _is_saved_model(path: Path) -> bool:
     return any(Path(path, f"saved_model.{ending}").is_file() for ending in ("pb", "pbtxt"))
 
 
+def _as_file_error(path: Path, error: NetworkError) -> NetworkFileError:
+    return error if isinstance(error, NetworkFileError) else NetworkFileError(path, "", str(error))
+
+
 #: For each keyword of `read` that only some readers use, the modules of these readers. For other
 #: readers the keyword is an error, so that no choice is ignored in silence.
 _READERS_OF_CHOICE = {
     "prefix": ("torch.files",),
     "normalisation": ("nnet",),
     "input_shape": ("onnx.reader", "keras.reader"),
+    "output_name": ("onnx.reader",),
 }
 
 
@@ -305,8 +326,8 @@ def choices_of(name: str | Path) -> set[str]:
     Returns
     -------
     set of str
-        The keywords among ``prefix``, ``normalisation`` and ``input_shape`` that the reader of the
-        file uses. The other keywords of `read` apply to all formats.
+        The keywords among ``prefix``, ``normalisation``, ``input_shape`` and ``output_name`` that
+        the reader of the file uses. The other keywords of `read` apply to all formats.
 
     Examples
     --------

@@ -20,6 +20,8 @@ __all__ = ["read_native"]
 
 #: Maximum size of a file in bytes.
 _SIZE_LIMIT = 2**30
+#: Maximum number of bytes of a file that is searched for the layers of a Keras model.
+_ARCHITECTURE_LIMIT = 2**24
 #: Maximum number of digits of a JSON integer; exact numbers are strings.
 _DIGIT_LIMIT = 9
 
@@ -28,7 +30,11 @@ def read_native(path: Path, options: ReadOptions | None = None) -> Draft:
     """Read the network of a native file."""
     if path.stat().st_size > _SIZE_LIMIT:
         raise NetworkFileError(path, "", "larger than 1 GiB")
-    network = from_document(_parse(path))
+    try:
+        network = from_document(_parse(path))
+    except NetworkError:
+        _check_not_keras(path)
+        raise
     steps = [
         f"affine [{layer.width}, {' + '.join(str(block.shape[1]) for block in layer.blocks)}]"
         for layer in network.layers
@@ -67,6 +73,23 @@ def _parse(path: Path) -> Any:
         raise
     except ValueError as error:
         raise NetworkFileError(path, "", f"not a network document: {error}") from None
+
+
+def _check_not_keras(path: Path) -> None:
+    """Refuse, by what it is, a file in which Keras describes the layers of a model."""
+    if path.stat().st_size > _ARCHITECTURE_LIMIT:
+        return
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return
+    if isinstance(document, dict) and {"class_name", "config"} <= set(document):
+        raise NetworkFileError(
+            path,
+            "",
+            "the layers of a Keras model without its weights (model.to_json()); save the whole "
+            "model: model.save('net.keras')",
+        )
 
 
 def _object_with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from polyrelu.certificate import Among, Certificate, Claim, Hypothesis, PartClaim
-from polyrelu.formats import NetworkLike, as_network
+from polyrelu.formats import NetworkLike, as_imported
 from polyrelu.network import Network
 from polyrelu.outcomes import (
     Attempt,
@@ -43,6 +43,7 @@ from polyrelu.proofs.next_steps import (
     after_refutation,
     after_skipping,
 )
+from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
@@ -156,8 +157,20 @@ def identify(
     >>> identify(from_arrays([([[1], [1]], [0, 0]), ([[1, 1]], [0])])).explanation
     'neurons 0 and 1 of layer 1 have one row up to scale, so they can trade outgoing weights'
     """
-    network = as_network(network)
+    read = as_imported(network)
     _check_arguments(among, seed, time_limit, checkpoint, progress)
+    return with_sources(_answer(read.network, among, seed, time_limit, checkpoint, progress), read)
+
+
+def _answer(
+    network: Network,
+    among: Among | None,
+    seed: int,
+    time_limit: float | None,
+    checkpoint: str | Path | None,
+    progress: Progress | None,
+) -> Outcome:
+    """Try the theorems that fit the shape of the network, then to refute, then Theorem D."""
     if not network.is_plain:
         return Undecided(NOT_PLAIN, next=after_skipping())
     question = Question(

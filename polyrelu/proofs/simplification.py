@@ -8,7 +8,7 @@ to none. All limits count work and none is a time, so the same network gives the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from itertools import product
@@ -17,11 +17,12 @@ from polyrelu.certificate import NodeRecord, PairClaim, TreeCertificate, TreeLog
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.fibers import smallest_layer
-from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
 from polyrelu.network import Network, NeuronId, from_arrays
 from polyrelu.outcomes import Equivalent, NotEquivalent, SearchStatistics
 from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.neuron_removal import Removal, layer_fiber_if_affordable
+from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.refutations.one_sided import one_sided_neurons
 from polyrelu.proofs.refutations.sampled_candidates import sampled_candidates
 from polyrelu.proofs.trees.expressions import JointNetwork
@@ -174,7 +175,13 @@ def simplify(network: NetworkLike, domain: DomainLike = None, *, seed: int = 0) 
     >>> small.removed[1][1]
     'neuron 0 of layer 2: it is dead: its preactivation is never positive on R^n'
     """
-    network, seed = as_network(network), expect_integer(seed, "seed")
+    read, seed = as_imported(network), expect_integer(seed, "seed")
+    found = _smaller(read.network, domain, seed)
+    return replace(found, outcome=with_sources(found.outcome, read))
+
+
+def _smaller(network: Network, domain: DomainLike, seed: int) -> Simplified:
+    """Leave out what can be left out with one of several means, the first that can be proved."""
     if not network.is_plain:
         raise NetworkError(
             "simplify takes plain stacks, and connections of this network skip layers (so they do "

@@ -58,11 +58,12 @@ def test_options_of_reading_come_last(name: str) -> None:
         assert option not in own.removeprefix(usage)
     declared = [a.option_strings[-1] for a in COMMANDS[name]._actions if a.option_strings]
     if heading:
-        assert declared[-6:] == [
+        assert declared[-7:] == [
             "--rounding",
             "--normalisation",
             "--prefix",
             "--input-shape",
+            "--output-name",
             "--strip-tail",
             "--no-compare",
         ]

@@ -22,7 +22,8 @@ inputs and m their sizes. Then the error of the result is at most
 
 Source: Higham, Accuracy and Stability of Numerical Algorithms, §3.1 and §4.2. The last summand
 bounds what n weights, products and sums lose to underflow, at most 2(n + 2)·tiny·(1 + max(m + e)),
-times later factors of at most 1 + γ_k ≤ 4/3 (the bound is infinite unless ku < 1/4). ReLU,
+times later factors of at most 1 + γ_k ≤ 4/3 (the bound is infinite unless ku < 1/4). With extra
+roundings more can be lost: there 4 takes the place of 3, and the stretch is a factor of it. ReLU,
 maximum, minimum and clip do not round and are 1-Lipschitz. The sizes m come from intervals for the
 exact values.
 
@@ -307,9 +308,8 @@ def _range_of_linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
     reach = _round_up(x.size + x.error, 1)
     sums = _round_up(weights.absolute(reach) + bias, weights.terms + 1)
     stretch = operation.stretch
-    underflow = (
-        3 * stretch * (weights.terms + 2) * runtime.tiny * (1 + np.max(reach, axis=0, initial=0.0))
-    )
+    losses = (4 if _is_scaled(operation) else 3) * stretch * (weights.terms + 2)
+    underflow = losses * runtime.tiny * (1 + np.max(reach, axis=0, initial=0.0))
     error = _round_up(weights.absolute(x.error) + gamma * sums + underflow, weights.terms + 4)
     sizes = np.maximum(
         _round_up(sums * (1 + gamma), 2), np.max(1 + reach, axis=0, initial=weights.largest)
@@ -317,6 +317,11 @@ def _range_of_linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
     fits = stretch * sizes < runtime.largest / 2
     error = np.where((count * runtime.unit < 0.25) & fits, error, np.inf)
     return Range(_difference_below(middle, blur), _sum_above(middle, blur), error)
+
+
+def _is_scaled(operation: Linear) -> bool:
+    """Whether a runtime may do more than multiply by the weights and add."""
+    return operation.extra_roundings > 0 or operation.stretch != 1
 
 
 def _range_of_sum(x: Range, y: Range, runtime: Arithmetic) -> Range:

@@ -44,6 +44,7 @@ __all__ = [
     "add_constant",
     "add_to_product",
     "arithmetics_dividing_by",
+    "arithmetics_normalising_by",
     "average_pool",
     "batch_norm",
     "checked_shape",
@@ -249,6 +250,25 @@ def arithmetics_dividing_by(divisors: Array) -> set[str]:
     """
     smallest = min((abs(Fraction(entry)) for entry in divisors.reshape(-1)), default=Fraction(1))
     return {name for name in BOUNDED if smallest >= Fraction(float_arithmetic(name).tiny)}
+
+
+def arithmetics_normalising_by(variance: Array, epsilon: Fraction) -> set[str]:
+    """Return the names of the float arithmetics that give variance + ε to within one rounding more.
+
+    A positive variance or ε below the normal numbers may be taken for 0. That does no more than one
+    rounding of the sum if the sum is large enough; else nothing is known about a runtime's result.
+    """
+    numbers = list(column(variance).entries())
+    names = set[str]()
+    for name in BOUNDED:
+        arithmetic = float_arithmetic(name)
+        tiny, unit = Fraction(arithmetic.tiny), Fraction(arithmetic.unit)
+        if all(
+            entry + epsilon >= 2 * tiny / unit or not (0 < entry < tiny or 0 < epsilon < tiny)
+            for entry in numbers
+        ):
+            names.add(name)
+    return names
 
 
 def relu(graph: Graph, x: Value) -> Value:

@@ -840,16 +840,11 @@ def _batch_norm(node: OnnxNode) -> Operand:
         raise node.fail("spatial = 0 is not supported")
     options = node.reader.options.rounding
     scale, bias, mean, variance = (node.weights(position) for position in range(1, 5))
+    epsilon = node.number("epsilon", 1e-5)
     result, rounded = tensors.batch_norm(
-        node.graph,
-        node.value(0),
-        scale,
-        bias,
-        mean,
-        variance,
-        node.number("epsilon", 1e-5),
-        options.roots,
+        node.graph, node.value(0), scale, bias, mean, variance, epsilon, options.roots
     )
+    node.reader.draft.bounded &= tensors.arithmetics_normalising_by(variance, epsilon)
     if rounded:
         node.reader.draft.rounding.add(f"batchnorm: {options.batchnorm}")
         if options.batchnorm == "float32":

@@ -38,7 +38,7 @@ from polyrelu.certificate import (
 )
 from polyrelu.errors import NetworkError
 from polyrelu.exact import Polyhedron
-from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
 from polyrelu.network import Network
 from polyrelu.outcomes import (
     Equivalent,
@@ -66,6 +66,7 @@ from polyrelu.proofs.equivalence.witness import (
     simplex_around,
     simplified,
 )
+from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import (
     DomainCoordinates,
@@ -179,12 +180,13 @@ def equivalent(
     >>> equivalent(hat, other, Polyhedron.orthant(1)).status
     'proved'
     """
-    first, second = as_network(first), as_network(second)
-    _check_sizes(first, second)
+    read = as_imported(first), as_imported(second)
+    one, two = (entry.network for entry in read)
+    _check_sizes(one, two)
     seed = expect_integer(seed, "seed")
     expect_function(progress, "progress")
-    question = _Question(first, second, as_domain(domain, first.num_inputs), seed, progress)
-    return _answer(question, time_limit, memory_limit)
+    question = _Question(one, two, as_domain(domain, one.num_inputs), seed, progress)
+    return with_sources(_answer(question, time_limit, memory_limit), *read)
 
 
 def equivalent_within(
