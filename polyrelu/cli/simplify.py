@@ -17,6 +17,7 @@ from polyrelu.cli.output import (
     written_lines,
 )
 from polyrelu.errors import CertificateError, NetworkError
+from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
     from polyrelu.network import Network
@@ -72,7 +73,13 @@ def _run(options: argparse.Namespace, started: float) -> int:
             f"{' and '.join(imported.skipping)}; `polyrelu equivalent` takes it as it is"
         )
     domain = parse_domain(options.domain, imported.network.num_inputs)
-    found = simplify(imported.network, domain, seed=options.seed)
+    with ProgressLine() as line:
+        found = simplify(
+            imported.network,
+            domain,
+            seed=options.seed,
+            progress=lambda work: line.show(f"proof: {work.num_nodes} nodes of split trees"),
+        )
     caution = "" if options.output is None else _write_network(found.network, options.output)
     files: list[Path] = []
     if options.certificate is not None:

@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from polyrelu.certificate import Among, Certificate, Claim, Hypothesis, PartClaim
 from polyrelu.formats import NetworkLike, as_imported
-from polyrelu.network import Network
+from polyrelu.network import Network, NeuronId
 from polyrelu.outcomes import (
     Attempt,
     Identifiable,
@@ -351,8 +351,16 @@ def _refuted(
         _certificate(claim, move.theorem, hypotheses),
         move.other,
         move.explanation,
-        after_refutation(network, by_inequalities=move.evidence.get("source") == []),
+        next=after_refutation(network, _one_sided_neuron(move)),
     )
+
+
+def _one_sided_neuron(move: Move) -> tuple[NeuronId, int] | None:
+    """Return the neuron with one sign on R^n, and the sign, if a move is about one."""
+    match move.evidence:
+        case {"source": [], "layer": int(layer), "signs": [[int(index), sign, *_]]}:
+            return NeuronId(layer, index), 1 if sign == "+" else -1
+    return None
 
 
 def _certificate(

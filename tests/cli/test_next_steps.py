@@ -14,8 +14,9 @@ from polyrelu import Polyhedron
 from polyrelu.formats import read, save
 from polyrelu.network import Network, from_arrays
 from polyrelu.outcomes import NextStep, NotIdentifiable, Undecided
+from polyrelu.proofs.simplification import SimplificationSettings
 from tests.cli.commands import run, run_json
-from tests.generators.redundant_networks import PLANTED, plant, random_stack
+from tests.generators.redundant_networks import PLANTED, plant, random_stack, trained_like
 
 #: A network for which identify is undecided without a search of ridges.
 DEEP = from_arrays(
@@ -197,3 +198,24 @@ def test_a_promise_is_kept(kind: str) -> None:
             promised += 1
             assert polyrelu.simplify(net).removed
     assert promised >= 3
+
+
+@pytest.mark.parametrize("max_neurons", [0, 64])
+def test_a_dead_neuron_is_removed(
+    max_neurons: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A neuron that inequalities show to be dead goes, in networks of any width."""
+    settings = SimplificationSettings(max_neurons=max_neurons)
+    monkeypatch.setattr("polyrelu.proofs.simplification.SETTINGS", settings)
+    name = written(from_arrays(trained_like("dead 4")), tmp_path)
+    status, out, _ = run(capsys, "identify", name, "--time-limit", "0")
+    assert status == 1
+    assert "is dead: it is never positive on R^n" in out
+    (simplify,) = commands(out)
+    status, out, _ = run(capsys, *simplify)
+    assert status == 0
+    assert "it is dead" in out
+    assert read("small.json").network.widths == (2, 10, 7, 1)

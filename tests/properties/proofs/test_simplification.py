@@ -16,6 +16,7 @@ from polyrelu import checker
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
 from polyrelu.proofs import Simplified, simplify
+from polyrelu.proofs.removal_proof import RemovalSettings
 from tests.generators.redundant_networks import PLANTED, degenerate_stack, plant, random_stack
 
 
@@ -97,8 +98,8 @@ def test_simplified_twice_is_simplified_once() -> None:
         assert simplify(small).network == small
 
 
-def test_a_network_as_trained() -> None:
-    """2-50-50-1 with Gaussian weights and ten planted neurons, in a second."""
+def as_trained() -> Network:
+    """2-50-50-1 with random weights and ten planted neurons."""
     rng = Random("trained")
     raw = random_stack(rng, (2, 45, 40, 1))
     for kind in ("doubled",) * 4 + ("unused",):
@@ -107,6 +108,22 @@ def test_a_network_as_trained() -> None:
         plant(rng, raw, 2, kind)
     net = from_arrays(raw)
     assert net.widths == (2, 50, 50, 1)
-    small = simplify(net)
+    return net
+
+
+def test_a_network_as_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without trees for signs the planted neurons go, in a second."""
+    monkeypatch.setattr("polyrelu.proofs.removal_proof.SETTINGS", RemovalSettings(max_cells=0))
+    small = simplify(as_trained())
     assert small.network.widths == (2, 45, 40, 1)
     assert small.outcome.search.route == "expressions"
+
+
+@pytest.mark.slow
+def test_neurons_that_are_dead_by_chance(tmp_path: Path) -> None:
+    """Two more neurons are dead, which takes a tree for each."""
+    net = as_trained()
+    small = simplify(net)
+    assert small.network.widths == (2, 45, 38, 1)
+    assert small.outcome.search.route == "tree"
+    judge(net, None, small, tmp_path)
