@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not given:
             _parser().print_help()
             return 0
-        _parser().parse_args(given, options)
+        _parser().parse_args(_as_option(given), options)
         status = int(options.run(options, started))
         sys.stdout.flush()
         return status
@@ -78,6 +78,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not isinstance(error, BrokenPipeError):
             print(f"polyrelu: cannot print: {error.strerror or error}", file=sys.stderr)
         return 2
+
+
+def _as_option(given: Sequence[str]) -> list[str]:
+    """Return `help` and `help COMMAND` as the option --help."""
+    is_help = given[0] == "help" and len(given) <= 2
+    return [*given[1:], "--help"] if is_help else list(given)
 
 
 def entry() -> NoReturn:
@@ -100,7 +106,7 @@ _EPILOG = f"""examples:
   polyrelu examples
   polyrelu identify example:digits -o digits.cert.json
 
-`polyrelu COMMAND --help` has the options of a command. {EXIT_STATUS}"""
+`polyrelu help COMMAND` has the options of a command. {EXIT_STATUS}"""
 
 
 def _parser() -> Parser:

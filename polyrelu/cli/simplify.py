@@ -41,7 +41,8 @@ def add_simplify(subparsers: Any) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="write the smaller network here (.json, .onnx, .npz, .nnet or .pt)",
+        help="write the smaller network here (.json, .onnx, .npz, .nnet or .pt); if no neuron can "
+        "be left out, the given one",
     )
     parser.add_argument(
         "--certificate",
@@ -56,7 +57,11 @@ def add_simplify(subparsers: Any) -> None:
         "`complex`",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, help="seed of the points that a proof may try"
+        "--seed",
+        type=int,
+        default=0,
+        help="seed of the points at which neurons are looked at (default 0); the same seed gives "
+        "the same network",
     )
     add_reading(parser)
 
@@ -98,7 +103,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
     else:
         show(str(found))
         print_reading(imported)
-        print("".join(f"{line}\n" for line in _written_lines(options, caution, files)), end="")
+        lines = _written_lines(options, found, caution, files)
+        print("".join(f"{line}\n" for line in lines), end="")
     return 0
 
 
@@ -152,8 +158,11 @@ def _answer(options: argparse.Namespace, found: Simplified) -> dict[str, Any]:
     }
 
 
-def _written_lines(options: argparse.Namespace, caution: str, files: list[Path]) -> list[str]:
+def _written_lines(
+    options: argparse.Namespace, found: Simplified, caution: str, files: list[Path]
+) -> list[str]:
     """Return lines of text about the files that were written."""
-    lines = [] if options.output is None else [f"network: {options.output}"]
+    unchanged = "" if found.removed else " (the given network, with no neuron left out)"
+    lines = [] if options.output is None else [f"network: {options.output}{unchanged}"]
     lines += [f"caution: {caution}"] if caution else []
     return lines + written_lines(options.certificate, files)

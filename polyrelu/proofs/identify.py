@@ -111,7 +111,8 @@ def identify(
         generic parameters are tried, then another network with the same function is looked for,
         then Theorem D is tried among transversal and regular parameters.
     seed
-        Seed of the searches for points, shifts and ridges; the same seed gives the same
+        Seed of the searches for points, shifts and ridges; unless time ends a search (`time_limit`,
+        or the 10 seconds of refutations by inequalities), the same seed gives the same
         certificate.
     time_limit
         Seconds for the search for ridges, the one step that may take long; None: until it meets

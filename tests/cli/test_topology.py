@@ -133,7 +133,7 @@ def test_the_text(capsys: pytest.CaptureFixture[str]) -> None:
             ["ring.json", "--class", "two"],
             "--class 'two': expected the number of an output, from 0",
         ),
-        (["ring.json", "--class", "2"], "there is no label 2, only 0 to 1"),
+        (["ring.json", "--class", "2"], "there is no class 2, only 0 to 1"),
         (["ring.json", "--boundary", "--domain", "cube"], "domain 'cube' is not understood"),
         (["missing.json", "--boundary"], "missing.json: "),
     ],
