@@ -134,11 +134,14 @@ def _named(outcome: Outcome, imported: Imported) -> Outcome:
     """Return the outcome with the operations named because of which no theorem applies."""
     from polyrelu.outcomes import Undecided
 
-    if not isinstance(outcome, Undecided) or not imported.skipping:
+    if not isinstance(outcome, Undecided) or imported.network.is_plain:
         return outcome
-    return replace(
-        outcome, reason=f"no theorem here covers networks with {' and '.join(imported.skipping)}"
+    names = imported.skipping or ("connections that skip layers",)
+    reason = (
+        f"no theorem here covers networks with {' and '.join(names)} (the commands complex, "
+        "topology, plot, equivalent and runtime-error take them)"
     )
+    return replace(outcome, reason=reason)
 
 
 def _search(

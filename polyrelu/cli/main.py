@@ -30,6 +30,7 @@ from polyrelu.cli.examples import add_examples
 from polyrelu.cli.fiber import add_fiber
 from polyrelu.cli.identify import add_identify
 from polyrelu.cli.info import add_info
+from polyrelu.cli.options import named_operations
 from polyrelu.cli.output import EXIT, EXIT_STATUS, show
 from polyrelu.cli.parser import Parser
 from polyrelu.cli.plot import add_plot
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status
     except PolyreluError as error:
         options.json |= "--json" in given  # before a command, where it does not belong
-        return _report_error(options, str(error))
+        return _report_error(options, named_operations(options, str(error)))
     except KeyboardInterrupt:
         return _report_error(options, _INTERRUPTED, exit_status=EXIT["undecided"])
     except OSError as error:  # the reader of our output has left, or the disk is full

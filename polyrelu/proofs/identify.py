@@ -173,7 +173,7 @@ def _answer(
 ) -> Outcome:
     """Try the theorems that fit the shape of the network, then to refute, then Theorem D."""
     if not network.is_plain:
-        return Undecided(NOT_PLAIN, next=after_skipping())
+        return Undecided(NOT_PLAIN, next=after_skipping(network))
     question = Question(
         network, among, seed, time_limit, None if checkpoint is None else str(checkpoint)
     )

@@ -28,6 +28,8 @@ _MAX_STEPS = 3
 _FACTOR = 10
 #: Time limit in seconds for a search that was left out, and name of its file.
 _SECONDS, _CHECKPOINT = 60, "search.gz"
+#: Maximum number of inputs of networks whose complex is suggested.
+_MAX_INPUTS_OF_COMPLEX = 3
 
 _SIMPLIFY = NextStep(
     "leave out the neurons that the function does not need",
@@ -132,12 +134,27 @@ def after_refutation(
     return (_SIMPLIFY,) if is_promise else ()
 
 
-def after_skipping() -> tuple[NextStep, ...]:
-    """Return the step for networks with connections that skip layers."""
-    return (
+def after_skipping(network: Network) -> tuple[NextStep, ...]:
+    """Return the steps for a network with connections that skip layers: what takes it as it is."""
+    steps = [
+        NextStep(
+            "bound how far a float32 runtime is from the function in a box",
+            "polyrelu.runtime_error(net, 'box:-1,1')",
+            ("runtime-error", "NET", "--domain", "box:-1,1"),
+        ),
         NextStep(
             "see which layers read which, and which operations of the file make it so",
             "[[block.source for block in layer.blocks] for layer in net.layers]",
             ("info", "NET"),
         ),
-    )
+    ]
+    if network.num_inputs <= _MAX_INPUTS_OF_COMPLEX:
+        steps.insert(
+            0,
+            NextStep(
+                "compute its affine pieces in a box",
+                "polyrelu.canonical_complex(net, 'box:-1,1')",
+                ("complex", "NET", "--domain", "box:-1,1"),
+            ),
+        )
+    return tuple(steps)
