@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -42,15 +43,16 @@ class RemovalSettings:
 
     Attributes
     ----------
-    max_cells
-        Maximum number of leaves that the trees of a proof are expected to have together.
+    max_work
+        Maximum of the sum over the trees of a proof of the expected leaves times the weights and
+        biases of the tree's atoms, which are written again at each node.
     max_nodes
         Maximum number of nodes of these trees.
     max_coordinates
         Maximum dimension of a domain on which such trees are looked for.
     """
 
-    max_cells: int = 10_000
+    max_work: int = 4_000_000
     max_nodes: int = 25_000
     max_coordinates: int = 100
 
@@ -77,20 +79,22 @@ def guessed_signs(network: Network, dimension: int, seed: int) -> dict[NeuronId,
     """
     if network.depth < 3 or dimension > SETTINGS.max_coordinates:
         return {}
+    widths, top = network.widths, network.depth - 1
+    num_below = sum(m * (n + 1) for n, m in pairwise(widths[:top]))
     costs = []
     for neuron, sign, guard in sampled_candidates(network, seed):
-        if guard is None and 2 <= neuron.layer < network.depth:
+        if guard is None and 2 <= neuron.layer <= top:
             splits = _splits(network, neuron, sign)
             costs.append((num_cells(len(splits), dimension), neuron, sign, splits))
-    found, cells, together = dict[NeuronId, int](), 0, frozenset[tuple[int, int]]()
+    found, alone, together = dict[NeuronId, int](), 0, frozenset[tuple[int, int]]()
     for cost, neuron, sign, splits in sorted(costs, key=lambda entry: entry[:2]):
-        if sign < 0 and neuron.layer == network.depth - 1:
-            cells += cost
-        else:  # the signs of these neurons are proved in one tree
-            cells -= num_cells(len(together), dimension)
-            cells += num_cells(len(together | splits), dimension)
+        if sign < 0 and neuron.layer == top:  # it has a tree of its own
+            alone += cost * (num_below + widths[top - 1] + 1)
+        else:
             together |= splits
-        if cells > SETTINGS.max_cells:
+        num_leaves = num_cells(len(together), dimension) if together else 0
+        shared = 2 * network.num_parameters * num_leaves
+        if alone + shared > SETTINGS.max_work:
             break
         found[neuron] = sign
     return found

@@ -113,7 +113,7 @@ def as_trained() -> Network:
 
 def test_a_network_as_trained(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without trees for signs the planted neurons go, in a second."""
-    monkeypatch.setattr("polyrelu.proofs.removal_proof.SETTINGS", RemovalSettings(max_cells=0))
+    monkeypatch.setattr("polyrelu.proofs.removal_proof.SETTINGS", RemovalSettings(max_work=0))
     small = simplify(as_trained())
     assert small.network.widths == (2, 45, 40, 1)
     assert small.outcome.search.route == "expressions"
