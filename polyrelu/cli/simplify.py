@@ -83,7 +83,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             imported.network,
             domain,
             seed=options.seed,
-            progress=lambda work: line.show(f"proof: {work.num_nodes} nodes of split trees"),
+            progress=line.show,
         )
     caution = "" if options.output is None else _write_network(found.network, options.output)
     files: list[Path] = []

@@ -15,7 +15,7 @@ would have to be proved anew below every other split.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -33,6 +33,7 @@ from polyrelu.proofs.trees.sign_tree import SignNotProved, num_cells, sign_tree
 from polyrelu.proofs.trees.sparse_forms import integer_row
 from polyrelu.support.budget import CertificateLimit
 from polyrelu.support.limits import LINE_LIMIT
+from polyrelu.support.progress import Progress, report
 
 __all__ = ["SETTINGS", "RemovalProof", "guessed_signs", "prove_by_signs"]
 
@@ -115,7 +116,7 @@ def prove_by_signs(
     joint: JointNetwork,
     coordinates: DomainCoordinates,
     signs: Mapping[Neuron, int],
-    progress: Callable[[SearchStatistics], None] | None = None,
+    progress: Progress | None = None,
 ) -> RemovalProof:
     """Prove that a difference of networks vanishes because neurons have given signs.
 
@@ -128,7 +129,7 @@ def prove_by_signs(
     signs
         The claimed signs: 1 for nonnegative, -1 for nonpositive.
     progress
-        Called with the work after each node.
+        Called with a `ProgressStep` after each node.
 
     Raises
     ------
@@ -147,8 +148,7 @@ def prove_by_signs(
         log.add(node)
         if log.longest > LINE_LIMIT:
             raise SignNotProved(None)
-        if progress is not None:
-            progress(_work(statistics))
+        report(progress, "proving equality", statistics.num_nodes, None, "nodes")
 
     for part in parts:
         difference = [integer_row(row) for row in part if row]

@@ -9,7 +9,7 @@ limits count work and none is a time, so the same network gives the same result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -35,6 +35,7 @@ from polyrelu.proofs.trees.sign_tree import SignNotProved
 from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.limits import LINE_LIMIT
+from polyrelu.support.progress import Progress
 from polyrelu.symmetry import LayerDomain
 from polyrelu.version import __version__
 
@@ -71,8 +72,6 @@ class SimplificationSettings:
 
 
 SETTINGS = SimplificationSettings()
-
-Report = Callable[[SearchStatistics], None]
 
 
 class _Means(Enum):
@@ -138,7 +137,7 @@ def simplify(
     domain: DomainLike = None,
     *,
     seed: int = 0,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> Simplified:
     """Leave out neurons of all layers that the function does not need, and prove that it stays.
 
@@ -159,7 +158,7 @@ def simplify(
         Seed of the points at which neurons are seen to be dead or linear, and of those that a proof
         by a split tree tries.
     progress
-        Called with the statistics of a proof by split trees after each node.
+        Called with a `ProgressStep` after each node of a proof by split trees.
 
     Returns
     -------
@@ -200,7 +199,7 @@ def simplify(
 
 
 def _smaller(
-    network: Network, domain: DomainLike, seed: int, progress: Report | None
+    network: Network, domain: DomainLike, seed: int, progress: Progress | None
 ) -> Simplified:
     """Leave out what can be left out with one of several means, the first that can be proved."""
     if not network.is_plain:
@@ -260,7 +259,7 @@ class _Simplification:
         network: Network,
         domain: Polyhedron | None,
         seed: int,
-        progress: Report | None = None,
+        progress: Progress | None = None,
     ) -> None:
         size = network.num_inputs
         polyhedron = Polyhedron.universe(size) if domain is None else domain
