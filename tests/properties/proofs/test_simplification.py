@@ -14,9 +14,12 @@ import pytest
 
 from polyrelu import checker
 from polyrelu.exact import Polyhedron
-from polyrelu.network import Network, from_arrays
+from polyrelu.formats import load
+from polyrelu.network import Network, NeuronId, from_arrays
 from polyrelu.proofs import Simplified, simplify
 from polyrelu.proofs.removal_proof import RemovalSettings
+from polyrelu.proofs.trees.sign_tree import num_cells
+from tests.generators.files import NETS
 from tests.generators.redundant_networks import PLANTED, degenerate_stack, plant, random_stack
 
 
@@ -126,4 +129,15 @@ def test_neurons_that_are_dead_by_chance(tmp_path: Path) -> None:
     small = simplify(net)
     assert small.network.widths == (2, 45, 38, 1)
     assert small.outcome.search.route == "tree"
+    judge(net, None, small, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not NETS.is_dir(), reason="the networks from elsewhere are not here")
+def test_a_trained_controller(tmp_path: Path) -> None:
+    """The dead neuron of a trained 3-32-32-3 takes a leaf for each cell of 14 planes in R^3."""
+    net = load(NETS / "rpd_vdp.onnx")
+    small = simplify(net)
+    assert [neuron for neuron, _ in small.removed] == [NeuronId(2, 8)]
+    assert small.outcome.search.num_leaves <= num_cells(14, 3)
     judge(net, None, small, tmp_path)
