@@ -30,7 +30,7 @@ COMPLETE = {
     ),
     "generic": (
         "complete among generic parameters (three-layer symmetries, section 6), if the network "
-        "itself is generic"
+        "is generic"
     ),
     "part": "a part of the fiber: other parameters may have the function as well",
 }

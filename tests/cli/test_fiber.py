@@ -228,7 +228,7 @@ def test_what_is_known_and_written(capsys: pytest.CaptureFixture[str]) -> None:
     assert "dimension at least 4" in repr(fiber(NETWORKS["deep"]))
     _, out, _ = run(capsys, "fiber", "hidden.json", "--sample", "2")
     assert "dimension 1, 2 components" in out
-    assert "if the network itself is generic dimension 1" in " ".join(out.split())
+    assert "if the network is generic dimension 1" in " ".join(out.split())
     assert out.endswith(
         "no member was written: --to FOLDER writes them (--to . into this folder)\n"
     )
