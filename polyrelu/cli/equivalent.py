@@ -61,10 +61,15 @@ def add_equivalent(subparsers: Any) -> None:
         "--seed",
         type=int,
         default=0,
-        help="seed of the points tried; the same seed gives the same certificate",
+        help="seed of the points tried (default 0); without limits the same seed gives the same "
+        "answer and certificate",
     )
     parser.add_argument(
-        "--time-limit", type=float, metavar="SECONDS", help="answer undecided after so long"
+        "--time-limit",
+        type=float,
+        metavar="SECONDS",
+        help="answer undecided after so long, and spend at most a share of it on each attempt; so "
+        "the answer may depend on the speed of the machine",
     )
     parser.add_argument(
         "--memory-limit",

@@ -75,14 +75,17 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=int,
         default=0,
-        help="seed of the search; the same seed gives the same certificate",
+        help="seed of the searches (default 0); the same seed gives the same answer and "
+        "certificate unless time ends a search: --time-limit, or the 10 seconds that refutations "
+        "by inequalities have",
     )
     parser.add_argument(
         "--time-limit",
         type=float,
         metavar="SECONDS",
         help="for the search of ridges, which is for two or more hidden layers (default 60); 0: no "
-        "search",
+        "search. How far a search comes in a given time depends on the machine, and so may the "
+        "answer",
     )
     parser.add_argument(
         "--checkpoint",
@@ -131,11 +134,14 @@ def _named(outcome: Outcome, imported: Imported) -> Outcome:
     """Return the outcome with the operations named because of which no theorem applies."""
     from polyrelu.outcomes import Undecided
 
-    if not isinstance(outcome, Undecided) or not imported.skipping:
+    if not isinstance(outcome, Undecided) or imported.network.is_plain:
         return outcome
-    return replace(
-        outcome, reason=f"no theorem here covers networks with {' and '.join(imported.skipping)}"
+    names = imported.skipping or ("connections that skip layers",)
+    reason = (
+        f"no theorem here covers networks with {' and '.join(names)} (the commands complex, "
+        "topology, plot, equivalent and runtime-error take them)"
     )
+    return replace(outcome, reason=reason)
 
 
 def _search(

@@ -10,7 +10,6 @@ from polyrelu.cli.output import print_object, show
 
 if TYPE_CHECKING:
     from polyrelu.formats import Imported
-    from polyrelu.network import Network
 
 __all__ = ["add_info"]
 
@@ -42,7 +41,7 @@ def _print_text(options: argparse.Namespace, imported: Imported) -> None:
     lines = [
         ("file", options.network),
         ("format", imported.format),
-        ("architecture", _architecture_text(network)),
+        ("architecture", _architecture_text(imported)),
         ("parameters", str(network.num_parameters)),
         ("stored", f"{imported.num_stored} numbers of the file"),
         ("weights", ", ".join(imported.dtypes) or "none"),
@@ -57,11 +56,15 @@ def _print_text(options: argparse.Namespace, imported: Imported) -> None:
     show(*(f"{key:<13}{value}" for key, value in lines))
 
 
-def _architecture_text(network: Network) -> str:
-    """Return the widths of a network in words."""
+def _architecture_text(imported: Imported) -> str:
+    """Return the widths of a network in words, with what makes connections skip layers."""
+    network = imported.network
     if network.is_plain:
         return str(network.architecture)
-    return f"{'-'.join(map(str, network.widths))} with connections that skip layers"
+    widths, names = "-".join(map(str, network.widths)), " and ".join(imported.skipping)
+    if names in ("", "skip connections"):
+        return f"{widths} with connections that skip layers"
+    return f"{widths} with {names}, written as connections that skip layers"
 
 
 def _answer(imported: Imported) -> dict[str, Any]:

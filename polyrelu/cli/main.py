@@ -30,6 +30,7 @@ from polyrelu.cli.examples import add_examples
 from polyrelu.cli.fiber import add_fiber
 from polyrelu.cli.identify import add_identify
 from polyrelu.cli.info import add_info
+from polyrelu.cli.options import named_operations
 from polyrelu.cli.output import EXIT, EXIT_STATUS, show
 from polyrelu.cli.parser import Parser
 from polyrelu.cli.plot import add_plot
@@ -64,13 +65,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not given:
             _parser().print_help()
             return 0
-        _parser().parse_args(given, options)
+        _parser().parse_args(_as_option(given), options)
         status = int(options.run(options, started))
         sys.stdout.flush()
         return status
     except PolyreluError as error:
         options.json |= "--json" in given  # before a command, where it does not belong
-        return _report_error(options, str(error))
+        return _report_error(options, named_operations(options, str(error)))
     except KeyboardInterrupt:
         return _report_error(options, _INTERRUPTED, exit_status=EXIT["undecided"])
     except OSError as error:  # the reader of our output has left, or the disk is full
@@ -78,6 +79,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not isinstance(error, BrokenPipeError):
             print(f"polyrelu: cannot print: {error.strerror or error}", file=sys.stderr)
         return 2
+
+
+def _as_option(given: Sequence[str]) -> list[str]:
+    """Return `help` and `help COMMAND` as the option --help."""
+    is_help = given[0] == "help" and len(given) <= 2
+    return [*given[1:], "--help"] if is_help else list(given)
 
 
 def entry() -> NoReturn:
@@ -100,7 +107,7 @@ _EPILOG = f"""examples:
   polyrelu examples
   polyrelu identify example:digits -o digits.cert.json
 
-`polyrelu COMMAND --help` has the options of a command. {EXIT_STATUS}"""
+`polyrelu help COMMAND` has the options of a command. {EXIT_STATUS}"""
 
 
 def _parser() -> Parser:

@@ -24,6 +24,7 @@ __all__ = [
     "add_command",
     "add_network",
     "add_reading",
+    "named_operations",
     "output_index",
     "read_network",
 ]
@@ -113,12 +114,27 @@ def output_index(option: str, text: str, hint: str = "") -> int:
     return int(text)
 
 
+def named_operations(options: argparse.Namespace, message: str) -> str:
+    """Return an error with the operations that make connections skip layers, if it is about these.
+
+    >>> options = argparse.Namespace(skipping=("max pooling",))
+    >>> named_operations(options, "only without skip connections")
+    'only without skip connections (here they come from max pooling)'
+    """
+    names = [name for name in getattr(options, "skipping", ()) if name not in message]
+    about = "skip connection" in message or "skip layers" in message
+    if not about or not names or names == ["skip connections"]:
+        return message
+    return f"{message} (here they come from {' and '.join(names)})"
+
+
 def read_network(
     options: argparse.Namespace, name: str, unused: frozenset[str] = frozenset()
 ) -> Imported:
     """Read a network file as the options say.
 
-    `unused` names options that mean nothing for the format of the file.
+    `unused` names options that mean nothing for the format of the file. The operations because of
+    which layers are skipped are noted in the options, for errors (`named_operations`).
     """
     from polyrelu.formats import read
 
@@ -130,7 +146,7 @@ def read_network(
                 f"--input-shape {options.input_shape[:40]}: expected sizes such as 1,3,32,32"
             )
         shape = [int(size) for size in sizes]
-    return read(
+    imported = read(
         name,
         prefix=None if "prefix" in unused else options.prefix,
         rounding=options.rounding,
@@ -140,3 +156,5 @@ def read_network(
         output_name=None if "output_name" in unused else options.output_name,
         compare=not options.no_compare,
     )
+    options.skipping = imported.skipping
+    return imported

@@ -17,6 +17,7 @@ from polyrelu.cli.output import (
     written_lines,
 )
 from polyrelu.errors import CertificateError, NetworkError
+from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
     from polyrelu.network import Network
@@ -40,7 +41,8 @@ def add_simplify(subparsers: Any) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="write the smaller network here (.json, .onnx, .npz, .nnet or .pt)",
+        help="write the smaller network here (.json, .onnx, .npz, .nnet or .pt); if no neuron can "
+        "be left out, the given one",
     )
     parser.add_argument(
         "--certificate",
@@ -55,7 +57,11 @@ def add_simplify(subparsers: Any) -> None:
         "`complex`",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, help="seed of the points that a proof may try"
+        "--seed",
+        type=int,
+        default=0,
+        help="seed of the points at which neurons are looked at (default 0); the same seed gives "
+        "the same network",
     )
     add_reading(parser)
 
@@ -72,7 +78,13 @@ def _run(options: argparse.Namespace, started: float) -> int:
             f"{' and '.join(imported.skipping)}; `polyrelu equivalent` takes it as it is"
         )
     domain = parse_domain(options.domain, imported.network.num_inputs)
-    found = simplify(imported.network, domain, seed=options.seed)
+    with ProgressLine() as line:
+        found = simplify(
+            imported.network,
+            domain,
+            seed=options.seed,
+            progress=line.show,
+        )
     caution = "" if options.output is None else _write_network(found.network, options.output)
     files: list[Path] = []
     if options.certificate is not None:
@@ -91,7 +103,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
     else:
         show(str(found))
         print_reading(imported)
-        print("".join(f"{line}\n" for line in _written_lines(options, caution, files)), end="")
+        lines = _written_lines(options, found, caution, files)
+        print("".join(f"{line}\n" for line in lines), end="")
     return 0
 
 
@@ -145,8 +158,11 @@ def _answer(options: argparse.Namespace, found: Simplified) -> dict[str, Any]:
     }
 
 
-def _written_lines(options: argparse.Namespace, caution: str, files: list[Path]) -> list[str]:
+def _written_lines(
+    options: argparse.Namespace, found: Simplified, caution: str, files: list[Path]
+) -> list[str]:
     """Return lines of text about the files that were written."""
-    lines = [] if options.output is None else [f"network: {options.output}"]
+    unchanged = "" if found.removed else " (the given network, with no neuron left out)"
+    lines = [] if options.output is None else [f"network: {options.output}{unchanged}"]
     lines += [f"caution: {caution}"] if caution else []
     return lines + written_lines(options.certificate, files)

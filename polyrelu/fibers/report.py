@@ -16,7 +16,7 @@ from polyrelu.fibers.network import Fiber, FiberComponent
 from polyrelu.support.display import escaped_latex
 from polyrelu.support.text_files import wrapped
 
-__all__ = ["COMPLETE", "fiber_latex", "fiber_object", "fiber_text"]
+__all__ = ["COMPLETE", "fiber_latex", "fiber_object", "fiber_text", "latex_document"]
 
 #: Sentences for the values of `Fiber.complete`.
 COMPLETE = {
@@ -29,7 +29,8 @@ COMPLETE = {
         "cancel"
     ),
     "generic": (
-        "complete among generic parameters (three-layer symmetries, section 6), if the network is"
+        "complete among generic parameters (three-layer symmetries, section 6), if the network "
+        "is generic"
     ),
     "part": "a part of the fiber: other parameters may have the function as well",
 }
@@ -98,8 +99,8 @@ def fiber_text(fiber: Fiber, shown: int = _SETTINGS.max_shown) -> str:
     lines = [
         str(fiber.network),
         wrapped(COMPLETE[fiber.complete]),
-        f"dimension {_dimension_text(fiber.dimension)}, {count} component{'s' * (count != 1)}, up "
-        "to permutation and scaling:",
+        f"dimension {_whole_dimension(fiber)}, {count} {'known ' * (fiber.complete == 'part')}"
+        f"component{'s' * (count != 1)}, up to permutation and scaling:",
     ]
     lines += [f"  {k}: {_component_line(part)}" for k, part in enumerate(fiber.components[:shown])]
     if count > shown:
@@ -121,7 +122,8 @@ def _hyperplane_lines(fiber: Fiber) -> Iterator[str]:
 def fiber_latex(fiber: Fiber, remarks: Sequence[str] = ()) -> str:
     r"""Return a LaTeX report with the equations of the components.
 
-    The document that includes it needs ``\usepackage{amsmath}``.
+    The document that includes it needs ``\usepackage{amsmath}``; ``\allowdisplaybreaks`` lets long
+    displays go on. `latex_document` makes a document of it.
 
     Parameters
     ----------
@@ -136,13 +138,12 @@ def fiber_latex(fiber: Fiber, remarks: Sequence[str] = ()) -> str:
         The LaTeX source of a section.
     """
     lines = [
-        "% needs \\usepackage{amsmath}; \\allowdisplaybreaks lets long displays go on",
         r"\section*{Fiber}",
         f"{escaped_latex(str(fiber.network))}.",
-        f"Dimension {_dimension_text(fiber.dimension)}, components: {len(fiber.components)}, up to "
+        f"Dimension {_whole_dimension(fiber)}, components: {len(fiber.components)}, up to "
         "permutation and scaling.",
         f"The list is {escaped_latex(COMPLETE[fiber.complete])}.",
-        *map(escaped_latex, remarks),
+        *(f"\n{escaped_latex(remark)}." for remark in remarks),
     ]
     limit = _SETTINGS.max_written
     for number, part in enumerate(fiber.components[:limit]):
@@ -150,6 +151,21 @@ def fiber_latex(fiber: Fiber, remarks: Sequence[str] = ()) -> str:
     if len(fiber.components) > limit:
         lines.append(f"{len(fiber.components) - limit} more components are left out.")
     return "\n".join(lines) + "\n"
+
+
+def latex_document(section: str) -> str:
+    """Return a document that LaTeX compiles as it is."""
+    return "\n".join(
+        [
+            r"\documentclass{article}",
+            r"\usepackage{amsmath}",
+            r"\allowdisplaybreaks",
+            r"\begin{document}",
+            section.removesuffix("\n"),
+            r"\end{document}",
+            "",
+        ]
+    )
 
 
 def _component_latex(number: int, part: FiberComponent) -> Iterator[str]:
@@ -173,6 +189,12 @@ def _component_latex(number: int, part: FiberComponent) -> Iterator[str]:
 def _component_line(part: FiberComponent) -> str:
     """Return the layer, the label and the dimension of a component in one line."""
     return f"layer {part.layer}: {part.label}; dimension {_dimension_text(part.dimension)}"
+
+
+def _whole_dimension(fiber: Fiber) -> str:
+    """Return the dimension of a fiber; a part of a fiber gives a lower bound."""
+    known = fiber.complete != "part" or fiber.dimension is None
+    return f"{'' if known else 'at least '}{_dimension_text(fiber.dimension)}"
 
 
 def _dimension_text(dimension: int | None) -> str:

@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from polyrelu.certificate import Among, Certificate, Claim, Hypothesis, PartClaim
 from polyrelu.formats import NetworkLike, as_imported
-from polyrelu.network import Network
+from polyrelu.network import Network, NeuronId
 from polyrelu.outcomes import (
     Attempt,
     Identifiable,
@@ -111,7 +111,8 @@ def identify(
         generic parameters are tried, then another network with the same function is looked for,
         then Theorem D is tried among transversal and regular parameters.
     seed
-        Seed of the searches for points, shifts and ridges; the same seed gives the same
+        Seed of the searches for points, shifts and ridges; unless time ends a search (`time_limit`,
+        or the 10 seconds of refutations by inequalities), the same seed gives the same
         certificate.
     time_limit
         Seconds for the search for ridges, the one step that may take long; None: until it meets
@@ -172,7 +173,7 @@ def _answer(
 ) -> Outcome:
     """Try the theorems that fit the shape of the network, then to refute, then Theorem D."""
     if not network.is_plain:
-        return Undecided(NOT_PLAIN, next=after_skipping())
+        return Undecided(NOT_PLAIN, next=after_skipping(network))
     question = Question(
         network, among, seed, time_limit, None if checkpoint is None else str(checkpoint)
     )
@@ -351,8 +352,16 @@ def _refuted(
         _certificate(claim, move.theorem, hypotheses),
         move.other,
         move.explanation,
-        after_refutation(network, by_inequalities=move.evidence.get("source") == []),
+        next=after_refutation(network, _one_sided_neuron(move)),
     )
+
+
+def _one_sided_neuron(move: Move) -> tuple[NeuronId, int] | None:
+    """Return the neuron with one sign on R^n, and the sign, if a move is about one."""
+    match move.evidence:
+        case {"source": [], "layer": int(layer), "signs": [[int(index), sign, *_]]}:
+            return NeuronId(layer, index), 1 if sign == "+" else -1
+    return None
 
 
 def _certificate(

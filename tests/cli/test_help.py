@@ -16,7 +16,7 @@ import pytest
 
 from polyrelu.cli.main import _parser, main
 from polyrelu.formats import load, save, save_onnx
-from tests.cli.commands import run, run_json
+from tests.cli.commands import help_of, run, run_json
 from tests.generators.files import ROOT
 
 
@@ -253,3 +253,32 @@ def test_what_help_imports() -> None:
         check=True,
     )
     assert found.stderr.splitlines()[1:] == ["difflib", ""]
+
+
+def test_help_is_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """`polyrelu help` and `polyrelu help COMMAND` print what --help prints."""
+    for command in ([], ["fiber"], ["identify"]):
+        with pytest.raises(SystemExit) as ended:
+            main(["help", *command])
+        assert ended.value.code == 0
+        assert capsys.readouterr().out == help_of(capsys, *command)
+    status, _, error = run(capsys, "help", "fibre")
+    assert (status, "did you mean fiber?" in error) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("command", "promise"),
+    [
+        ("identify", "the same seed gives the same answer and certificate unless time ends"),
+        ("equivalent", "without limits the same seed gives the same answer and certificate"),
+        ("simplify", "the same seed gives the same network"),
+    ],
+)
+def test_seeds_promise_what_holds(
+    command: str, promise: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A time limit ends a search earlier on a slower machine; `simplify` has none."""
+    words = " ".join(help_of(capsys, command).split())
+    assert promise in words
+    if "--time-limit" in words:
+        assert re.search("depends? on the (speed of the )?machine", words)

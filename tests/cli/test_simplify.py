@@ -91,3 +91,14 @@ def test_connections_that_skip_layers(tmp_path: Path, capsys: pytest.CaptureFixt
     status, out, err = run(capsys, "simplify", name)
     assert (status, out) == (2, "")
     assert "simplify takes plain stacks" in err
+
+
+def test_nothing_to_leave_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The file that was asked for is written, and said to hold the given network."""
+    given, small = tmp_path / "given.json", tmp_path / "small.json"
+    save(from_arrays([([[1], [2]], [0, 1]), ([[1, 1]], [0])]), given)
+    status, out, _ = run(capsys, "simplify", str(given), "-o", str(small))
+    assert status == 0
+    assert "0 neurons removed: Network 1-2-1" in out
+    assert f"network: {small} (the given network, with no neuron left out)\n" in out
+    assert small.read_bytes() == given.read_bytes()

@@ -52,7 +52,7 @@ from polyrelu.exact.lp.results import (
     Point,
     Unbounded,
 )
-from polyrelu.exact.lp.simplex import Simplex
+from polyrelu.exact.lp.simplex import PivotLimitReached, Simplex
 from polyrelu.exact.lp.tableau import Tableau, is_small
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.support.arguments import expect_list
@@ -109,6 +109,7 @@ class LinearProgram:
             raise DomainError(f"a program cannot have {size} variables")
         self._lower, self._upper = read_bounds(lower, size), read_bounds(upper, size)
         self._model = Model(self._lower, self._upper)
+        self._max_pivots: int | None = None
 
     # -- building ---------------------------------------------------------------------------------
 
@@ -253,8 +254,8 @@ class LinearProgram:
         result = self.maximize([Fraction(-entry, scale) for entry in integers])
         return replace(result, value=-result.value) if isinstance(result, Optimal) else result
 
-    def try_minimize(self, objective: Numbers) -> Optimal | None:
-        """Minimise objective·x unless floats suggest that there is no feasible point.
+    def try_minimize(self, objective: Numbers, max_pivots: int | None = None) -> Optimal | None:
+        """Minimise objective·x unless that takes long.
 
         A proof that there is no feasible point takes much longer than an optimum, and is not tried.
 
@@ -262,11 +263,14 @@ class LinearProgram:
         ----------
         objective
             Exact coefficients, shape (n,).
+        max_pivots
+            Maximum number of exact pivots from the basis that HiGHS guesses; None for no limit.
 
         Returns
         -------
         Optimal or None
-            The exact minimum; None if it is not finite, or if HiGHS finds no feasible point.
+            The exact minimum; None if it is not finite, if HiGHS finds no feasible point, or if
+            more pivots would be needed.
 
         Examples
         --------
@@ -280,7 +284,13 @@ class LinearProgram:
             guess = self._model.guess([*(-entry for entry in integers), 0])
             if guess is None or not guess.feasible:
                 return None
-        result = self.minimize([Fraction(entry, scale) for entry in integers])
+        self._max_pivots = max_pivots
+        try:
+            result = self.minimize([Fraction(entry, scale) for entry in integers])
+        except PivotLimitReached:
+            return None
+        finally:
+            self._max_pivots = None
         return result if isinstance(result, Optimal) else None
 
     def maximize_each(
@@ -367,7 +377,7 @@ class LinearProgram:
             if isinstance(result, Infeasible):
                 return result
             model.set_slack_range(0, 0)
-        return Simplex(model, target, guess).solve()
+        return Simplex(model, target, guess, self._max_pivots).solve()
 
     def _interior_point(self) -> InteriorPoint | FlatSet | Infeasible:
         """Return the result that the maximum of the slack variable t proves."""

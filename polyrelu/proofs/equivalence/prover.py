@@ -139,8 +139,8 @@ def equivalent(
     domain
         Any nonempty polyhedron, or the text of one such as ``"box:-1,1"``; R^n by default.
     seed
-        Seed of the points that are tried. The same seed gives the same answer and the same
-        certificate.
+        Seed of the points that are tried. Without limits the same seed gives the same answer and
+        the same certificate.
     time_limit
         Seconds; no limit by default.
     memory_limit
