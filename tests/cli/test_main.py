@@ -802,13 +802,18 @@ def test_closed_streams(closed: str, status: int, tmp_path: Path) -> None:
     ],
 )
 def test_check_names_the_cause(
-    content: bytes | None, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    content: bytes | None,
+    says: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The file once, and the one thing that is wrong with it."""
-    name = str(tmp_path / "c.json")
+    monkeypatch.chdir(tmp_path)  # long names are shortened
+    name = "c.json"
     if content is not None:
         Path(name).write_bytes(content)
     assert main(["check", name]) == 2
     assert capsys.readouterr().err == f"polyrelu: {name!a}: {says}\n"
-    assert main(["check", str(tmp_path)]) == 2
+    assert main(["check", "."]) == 2
     assert capsys.readouterr().err.endswith(": certificate: not a regular file\n")

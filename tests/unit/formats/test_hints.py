@@ -183,6 +183,8 @@ def test_every_option_that_a_reader_names_is_known_here() -> None:
         "--prefix",
         "--saved-model",  # of the converter tf2onnx, which is not installed here
         "--output",
+        "--tflite",
+        "--numbers",  # of `polyrelu convert`, which writes
     }
     spoken = " ".join(_SPOKEN)
     folder = Path(polyrelu.formats.__file__).parent
