@@ -108,7 +108,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     )
     markdown = markdown.replace("(../benchmarks/results/", "(benchmarks/results/")
     markdown = markdown.replace("(../../benchmarks/results/", "(../benchmarks/results/")
-    return re.sub(r"\[([^\]]+)\]\([./]*polyrelu/[^)]+\)", r"\1", markdown)
+    return re.sub(r"\[([^\]]+)\]\([./]*(?:polyrelu/|LICENSE)[^)]*\)", r"\1", markdown)
 
 
 def _module_page(room: str, title: str) -> str:

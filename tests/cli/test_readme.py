@@ -1,4 +1,4 @@
-"""The shell commands of the README are the ones that CI runs, and its example of PyTorch runs."""
+"""The shell commands of the README are the ones that CI runs; the tutorial on PyTorch runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_model_of_pytorch(
     monkeypatch.chdir(tmp_path)
     (script,) = re.findall(
         r"^```python\n(import torch\n.*?)^```$",
-        (ROOT / "README.md").read_text(),
+        (ROOT / "docs/tutorials/first-proof.md").read_text("utf-8"),
         re.MULTILINE | re.DOTALL,
     )
     threads = torch.get_num_threads()
