@@ -218,13 +218,7 @@ class _Assembly:
         The rows of the part start at `top`; its columns start at the first neuron of the group.
         """
         entries = as_sparse(part)
-        return SparseMatrix.from_entries(
-            (height, self.widths[source]),
-            entries.row_of_entries() + top,
-            entries.columns + self.firsts[group],
-            entries.numerators,
-            entries.denominator,
-        )
+        return entries.placed((height, self.widths[source]), top, self.firsts[group])
 
 
 def _is_identity(layer: Layer) -> bool:

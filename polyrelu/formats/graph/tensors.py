@@ -16,10 +16,18 @@ from fractions import Fraction
 from typing import TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import AnyMatrix, FloatFormat, RationalMatrix, SparseMatrix, inverse_root, stack
+from polyrelu.exact import (
+    AnyMatrix,
+    FloatFormat,
+    RationalMatrix,
+    SparseMatrix,
+    as_dense,
+    inverse_root,
+    stack,
+    take_rows,
+)
 from polyrelu.formats.graph.constants import reciprocals
 from polyrelu.formats.graph.float_error import BOUNDED, float_arithmetic
 from polyrelu.formats.graph.operations import (
@@ -180,31 +188,22 @@ def column(array: Array) -> RationalMatrix:
     return RationalMatrix.from_array(np.ascontiguousarray(array).reshape(-1))
 
 
-def _over_common_denominator(array: Array) -> tuple[NDArray[np.object_], int]:
-    """Return the exact numbers of an array, flat, as integers over a common denominator."""
-    exact = RationalMatrix.from_array(np.ascontiguousarray(array).reshape(1, -1))
-    flat = np.empty(array.size, dtype=object)
-    flat[:] = exact.integer_rows()[0] if array.size else []
-    return flat, exact.denominator
-
-
 def _sparse_matrix(
     shape: tuple[int, int], rows: Indices, columns: Indices, weights: Indices, numbers: Array
 ) -> SparseMatrix:
     """Return the matrix with entry ``numbers[weights[i]]`` at (rows[i], columns[i]).
 
-    The index arrays are broadcast together; `numbers` is indexed flat. Entries with column -1 are
-    left out, and entries at the same place are added.
+    The index arrays are broadcast together; `numbers` is indexed flat. Entries with row or column
+    -1 are left out, and entries at the same place are added.
     """
     rows, columns, weights = (
         np.ascontiguousarray(a).reshape(-1) for a in np.broadcast_arrays(rows, columns, weights)
     )
-    inside = columns >= 0
+    inside = (columns >= 0) & (rows >= 0)
     if int(inside.sum()) > _MAX_ENTRIES:
         raise NetworkError(f"its matrix has more than {_MAX_ENTRIES} entries")
-    values, denominator = _over_common_denominator(numbers)
-    return SparseMatrix.from_entries(
-        shape, rows[inside], columns[inside], values[weights[inside]], denominator
+    return SparseMatrix.from_codes(
+        shape, rows[inside], columns[inside], weights[inside], column(numbers)
     )
 
 
@@ -638,11 +637,7 @@ def conv_transpose(
         np.where(target < 0, -1, outputs), inputs, weights
     )
     shape = (batch, filters * groups, *spatial)
-    # `_sparse_matrix` leaves out negative columns, so the transposed matrix is built, whose columns
-    # are the outputs.
-    matrix = _sparse_matrix(
-        (x.size, math.prod(shape)), inputs, outputs, weights, kernel
-    ).transpose()
+    matrix = _sparse_matrix((math.prod(shape), x.size), outputs, inputs, weights, kernel)
     added = None if bias is None else bias.reshape(-1, *(1 for _ in spatial))
     return _affine(graph, x, matrix, added, shape)
 
@@ -760,7 +755,7 @@ def batch_norm(
         np.arange(channels).reshape(-1, *(1 for _ in x.shape[2:])), x.shape
     ).reshape(-1)
     spread_out = [
-        RationalMatrix.column([numbers[c] for c in channel])
+        as_dense(take_rows(RationalMatrix.column(numbers), channel))
         for numbers in (factors, offsets, spreads)
     ]
     matrix = SparseMatrix.diagonal(spread_out[0])
