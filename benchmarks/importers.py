@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--graphs", type=int, default=3000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        files = [*_perceptrons(Path(name)), *sorted(Path(options.nets).glob("*.onnx"))]
+        files = [*_perceptrons(Path(name)), *sorted(Path(options.nets).rglob("*.onnx"))]
         measured = [found for found in map(_measure, files) if found]
         graphs = _campaign(Path(name), options.graphs)
     ratios = {

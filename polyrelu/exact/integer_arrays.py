@@ -103,6 +103,8 @@ def common_divisor(denominator: int, integers: NDArray[Any]) -> int:
     if denominator & (denominator - 1) == 0:  # a power of two, as in every matrix of floats
         bits = int(np.bitwise_or.reduce(integers, axis=None))
         return min(denominator, bits & -bits) if bits else denominator
+    if integers.dtype != object:
+        return math.gcd(denominator, int(np.gcd.reduce(integers, axis=None)))
     common = denominator
     for entry in integers.ravel().tolist():
         common = math.gcd(common, entry)

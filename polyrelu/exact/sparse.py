@@ -53,6 +53,8 @@ __all__ = [
     "as_sparse",
     "canonical",
     "multiply",
+    "num_products",
+    "num_stored",
     "stack",
     "take_rows",
 ]
@@ -241,6 +243,37 @@ class SparseMatrix:
             keys, places, codes = keys[kept], places[kept], codes[kept]
         starts = np.searchsorted(keys, np.arange(shape[0] + 1, dtype=np.int64) * shape[1])
         return cls(shape, starts, places, *_used(values, codes), denominator)
+
+    @classmethod
+    def sum(cls, shape: tuple[int, int], matrices: Sequence[SparseMatrix]) -> SparseMatrix:
+        """Build the sum of matrices of one shape; the sum of none is 0.
+
+        Parameters
+        ----------
+        shape
+            The pair (nrows, ncols).
+        matrices
+            The summands.
+
+        Returns
+        -------
+        SparseMatrix
+            The sum.
+
+        Raises
+        ------
+        NetworkError
+            A summand has another shape.
+        """
+        if not matrices:
+            return cls.from_entries(shape, [], [], [])
+        if any(matrix.shape != shape for matrix in matrices):
+            raise NetworkError(f"cannot add matrices of shapes {[m.shape for m in matrices]}")
+        common = math.lcm(*(matrix.denominator for matrix in matrices))
+        values, codes = _joined(matrices, common)
+        rows = np.concatenate([matrix.row_of_entries() for matrix in matrices])
+        columns = np.concatenate([matrix.columns for matrix in matrices])
+        return cls._of(shape, rows, columns, values, common, codes)
 
     @classmethod
     def identity(cls, size: int) -> SparseMatrix:
@@ -693,6 +726,68 @@ def multiply(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
     return sparse.transpose().times_dense(left.transpose()).transpose()
 
 
+def num_stored(matrix: AnyMatrix) -> int:
+    """Return the number of entries that a matrix keeps in memory.
+
+    Parameters
+    ----------
+    matrix
+        A matrix in either form.
+
+    Returns
+    -------
+    int
+        The number of nonzero entries of a sparse matrix, of all entries of a dense one.
+
+    Examples
+    --------
+    >>> num_stored(SparseMatrix.identity(3)), num_stored(RationalMatrix.identity(3))
+    (3, 9)
+    """
+    _need_matrices(matrix)
+    if isinstance(matrix, SparseMatrix):
+        return matrix.num_nonzeros
+    return matrix.nrows * matrix.ncols
+
+
+def num_products(left: AnyMatrix, right: AnyMatrix) -> int:
+    """Return the number of products of two entries in `multiply`.
+
+    Parameters
+    ----------
+    left
+        A matrix, shape (m, k).
+    right
+        A matrix, shape (k, n).
+
+    Returns
+    -------
+    int
+        The number of products, 0 if a factor is known to be the identity.
+
+    Raises
+    ------
+    NetworkError
+        The shapes do not fit.
+
+    Examples
+    --------
+    >>> selection = SparseMatrix.selection(np.array([1, 1]), 3)
+    >>> num_products(selection, RationalMatrix.zeros(3, 5))
+    10
+    """
+    _need_matrices(left, right)
+    if left.ncols != right.nrows:
+        raise NetworkError(f"cannot multiply matrices of shapes {left.shape} and {right.shape}")
+    if any(isinstance(part, SparseMatrix) and part.is_identity() for part in (left, right)):
+        return 0
+    if not isinstance(left, SparseMatrix):
+        return left.nrows * num_stored(right)
+    if not isinstance(right, SparseMatrix):
+        return left.num_nonzeros * right.ncols
+    return int(np.diff(right.starts)[left.columns].sum())
+
+
 def add(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
     """Add two matrices in any forms.
 
@@ -722,16 +817,7 @@ def add(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
     if left.shape != right.shape:
         raise NetworkError(f"cannot add matrices of shapes {left.shape} and {right.shape}")
     if isinstance(left, SparseMatrix) and isinstance(right, SparseMatrix):
-        common = math.lcm(left.denominator, right.denominator)
-        values, codes = _joined([left, right], common)
-        return SparseMatrix._of(
-            left.shape,
-            np.concatenate([left.row_of_entries(), right.row_of_entries()]),
-            np.concatenate([left.columns, right.columns]),
-            values,
-            common,
-            codes,
-        )
+        return SparseMatrix.sum(left.shape, [left, right])
     return as_dense(left) + as_dense(right)
 
 

@@ -24,6 +24,7 @@ from polyrelu.formats.examples import EXAMPLE_PREFIX, example_file, find_example
 from polyrelu.formats.graph.lowering import lower
 from polyrelu.formats.hints import with_working_hint
 from polyrelu.formats.imported import Comparison, Draft, Imported
+from polyrelu.formats.meter import metered
 from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.formats.runtimes.comparison import compare_with_runtime
 from polyrelu.formats.sklearn import draft_of_mlp, is_mlp
@@ -49,6 +50,10 @@ FORMATS: dict[str, tuple[str, str]] = {
     ".keras": ("keras.reader", "read_keras"),
     ".mat": ("matlab.reader", "read_mat"),
 }
+
+#: Maximum number of weights, zeros included, of a network in a file. Its canonical text has at
+#: least two bytes for each.
+_TEXT_LIMIT = 4 * 10**9
 
 #: Advice for endings that no reader takes, appended to the error message.
 _HINTS = {
@@ -288,11 +293,12 @@ def _read_file(path: Path, options: ReadOptions, ending: str = "") -> Imported:
         import_module(f"polyrelu.formats.{place[0]}"), place[1]
     )
     try:
-        imported = _import_draft(path, reader(path, options), options)
+        with metered(path.stat().st_size if path.is_file() else 0):
+            imported = _import_draft(path, reader(path, options), options)
     except NetworkError as error:
-        raise _as_file_error(
-            path, with_working_hint(error, options, partial(reader, path))
-        ) from None
+        with metered(path.stat().st_size if path.is_file() else 0):
+            hinted = with_working_hint(error, options, partial(reader, path))
+        raise _as_file_error(path, hinted) from None
     return imported.with_source(path.name, digest)
 
 
@@ -303,6 +309,15 @@ def _is_saved_model(path: Path) -> bool:
 
 def _as_file_error(path: Path, error: NetworkError) -> NetworkFileError:
     return error if isinstance(error, NetworkFileError) else NetworkFileError(path, "", str(error))
+
+
+def _check_text(network: Network) -> None:
+    """Refuse a network whose canonical text, which names it, would be too long to be hashed."""
+    if network.num_parameters > _TEXT_LIMIT:
+        raise NetworkError(
+            f"the network has {network.num_parameters} weights, most of them 0; at most "
+            f"{_TEXT_LIMIT} can be written in the text whose hash names a network"
+        )
 
 
 #: For each keyword of `read` that only some readers use, the modules of these readers. For other
@@ -390,6 +405,7 @@ def _import_draft(path: str | Path, draft: Draft, options: ReadOptions) -> Impor
     elif draft.graph is not None:
         lowered = lower(draft.graph)
         network = lowered.network
+        _check_text(network)
         draft.notes += lowered.notes
         if options.compare:
             comparison = compare_with_runtime(path, draft, draft.graph, lowered)

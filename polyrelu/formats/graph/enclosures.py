@@ -75,7 +75,8 @@ class FloatMatrix:
     """A matrix W in float64 that multiplies vectors by W and by upper bounds of |W|.
 
     `terms` holds the number of nonzero entries of each row, shape (rows, 1); `largest` is an upper
-    bound on the absolute values of all entries.
+    bound on the absolute values of all entries; `only_shifts` tells whether the products W x have
+    no rounding errors, since each is an entry of x times a power of two near 1.
     """
 
     def __init__(self, matrix: AnyMatrix) -> None:
@@ -89,6 +90,7 @@ class FloatMatrix:
         self._sizes = round_up(absolute_values(self._entries), 1)
         self._dense = not isinstance(matrix, SparseMatrix)
         self.largest = float(self._sizes.max(initial=0.0))
+        self.only_shifts = self.terms.max(initial=0.0) <= 1 and _are_powers_of_two(matrix)
 
     def times(self, x: Floats) -> Floats:
         """Return W x."""
@@ -151,6 +153,9 @@ class Enclosure:
     def image(self, matrix: FloatMatrix) -> Enclosure:
         """Return the enclosure of a matrix times the vectors."""
         middle = matrix.times(self.middle)
+        if matrix.only_shifts:
+            (radius,) = matrix.absolute(self.radius)
+            return Enclosure(middle, round_up(radius, 2))
         # Each product and its sums are wrong by a factor of at most 1 + (terms + 2) 2^-53.
         terms = float(matrix.terms.max(initial=0.0))
         reach = self.radius + (terms + 6) * EPSILON * np.abs(self.middle)
@@ -160,7 +165,10 @@ class Enclosure:
     def plus(self, other: Enclosure) -> Enclosure:
         """Return the enclosure of the sum of two vectors."""
         middle = self.middle + other.middle
-        return Enclosure(middle, round_up(self.radius + other.radius + EPSILON * np.abs(middle), 3))
+        # The rounding error of a sum of two floats is a float (Knuth, TAOCP 2, §4.2.2, Theorem B).
+        second = middle - self.middle
+        lost = (self.middle - (middle - second)) + (other.middle - second)
+        return Enclosure(middle, round_up(self.radius + other.radius + np.abs(lost), 3))
 
     def relu(self) -> Enclosure:
         """Return the enclosure of the positive parts."""
@@ -170,6 +178,14 @@ class Enclosure:
     def rows(self, first: int, count: int) -> Enclosure:
         """Return consecutive entries."""
         return Enclosure(self.middle[first : first + count], self.radius[first : first + count])
+
+
+def _are_powers_of_two(matrix: AnyMatrix) -> bool:
+    """Return whether all nonzero entries are powers of two near 1, positive or negative."""
+    if not isinstance(matrix, SparseMatrix) or matrix.denominator > 1 << 16:
+        return False
+    sizes = np.abs(matrix.to_floats())
+    return bool((np.frexp(sizes)[0] == 0.5).all() and sizes.max(initial=0.0) <= 1 << 16)
 
 
 def _rounding(sizes: Floats, terms: int) -> Floats:

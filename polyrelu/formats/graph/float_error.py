@@ -264,7 +264,7 @@ def _range(
         case Minimum():
             return _range_of_extreme(np.minimum, x, runtime)
         case LeakyRelu(slopes):
-            return _range_of_leaky_relu(RationalMatrix.column(slopes).to_floats(), x[0], runtime)
+            return _range_of_leaky_relu(_floats_of(slopes), x[0], runtime)
         case Clip(low, high):
             return _range_of_clip(low, high, x[0], runtime)
     raise NetworkError(f"no rounding bound is known for {type(operation).__name__}")
@@ -375,6 +375,14 @@ def _range_of_leaky_relu(slopes: Floats, x: Range, runtime: Arithmetic) -> Range
         np.where(crosses, np.maximum(high, 0.0), high),
         error,
     )
+
+
+def _floats_of(numbers: Sequence[Fraction]) -> Floats:
+    """Return the nearest floats of a column of numbers of which few are distinct."""
+    distinct = dict.fromkeys(numbers)
+    floats = RationalMatrix.column(distinct).to_floats()[:, 0].tolist()
+    known = dict(zip(distinct, floats, strict=True))
+    return np.fromiter((known[number] for number in numbers), np.float64, len(numbers))[:, None]
 
 
 def _range_of_clip(

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.exact import RationalMatrix
+from polyrelu.exact import RationalMatrix, num_stored
 from polyrelu.formats.graph.enclosures import Enclosure
 from polyrelu.formats.graph.float_error import Range, float_arithmetic, ranges_at
 from polyrelu.formats.graph.lowered_enclosures import LoweredEnclosures
@@ -29,7 +29,9 @@ from polyrelu.formats.graph.lowering import Lowered
 from polyrelu.formats.graph.operations import Add, Constant, Input, Join, Linear, Take
 from polyrelu.formats.graph.values import Graph
 from polyrelu.formats.imported import Comparison, Draft
+from polyrelu.formats.meter import need
 from polyrelu.formats.runtimes.inputs import split_sample
+from polyrelu.network import Network
 from polyrelu.support.typing import Array, Floats
 
 __all__ = ["compare_with_runtime"]
@@ -70,8 +72,12 @@ def compare_with_runtime(
         _check_sizes(path, name, runtime.name, computed, graph.nodes[node].size)
         ratio = values.largest_ratio(node, np.stack(computed, axis=1))
         if ratio is None:
+            try:
+                exact = values.exact(node)
+            except NetworkError as reason:
+                return Comparison(reason=f"{name!r} was to be evaluated exactly: {reason}")
             ratio = _largest_ratio(
-                path, name, runtime.name, computed, values.exact(node), values.ranges[node].error
+                path, name, runtime.name, computed, exact, values.ranges[node].error
             )
         worst = max(worst, ratio)
     return Comparison(runtime.name, "", len(points), len(names), worst)
@@ -120,9 +126,20 @@ class _Values:
     def exact(self, node: int) -> Floats:
         """Return the exact values, each rounded to the nearest float."""
         if self._activations is None:
+            need(products=_products_at_points(self._lowered.network, len(self._points)))
             points = [[Fraction(entry) for entry in point] for point in self._points.tolist()]
             self._activations = self._lowered.network.activations(points)
         return self._lowered.values(node, self._activations).to_floats()
+
+
+#: Products that take the time of a coordinate of a point.
+_COORDINATE_COST = 10
+
+
+def _products_at_points(network: Network, num_points: int) -> int:
+    """Return the number of products in the exact evaluation at points."""
+    stored = sum(num_stored(block.entries) for layer in network.layers for block in layer.blocks)
+    return num_points * (_COORDINATE_COST * network.num_inputs + stored)
 
 
 def _points(inputs: int) -> Floats:
