@@ -265,14 +265,20 @@ def _read_content(source: Any, ending: str, options: ReadOptions) -> Imported:
     """Read a packed file, or the content of a file, from a temporary file."""
     with plain_file(source, ending) as file:
         try:
-            imported = _read_file(file.path, options)
+            imported = _read_file(file.path, options, size=file.size)
         except NetworkFileError as error:
             raise NetworkFileError(file.shown, error.place, error.problem) from None
         return imported.with_source(file.source, file.sha256)
 
 
-def _read_file(path: Path, options: ReadOptions, ending: str = "") -> Imported:
-    """Read a file with the reader of its ending, or of the ending that the user gives."""
+def _read_file(
+    path: Path, options: ReadOptions, ending: str = "", size: int | None = None
+) -> Imported:
+    """Read a file with the reader of its ending, or of the ending that the user gives.
+
+    `size` is the number of bytes of the packed file, if it was packed; what may be asked for while
+    it is read depends on it (`meter`).
+    """
     if _is_saved_model(path):
         raise NetworkFileError(
             path,
@@ -292,11 +298,12 @@ def _read_file(path: Path, options: ReadOptions, ending: str = "") -> Imported:
     reader: Callable[[Path, ReadOptions], Draft] = getattr(
         import_module(f"polyrelu.formats.{place[0]}"), place[1]
     )
+    size = size if size is not None else path.stat().st_size
     try:
-        with metered(path.stat().st_size if path.is_file() else 0):
+        with metered(size):
             imported = _import_draft(path, reader(path, options), options)
     except NetworkError as error:
-        with metered(path.stat().st_size if path.is_file() else 0):
+        with metered(size):
             hinted = with_working_hint(error, options, partial(reader, path))
         raise _as_file_error(path, hinted) from None
     return imported.with_source(path.name, digest)

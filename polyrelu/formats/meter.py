@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from polyrelu.errors import NetworkError
 
-__all__ = ["LIMITS", "Limit", "Meter", "allow_file", "metered", "need", "remaining"]
+__all__ = ["JSON_FACTOR", "LIMITS", "Limit", "Meter", "allow_file", "metered", "need", "remaining"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,9 @@ class Limits:
 
 
 LIMITS = Limits()
+
+#: Unpacked bytes that a byte of JSON counts for: a list of two characters takes 56 bytes.
+JSON_FACTOR = 8
 
 
 class Meter:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import io
 import json
 import struct
@@ -238,6 +239,10 @@ def _nnet_of_long_numbers() -> bytes:
     return f"//\n1,100,300,300,\n100,300,\n0,\n0,\n0,\n0,\n0,\n{rows}".encode() + b"1,\n" * 300
 
 
+def _gz_of_spaces() -> bytes:
+    return gzip.compress(b" " * (2 * 10**8))
+
+
 def _json_of_lists() -> bytes:
     return b'{"a":' + b"[" * 450_000 + b"]" * 450_000 + b"}"
 
@@ -269,5 +274,6 @@ BOMBS: dict[tuple[str, str], Callable[[], bytes]] = {
     (".mat", "zeros"): _mat_of_zeros,
     (".nnet", "sizes"): _nnet_of_sizes,
     (".nnet", "long numbers"): _nnet_of_long_numbers,
+    (".json.gz", "spaces"): _gz_of_spaces,
     (".json", "depth"): _json_of_lists,
 }

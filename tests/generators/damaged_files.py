@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import random
 import re
 import struct
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,7 @@ from onnx import TensorProto, helper
 from polyrelu.network import from_arrays, to_document
 from tests.generators.bombs import BOMBS
 from tests.generators.damage import damaged
+from tests.generators.exported_programs import node as exported_node, program, tensor, write_program
 from tests.generators.random_onnx import random_graph
 
 __all__ = ["ENDINGS", "damaged_files"]
@@ -194,6 +198,30 @@ def _good_mat() -> list[bytes]:
     return [header + b"".join(variables), header + b"".join(packed)]
 
 
+def _good_eran() -> list[bytes]:
+    lines = ["Normalize mean=[0.5, 0, 1] std=[1, 2, 0.25]"]
+    for (weight, bias), kind in zip(_layers(3, 4, 2), ("ReLU", "Affine"), strict=True):
+        lines += [kind, str(weight.tolist()), str(bias.tolist())]
+    return ["\n".join(lines).encode()]
+
+
+def _good_pt2() -> list[bytes]:
+    ((weight, bias),) = _layers(3, 4)
+    tensors = {"w": weight, "b": bias}
+    nodes = [
+        exported_node("linear.default", "z", tensor("x"), tensor("w"), tensor("b")),
+        exported_node("relu.default", "y", tensor("z")),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "net.pt2")
+        write_program(path, program(nodes, tensors, ("s0", 3), "y"), tensors)
+        return [path.read_bytes()]
+
+
+def _good_gz() -> list[bytes]:
+    return [gzip.compress(content, mtime=0) for content in _good_onnx()]
+
+
 def _good_onnx() -> list[bytes]:
     return [random_graph(seed) for seed in range(40)]
 
@@ -209,6 +237,9 @@ _GOOD: dict[str, Callable[[], list[bytes]]] = {
     ".h5": _good_h5,
     ".keras": _good_keras,
     ".mat": _good_mat,
+    ".eran": _good_eran,
+    ".onnx.gz": _good_gz,
+    ".pt2": _good_pt2,
 }
 ENDINGS = tuple(_GOOD)
 
@@ -387,7 +418,10 @@ def damaged_files(ending: str, number: int, seed: int, bombs: bool = False) -> I
             yield made[place]()
             continue
         content = chance.choice(_good(ending))
-        if ending == ".onnx" and chance.random() < 0.6:
+        if ending == ".onnx.gz" and chance.random() < 0.6:
+            plain = _changed_graph(chance, gzip.decompress(content))
+            yield gzip.compress(plain, mtime=0)
+        elif ending == ".onnx" and chance.random() < 0.6:
             yield _changed_graph(chance, content)
         elif zipfile.is_zipfile(io.BytesIO(content)) and chance.random() < 0.7:
             yield _inside_archive(chance, content)

@@ -24,7 +24,7 @@ from typing import Any, Protocol
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.keras.hdf5 import Hdf5, read_hdf5
-from polyrelu.formats.meter import need
+from polyrelu.formats.meter import JSON_FACTOR, need
 from polyrelu.support.typing import Array
 
 __all__ = [
@@ -40,8 +40,6 @@ __all__ = [
 
 #: Maximum number of bytes of the configuration, and of the weights.
 _MAX_CONFIG_BYTES, _MAX_WEIGHTS_BYTES = 2**26, 2**30
-#: Bytes that a byte of JSON counts for: a list of two characters takes 56.
-_JSON_FACTOR = 8
 
 _REMEDY = "save the whole model: model.save('net.keras') or model.save('net.h5')"
 
@@ -133,7 +131,7 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str, limit: int) -> byte
 
 def _model(path: Path, text: str) -> dict[str, Any]:
     """Return the JSON object in a text, which may take many times the memory of the text."""
-    need(unpacked=_JSON_FACTOR * len(text))
+    need(unpacked=JSON_FACTOR * len(text))
     try:
         model = json.loads(text)
     except (ValueError, RecursionError) as error:
