@@ -19,6 +19,7 @@ from polyrelu.formats.graph import tensors
 from polyrelu.formats.graph.float_error import BOUNDED
 from polyrelu.formats.graph.values import Graph, Value
 from polyrelu.formats.imported import Draft
+from polyrelu.formats.meter import need
 from polyrelu.network import from_arrays
 from polyrelu.support.typing import Array
 
@@ -103,6 +104,7 @@ def draft_of_pairs(format_: str, pairs: Sequence[tuple[Array, Array]], notes: li
     Each pair holds a weight of shape (out, in) and a bias of shape (out,).
     """
     arrays = [array for pair in pairs for array in pair]
+    need(entries=sum(array.size for array in arrays))
     dtypes = {array.dtype.name for array in arrays if array.dtype != object}
     return Draft(
         format_,

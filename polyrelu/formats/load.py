@@ -24,6 +24,7 @@ from polyrelu.formats.examples import EXAMPLE_PREFIX, example_file, find_example
 from polyrelu.formats.graph.lowering import lower
 from polyrelu.formats.hints import with_working_hint
 from polyrelu.formats.imported import Comparison, Draft, Imported
+from polyrelu.formats.meter import metered
 from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.formats.runtimes.comparison import compare_with_runtime
 from polyrelu.formats.sklearn import draft_of_mlp, is_mlp
@@ -49,6 +50,10 @@ FORMATS: dict[str, tuple[str, str]] = {
     ".keras": ("keras.reader", "read_keras"),
     ".mat": ("matlab.reader", "read_mat"),
 }
+
+#: Maximum number of weights, zeros included, of a network in a file. Its canonical text has at
+#: least two bytes for each.
+_TEXT_LIMIT = 4 * 10**9
 
 #: Advice for endings that no reader takes, appended to the error message.
 _HINTS = {
@@ -260,14 +265,20 @@ def _read_content(source: Any, ending: str, options: ReadOptions) -> Imported:
     """Read a packed file, or the content of a file, from a temporary file."""
     with plain_file(source, ending) as file:
         try:
-            imported = _read_file(file.path, options)
+            imported = _read_file(file.path, options, size=file.size)
         except NetworkFileError as error:
             raise NetworkFileError(file.shown, error.place, error.problem) from None
         return imported.with_source(file.source, file.sha256)
 
 
-def _read_file(path: Path, options: ReadOptions, ending: str = "") -> Imported:
-    """Read a file with the reader of its ending, or of the ending that the user gives."""
+def _read_file(
+    path: Path, options: ReadOptions, ending: str = "", size: int | None = None
+) -> Imported:
+    """Read a file with the reader of its ending, or of the ending that the user gives.
+
+    `size` is the number of bytes of the packed file, if it was packed; what may be asked for while
+    it is read depends on it (`meter`).
+    """
     if _is_saved_model(path):
         raise NetworkFileError(
             path,
@@ -287,12 +298,14 @@ def _read_file(path: Path, options: ReadOptions, ending: str = "") -> Imported:
     reader: Callable[[Path, ReadOptions], Draft] = getattr(
         import_module(f"polyrelu.formats.{place[0]}"), place[1]
     )
+    size = size if size is not None else path.stat().st_size
     try:
-        imported = _import_draft(path, reader(path, options), options)
+        with metered(size):
+            imported = _import_draft(path, reader(path, options), options)
     except NetworkError as error:
-        raise _as_file_error(
-            path, with_working_hint(error, options, partial(reader, path))
-        ) from None
+        with metered(size):
+            hinted = with_working_hint(error, options, partial(reader, path))
+        raise _as_file_error(path, hinted) from None
     return imported.with_source(path.name, digest)
 
 
@@ -303,6 +316,15 @@ def _is_saved_model(path: Path) -> bool:
 
 def _as_file_error(path: Path, error: NetworkError) -> NetworkFileError:
     return error if isinstance(error, NetworkFileError) else NetworkFileError(path, "", str(error))
+
+
+def _check_text(network: Network) -> None:
+    """Refuse a network whose canonical text, which names it, would be too long to be hashed."""
+    if network.num_parameters > _TEXT_LIMIT:
+        raise NetworkError(
+            f"the network has {network.num_parameters} weights, most of them 0; at most "
+            f"{_TEXT_LIMIT} can be written in the text whose hash names a network"
+        )
 
 
 #: For each keyword of `read` that only some readers use, the modules of these readers. For other
@@ -390,6 +412,7 @@ def _import_draft(path: str | Path, draft: Draft, options: ReadOptions) -> Impor
     elif draft.graph is not None:
         lowered = lower(draft.graph)
         network = lowered.network
+        _check_text(network)
         draft.notes += lowered.notes
         if options.compare:
             comparison = compare_with_runtime(path, draft, draft.graph, lowered)

@@ -36,6 +36,7 @@ from typing import TypeAlias
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.exact import RationalMatrix
 from polyrelu.formats.imported import Draft
+from polyrelu.formats.meter import need
 from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.network import from_arrays
 from polyrelu.support.limits import DEPTH_LIMIT, PARAMETER_LIMIT, WIDTH_LIMIT
@@ -313,6 +314,7 @@ def _shapes(text: _Lines) -> tuple[list[tuple[int, int]], list[str], list[str]]:
     shapes = list(pairwise(widths))
     if (total := sum(outputs * (inputs + 1) for inputs, outputs in shapes)) > PARAMETER_LIMIT:
         raise text.fail(f"{total} weights and biases, more than {PARAMETER_LIMIT}")
+    need(entries=total)
     return shapes, notes, caveats
 
 

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.dense_stack import Affine, draft_of_pairs, draft_of_stack
 from polyrelu.formats.imported import Draft
+from polyrelu.formats.meter import need
 from polyrelu.formats.options import ReadOptions
 from polyrelu.support.limits import PARAMETER_LIMIT
 
@@ -180,7 +181,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
             with archive:
                 names = sorted(archive.files, key=_first_number)
                 members = {name: archive[name] for name in names}
-    except NetworkFileError:
+    except NetworkError:
         raise
     except Exception as error:
         kind = type(error).__name__
@@ -212,8 +213,9 @@ def _check_sizes(path: Path) -> None:
     """
     if not zipfile.is_zipfile(path):
         return  # the error that numpy raises then names the problem
-    total = 0
+    total, num_bytes = 0, 0
     with zipfile.ZipFile(path) as archive:
+        need(unpacked=sum(entry.file_size for entry in archive.infolist()))
         for name in archive.namelist():
             # A ValueError is a damaged header, which numpy reports when it loads the array.
             with archive.open(name) as member, contextlib.suppress(ValueError):
@@ -223,9 +225,12 @@ def _check_sizes(path: Path) -> None:
                     if major == 1
                     else np.lib.format.read_array_header_2_0
                 )
-                total += math.prod(read(member)[0])
+                shape, _, kind = read(member)
+                total += math.prod(shape)
+                num_bytes += math.prod(shape) * kind.itemsize
     if total > PARAMETER_LIMIT:
         raise NetworkFileError(path, "", f"arrays of {total} numbers, more than {PARAMETER_LIMIT}")
+    need(unpacked=num_bytes)
 
 
 def _first_number(name: str) -> int:

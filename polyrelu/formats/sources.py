@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from polyrelu.errors import ArgumentError, NetworkError, NetworkFileError
+from polyrelu.formats.meter import LIMITS
 from polyrelu.formats.unpacking import PACKED, TooLargeError, unpacked_pieces
 
 __all__ = ["PlainFile", "ending_of", "is_content", "is_packed", "plain_file"]
@@ -40,12 +41,15 @@ class PlainFile:
         Its name without a folder, for the record; empty for bytes.
     sha256
         The SHA-256 hash, in hexadecimal, of what the user gave.
+    size
+        Number of bytes of what the user gave, packed or not.
     """
 
     path: Path
     shown: str
     source: str
     sha256: str
+    size: int
 
 
 def is_packed(path: Path) -> bool:
@@ -90,7 +94,7 @@ def plain_file(source: Any, format_: str) -> Iterator[PlainFile]:
             path = Path(folder, f"content{ending.removesuffix(PACKED)}")
             _unpack(packed, path, shown)
         name = "" if isinstance(source, bytes | bytearray | memoryview) else Path(shown).name
-        yield PlainFile(path, shown, name, digest)
+        yield PlainFile(path, shown, name, digest, packed.stat().st_size)
 
 
 def _described(source: Any, format_: str) -> tuple[str, str]:
@@ -126,9 +130,10 @@ def _content(source: Any, shown: str) -> bytes:
 
 def _unpack(packed: Path, path: Path, shown: str) -> None:
     """Write the unpacked content of a file, up to the limit."""
+    limit = min(_UNPACKED_LIMIT, LIMITS.unpacked.of(packed.stat().st_size))
     try:
         with packed.open("rb") as file, path.open("wb") as unpacked:
-            unpacked.writelines(unpacked_pieces(file, _UNPACKED_LIMIT))
+            unpacked.writelines(unpacked_pieces(file, limit))
     except (OSError, TooLargeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise NetworkFileError(shown, "", f"cannot read: {reason}") from None

@@ -22,7 +22,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.errors import NetworkFileError
+from polyrelu.errors import NetworkError, NetworkFileError
+from polyrelu.formats.meter import need, remaining
 from polyrelu.support.limits import PARAMETER_LIMIT
 
 __all__ = ["Cells", "Text", "Variable", "read_mat5"]
@@ -101,6 +102,8 @@ def read_mat5(
         )
     try:
         return _variables(_Reader(order), data[128:], is_wanted)
+    except NetworkError:
+        raise
     except (ValueError, struct.error, zlib.error, OverflowError, RecursionError) as error:
         raise NetworkFileError(
             path, "", f"not a readable .mat file: {error or type(error).__name__}"
@@ -124,7 +127,10 @@ def _variables(
         names.append(name)
         if is_wanted(name):
             if compressed:
-                _, content = reader.first_element(_inflated(compressed, _MAX_BYTES))
+                limit = min(_MAX_BYTES, remaining("unpacked", _MAX_BYTES) + 1)
+                inflated = _inflated(compressed, limit)
+                need(unpacked=len(inflated))
+                _, content = reader.first_element(inflated)
             values[name] = reader.value(content)
     return names, values
 

@@ -21,6 +21,7 @@ from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.graph.values import Graph, Value
 from polyrelu.formats.hints import hinted
 from polyrelu.formats.imported import Draft
+from polyrelu.formats.meter import allow_file, need
 from polyrelu.formats.onnx.functions import with_inlined_functions
 from polyrelu.formats.onnx.operations import OPERATIONS, OnnxNode, Reader
 from polyrelu.formats.onnx.runtime import runtime_or_reason
@@ -407,11 +408,13 @@ def _with_external_data(path: Path, tensor: Any, name: str) -> Any:
             math.prod(tensor.dims) * np.dtype(tensor_dtype_to_np_dtype(tensor.data_type)).itemsize
         )
     try:
+        allow_file(str(file), file.stat().st_size)
         if not 0 <= first <= first + length <= max(file.stat().st_size, first):
             raise fail(
                 f"its external data {location[:80]!r} is too short for {length} bytes from byte "
                 f"{first}"
             )
+        need(unpacked=length)
         with file.open("rb") as stream:
             stream.seek(first)
             data = stream.read(length)

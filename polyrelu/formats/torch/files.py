@@ -26,8 +26,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from polyrelu.errors import NetworkFileError
+from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.imported import Draft
+from polyrelu.formats.meter import need
 from polyrelu.formats.options import ReadOptions
 from polyrelu.formats.settings import is_about_activations
 from polyrelu.formats.torch.state_dict import StateDict, draft_of_state
@@ -117,7 +118,10 @@ def _checked_member_names(path: Path, data: bytes) -> list[str]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
             total = sum(entry.file_size for entry in entries)
+            need(unpacked=total)
             damaged = archive.testzip() if total <= _MAX_BYTES else None
+    except NetworkError:
+        raise
     except Exception as error:  # zipfile raises nearly anything on damaged files
         raise _unreadable(path, error) from None
     if total > _MAX_BYTES:
@@ -238,6 +242,7 @@ def _description(key: object, entry: Any) -> str:
 
 def _read(path: Path, name: str, tensor: Any) -> StoredTensor:
     """Return a tensor as it is stored, or raise an error that names it."""
+    need(unpacked=tensor.numel() * tensor.element_size())  # with stride 0 a number is repeated
     try:
         return stored_tensor(tensor)
     except Exception as error:  # a damaged file can raise nearly anything here

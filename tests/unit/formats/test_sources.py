@@ -118,7 +118,7 @@ def test_unpacking_stops_at_the_limit(tmp_path: Path, monkeypatch: pytest.Monkey
     bomb = tmp_path / "net.onnx.gz"
     bomb.write_bytes(piece * 17)
     assert bomb.stat().st_size < 2_000_000
-    with pytest.raises(NetworkFileError, match="it unpacks to more than 268435456 bytes"):
+    with pytest.raises(NetworkFileError, match=r"it unpacks to more than \d+ bytes"):
         load(bomb)
     assert list(tmp_path.iterdir()) == [bomb]
 

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from polyrelu.errors import NetworkFileError
+from polyrelu.errors import NetworkError, NetworkFileError
+from polyrelu.formats.meter import JSON_FACTOR, need
 from polyrelu.formats.torch.tensors import StoredTensor, widened
 from polyrelu.support.limits import PARAMETER_LIMIT
 
@@ -119,12 +120,14 @@ class Archive:
         )
         if 0 not in sizes and last >= storage.size:
             raise self.fail(place, "it reads beyond its bytes")
+        need(unpacked=math.prod(sizes) * storage.itemsize)  # with stride 0 a number is repeated
         steps = [stride * storage.itemsize for stride in strides]
         array = np.lib.stride_tricks.as_strided(storage[offset:], sizes, steps).copy()
         return StoredTensor(sizes, name_of_type, widened(array) if code == "<u2" else array)
 
     def _json(self, name: str) -> Any:
         data = self._bytes(name, _GRAPH_LIMIT)
+        need(unpacked=JSON_FACTOR * len(data))
         try:
             return json.loads(data)
         except (ValueError, RecursionError) as error:
@@ -135,9 +138,10 @@ class Archive:
             info = self._zip.getinfo(f"{self._root}{name}")
             if info.file_size > limit:
                 raise self.fail(name, f"it unpacks to {info.file_size} bytes, more than {limit}")
+            need(unpacked=info.file_size)
             with self._zip.open(info) as member:
                 return member.read(limit)
-        except NetworkFileError:
+        except NetworkError:
             raise
         except KeyError:
             raise self.fail("", f"it holds no {name}; {REMEDY}") from None
