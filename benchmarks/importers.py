@@ -32,6 +32,7 @@ import onnxruntime
 
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu.errors import NetworkFileError
+from polyrelu.exact import num_stored
 from polyrelu.formats import Imported, read, runtime_error
 from tests.generators.files import NETS
 from tests.generators.onnx_files import constant, model, node, session_of
@@ -49,7 +50,7 @@ def main() -> None:
     parser.add_argument("--graphs", type=int, default=3000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        files = [*_perceptrons(Path(name)), *sorted(Path(options.nets).glob("*.onnx"))]
+        files = [*_perceptrons(Path(name)), *sorted(Path(options.nets).rglob("*.onnx"))]
         measured = [found for found in map(_measure, files) if found]
         graphs = _campaign(Path(name), options.graphs)
     ratios = {
@@ -127,7 +128,9 @@ def _rounding(imported: Imported, session: Any, shape: list[int]) -> dict[str, A
     """Return the bound on [0, 1]^n, and the largest difference observed there."""
     network, generator = imported.network, np.random.default_rng(1)
     bound = runtime_error(imported, ([0] * network.num_inputs, [1] * network.num_inputs)).worst
-    count = 200 if network.num_inputs < 1000 else 20
+    stored = sum(num_stored(block.entries) for layer in network.layers for block in layer.blocks)
+    count = 200 if network.num_inputs < 1000 and stored < 10**6 else 20
+    count = count if stored < 10**7 else 4
     points = generator.random((count, network.num_inputs)).astype(np.float32)
     points[: count // 4] = generator.integers(0, 2, (count // 4, network.num_inputs))
     exact = network.evaluate([[Fraction(float(v)) for v in x] for x in points])

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from campaign_pages import campaign_page, campaigns
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
@@ -57,7 +58,12 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
             ]
         },
         {"Theory": ["theory/index.md", *_listed(here / "theory/index.md")]},
-        {"Benchmarks": "benchmarks/index.md"},
+        {
+            "Benchmarks": [
+                "benchmarks/index.md",
+                {"All numbers": [f"benchmarks/{name}.md" for name in campaigns()]},
+            ]
+        },
         {"Development": ["development/index.md", *_listed(here / "development/index.md")]},
     ]
     return config
@@ -80,6 +86,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     }
     for room, title in ROOMS.items():
         pages[f"reference/api/{room}.md"] = _module_page(room, title)
+    for name in campaigns():
+        pages[f"benchmarks/{name}.md"] = campaign_page(name)
     for path, text in pages.items():
         files.append(File.generated(config, path, content=text))
     for image in sorted((ROOT / "benchmarks/results").glob("*.png")):
@@ -100,7 +108,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     )
     markdown = markdown.replace("(../benchmarks/results/", "(benchmarks/results/")
     markdown = markdown.replace("(../../benchmarks/results/", "(../benchmarks/results/")
-    return re.sub(r"\[([^\]]+)\]\([./]*polyrelu/[^)]+\)", r"\1", markdown)
+    return re.sub(r"\[([^\]]+)\]\([./]*(?:polyrelu/|LICENSE)[^)]*\)", r"\1", markdown)
 
 
 def _module_page(room: str, title: str) -> str:

@@ -164,8 +164,9 @@ def parse(data: bytes, place: str, size: int) -> Any:
         readable(len(result := dict(items)) == len(items), place, "duplicate key")
         return result
 
-    plain = len(data) <= size and data.isascii() and b"\\" not in data
-    readable(plain, place, f"must be at most {size} bytes, all ASCII, without backslash")
+    readable(len(data) <= size, place, f"more than {size} bytes, the limit of the format")
+    readable(data.isascii(), place, "a byte that is not ASCII, so the file is not in the format")
+    readable(b"\\" not in data, place, "a backslash, so the file is not in the format")
     try:
         text = data.decode("ascii")  # `json` would take bytes with NULs for UTF-16
         return json.loads(
@@ -2916,6 +2917,8 @@ def read_reference(reference: Any, place: str, search: Search) -> Network:
 def check(data: bytes, search: Search) -> CheckReport:
     """Check a certificate that is one JSON value, section 3."""
     document = parse(data, "certificate", CERTIFICATE_BYTES)
+    is_network = type(document) is dict and document.get("format") == "polyrelu-network"
+    readable(not is_network, "certificate", "a network file, where a certificate is wanted")
     fit(document, CERTIFICATE, "certificate")
     claim, name = document["claim"], document["proof"]["theorem"]
     check_notes(document["unverified"], "certificate.unverified")
@@ -3156,20 +3159,19 @@ def check_file(
             yield name, read_bytes(beside, NETWORK_BYTES)
         yield from ((quote(other), read_bytes(other, NETWORK_BYTES)) for other in given)
 
-    return guarded(lambda: open_file(file), search)
+    return guarded(lambda: open_file(file, "certificate"), search)
 
 
-def open_file(path: str) -> IO[bytes]:
+def open_file(path: str, place: str) -> IO[bytes]:
     """A regular file; its kind is looked at before anything is read."""
-    readable(
-        os.path.isfile(path), quote(os.path.basename(path)), "is not there, or not a regular file"
-    )
+    readable(os.path.lexists(path), place, "there is no such file")
+    readable(os.path.isfile(path), place, "not a regular file")
     return open(path, "rb")
 
 
 def read_bytes(path: str, size: int) -> bytes:
     """The bytes of a regular file, and at most one too many."""
-    with open_file(path) as file:
+    with open_file(path, quote(os.path.basename(path))) as file:
         return file.read(min(os.path.getsize(path), size) + 1)
 
 

@@ -1,8 +1,10 @@
 """The answers of the provers: proved, refuted or undecided.
 
 `Proved` and `Refuted` carry a certificate that an independent checker re-derives; `Undecided` says
-what was tried. Undecided is never the same as False, so no answer may be used as a truth value.
-What an answer prints is read by people and in tests: `__str__` is part of its interface.
+what was tried. Every answer has the attributes `status`, `statement`, `theorem`, `certificate` and
+`next`. Undecided is never the same as False, so no answer may be used as a truth value: `bool` of
+one is a TypeError. What an answer prints is read by people and in tests: `__str__` is part of its
+interface.
 """
 
 from __future__ import annotations
@@ -68,11 +70,26 @@ class _Answer:
     ----------
     status
         ``proved``, ``refuted`` or ``undecided``.
+    certificate
+        The certificate; None if the answer is undecided.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
     """
 
     __slots__ = ()
 
     status: ClassVar[str]
+    next: tuple[NextStep, ...]
+
+    @property
+    def statement(self) -> str:
+        """The sentence that is proved or refuted; the reason if the answer is undecided."""
+        raise NotImplementedError
+
+    @property
+    def theorem(self) -> str | None:
+        """The name of the theorem that the certificate uses (FORMAT.md §3.3); None without one."""
+        return None
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -92,9 +109,12 @@ class _Decided(_Answer, Generic[AnyCertificate]):
     ----------
     certificate
         The certificate, which says what is claimed and why it holds.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
     """
 
     certificate: AnyCertificate
+    next: tuple[NextStep, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         kinds = (Certificate, TreeCertificate, RegionsCertificate)
@@ -117,6 +137,11 @@ class _Decided(_Answer, Generic[AnyCertificate]):
             All files that were written, the certificate last.
         """
         return self.certificate.save(path)
+
+    @property
+    def statement(self) -> str:
+        """The sentence that is proved or refuted."""
+        return str(self.certificate.claim)
 
     @property
     def theorem(self) -> str:
@@ -176,7 +201,7 @@ class Attempt:
         return bracketed(f"Attempt, {self}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NextStep:
     """Something to try after an answer: a call, and the same as a command.
 
@@ -237,6 +262,9 @@ class NextStep:
             return f"{self.purpose}: {self.call}"
         return f"{self.purpose}: polyrelu {shlex.join(self.command)}"
 
+    def __repr__(self) -> str:
+        return bracketed(f"NextStep, {self}")
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Proved(_Decided[AnyCertificate]):
@@ -246,6 +274,8 @@ class Proved(_Decided[AnyCertificate]):
     ----------
     certificate
         The certificate that says why.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
 
     Examples
     --------
@@ -259,8 +289,9 @@ class Proved(_Decided[AnyCertificate]):
 
     def __str__(self) -> str:
         certificate: Certificate | TreeCertificate | RegionsCertificate = self.certificate
-        lines = [f"proved. {certificate.claim}", *self._remarks()]
-        return _wrapped([*lines, *_theorem_lines(certificate), _meaning(certificate)])
+        lines = [f"proved. {self.statement}", *self._remarks()]
+        text = _wrapped([*lines, *_theorem_lines(certificate), _meaning(certificate)])
+        return "\n".join([text, *_next_lines(self.next)])
 
     def _remarks(self) -> list[str]:
         """Further sentences about the claim, which `__str__` adds to it."""
@@ -275,6 +306,8 @@ class Identifiable(Proved[Certificate]):
     ----------
     certificate
         The certificate that says why.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
 
     Examples
     --------
@@ -306,6 +339,8 @@ class Refuted(_Decided[Certificate]):
     ----------
     certificate
         The certificate, which has a counterexample.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
 
     Examples
     --------
@@ -326,6 +361,8 @@ class PartlyIdentifiable(Proved[Certificate]):
     ----------
     certificate
         The certificate that says why.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
 
     Examples
     --------
@@ -355,7 +392,7 @@ class NotIdentifiable(Refuted):
     explanation
         A sentence on how the other network arises.
     next
-        What to do about it, where neurons can be left out.
+        What to try next, the most promising first; empty if there is nothing to suggest.
 
     Examples
     --------
@@ -367,11 +404,10 @@ class NotIdentifiable(Refuted):
 
     other: Network
     explanation: str
-    next: tuple[NextStep, ...] = ()
 
     def __str__(self) -> str:
         lines = [
-            f"refuted. {self.certificate.claim}",
+            f"refuted. {self.statement}",
             f"why: {self.explanation}",
             f"the other network: {self.other}",
         ]
@@ -379,7 +415,7 @@ class NotIdentifiable(Refuted):
         return "\n".join([text, *_next_lines(self.next)])
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class ProofStatistics:
     """The work that a proof by split trees took, or took so far.
 
@@ -415,6 +451,9 @@ class ProofStatistics:
             f"{self.num_signs} signs, {self.num_programs} linear programs"
         )
 
+    def __repr__(self) -> str:
+        return bracketed(f"{type(self).__name__}, {self}")
+
     def to_json(self) -> dict[str, Any]:
         """Return the entries of the JSON output.
 
@@ -431,7 +470,7 @@ class ProofStatistics:
         }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class SearchStatistics(ProofStatistics):
     """The work that a question about two networks took.
 
@@ -477,6 +516,8 @@ class Equivalent(Proved[TreeCertificate]):
         The certificate that says why.
     search
         How the answer was found.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
 
     Examples
     --------
@@ -504,6 +545,8 @@ class RegionsListed(Proved[RegionsCertificate]):
         The certificate, which has a point inside each region.
     work
         How much the proof took.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
 
     Examples
     --------
@@ -589,6 +632,8 @@ class NotEquivalent(Refuted):
         A point at which the outputs differ.
     search
         How the answer was found.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
 
     Examples
     --------
@@ -602,9 +647,9 @@ class NotEquivalent(Refuted):
     search: SearchStatistics
 
     def __str__(self) -> str:
-        lines = [f"refuted. {self.certificate.claim}", str(self.search)]
+        lines = [f"refuted. {self.statement}", str(self.search)]
         lines += [*str(self.witness).splitlines(), self.witness.difference()]
-        return _wrapped([*lines, PAIR_MEANING])
+        return "\n".join([_wrapped([*lines, PAIR_MEANING]), *_next_lines(self.next)])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -641,6 +686,7 @@ class Undecided(_Answer):
     part: PartlyIdentifiable | None = None
     next: tuple[NextStep, ...] = ()
     status: ClassVar[str] = "undecided"
+    certificate: ClassVar[None] = None
 
     def __repr__(self) -> str:
         return bracketed(f"Undecided: {self.reason}")
@@ -656,6 +702,11 @@ class Undecided(_Answer):
         in_part = [] if self.part is None else ["in part:", str(self.part)]
         text = _wrapped([f"undecided: {self.reason}", *tried, *reached])
         return "\n".join([text, *in_part, *_next_lines(self.next)])
+
+    @property
+    def statement(self) -> str:
+        """The reason why there is no answer."""
+        return self.reason
 
 
 #: The answers of `identify`.

@@ -33,6 +33,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +43,13 @@ from polyrelu.complex import Cell, PolyhedralComplex
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import expect_complex
 from polyrelu.errors import DomainError
-from polyrelu.exact import Polyhedron, Rational, RationalMatrix
-from polyrelu.formats import as_point
+from polyrelu.exact import Polyhedron, RationalMatrix
+from polyrelu.formats import as_points
 from polyrelu.network import Block, Layer, Network
+from polyrelu.network.points import NumberArray, OnePoint, Points
+from polyrelu.support.arrays import read_only
 from polyrelu.support.display import count_text, shortened
-from polyrelu.support.typing import Indices
+from polyrelu.support.typing import Indices, Point
 
 __all__ = [
     "DualCell",
@@ -118,7 +121,7 @@ class TropicalPolynomial:
 
     def __init__(self, cells: PolyhedralComplex, terms: Sequence[Term], term_of: Indices) -> None:
         """Room-internal; use `tropical_form`."""
-        self.terms, self.term_of, self._cells = tuple(terms), term_of, cells
+        self.terms, self.term_of, self._cells = tuple(terms), read_only(term_of), cells
 
     def __repr__(self) -> str:
         counts = [(len(self.terms), "term"), (len(self.terms[0]) - 1, "variable")]
@@ -131,21 +134,35 @@ class TropicalPolynomial:
         body = _latex(self)
         return None if body is None else f"${body}$"
 
-    def __call__(self, x: Sequence[Rational]) -> Fraction:
-        """Return the maximum at a point of the domain.
+    @overload
+    def __call__(self, x: OnePoint) -> Fraction: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __call__(self, x: Sequence[OnePoint | NumberArray]) -> list[Fraction]: ...
+
+    @overload
+    def __call__(self, x: NumberArray) -> Fraction | list[Fraction]: ...
+
+    def __call__(self, x: OnePoint | Points) -> Fraction | list[Fraction]:
+        """Return the maximum at a point of the domain, or a list for points of shape (k, n_0).
 
         Raises
         ------
         DomainError
-            The point has another number of coordinates, or lies outside the domain, where other
+            A point has another number of coordinates, or lies outside the domain, where other
             terms may be larger.
         """
-        point = [*as_point(x, len(self.terms[0]) - 1), Fraction(1)]
-        if not self._cells.domain.contains(point[:-1]):
+        points, is_one = as_points(x, len(self.terms[0]) - 1)
+        values = [self._value(point) for point in points]
+        return values[0] if is_one else values
+
+    def _value(self, point: Point) -> Fraction:
+        """The maximum at a point."""
+        if not self._cells.domain.contains(point):
             raise DomainError("the point is outside the domain on which the tropical form holds")
+        ends = (*point, Fraction(1))
         return max(
-            sum((a * b for a, b in zip(term, point, strict=True)), Fraction())
-            for term in self.terms
+            sum((a * b for a, b in zip(term, ends, strict=True)), Fraction()) for term in self.terms
         )
 
     @property
@@ -239,9 +256,20 @@ class TropicalRational:
         subtracted = q if len(self.denominator) > 1 else f"({q})"
         return f"${p}$" if q == "0" else f"${p} - {subtracted}$"
 
-    def __call__(self, x: Sequence[Rational]) -> Fraction:
-        """Return the output at a point of the domain."""
-        return self.numerator(x) - self.denominator(x)
+    @overload
+    def __call__(self, x: OnePoint) -> Fraction: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __call__(self, x: Sequence[OnePoint | NumberArray]) -> list[Fraction]: ...
+
+    @overload
+    def __call__(self, x: NumberArray) -> Fraction | list[Fraction]: ...
+
+    def __call__(self, x: OnePoint | Points) -> Fraction | list[Fraction]:
+        """Return the output at a point of the domain, or a list for points of shape (k, n_0)."""
+        points, is_one = as_points(x, len(self.numerator.terms[0]) - 1)
+        values = [self.numerator(point) - self.denominator(point) for point in points]
+        return values[0] if is_one else values
 
 
 def _latex(polynomial: TropicalPolynomial) -> str | None:

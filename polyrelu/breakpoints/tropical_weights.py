@@ -32,6 +32,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, column_basis, positive_primitive
 from polyrelu.network import Network, affine_map_table
 from polyrelu.support.arguments import expect, expect_integer
+from polyrelu.support.arrays import read_only
 from polyrelu.support.display import shortened, svg_of
 from polyrelu.support.typing import BigIntegers, Indices
 
@@ -226,7 +227,7 @@ class BreakpointComplex:
     @property
     def visible(self) -> NDArray[np.bool_]:
         """Which of the `facets` have a nonzero weight, shape (F,)."""
-        marked: NDArray[np.bool_] = (self.weights != 0).any(axis=1).astype(bool)
+        marked: NDArray[np.bool_] = read_only((self.weights != 0).any(axis=1).astype(bool))
         return marked
 
     @property
@@ -327,7 +328,16 @@ def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
     plus = np.where(first_is_plus, pairs[:, 0], pairs[:, 1])
     minus = np.where(first_is_plus, pairs[:, 1], pairs[:, 0])
     weights = _weights(cells, plus, minus, forms, divisors)
-    return BreakpointComplex(cells, facets, plus, minus, forms, divisors, weights, _hull(cells))
+    return BreakpointComplex(
+        cells,
+        facets,
+        read_only(plus),
+        read_only(minus),
+        read_only(forms),
+        read_only(divisors),
+        read_only(weights),
+        _hull(cells),
+    )
 
 
 def _hull(cells: PolyhedralComplex) -> Hull | None:

@@ -30,7 +30,7 @@ from polyrelu.certificate.theorems import (
 from polyrelu.errors import CertificateError
 from polyrelu.exact import decimal_above, parse_rational
 from polyrelu.support.arguments import expect, expect_choice, expect_path
-from polyrelu.support.display import bracketed, html_table
+from polyrelu.support.display import bracketed, escaped_latex, html_table
 from polyrelu.support.text_files import wrapped
 
 __all__ = ["CertificateText", "describe", "describe_latex", "read_certificate"]
@@ -469,26 +469,14 @@ def _evidence_note(evidence: dict[str, Any]) -> str:
 
 
 _FORMULA = re.compile(
-    r"(R\^n|\[A_i\|a_i\]|[A-Za-z]\[[0-9]\]|[A-Za-z]_[a-z0-9](?: [A-Za-z]_[a-z0-9])*)"
+    r"(\bR\^n\b|\[A_i\|a_i\]|\b[A-Za-z]\[[0-9]\]|\b[A-Za-z]_[a-z0-9]\b(?: [A-Za-z]_[a-z0-9]\b)*)"
 )
-_SPECIAL = {c: rf"\{c}" for c in "_&%#${}"} | {
-    "^": r"\^{}",
-    "~": r"\~{}",
-    "<": "$<$",
-    ">": "$>$",
-    "≤": r"$\le$",
-    "∞": r"$\infty$",
-    "\\": r"\textbackslash{}",
-}
 
 
 def _escape(text: str) -> str:
     """Return text for LaTeX, in which what looks like a formula of this package becomes one."""
     parts = _FORMULA.split(text)
-    return "".join(
-        _formula(part) if i % 2 else "".join(_SPECIAL.get(c, c) for c in part)
-        for i, part in enumerate(parts)
-    )
+    return "".join(_formula(part) if i % 2 else escaped_latex(part) for i, part in enumerate(parts))
 
 
 def _formula(text: str) -> str:

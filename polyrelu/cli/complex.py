@@ -57,7 +57,7 @@ def add_complex(subparsers: Any) -> None:
         'plane through the points of {"points": …} (with "range": [[lo, hi], …] for a part of '
         "it), or FILE.json with "
         '{"A": …, "c": …} for A x ≤ c, also "E", "e" for E x = e, or with {"vertices": …, '
-        '"rays": …, "lines": …}',
+        '"rays": …, "lines": …}, or FILE.vnnlib (.gz) for the inputs of a VNN-LIB query',
     )
     parser.add_argument(
         "-o",

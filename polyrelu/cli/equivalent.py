@@ -54,7 +54,8 @@ def add_equivalent(subparsers: Any) -> None:
         "--domain",
         default="R^n",
         help="where the functions are compared: R^n (the default), orthant, box:lo,hi, "
-        "'box:lo0,hi0;lo1,hi1;…', slice:FILE or FILE.json, as for `complex`",
+        "'box:lo0,hi0;lo1,hi1;…', slice:FILE, FILE.json or FILE.vnnlib, as for "
+        "`complex`",
     )
     parser.add_argument(
         "-o",
@@ -66,7 +67,8 @@ def add_equivalent(subparsers: Any) -> None:
         "--seed",
         type=int,
         default=0,
-        help="seed of the points tried; the same seed gives the same certificate",
+        help="seed of the points tried (default 0); without limits the same seed gives the same "
+        "answer and certificate",
     )
     add_limits(
         parser,

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.options import add_command
-from polyrelu.cli.output import check_output, print_object, show
+from polyrelu.cli.output import check_output, check_written_ending, print_object, show
 from polyrelu.cli.parser import UsageError
 
 if TYPE_CHECKING:
     from polyrelu.formats import Example
 
 __all__ = ["add_examples"]
-
-#: The endings of the files that can be written.
-_ENDINGS = (".json", ".onnx", ".npz")
 
 
 def add_examples(subparsers: Any) -> None:
@@ -30,18 +26,18 @@ def add_examples(subparsers: Any) -> None:
         "--output",
         metavar="FILE",
         help="write the network NAME here, exactly, in the format of the ending: .json (native), "
-        ".onnx or .npz",
+        ".onnx, .npz, .nnet or .pt",
     )
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.formats import examples, find_example
+    from polyrelu.formats import examples, find_example, save
 
     _check_options(options)
     name = options.name and options.name.removeprefix("example:")
     chosen = examples() if name is None else (find_example(name),)
     if options.output is not None:
-        _write(chosen[0], options.output)
+        save(f"example:{chosen[0].name}", options.output)
     if options.json:
         entries = [_entry(example) for example in chosen]
         print_object(options, "ok", started, examples=entries, output=options.output)
@@ -59,25 +55,7 @@ def _check_options(options: argparse.Namespace) -> None:
     if options.name is None:
         raise UsageError("-o writes one example; give its NAME as well (polyrelu examples: all)")
     check_output("-o", options.output, [])
-    if Path(options.output).suffix.lower() not in _ENDINGS:
-        raise UsageError(
-            f"-o {options.output}: examples are written as {', '.join(_ENDINGS)}; choose one of "
-            "these"
-        )
-
-
-def _write(example: Example, output: str) -> None:
-    """Write the network in the format of the file's ending."""
-    from polyrelu.formats import load, save, save_npz, save_onnx
-
-    network = load(f"example:{example.name}")
-    ending = Path(output).suffix.lower()
-    if ending == ".json":
-        save(network, output)
-    elif ending == ".npz":
-        save_npz(network, output)
-    else:
-        save_onnx(network, output)
+    check_written_ending("-o", options.output)
 
 
 def _entry(example: Example) -> dict[str, object]:

@@ -65,7 +65,7 @@ def add_fiber(subparsers: Any) -> None:
         "--domain",
         default=None,
         help="for one hidden layer: where the functions have to agree (R^n, orthant, box:lo,hi or "
-        "FILE.json)",
+        "FILE.json, FILE.vnnlib)",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write the report here (.txt, .json or .tex)"
@@ -130,6 +130,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     else:
         show(_report_text(options, fiber, answer).removesuffix("\n"))
         print_reading(imported)
+        print("".join(f"{line}\n" for line in _file_lines(options)), end="")
         if not is_complete:
             show("interrupted: some members are missing")
     return 0 if is_complete else 3
@@ -301,7 +302,7 @@ def _hidden(network: Network) -> list[dict[str, Any]]:
 
 def _write_report(options: argparse.Namespace, fiber: Fiber, answer: dict[str, Any]) -> None:
     """Write the report in the format of the file's suffix."""
-    from polyrelu.fibers.report import fiber_latex
+    from polyrelu.fibers.report import fiber_latex, latex_document
     from polyrelu.support.text_files import layout, write_all
 
     path, num_components = Path(options.output), len(fiber.components)
@@ -309,10 +310,18 @@ def _write_report(options: argparse.Namespace, fiber: Fiber, answer: dict[str, A
         document = {"format": "polyrelu-fiber", "version": 1, "network": fiber.network.sha256}
         text = layout({**document, "domain": options.domain, **answer})
     elif path.suffix == ".tex":
-        text = fiber_latex(fiber, _remarks(options, answer))
+        text = latex_document(fiber_latex(fiber, _remarks(options, answer)))
     else:
         text = _report_text(options, fiber, answer, num_components)
     write_all([(path, [text.encode()])])  # reports contain characters such as ≥
+
+
+def _file_lines(options: argparse.Namespace) -> list[str]:
+    """Return lines of text about the report's file and about members that have no files."""
+    lines = [] if options.output is None else [f"report: {options.output}"]
+    if _num_wanted(options) and options.to is None:
+        lines.append("no member was written: --to FOLDER writes them (--to . into this folder)")
+    return lines
 
 
 def _report_text(

@@ -90,7 +90,9 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=int,
         default=0,
-        help="seed of the search; the same seed gives the same certificate",
+        help="seed of the searches (default 0); the same seed gives the same answer and "
+        "certificate unless time ends a search: --time-limit, or the 10 seconds that refutations "
+        "by inequalities have",
     )
     add_limits(
         parser,
@@ -143,11 +145,14 @@ def _named(outcome: Outcome, imported: Imported) -> Outcome:
     """Return the outcome with the operations named because of which no theorem applies."""
     from polyrelu.outcomes import Undecided
 
-    if not isinstance(outcome, Undecided) or not imported.skipping:
+    if not isinstance(outcome, Undecided) or imported.network.is_plain:
         return outcome
-    return replace(
-        outcome, reason=f"no theorem here covers networks with {' and '.join(imported.skipping)}"
+    names = imported.skipping or ("connections that skip layers",)
+    reason = (
+        f"no theorem here covers networks with {' and '.join(names)} (the commands complex, "
+        "topology, plot, equivalent and runtime-error take them)"
     )
+    return replace(outcome, reason=reason)
 
 
 def _search(options: argparse.Namespace, network: Network) -> tuple[Outcome, ProgressStep | None]:
@@ -185,6 +190,11 @@ def _check_files(options: argparse.Namespace) -> None:
     for option, name in (("-o", options.output), ("--other", options.other)):
         if name is not None:
             check_output(option, name, [options.network, *kept])
+    if options.other is not None and Path(options.other).suffix.lower() != ".json":
+        raise CertificateError(
+            f"--other {options.other}: the other network is written exactly, as .json; `polyrelu "
+            "convert` writes other formats"
+        )
     if (
         options.output
         and options.other

@@ -10,7 +10,6 @@ from polyrelu.cli.output import print_object, show
 
 if TYPE_CHECKING:
     from polyrelu.formats import Imported
-    from polyrelu.network import Network
 
 __all__ = ["add_info"]
 
@@ -20,22 +19,15 @@ def add_info(subparsers: Any) -> None:
     summary = "say what was read from a network file"
     examples = (
         "info example:digits",
-        "info net.onnx --native net.json",
+        "info net.onnx --json",
     )
     parser = add_command(subparsers, "info", _run, summary, examples)
     add_network(parser)
-    parser.add_argument(
-        "--native", metavar="FILE", help="write the exact network here, in the native .json format"
-    )
     add_reading(parser)
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.formats import save
-
     imported = read_network(options, options.network)
-    if options.native:
-        save(imported.network, options.native)
     if options.json:
         print_object(options, "ok", started, **_answer(imported))
     else:
@@ -49,7 +41,7 @@ def _print_text(options: argparse.Namespace, imported: Imported) -> None:
     lines = [
         ("file", options.network),
         ("format", imported.format),
-        ("architecture", _architecture_text(network)),
+        ("architecture", _architecture_text(imported)),
         ("parameters", str(network.num_parameters)),
         ("stored", f"{imported.num_stored} numbers of the file"),
         ("weights", ", ".join(imported.dtypes) or "none"),
@@ -64,11 +56,15 @@ def _print_text(options: argparse.Namespace, imported: Imported) -> None:
     show(*(f"{key:<13}{value}" for key, value in lines))
 
 
-def _architecture_text(network: Network) -> str:
-    """Return the widths of a network in words."""
+def _architecture_text(imported: Imported) -> str:
+    """Return the widths of a network in words, with what makes connections skip layers."""
+    network = imported.network
     if network.is_plain:
         return str(network.architecture)
-    return f"{'-'.join(map(str, network.widths))} with connections that skip layers"
+    widths, names = "-".join(map(str, network.widths)), " and ".join(imported.skipping)
+    if names in ("", "skip connections"):
+        return f"{widths} with connections that skip layers"
+    return f"{widths} with {names}, written as connections that skip layers"
 
 
 def _answer(imported: Imported) -> dict[str, Any]:

@@ -4,8 +4,8 @@ A command parses its options, calls one public function and prints. Nothing math
 before a command needs it, so that help and errors come at once.
 
 Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted,
-1 rejected, 2 unreadable; `info`, `show` and `examples` 0 or 2. Errors that nobody foresaw are 2 as
-well, and 3 if the memory of a search ran out. With `--json` exactly one object
+1 rejected, 2 unreadable; `info`, `convert`, `show` and `examples` 0 or 2. Errors that nobody
+foresaw are 2 as well, and 3 if the memory of a search ran out. With `--json` exactly one object
 goes to stdout, errors included; every error is also one line on stderr. Without arguments the
 program prints its help.
 """
@@ -25,12 +25,13 @@ from typing import NoReturn
 from polyrelu.cli.check import add_check
 from polyrelu.cli.completion import SHELLS, PrintCompletion
 from polyrelu.cli.complex import add_complex
+from polyrelu.cli.convert import add_convert
 from polyrelu.cli.equivalent import add_equivalent
 from polyrelu.cli.examples import add_examples
 from polyrelu.cli.fiber import add_fiber
 from polyrelu.cli.identify import add_identify
 from polyrelu.cli.info import add_info
-from polyrelu.cli.options import watch_limits
+from polyrelu.cli.options import named_operations, watch_limits
 from polyrelu.cli.output import EXIT, EXIT_STATUS, show_error
 from polyrelu.cli.parser import Parser
 from polyrelu.cli.plot import add_plot
@@ -89,7 +90,7 @@ def _status(given: list[str], options: argparse.Namespace) -> int:
         if not given:
             _parser().print_help()
             return 0
-        _parser().parse_args(given, options)
+        _parser().parse_args(_as_option(given), options)
         watch_limits(options)
         return int(options.run(options, started))
     except SystemExit:  # --help and --version
@@ -97,7 +98,7 @@ def _status(given: list[str], options: argparse.Namespace) -> int:
         raise
     except PolyreluError as error:
         options.json |= "--json" in given  # before a command, where it does not belong
-        return _report_error(options, str(error))
+        return _report_error(options, named_operations(options, str(error)))
     except KeyboardInterrupt:
         options.watch.finish()
         return _report_error(options, _why_interrupted(options), exit_status=EXIT["undecided"])
@@ -141,6 +142,12 @@ def quit_at_once(is_json: bool) -> None:
     quit_with(EXIT["undecided"], *lines, (2, f"polyrelu: {_INTERRUPTED}"))
 
 
+def _as_option(given: Sequence[str]) -> list[str]:
+    """Return `help` and `help COMMAND` as the option --help."""
+    is_help = given[0] == "help" and len(given) <= 2
+    return [*given[1:], "--help"] if is_help else list(given)
+
+
 def entry() -> NoReturn:
     """Run the program and end the process.
 
@@ -161,7 +168,7 @@ _EPILOG = f"""examples:
   polyrelu examples
   polyrelu identify example:digits -o digits.cert.json
 
-`polyrelu COMMAND --help` has the options of a command. {EXIT_STATUS}"""
+`polyrelu help COMMAND` has the options of a command. {EXIT_STATUS}"""
 
 
 def _parser() -> Parser:
@@ -180,6 +187,7 @@ def _parser() -> Parser:
     )
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_info(subparsers)
+    add_convert(subparsers)
     add_complex(subparsers)
     add_topology(subparsers)
     add_fiber(subparsers)

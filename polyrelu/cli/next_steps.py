@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from polyrelu.outcomes import NextStep, NotIdentifiable, Undecided
+from polyrelu.outcomes import NextStep, Proved, Refuted, Undecided
 
 __all__ = ["complex_steps", "next_texts", "with_commands"]
 
-_Answer = TypeVar("_Answer")
+_Answer = TypeVar("_Answer", bound=Proved[Any] | Refuted | Undecided)
 
 #: Least dimension of a domain in which regions without faces are proposed.
 _MANY_DIMENSIONS = 8
@@ -23,6 +23,7 @@ _READING = {
     "normalisation": "none",
     "prefix": None,
     "input_shape": None,
+    "output_name": None,
     "strip_tail": False,
     "no_compare": False,
 }
@@ -49,7 +50,7 @@ def with_commands(
     Same type as outcome
         The answer.
     """
-    if not isinstance(outcome, Undecided | NotIdentifiable):
+    if not outcome.next:
         return outcome
     steps = tuple(_with_command(step, options, files, own) for step in outcome.next)
     changed: _Answer = replace(outcome, next=steps)
@@ -83,9 +84,9 @@ def complex_steps(options: argparse.Namespace, dimension: int) -> list[str]:
     return [str(_with_command(step, options, [options.network], own)) for step in steps]
 
 
-def next_texts(outcome: object) -> list[str]:
+def next_texts(outcome: Proved[Any] | Refuted | Undecided) -> list[str]:
     """Return the next steps of an answer in words, for the JSON object."""
-    return [str(step) for step in getattr(outcome, "next", ())]
+    return [str(step) for step in outcome.next]
 
 
 def _with_command(

@@ -25,6 +25,7 @@ __all__ = [
     "add_limits",
     "add_network",
     "add_reading",
+    "named_operations",
     "output_index",
     "read_network",
     "watch_limits",
@@ -34,8 +35,8 @@ __all__ = [
 _GRACE_SHARE, _LEAST_GRACE = 0.1, 0.5
 #: The help about network files.
 NETWORK_HELP = (
-    "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …) or a shipped example such as "
-    "example:digits (`polyrelu examples` lists them)"
+    "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …, also packed as .onnx.gz) or a shipped "
+    "example such as example:digits (`polyrelu examples` lists them)"
 )
 
 
@@ -138,6 +139,11 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "not say it",
     )
     reading.add_argument(
+        "--output-name",
+        metavar="NAME",
+        help="the value of an ONNX file that becomes the output; all outputs are the default",
+    )
+    reading.add_argument(
         "--strip-tail",
         action="store_true",
         help="leave out a Softmax, Sigmoid, … after the last layer",
@@ -157,12 +163,27 @@ def output_index(option: str, text: str, hint: str = "") -> int:
     return int(text)
 
 
+def named_operations(options: argparse.Namespace, message: str) -> str:
+    """Return an error with the operations that make connections skip layers, if it is about these.
+
+    >>> options = argparse.Namespace(skipping=("max pooling",))
+    >>> named_operations(options, "only without skip connections")
+    'only without skip connections (here they come from max pooling)'
+    """
+    names = [name for name in getattr(options, "skipping", ()) if name not in message]
+    about = "skip connection" in message or "skip layers" in message
+    if not about or not names or names == ["skip connections"]:
+        return message
+    return f"{message} (here they come from {' and '.join(names)})"
+
+
 def read_network(
     options: argparse.Namespace, name: str, unused: frozenset[str] = frozenset()
 ) -> Imported:
     """Read a network file as the options say.
 
-    `unused` names options that mean nothing for the format of the file.
+    `unused` names options that mean nothing for the format of the file. The operations because of
+    which layers are skipped are noted in the options, for errors (`named_operations`).
     """
     from polyrelu.formats import read
 
@@ -174,12 +195,15 @@ def read_network(
                 f"--input-shape {options.input_shape[:40]}: expected sizes such as 1,3,32,32"
             )
         shape = [int(size) for size in sizes]
-    return read(
+    imported = read(
         name,
         prefix=None if "prefix" in unused else options.prefix,
         rounding=options.rounding,
         normalisation="none" if "normalisation" in unused else options.normalisation,
         strip_tail=options.strip_tail,
         input_shape=None if "input_shape" in unused else shape,
+        output_name=None if "output_name" in unused else options.output_name,
         compare=not options.no_compare,
     )
+    options.skipping = imported.skipping
+    return imported

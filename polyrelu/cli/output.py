@@ -26,6 +26,7 @@ __all__ = [
     "EXIT",
     "EXIT_STATUS",
     "check_output",
+    "check_written_ending",
     "entry_lines",
     "print_object",
     "print_reading",
@@ -91,6 +92,16 @@ def check_output(option: str, name: str, inputs: Sequence[str]) -> None:
             raise CertificateError(
                 f"{option} {name}: this would overwrite {given[:80]}; choose another name"
             )
+
+
+def check_written_ending(option: str, name: str) -> None:
+    """Raise an error for a network file whose format, by its ending, cannot be written."""
+    from polyrelu.formats import WRITTEN
+
+    if Path(name).suffix.lower() not in WRITTEN:
+        raise CertificateError(
+            f"{option} {name}: networks are written as {', '.join(WRITTEN)}; choose one of these"
+        )
 
 
 def print_object(options: argparse.Namespace, status: str, started: float, **answer: Any) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from polyrelu.cli.options import add_command, add_limits, add_network, add_reading, read_network
 from polyrelu.cli.output import (
     check_output,
+    check_written_ending,
     print_object,
     print_reading,
     reading,
@@ -16,15 +17,13 @@ from polyrelu.cli.output import (
     written_lines,
 )
 from polyrelu.errors import CertificateError, NetworkError
+from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
     from polyrelu.network import Network
     from polyrelu.proofs import Simplified
 
 __all__ = ["add_simplify"]
-
-#: Endings of the files that networks are written to.
-_ENDINGS = (".json", ".npz", ".onnx")
 
 
 def add_simplify(subparsers: Any) -> None:
@@ -42,7 +41,8 @@ def add_simplify(subparsers: Any) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="write the smaller network here (.json, .npz or .onnx)",
+        help="write the smaller network here (.json, .onnx, .npz, .nnet or .pt); if no neuron can "
+        "be left out, the given one",
     )
     parser.add_argument(
         "--certificate",
@@ -53,10 +53,15 @@ def add_simplify(subparsers: Any) -> None:
         "--domain",
         default="R^n",
         help="where the function stays: R^n (the default), orthant, box:lo,hi, "
-        "'box:lo0,hi0;lo1,hi1;…', slice:FILE or FILE.json, as for `complex`",
+        "'box:lo0,hi0;lo1,hi1;…', slice:FILE, FILE.json or FILE.vnnlib, as for "
+        "`complex`",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, help="seed of the points that a proof may try"
+        "--seed",
+        type=int,
+        default=0,
+        help="seed of the points at which neurons are looked at (default 0); the same seed gives "
+        "the same network",
     )
     add_limits(
         parser,
@@ -78,7 +83,14 @@ def _run(options: argparse.Namespace, started: float) -> int:
             f"{' and '.join(imported.skipping)}; `polyrelu equivalent` takes it as it is"
         )
     domain = parse_domain(options.domain, imported.network.num_inputs)
-    found = simplify(imported.network, domain, seed=options.seed, budget=options.budget)
+    with ProgressLine() as line:
+        found = simplify(
+            imported.network,
+            domain,
+            seed=options.seed,
+            budget=options.budget,
+            progress=line.show,
+        )
     caution = "" if options.output is None else _write_network(found.network, options.output)
     files: list[Path] = []
     if options.certificate is not None:
@@ -97,7 +109,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
     else:
         show(str(found))
         print_reading(imported)
-        print("".join(f"{line}\n" for line in _written_lines(options, caution, files)), end="")
+        lines = _written_lines(options, found, caution, files)
+        print("".join(f"{line}\n" for line in lines), end="")
     return 0
 
 
@@ -108,11 +121,8 @@ def _check_files(options: argparse.Namespace) -> None:
     for option, name in outputs:
         if name is not None:
             check_output(option, name, [options.network, domain])
-    if options.output is not None and Path(options.output).suffix.lower() not in _ENDINGS:
-        raise CertificateError(
-            f"-o {options.output}: networks are written as {', '.join(_ENDINGS)}; choose one of "
-            "these"
-        )
+    if options.output is not None:
+        check_written_ending("-o", options.output)
     if None not in (options.output, options.certificate) and (
         Path(options.output).resolve() == Path(options.certificate).resolve()
     ):
@@ -124,22 +134,16 @@ def _check_files(options: argparse.Namespace) -> None:
 
 def _write_network(network: Network, name: str) -> str:
     """Write the network; return a caution if the file does not hold exactly its numbers."""
-    from polyrelu.formats import save, save_npz, save_onnx
+    from polyrelu.formats import save
 
-    ending = Path(name).suffix.lower()
-    if ending == ".json":
-        save(network, name)
-    elif ending == ".npz":
-        save_npz(network, name)
-    else:
-        written = save_onnx(network, name)
-        if not written.exact:
-            return (
-                f"{name} holds the nearest {written.numbers} numbers, at most "
-                f"{float(written.largest_difference):.3g} away; the proof is about the exact ones, "
-                "which -o FILE.json keeps"
-            )
-    return ""
+    written = save(network, name)
+    if written.exact:
+        return ""
+    return (
+        f"{name} holds the nearest {written.numbers} numbers, at most "
+        f"{float(written.largest_difference):.3g} away; the proof is about the exact ones, "
+        "which -o FILE.json keeps"
+    )
 
 
 def _answer(options: argparse.Namespace, found: Simplified) -> dict[str, Any]:
@@ -160,8 +164,11 @@ def _answer(options: argparse.Namespace, found: Simplified) -> dict[str, Any]:
     }
 
 
-def _written_lines(options: argparse.Namespace, caution: str, files: list[Path]) -> list[str]:
+def _written_lines(
+    options: argparse.Namespace, found: Simplified, caution: str, files: list[Path]
+) -> list[str]:
     """Return lines of text about the files that were written."""
-    lines = [] if options.output is None else [f"network: {options.output}"]
+    unchanged = "" if found.removed else " (the given network, with no neuron left out)"
+    lines = [] if options.output is None else [f"network: {options.output}{unchanged}"]
     lines += [f"caution: {caution}"] if caution else []
     return lines + written_lines(options.certificate, files)

@@ -59,11 +59,14 @@ def add_topology(subparsers: Any) -> None:
         "--class",
         dest="label",
         metavar="K",
-        help="where output K, from 0, is the largest; of a single output, 0: where it is ≤ 0, 1: "
-        "where it is ≥ 0",
+        help="where output K is the largest, K from 0 to the number of outputs - 1; of a single "
+        "output f, class 0 is where f ≤ 0 and class 1 where f ≥ 0 (`label` in --json)",
     )
     parser.add_argument(
-        "--output", metavar="K", help="which output a level is meant of, from 0; 0 is the default"
+        "--output",
+        metavar="K",
+        help="which output a level is meant of, K from 0 to the number of outputs - 1; 0 is the "
+        "default",
     )
     add_limits(parser)
     add_reading(parser)
@@ -93,7 +96,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
         status = "ok" if is_complete else "undecided"
         print_object(options, status, started, **answer, **reading(imported))
     else:
-        show(*entry_lines(answer))
+        words = {"label": f"class (0 to {max(network.num_outputs, 2) - 1})"}
+        show(*entry_lines({words.get(key, key): value for key, value in answer.items()}))
         print_reading(imported)
         if not is_complete:
             show("interrupted: nothing is known of the set")

@@ -14,7 +14,7 @@ from polyrelu.complex.polyhedral_complex import PolyhedralComplex, expect_comple
 from polyrelu.complex.subcomplex import Subcomplex, faces_of_regions
 from polyrelu.errors import DomainError
 from polyrelu.network import NeuronId
-from polyrelu.support.arguments import expect
+from polyrelu.network.patterns import expect_neuron
 
 __all__ = ["bent_hyperplane", "fold_set", "supertransversality_violation"]
 
@@ -103,7 +103,7 @@ def _zeros_beside(
     It suffices to look at regions: a sign that is not 0 on a cell is the same on all regions around
     the cell.
     """
-    cells, neuron = expect_complex(cells), expect(neuron, NeuronId, "neuron")
+    cells, neuron = expect_complex(cells), expect_neuron(neuron)
     column = cells._arrays.columns.get((neuron.layer, neuron.index))
     if column is None:
         raise DomainError(

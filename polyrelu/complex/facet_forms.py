@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polyrelu.complex.engine.cells import CellArrays
+from polyrelu.support.arrays import read_only
 from polyrelu.support.display import count_text
 from polyrelu.support.typing import Indices, IntegerRow
 
@@ -61,4 +62,4 @@ def forms_of_facets(arrays: CellArrays, indices: Indices) -> FacetForms:
     known, which = np.unique(numbers, return_inverse=True)
     rows = [tuple(arrays.table.exact_row(number)) for number in known.tolist()]
     columns = [arrays.column_of_form(number) for number in known.tolist()]
-    return FacetForms(rows, np.array(columns, dtype=np.int64), which.ravel())
+    return FacetForms(rows, read_only(np.array(columns, dtype=np.int64)), read_only(which.ravel()))

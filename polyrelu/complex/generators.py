@@ -18,6 +18,7 @@ from polyrelu.complex.cell import Cell
 from polyrelu.complex.engine.cells import CellArrays
 from polyrelu.errors import DomainError
 from polyrelu.support.arguments import expect_index
+from polyrelu.support.arrays import read_only
 from polyrelu.support.display import count_text
 from polyrelu.support.typing import BigIntegers, IntegerRow, Mask, Words
 
@@ -49,7 +50,7 @@ class CellGenerators:
     """
 
     def __init__(self, arrays: CellArrays) -> None:
-        self.is_vertex: Mask = arrays.is_point
+        self.is_vertex: Mask = read_only(arrays.is_point)
         self._arrays = arrays
         self._embedding = arrays.frame.embedding.integer_rows()
         self._known: dict[int, IntegerRow] = {}

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
+from typing import overload
 
 import numpy as np
 
@@ -30,10 +31,12 @@ from polyrelu.complex.frame import Frame, frame_of, need_few_cells
 from polyrelu.complex.generators import CellGenerators
 from polyrelu.complex.region import Region, point_inside, region_polyhedron, region_volume
 from polyrelu.errors import ArgumentError, DomainError
-from polyrelu.exact import Polyhedron, Rational
-from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network, as_point
+from polyrelu.exact import Polyhedron
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network, as_points
 from polyrelu.network import Network, NeuronId, SignVector
+from polyrelu.network.points import NumberArray, OnePoint, Points
 from polyrelu.support.arguments import expect, expect_function, expect_integer
+from polyrelu.support.arrays import read_only
 from polyrelu.support.display import svg_of
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Indices, IntegerRow, Mask, Point, Signs
@@ -142,7 +145,7 @@ def stream_complex(
 
 def _parts(network: Network, polyhedron: Polyhedron, limit: int) -> Iterator[PolyhedralComplex]:
     """The parts of `stream_complex`."""
-    neurons = tuple(network.neurons())
+    neurons = network.neurons
     need_few_cells(network, polyhedron)
     for part in Subdivision(network, frame_of(network, polyhedron)).parts(limit):
         yield PolyhedralComplex(network, polyhedron, CellArrays(part, neurons), complete=True)
@@ -233,8 +236,8 @@ class PolyhedralComplex:
     def bounded(self) -> Mask:
         """Whether each cell of full dimension is bounded, shape (regions,)."""
         if self.lineality:
-            return np.zeros(self.num_regions, dtype=bool)
-        return self._arrays.bounded()
+            return read_only(np.zeros(self.num_regions, dtype=bool))
+        return read_only(self._arrays.bounded())
 
     @property
     def num_bounded_regions(self) -> int:
@@ -316,13 +319,24 @@ class PolyhedralComplex:
         """Return the signs of the neurons on a region, layer by layer."""
         return self.sign_vector(Cell(self.dimension, index))
 
-    def locate(self, point: Sequence[Rational]) -> Cell | None:
+    @overload
+    def locate(self, point: OnePoint) -> Cell | None: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def locate(self, point: Sequence[OnePoint | NumberArray]) -> list[Cell | None]: ...
+
+    @overload
+    def locate(self, point: NumberArray) -> Cell | list[Cell | None] | None: ...
+
+    def locate(self, point: OnePoint | Points) -> Cell | list[Cell | None] | None:
         """Find the cell whose relative interior contains a point; None outside the domain.
+
+        For points of shape (k, n_0) the result is a list.
 
         Raises
         ------
         DomainError
-            The point has not one exact number for each input.
+            A point has not one exact number for each input.
 
         Examples
         --------
@@ -331,7 +345,12 @@ class PolyhedralComplex:
         >>> cells.locate([0]), cells.locate([-3]).dimension
         (Cell(dimension=0, index=0), 1)
         """
-        x = as_point(point, self.network.num_inputs)
+        points, is_one = as_points(point, self.network.num_inputs, "point")
+        found = [self._cell_at(x) for x in points]
+        return found[0] if is_one else found
+
+    def _cell_at(self, x: Point) -> Cell | None:
+        """The cell whose relative interior contains a point."""
         if not self.domain.contains(x):
             return None
         signs = self.network.sign_vector(x)
@@ -413,8 +432,8 @@ class PolyhedralComplex:
         pairs.flags.writeable = facets.flags.writeable = False
         return pairs, facets
 
-    def neighbours(self, index: int) -> list[tuple[int, Cell]]:
-        """Return the regions next to a region, each with the cell of codimension 1 between them.
+    def neighbours(self, index: int) -> tuple[int, ...]:
+        """Return the numbers of the regions next to a region, in the order of `adjacency`.
 
         Examples
         --------
@@ -423,16 +442,20 @@ class PolyhedralComplex:
         >>> sorted(len(cells.neighbours(index)) for index in range(3))
         [1, 1, 2]
         """
-        return self._neighbours.get(self._region_index(index), [])
+        return tuple(other for other, _ in self._neighbours[self._region_index(index)])
+
+    def facets_to_neighbours(self, index: int) -> tuple[Cell, ...]:
+        """Return the cell of codimension 1 between a region and each of its `neighbours`."""
+        return tuple(facet for _, facet in self._neighbours[self._region_index(index)])
 
     @cached_property
-    def _neighbours(self) -> dict[int, list[tuple[int, Cell]]]:
-        neighbours: dict[int, list[tuple[int, Cell]]] = {}
+    def _neighbours(self) -> list[list[tuple[int, Cell]]]:
+        neighbours: list[list[tuple[int, Cell]]] = [[] for _ in range(self.num_regions)]
         pairs, facets = self._adjacency
         for (one, other), facet in zip(pairs.tolist(), facets.tolist(), strict=True):
             between = Cell(self.dimension - 1, facet)
-            neighbours.setdefault(one, []).append((other, between))
-            neighbours.setdefault(other, []).append((one, between))
+            neighbours[one].append((other, between))
+            neighbours[other].append((one, between))
         return neighbours
 
     # -- regions -----------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ from polyrelu.exact import (
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network, NeuronId, SignVector
 from polyrelu.support.arguments import expect_function, expect_integer
+from polyrelu.support.arrays import read_only
 from polyrelu.support.display import count_text
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.progress import Progress, report
@@ -175,7 +176,7 @@ class RegionGraph:
     ) -> None:
         """`seen` is the number of regions that the walk has found; see `region_graph`."""
         self.network, self.domain = network, domain
-        self.neurons: tuple[NeuronId, ...] = tuple(network.neurons())
+        self.neurons: tuple[NeuronId, ...] = network.neurons
         self.all_regions = [visit.region for visit in visits]
         signs = [list(chain(*region.signs.layers)) for region in self.all_regions]
         self._signs: Signs = np.array(signs, dtype=np.int8)
@@ -186,7 +187,8 @@ class RegionGraph:
             if i < j < len(visits)
         }
         self._adjacency: Indices = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
-        self.bounded = np.array([region.bounded for region in self.all_regions], dtype=bool)
+        bounded = [region.bounded for region in self.all_regions]
+        self.bounded = read_only(np.array(bounded, dtype=bool))
         self.complete = len(visits) == seen
         self.lineality_dim, self.dimension = len(frame.lineality), frame.true_dimension
         self._signs.flags.writeable = self._adjacency.flags.writeable = False
@@ -233,6 +235,16 @@ class RegionGraph:
         """Return the pairs of neighbouring regions, the smaller index first, shape (pairs, 2)."""
         return self._adjacency
 
+    def neighbours(self, index: int) -> tuple[int, ...]:
+        """Return the numbers of the regions next to a region, in ascending order.
+
+        Raises
+        ------
+        DomainError
+            There is no such region.
+        """
+        return tuple(sorted(self.graph.neighbors(self._region_index(index))))
+
     def region(self, index: int) -> Region:
         """Return a region by its number.
 
@@ -241,10 +253,14 @@ class RegionGraph:
         DomainError
             There is no such region.
         """
+        return self.all_regions[self._region_index(index)]
+
+    def _region_index(self, index: int) -> int:
+        """The number of a region; others raise `DomainError`."""
         index = expect_integer(index, "index")
         if not 0 <= index < self.num_regions:
             raise DomainError(f"there is no region {index}, only {self.num_regions} regions")
-        return self.all_regions[index]
+        return index
 
     @cached_property
     def graph(self) -> nx.Graph:

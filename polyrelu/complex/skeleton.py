@@ -44,6 +44,7 @@ from polyrelu.exact import Polyhedron
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import NeuronId
 from polyrelu.support.arguments import expect_function, expect_integer
+from polyrelu.support.arrays import read_only
 from polyrelu.support.display import count_text
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Indices, Words
@@ -166,7 +167,7 @@ class Skeleton:
             else np.zeros((0, 2), dtype=np.int32)
         )
         self._ends = ends[finite[ends].any(axis=1)].astype(np.int64)
-        self.edges: Indices = np.where(finite, np.cumsum(finite) - 1, -1)[self._ends]
+        self.edges: Indices = read_only(np.where(finite, np.cumsum(finite) - 1, -1)[self._ends])
 
     def __repr__(self) -> str:
         counts = [(len(self._vertices), "vertex"), (len(self.edges), "edge")]

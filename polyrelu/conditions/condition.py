@@ -35,7 +35,7 @@ __all__ = [
 Status = Literal["holds", "fails", "unchecked", "undefined"]
 
 #: Keys of the JSON output that differ from the name of the attribute.
-_COUNT_KEYS = {"num_checked": "checked"}
+_COUNT_KEYS = {"num_checked": "checked", "num_constraints": "constraints", "num_zeros": "zeros"}
 
 #: The type of the evidence.
 E = TypeVar("E", covariant=True)
@@ -100,8 +100,7 @@ class Condition(Generic[E]):
         {'name': 'transparent', 'status': 'unchecked', 'checked': 3, 'subject': 'regions',
         'evidence': None, 'reason': '3 regions of many'}
         """
-        entries = {field.name: _as_json(getattr(self, field.name)) for field in fields(self)}
-        return {_COUNT_KEYS.get(name, name): entry for name, entry in entries.items()}
+        return _fields_as_json(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -197,5 +196,11 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_as_json(entry) for entry in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
+        return _fields_as_json(value)
     return value
+
+
+def _fields_as_json(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass as JSON data, under the keys that the output has always had."""
+    entries = {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
+    return {_COUNT_KEYS.get(name, name): entry for name, entry in entries.items()}

@@ -30,7 +30,7 @@ from polyrelu.exact import RationalMatrix, rank
 from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect_count
-from polyrelu.support.display import bracketed
+from polyrelu.support.display import bracketed, count_text
 
 __all__ = [
     "PRODUCT_LIMIT",
@@ -97,11 +97,11 @@ class WrongCell:
         The cell.
     codimension
         Its codimension in the domain.
-    zeros
+    num_zeros
         The number of neurons and of constraints of the domain that are 0 on it.
     point
         A point inside the cell.
-    constraints
+    num_constraints
         The number of zeros that are constraints of the domain.
 
     Examples
@@ -112,17 +112,17 @@ class WrongCell:
 
     cell: Cell
     codimension: int
-    zeros: int
+    num_zeros: int
     point: tuple[Fraction, ...]
-    constraints: int = 0
+    num_constraints: int = 0
 
     def __str__(self) -> str:
         cell = f"cell {self.cell.index} of dimension {self.cell.dimension}"
         place = f"{cell}, at {point_text(self.point)}"
-        zeros = f"{self.zeros} zero{'' if self.zeros == 1 else 's'}"
-        if self.constraints:
-            are = "is a constraint" if self.constraints == 1 else "are constraints"
-            zeros += f", {self.constraints} of which {are} of the domain"
+        zeros = count_text([(self.num_zeros, "zero")])
+        if self.num_constraints:
+            are = "is a constraint" if self.num_constraints == 1 else "are constraints"
+            zeros += f", {self.num_constraints} of which {are} of the domain"
         return f"{place}, has codimension {self.codimension} and {zeros}"
 
     def __repr__(self) -> str:

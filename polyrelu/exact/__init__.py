@@ -57,6 +57,8 @@ from polyrelu.exact.sparse import (
     as_sparse,
     canonical,
     multiply,
+    num_products,
+    num_stored,
     stack,
     take_rows,
 )
@@ -109,6 +111,8 @@ __all__ = [
     "multiply",
     "nearest_float",
     "nonzero_minor",
+    "num_products",
+    "num_stored",
     "parse_rational",
     "positive_primitive",
     "primitive",

@@ -20,11 +20,19 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
 
-__all__ = ["UNDECIDED", "integers_from_floats", "nearest_float"]
+__all__ = [
+    "SMALL_BITS",
+    "UNDECIDED",
+    "integer_array",
+    "integers_from_floats",
+    "nearest_float",
+]
 
 #: The entry of an array of signs -1, 0 and 1 where floats do not decide the sign.
 UNDECIDED = 2
 
+#: Integers of at most this number of bits are short: int64 holds them, and sums of two of them.
+SMALL_BITS = 62
 #: Bits of the significand of a float64.
 _MANTISSA_BITS = 53
 #: The least positive float64, a subnormal number.
@@ -56,6 +64,15 @@ def integers_from_floats(array: NDArray[Any]) -> tuple[list[int], int]:
     >>> integers_from_floats(np.array([0.75, -3.0]))
     ([3, -12], 4)
     """
+    integers, denominator = integer_array(array)
+    return integers.tolist(), denominator
+
+
+def integer_array(array: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Return what `integers_from_floats` returns, with the integers in an array.
+
+    They are int64 if they have at most `SMALL_BITS` bits, and else Python integers.
+    """
     if np.multiply(_LEAST, 1.0) == 0:  # some runtimes switch this on for the whole process
         raise NetworkError(
             "this process takes subnormal numbers for 0 (flush to zero); "
@@ -72,7 +89,7 @@ def integers_from_floats(array: NDArray[Any]) -> tuple[list[int], int]:
     mantissas, exponents = _odd_mantissas(values)
     nonzero = mantissas != 0
     if not nonzero.any():
-        return [0] * values.size, 1
+        return np.zeros(values.size, dtype=np.int64), 1
     least = min(int(exponents[nonzero].min()), 0)
     shifts = np.where(nonzero, exponents - least, 0)
     return _shifted(mantissas, shifts), 1 << -least
@@ -124,12 +141,13 @@ def _odd_mantissas(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDAr
     return mantissas >> trailing, exponents.astype(np.int64) - _MANTISSA_BITS + trailing
 
 
-def _shifted(mantissas: NDArray[np.int64], shifts: NDArray[np.int64]) -> list[int]:
+def _shifted(mantissas: NDArray[np.int64], shifts: NDArray[np.int64]) -> NDArray[Any]:
     """Return the integers mantissa · 2^shift."""
     bits = np.frexp(np.abs(mantissas).astype(np.float64))[1] + shifts
-    if int(bits.max()) <= 62:
-        integers: list[int] = (mantissas << shifts).tolist()
-        return integers
-    return [
+    if int(bits.max()) <= SMALL_BITS:
+        return mantissas << shifts
+    integers = np.empty(mantissas.size, dtype=object)
+    integers[:] = [
         number << shift for number, shift in zip(mantissas.tolist(), shifts.tolist(), strict=True)
     ]
+    return integers

@@ -1,9 +1,12 @@
-"""Immutable rational matrices: a FLINT integer matrix over one common denominator, in lowest terms.
+"""Immutable rational matrices: integers over one common denominator, in lowest terms.
 
 One denominator for the matrix makes products, comparisons and reductions modulo a prime integer
 operations, and networks made of floats have such a denominator anyway. FLINT's own `fmpq_mat` keeps
 a denominator for each entry, is mutable, and cannot be hashed or pickled. No method may change
 `_numerators` in place: matrices are keys of dictionaries.
+
+The integers are a FLINT matrix, which multiplies and eliminates, or an array of int64, which is
+what files of floats give: a FLINT matrix is made of the array when something asks for it.
 """
 
 from __future__ import annotations
@@ -18,17 +21,15 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact.floats import integers_from_floats, nearest_float
+from polyrelu.exact.floats import integer_array
+from polyrelu.exact.integer_arrays import common_divisor, nearest_floats, quotients, shortened
 from polyrelu.exact.rational import to_fraction
-from polyrelu.support.arguments import expect, expect_count
+from polyrelu.support.arguments import expect, expect_count, expect_integer
 
 __all__ = ["MATRIX", "RationalMatrix", "integer_product"]
 
 #: How to make a matrix, for errors.
 MATRIX = "RationalMatrix.from_rows makes a matrix of numbers"
-
-#: All integers up to this one are floats.
-_EXACT_FLOAT_LIMIT = 1 << 53
 
 
 class RationalMatrix:
@@ -47,7 +48,7 @@ class RationalMatrix:
     [0 1/16]
     """
 
-    __slots__ = ("_denominator", "_numerators")
+    __slots__ = ("_denominator", "_flint", "_small")
 
     def __init__(self, numerators: fmpz_mat, denominator: int) -> None:
         """Make a matrix of FLINT integers, which it takes over; for use inside `exact` only."""
@@ -58,9 +59,32 @@ class RationalMatrix:
             if common != 1:
                 numerators = _divided(numerators, common)
                 denominator //= common
-        self._numerators, self._denominator = numerators, denominator
+        self._flint: fmpz_mat | None = numerators
+        self._small: NDArray[np.int64] | None = None
+        self._denominator = denominator
 
     # -- construction -----------------------------------------------------------------------------
+
+    @classmethod
+    def from_integer_array(cls, numerators: NDArray[Any], denominator: int) -> RationalMatrix:
+        """Make a matrix of an array of integers, which it takes over; for use inside `exact` only.
+
+        The integers are int64 of at most `SMALL_BITS` bits, or Python integers; shape (m, n).
+        """
+        common = common_divisor(denominator, numerators)
+        if common != 1:
+            numerators, denominator = quotients(numerators, common), denominator // common
+        numerators = shortened(numerators)
+        matrix = cls.__new__(cls)
+        matrix._flint = matrix._small = None
+        matrix._denominator = denominator
+        if numerators.dtype == object:
+            nrows, ncols = numerators.shape
+            matrix._flint = fmpz_mat(nrows, ncols, numerators.ravel().tolist())
+        else:
+            numerators.flags.writeable = False
+            matrix._small = numerators
+        return matrix
 
     @classmethod
     def from_integers(
@@ -162,11 +186,13 @@ class RationalMatrix:
             raise NetworkError(f"expected an array of dimension 1 or 2, got shape {array.shape}")
         nrows, ncols = matrix.shape
         if matrix.dtype.kind in "iu":
+            if matrix.dtype.itemsize < 8:
+                return cls.from_integer_array(matrix.astype(np.int64), 1)
             return cls(fmpz_mat(nrows, ncols, [int(entry) for entry in matrix.ravel().tolist()]), 1)
         if matrix.dtype.kind == "O":
             return cls.from_rows(matrix.tolist(), ncols=ncols)
-        integers, denominator = integers_from_floats(matrix)
-        return cls(fmpz_mat(nrows, ncols, integers), denominator)
+        integers, denominator = integer_array(matrix)
+        return cls.from_integer_array(integers.reshape(nrows, ncols), denominator)
 
     @classmethod
     def column(cls, entries: Iterable[object]) -> RationalMatrix:
@@ -195,19 +221,48 @@ class RationalMatrix:
     # -- reading ----------------------------------------------------------------------------------
 
     @property
+    def _numerators(self) -> fmpz_mat:
+        """The numerators as a FLINT matrix."""
+        if self._flint is None:
+            self._flint = fmpz_mat(self.nrows, self.ncols, self._flat_integers())
+        return self._flint
+
+    def integer_array(self) -> NDArray[Any]:
+        """Return the numerators over `denominator` as an array; for use inside `exact` only.
+
+        They are int64 if all of them are short, else Python integers; shape (nrows, ncols). Nobody
+        may change the array.
+        """
+        if self._small is not None:
+            return self._small
+        integers = np.empty(self.nrows * self.ncols, dtype=object)
+        integers[:] = self._flat_integers()
+        return shortened(integers).reshape(self.shape)
+
+    def _flat_integers(self) -> list[int]:
+        """Return all numerators in row-major order."""
+        if self._small is not None:
+            flat: list[int] = self._small.ravel().tolist()
+            return flat
+        return [int(entry) for entry in self._numerators.entries()]
+
+    @property
     def nrows(self) -> int:
         """Number of rows."""
-        return int(self._numerators.nrows())
+        return self.shape[0]
 
     @property
     def ncols(self) -> int:
         """Number of columns."""
-        return int(self._numerators.ncols())
+        return self.shape[1]
 
     @property
     def shape(self) -> tuple[int, int]:
         """The pair (nrows, ncols)."""
-        return self.nrows, self.ncols
+        if self._small is not None:
+            return self._small.shape[0], self._small.shape[1]
+        flint = self._numerators
+        return int(flint.nrows()), int(flint.ncols())
 
     @property
     def denominator(self) -> int:
@@ -242,7 +297,10 @@ class RationalMatrix:
         list of list of int
             The rows, shape (nrows, ncols).
         """
-        width, flat = self.ncols, [int(entry) for entry in self._numerators.entries()]
+        if self._small is not None:
+            table: list[list[int]] = self._small.tolist()
+            return table
+        width, flat = self.ncols, self._flat_integers()
         return (
             [flat[start : start + width] for start in range(0, width * self.nrows, width)]
             if width
@@ -251,10 +309,19 @@ class RationalMatrix:
 
     def __getitem__(self, position: tuple[int, int]) -> Fraction:
         """The entry at (row, column), both from 0; negative indices raise IndexError."""
-        return Fraction(int(self._numerators[position]), self._denominator)
+        i, j = position
+        if type(i) is not int or type(j) is not int:
+            i, j = expect_integer(i, "row"), expect_integer(j, "column")
+        try:
+            return Fraction(int(self._numerators[i, j]), self._denominator)
+        except OverflowError:
+            raise IndexError(f"there is no entry in row {i} and column {j}") from None
 
     def row(self, index: int) -> tuple[Fraction, ...]:
         """Return the row of an index, from 0, as fractions."""
+        index = expect_integer(index, "index")
+        if not 0 <= index < self.nrows:
+            raise IndexError(f"there is no row {index}, only {self.nrows} rows, from 0")
         return tuple(self[index, j] for j in range(self.ncols))
 
     def rows(self) -> list[tuple[Fraction, ...]]:
@@ -266,24 +333,33 @@ class RationalMatrix:
 
     def entries(self) -> Iterator[Fraction]:
         """Return an iterator over all entries in row-major order."""
-        return (Fraction(int(entry), self._denominator) for entry in self._numerators.entries())
+        return (Fraction(entry, self._denominator) for entry in self._flat_integers())
 
     def signs(self) -> NDArray[np.int8]:
         """Return the signs -1, 0, 1 of the entries as an array of the same shape."""
+        if self._small is not None:
+            return np.sign(self._small).astype(np.int8)
         flat = [(entry > 0) - (entry < 0) for entry in self._numerators.entries()]
         return np.array(flat, dtype=np.int8).reshape(self.shape)
 
     @property
     def bits(self) -> int:
         """The bit length of the longest numerator."""
-        return max((int(entry).bit_length() for entry in self._numerators.entries()), default=0)
+        if self._small is not None:
+            return int(np.abs(self._small).max(initial=0)).bit_length()
+        flat = self._flat_integers()
+        return max(max(flat).bit_length(), min(flat).bit_length()) if flat else 0
 
     def is_zero(self) -> bool:
         """Return whether every entry is 0."""
+        if self._small is not None:
+            return not self._small.any()
         return bool(self._numerators.is_zero())
 
     def count_nonzero(self) -> int:
         """Return the number of entries that are not 0."""
+        if self._small is not None:
+            return int(np.count_nonzero(self._small))
         return sum(entry != 0 for entry in self._numerators.entries())
 
     # -- arithmetic -------------------------------------------------------------------------------
@@ -297,6 +373,8 @@ class RationalMatrix:
         return RationalMatrix(left + other._numerators * (common // other._denominator), common)
 
     def __neg__(self) -> RationalMatrix:
+        if self._small is not None:
+            return RationalMatrix.from_integer_array(-self._small, self._denominator)
         return RationalMatrix(-self._numerators, self._denominator)
 
     def __sub__(self, other: RationalMatrix) -> RationalMatrix:
@@ -352,6 +430,9 @@ class RationalMatrix:
 
     def transpose(self) -> RationalMatrix:
         """Return the transposed matrix."""
+        if self._small is not None:
+            columns = np.ascontiguousarray(self._small.T)
+            return RationalMatrix.from_integer_array(columns, self._denominator)
         return RationalMatrix(self._numerators.transpose(), self._denominator)
 
     def take(
@@ -376,8 +457,8 @@ class RationalMatrix:
         IndexError
             An index is negative or too large.
         """
-        if any(min(chosen, default=0) < 0 for chosen in (rows, columns) if chosen is not None):
-            raise IndexError("rows and columns are numbered from 0")
+        rows = None if rows is None else _indices(rows, "rows")
+        columns = None if columns is None else _indices(columns, "columns")
         table = self.integer_rows()
         chosen = table if rows is None else [table[i] for i in rows]
         if columns is None:
@@ -426,13 +507,7 @@ class RationalMatrix:
         NDArray[float64]
             Floats, shape (nrows, ncols).
         """
-        denominator = self._denominator
-        integers = [int(entry) for entry in self._numerators.entries()]
-        longest = max(map(abs, integers), default=0)
-        if max(denominator, longest) < _EXACT_FLOAT_LIMIT:  # one division rounds correctly
-            return (np.array(integers, dtype=np.float64) / denominator).reshape(self.shape)
-        floats = [nearest_float(entry, denominator) for entry in integers]
-        return np.array(floats, dtype=np.float64).reshape(self.shape)
+        return nearest_floats(self.integer_array(), self._denominator)
 
     def to_sympy(self) -> Any:
         """Return a SymPy matrix of rationals."""
@@ -454,16 +529,18 @@ class RationalMatrix:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RationalMatrix):
             return NotImplemented
-        return self._denominator == other._denominator and bool(
-            self._numerators == other._numerators
-        )
+        if self._denominator != other._denominator or self.shape != other.shape:
+            return False
+        if self._small is not None and other._small is not None:
+            return np.array_equal(self._small, other._small)
+        return bool(self._numerators == other._numerators)
 
     def __hash__(self) -> int:
         return hash(
             (
                 self.shape,
                 self._denominator,
-                tuple(int(entry) for entry in self._numerators.entries()),
+                tuple(self._flat_integers()),
             )
         )
 
@@ -512,6 +589,16 @@ def _common_divisor(denominator: int, numerators: fmpz_mat) -> int:
         if common == 1:
             break
     return common
+
+
+def _indices(chosen: Sequence[int], name: str) -> Sequence[int]:
+    """Indices of rows or columns as integers of Python; negative ones raise IndexError."""
+    found = chosen
+    if not isinstance(chosen, range):
+        found = [i if type(i) is int else expect_integer(i, name) for i in chosen]
+    if min(found, default=0) < 0:
+        raise IndexError("rows and columns are numbered from 0")
+    return found
 
 
 def _common(factors: Sequence[object]) -> tuple[list[int], int]:

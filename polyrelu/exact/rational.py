@@ -50,7 +50,7 @@ def to_fraction(value: object) -> Fraction:
     ----------
     value
         An int, Fraction, finite float (the dyadic rational that it is), numpy scalar, FLINT integer
-        or rational, or text of the form ``p`` or ``p/q``.
+        or rational, text of the form ``p`` or ``p/q``, or an array or tensor without axes.
 
     Returns
     -------
@@ -84,6 +84,8 @@ def to_fraction(value: object) -> Fraction:
         return Fraction(int(quotient.p), int(quotient.q))
     if isinstance(value, RationalNumber):
         return Fraction(int(value.numerator), int(value.denominator))
+    if getattr(value, "ndim", None) == 0 and not isinstance(value, np.generic):
+        return to_fraction(value.item())  # type: ignore[attr-defined]
     raise NetworkError(
         f"{type(value).__name__} is not an exact number; "
         "use int, float, Fraction or text like '2/3'"

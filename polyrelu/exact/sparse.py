@@ -2,8 +2,11 @@
 
 A convolution of a 28×28 image has a hundred times more zeros than weights, and so has the matrix
 that selects the entries of a pooling window. `SparseMatrix` keeps the nonzero entries by rows
-(compressed sparse rows) as Python integers over one common denominator, in numpy arrays of objects:
-numpy moves the integers, Python multiplies them.
+(compressed sparse rows) as integers over one common denominator, in an array of `integer_arrays`.
+
+The matrix of a convolution also repeats each weight at every position of its window. Entries are
+therefore *coded*: entry i is ``values[codes[i]]``, so that arithmetic on entries is arithmetic on
+values wherever one value stands for many entries.
 
 A matrix is either a `RationalMatrix` or a `SparseMatrix`. The functions below take both
 (`AnyMatrix`), and `canonical` decides between them by the entries alone, so that equal matrices are
@@ -21,9 +24,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import ArgumentError, NetworkError
-from polyrelu.exact.floats import nearest_float
+from polyrelu.exact.floats import SMALL_BITS
+from polyrelu.exact.integer_arrays import (
+    common_divisor,
+    distinct,
+    longest,
+    nearest_floats,
+    products,
+    quotients,
+    shortened,
+    sums_of_runs,
+)
 from polyrelu.exact.matrix import MATRIX, RationalMatrix
-from polyrelu.exact.rational import to_fraction
 from polyrelu.support.arguments import (
     expect,
     expect_count,
@@ -31,7 +43,7 @@ from polyrelu.support.arguments import (
     expect_list,
     expect_one_of,
 )
-from polyrelu.support.typing import BigIntegers, Indices
+from polyrelu.support.typing import Indices
 
 __all__ = [
     "AnyMatrix",
@@ -41,6 +53,8 @@ __all__ = [
     "as_sparse",
     "canonical",
     "multiply",
+    "num_products",
+    "num_stored",
     "stack",
     "take_rows",
 ]
@@ -49,14 +63,19 @@ __all__ = [
 _SPARSE_SIZE = 1 << 14
 #: A matrix is kept sparse if at most one in this number of entries is not 0.
 _SPARSE_SHARE = 8
+#: A sparse matrix with at least one nonzero entry in this number is multiplied as a dense one.
+_DENSE_SHARE = 4
+#: Maximum number of products of entries at a time, which take about 100 bytes each, unless one row
+#: needs more.
+_CHUNK = 1 << 20
 
 
 class SparseMatrix:
     """An immutable rational matrix that is given by its nonzero entries.
 
     Rows are in compressed form: row i has the entries ``starts[i]:starts[i + 1]`` of `columns` and
-    `numerators`. Equal matrices have equal arrays, which nobody may change; matrices can be
-    pickled.
+    `codes`, the entry e being ``values[codes[e]]``. Equal matrices have equal `starts`,
+    `columns` and `numerators`. Nobody may change the arrays; matrices can be pickled.
 
     Attributes
     ----------
@@ -66,8 +85,11 @@ class SparseMatrix:
         Place of the first entry of each row, and last the number of entries, shape (nrows + 1,).
     columns
         The column of each nonzero entry, ascending in a row.
-    numerators
-        The Python integer of each nonzero entry, over `denominator`.
+    values
+        Integers over `denominator`, none of them 0: int64 if all of them are short, else Python
+        integers. Each is the value of an entry; they need not be distinct.
+    codes
+        For each nonzero entry the place of its value.
     denominator
         The least positive common denominator of the entries.
 
@@ -78,29 +100,26 @@ class SparseMatrix:
     (2, 2, Fraction(2, 1))
     """
 
-    __slots__ = ("_dense", "columns", "denominator", "numerators", "shape", "starts")
+    __slots__ = ("_dense", "codes", "columns", "denominator", "shape", "starts", "values")
 
     def __init__(
         self,
         shape: tuple[int, int],
         starts: Indices,
         columns: Indices,
-        numerators: BigIntegers,
+        values: NDArray[Any],
+        codes: Indices,
         denominator: int,
     ) -> None:
         """Make a matrix of sorted nonzero entries, for use inside `exact` only.
 
-        It reduces the entries to lowest terms.
+        It reduces the values to lowest terms.
         """
-        common = denominator
-        for entry in numerators:
-            if common == 1:
-                break
-            common = math.gcd(common, entry)
+        common = common_divisor(denominator, values)
         if common != 1:
-            numerators, denominator = numerators // common, denominator // common
-        self.shape, self.starts, self.columns = shape, starts, columns
-        self.numerators, self.denominator = numerators, denominator
+            values, denominator = quotients(values, common), denominator // common
+        self.shape, self.starts, self.columns, self.codes = shape, starts, columns, codes
+        self.values, self.denominator = shortened(values), denominator
         self._dense: RationalMatrix | None = None
 
     # -- construction -----------------------------------------------------------------------------
@@ -143,10 +162,55 @@ class SparseMatrix:
         expect_count(denominator, "denominator", 1)
         over = _indices(rows, nrows, "rows")
         places = _indices(columns, ncols, "columns")
-        values = _integers(numerators, "numerators")
+        values = _numerators(numerators)
         if not len(over) == len(places) == len(values):
             raise ArgumentError("rows, columns and numerators: expected lists of the same length")
         return cls._of((nrows, ncols), over, places, values, int(denominator))
+
+    @classmethod
+    def from_codes(
+        cls,
+        shape: tuple[int, int],
+        rows: Indices,
+        columns: Indices,
+        codes: Indices,
+        values: RationalMatrix,
+    ) -> SparseMatrix:
+        """Build a matrix with entries ``values[codes[i], 0]`` at (rows[i], columns[i]).
+
+        Entries at one place are added.
+
+        Parameters
+        ----------
+        shape
+            The pair (nrows, ncols).
+        rows
+            The row of each entry.
+        columns
+            The column of each entry.
+        codes
+            The row of `values` that holds each entry.
+        values
+            A column of values.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix.
+
+        Raises
+        ------
+        ArgumentError
+            The shape is no pair of counts, or an entry lies outside.
+        """
+        nrows, ncols = (expect_count(size, "shape") for size in _pair(shape))
+        values = expect(values, RationalMatrix, "values", "RationalMatrix.column makes one")
+        over, places = _indices(rows, nrows, "rows"), _indices(columns, ncols, "columns")
+        coded = _indices(codes, values.nrows, "codes")
+        if not len(over) == len(places) == len(coded):
+            raise ArgumentError("rows, columns and codes: expected lists of the same length")
+        numbers = values.integer_array()[:, 0]
+        return cls._of((nrows, ncols), over, places, numbers, values.denominator, coded)
 
     @classmethod
     def _of(
@@ -154,25 +218,62 @@ class SparseMatrix:
         shape: tuple[int, int],
         rows: Sequence[int] | NDArray[Any],
         columns: Sequence[int] | NDArray[Any],
-        numerators: Sequence[int] | NDArray[Any],
+        values: Sequence[int] | NDArray[Any],
         denominator: int = 1,
+        codes: Indices | None = None,
     ) -> SparseMatrix:
-        """`from_entries` without checks, for arithmetic."""
-        keys = np.asarray(rows, dtype=np.int64) * max(shape[1], 1) + np.asarray(
-            columns, dtype=np.int64
-        )
-        values = np.empty(len(keys), dtype=object)
-        values[:] = numerators if isinstance(numerators, list) else list(numerators)
-        if len(keys) > 1 and not (np.diff(keys) > 0).all():
+        """`from_entries` and `from_codes` without checks, for arithmetic.
+
+        Without codes entry i has value i.
+        """
+        places = np.asarray(columns, dtype=np.int64)
+        keys = np.asarray(rows, dtype=np.int64) * shape[1] + places
+        values = _as_array(values)
+        codes = np.arange(len(values)) if codes is None else codes
+        if len(keys) > 1 and not (keys[1:] > keys[:-1]).all():
             order = np.argsort(keys, kind="stable")
-            keys, values = keys[order], values[order]
-            first = np.flatnonzero(np.concatenate(([True], np.diff(keys) > 0)))
-            keys, values = keys[first], np.add.reduceat(values, first)
-        kept = np.asarray(values != 0, dtype=bool)
-        if not kept.all():
-            keys, values = keys[kept], values[kept]
-        starts = np.searchsorted(keys, np.arange(shape[0] + 1, dtype=np.int64) * max(shape[1], 1))
-        return cls(shape, starts, keys % max(shape[1], 1), values, denominator)
+            keys, places, codes = keys[order], places[order], codes[order]
+            first = np.flatnonzero(np.concatenate(([True], keys[1:] > keys[:-1])))
+            if len(first) < len(keys):
+                keys, places = keys[first], places[first]
+                values, codes = sums_of_runs(values[codes], first), np.arange(len(first))
+        nonzero = np.asarray(values != 0, dtype=bool)
+        if not nonzero.all():
+            kept = nonzero[codes]
+            keys, places, codes = keys[kept], places[kept], codes[kept]
+        starts = np.searchsorted(keys, np.arange(shape[0] + 1, dtype=np.int64) * shape[1])
+        return cls(shape, starts, places, *_used(values, codes), denominator)
+
+    @classmethod
+    def sum(cls, shape: tuple[int, int], matrices: Sequence[SparseMatrix]) -> SparseMatrix:
+        """Build the sum of matrices of one shape; the sum of none is 0.
+
+        Parameters
+        ----------
+        shape
+            The pair (nrows, ncols).
+        matrices
+            The summands.
+
+        Returns
+        -------
+        SparseMatrix
+            The sum.
+
+        Raises
+        ------
+        NetworkError
+            A summand has another shape.
+        """
+        if not matrices:
+            return cls.from_entries(shape, [], [], [])
+        if any(matrix.shape != shape for matrix in matrices):
+            raise NetworkError(f"cannot add matrices of shapes {[m.shape for m in matrices]}")
+        common = math.lcm(*(matrix.denominator for matrix in matrices))
+        values, codes = _joined(matrices, common)
+        rows = np.concatenate([matrix.row_of_entries() for matrix in matrices])
+        columns = np.concatenate([matrix.columns for matrix in matrices])
+        return cls._of(shape, rows, columns, values, common, codes)
 
     @classmethod
     def identity(cls, size: int) -> SparseMatrix:
@@ -202,25 +303,25 @@ class SparseMatrix:
         if chosen.size and not -1 <= chosen.min() <= chosen.max() < size:
             raise ArgumentError(f"chosen: expected indices from -1 to {size - 1}")
         rows = np.flatnonzero(chosen >= 0)
-        return cls._of((len(chosen), size), rows, chosen[rows], [1] * len(rows))
+        ones, codes = np.ones(1, dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
+        return cls._of((len(chosen), size), rows, chosen[rows], ones, 1, codes)
 
     @classmethod
     def diagonal(cls, factors: RationalMatrix) -> SparseMatrix:
         """Build the diagonal matrix whose diagonal is a given column."""
         factors = expect(factors, RationalMatrix, "factors", "RationalMatrix.column makes one")
         places = np.arange(factors.nrows)
-        values = [row[0] for row in factors.integer_rows()]
-        return cls._of((len(places), len(places)), places, places, values, factors.denominator)
+        values, codes = distinct(factors.integer_array()[:, 0])
+        shape = (len(places), len(places))
+        return cls._of(shape, places, places, values, factors.denominator, codes)
 
     @classmethod
     def from_dense(cls, matrix: RationalMatrix) -> SparseMatrix:
         """Build the sparse form of a dense matrix."""
         matrix = expect(matrix, RationalMatrix, "matrix", MATRIX)
-        flat = [entry for row in matrix.integer_rows() for entry in row]
-        places = np.fromiter((i for i, entry in enumerate(flat) if entry), dtype=np.int64)
-        values = [flat[i] for i in places]
-        width = max(matrix.ncols, 1)
-        return cls._of(matrix.shape, places // width, places % width, values, matrix.denominator)
+        table = matrix.integer_array()
+        rows, columns = np.nonzero(table)
+        return cls._of(matrix.shape, rows, columns, table[rows, columns], matrix.denominator)
 
     # -- reading ----------------------------------------------------------------------------------
 
@@ -237,12 +338,17 @@ class SparseMatrix:
     @property
     def num_nonzeros(self) -> int:
         """Number of nonzero entries."""
-        return len(self.numerators)
+        return len(self.codes)
+
+    @property
+    def numerators(self) -> NDArray[Any]:
+        """The integer of each nonzero entry, over `denominator`, in the order of `columns`."""
+        return self.values[self.codes]
 
     @property
     def bits(self) -> int:
         """The bit length of the longest numerator."""
-        return max((int(entry).bit_length() for entry in self.numerators), default=0)
+        return longest(self.values)
 
     def is_zero(self) -> bool:
         """Return whether every entry is 0."""
@@ -257,7 +363,7 @@ class SparseMatrix:
             and self.denominator == 1
             and np.array_equal(self.columns, np.arange(size))
             and np.array_equal(self.starts, np.arange(size + 1))
-            and bool((self.numerators == 1).all())
+            and bool((self.values == 1).all())
         )
 
     def row_of_entries(self) -> Indices:
@@ -283,83 +389,141 @@ class SparseMatrix:
     def to_dense(self) -> RationalMatrix:
         """Return the dense form, which the matrix keeps once it is made."""
         if self._dense is None:
-            self._dense = RationalMatrix.from_integers(
-                self.integer_rows(), self.denominator, self.ncols
-            )
+            table = np.zeros(self.shape, dtype=self.values.dtype)
+            table[self.row_of_entries(), self.columns] = self.numerators
+            self._dense = RationalMatrix.from_integer_array(table, self.denominator)
         return self._dense
 
     def to_floats(self) -> NDArray[np.float64]:
         """Return the nearest float64 of every nonzero entry, in the order of `numerators`."""
-        return np.array(
-            [nearest_float(int(n), self.denominator) for n in self.numerators], dtype=np.float64
+        return nearest_floats(self.values, self.denominator)[self.codes]
+
+    def placed(self, shape: tuple[int, int], row: int, column: int) -> SparseMatrix:
+        """Return a matrix of zeros with this matrix as the block that starts at (row, column).
+
+        Parameters
+        ----------
+        shape
+            The shape of the result.
+        row, column
+            The place of the first entry of the block.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix.
+
+        Raises
+        ------
+        ArgumentError
+            The block does not fit.
+        """
+        nrows, ncols = (expect_count(size, "shape") for size in _pair(shape))
+        row, column = expect_count(row, "row"), expect_count(column, "column")
+        if row + self.nrows > nrows or column + self.ncols > ncols:
+            raise ArgumentError(f"shape: a block of shape {self.shape} does not fit {shape}")
+        below = np.full(nrows - row - self.nrows, self.num_nonzeros)
+        starts = np.concatenate([np.zeros(row, dtype=np.int64), self.starts, below])
+        columns = self.columns + column
+        return SparseMatrix(
+            (nrows, ncols), starts, columns, self.values, self.codes, self.denominator
         )
 
     # -- arithmetic -------------------------------------------------------------------------------
 
     def __neg__(self) -> SparseMatrix:
         return SparseMatrix(
-            self.shape, self.starts, self.columns, -self.numerators, self.denominator
+            self.shape, self.starts, self.columns, -self.values, self.codes, self.denominator
         )
 
     def scale_rows(self, factors: Sequence[object]) -> SparseMatrix:
         """Return the matrix with row i multiplied by ``factors[i]``."""
-        fractions = [to_fraction(factor) for factor in factors]
-        if len(fractions) != self.nrows:
-            raise NetworkError(f"{len(fractions)} factors for {self.nrows} rows")
-        common = math.lcm(*(f.denominator for f in fractions))
-        integers = np.empty(len(fractions), dtype=object)
-        integers[:] = [f.numerator * (common // f.denominator) for f in fractions]
-        rows = self.row_of_entries()
-        return SparseMatrix._of(
-            self.shape,
-            rows,
-            self.columns,
-            self.numerators * integers[rows],
-            self.denominator * common,
-        )
+        if len(factors) != self.nrows:
+            raise NetworkError(f"{len(factors)} factors for {self.nrows} rows")
+        return SparseMatrix.diagonal(RationalMatrix.column(factors)).times_sparse(self)
 
     def times_dense(self, other: RationalMatrix) -> RationalMatrix:
         """Return the product self · other with a dense matrix, a dense matrix."""
-        if self.ncols != other.nrows:
-            raise NetworkError(f"cannot multiply matrices of shapes {self.shape} and {other.shape}")
-        table = np.empty(other.shape, dtype=object)
-        for i, row in enumerate(other.integer_rows()):
-            table[i] = row
+        self._need_rows(other)
+        if self.num_nonzeros * _DENSE_SHARE >= self.nrows * self.ncols:
+            return self.to_dense() @ other
+        table = other.integer_array()
         sums = np.zeros((self.nrows, other.ncols), dtype=object)
         filled = np.flatnonzero(np.diff(self.starts))
-        if filled.size and other.ncols:
-            products = self.numerators[:, None] * table[self.columns]
-            sums[filled] = np.add.reduceat(products, self.starts[filled], axis=0)
-        return RationalMatrix.from_integers(
-            sums.tolist(), self.denominator * other.denominator, other.ncols
-        )
+        numerators = self.numerators
+        for j in range(other.ncols if filled.size else 0):
+            terms = products(numerators, table[:, j][self.columns])
+            sums[filled, j] = sums_of_runs(terms, self.starts[filled])
+        return RationalMatrix.from_integer_array(sums, self.denominator * other.denominator)
 
     def times_sparse(self, other: SparseMatrix) -> SparseMatrix:
         """Return the product self · other with a sparse matrix, a sparse matrix."""
-        if self.ncols != other.nrows:
-            raise NetworkError(f"cannot multiply matrices of shapes {self.shape} and {other.shape}")
+        self._need_rows(other)
         if self.is_identity():
             return other
         if other.is_identity():
             return self
+        if (np.diff(self.starts) <= 1).all():
+            return self._times_rows(other)
         lengths = np.diff(other.starts)[self.columns]
+        counts = np.concatenate(([0], np.cumsum(lengths)))[self.starts]
+        parts, row = list[SparseMatrix](), 0
+        while row < self.nrows or not parts:
+            end = int(np.searchsorted(counts, counts[row] + _CHUNK, side="right")) - 1
+            end = max(end, min(row + 1, self.nrows))
+            parts.append(self._rows_times(other, row, end))
+            row = end
+        return parts[0] if len(parts) == 1 else as_sparse(stack(parts))
+
+    def _times_rows(self, other: SparseMatrix) -> SparseMatrix:
+        """Return the product with another matrix, where every row of self has at most one entry."""
+        lengths = np.zeros(self.nrows, dtype=np.int64)
+        filled = np.flatnonzero(np.diff(self.starts))
+        lengths[filled] = np.diff(other.starts)[self.columns]
+        starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
+        if np.array_equal(self.columns, np.arange(other.nrows)):  # all rows, in order
+            right_codes, columns = other.codes, other.columns
+        else:
+            offsets = np.arange(starts[-1]) - np.repeat(starts[filled], lengths[filled])
+            right = np.repeat(other.starts[self.columns], lengths[filled]) + offsets
+            right_codes, columns = other.codes[right], other.columns[right]
+        left_codes = np.repeat(self.codes, lengths[filled])
+        values, codes = _coded_products(self.values, left_codes, other.values, right_codes)
+        denominator = self.denominator * other.denominator
+        shape = (self.nrows, other.ncols)
+        return SparseMatrix(shape, starts, columns, *_used(values, codes), denominator)
+
+    def _rows_times(self, other: SparseMatrix, row: int, end: int) -> SparseMatrix:
+        """Return the product of the rows from `row` to `end` - 1 with another matrix."""
+        first, last = int(self.starts[row]), int(self.starts[end])
+        columns = self.columns[first:last]
+        lengths = np.diff(other.starts)[columns]
         # The product of the entries `left` of self and `right` of other, for every matching pair.
-        left = np.repeat(np.arange(self.num_nonzeros), lengths)
+        left = np.repeat(self.codes[first:last], lengths)
         offsets = np.arange(len(left)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        right = other.starts[self.columns][left] + offsets
+        right = np.repeat(other.starts[columns], lengths) + offsets
+        rows = np.repeat(np.arange(end - row, dtype=np.int64), np.diff(self.starts[row : end + 1]))
+        values, codes = _coded_products(self.values, left, other.values, other.codes[right])
         return SparseMatrix._of(
-            (self.nrows, other.ncols),
-            self.row_of_entries()[left],
+            (end - row, other.ncols),
+            np.repeat(rows, lengths),
             other.columns[right],
-            self.numerators[left] * other.numerators[right],
+            values,
             self.denominator * other.denominator,
+            codes,
         )
+
+    def _need_rows(self, other: AnyMatrix) -> None:
+        """Raise a `NetworkError` unless self · other is defined."""
+        if self.ncols != other.nrows:
+            raise NetworkError(f"cannot multiply matrices of shapes {self.shape} and {other.shape}")
 
     def transpose(self) -> SparseMatrix:
         """Return the transposed matrix."""
         shape = (self.ncols, self.nrows)
+        rows = self.row_of_entries()
         return SparseMatrix._of(
-            shape, self.columns, self.row_of_entries(), self.numerators, self.denominator
+            shape, self.columns, rows, self.values, self.denominator, self.codes
         )
 
     def __eq__(self, other: object) -> bool:
@@ -370,18 +534,20 @@ class SparseMatrix:
             and self.denominator == other.denominator
             and np.array_equal(self.starts, other.starts)
             and np.array_equal(self.columns, other.columns)
-            and bool((self.numerators == other.numerators).all())
+            and np.array_equal(self.numerators, other.numerators)
         )
 
     def __hash__(self) -> int:
-        return hash((self.shape, self.denominator, self.columns.tobytes(), tuple(self.numerators)))
+        numerators = tuple(self.numerators.tolist())
+        return hash((self.shape, self.denominator, self.columns.tobytes(), numerators))
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return SparseMatrix, (
             self.shape,
             self.starts,
             self.columns,
-            self.numerators,
+            self.values,
+            self.codes,
             self.denominator,
         )
 
@@ -392,6 +558,15 @@ class SparseMatrix:
 
 #: A rational matrix in either container.
 AnyMatrix: TypeAlias = RationalMatrix | SparseMatrix
+
+
+def _as_array(integers: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
+    """Return integers as int64, if they are given so, and else as an array of Python integers."""
+    if isinstance(integers, np.ndarray) and integers.dtype in (object, np.int64):
+        return integers
+    array = np.empty(len(integers), dtype=object)
+    array[:] = integers if isinstance(integers, list) else list(map(int, integers))
+    return array
 
 
 def _pair(shape: object) -> list[Any]:
@@ -405,12 +580,19 @@ def _pair(shape: object) -> list[Any]:
 def _indices(values: object, size: int, name: str) -> Indices:
     """Return a list of indices below a size as an array."""
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
-        places = values.astype(np.int64)
+        places = values.astype(np.int64, copy=False)
     else:
         places = np.array(_integers(values, name), dtype=object)
     if len(places) and not 0 <= places.min() <= places.max() < size:
         raise ArgumentError(f"{name}: expected indices from 0 to {size - 1}")
-    return places.astype(np.int64)
+    return places.astype(np.int64, copy=False)
+
+
+def _numerators(values: object) -> NDArray[Any]:
+    """Return a list or an array of integers as an array of `integer_arrays`."""
+    if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.ndim == 1:
+        return values if longest(values) <= SMALL_BITS else values.astype(object)
+    return _as_array(_integers(values, "numerators"))
 
 
 def _integers(values: object, name: str) -> list[int]:
@@ -544,6 +726,68 @@ def multiply(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
     return sparse.transpose().times_dense(left.transpose()).transpose()
 
 
+def num_stored(matrix: AnyMatrix) -> int:
+    """Return the number of entries that a matrix keeps in memory.
+
+    Parameters
+    ----------
+    matrix
+        A matrix in either form.
+
+    Returns
+    -------
+    int
+        The number of nonzero entries of a sparse matrix, of all entries of a dense one.
+
+    Examples
+    --------
+    >>> num_stored(SparseMatrix.identity(3)), num_stored(RationalMatrix.identity(3))
+    (3, 9)
+    """
+    _need_matrices(matrix)
+    if isinstance(matrix, SparseMatrix):
+        return matrix.num_nonzeros
+    return matrix.nrows * matrix.ncols
+
+
+def num_products(left: AnyMatrix, right: AnyMatrix) -> int:
+    """Return the number of products of two entries in `multiply`.
+
+    Parameters
+    ----------
+    left
+        A matrix, shape (m, k).
+    right
+        A matrix, shape (k, n).
+
+    Returns
+    -------
+    int
+        The number of products, 0 if a factor is known to be the identity.
+
+    Raises
+    ------
+    NetworkError
+        The shapes do not fit.
+
+    Examples
+    --------
+    >>> selection = SparseMatrix.selection(np.array([1, 1]), 3)
+    >>> num_products(selection, RationalMatrix.zeros(3, 5))
+    10
+    """
+    _need_matrices(left, right)
+    if left.ncols != right.nrows:
+        raise NetworkError(f"cannot multiply matrices of shapes {left.shape} and {right.shape}")
+    if any(isinstance(part, SparseMatrix) and part.is_identity() for part in (left, right)):
+        return 0
+    if not isinstance(left, SparseMatrix):
+        return left.nrows * num_stored(right)
+    if not isinstance(right, SparseMatrix):
+        return left.num_nonzeros * right.ncols
+    return int(np.diff(right.starts)[left.columns].sum())
+
+
 def add(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
     """Add two matrices in any forms.
 
@@ -573,16 +817,48 @@ def add(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
     if left.shape != right.shape:
         raise NetworkError(f"cannot add matrices of shapes {left.shape} and {right.shape}")
     if isinstance(left, SparseMatrix) and isinstance(right, SparseMatrix):
-        common = math.lcm(left.denominator, right.denominator)
-        scaled = [part.numerators * (common // part.denominator) for part in (left, right)]
-        return SparseMatrix._of(
-            left.shape,
-            np.concatenate([left.row_of_entries(), right.row_of_entries()]),
-            np.concatenate([left.columns, right.columns]),
-            np.concatenate(scaled),
-            common,
-        )
+        return SparseMatrix.sum(left.shape, [left, right])
     return as_dense(left) + as_dense(right)
+
+
+def _joined(parts: Sequence[SparseMatrix], denominator: int) -> tuple[NDArray[Any], Indices]:
+    """Return the values over a common denominator of several matrices, and the codes, joined."""
+    values, firsts = list[NDArray[Any]](), np.cumsum([0, *(len(part.values) for part in parts)])
+    for part in parts:
+        factor = shortened(_as_array([denominator // part.denominator]))
+        values.append(products(part.values, factor))
+    codes = [part.codes + first for part, first in zip(parts, firsts[:-1], strict=True)]
+    return np.concatenate(values), np.concatenate(codes)
+
+
+def _used(values: NDArray[Any], codes: Indices) -> tuple[NDArray[Any], Indices]:
+    """Return the values that have a code, and the codes of the entries among these."""
+    used = np.zeros(len(values), dtype=bool)
+    used[codes] = True
+    return (values, codes) if used.all() else (values[used], (np.cumsum(used) - 1)[codes])
+
+
+def _coded_products(
+    left: NDArray[Any], left_codes: Indices, right: NDArray[Any], right_codes: Indices
+) -> tuple[NDArray[Any], Indices]:
+    """Return the values and codes of the products of two lists of coded entries.
+
+    Where the code of one factor determines the code of the other, as for a convolution whose
+    channels are scaled, there is one product for each code.
+    """
+    for (one, codes), (other, others) in (
+        ((right, right_codes), (left, left_codes)),
+        ((left, left_codes), (right, right_codes)),
+    ):
+        partner = np.zeros(len(one), dtype=np.int64)
+        partner[codes] = others
+        if len(other) and np.array_equal(partner[codes], others):
+            return products(one, other[partner]), codes
+    pairs = left_codes * len(right) + right_codes
+    if len(left) * len(right) <= len(pairs):
+        table = products(left[:, None], right[None, :]).reshape(-1)
+        return table, pairs
+    return products(left[left_codes], right[right_codes]), np.arange(len(pairs))
 
 
 def take_rows(matrix: AnyMatrix, chosen: Indices) -> AnyMatrix:
@@ -608,7 +884,13 @@ def take_rows(matrix: AnyMatrix, chosen: Indices) -> AnyMatrix:
     _need_matrices(matrix)
     if np.array_equal(chosen, np.arange(matrix.nrows)):
         return matrix
-    return multiply(SparseMatrix.selection(chosen, matrix.nrows), matrix)
+    if isinstance(matrix, SparseMatrix):
+        return SparseMatrix.selection(chosen, matrix.nrows).times_sparse(matrix)
+    if not matrix.nrows or chosen.max(initial=-1) >= matrix.nrows or chosen.min(initial=0) < -1:
+        return multiply(SparseMatrix.selection(chosen, matrix.nrows), matrix)
+    rows = matrix.integer_array()[chosen]
+    rows[chosen < 0] = 0
+    return RationalMatrix.from_integer_array(rows, matrix.denominator)
 
 
 def stack(matrices: Sequence[AnyMatrix]) -> AnyMatrix:
@@ -648,14 +930,13 @@ def stack(matrices: Sequence[AnyMatrix]) -> AnyMatrix:
     if all(isinstance(matrix, SparseMatrix) for matrix in matrices):
         parts = [as_sparse(matrix) for matrix in matrices]
         common = math.lcm(*(part.denominator for part in parts))
-        heights = np.cumsum([0, *(part.nrows for part in parts)])
-        return SparseMatrix._of(
-            (int(heights[-1]), parts[0].ncols),
-            np.concatenate(
-                [part.row_of_entries() + top for part, top in zip(parts, heights[:-1], strict=True)]
-            ),
+        firsts = np.cumsum([0, *(part.num_nonzeros for part in parts)])
+        starts = [part.starts[1:] + first for part, first in zip(parts, firsts[:-1], strict=True)]
+        return SparseMatrix(
+            (sum(part.nrows for part in parts), parts[0].ncols),
+            np.concatenate([np.zeros(1, dtype=np.int64), *starts]),
             np.concatenate([part.columns for part in parts]),
-            np.concatenate([part.numerators * (common // part.denominator) for part in parts]),
+            *_joined(parts, common),
             common,
         )
     result = as_dense(matrices[0])

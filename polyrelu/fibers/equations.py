@@ -127,9 +127,12 @@ class Conditions:
         return "\\begin{gather*}\n" + " \\\\\n".join(lines) + "\n\\end{gather*}"
 
     def __repr__(self) -> str:
-        counts = [(len(self.unknowns), "unknown"), (len(self.equations), "equation")]
-        text = count_text(counts)
-        return f"<Conditions, {text}, {len(self.inequalities)} inequalities>"
+        counts = [
+            (len(self.unknowns), "unknown"),
+            (len(self.equations), "equation"),
+            (len(self.inequalities), "inequality"),
+        ]
+        return f"<Conditions, {count_text(counts)}>"
 
     def _repr_latex_(self) -> str | None:
         if len(self.unknowns) > _MAX_SHOWN:

@@ -201,6 +201,11 @@ def hidden_hyperplane(network: NetworkLike, layer: int) -> HiddenHyperplane | No
         The hidden hyperplane of layer ℓ. None if no hyperplane is hidden, if all neurons of layer
         ℓ+1 are dead, or if layer ℓ+1 is not a hidden layer with weights after it.
 
+    Raises
+    ------
+    ArgumentError
+        There is no hidden layer ℓ.
+
     Notes
     -----
     Source: the three-layer paper (2026), Definition 3, arXiv 2605.18319, with dead neurons
@@ -215,12 +220,9 @@ def hidden_hyperplane(network: NetworkLike, layer: int) -> HiddenHyperplane | No
     >>> found.neuron, found.dead, found.least_shift, found.dimension
     (0, (1,), Fraction(-2, 1), 4)
     """
-    network, layer = as_network(network), expect_integer(layer, "layer")
-    if (
-        not network.is_plain
-        or not 1 <= layer < network.num_hidden_layers
-        or layer + 1 >= network.depth
-    ):
+    network = as_network(network)
+    layer = expect_index(layer, network.num_hidden_layers, "layer", 1)
+    if not network.is_plain or layer == network.num_hidden_layers or layer + 1 >= network.depth:
         return None
     rows = network.layers[layer].augmented().rows()
     dead = tuple(i for i, row in enumerate(rows) if max(row) <= 0)

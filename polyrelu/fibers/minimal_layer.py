@@ -28,6 +28,7 @@ from polyrelu.fibers.layer import Component, LayerFiber, LayerNeurons, NeuronAss
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect, expect_count
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.symmetry import LayerDomain
 
 __all__ = ["SimplifiedLayers", "SmallestLayer", "simplify_layers", "smallest_layer"]
@@ -36,14 +37,14 @@ __all__ = ["SimplifiedLayers", "SmallestLayer", "simplify_layers", "smallest_lay
 _MAX_ASSIGNMENTS = 2**14
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SmallestLayer:
     """A layer with a given map and few neurons.
 
     Attributes
     ----------
-    neurons
-        The layer.
+    layer_neurons
+        The neurons of the layer.
     assignment
         The numbers of its neurons in each role.
     is_smallest
@@ -61,7 +62,7 @@ class SmallestLayer:
     (2, 2, True)
     """
 
-    neurons: LayerNeurons
+    layer_neurons: LayerNeurons
     assignment: NeuronAssignment
     is_smallest: bool | None
     at_least: int
@@ -69,10 +70,15 @@ class SmallestLayer:
     @property
     def width(self) -> int:
         """The number of neurons."""
-        return len(self.neurons.rows)
+        return len(self.layer_neurons.rows)
+
+    def __repr__(self) -> str:
+        bound = "the least" if self.is_smallest else f"at least {self.at_least} are needed"
+        count = count_text([(self.width, "neuron")])
+        return bracketed(f"SmallestLayer, {count}, {bound}, {self.assignment}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SimplifiedLayers:
     """A network with the same function as a given one whose hidden layers are at most as wide.
 
@@ -95,6 +101,11 @@ class SimplifiedLayers:
 
     network: Network
     is_smallest: tuple[bool | None, ...]
+
+    def __repr__(self) -> str:
+        words = {True: "smallest", False: "not smallest", None: "not known"}
+        layers = ", ".join(words[entry] for entry in self.is_smallest)
+        return bracketed(f"SimplifiedLayers, {self.network}, layers: {layers or 'none'}")
 
 
 def simplify_layers(network: NetworkLike, domain: DomainLike = None) -> SimplifiedLayers:
@@ -145,7 +156,7 @@ def simplify_layers(network: NetworkLike, domain: DomainLike = None) -> Simplifi
     for layer in range(last, 0, -1):
         space = LayerDomain.of(polyhedron) if layer == 1 and polyhedron is not None else None
         found = smallest_layer(layer_fiber(network, layer, space))
-        hidden, outgoing = found.neurons.layers(layer - 1)
+        hidden, outgoing = found.layer_neurons.layers(layer - 1)
         try:
             network = network.replace_layers({layer: hidden, layer + 1: outgoing})
             smallest.append(found.is_smallest)

@@ -328,7 +328,8 @@ class Fiber:
 
     def __repr__(self) -> str:
         count = count_text([(len(self), "component")])
-        size = f"dimension {_known(self.dimension)}, {count}"
+        at_least = "at least " * (self.complete == "part" and self.dimension is not None)
+        size = f"dimension {at_least}{_known(self.dimension)}, {count}"
         return bracketed(f"Fiber, {self.network.architecture}, {size}, {_COMPLETE[self.complete]}")
 
     def _repr_html_(self) -> str:
@@ -353,7 +354,8 @@ class Fiber:
     def dimension(self) -> int | None:
         """The largest dimension of a component, None if the dimension of one is not known.
 
-        Dimensions are modulo permutation and scaling.
+        Dimensions are modulo permutation and scaling. Where the list is a part of the fiber, this
+        is a lower bound of the fiber's dimension.
         """
         known = [component.dimension for component in self.components]
         return None if None in known else max(size for size in known if size is not None)

@@ -13,9 +13,10 @@ from typing import Any
 
 from polyrelu.errors import DomainError
 from polyrelu.fibers.network import Fiber, FiberComponent
+from polyrelu.support.display import escaped_latex
 from polyrelu.support.text_files import wrapped
 
-__all__ = ["COMPLETE", "fiber_latex", "fiber_object", "fiber_text"]
+__all__ = ["COMPLETE", "fiber_latex", "fiber_object", "fiber_text", "latex_document"]
 
 #: Sentences for the values of `Fiber.complete`.
 COMPLETE = {
@@ -28,7 +29,8 @@ COMPLETE = {
         "cancel"
     ),
     "generic": (
-        "complete among generic parameters (three-layer symmetries, section 6), if the network is"
+        "complete among generic parameters (three-layer symmetries, section 6), if the network "
+        "is generic"
     ),
     "part": "a part of the fiber: other parameters may have the function as well",
 }
@@ -97,8 +99,8 @@ def fiber_text(fiber: Fiber, shown: int = _SETTINGS.max_shown) -> str:
     lines = [
         str(fiber.network),
         wrapped(COMPLETE[fiber.complete]),
-        f"dimension {_dimension_text(fiber.dimension)}, {count} component{'s' * (count != 1)}, up "
-        "to permutation and scaling:",
+        f"dimension {_whole_dimension(fiber)}, {count} {'known ' * (fiber.complete == 'part')}"
+        f"component{'s' * (count != 1)}, up to permutation and scaling:",
     ]
     lines += [f"  {k}: {_component_line(part)}" for k, part in enumerate(fiber.components[:shown])]
     if count > shown:
@@ -120,7 +122,8 @@ def _hyperplane_lines(fiber: Fiber) -> Iterator[str]:
 def fiber_latex(fiber: Fiber, remarks: Sequence[str] = ()) -> str:
     r"""Return a LaTeX report with the equations of the components.
 
-    The document that includes it needs ``\usepackage{amsmath}``.
+    The document that includes it needs ``\usepackage{amsmath}``; ``\allowdisplaybreaks`` lets long
+    displays go on. `latex_document` makes a document of it.
 
     Parameters
     ----------
@@ -135,13 +138,12 @@ def fiber_latex(fiber: Fiber, remarks: Sequence[str] = ()) -> str:
         The LaTeX source of a section.
     """
     lines = [
-        "% needs \\usepackage{amsmath}; \\allowdisplaybreaks lets long displays go on",
         r"\section*{Fiber}",
-        f"{_escaped(str(fiber.network))}.",
-        f"Dimension {_dimension_text(fiber.dimension)}, components: {len(fiber.components)}, up to "
+        f"{escaped_latex(str(fiber.network))}.",
+        f"Dimension {_whole_dimension(fiber)}, components: {len(fiber.components)}, up to "
         "permutation and scaling.",
-        f"The list is {_escaped(COMPLETE[fiber.complete])}.",
-        *map(_escaped, remarks),
+        f"The list is {escaped_latex(COMPLETE[fiber.complete])}.",
+        *(f"\n{escaped_latex(remark)}." for remark in remarks),
     ]
     limit = _SETTINGS.max_written
     for number, part in enumerate(fiber.components[:limit]):
@@ -151,9 +153,24 @@ def fiber_latex(fiber: Fiber, remarks: Sequence[str] = ()) -> str:
     return "\n".join(lines) + "\n"
 
 
+def latex_document(section: str) -> str:
+    """Return a document that LaTeX compiles as it is."""
+    return "\n".join(
+        [
+            r"\documentclass{article}",
+            r"\usepackage{amsmath}",
+            r"\allowdisplaybreaks",
+            r"\begin{document}",
+            section.removesuffix("\n"),
+            r"\end{document}",
+            "",
+        ]
+    )
+
+
 def _component_latex(number: int, part: FiberComponent) -> Iterator[str]:
     """Yield the lines of a subsection for one component."""
-    yield rf"\subsection*{{Component {number}: {_escaped(_component_line(part))}}}"
+    yield rf"\subsection*{{Component {number}: {escaped_latex(_component_line(part))}}}"
     size = part.num_unknowns
     if size > _SETTINGS.max_unknowns:
         yield f"{size} unknowns; the equations are left out."
@@ -161,7 +178,7 @@ def _component_latex(number: int, part: FiberComponent) -> Iterator[str]:
     try:
         conditions = part.conditions()
     except DomainError as error:
-        yield f"The equations are left out: {_escaped(str(error))}."
+        yield f"The equations are left out: {escaped_latex(str(error))}."
         return
     yield conditions.parameters_latex()
     if conditions.equations or conditions.inequalities:
@@ -174,17 +191,11 @@ def _component_line(part: FiberComponent) -> str:
     return f"layer {part.layer}: {part.label}; dimension {_dimension_text(part.dimension)}"
 
 
+def _whole_dimension(fiber: Fiber) -> str:
+    """Return the dimension of a fiber; a part of a fiber gives a lower bound."""
+    known = fiber.complete != "part" or fiber.dimension is None
+    return f"{'' if known else 'at least '}{_dimension_text(fiber.dimension)}"
+
+
 def _dimension_text(dimension: int | None) -> str:
     return "not known" if dimension is None else str(dimension)
-
-
-def _escaped(text: str) -> str:
-    """Return the text with special characters of LaTeX escaped."""
-    for sign in "&%$#_{}":
-        text = text.replace(sign, "\\" + sign)
-    return (
-        text.replace("≥", r"$\geq$")
-        .replace("…", r"\dots")
-        .replace("^", r"\^{}")
-        .replace("·", r"$\cdot$")
-    )

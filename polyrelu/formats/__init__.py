@@ -13,34 +13,63 @@ from polyrelu.formats.arguments import (
     as_imported,
     as_network,
     as_point,
+    as_points,
 )
 from polyrelu.formats.domain import Slice, parse_domain, parse_slice
 from polyrelu.formats.examples import Example, examples, find_example
 from polyrelu.formats.float_outputs import FloatOutputs, float_outputs
 from polyrelu.formats.imported import Comparison, Imported
 from polyrelu.formats.load import FORMATS, choices_of, load, read
-from polyrelu.formats.native import save
-from polyrelu.formats.npz import save_npz
-from polyrelu.formats.onnx.writer import OnnxExport, save_onnx
 from polyrelu.formats.options import Rounding
 from polyrelu.formats.runtime_error import RuntimeErrorBound, runtime_error
+from polyrelu.formats.violation import CounterexampleCheck, check_counterexample
+from polyrelu.formats.vnnlib import (
+    Case,
+    Conjunction,
+    Constraint,
+    Counterexample,
+    DeclaredNetwork,
+    Disjunction,
+    Tensor,
+    VnnlibQuery,
+    read_counterexample,
+    read_vnnlib,
+)
+from polyrelu.formats.writers.nnet import save_nnet
+from polyrelu.formats.writers.npz import save_npz
+from polyrelu.formats.writers.onnx import save_onnx
+from polyrelu.formats.writers.save import WRITTEN, save
+from polyrelu.formats.writers.saved import SavedNetwork
+from polyrelu.formats.writers.torch import save_torch
 
 __all__ = [
     "FORMATS",
+    "WRITTEN",
+    "Case",
     "Comparison",
+    "Conjunction",
+    "Constraint",
+    "Counterexample",
+    "CounterexampleCheck",
+    "DeclaredNetwork",
+    "Disjunction",
     "DomainLike",
     "Example",
     "FloatOutputs",
     "Imported",
     "NetworkLike",
-    "OnnxExport",
     "Rounding",
     "RuntimeErrorBound",
+    "SavedNetwork",
     "Slice",
+    "Tensor",
+    "VnnlibQuery",
     "as_domain",
     "as_imported",
     "as_network",
     "as_point",
+    "as_points",
+    "check_counterexample",
     "choices_of",
     "examples",
     "find_example",
@@ -49,8 +78,12 @@ __all__ = [
     "parse_domain",
     "parse_slice",
     "read",
+    "read_counterexample",
+    "read_vnnlib",
     "runtime_error",
     "save",
+    "save_nnet",
     "save_npz",
     "save_onnx",
+    "save_torch",
 ]

@@ -13,15 +13,25 @@ from polyrelu.errors import ArgumentError, DomainError, NetworkError
 from polyrelu.exact import Polyhedron, to_fraction
 from polyrelu.formats.domain import parse_domain
 from polyrelu.formats.imported import Imported
+from polyrelu.formats.source_types import NetworkSource
 from polyrelu.network import Network
+from polyrelu.network.points import read_points
 from polyrelu.support.arguments import expect_list
 from polyrelu.support.typing import Point
 
-__all__ = ["DomainLike", "NetworkLike", "as_domain", "as_imported", "as_network", "as_point"]
+__all__ = [
+    "DomainLike",
+    "NetworkLike",
+    "as_domain",
+    "as_imported",
+    "as_network",
+    "as_point",
+    "as_points",
+]
 
-#: An exact network, what `read` returns, the name of a file or of a shipped example, a module of
-#: PyTorch, a fitted perceptron of scikit-learn, or pairs (W, b), W of shape (out, in).
-NetworkLike: TypeAlias = object
+#: An exact network, what `read` returns, or what `load` takes: the name of a file or of a shipped
+#: example, a module of PyTorch, a fitted perceptron of scikit-learn, or pairs (W, b).
+NetworkLike: TypeAlias = Network | Imported | NetworkSource
 #: A polyhedron, the text of a domain as on the command line, or None for the whole space.
 DomainLike: TypeAlias = Polyhedron | str | None
 
@@ -91,8 +101,8 @@ def as_domain(domain: DomainLike, num_inputs: int) -> Polyhedron:
     Parameters
     ----------
     domain
-        A polyhedron in the input space; the text of a domain, such as ``"box:-1,1"`` (see
-        `parse_domain`); or None for the whole space.
+        A polyhedron in the input space; the text of a domain, such as ``"box:-1,1"`` or
+        ``"property.vnnlib"`` (see `parse_domain`); or None for the whole space.
     num_inputs
         The dimension of the input space.
 
@@ -165,5 +175,47 @@ def as_point(entries: object, size: int, name: str = "the point") -> Point:
         raise DomainError(f"{name} has {len(numbers)} coordinates, not {size}; give one for each")
     try:
         return tuple(map(to_fraction, numbers))
+    except NetworkError as error:
+        raise DomainError(f"{name}: {error}") from None
+
+
+def as_points(entries: object, size: int, name: str = "x") -> tuple[list[Point], bool]:
+    """Return the exact points that an argument stands for, and whether it is one point.
+
+    Parameters
+    ----------
+    entries
+        A point of shape (size,), or points of shape (k, size): a sequence, an array of numpy or a
+        tensor of PyTorch, of numbers as for `as_point`.
+    size
+        The number of coordinates of each point.
+    name
+        What the argument is, for the error.
+
+    Returns
+    -------
+    tuple of list of tuple of Fraction and bool
+        The points, and True if the argument had the shape (size,).
+
+    Raises
+    ------
+    DomainError
+        The shape is another one, or an entry is not an exact number.
+    ArgumentError
+        The argument is neither a sequence nor an array.
+
+    Examples
+    --------
+    >>> as_points([0.5, "1/3"], 2)
+    ([(Fraction(1, 2), Fraction(1, 3))], True)
+    >>> len(as_points([[0, 1], [1, 2], [2, 3]], 2)[0])
+    3
+    """
+    try:
+        points, is_one = read_points(entries, size, name)
+    except NetworkError as error:
+        raise DomainError(str(error)) from None
+    try:
+        return [tuple(map(to_fraction, point)) for point in points], is_one
     except NetworkError as error:
         raise DomainError(f"{name}: {error}") from None

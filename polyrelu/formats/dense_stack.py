@@ -10,12 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
 
 from polyrelu.errors import NetworkError
 from polyrelu.formats.graph import tensors
 from polyrelu.formats.graph.float_error import BOUNDED
-from polyrelu.formats.graph.values import Graph
+from polyrelu.formats.graph.values import Graph, Value
 from polyrelu.formats.imported import Draft
+from polyrelu.formats.meter import need
 from polyrelu.network import from_arrays
 from polyrelu.support.typing import Array
 
@@ -36,12 +40,15 @@ class Affine:
         The vector b, shape (out,).
     relu
         Whether a ReLU follows.
+    slope
+        The slope of this ReLU for negative arguments; other than 0 if it is leaky.
     """
 
     name: str
     weight: Array
     bias: Array
     relu: bool
+    slope: Fraction = Fraction(0)
 
 
 def draft_of_stack(format_: str, layers: Sequence[Affine]) -> Draft:
@@ -68,8 +75,8 @@ def draft_of_stack(format_: str, layers: Sequence[Affine]) -> Draft:
             raise NetworkError(f"{layer.name}: {error}") from None
         steps.append(f"affine {list(value.shape)}")
         if layer.relu:
-            value = tensors.relu(graph, value)
-            steps.append(f"relu {list(value.shape)}")
+            value = _activated(graph, value, layer.slope)
+            steps.append(f"{'leaky relu' if layer.slope else 'relu'} {list(value.shape)}")
     graph.finish([value])
     arrays = [array for layer in layers for array in (layer.weight, layer.bias)]
     types = {array.dtype.name for array in arrays}
@@ -84,12 +91,20 @@ def draft_of_stack(format_: str, layers: Sequence[Affine]) -> Draft:
     )
 
 
+def _activated(graph: Graph, value: Value, slope: Fraction) -> Value:
+    """Return the ReLU of a value, or the leaky ReLU if the slope is not 0."""
+    if not slope:
+        return tensors.relu(graph, value)
+    return tensors.leaky_relu(graph, value, np.array(slope, dtype=object))
+
+
 def draft_of_pairs(format_: str, pairs: Sequence[tuple[Array, Array]], notes: list[str]) -> Draft:
     """Return the draft of a network with a ReLU between consecutive affine maps.
 
     Each pair holds a weight of shape (out, in) and a bias of shape (out,).
     """
     arrays = [array for pair in pairs for array in pair]
+    need(entries=sum(array.size for array in arrays))
     dtypes = {array.dtype.name for array in arrays if array.dtype != object}
     return Draft(
         format_,

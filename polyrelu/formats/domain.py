@@ -1,4 +1,4 @@
-"""Domains as users write them: `R^n`, `box:-1,1`, `orthant`, `slice:FILE` or a JSON file.
+"""Domains as users write them: `R^n`, `box:-1,1`, `orthant`, `slice:FILE`, or a file.
 
 `parse_domain` turns such a text into an exact `Polyhedron`, and `parse_slice` returns in addition
 the coordinates of a slice. Texts and files come from users, so that every mistake must end in a
@@ -14,6 +14,8 @@ the coordinates of a slice. Texts and files come from users, so that every mista
   dimensions. A slice has the coordinates s, t, … of the points
   p_0 + s (p_1 - p_0) + t (p_2 - p_0) + …. It may be cut with `"range": [[lo, hi], …]`, an interval
   for each of these coordinates, or with `"A"` and `"c"` for A x ≤ c.
+* A VNN-LIB file (`FILE.vnnlib`, `FILE.vnnlib.gz`) is the set of all inputs that satisfy its
+  constraints on inputs alone, which must be one polyhedron. Constraints on outputs play no role.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from typing import Any
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix, column_basis, solve
+from polyrelu.formats.vnnlib import read_vnnlib
 from polyrelu.support.arguments import expect, expect_count
 from polyrelu.support.display import bracketed
 from polyrelu.support.limits import NUMBER
@@ -47,8 +50,8 @@ def parse_domain(text: str, inputs: int) -> Polyhedron:
     Parameters
     ----------
     text
-        `R^n`, `orthant`, `box:…`, `slice:FILE`, or the name of a JSON file of a polyhedron; the
-        text of the module `polyrelu.formats.domain` describes them.
+        `R^n`, `orthant`, `box:…`, `slice:FILE`, or the name of a JSON file of a polyhedron or of a
+        VNN-LIB file; the text of the module `polyrelu.formats.domain` describes them.
     inputs
         The number of inputs of the network, which is the dimension of the space.
 
@@ -80,10 +83,21 @@ def parse_domain(text: str, inputs: int) -> Polyhedron:
         return parse_slice(text, inputs).domain
     if Path(text).suffix == ".json":
         return _polyhedron(text, inputs)
+    if text.endswith((".vnnlib", ".vnnlib.gz")):
+        return _inputs_of_query(text, inputs)
     raise DomainError(
         f"domain {text[:60]!r} is not understood; use R^n, orthant, box:lo,hi, "
-        "box:lo0,hi0;lo1,hi1;…, slice:FILE or a JSON polyhedron (FILE.json)"
+        "box:lo0,hi0;lo1,hi1;…, slice:FILE, a JSON polyhedron (FILE.json) or FILE.vnnlib"
     )
+
+
+def _inputs_of_query(name: str, inputs: int) -> Polyhedron:
+    """Return the polyhedron of the inputs of a VNN-LIB file."""
+    query = read_vnnlib(name)
+    declared = query.networks[0].num_inputs
+    if declared != inputs:
+        raise DomainError(f"{name}: it declares {declared} inputs, the network has {inputs}")
+    return query.domain()
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -13,6 +13,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from polyrelu.errors import NetworkFileError
+from polyrelu.support.display import bracketed
 
 __all__ = ["EXAMPLE_PREFIX", "Example", "example_file", "examples", "find_example"]
 
@@ -20,7 +21,7 @@ __all__ = ["EXAMPLE_PREFIX", "Example", "example_file", "examples", "find_exampl
 EXAMPLE_PREFIX = "example:"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Example:
     """A shipped example network.
 
@@ -49,6 +50,10 @@ class Example:
     architecture: tuple[int, ...]
     sentence: str
     identify: str
+
+    def __repr__(self) -> str:
+        widths = "-".join(map(str, self.architecture))
+        return bracketed(f"Example {self.name}, {widths}: {self.sentence}")
 
 
 def examples() -> tuple[Example, ...]:

@@ -21,6 +21,7 @@ from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix
 from polyrelu.formats.graph.constants import FLOAT_FORMATS, exact
 from polyrelu.formats.imported import Draft
+from polyrelu.formats.meter import need
 from polyrelu.support.typing import Array
 
 __all__ = ["folded", "folded_product"]
@@ -49,6 +50,8 @@ class FoldingLimits:
 
 
 _LIMITS = FoldingLimits()
+#: Fractions take so many times as long as entries and products of matrices.
+_FRACTION_COST = 30
 
 
 def folded(draft: Draft, operation: Callable[..., Any], *numbers: Array) -> Array:
@@ -57,11 +60,13 @@ def folded(draft: Draft, operation: Callable[..., Any], *numbers: Array) -> Arra
     One operation of a runtime gives the exact result if its float format holds that result. A
     format that does not hold some result is removed from `draft.bounded`.
     """
-    if math.prod(np.broadcast_shapes(*(array.shape for array in numbers))) > _LIMITS.entries:
+    num_entries = math.prod(np.broadcast_shapes(*(array.shape for array in numbers)))
+    if num_entries > _LIMITS.entries:
         raise NetworkError(
             f"more than {_LIMITS.entries} numbers are computed from constants; store the result "
             "instead"
         )
+    need(entries=_FRACTION_COST * num_entries)
     result = np.asarray(operation(*(exact(array) for array in numbers)))
     _check_size(result)
     if all(type(entry) is int for entry in result.reshape(-1)):
@@ -86,6 +91,8 @@ def folded_product(draft: Draft, left: Array, right: Array) -> Array:
         raise NetworkError(
             "a large product is computed from constants alone; store the result instead"
         )
+    need(products=_FRACTION_COST * num_products)
+    need(entries=_FRACTION_COST * (left.size + right.size))
     result = np.asarray(np.matmul(exact(left), exact(right)))
     _check_size(result)
     sizes = np.asarray(np.matmul(np.abs(exact(left)), np.abs(exact(right))))

@@ -64,6 +64,8 @@ class Draft:
         Number of stored numbers that enter the function.
     input_shapes
         The shape of each input.
+    inputs, outputs
+        The name and the size of each input and output, where the format names them.
     arithmetic
         The float type in which a runtime computes; empty if mixed or unknown.
     bounded
@@ -84,6 +86,8 @@ class Draft:
     caveats: list[str] = field(default_factory=list)
     num_stored: int = 0
     input_shapes: list[tuple[int, ...]] = field(default_factory=list)
+    inputs: list[tuple[str, int]] = field(default_factory=list)
+    outputs: list[tuple[str, int]] = field(default_factory=list)
     arithmetic: str = "float32"
     bounded: set[str] = field(default_factory=lambda: {"float32", "float64"})
     runtime: Runtime | str = "the format has no runtime of its own"
@@ -170,6 +174,8 @@ class Imported:
         The format's own runtime, or the reason why there is none.
     input_shapes
         The shape of each input of the runtime.
+    inputs, outputs
+        The name and the size of each input and output, in order; empty where the format has none.
 
     Examples
     --------
@@ -197,6 +203,8 @@ class Imported:
         default="the format has no runtime of its own", repr=False, compare=False
     )
     input_shapes: tuple[tuple[int, ...], ...] = ()
+    inputs: tuple[tuple[str, int], ...] = ()
+    outputs: tuple[tuple[str, int], ...] = ()
 
     @property
     def skipping(self) -> tuple[str, ...]:

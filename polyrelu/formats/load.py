@@ -10,8 +10,10 @@ from __future__ import annotations
 import hashlib
 import operator
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.resources import as_file
 from pathlib import Path
@@ -20,10 +22,15 @@ from typing import Any
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.examples import EXAMPLE_PREFIX, example_file, find_example
 from polyrelu.formats.graph.lowering import lower
+from polyrelu.formats.hints import with_working_hint
 from polyrelu.formats.imported import Comparison, Draft, Imported
+from polyrelu.formats.meter import metered
 from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.formats.runtimes.comparison import compare_with_runtime
 from polyrelu.formats.sklearn import draft_of_mlp, is_mlp
+from polyrelu.formats.source_types import NetworkSource
+from polyrelu.formats.sources import ending_of, is_content, is_packed, plain_file
+from polyrelu.formats.unpacking import PACKED
 from polyrelu.network import Network, from_arrays
 from polyrelu.support.arguments import expect, expect_path
 
@@ -35,32 +42,47 @@ FORMATS: dict[str, tuple[str, str]] = {
     ".npz": ("npz", "read_npz"),
     ".json": ("native", "read_native"),
     **dict.fromkeys((".pt", ".pth", ".bin", ".zip"), ("torch.files", "read_torch")),
+    ".pt2": ("torch.exported.reader", "read_exported"),
     ".safetensors": ("torch.files", "read_safetensors"),
     ".nnet": ("nnet", "read_nnet"),
+    ".eran": ("eran", "read_eran"),
     **dict.fromkeys((".h5", ".hdf5"), ("keras.reader", "read_h5")),
     ".keras": ("keras.reader", "read_keras"),
     ".mat": ("matlab.reader", "read_mat"),
 }
 
+#: Maximum number of weights, zeros included, of a network in a file. Its canonical text has at
+#: least two bytes for each.
+_TEXT_LIMIT = 4 * 10**9
+
 #: Advice for endings that no reader takes, appended to the error message.
 _HINTS = {
-    ".eran": "; export the network as ONNX",
     ".npy": "; save W1, b1, … with numpy.savez, W of shape (out, in)",
     ".pkl": (
         "; a pickle can run any code and is never opened: save weights as .npz or .safetensors, "
         "or export ONNX"
     ),
+    ".pb": (
+        "; a graph of TensorFlow: python -m tf2onnx.convert --saved-model FOLDER --output net.onnx "
+        "makes an ONNX file of the folder it stands in (pip install tf2onnx)"
+    ),
+    ".tflite": (
+        "; python -m tf2onnx.convert --tflite net.tflite --output net.onnx makes an ONNX file of it"
+    ),
+    ".msgpack": "; weights of Flax: save them as .npz, as docs/how-to/jax.md shows",
 }
 
 
 def load(
-    source: Any,
+    source: NetworkSource,
     *,
+    format: str | None = None,
     prefix: str | None = None,
     rounding: str | Rounding = "",
     normalisation: str = "none",
     strip_tail: bool = False,
     input_shape: Iterable[int] | None = None,
+    output_name: str | None = None,
     compare: bool = True,
 ) -> Network:
     """Return the exact network of a file, a shipped example, or an object.
@@ -68,9 +90,13 @@ def load(
     Parameters
     ----------
     source
-        One of: the name of a file, whose ending is one of `FORMATS`; ``example:`` and the name of a
-        shipped example; a module of PyTorch; a fitted perceptron of scikit-learn; or pairs (W, b),
-        W of shape (out, in), b of shape (out,).
+        One of: the name of a file, whose ending is one of `FORMATS`, also packed (``.onnx.gz``);
+        ``example:`` and the name of a shipped example; a module of PyTorch; a fitted perceptron of
+        scikit-learn; pairs (W, b), W of shape (out, in), b of shape (out,); or the content of a
+        file, as bytes or as an open binary file.
+    format
+        The format of a file or of its content, as an ending: ``"onnx"``, ``"npz"``, ``"onnx.gz"``.
+        By default the ending of the name says it; bytes have no name.
     prefix
         For files with several networks, the prefix of the names of the wanted network.
     rounding
@@ -82,6 +108,9 @@ def load(
         Whether to leave out a Softmax, Sigmoid, … after the last layer.
     input_shape
         The shape of one sample, with 1 as batch size, if the source does not give it.
+    output_name
+        For ONNX files, the name of the value that becomes the output; by default all outputs are
+        taken, one after the other.
     compare
         Whether to compare the network with the format's own runtime, if it is installed.
 
@@ -108,23 +137,27 @@ def load(
     """
     return read(
         source,
+        format=format,
         prefix=prefix,
         rounding=rounding,
         normalisation=normalisation,
         strip_tail=strip_tail,
         input_shape=input_shape,
+        output_name=output_name,
         compare=compare,
     ).network
 
 
 def read(
-    source: Any,
+    source: NetworkSource,
     *,
+    format: str | None = None,
     prefix: str | None = None,
     rounding: str | Rounding = "",
     normalisation: str = "none",
     strip_tail: bool = False,
     input_shape: Iterable[int] | None = None,
+    output_name: str | None = None,
     compare: bool = True,
 ) -> Imported:
     """Return the exact network of a file, an example or an object, with a record of the reading.
@@ -132,9 +165,13 @@ def read(
     Parameters
     ----------
     source
-        One of: the name of a file, whose ending is one of `FORMATS`; ``example:`` and the name of a
-        shipped example; a module of PyTorch; a fitted perceptron of scikit-learn; or pairs (W, b),
-        W of shape (out, in), b of shape (out,).
+        One of: the name of a file, whose ending is one of `FORMATS`, also packed (``.onnx.gz``);
+        ``example:`` and the name of a shipped example; a module of PyTorch; a fitted perceptron of
+        scikit-learn; pairs (W, b), W of shape (out, in), b of shape (out,); or the content of a
+        file, as bytes or as an open binary file.
+    format
+        The format of a file or of its content, as an ending: ``"onnx"``, ``"npz"``, ``"onnx.gz"``.
+        By default the ending of the name says it; bytes have no name.
     prefix
         For files with several networks, the prefix of the names of the wanted network.
     rounding
@@ -146,6 +183,9 @@ def read(
         Whether to leave out a Softmax, Sigmoid, … after the last layer.
     input_shape
         The shape of one sample, with 1 as batch size, if the source does not give it.
+    output_name
+        For ONNX files, the name of the value that becomes the output; by default all outputs are
+        taken, one after the other.
     compare
         Whether to compare the network with the format's own runtime, if it is installed.
 
@@ -178,12 +218,23 @@ def read(
         expect(strip_tail, bool, "strip_tail"),
         None if input_shape is None else _as_shape(input_shape),
         expect(compare, bool, "compare"),
+        None if output_name is None else expect(output_name, str, "output_name"),
     )
+    ending = "" if format is None else _as_ending(format)
     if isinstance(source, str) and source.startswith(EXAMPLE_PREFIX):
         return _example(source.removeprefix(EXAMPLE_PREFIX), options)
     if isinstance(source, str | os.PathLike):
-        return _read_file(Path(source), options)
-    return _import_draft(type(source).__name__, _draft_of_object(source, options), options)
+        path = Path(source)
+        if (is_packed(path) and not ending) or ending.endswith(PACKED):
+            return _read_content(path, ending, options)
+        return _read_file(path, options, ending)
+    if is_content(source):
+        return _read_content(source, ending, options)
+    kind = type(source).__name__
+    try:
+        return _import_draft(kind, _draft_of_object(source, options), options)
+    except NetworkError as error:
+        raise with_working_hint(error, options, partial(_draft_of_object, source)) from None
 
 
 def _as_rounding(rounding: object) -> Rounding:
@@ -201,10 +252,43 @@ def _as_shape(sizes: Iterable[int]) -> tuple[int, ...]:
         raise NetworkError("input_shape is a list of sizes such as [1, 3, 32, 32]") from None
 
 
-def _read_file(path: Path, options: ReadOptions) -> Imported:
-    """Read a file with the reader of its ending."""
+def _as_ending(format_: str) -> str:
+    """Return the format that a user names as an ending, which may end in .gz."""
+    ending = f".{expect(format_, str, 'format').lower().removeprefix('.')}"
+    if ending.removesuffix(PACKED) not in FORMATS:
+        known = ", ".join(known[1:] for known in FORMATS)
+        raise NetworkError(f"format {format_[:40]!r}: choose from {known}, each also with .gz")
+    return ending
+
+
+def _read_content(source: Any, ending: str, options: ReadOptions) -> Imported:
+    """Read a packed file, or the content of a file, from a temporary file."""
+    with plain_file(source, ending) as file:
+        try:
+            imported = _read_file(file.path, options, size=file.size)
+        except NetworkFileError as error:
+            raise NetworkFileError(file.shown, error.place, error.problem) from None
+        return imported.with_source(file.source, file.sha256)
+
+
+def _read_file(
+    path: Path, options: ReadOptions, ending: str = "", size: int | None = None
+) -> Imported:
+    """Read a file with the reader of its ending, or of the ending that the user gives.
+
+    `size` is the number of bytes of the packed file, if it was packed; what may be asked for while
+    it is read depends on it (`meter`).
+    """
+    if _is_saved_model(path):
+        raise NetworkFileError(
+            path,
+            "",
+            "a SavedModel of TensorFlow, which TensorFlow alone reads; pip install tf2onnx and "
+            f"python -m tf2onnx.convert --saved-model {shlex.quote(str(path))} --output net.onnx "
+            "make an ONNX file of it",
+        )
     digest = _sha256(path)
-    place = FORMATS.get(path.suffix.lower())
+    place = FORMATS.get(ending or path.suffix.lower())
     if place is None:
         hint = _HINTS.get(path.suffix.lower(), "")
         raise NetworkFileError(
@@ -214,13 +298,33 @@ def _read_file(path: Path, options: ReadOptions) -> Imported:
     reader: Callable[[Path, ReadOptions], Draft] = getattr(
         import_module(f"polyrelu.formats.{place[0]}"), place[1]
     )
+    size = size if size is not None else path.stat().st_size
     try:
-        imported = _import_draft(path, reader(path, options), options)
-    except NetworkFileError:
-        raise
+        with metered(size):
+            imported = _import_draft(path, reader(path, options), options)
     except NetworkError as error:
-        raise NetworkFileError(path, "", str(error)) from None
+        with metered(size):
+            hinted = with_working_hint(error, options, partial(reader, path))
+        raise _as_file_error(path, hinted) from None
     return imported.with_source(path.name, digest)
+
+
+def _is_saved_model(path: Path) -> bool:
+    """Return whether a path is the folder of a SavedModel of TensorFlow."""
+    return any(Path(path, f"saved_model.{ending}").is_file() for ending in ("pb", "pbtxt"))
+
+
+def _as_file_error(path: Path, error: NetworkError) -> NetworkFileError:
+    return error if isinstance(error, NetworkFileError) else NetworkFileError(path, "", str(error))
+
+
+def _check_text(network: Network) -> None:
+    """Refuse a network whose canonical text, which names it, would be too long to be hashed."""
+    if network.num_parameters > _TEXT_LIMIT:
+        raise NetworkError(
+            f"the network has {network.num_parameters} weights, most of them 0; at most "
+            f"{_TEXT_LIMIT} can be written in the text whose hash names a network"
+        )
 
 
 #: For each keyword of `read` that only some readers use, the modules of these readers. For other
@@ -229,6 +333,7 @@ _READERS_OF_CHOICE = {
     "prefix": ("torch.files",),
     "normalisation": ("nnet",),
     "input_shape": ("onnx.reader", "keras.reader"),
+    "output_name": ("onnx.reader",),
 }
 
 
@@ -243,15 +348,15 @@ def choices_of(name: str | Path) -> set[str]:
     Returns
     -------
     set of str
-        The keywords among ``prefix``, ``normalisation`` and ``input_shape`` that the reader of the
-        file uses. The other keywords of `read` apply to all formats.
+        The keywords among ``prefix``, ``normalisation``, ``input_shape`` and ``output_name`` that
+        the reader of the file uses. The other keywords of `read` apply to all formats.
 
     Examples
     --------
     >>> choices_of("network.nnet"), choices_of("network.npz")
     ({'normalisation'}, set())
     """
-    place = FORMATS.get(expect_path(name, "name").suffix.lower())
+    place = FORMATS.get(ending_of(expect_path(name, "name")))
     return {
         choice
         for choice, readers in _READERS_OF_CHOICE.items()
@@ -307,6 +412,7 @@ def _import_draft(path: str | Path, draft: Draft, options: ReadOptions) -> Impor
     elif draft.graph is not None:
         lowered = lower(draft.graph)
         network = lowered.network
+        _check_text(network)
         draft.notes += lowered.notes
         if options.compare:
             comparison = compare_with_runtime(path, draft, draft.graph, lowered)
@@ -325,6 +431,8 @@ def _import_draft(path: str | Path, draft: Draft, options: ReadOptions) -> Impor
         bounded=frozenset(draft.bounded),
         runtime=draft.runtime,
         input_shapes=tuple(draft.input_shapes),
+        inputs=tuple(draft.inputs),
+        outputs=tuple(draft.outputs),
     )
 
 

@@ -1,8 +1,8 @@
 """The native network format: canonical JSON with exact integers (FORMAT.md §2).
 
-`save` writes a network, `read_native` reads it. Reading is strict: only the JSON that FORMAT.md
-allows is accepted (ASCII without backslashes, no duplicate keys, no floats, small counts), so that
-a file has one meaning for every reader, the checker included.
+Reading is strict: only the JSON that FORMAT.md allows is accepted (ASCII without backslashes, no
+duplicate keys, no floats, small counts), so that a file has one meaning for every reader, the
+checker included. `writers/native.py` writes these files.
 """
 
 from __future__ import annotations
@@ -12,63 +12,29 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
-from polyrelu.network import from_document, to_document
-from polyrelu.support.arguments import expect_path
-from polyrelu.support.text_files import layout, write_all
+from polyrelu.network import from_document
 
-__all__ = ["read_native", "save"]
+__all__ = ["read_native"]
 
 #: Maximum size of a file in bytes.
 _SIZE_LIMIT = 2**30
+#: Maximum number of bytes of a file that is searched for the layers of a Keras model.
+_ARCHITECTURE_LIMIT = 2**24
 #: Maximum number of digits of a JSON integer; exact numbers are strings.
 _DIGIT_LIMIT = 9
-
-
-def save(network: NetworkLike, path: str | Path) -> None:
-    """Write a network to a file in the native format.
-
-    Parameters
-    ----------
-    network
-        A network, or what `polyrelu.load` takes.
-    path
-        Name of the file, which must end in .json.
-
-    Raises
-    ------
-    ArgumentError
-        The second argument is not the name of a file.
-    NetworkFileError
-        The name has another ending.
-    PolyreluError
-        The file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile, os
-    >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([["1/3"]], [0])])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(net, os.path.join(folder, "net.json"))
-    ...     read_native(Path(folder) / "net.json").network == net
-    True
-    """
-    path = expect_path(path, "path", "the network comes first: save(network, path)")
-    if path.suffix.lower() != ".json":
-        raise NetworkFileError(
-            path, "", "native network files end in .json; `load` goes by the ending"
-        )
-    write_all([(path, layout(to_document(as_network(network))))])
 
 
 def read_native(path: Path, options: ReadOptions | None = None) -> Draft:
     """Read the network of a native file."""
     if path.stat().st_size > _SIZE_LIMIT:
         raise NetworkFileError(path, "", "larger than 1 GiB")
-    network = from_document(_parse(path))
+    try:
+        network = from_document(_parse(path))
+    except NetworkError:
+        _check_not_keras(path)
+        raise
     steps = [
         f"affine [{layer.width}, {' + '.join(str(block.shape[1]) for block in layer.blocks)}]"
         for layer in network.layers
@@ -107,6 +73,23 @@ def _parse(path: Path) -> Any:
         raise
     except ValueError as error:
         raise NetworkFileError(path, "", f"not a network document: {error}") from None
+
+
+def _check_not_keras(path: Path) -> None:
+    """Refuse, by what it is, a file in which Keras describes the layers of a model."""
+    if path.stat().st_size > _ARCHITECTURE_LIMIT:
+        return
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return
+    if isinstance(document, dict) and {"class_name", "config"} <= set(document):
+        raise NetworkFileError(
+            path,
+            "",
+            "the layers of a Keras model without its weights (model.to_json()); save the whole "
+            "model: model.save('net.keras')",
+        )
 
 
 def _object_with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -5,14 +5,16 @@ numbers separated by commas, and usually ends in a comma:
 
 - any number of comments, which start with ``//``;
 - the number of layers, of inputs, of outputs, and the size of the largest layer; some files have
-the
-  first number only;
+  the first number only;
 - the sizes of the input and of all layers;
-- an obsolete flag;
+- an obsolete flag, or a text that nothing reads;
 - four lines: minima, maxima, means and ranges of the inputs; the last two contain one more number
-for
-  all outputs together; a single 0 stands for a line that the file does not have;
+  for all outputs together; a single 0 stands for a line that the file does not have. The first
+  files have numbers of inputs that the network does not take, after those that it takes;
 - for each layer the rows of its weights, then its biases, one per line.
+
+The four lines do not change the function of the layers: what is wrong with them is an error only if
+the normalisation is asked for, else a caution.
 
 A ReLU follows every layer but the last. The decimals are taken as exact numbers, or rounded to a
 float format (rule ``text``). The weights belong to normalised inputs and outputs; on request the
@@ -25,7 +27,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -34,6 +36,7 @@ from typing import TypeAlias
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.exact import RationalMatrix
 from polyrelu.formats.imported import Draft
+from polyrelu.formats.meter import need
 from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.network import from_arrays
 from polyrelu.support.limits import DEPTH_LIMIT, PARAMETER_LIMIT, WIDTH_LIMIT
@@ -48,6 +51,7 @@ _SIZE_LIMIT = 2**30
 _LENGTH_LIMIT = 1000
 
 _COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)
+_DECIMAL = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?", re.ASCII)
 
 
 def read_nnet(path: Path, options: ReadOptions) -> Draft:
@@ -56,7 +60,7 @@ def read_nnet(path: Path, options: ReadOptions) -> Draft:
     A `NetworkFileError` names the line that cannot be taken exactly.
     """
     text, folded = _Lines.of_file(path), _rounding_before_folding(options.rounding)
-    header = _header(text, folded)
+    header = _header(text)
     changed = _layers_to_fold(options, len(header.shapes))
     layers = [
         _layer(text, inputs, outputs, folded if number in changed else options.rounding)
@@ -68,6 +72,7 @@ def read_nnet(path: Path, options: ReadOptions) -> Draft:
         dtypes={"decimal text"},
         rounding={f"text: {options.rounding.text}"},
         notes=header.notes,
+        caveats=header.caveats,
     )
     draft.notes.append("a ReLU between consecutive affine maps")
     if options.rounding.text != "exact":
@@ -136,11 +141,8 @@ class _Lines:
             self.path, f"line {self.position if line is None else line}", problem
         )
 
-    def entries(self, what: str, *counts: int) -> list[str]:
-        """Return the entries of the next line, whose number must be one of `counts`.
-
-        `what` describes the expected content in error messages.
-        """
+    def any_entries(self, what: str) -> list[str]:
+        """Return the entries of the next line; `what` describes them in error messages."""
         if self.position >= len(self.lines):
             raise NetworkFileError(
                 self.path, "", f"the file ends after line {len(self.lines)}; expected {what}"
@@ -150,30 +152,38 @@ class _Lines:
         if not line.isascii():
             raise self.fail("only ASCII is allowed")
         line = line.removesuffix(",")
-        num_entries = line.count(",") + 1 if line else 0
-        if num_entries not in counts:
+        return [entry.strip() for entry in line.split(",")] if line else []
+
+    def entries(self, what: str, *counts: int) -> list[str]:
+        """Return the entries of the next line, whose number must be one of `counts`.
+
+        `what` describes the expected content in error messages.
+        """
+        entries = self.any_entries(what)
+        if len(entries) not in counts:
             raise self.fail(
-                f"{num_entries} entries; expected {what}, "
+                f"{len(entries)} entries; expected {what}, "
                 f"{' or '.join(str(count) for count in counts)}"
             )
-        return [entry.strip() for entry in line.split(",")]
+        return entries
 
     def numbers(self, what: str, rounding: Rounding, *counts: int) -> list[Fraction]:
         """Return the numbers of the next line, under the rule for text."""
-        return [self._decimal(entry, rounding) for entry in self.entries(what, *counts)]
+        return [self.decimal(entry, rounding) for entry in self.entries(what, *counts)]
 
-    def _decimal(self, entry: str, rounding: Rounding) -> Fraction:
+    def decimal(self, entry: str, rounding: Rounding, line: int | None = None) -> Fraction:
+        """Return the number of an entry, under the rule for text."""
         if len(entry) > _LENGTH_LIMIT:
-            raise self.fail(f"a number of {len(entry)} characters, more than {_LENGTH_LIMIT}")
+            raise self.fail(f"a number of {len(entry)} characters, more than {_LENGTH_LIMIT}", line)
         try:
             return rounding.number(entry)
         except NetworkError as error:
-            raise self.fail(f"{entry[:40]!r}: {error}") from None
+            raise self.fail(f"{entry[:40]!r}: {error}", line) from None
         except ValueError:
             problem = (
                 f"{entry[:40]!r} is not a decimal number with an exponent of at most three digits"
             )
-            raise self.fail(problem) from None
+            raise self.fail(problem, line) from None
 
     def sizes(self, what: str, *counts: int) -> list[int]:
         """Return the next line as positive sizes."""
@@ -198,18 +208,31 @@ class _Lines:
 
 @dataclass(frozen=True, slots=True)
 class _Normalisation:
-    """A line of means or ranges.
+    """A line of means or ranges, as it is written.
 
     Attributes
     ----------
     line
         Number of the line, from 1.
-    values
-        The numbers of the inputs, then one of the outputs; None if the line is a single 0.
+    entries
+        The entries of the inputs, then one of the outputs; a single 0 if there are none.
+    num_inputs
+        The number of inputs of the network.
     """
 
     line: int
-    values: list[Fraction] | None
+    entries: list[str]
+    num_inputs: int
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether the line says that there is no normalisation."""
+        return len(self.entries) == 1 and _is_zero(self.entries[0])
+
+    @property
+    def has_output(self) -> bool:
+        """Whether there is an entry for the outputs."""
+        return len(self.entries) > self.num_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +247,15 @@ class _Header:
         The normalisation (x - mean) / range.
     notes
         Remarks for the draft.
+    caveats
+        Cautions for the draft: what is there and is not read.
     """
 
     shapes: list[tuple[int, int]]
     means: _Normalisation
     ranges: _Normalisation
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
+    caveats: list[str]
 
     @property
     def num_inputs(self) -> int:
@@ -237,24 +263,37 @@ class _Header:
         return self.shapes[0][0]
 
 
-def _header(text: _Lines, rounding: Rounding) -> _Header:
-    """Read everything before the weights; `rounding` applies to the normalisation."""
-    shapes, notes = _shapes(text)
-    _check_flag(text)
+def _header(text: _Lines) -> _Header:
+    """Read everything before the weights; the normalisation stays text until it is needed."""
+    shapes, notes, caveats = _shapes(text)
+    caveats += _cautions_of_flag(text)
     inputs = shapes[0][0]
     # Minima and maxima restrict the inputs; the function of the layers does not depend on them.
     for what in ("the least inputs", "the greatest inputs"):
-        _normalisation(text, what, inputs, rounding)
-    what = "the means of the inputs and of the outputs"
-    means = _normalisation(text, what, inputs + 1, rounding)
-    what = "the ranges of the inputs and of the outputs"
-    ranges = _normalisation(text, what, inputs + 1, rounding)
-    return _Header(shapes, means, ranges, notes)
+        caveats += _cautions_of_line(what, _normalisation(text, what, inputs), 0)
+    lines = []
+    for what in ("the means", "the ranges"):
+        what = f"{what} of the inputs and of the outputs"
+        lines.append(_normalisation(text, what, inputs))
+        caveats += _cautions_of_line(what, lines[-1], 1)
+    return _Header(shapes, lines[0], lines[1], notes, caveats)
 
 
-def _shapes(text: _Lines) -> tuple[list[tuple[int, int]], list[str]]:
-    """Read the sizes; return the pairs (inputs, outputs) of the layers, and notes."""
-    notes = []
+def _cautions_of_line(what: str, part: _Normalisation, more: int) -> list[str]:
+    """Return a caution on a line with more or fewer entries than the format says, or with text."""
+    count, expected = len(part.entries), part.num_inputs + more
+    if part.is_absent:
+        return []
+    if not all(map(_is_number, part.entries)):
+        return [f"line {part.line} is not the numbers of {what}"]
+    if count == expected:
+        return []
+    return [f"line {part.line} has {count} numbers where {what} are {expected}"]
+
+
+def _shapes(text: _Lines) -> tuple[list[tuple[int, int]], list[str], list[str]]:
+    """Read the sizes; return the pairs (inputs, outputs) of the layers, notes and caveats."""
+    notes, caveats = list[str](), list[str]()
     counts = text.sizes(
         "the numbers of layers, inputs, outputs and of the largest layer (or of layers only)", 4, 1
     )
@@ -269,37 +308,57 @@ def _shapes(text: _Lines) -> tuple[list[tuple[int, int]], list[str]]:
             f"{counts[2]}"
         )
     elif counts[3] not in (max(widths), max(widths[1:])):
-        notes.append(
+        caveats.append(
             f"the largest layer is said to have size {counts[3]}; the sizes of the layers are used"
         )
     shapes = list(pairwise(widths))
     if (total := sum(outputs * (inputs + 1) for inputs, outputs in shapes)) > PARAMETER_LIMIT:
         raise text.fail(f"{total} weights and biases, more than {PARAMETER_LIMIT}")
-    return shapes, notes
+    need(entries=total)
+    return shapes, notes, caveats
 
 
-def _check_flag(text: _Lines) -> None:
-    """Refuse a file whose obsolete flag is set.
+def _cautions_of_flag(text: _Lines) -> list[str]:
+    """Return a caution on a text in place of the obsolete flag; refuse a flag that is set.
 
     The flag meant that the network is symmetric: early evaluators reflected some inputs before they
     evaluated the layers, so that the layers alone are not the intended function.
     """
-    (flag,) = text.entries("an obsolete flag", 1)
-    if flag != "0":
-        raise text.fail(
-            f"the obsolete flag is {flag[:40]!r}: early evaluators reflect some inputs then, which "
-            "is not part of the layers; write 0 to read the layers alone"
-        )
+    entries = text.any_entries("an obsolete flag")
+    flag = ", ".join(entries)
+    if len(entries) == 1 and _is_zero(flag):
+        return []
+    if not any(map(_is_number, entries)) and entries:
+        return [f"line {text.position} is the text {flag[:40]!r} in place of an obsolete flag"]
+    if len(entries) != 1:
+        raise text.fail(f"{len(entries)} entries; expected an obsolete flag, 1")
+    raise text.fail(
+        f"the obsolete flag is {flag[:40]!r}: early evaluators reflect some inputs then, which "
+        "is not part of the layers; write 0 to read the layers alone"
+    )
 
 
-def _normalisation(text: _Lines, what: str, count: int, rounding: Rounding) -> _Normalisation:
-    """Read a line of `count` numbers, or a single 0 for a line that the file does not have."""
-    values = text.numbers(what, rounding, count, 1)
-    if len(values) == count:
-        return _Normalisation(text.position, values)
-    if values != [0]:
-        raise text.fail(f"1 entries; expected {what}, {count}, or a single 0 for none")
-    return _Normalisation(text.position, None)
+def _is_number(entry: str) -> bool:
+    """Whether an entry is a number, or would be one for other readers."""
+    try:
+        float(entry)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_zero(entry: str) -> bool:
+    return _is_number(entry) and float(entry) == 0
+
+
+def _normalisation(text: _Lines, what: str, inputs: int) -> _Normalisation:
+    """Read a line of numbers of the inputs, or a single 0 for a line that the file does not have.
+
+    A row of weights has as many numbers as some lines of the header; so a file in which such a line
+    is missing ends early.
+    """
+    entries = text.any_entries(what)
+    return _Normalisation(text.position, entries, inputs)
 
 
 @dataclass(slots=True)
@@ -331,12 +390,13 @@ def _normalise(
     if options.normalisation == "none":
         _record_unused_normalisation(header, draft)
         return
-    means, ranges = (
-        _required_values(text, part, options) for part in (header.means, header.ranges)
-    )
-    _check_ranges(text, header, ranges)
+    rounding = _rounding_before_folding(options.rounding)
+    for part in (header.means, header.ranges):
+        _check_asked(text, part, options)
     if options.normalisation in ("inputs", "both"):
-        _fold_inputs(layers[0], means[:-1], ranges[:-1])
+        means, ranges = (_input_values(text, p, rounding) for p in (header.means, header.ranges))
+        _check_ranges(text, header, ranges)
+        _fold_inputs(layers[0], means, ranges)
         draft.steps[0] += " with (x - mean) / range folded in"
         draft.num_stored += 2 * header.num_inputs
         draft.caveats.append(
@@ -347,7 +407,9 @@ def _normalise(
             "not"
         )
     if options.normalisation in ("outputs", "both"):
-        _fold_outputs(layers[-1], means[-1], ranges[-1])
+        mean, size = (_output_value(text, p, rounding) for p in (header.means, header.ranges))
+        _check_ranges(text, header, [size], "the outputs")
+        _fold_outputs(layers[-1], mean, size)
         draft.steps[-1] += " with y · range + mean folded in"
         draft.num_stored += 2
         draft.caveats.append(
@@ -362,32 +424,74 @@ def _normalise(
 
 def _record_unused_normalisation(header: _Header, draft: Draft) -> None:
     """Record in the draft that the normalisation of the file, if any, is not applied."""
-    means, ranges = header.means.values, header.ranges.values
-    if means is None or ranges is None:
+    means, ranges = header.means, header.ranges
+    if means.is_absent or ranges.is_absent:
         draft.notes.append("the file has no normalisation")
-    elif any(means) or any(size != 1 for size in ranges):
-        draft.caveats.append(
-            "the normalisation of the header is not applied: the network takes (x - mean) / range "
-            "and gives (y - mean) / range; --normalisation inputs, outputs or both makes it part "
-            "of the network"
+        return
+    if all(map(_is_zero, means.entries)) and all(map(_is_one, ranges.entries)):
+        return
+    choices = [name for name in ("inputs", "outputs", "both") if _can_be_folded(header, name)]
+    shown = " or ".join(filter(None, [", ".join(choices[:-1]), *choices[-1:]]))
+    remedy = f"; --normalisation {shown} makes it part of the network" if choices else ""
+    draft.caveats.append(
+        "the normalisation of the header is not applied: the network takes (x - mean) / range and "
+        f"gives (y - mean) / range{remedy}"
+    )
+
+
+def _is_one(entry: str) -> bool:
+    return _is_number(entry) and float(entry) == 1
+
+
+def _can_be_folded(header: _Header, choice: str) -> bool:
+    """Whether the header has the numbers for a choice of normalisation."""
+    inputs = header.num_inputs
+    used = []
+    for part in (header.means, header.ranges):
+        if len(part.entries) < inputs or (choice != "inputs" and not part.has_output):
+            return False
+        used.append(
+            {
+                "inputs": part.entries[:inputs],
+                "outputs": part.entries[-1:],
+                "both": [*part.entries[:inputs], part.entries[-1]],
+            }[choice]
         )
+    return all(_DECIMAL.fullmatch(entry) for part in used for entry in part) and not any(
+        map(_is_zero, used[1])
+    )
 
 
-def _required_values(text: _Lines, part: _Normalisation, options: ReadOptions) -> list[Fraction]:
-    """Return the numbers of a line of means or ranges, or raise an error if the file has none."""
-    if part.values is None:
+def _check_asked(text: _Lines, part: _Normalisation, options: ReadOptions) -> None:
+    """Raise an error if a line does not have the numbers that the user's choice needs."""
+    asked = f"but {options.normalisation!r} was asked for"
+    if part.is_absent:
+        raise text.fail(f"the file has no normalisation here, {asked}", part.line)
+    if len(part.entries) < part.num_inputs:
         raise text.fail(
-            f"the file has no normalisation here, but {options.normalisation!r} was asked for",
-            part.line,
+            f"{len(part.entries)} entries for {part.num_inputs} inputs, {asked}", part.line
         )
-    return part.values
+    if options.normalisation != "inputs" and not part.has_output:
+        raise text.fail(f"no entry for the outputs, {asked}", part.line)
 
 
-def _check_ranges(text: _Lines, header: _Header, ranges: list[Fraction]) -> None:
+def _input_values(text: _Lines, part: _Normalisation, rounding: Rounding) -> list[Fraction]:
+    """Return the numbers of the inputs in a line of means or ranges: the first ones."""
+    chosen = part.entries[: part.num_inputs]
+    return [text.decimal(entry, rounding, part.line) for entry in chosen]
+
+
+def _output_value(text: _Lines, part: _Normalisation, rounding: Rounding) -> Fraction:
+    """Return the number of the outputs in a line of means or ranges: the last one."""
+    return text.decimal(part.entries[-1], rounding, part.line)
+
+
+def _check_ranges(
+    text: _Lines, header: _Header, ranges: Sequence[Fraction], place: str = ""
+) -> None:
     """Raise an error if a range is 0."""
     if 0 in ranges:
-        number = ranges.index(Fraction(0))
-        place = f"input {number}" if number < header.num_inputs else "the outputs"
+        place = place or f"input {list(ranges).index(Fraction(0))}"
         raise text.fail(
             f"the range of {place} is 0, so nothing can be normalised", header.ranges.line
         )

@@ -13,12 +13,10 @@ array is loaded.
 from __future__ import annotations
 
 import contextlib
-import io
 import math
 import re
 import warnings
 import zipfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,15 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.exact import RationalMatrix
 from polyrelu.formats.dense_stack import Affine, draft_of_pairs, draft_of_stack
 from polyrelu.formats.imported import Draft
+from polyrelu.formats.meter import need
 from polyrelu.formats.options import ReadOptions
-from polyrelu.network import Network
 from polyrelu.support.limits import PARAMETER_LIMIT
-from polyrelu.support.text_files import write_all
 
-__all__ = ["read_npz", "save_npz"]
+__all__ = ["read_npz"]
 
 
 def read_npz(path: Path, options: ReadOptions) -> Draft:
@@ -59,78 +55,6 @@ def read_npz(path: Path, options: ReadOptions) -> Draft:
                 f"expected (out, in), (out,); got {weight.shape}, {bias.shape}",
             )
     return draft_of_pairs("npz", pairs, ["a ReLU between consecutive affine maps"])
-
-
-def save_npz(network: Network, path: str | Path) -> None:
-    """Write a plain stack as an .npz file of arrays W1, b1, …, exactly.
-
-    The arrays are float32 if that holds all numbers, otherwise float64. The bytes do not depend on
-    the time.
-
-    Parameters
-    ----------
-    network
-        A network without connections that skip layers and without a ReLU at its end.
-    path
-        Name of the file, which must end in .npz.
-
-    Raises
-    ------
-    NetworkError
-        The network is no such stack, or a number is not a float64.
-    NetworkFileError
-        The name has another ending.
-    PolyreluError
-        The file cannot be written.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from polyrelu.formats import load
-    >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1, "1/2"]], [0]), ([[2]], [1])])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     name = os.path.join(folder, "net.npz")
-    ...     save_npz(net, name)
-    ...     load(name) == net
-    True
-    """
-    if Path(path).suffix.lower() != ".npz":
-        raise NetworkFileError(path, "", "these files end in .npz; `load` goes by the ending")
-    if not network.is_plain or network.last != "affine":
-        raise NetworkError(
-            "only plain stacks with an affine output are written as .npz; save it as .json"
-        )
-    arrays = {
-        f"{letter}{number}": _exact_floats(f"{letter}{number}", values)
-        for number, layer in enumerate(network.layers, 1)
-        for letter, values in (("W", layer.weight), ("b", layer.bias))
-    }
-    with np.errstate(over="ignore"):
-        single = {name: array.astype(np.float32) for name, array in arrays.items()}
-    fits = all(np.array_equal(single[name], array) for name, array in arrays.items())
-    write_all([(Path(path), [_archive(single if fits else arrays)])])
-
-
-def _exact_floats(name: str, values: RationalMatrix) -> NDArray[np.float64]:
-    """Return the entries of a matrix as floats, a column as a vector; raise if one is none."""
-    floats = values.to_floats()
-    if RationalMatrix.from_array(floats) != values:
-        raise NetworkError(f"{name} has an entry that is no float64; save the network as .json")
-    return floats.ravel() if name.startswith("b") else floats
-
-
-def _archive(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return an uncompressed archive of arrays, with a fixed date."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name, array in arrays.items():
-            entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-            entry.create_system, entry.external_attr = 3, 0o644 << 16
-            content = io.BytesIO()
-            np.lib.format.write_array(content, array, version=(1, 0), allow_pickle=False)
-            archive.writestr(entry, content.getvalue())
-    return buffer.getvalue()
 
 
 # --- Numbered operations --------------------------------------------------------------------------
@@ -257,7 +181,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
             with archive:
                 names = sorted(archive.files, key=_first_number)
                 members = {name: archive[name] for name in names}
-    except NetworkFileError:
+    except NetworkError:
         raise
     except Exception as error:
         kind = type(error).__name__
@@ -272,6 +196,13 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
             "expected the arrays W1, b1, …, WL, bL"
         )
         raise NetworkFileError(path, "", problem)
+    for name, member in members.items():
+        if member.dtype.kind == "V":
+            problem = (
+                "numpy stores its type, such as bfloat16, without a name; save it as float32, "
+                "W.astype('float32'), which is exact"
+            )
+            raise NetworkFileError(path, f"array {name[:60]!r}", problem)
     return members
 
 
@@ -282,8 +213,9 @@ def _check_sizes(path: Path) -> None:
     """
     if not zipfile.is_zipfile(path):
         return  # the error that numpy raises then names the problem
-    total = 0
+    total, num_bytes = 0, 0
     with zipfile.ZipFile(path) as archive:
+        need(unpacked=sum(entry.file_size for entry in archive.infolist()))
         for name in archive.namelist():
             # A ValueError is a damaged header, which numpy reports when it loads the array.
             with archive.open(name) as member, contextlib.suppress(ValueError):
@@ -293,9 +225,12 @@ def _check_sizes(path: Path) -> None:
                     if major == 1
                     else np.lib.format.read_array_header_2_0
                 )
-                total += math.prod(read(member)[0])
+                shape, _, kind = read(member)
+                total += math.prod(shape)
+                num_bytes += math.prod(shape) * kind.itemsize
     if total > PARAMETER_LIMIT:
         raise NetworkFileError(path, "", f"arrays of {total} numbers, more than {PARAMETER_LIMIT}")
+    need(unpacked=num_bytes)
 
 
 def _first_number(name: str) -> int:

@@ -113,6 +113,14 @@ class Rounding:
             raise NetworkError(f"an attribute is {value}")
         return Fraction(str(np.float32(value)) if self.attributes == "decimal" else float(value))
 
+    def setting(self, value: float) -> Fraction:
+        """Return the exact number for a float64 setting, under the rule `attributes`.
+
+        >>> Rounding(attributes="decimal").setting(0.1)
+        Fraction(1, 10)
+        """
+        return Fraction(repr(value)) if self.attributes == "decimal" else Fraction(value)
+
     @staticmethod
     def matters(value: float) -> bool:
         """Return whether the values of the rule `attributes` give different numbers here."""
@@ -159,6 +167,8 @@ class ReadOptions:
         The shape of one sample, if the file or object does not give it.
     compare
         Whether values are compared with the format's own runtime, if it is installed.
+    output_name
+        The name of the value that is the output, for files that name their values.
     """
 
     rounding: Rounding = field(default_factory=Rounding)
@@ -167,6 +177,7 @@ class ReadOptions:
     strip_tail: bool = False
     input_shape: tuple[int, ...] | None = None
     compare: bool = True
+    output_name: str | None = None
 
     def __post_init__(self) -> None:
         if self.normalisation not in NORMALISATIONS:

@@ -12,6 +12,7 @@ import numpy as np
 
 from polyrelu.errors import NetworkError
 from polyrelu.formats.dense_stack import Affine, draft_of_stack
+from polyrelu.formats.hints import Hint, hinted
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
 
@@ -59,8 +60,8 @@ def _output_caveats(kind: str, activation: str, options: ReadOptions) -> list[st
             f"the output activation {activation[:40]!r} of this {kind} is not supported"
         )
     if not options.strip_tail:
-        raise NetworkError(
-            f"the outputs of this {kind} go through {activation}, which is not piecewise linear; "
-            "strip_tail=True leaves it out"
+        error = NetworkError(
+            f"the outputs of this {kind} go through {activation}, which is not piecewise linear"
         )
+        raise hinted(error, Hint("strip_tail=True leaves it out", {"strip_tail": True}))
     return [f"the {activation} after the last layer was stripped: outputs are its inputs"]

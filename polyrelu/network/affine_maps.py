@@ -17,7 +17,13 @@ import numpy as np
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix
 from polyrelu.network.network import READ, Network
-from polyrelu.network.patterns import ActivationPattern, NeuronId, SignVector, need_pattern
+from polyrelu.network.patterns import (
+    ActivationPattern,
+    NeuronId,
+    SignVector,
+    expect_neuron,
+    need_pattern,
+)
 from polyrelu.support.arguments import expect
 from polyrelu.support.typing import BigIntegers, Indices, Mask
 
@@ -109,7 +115,7 @@ def output_derivative(
     '[50]'
     """
     network = expect(network, Network, "network", READ)
-    neuron = expect(neuron, NeuronId, "neuron", "NeuronId(layer, index) makes one")
+    neuron = expect_neuron(neuron)
     need_pattern(signs, network.widths[1 : network.num_hidden_layers + 1])
     if not (
         1 <= neuron.layer <= network.num_hidden_layers

@@ -23,15 +23,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import Rational, RationalMatrix, SparseMatrix, format_integer
+from polyrelu.exact import RationalMatrix, SparseMatrix, format_integer
 from polyrelu.network.canonical_bytes import canonical_lines
 from polyrelu.network.layers import Block, Last, Layer
 from polyrelu.network.patterns import ActivationPattern, NeuronId, SignVector, need_pattern
+from polyrelu.network.points import NumberArray, OnePoint, Points, read_batch, read_points
 from polyrelu.support.arguments import expect, expect_integer, expect_list
 from polyrelu.support.display import bracketed, count_text, shortened
 from polyrelu.support.limits import BIT_LIMIT, DEPTH_LIMIT, PARAMETER_LIMIT, WIDTH_LIMIT
@@ -83,10 +84,23 @@ class AffineMap:
         matrix, offset = _latex(self.matrix), _latex(self.offset)
         return rf"$x \mapsto {matrix} x + {offset}$"
 
-    def __call__(self, x: Sequence[Rational]) -> tuple[Fraction, ...]:
-        """Return the exact value at a point of n coordinates."""
-        expect_list(x, "x")
-        return tuple((self.matrix @ RationalMatrix.column(x) + self.offset).entries())
+    @overload
+    def __call__(self, x: OnePoint) -> tuple[Fraction, ...]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __call__(self, x: Sequence[OnePoint | NumberArray]) -> list[tuple[Fraction, ...]]: ...
+
+    @overload
+    def __call__(self, x: NumberArray) -> tuple[Fraction, ...] | list[tuple[Fraction, ...]]: ...
+
+    def __call__(self, x: OnePoint | Points) -> tuple[Fraction, ...] | list[tuple[Fraction, ...]]:
+        """Return the exact value at a point, shape (n,), or a list for points of shape (k, n)."""
+        points, is_one = read_points(x, self.matrix.ncols)
+        values = [
+            tuple((self.matrix @ RationalMatrix.column(point) + self.offset).entries())
+            for point in points
+        ]
+        return values[0] if is_one else values
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -144,6 +158,8 @@ class Network:
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, "1/2"]), ([[1, -1]], [0])])
     >>> net.architecture.widths, net([1, 2])
     ((2, 2, 1), (Fraction(-3, 2),))
+    >>> net([[1, 2], [0.5, "1/3"]])
+    [(Fraction(-3, 2),), (Fraction(-1, 3),)]
     """
 
     num_inputs: int
@@ -219,10 +235,11 @@ class Network:
             for layer in self.layers
         )
 
-    def neurons(self) -> Iterator[NeuronId]:
-        """Yield all hidden neurons, layer by layer: the order of sign and pattern arrays."""
-        for number in range(1, self.num_hidden_layers + 1):
-            yield from (NeuronId(number, i) for i in range(self.layers[number - 1].width))
+    @property
+    def neurons(self) -> tuple[NeuronId, ...]:
+        """All hidden neurons, layer by layer: the order of sign and pattern arrays."""
+        widths = self.widths[1 : self.num_hidden_layers + 1]
+        return tuple(NeuronId(k, i) for k, width in enumerate(widths, 1) for i in range(width))
 
     def weight(self, layer: int) -> RationalMatrix:
         """Return the weights W[ℓ] of a layer on the layer before.
@@ -273,28 +290,62 @@ class Network:
 
     # -- the function -----------------------------------------------------------------------------
 
-    def __call__(self, x: Sequence[Rational]) -> tuple[Fraction, ...]:
-        """Return the exact outputs at one point of n_0 coordinates."""
-        return self.evaluate([expect_list(x, "x")])[0]
+    @overload
+    def __call__(self, x: OnePoint) -> tuple[Fraction, ...]: ...  # type: ignore[overload-overlap]
 
-    def evaluate(self, points: Sequence[Sequence[Rational]]) -> list[tuple[Fraction, ...]]:
+    @overload
+    def __call__(self, x: Sequence[OnePoint | NumberArray]) -> list[tuple[Fraction, ...]]: ...
+
+    @overload
+    def __call__(self, x: NumberArray) -> tuple[Fraction, ...] | list[tuple[Fraction, ...]]: ...
+
+    def __call__(self, x: OnePoint | Points) -> tuple[Fraction, ...] | list[tuple[Fraction, ...]]:
+        """Return the exact outputs at one point, or at each of several points.
+
+        Parameters
+        ----------
+        x
+            A point, shape (n_0,), or points, shape (k, n_0): a sequence, an array of numpy or a
+            tensor of PyTorch. Floats are the dyadic numbers that they are. An empty sequence has no
+            points.
+
+        Returns
+        -------
+        tuple of Fraction or list of tuple of Fraction
+            The n_L outputs at the point; for points a list with the outputs at each, as from
+            `evaluate`.
+
+        Raises
+        ------
+        NetworkError
+            The argument has another shape, or an entry is not an exact number.
+        ArgumentError
+            The argument is neither a sequence nor an array.
+        """
+        points, is_one = read_points(x, self.num_inputs)
+        outputs = self._outputs(points)
+        return outputs[0] if is_one else outputs
+
+    def evaluate(self, points: Points) -> list[tuple[Fraction, ...]]:
         """Return the exact outputs at several points, computed with one product for each layer.
 
         Parameters
         ----------
         points
-            Points of n_0 coordinates each.
+            Points, shape (k, n_0): a sequence, an array of numpy or a tensor of PyTorch.
 
         Returns
         -------
         list of tuple of Fraction
             The n_L outputs at each point.
         """
+        return self._outputs(read_batch(points, self.num_inputs))
+
+    def _outputs(self, points: Sequence[OnePoint]) -> list[tuple[Fraction, ...]]:
         # Every point keeps a denominator t of its own, since a common one of many points is very
         # long: with biases times t the network maps t·x to t times its value at x.
         columns, scales = _homogeneous(
-            RationalMatrix.from_rows([expect_list(x, "points")], ncols=self.num_inputs)
-            for x in expect_list(points, "points")
+            RationalMatrix.from_rows([x], ncols=self.num_inputs) for x in points
         )
         outputs = self._forward(
             RationalMatrix.from_integers(columns, ncols=self.num_inputs).transpose(), scales
@@ -304,13 +355,13 @@ class Network:
         rows = outputs.transpose().rows()
         return [tuple(entry / t for entry in row) for row, t in zip(rows, scales, strict=True)]
 
-    def preactivations(self, points: Sequence[Sequence[Rational]]) -> list[RationalMatrix]:
+    def preactivations(self, points: Points) -> list[RationalMatrix]:
         """Return the preactivations z[1], …, z[L] at several points.
 
         Parameters
         ----------
         points
-            Points of n_0 coordinates each.
+            Points, shape (k, n_0), as for `evaluate`.
 
         Returns
         -------
@@ -319,13 +370,13 @@ class Network:
         """
         return self._at(points)[0]
 
-    def activations(self, points: Sequence[Sequence[Rational]]) -> list[RationalMatrix]:
+    def activations(self, points: Points) -> list[RationalMatrix]:
         """Return the activations a[0], a[1], … of input and hidden layers at several points.
 
         Parameters
         ----------
         points
-            Points of n_0 coordinates each.
+            Points, shape (k, n_0), as for `evaluate`.
 
         Returns
         -------
@@ -335,11 +386,9 @@ class Network:
         """
         return self._at(points)[1][: self.num_hidden_layers + 1]
 
-    def _at(
-        self, points: Sequence[Sequence[Rational]]
-    ) -> tuple[list[RationalMatrix], list[RationalMatrix]]:
+    def _at(self, points: Points) -> tuple[list[RationalMatrix], list[RationalMatrix]]:
         """Preactivations and activations at points."""
-        rows = [expect_list(x, "points") for x in expect_list(points, "points")]
+        rows = read_batch(points, self.num_inputs)
         return self._forward(
             RationalMatrix.from_rows(rows, ncols=self.num_inputs).transpose(), [1] * len(rows)
         )
@@ -352,8 +401,6 @@ class Network:
         The points t·x are the columns, the numbers t > 0 the scales. The result is t times the
         preactivations and activations at x.
         """
-        if columns.nrows != self.num_inputs:
-            raise NetworkError(f"a point needs {self.num_inputs} coordinates, got {columns.nrows}")
         activations, preactivations = [columns], list[RationalMatrix]()
         scale = RationalMatrix.from_integers([list(scales)], ncols=len(scales))
         for layer in self.layers:
@@ -364,21 +411,35 @@ class Network:
             activations.append(z.relu())
         return preactivations, activations
 
-    def sign_vector(self, x: Sequence[Rational]) -> SignVector:
-        """Return the signs of all hidden neurons at a point.
+    @overload
+    def sign_vector(self, x: OnePoint) -> SignVector: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def sign_vector(self, x: Sequence[OnePoint | NumberArray]) -> list[SignVector]: ...
+
+    @overload
+    def sign_vector(self, x: NumberArray) -> SignVector | list[SignVector]: ...
+
+    def sign_vector(self, x: OnePoint | Points) -> SignVector | list[SignVector]:
+        """Return the signs of all hidden neurons at a point, or at each of several points.
 
         Parameters
         ----------
         x
-            A point of n_0 coordinates.
+            A point, shape (n_0,), or points, shape (k, n_0), as for a call of the network.
 
         Returns
         -------
-        SignVector
-            The signs of the preactivations.
+        SignVector or list of SignVector
+            The signs of the preactivations at the point, or at each of the points.
         """
-        columns = self.preactivations([expect_list(x, "x")])[: self.num_hidden_layers]
-        return SignVector(tuple(tuple(int(s) for s in z.signs()[:, 0]) for z in columns))
+        points, is_one = read_points(x, self.num_inputs)
+        tables = [z.signs().tolist() for z in self.preactivations(points)[: self.num_hidden_layers]]
+        found = [
+            SignVector(tuple(tuple(row[k] for row in table) for table in tables))
+            for k in range(len(points))
+        ]
+        return found[0] if is_one else found
 
     def affine_map(self, signs: ActivationPattern | SignVector) -> AffineMap:
         """Compute the affine map of an activation pattern, realised at a point or not.
@@ -481,22 +542,32 @@ class Network:
             z = z + block @ activations[block.source]
         return z
 
-    def affine_map_at(self, x: Sequence[Rational]) -> AffineMap:
-        """Compute the affine map of the cell that contains a point.
+    @overload
+    def affine_map_at(self, x: OnePoint) -> AffineMap: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def affine_map_at(self, x: Sequence[OnePoint | NumberArray]) -> list[AffineMap]: ...
+
+    @overload
+    def affine_map_at(self, x: NumberArray) -> AffineMap | list[AffineMap]: ...
+
+    def affine_map_at(self, x: OnePoint | Points) -> AffineMap | list[AffineMap]:
+        """Compute the affine map of the cell that contains a point, or of several points.
 
         Neurons whose preactivation is 0 at the point count as inactive.
 
         Parameters
         ----------
         x
-            A point of n_0 coordinates.
+            A point, shape (n_0,), or points, shape (k, n_0), as for a call of the network.
 
         Returns
         -------
-        AffineMap
-            The affine map, equal to the network on the closure of the cell.
+        AffineMap or list of AffineMap
+            The affine map, equal to the network on the closure of the cell; for points a list.
         """
-        return self.affine_map(self.sign_vector(x))
+        signs = self.sign_vector(x)
+        return list(self.affine_maps(signs)) if isinstance(signs, list) else self.affine_map(signs)
 
     # -- identity ---------------------------------------------------------------------------------
 

@@ -27,11 +27,11 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from polyrelu.errors import NetworkError
-from polyrelu.support.arguments import expect_integer, expect_list, expect_one_of
+from polyrelu.support.arguments import expect, expect_integer, expect_list, expect_one_of
 from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Mask
 
-__all__ = ["ActivationPattern", "NeuronId", "SignVector", "need_pattern"]
+__all__ = ["ActivationPattern", "NeuronId", "SignVector", "expect_neuron", "need_pattern"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -196,6 +196,22 @@ class SignVector:
 
     def __str__(self) -> str:
         return "|".join("".join("-0+"[sign + 1] for sign in layer) for layer in self.layers)
+
+
+def expect_neuron(value: object) -> NeuronId:
+    """Return an argument that names a neuron by two integers.
+
+    >>> expect_neuron((1, 0))
+    Traceback (most recent call last):
+        ...
+    polyrelu.errors.ArgumentError: neuron: expected NeuronId, got tuple; NeuronId(layer, index)
+    makes one
+    """
+    neuron = expect(value, NeuronId, "neuron", "NeuronId(layer, index) makes one")
+    layer, index = neuron.layer, neuron.index
+    if type(layer) is int and type(index) is int:
+        return neuron
+    return NeuronId(expect_integer(layer, "layer"), expect_integer(index, "index"))
 
 
 def need_pattern(signs: ActivationPattern | SignVector, widths: Sequence[int]) -> None:

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from polyrelu.certificate import Among, Certificate, Claim, Hypothesis, PartClaim
-from polyrelu.formats import NetworkLike, as_network
-from polyrelu.network import Network
+from polyrelu.formats import NetworkLike, as_imported
+from polyrelu.network import Network, NeuronId
 from polyrelu.outcomes import (
     Attempt,
     Identifiable,
@@ -43,6 +43,7 @@ from polyrelu.proofs.next_steps import (
     after_refutation,
     after_skipping,
 )
+from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.refutations import one_sided
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
@@ -168,7 +169,7 @@ def identify(
     -----
     Sources: docs/theory/shallow.md and docs/theory/deep.md for one and for several hidden layers;
     docs/theory/bottleneck.md, which extends Theorem 5 of the three-layer paper, arXiv 2605.18319;
-    Phuong and Lampert (2020), whose theorem docs/theory/deep.md contains.
+    Phuong and Lampert (2020); docs/theory/deep.md says how their theorem and Theorem D are related.
 
     Examples
     --------
@@ -178,14 +179,12 @@ def identify(
     >>> identify(from_arrays([([[1], [1]], [0, 0]), ([[1, 1]], [0])])).explanation
     'neurons 0 and 1 of layer 1 have one row up to scale, so they can trade outgoing weights'
     """
-    network = as_network(network)
-    _check_arguments(among, seed, checkpoint, progress)
     limits = as_budget(budget, time_limit, memory_limit)
-    if not network.is_plain:
-        return Undecided(NOT_PLAIN, next=after_skipping())
+    read = as_imported(network)
+    _check_arguments(among, seed, checkpoint, progress)
     file = None if checkpoint is None else str(checkpoint)
-    question = Question(network, among, seed, limits.work, limits.seconds, file)
-    return _Identification(question, limits, progress).outcome()
+    question = Question(read.network, among, seed, limits.work, limits.seconds, file)
+    return with_sources(_Identification(question, limits, progress).outcome(), read)
 
 
 class _Identification:
@@ -200,6 +199,8 @@ class _Identification:
 
     def outcome(self) -> Outcome:
         """Return the answer; `Undecided` if a limit is reached."""
+        if not self._network.is_plain:
+            return Undecided(NOT_PLAIN, next=after_skipping(self._network))
         try:
             return self._answer()
         except (LimitReached, KeyboardInterrupt, MemoryError) as error:
@@ -423,8 +424,16 @@ def _refuted(
         _certificate(claim, move.theorem, hypotheses),
         move.other,
         move.explanation,
-        after_refutation(network, by_inequalities=move.evidence.get("source") == []),
+        next=after_refutation(network, _one_sided_neuron(move)),
     )
+
+
+def _one_sided_neuron(move: Move) -> tuple[NeuronId, int] | None:
+    """Return the neuron with one sign on R^n, and the sign, if a move is about one."""
+    match move.evidence:
+        case {"source": [], "layer": int(layer), "signs": [[int(index), sign, *_]]}:
+            return NeuronId(layer, index), 1 if sign == "+" else -1
+    return None
 
 
 def _certificate(

@@ -213,10 +213,10 @@ class Removal:
         if found.width >= fiber.width:
             return False
         try:
-            network = self._written(layer, found.neurons)
+            network = self._written(layer, found.layer_neurons)
         except NetworkError:  # the numbers of the other neurons are too long for a file
             return False
-        kept = _matched(self._rows(layer), found.neurons.rows)
+        kept = _matched(self._rows(layer), found.layer_neurons.rows)
         names = self.names[layer - 1]
         for i in set(range(fiber.width)) - set(kept):
             self.removed[names[i]] = (

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from polyrelu.certificate import Among
-from polyrelu.network import Network
+from polyrelu.network import Network, NeuronId
 from polyrelu.outcomes import Attempt, NextStep
 from polyrelu.proofs.deep.prover import obstruction
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.membership import has_generic_class
-from polyrelu.proofs.simplification import has_visible_redundancy, simplify
+from polyrelu.proofs.simplification import has_visible_redundancy, is_removable
 
 __all__ = ["REFUTED_AMONG_ALL", "Question", "after_refutation", "after_skipping"]
 
@@ -30,6 +30,8 @@ _FACTOR = 10
 _WORK, _CHECKPOINT = 60_000, "search.gz"
 #: Least time limit in seconds that is suggested.
 _LEAST_SECONDS = 60
+#: Maximum number of inputs of networks whose complex is suggested.
+_MAX_INPUTS_OF_COMPLEX = 3
 
 _SIMPLIFY = NextStep(
     "leave out the neurons that the function does not need",
@@ -132,23 +134,46 @@ class Question:
             )
 
 
-def after_refutation(network: Network, by_inequalities: bool) -> tuple[NextStep, ...]:
+def after_refutation(
+    network: Network, one_sided: tuple[NeuronId, int] | None
+) -> tuple[NextStep, ...]:
     """Return the step that removes neurons because of which a network is not identifiable.
 
-    Where inequalities showed that a neuron has one sign, `simplify` needs a proof of its own by a
-    split tree, which may fail, so it is tried.
+    Parameters
+    ----------
+    network
+        A plain stack.
+    one_sided
+        A hidden neuron that was proved to have one sign on R^n, and its sign; None if the reason is
+        another one.
     """
-    if has_visible_redundancy(network) or (by_inequalities and simplify(network).removed):
-        return (_SIMPLIFY,)
-    return ()
+    is_promise = (
+        has_visible_redundancy(network) if one_sided is None else is_removable(network, *one_sided)
+    )
+    return (_SIMPLIFY,) if is_promise else ()
 
 
-def after_skipping() -> tuple[NextStep, ...]:
-    """Return the step for networks with connections that skip layers."""
-    return (
+def after_skipping(network: Network) -> tuple[NextStep, ...]:
+    """Return the steps for a network with connections that skip layers: what takes it as it is."""
+    steps = [
+        NextStep(
+            "bound how far a float32 runtime is from the function in a box",
+            "polyrelu.runtime_error(net, 'box:-1,1')",
+            ("runtime-error", "NET", "--domain", "box:-1,1"),
+        ),
         NextStep(
             "see which layers read which, and which operations of the file make it so",
             "[[block.source for block in layer.blocks] for layer in net.layers]",
             ("info", "NET"),
         ),
-    )
+    ]
+    if network.num_inputs <= _MAX_INPUTS_OF_COMPLEX:
+        steps.insert(
+            0,
+            NextStep(
+                "compute its affine pieces in a box",
+                "polyrelu.canonical_complex(net, 'box:-1,1')",
+                ("complex", "NET", "--domain", "box:-1,1"),
+            ),
+        )
+    return tuple(steps)

@@ -188,7 +188,7 @@ class _Tree:
         )
         self._path = NodePolyhedron.at_root(self.coordinates)
         columns = {
-            (neuron.layer, neuron.index): column for column, neuron in enumerate(network.neurons())
+            (neuron.layer, neuron.index): column for column, neuron in enumerate(network.neurons)
         }
         self._signs = {
             atom.symbol: signs[:, columns[atom.neuron.layer, atom.neuron.index_in_layer]]

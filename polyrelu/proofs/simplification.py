@@ -1,14 +1,16 @@
 """Networks with fewer neurons and the same function, with a proof that it is the same.
 
 `simplify` makes the steps of `neuron_removal`, with signs of neurons on the domain from
-`trees.root_signs`, and then proves the result to be equal to the given network. The proof does not
-rely on the steps. Should it fail within its limits, the steps are made again with fewer means, down
-to none. All limits count work and none is a time, so the same network gives the same result.
+`trees.root_signs` and guesses of further signs, and then proves the result to be equal to the given
+network (`removal_proof`). The proof does not rely on the steps. Should it fail within its limits,
+the steps are made again without the guess that failed, or with fewer means, down to none. All
+limits count work and none is a time, so the same network gives the same result.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from itertools import product
@@ -17,22 +19,27 @@ from polyrelu.certificate import NodeRecord, PairClaim, TreeCertificate, TreeLog
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.fibers import smallest_layer
-from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
 from polyrelu.network import Network, NeuronId, from_arrays
 from polyrelu.outcomes import Equivalent, NotEquivalent, SearchStatistics
 from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.neuron_removal import Removal, layer_fiber_if_affordable
+from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.refutations.one_sided import one_sided_neurons
 from polyrelu.proofs.refutations.sampled_candidates import sampled_candidates
-from polyrelu.proofs.trees.expressions import JointNetwork
+from polyrelu.proofs.removal_proof import RemovalProof, guessed_signs, prove_by_signs
+from polyrelu.proofs.trees.expressions import JointNetwork, Neuron
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.proofs.trees.root_signs import root_signs
-from polyrelu.support.arguments import expect_integer, expect_limit
+from polyrelu.proofs.trees.sign_tree import SignNotProved
+from polyrelu.support.arguments import expect_function, expect_integer, expect_limit
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.limits import LINE_LIMIT
+from polyrelu.support.progress import Progress
 from polyrelu.symmetry import LayerDomain
 from polyrelu.version import __version__
 
-__all__ = ["Simplified", "has_visible_redundancy", "simplify"]
+__all__ = ["Simplified", "has_visible_redundancy", "is_removable", "simplify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +75,14 @@ SETTINGS = SimplificationSettings()
 
 
 class _Means(Enum):
-    """How signs of neurons are found: not at all, by bounds, or by valid inequalities as well."""
+    """How signs of neurons are found: not at all, by bounds, or by guesses as well.
+
+    Guesses come from sample points or valid inequalities, and the proof by a tree may fail.
+    """
 
     NONE = 0
     SIGNS = 1
-    INEQUALITIES = 2
+    GUESSES = 2
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -108,7 +118,8 @@ class Simplified:
     is_smallest: bool | None
 
     def __repr__(self) -> str:
-        return f"<Simplified: {len(self.removed)} neurons removed, {self.network}>"
+        count = count_text([(len(self.removed), "neuron")])
+        return bracketed(f"Simplified: {count} removed, {self.network}")
 
     def __str__(self) -> str:
         lines = [reason for _, reason in self.removed]
@@ -117,8 +128,7 @@ class Simplified:
             False: "a smaller network with one hidden layer exists, but it could not be written",
             None: "whether a smaller network has this function is open",
         }[self.is_smallest]
-        count = len(lines)
-        lines.append(f"{count} neuron{'s' * (count != 1)} removed: {self.network}")
+        lines.append(f"{count_text([(len(lines), 'neuron')])} removed: {self.network}")
         return "\n".join([*lines, smallest])
 
 
@@ -128,6 +138,7 @@ def simplify(
     *,
     seed: int = 0,
     budget: float | None = None,
+    progress: Progress | None = None,
 ) -> Simplified:
     """Leave out neurons of all layers that the function does not need, and prove that it stays.
 
@@ -145,10 +156,13 @@ def simplify(
         Where the function stays, any nonempty polyhedron or its text; R^n by default. Neurons that
         are dead or linear there count as such.
     seed
-        Seed of the points that a proof by a split tree tries, where one is needed.
+        Seed of the points at which neurons are seen to be dead or linear, and of those that a proof
+        by a split tree tries.
     budget
-        Units of work, of about a millisecond, for each proof by inequalities or by a split tree; no
-        limit by default. With less work fewer neurons may be removed.
+        Units of work, of about a millisecond, for each proof by inequalities or by a split tree of
+        both networks; no limit by default. With less work fewer neurons may be removed.
+    progress
+        Called with a `ProgressStep` after each node of a proof by split trees.
 
     Returns
     -------
@@ -182,22 +196,31 @@ def simplify(
     >>> small.removed[1][1]
     'neuron 0 of layer 2: it is dead: its preactivation is never positive on R^n'
     """
-    network, seed = as_network(network), expect_integer(seed, "seed")
+    read, seed = as_imported(network), expect_integer(seed, "seed")
     expect_limit(budget, "budget")
+    expect_function(progress, "progress")
+    found = _smaller(read.network, domain, seed, budget, progress)
+    return replace(found, outcome=with_sources(found.outcome, read))
+
+
+def _smaller(
+    network: Network, domain: DomainLike, seed: int, budget: float | None, progress: Progress | None
+) -> Simplified:
+    """Leave out what can be left out with one of several means, the first that can be proved."""
     if not network.is_plain:
         raise NetworkError(
             "simplify takes plain stacks, and connections of this network skip layers (so they do "
             "after leaky ReLU, max pooling or concatenation); `equivalent` takes it as it is"
         )
     polyhedron = None if domain is None else as_domain(domain, network.num_inputs)
-    question = _Simplification(network, polyhedron, seed, budget)
+    question = _Simplification(network, polyhedron, seed, budget, progress)
     tried = set[Network]()
-    for means, rewrite in product((_Means.INEQUALITIES, _Means.SIGNS, _Means.NONE), (True, False)):
-        found = question.removal(means, rewrite)
-        if found.network not in tried and (outcome := question.prove(found.network)) is not None:
-            smallest = question.is_smallest(found.network)
-            return Simplified(found.network, found.reasons(), outcome, smallest)
-        tried.add(found.network)
+    for means, rewrite in product((_Means.GUESSES, _Means.SIGNS, _Means.NONE), (True, False)):
+        while (found := question.removal(means, rewrite)).network not in tried:
+            tried.add(found.network)
+            if (outcome := question.prove(found.network)) is not None:
+                smallest = question.is_smallest(found.network)
+                return Simplified(found.network, found.reasons(), outcome, smallest)
     if (outcome := question.prove(network)) is None:
         raise AssertionError("the expression of a network is equal to itself")
     return Simplified(network, (), outcome, question.is_smallest(network))
@@ -214,11 +237,35 @@ def has_visible_redundancy(network: Network) -> bool:
     return bool(question.removal(_Means.SIGNS, False).removed)
 
 
+def is_removable(network: Network, neuron: NeuronId, sign: int) -> bool:
+    """Return whether `simplify` removes neurons of a plain stack because a neuron has a sign.
+
+    Parameters
+    ----------
+    network
+        The network.
+    neuron, sign
+        A hidden neuron, and the sign of its preactivation on R^n, which was proved.
+    """
+    if has_visible_redundancy(network):
+        return True
+    # the tree of a dead neuron of layer 2 is complete: it fails only by its size
+    if neuron.layer == 2 and sign < 0:
+        return neuron in guessed_signs(network, network.num_inputs, 0)
+    is_small = sum(network.widths[1:]) <= SETTINGS.max_neurons
+    return is_small and bool(simplify(network).removed)
+
+
 class _Simplification:
     """A network on a domain."""
 
     def __init__(
-        self, network: Network, domain: Polyhedron | None, seed: int, budget: float | None = None
+        self,
+        network: Network,
+        domain: Polyhedron | None,
+        seed: int,
+        budget: float | None = None,
+        progress: Progress | None = None,
     ) -> None:
         size = network.num_inputs
         polyhedron = Polyhedron.universe(size) if domain is None else domain
@@ -230,6 +277,9 @@ class _Simplification:
         self._network, self._domain, self._seed = network, polyhedron, seed
         self._budget = budget
         self._coordinates = DomainCoordinates.of(polyhedron)
+        self._progress = progress
+        self._guesses = dict[NeuronId, int]()
+        self._refused = set[NeuronId]()
 
     @cached_property
     def _start(self) -> Removal:
@@ -242,7 +292,8 @@ class _Simplification:
     def removal(self, means: _Means, rewrite: bool) -> Removal:
         """Return the network after all steps with the given means."""
         found = self._start.copy()
-        while found.remove_signed(self._signs(found.network, means)):
+        self._guesses.clear()
+        while found.remove_signed(self._signs(found, means)):
             found.remove_visible(False)
         if rewrite:
             found.remove_visible(True)
@@ -256,10 +307,11 @@ class _Simplification:
             return None
         return LayerDomain.of(self._domain)
 
-    def _signs(self, network: Network, means: _Means) -> dict[NeuronId, int]:
-        """Return the signs of hidden neurons that are proved on the domain by the given means."""
+    def _signs(self, removal: Removal, means: _Means) -> dict[NeuronId, int]:
+        """Return the signs of hidden neurons on the domain that are found by the given means."""
         if means is _Means.NONE:
             return {}
+        network = removal.network
         weight = RationalMatrix.zeros(network.num_outputs, network.num_inputs)
         zero = from_arrays([(weight, RationalMatrix.zeros(network.num_outputs, 1))])
         joint = JointNetwork(network, zero, self._coordinates.inputs)
@@ -267,9 +319,24 @@ class _Simplification:
         signs = {
             NeuronId(neuron.layer, neuron.index_in_layer): sign for neuron, sign in found.items()
         }
-        if means is _Means.INEQUALITIES:
-            signs |= self._signs_by_inequalities(network)
+        if means is _Means.GUESSES:
+            signs |= self._guessed(removal, signs)
         return signs
+
+    def _guessed(self, removal: Removal, known: Mapping[NeuronId, int]) -> dict[NeuronId, int]:
+        """Return signs of further neurons of the present network that may have a proof.
+
+        They are kept by the names of the neurons, without those that had no proof before.
+        """
+        network, dimension = removal.network, self._coordinates.dimension
+        guesses = guessed_signs(network, dimension, self._seed)
+        guesses |= self._signs_by_inequalities(network)
+        found = {}
+        for neuron, sign in guesses.items():
+            name = removal.names[neuron.layer - 1][neuron.index]
+            if neuron not in known and name not in self._refused:
+                found[neuron] = self._guesses[name] = sign
+        return found
 
     def _signs_by_inequalities(self, network: Network) -> dict[NeuronId, int]:
         """Return the signs that follow from valid inequalities of the layers before."""
@@ -286,7 +353,8 @@ class _Simplification:
         if joint.difference:
             found = root_signs(joint, self._coordinates, SETTINGS.max_products).record
             if found is None:
-                return self._by_tree(joint, other)
+                proved = self._by_sign_trees(joint, other)
+                return self._by_tree(joint, other) if proved is None else proved
             record = found
         log = TreeLog()
         log.add(record)
@@ -296,10 +364,36 @@ class _Simplification:
         work = SearchStatistics(1, 1, num_signs=signs, closed=1.0, route="expressions")
         if signs:
             work.route = "signs"
+        return self._proved(other, RemovalProof(log, (), work))
+
+    def _proved(self, other: Network, proof: RemovalProof) -> Equivalent:
         claim = PairClaim("equivalent", self._network, other, self._coordinates.domain)
         unverified = {"tool": f"polyrelu {__version__}"}
-        certificate = TreeCertificate(claim, self._coordinates.inside, log, (), (), unverified)
-        return Equivalent(certificate, work)
+        inside = self._coordinates.inside
+        return Equivalent(
+            TreeCertificate(claim, inside, proof.log, (), proof.parts, unverified), proof.work
+        )
+
+    def _by_sign_trees(self, joint: JointNetwork, other: Network) -> Equivalent | None:
+        """Prove the equality by trees for the guessed signs, or refuse the guess that failed."""
+        if not self._guesses:
+            return None
+        signs = {Neuron(0, n.layer, n.index): sign for n, sign in self._guesses.items()}
+        if 1 in signs.values():  # neurons of the other network are sums of linear ones
+            joined = guessed_signs(other, self._coordinates.dimension, self._seed)
+            signs |= {Neuron(1, n.layer, n.index): sign for n, sign in joined.items()}
+        try:
+            proof = prove_by_signs(joint, self._coordinates, signs, self._progress)
+        except SignNotProved as failure:
+            self._refuse(joint, failure.symbol)
+            return None
+        return self._proved(other, proof)
+
+    def _refuse(self, joint: JointNetwork, symbol: int | None) -> None:
+        """Leave out the guess about an atom from now on; without an atom, all guesses."""
+        neurons = (atom.neuron for atom in joint.atoms if atom.symbol == symbol)
+        wrong = {NeuronId(n.layer, n.index_in_layer) for n in neurons if n.network == 0}
+        self._refused |= wrong & self._guesses.keys() or self._guesses.keys()
 
     def _by_tree(self, joint: JointNetwork, other: Network) -> Equivalent | None:
         if joint.dimension * len(joint.atoms) > SETTINGS.max_table:
@@ -307,7 +401,7 @@ class _Simplification:
         answer = equivalent_within(
             self._network, other, self._domain, self._seed, SETTINGS.max_nodes, self._budget
         )
-        if isinstance(answer, NotEquivalent):
+        if isinstance(answer, NotEquivalent) and not self._guesses:
             raise AssertionError(f"a step of simplify changed the function: {answer}")
         return answer if isinstance(answer, Equivalent) else None
 

@@ -2,7 +2,9 @@
 
 A notebook asks an object for `_repr_svg_`. The room `plot` draws, and stands above the rooms whose
 objects are drawn; so `svg_of` asks for it by name when a picture is wanted, and this is the only
-place of the package where a lower room reaches a higher one.
+place of the package where a lower room reaches a higher one. `polyrelu/__init__.py` stands above
+all rooms and could hand the function down, but would have to import this module for it, and
+whoever imports the checker shall load nothing else of the package.
 """
 
 from __future__ import annotations
@@ -13,10 +15,33 @@ from importlib import import_module
 
 from polyrelu.errors import PolyreluError
 
-__all__ = ["bracketed", "count_text", "html_columns", "html_table", "shortened", "svg_of"]
+__all__ = [
+    "bracketed",
+    "count_text",
+    "escaped_latex",
+    "html_columns",
+    "html_table",
+    "shortened",
+    "svg_of",
+]
 
 #: Maximum number of characters of the line that stands for an object.
 _WIDTH = 100
+
+#: What stands in LaTeX for the characters that mean something there, or that its fonts lack.
+_LATEX = {c: rf"\{c}" for c in "_&%#${}"} | {
+    "\\": r"\textbackslash{}",
+    "^": r"\^{}",
+    "~": r"\~{}",
+    "<": "$<$",
+    ">": "$>$",
+    "≤": r"$\le$",
+    "≥": r"$\geq$",
+    "∞": r"$\infty$",
+    "…": r"\dots{}",
+    "·": r"$\cdot$",
+    "\n": " ",
+}
 
 
 def svg_of(thing: object) -> str | None:
@@ -72,6 +97,17 @@ def bracketed(text: str) -> str:
     """
     line = "".join(c if c.isprintable() else "?" for c in " ".join(text[:4000].split()))
     return f"<{line}>" if len(line) <= _WIDTH - 2 else f"<{line[: _WIDTH - 3].rstrip()}…>"
+
+
+def escaped_latex(text: str) -> str:
+    """Return the LaTeX source of a text, in one line.
+
+    Examples
+    --------
+    >>> print(escaped_latex("50 % of \\\\input{net_1}"))
+    50 \\% of \\textbackslash{}input\\{net\\_1\\}
+    """
+    return "".join(_LATEX.get(character, character) for character in text)
 
 
 def html_table(rows: Iterable[tuple[str, str]]) -> str:

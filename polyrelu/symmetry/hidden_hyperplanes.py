@@ -20,7 +20,7 @@ from polyrelu.errors import NetworkError
 from polyrelu.exact import Rational, RationalMatrix, format_rational, to_fraction
 from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Layer, Network, layer_from_rows
-from polyrelu.support.arguments import expect_integer, expect_list
+from polyrelu.support.arguments import expect_index, expect_integer, expect_list
 from polyrelu.support.display import shortened
 
 __all__ = ["flip", "hidden_neurons", "least_shift", "translate"]
@@ -40,8 +40,13 @@ def hidden_neurons(network: NetworkLike, layer: int) -> tuple[int, ...]:
     Returns
     -------
     tuple of int
-        The index of the hidden neuron, at most one; empty also if there is no such layer or no
-        hidden layer after it.
+        The index of the hidden neuron, at most one; empty also if no hidden layer comes after the
+        layer.
+
+    Raises
+    ------
+    ArgumentError
+        There is no hidden layer of that number.
 
     Examples
     --------
@@ -50,8 +55,9 @@ def hidden_neurons(network: NetworkLike, layer: int) -> tuple[int, ...]:
     >>> hidden_neurons(net, 1)
     (0,)
     """
-    network, layer = as_network(network), expect_integer(layer, "layer")
-    if not 1 <= layer < network.num_hidden_layers or not network.is_plain:
+    network = as_network(network)
+    layer = expect_index(layer, network.num_hidden_layers, "layer", 1)
+    if layer == network.num_hidden_layers or not network.is_plain:
         return ()
     signs = network.weight(layer + 1).signs()
     if (network.bias(layer + 1).signs() > 0).any():

@@ -397,7 +397,7 @@ def decision_region(
     size = network.num_outputs
     labels = max(size, 2)
     if not _is_number_below(label, labels):
-        raise DomainError(f"there is no label {str(label)[:40]}, only 0 to {labels - 1}")
+        raise DomainError(f"there is no class {str(label)[:40]}, only 0 to {labels - 1}")
     if size == 1:
         return (superlevel_set if label else sublevel_set)(network, 0, domain, progress=progress)
     others = [k for k in range(size) if k != label]

@@ -36,6 +36,7 @@ from polyrelu.exact import (
 )
 from polyrelu.formats import NetworkLike, as_network, as_point
 from polyrelu.network import AffineMap, Block, Layer, NeuronId, SignVector
+from polyrelu.network.patterns import expect_neuron
 from polyrelu.support.arguments import expect, expect_index, expect_list
 from polyrelu.support.display import count_text
 from polyrelu.support.typing import IntegerRow, Point, Signs
@@ -140,26 +141,29 @@ class AffineSlice:
 
     def layer_slice(self, layer: int) -> slice:
         """Return the places of a hidden layer, numbered from 1, as a slice of the flat arrays."""
+        layer = expect_index(layer, self.network.num_hidden_layers, "layer", 1)
         return slice(self.offsets[layer - 1], self.offsets[layer])
 
     def layer_of(self, place: int) -> int:
         """Return the layer, numbered from 1, of the neuron at a place."""
+        place = expect_index(place, self.num_neurons, "place")
         return int(np.searchsorted(self.offsets, place, side="right"))
 
-    def neuron(self, place: int) -> NeuronId:
+    def neuron_at(self, place: int) -> NeuronId:
         """Return the neuron at a place."""
         place = expect_index(place, self.num_neurons, "place")
         layer = self.layer_of(place)
         return NeuronId(layer, place - self.offsets[layer - 1])
 
-    def neurons(self, places: Iterable[int]) -> tuple[NeuronId, ...]:
+    def neurons_at(self, places: Iterable[int]) -> tuple[NeuronId, ...]:
         """Return the neurons at several places, in the order given."""
-        return tuple(self.neuron(place) for place in places)
+        return tuple(self.neuron_at(place) for place in places)
 
     def zeros_of_layer(self, signs: Signs, layer: int) -> list[int]:
         """Return the places of the neurons of a hidden layer that are 0, in ascending order."""
-        start = self.offsets[layer - 1]
-        return (np.flatnonzero(signs[self.layer_slice(layer)] == 0) + start).tolist()
+        places = self.layer_slice(layer)
+        zeros: list[int] = np.flatnonzero(signs[places] == 0).tolist()
+        return [zero + places.start for zero in zeros]
 
     def place(self, neuron: NeuronId) -> int:
         """Return the place of a neuron.
@@ -169,7 +173,7 @@ class AffineSlice:
         DomainError
             There is no such hidden neuron.
         """
-        neuron = expect(neuron, NeuronId, "neuron")
+        neuron = expect_neuron(neuron)
         if not 1 <= neuron.layer <= self.network.num_hidden_layers:
             raise DomainError(
                 f"there is no hidden layer {neuron.layer}; they are 1 to "
@@ -213,6 +217,7 @@ class AffineSlice:
 
     def forms(self, signs: Signs, layer: int) -> RationalMatrix:
         """Return F[ℓ], shape (n_ℓ, k + 1), for given flat signs of the layers before ℓ."""
+        layer = expect_index(layer, self.network.depth, "layer", 1)
         key = layer, (signs[: self.offsets[layer - 1]] > 0).tobytes()
         forms = self._forms.get(key)
         if forms is None:
@@ -325,7 +330,7 @@ class AffineSlice:
 
     def reads_input(self, place: int) -> bool:
         """Return whether the neuron at a place has a nonzero weight on the input of the network."""
-        number = self.layer_of(place)
+        number, place = self.layer_of(place), int(place)
         row = [place - self.offsets[number - 1]]
         return any(
             not block.weight.take(rows=row).is_zero()

@@ -114,7 +114,7 @@ class Corner:
     @property
     def zeros(self) -> tuple[NeuronId, ...]:
         """All neurons that vanish at the point."""
-        return self.plane.neurons(np.flatnonzero(self.at == 0))
+        return self.plane.neurons_at(np.flatnonzero(self.at == 0))
 
     @property
     def signs(self) -> SignVector:
@@ -163,12 +163,12 @@ class CrossingPoint(Corner):
     @property
     def neuron(self) -> NeuronId:
         """The neuron v, whose bent hyperplane the walk follows."""
-        return self.plane.neuron(self.v)
+        return self.plane.neuron_at(self.v)
 
     @property
     def other(self) -> NeuronId:
         """The neuron u, which the walk crosses."""
-        return self.plane.neuron(self.u)
+        return self.plane.neuron_at(self.u)
 
     @cached_property
     def through_plane(self) -> tuple[NeuronId, ...]:
@@ -182,7 +182,7 @@ class CrossingPoint(Corner):
             for place in np.flatnonzero(self.at == 0).tolist()
             if place not in (self.v, self.u)
         )
-        return self.plane.neurons(place for place in others if self.plane.reads_input(place))
+        return self.plane.neurons_at(place for place in others if self.plane.reads_input(place))
 
     @property
     def sectors(self) -> dict[Pair, SignVector]:
@@ -236,7 +236,7 @@ class CrossingPoint(Corner):
     def _output_derivative(self, pair: Pair, place: int) -> RationalMatrix:
         """The derivative of the outputs with respect to the activation of a neuron on a ray."""
         signs = self.plane.sign_vector(self._signs_with(pair))
-        return output_derivative(self.plane.network, signs, self.plane.neuron(place))
+        return output_derivative(self.plane.network, signs, self.plane.neuron_at(place))
 
     @cached_property
     def bends(self) -> bool:
@@ -412,7 +412,7 @@ class BentWalk(Iterator[BentPiece]):
         self._pieces = self._walk(ray)
 
     def __repr__(self) -> str:
-        neuron = neuron_text([self.plane.neuron(self._place)])
+        neuron = neuron_text([self.plane.neuron_at(self._place)])
         return f"<BentWalk of {neuron}, {count_text([(self.statistics.num_steps, 'step')])} so far>"
 
     def __next__(self) -> BentPiece:

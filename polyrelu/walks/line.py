@@ -72,7 +72,7 @@ class LineEvent:
     @property
     def neurons(self) -> tuple[NeuronId, ...]:
         """The neurons that vanish at the event and not on both sides of it."""
-        return self.line.neurons(
+        return self.line.neurons_at(
             np.flatnonzero((self.at == 0) & ((self.before != 0) | (self.beyond != 0)))
         )
 

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.exact import dot_sign, nearest_float
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import Floats, IntegerRow, Point, Signs
 from polyrelu.walks.affine_slice import AffineSlice
 from polyrelu.walks.float_forms import LocalForms
@@ -37,7 +38,7 @@ __all__ = ["CellEndSearch", "CellOnLine", "ExactLine", "WalkStatistics"]
 _ZEROS_AHEAD = 12
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class WalkStatistics:
     """Counts of the decisions that a walk has made so far.
 
@@ -60,14 +61,20 @@ class WalkStatistics:
     >>> from polyrelu.walks import walk_line
     >>> walk = walk_line(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]), [-1], [1])
     >>> len(list(walk)), walk.statistics
-    (3, WalkStatistics(num_steps=3, num_exact_steps=2, num_fully_exact_steps=1,
-    num_exact_continuations=0))
+    (3, <WalkStatistics, 3 steps, 2 of them exact, 1 fully exact, 0 exact continuations>)
     """
 
     num_steps: int = 0
     num_exact_steps: int = 0
     num_fully_exact_steps: int = 0
     num_exact_continuations: int = 0
+
+    def __repr__(self) -> str:
+        steps = f"{self.num_exact_steps} of them exact, {self.num_fully_exact_steps} fully exact"
+        return bracketed(
+            f"WalkStatistics, {count_text([(self.num_steps, 'step')])}, {steps}, "
+            f"{count_text([(self.num_exact_continuations, 'exact continuation')])}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,3 +32,10 @@ def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, 
 def _outputs() -> Any:
     schema = json.loads((files("polyrelu") / "schemas" / "output.schema.json").read_text())
     return jsonschema.Draft202012Validator(schema)
+
+
+def help_of(capsys: pytest.CaptureFixture[str], *command: str) -> str:
+    """Return the text of `--help`, which ends the program."""
+    with pytest.raises(SystemExit):
+        main([*command, "--help"])
+    return capsys.readouterr().out

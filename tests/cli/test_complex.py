@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
@@ -752,8 +753,10 @@ def test_weights_that_do_not_cancel_are_a_bug(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Weights are checked before they are written, and a failed check is an error."""
-    wrong = breakpoint_complex(canonical_complex(SMALL))
-    wrong.weights[0] += 1
+    right = breakpoint_complex(canonical_complex(SMALL))
+    weights = right.weights.copy()
+    weights[0] += 1
+    wrong = replace(right, weights=weights)
     monkeypatch.setattr("polyrelu.breakpoints.breakpoint_complex", lambda cells: wrong)
     assert main(["complex", "net.json", "--weights", "weights.json"]) == 2
     assert (

@@ -115,7 +115,7 @@ def test_list_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert one["examples"][0]["architecture"] == [2, 2, 1, 1]
 
 
-@pytest.mark.parametrize("ending", [".json", ".onnx", ".npz"])
+@pytest.mark.parametrize("ending", [".json", ".onnx", ".npz", ".nnet"])
 @pytest.mark.parametrize("name", [example.name for example in EXAMPLES])
 def test_files_hold_the_exact_network(
     name: str, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -133,7 +133,7 @@ def test_files_hold_the_exact_network(
     ("arguments", "message"),
     [
         (["-o", "a.json"], "-o writes one example; give its NAME"),
-        (["xor", "-o", "a.txt"], "-o a.txt: examples are written as .json, .onnx, .npz"),
+        (["xor", "-o", "a.txt"], "-o a.txt: networks are written as .json, .onnx, .npz"),
         (["xor", "-o", "missing/a.json"], "there is no such folder"),
         (["twin"], "example:twin: no such example; did you mean example:twins-"),
         (["index"], "example:index: no such example; there are: example:digits, example:xor"),

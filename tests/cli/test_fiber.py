@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from polyrelu import load
+from polyrelu import fiber, load
 from polyrelu.cli.main import main
 from polyrelu.formats import save
 from polyrelu.network import from_arrays
@@ -217,3 +217,34 @@ def test_ctrl_c_keeps_the_members_that_are_done(
     assert (found["status"], len(found["members"])) == ("undecided", 2)
     assert Path("member-1.json").exists()
     assert not Path("member-2.json").exists()
+
+
+def test_what_is_known_and_written(capsys: pytest.CaptureFixture[str]) -> None:
+    """A part has a lower bound of the dimension; files are named, and what has none is told."""
+    _, out, _ = run(capsys, "fiber", "deep.json", "-o", "report.tex")
+    assert "dimension at least 4, 5 known components, up to permutation and scaling:" in out
+    assert out.endswith("report: report.tex\n")
+    assert "Dimension at least 4" in Path("report.tex").read_text()
+    assert "dimension at least 4" in repr(fiber(NETWORKS["deep"]))
+    _, out, _ = run(capsys, "fiber", "hidden.json", "--sample", "2")
+    assert "dimension 1, 2 components" in out
+    assert "if the network is generic dimension 1" in " ".join(out.split())
+    assert out.endswith(
+        "no member was written: --to FOLDER writes them (--to . into this folder)\n"
+    )
+    assert "no member was written" not in run(capsys, "fiber", "hidden.json")[1]
+
+
+def test_latex_is_a_document(capsys: pytest.CaptureFixture[str]) -> None:
+    """LaTeX compiles the file as it is, and remarks are paragraphs."""
+    run(capsys, "fiber", "hidden.json", "--sample", "1", "-o", "report.tex")
+    lines = Path("report.tex").read_text().splitlines()
+    assert lines[:4] == [
+        r"\documentclass{article}",
+        r"\usepackage{amsmath}",
+        r"\allowdisplaybreaks",
+        r"\begin{document}",
+    ]
+    assert lines[-1] == r"\end{document}"
+    member = next(i for i, line in enumerate(lines) if line.startswith("member 0"))
+    assert lines[member - 1] == ""

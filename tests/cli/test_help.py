@@ -16,7 +16,7 @@ import pytest
 
 from polyrelu.cli.main import _parser, main
 from polyrelu.formats import load, save, save_onnx
-from tests.cli.commands import run, run_json
+from tests.cli.commands import help_of, run, run_json
 from tests.generators.files import ROOT
 
 
@@ -58,11 +58,12 @@ def test_options_of_reading_come_last(name: str) -> None:
         assert option not in own.removeprefix(usage)
     declared = [a.option_strings[-1] for a in COMMANDS[name]._actions if a.option_strings]
     if heading:
-        assert declared[-6:] == [
+        assert declared[-7:] == [
             "--rounding",
             "--normalisation",
             "--prefix",
             "--input-shape",
+            "--output-name",
             "--strip-tail",
             "--no-compare",
         ]
@@ -104,8 +105,10 @@ def test_examples_work(
     assert out
     assert err == ""
     for option, value in pairwise(words):
-        if option in ("-o", "--native", "--weights", "--other"):
+        if option in ("-o", "--weights", "--other"):
             assert Path(value).stat().st_size
+    if words[1] == "convert":
+        assert Path(words[3]).stat().st_size
     if "--to" in words:
         assert Path("member-1.json").exists()
 
@@ -118,9 +121,9 @@ def test_examples_work(
     [
         ("identfy net.json", "unknown command 'identfy'; did you mean identify? (choose from info"),
         ("runtime_error net.json", "did you mean runtime-error?"),
-        ("fly", "unknown command 'fly' (choose from info, complex"),
+        ("fly", "unknown command 'fly' (choose from info, convert, complex"),
         ("info net.json --roundng text=exact", "unknown option --roundng; did you mean --rounding"),
-        ("info --nativ=x --prefx=y net.json", "unknown option --prefx; did you mean --prefix?"),
+        ("convert --numb=x --prefx=y a b", "unknown option --prefx; did you mean --prefix?"),
         ("topology net.json --bondary", "unknown option --bondary; did you mean --boundary?"),
         ("topology --levl -1 net.json", "unknown option --levl; did you mean --level?"),
         ("plot net.json --bx -2,2", "unknown option --bx; did you mean --box?"),
@@ -205,6 +208,8 @@ printf '%s\\n' "${COMPREPLY[@]}"
         ("equivalent a net.", {"net.onnx"}),
         ("fiber net.onnx --to n", {"nets"}),
         ("examples x -o net.", {"net.onnx"}),
+        ("convert net.onnx n", {"net.onnx", "nets"}),
+        ("convert net.onnx b --numbers f", {"float32", "float64"}),
     ],
 )
 def test_completion_in_bash(
@@ -248,3 +253,32 @@ def test_what_help_imports() -> None:
         check=True,
     )
     assert found.stderr.splitlines()[1:] == ["difflib", ""]
+
+
+def test_help_is_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """`polyrelu help` and `polyrelu help COMMAND` print what --help prints."""
+    for command in ([], ["fiber"], ["identify"]):
+        with pytest.raises(SystemExit) as ended:
+            main(["help", *command])
+        assert ended.value.code == 0
+        assert capsys.readouterr().out == help_of(capsys, *command)
+    status, _, error = run(capsys, "help", "fibre")
+    assert (status, "did you mean fiber?" in error) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("command", "promise"),
+    [
+        ("identify", "the same seed gives the same answer and certificate unless time ends"),
+        ("equivalent", "without limits the same seed gives the same answer and certificate"),
+        ("simplify", "the same seed gives the same network"),
+    ],
+)
+def test_seeds_promise_what_holds(
+    command: str, promise: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A time limit ends a search earlier on a slower machine; `simplify` has none."""
+    words = " ".join(help_of(capsys, command).split())
+    assert promise in words
+    if "--time-limit" in words:
+        assert re.search("depends? on the (speed of the )?machine", words)

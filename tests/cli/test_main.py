@@ -782,3 +782,33 @@ def test_closed_streams(closed: str, status: int, tmp_path: Path) -> None:
     assert done.returncode == status
     assert "Traceback" not in done.stderr
     assert ("standard output is closed" in done.stderr) == (closed == "1")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "certificate: there is no such file"),
+        (b"{\xc3\xa9}", "certificate: a byte that is not ASCII, so the file is not in the format"),
+        (b"\\section{}", "certificate: a backslash, so the file is not in the format"),
+        (
+            b'{"format": "polyrelu-network", "version": 1}',
+            "certificate: a network file, where a certificate is wanted",
+        ),
+    ],
+)
+def test_check_names_the_cause(
+    content: bytes | None,
+    says: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The file once, and the one thing that is wrong with it."""
+    monkeypatch.chdir(tmp_path)  # long names are shortened
+    name = "c.json"
+    if content is not None:
+        Path(name).write_bytes(content)
+    assert main(["check", name]) == 2
+    assert capsys.readouterr().err == f"polyrelu: {name!a}: {says}\n"
+    assert main(["check", "."]) == 2
+    assert capsys.readouterr().err.endswith(": certificate: not a regular file\n")

@@ -11,11 +11,13 @@ import pytest
 
 import polyrelu
 from polyrelu import Polyhedron
+from polyrelu.exact import RationalMatrix
 from polyrelu.formats import read, save
-from polyrelu.network import Network, from_arrays
+from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.outcomes import NextStep, NotIdentifiable, Undecided
+from polyrelu.proofs.simplification import SimplificationSettings
 from tests.cli.commands import run, run_json
-from tests.generators.redundant_networks import PLANTED, plant, random_stack
+from tests.generators.redundant_networks import PLANTED, plant, random_stack, trained_like
 
 #: A network for which identify is undecided without a search of ridges.
 DEEP = from_arrays(
@@ -152,10 +154,31 @@ def test_operations_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         assert read(name).skipping == (text,)
         status, out, _ = run(capsys, "identify", name)
         assert status == 3
-        assert f"undecided: no theorem here covers networks with {text}\n" in out
-        (info,) = commands(out)
-        assert run(capsys, *info)[0] == 0
+        assert f"undecided: no theorem here covers networks with {text} (the commands" in out
+        steps = commands(out)
+        assert [step[0] for step in steps][-2:] == ["runtime-error", "info"]
+        assert [run(capsys, *step)[0] for step in steps] == [0] * len(steps)
+        assert f"{text}, written as connections that skip layers" in run(capsys, "info", name)[1]
+        assert f"(here they come from {text})" in run(capsys, "fiber", name)[2]
         assert text in run(capsys, "simplify", name)[2]
+
+
+def test_networks_with_skip_connections(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What can be done for them, from the command line and from Python."""
+    blocks = (
+        Block(0, RationalMatrix.from_rows([[1, 0]])),
+        Block(1, RationalMatrix.from_rows([[1, -2]])),
+    )
+    first = from_arrays([([[1, 2], [3, -1]], [0, 1])]).layers[0]
+    net = Network(2, (first, Layer(blocks, RationalMatrix.column([0]))), "affine")
+    status, out, _ = run(capsys, "identify", written(net, tmp_path))
+    assert status == 3
+    assert "networks with connections that skip layers (the commands complex," in out
+    steps = commands(out)
+    assert [step[0] for step in steps] == ["complex", "runtime-error", "info"]
+    assert [run(capsys, *step)[0] for step in steps] == [0, 0, 0]
+    undecided = polyrelu.identify(net)
+    assert all(eval(step.call, {"polyrelu": polyrelu, "net": net}) for step in undecided.next)
 
 
 def test_calls_are_python(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,3 +220,24 @@ def test_a_promise_is_kept(kind: str) -> None:
             promised += 1
             assert polyrelu.simplify(net).removed
     assert promised >= 3
+
+
+@pytest.mark.parametrize("max_neurons", [0, 64])
+def test_a_dead_neuron_is_removed(
+    max_neurons: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A neuron that inequalities show to be dead goes, in networks of any width."""
+    settings = SimplificationSettings(max_neurons=max_neurons)
+    monkeypatch.setattr("polyrelu.proofs.simplification.SETTINGS", settings)
+    name = written(from_arrays(trained_like("dead 4")), tmp_path)
+    status, out, _ = run(capsys, "identify", name, "--time-limit", "0")
+    assert status == 1
+    assert "is dead: it is never positive on R^n" in out
+    (simplify,) = commands(out)
+    status, out, _ = run(capsys, *simplify)
+    assert status == 0
+    assert "it is dead" in out
+    assert read("small.json").network.widths == (2, 10, 7, 1)

@@ -28,7 +28,7 @@ def large(tmp_path: Path) -> str:
     return name
 
 
-@pytest.mark.parametrize("ending", ["json", "npz", "onnx"])
+@pytest.mark.parametrize("ending", ["json", "npz", "onnx", "nnet"])
 def test_the_smaller_network_is_written(
     ending: str, large: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,7 +59,7 @@ def test_a_domain(large: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert found["widths"] == [2, 1]
 
 
-def test_numbers_that_onnx_does_not_hold(
+def test_numbers_that_floats_do_not_hold(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     thirds, small = str(tmp_path / "thirds.json"), str(tmp_path / "small.onnx")
@@ -67,15 +67,14 @@ def test_numbers_that_onnx_does_not_hold(
     _, out, _ = run(capsys, "simplify", thirds, "-o", small)
     assert "caution: " in out
     assert "float64 numbers, at most 1.85e-17 away" in out
-    status, _, err = run(capsys, "simplify", thirds, "-o", str(tmp_path / "small.npz"))
-    assert status == 2
-    assert "save the network as .json" in err
+    _, found = run_json(capsys, "simplify", thirds, "-o", str(tmp_path / "small.npz"))
+    assert "holds the nearest float64 numbers" in found["caution"]
 
 
 def test_refusals(large: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = run(capsys, "simplify", large, "-o", str(tmp_path / "small.txt"))
     assert status == 2
-    assert "networks are written as .json, .npz, .onnx" in err
+    assert "networks are written as .json, .onnx, .npz" in err
     same = str(tmp_path / "same.json")
     status, _, err = run(capsys, "simplify", large, "-o", same, "--certificate", same)
     assert status == 2
@@ -92,3 +91,14 @@ def test_connections_that_skip_layers(tmp_path: Path, capsys: pytest.CaptureFixt
     status, out, err = run(capsys, "simplify", name)
     assert (status, out) == (2, "")
     assert "simplify takes plain stacks" in err
+
+
+def test_nothing_to_leave_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The file that was asked for is written, and said to hold the given network."""
+    given, small = tmp_path / "given.json", tmp_path / "small.json"
+    save(from_arrays([([[1], [2]], [0, 1]), ([[1, 1]], [0])]), given)
+    status, out, _ = run(capsys, "simplify", str(given), "-o", str(small))
+    assert status == 0
+    assert "0 neurons removed: Network 1-2-1" in out
+    assert f"network: {small} (the given network, with no neuron left out)\n" in out
+    assert small.read_bytes() == given.read_bytes()

@@ -14,7 +14,7 @@ import pytest
 from polyrelu.formats import save
 from polyrelu.network import from_arrays
 from polyrelu.support.progress import ProgressStep
-from tests.cli.commands import run, run_json
+from tests.cli.commands import help_of, run, run_json
 
 #: ||x| + |y| - 2|, and x and y
 RING = from_arrays(
@@ -133,7 +133,7 @@ def test_the_text(capsys: pytest.CaptureFixture[str]) -> None:
             ["ring.json", "--class", "two"],
             "--class 'two': expected the number of an output, from 0",
         ),
-        (["ring.json", "--class", "2"], "there is no label 2, only 0 to 1"),
+        (["ring.json", "--class", "2"], "there is no class 2, only 0 to 1"),
         (["ring.json", "--boundary", "--domain", "cube"], "domain 'cube' is not understood"),
         (["missing.json", "--boundary"], "missing.json: "),
     ],
@@ -171,3 +171,12 @@ def test_ctrl_c(
     else:
         assert "interrupted: nothing is known of the set" in out
         assert "betti_q" not in out
+
+
+def test_classes_are_counted_from_zero(capsys: pytest.CaptureFixture[str]) -> None:
+    """Text and help say which classes there are; the key of the object stays `label`."""
+    arguments = ("topology", "example:xor", "--class", "1", "--domain", "box:-1,2")
+    assert "class (0 to 1)    1\n" in run(capsys, *arguments)[1]
+    assert run_json(capsys, *arguments)[1]["label"] == 1
+    words = " ".join(help_of(capsys, "topology").split())
+    assert "K from 0 to the number of outputs - 1" in words

@@ -8,7 +8,7 @@ from random import Random
 
 from tests.oracles.plain import Network
 
-__all__ = ["PLANTED", "degenerate_stack", "plant", "random_stack"]
+__all__ = ["PLANTED", "degenerate_stack", "plant", "random_stack", "trained_like"]
 
 #: The kinds of neurons that `plant` adds; each can be removed again.
 PLANTED = ("unused", "dead", "doubled", "constant", "linear", "boxed", "ordered")
@@ -124,3 +124,15 @@ def degenerate_stack(rng: Random) -> Network:
     elif kind == "matrix":
         weight[:] = [[Fraction()] * len(row) for row in weight]
     return net
+
+
+def trained_like(seed: str, widths: tuple[int, ...] = (2, 10, 8, 1)) -> Network:
+    """Return a stack with random weights in sixteenths and negative biases of later neurons."""
+    rng = Random(seed)
+    layers: Network = []
+    for number, (before, own) in enumerate(pairwise(widths), 1):
+        rows = [[Fraction(rng.randint(-32, 32), 16) for _ in range(before)] for _ in range(own)]
+        shift = 0 if number == 1 or own == widths[-1] else 40
+        bias = [Fraction(rng.randint(-32, 32) - shift, 16) for _ in range(own)]
+        layers.append((rows, bias))
+    return layers

@@ -213,7 +213,7 @@ def test_nothing_to_compare_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("thing", [42, None, object()])
-def test_things_that_are_no_networks(thing: object) -> None:
+def test_things_that_are_no_networks(thing: Any) -> None:
     with pytest.raises(NetworkError, match="expected a file name, pairs"):
         load(thing)
 
@@ -278,7 +278,7 @@ def test_integers_do_not_wrap_around(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("opset", [1, 5, 9999])
 def test_opsets_that_are_not_known(opset: int, tmp_path: Path) -> None:
-    with pytest.raises(NetworkFileError, match=rf"opset {opset} is not one of 6 to"):
+    with pytest.raises(NetworkFileError, match=rf"opset {opset} is (older than 6, the|newer than)"):
         load(write(tmp_path, "net.onnx", model([node("Relu", "x", "y")], opset=opset)))
 
 

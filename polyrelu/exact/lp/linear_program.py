@@ -52,7 +52,7 @@ from polyrelu.exact.lp.results import (
     Point,
     Unbounded,
 )
-from polyrelu.exact.lp.simplex import Simplex
+from polyrelu.exact.lp.simplex import PivotLimitReached, Simplex
 from polyrelu.exact.lp.tableau import Tableau, is_small
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.support.arguments import expect_list
@@ -70,7 +70,7 @@ class LinearProgram:
 
     Parameters
     ----------
-    columns
+    num_variables
         Number n of variables.
     lower
         A lower bound or None (no bound) for each variable, shape (n,); None for no lower bounds.
@@ -79,7 +79,7 @@ class LinearProgram:
 
     Attributes
     ----------
-    columns
+    num_variables
         Number n of variables.
 
     Raises
@@ -100,15 +100,16 @@ class LinearProgram:
 
     def __init__(
         self,
-        columns: int,
+        num_variables: int,
         lower: Sequence[object] | None = None,
         upper: Sequence[object] | None = None,
     ) -> None:
-        self.columns = columns = read_index(columns, "number of columns")
-        if columns < 0:
-            raise DomainError(f"a program cannot have {columns} columns")
-        self._lower, self._upper = read_bounds(lower, columns), read_bounds(upper, columns)
+        self.num_variables = size = read_index(num_variables, "number of variables")
+        if size < 0:
+            raise DomainError(f"a program cannot have {size} variables")
+        self._lower, self._upper = read_bounds(lower, size), read_bounds(upper, size)
         self._model = Model(self._lower, self._upper)
+        self._max_pivots: int | None = None
 
     # -- building ---------------------------------------------------------------------------------
 
@@ -127,7 +128,7 @@ class LinearProgram:
         DomainError
             The shapes do not fit, or an entry is not an exact number.
         """
-        self._model.append(*read_rows(rows, right, self.columns), is_equation=False)
+        self._model.append(*read_rows(rows, right, self.num_variables), is_equation=False)
 
     def add_equations(self, rows: Sequence[Numbers] | RationalMatrix, right: Numbers) -> None:
         """Append equations rows · x = right.
@@ -144,7 +145,7 @@ class LinearProgram:
         DomainError
             The shapes do not fit, or an entry is not an exact number.
         """
-        self._model.append(*read_rows(rows, right, self.columns), is_equation=True)
+        self._model.append(*read_rows(rows, right, self.num_variables), is_equation=True)
 
     def remove_last(self) -> None:
         """Remove the row that was added last.
@@ -191,7 +192,7 @@ class LinearProgram:
         return True
 
     def __repr__(self) -> str:
-        counts = [(self.columns, "variable"), (len(self), "row")]
+        counts = [(self.num_variables, "variable"), (len(self), "row")]
         return bracketed(f"LinearProgram, {count_text(counts)}")
 
     # -- questions --------------------------------------------------------------------------------
@@ -221,7 +222,7 @@ class LinearProgram:
         """
         model = self._model
         model.rewrite_if_needed()
-        *integers, scale = read_vector(objective, self.columns, "the objective")
+        *integers, scale = read_vector(objective, self.num_variables, "the objective")
         if (contradiction := self._contradiction()) is not None:
             return contradiction
         result = self._maximum([*integers, 0])
@@ -249,12 +250,12 @@ class LinearProgram:
         Optimal, Unbounded or Infeasible
             As for `maximize`; the multipliers of an optimum add up to -objective·x ≤ -value.
         """
-        *integers, scale = read_vector(objective, self.columns, "the objective")
+        *integers, scale = read_vector(objective, self.num_variables, "the objective")
         result = self.maximize([Fraction(-entry, scale) for entry in integers])
         return replace(result, value=-result.value) if isinstance(result, Optimal) else result
 
-    def try_minimize(self, objective: Numbers) -> Optimal | None:
-        """Minimise objective·x unless floats suggest that there is no feasible point.
+    def try_minimize(self, objective: Numbers, max_pivots: int | None = None) -> Optimal | None:
+        """Minimise objective·x unless that takes long.
 
         A proof that there is no feasible point takes much longer than an optimum, and is not tried.
 
@@ -262,25 +263,34 @@ class LinearProgram:
         ----------
         objective
             Exact coefficients, shape (n,).
+        max_pivots
+            Maximum number of exact pivots from the basis that HiGHS guesses; None for no limit.
 
         Returns
         -------
         Optimal or None
-            The exact minimum; None if it is not finite, or if HiGHS finds no feasible point.
+            The exact minimum; None if it is not finite, if HiGHS finds no feasible point, or if
+            more pivots would be needed.
 
         Examples
         --------
         >>> LinearProgram(1, lower=[0]).try_minimize([2]).value
         Fraction(0, 1)
         """
-        *integers, scale = read_vector(objective, self.columns, "the objective")
+        *integers, scale = read_vector(objective, self.num_variables, "the objective")
         self._model.rewrite_if_needed()
         self._model.set_slack_range(0, 0)
         if self._contradiction() is None and not is_small(self._model):
             guess = self._model.guess([*(-entry for entry in integers), 0])
             if guess is None or not guess.feasible:
                 return None
-        result = self.minimize([Fraction(entry, scale) for entry in integers])
+        self._max_pivots = max_pivots
+        try:
+            result = self.minimize([Fraction(entry, scale) for entry in integers])
+        except PivotLimitReached:
+            return None
+        finally:
+            self._max_pivots = None
         return result if isinstance(result, Optimal) else None
 
     def maximize_each(
@@ -367,12 +377,12 @@ class LinearProgram:
             if isinstance(result, Infeasible):
                 return result
             model.set_slack_range(0, 0)
-        return Simplex(model, target, guess).solve()
+        return Simplex(model, target, guess, self._max_pivots).solve()
 
     def _interior_point(self) -> InteriorPoint | FlatSet | Infeasible:
         """Return the result that the maximum of the slack variable t proves."""
         model = self._model
-        result = self._maximize_slack([*[0] * self.columns, 1])
+        result = self._maximize_slack([*[0] * self.num_variables, 1])
         if isinstance(result, InteriorPoint | Infeasible):
             return result
         if isinstance(result, ExactInfeasibility):
@@ -414,15 +424,15 @@ class LinearProgram:
 
     def _with_bounds_as_rows(self) -> InteriorPoint | FlatSet | Infeasible:
         """Return `interior_point` of the same constraints with the bounds as rows."""
-        model, program = self._model, LinearProgram(self.columns)
+        model, program = self._model, LinearProgram(self.num_variables)
         for row, scale, is_equation in zip(
             model.rows.entries, model.scales, model.rows.is_equation, strict=True
         ):
-            program._model.append([[*row[: self.columns], row[-1]]], [scale], is_equation)
+            program._model.append([[*row[: self.num_variables], row[-1]]], [scale], is_equation)
         # The column of each additional row, and 1 for its upper, -1 for its lower bound.
         origin: list[tuple[int, int]] = []
         for j, (low, up) in enumerate(zip(self._lower, self._upper, strict=True)):
-            unit = [int(i == j) for i in range(self.columns)]
+            unit = [int(i == j) for i in range(self.num_variables)]
             if low is not None and low == up:
                 program.add_equations([unit], [up])
                 origin.append((j, 1))
@@ -446,7 +456,7 @@ class LinearProgram:
         """
         model = self._model
         equations = [
-            row[: self.columns]
+            row[: self.num_variables]
             for row, is_eq in zip(model.rows.entries, model.rows.is_equation, strict=True)
             if is_eq
         ]
@@ -455,7 +465,7 @@ class LinearProgram:
             return False
         span = RationalMatrix.from_integers(equations).transpose()
         normals = RationalMatrix.from_integers(
-            [model.rows.entries[row][: self.columns] for row in inequalities]
+            [model.rows.entries[row][: self.num_variables] for row in inequalities]
         )
         if solve(span, normals.transpose()) is None:
             return False

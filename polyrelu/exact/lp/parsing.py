@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from itertools import chain
 from typing import cast
@@ -83,11 +84,11 @@ def read_number(value: object, what: str) -> Fraction:
 
 
 def read_index(value: object, what: str) -> int:
-    """Return a Python or numpy integer; `what` names it in messages."""
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise DomainError(f"the {what} must be an integer, not {value!r}") from None
+    """Return a Python or numpy integer, no truth value; `what` names it in messages."""
+    with suppress(TypeError):
+        if not isinstance(value, bool):
+            return operator.index(value)  # type: ignore[arg-type]
+    raise DomainError(f"the {what} must be an integer, not {value!r}")
 
 
 def _need_shape(rows: Sequence[Numbers], right: Numbers, columns: int) -> None:

@@ -50,7 +50,11 @@ from polyrelu.exact.lp.pivoting import (
     least_ratio,
 )
 
-__all__ = ["Simplex"]
+__all__ = ["PivotLimitReached", "Simplex"]
+
+
+class PivotLimitReached(Exception):  # noqa: N818 - no error: the program is given up
+    """Raised where a program would need more exact pivots than were allowed."""
 
 
 class Simplex:
@@ -62,12 +66,18 @@ class Simplex:
         Number of pivots so far.
     """
 
-    def __init__(self, model: Model, objective: Sequence[int], guess: Guess | None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        objective: Sequence[int],
+        guess: Guess | None,
+        max_pivots: int | None = None,
+    ) -> None:
         self._model, self._rows, self._bounds = model, model.rows, model.bounds
         self._objective = list(objective)
         self._basis = self._start(guess)
         self._first_coordinates = self._basis.coordinates(self._objective)[0]
-        self.pivots = 0
+        self.pivots, self._max_pivots = 0, max_pivots
         self._stalled = 0  # number of pivots since the last progress
 
     def _start(self, guess: Guess | None) -> Basis:
@@ -342,6 +352,8 @@ class Simplex:
 
     def _pivot(self, leaving: int, entering: int, side: Side | None, progress: bool) -> None:
         """Exchange a constraint of the basis for another one, which has a side if it is a bound."""
+        if self._max_pivots is not None and self.pivots >= self._max_pivots:
+            raise PivotLimitReached
         shift = len(self._rows)
         tight_rows, nonbasic = list(self._basis.tight_rows), dict(self._basis.nonbasic)
         if leaving < shift:

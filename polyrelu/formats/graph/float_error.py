@@ -22,12 +22,13 @@ inputs and m their sizes. Then the error of the result is at most
 
 Source: Higham, Accuracy and Stability of Numerical Algorithms, §3.1 and §4.2. The last summand
 bounds what n weights, products and sums lose to underflow, at most 2(n + 2)·tiny·(1 + max(m + e)),
-times later factors of at most 1 + γ_k ≤ 4/3 (the bound is infinite unless ku < 1/4). ReLU,
+times later factors of at most 1 + γ_k ≤ 4/3 (the bound is infinite unless ku < 1/4). With extra
+roundings more can be lost: there 4 takes the place of 3, and the stretch is a factor of it. ReLU,
 maximum, minimum and clip do not round and are 1-Lipschitz. The sizes m come from intervals for the
 exact values.
 
 **Computation.** The bound itself is computed in float64. All quantities are nonnegative, so a
-computed sum of n products is too small by a factor of at most 1 + (n + 2)·2^-53. `_round_up`
+computed sum of n products is too small by a factor of at most 1 + (n + 2)·2^-53. `round_up`
 multiplies it by 1 + (n + 4)·2^-52 and adds 2^-1000 for underflow, which gives an upper bound.
 """
 
@@ -44,11 +45,19 @@ from polyrelu.errors import NetworkError
 from polyrelu.exact import (
     FLOAT32,
     FLOAT64,
-    AnyMatrix,
     FloatFormat,
     RationalMatrix,
     SparseMatrix,
-    as_sparse,
+)
+from polyrelu.formats.graph.enclosures import (
+    EPSILON,
+    FloatMatrix,
+    absolute_values,
+    difference_below,
+    floats_above,
+    floats_below,
+    round_up,
+    sum_above,
 )
 from polyrelu.formats.graph.operations import (
     Add,
@@ -67,13 +76,10 @@ from polyrelu.formats.graph.operations import (
 from polyrelu.formats.graph.values import Graph, Node
 from polyrelu.support.typing import Floats, Indices
 
-__all__ = ["BOUNDED", "Arithmetic", "Corners", "Range", "float_arithmetic", "ranges"]
+__all__ = ["BOUNDED", "Arithmetic", "Corners", "Range", "float_arithmetic", "ranges", "ranges_at"]
 
 #: The least and the greatest corner of a box.
 Corners: TypeAlias = tuple[Sequence[Fraction], Sequence[Fraction]]
-
-#: The distance from 1 to the next float64, and an upper bound on what underflow in float64 loses.
-_EPSILON, _UNDERFLOW = 2.0**-52, 2.0**-1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +169,26 @@ def ranges(graph: Graph, boxes: Sequence[Corners], runtime: Arithmetic) -> list[
     (True, True)
     """
     with np.errstate(over="ignore"):
-        low = np.stack([_floats_below(corner) for corner, _ in boxes], axis=1)
-        high = np.stack([_floats_above(corner) for _, corner in boxes], axis=1)
+        low = np.stack([floats_below(corner) for corner, _ in boxes], axis=1)
+        high = np.stack([floats_above(corner) for _, corner in boxes], axis=1)
+    return _ranges(graph, (low, high), runtime)
+
+
+def ranges_at(graph: Graph, points: Floats, runtime: Arithmetic) -> list[Range]:
+    """Return, for each node of a graph, the range of its value at points.
+
+    The points are the columns of an array of floats.
+    """
+    return _ranges(graph, (points, points), runtime)
+
+
+def _ranges(graph: Graph, box: tuple[Floats, Floats], runtime: Arithmetic) -> list[Range]:
+    """Return the ranges of all nodes; `box` holds bounds on the coordinates of the input."""
     results: list[Range] = []
     for node in graph.nodes:
         operation, inputs = _with_merged_bias(graph, node)
         with np.errstate(over="ignore", invalid="ignore"):
-            result = _range(operation, [results[i] for i in inputs], (low, high), runtime)
+            result = _range(operation, [results[i] for i in inputs], box, runtime)
         results.append(_without_nan(result))
     return results
 
@@ -191,7 +210,8 @@ def _with_merged_bias(graph: Graph, node: Node) -> tuple[Operation, tuple[int, .
         if (
             isinstance(products, Linear)
             and products.offset is None
-            and as_sparse(operation.matrix).is_identity()
+            and isinstance(operation.matrix, SparseMatrix)
+            and operation.matrix.is_identity()
         ):
             return replace(products, offset=operation.offset), before.inputs
     return operation, node.inputs
@@ -244,7 +264,7 @@ def _range(
         case Minimum():
             return _range_of_extreme(np.minimum, x, runtime)
         case LeakyRelu(slopes):
-            return _range_of_leaky_relu(RationalMatrix.column(slopes).to_floats(), x[0], runtime)
+            return _range_of_leaky_relu(_floats_of(slopes), x[0], runtime)
         case Clip(low, high):
             return _range_of_clip(low, high, x[0], runtime)
     raise NetworkError(f"no rounding bound is known for {type(operation).__name__}")
@@ -262,69 +282,68 @@ def _range_of_extreme(
 ) -> Range:
     """Return the range of the maximum or minimum of two values."""
     first, second = x
-    error = _round_up(np.maximum(first.error, second.error) + runtime.tiny, 1)
+    error = round_up(np.maximum(first.error, second.error) + runtime.tiny, 1)
     return Range(extreme(first.low, second.low), extreme(first.high, second.high), error)
 
 
 def _range_of_constant(column: RationalMatrix, boxes: int, runtime: Arithmetic) -> Range:
     """Return the range of a constant, whose entries the runtime rounds if it does not hold them."""
-    entries = list(column.entries())
-    held = np.array([[runtime.format.holds(entry)] * boxes for entry in entries])
-    low, high = (
-        np.repeat(bound(entries)[:, None], boxes, axis=1)
-        for bound in (_floats_below, _floats_above)
-    )
+    held = np.array([[runtime.format.holds(entry)] for entry in column.entries()])
+    floats = column.to_floats()
+    low, high = (np.repeat(np.nextafter(floats, end), boxes, axis=1) for end in (-np.inf, np.inf))
     size = np.maximum(np.abs(low), np.abs(high))
     error = np.where(
-        held & (size >= runtime.tiny), 0.0, _round_up(runtime.unit * size + runtime.tiny, 2)
+        held & (size >= runtime.tiny), 0.0, round_up(runtime.unit * size + runtime.tiny, 2)
     )
     return Range(low, high, np.where(size < runtime.largest, error, np.inf))
 
 
 def _range_of_linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
     """Return the range of an affine map, by the formula in the docstring of the module."""
-    weights = _FloatMatrix(operation.matrix)
+    weights = FloatMatrix(operation.matrix)
     offset = (
         np.zeros((weights.rows, 1)) if operation.offset is None else operation.offset.to_floats()
     )
     spread = operation.spread if operation.spread is not None else operation.offset
     bias = np.zeros((weights.rows, 1))
     if spread is not None:
-        bias = _round_up(_absolute_values(spread.to_floats()), 1)
+        bias = round_up(absolute_values(spread.to_floats()), 1)
     # Interval for the exact values. Weights, centre and offset are rounded to float64 here, each by
     # a factor of at most 1 + 2^-53; `slack` bounds the effect.
     centre = x.low / 2 + x.high / 2
-    radius = _round_up(np.maximum(x.high - centre, centre - x.low), 1)
-    slack = (weights.terms + 6) * _EPSILON
-    blur = _round_up(
-        weights.absolute(radius) + slack * (weights.absolute(np.abs(centre)) + bias),
-        weights.terms + 2,
-    )
+    radius = round_up(np.maximum(x.high - centre, centre - x.low), 1)
+    slack = (weights.terms + 6) * EPSILON
+    reach = round_up(x.size + x.error, 1)
+    spreads, sizes, reaches, errors = weights.absolute(radius, np.abs(centre), reach, x.error)
+    blur = round_up(spreads + slack * (sizes + bias), weights.terms + 2)
     middle = weights.times(centre) + offset
     # Error bound of the runtime.
     count = weights.terms + 2 + operation.extra_roundings
     gamma = count * runtime.unit / (1 - count * runtime.unit)
-    reach = _round_up(x.size + x.error, 1)
-    sums = _round_up(weights.absolute(reach) + bias, weights.terms + 1)
+    sums = round_up(reaches + bias, weights.terms + 1)
     stretch = operation.stretch
-    underflow = (
-        3 * stretch * (weights.terms + 2) * runtime.tiny * (1 + np.max(reach, axis=0, initial=0.0))
-    )
-    error = _round_up(weights.absolute(x.error) + gamma * sums + underflow, weights.terms + 4)
+    losses = (4 if _is_scaled(operation) else 3) * stretch * (weights.terms + 2)
+    underflow = losses * runtime.tiny * (1 + np.max(reach, axis=0, initial=0.0))
+    error = round_up(errors + gamma * sums + underflow, weights.terms + 4)
     sizes = np.maximum(
-        _round_up(sums * (1 + gamma), 2), np.max(1 + reach, axis=0, initial=weights.largest)
+        round_up(sums * (1 + gamma), 2), np.max(1 + reach, axis=0, initial=weights.largest)
     )
     fits = stretch * sizes < runtime.largest / 2
     error = np.where((count * runtime.unit < 0.25) & fits, error, np.inf)
-    return Range(_difference_below(middle, blur), _sum_above(middle, blur), error)
+    return Range(difference_below(middle, blur), sum_above(middle, blur), error)
+
+
+def _is_scaled(operation: Linear) -> bool:
+    """Whether a runtime may do more than multiply by the weights and add."""
+    return operation.extra_roundings > 0 or operation.stretch != 1
 
 
 def _range_of_sum(x: Range, y: Range, runtime: Arithmetic) -> Range:
     """Return the range of x + y, a single rounded addition."""
-    sums = _round_up(x.size + y.size + x.error + y.error, 4)
-    error = _round_up(x.error + y.error + runtime.unit * sums + 4 * runtime.tiny, 5)
+    sums = round_up(x.size + y.size + x.error + y.error, 4)
+    error = round_up(x.error + y.error + runtime.unit * sums + 4 * runtime.tiny, 5)
     error = np.where(sums * (1 + 2 * runtime.unit) < runtime.largest, error, np.inf)
-    return Range(_difference_below(x.low, -y.low), _sum_above(x.high, y.high), error)
+    return Range(difference_below(x.low, -y.low), sum_above(x.high, y.high), error)
 
 
 def _range_of_relu(x: Range, runtime: Arithmetic) -> Range:
@@ -334,24 +353,22 @@ def _range_of_relu(x: Range, runtime: Arithmetic) -> Range:
     runtime is at most high + error.
     """
     error = np.where(
-        x.high <= 0, np.minimum(x.error, np.maximum(_sum_above(x.high, x.error), 0.0)), x.error
+        x.high <= 0, np.minimum(x.error, np.maximum(sum_above(x.high, x.error), 0.0)), x.error
     )
-    return Range(
-        np.maximum(x.low, 0.0), np.maximum(x.high, 0.0), _round_up(error + runtime.tiny, 1)
-    )
+    return Range(np.maximum(x.low, 0.0), np.maximum(x.high, 0.0), round_up(error + runtime.tiny, 1))
 
 
 def _range_of_leaky_relu(slopes: Floats, x: Range, runtime: Arithmetic) -> Range:
     """Return the range of a leaky ReLU, whose slopes and products the runtime rounds."""
-    sizes = _round_up(_absolute_values(slopes), 1)
+    sizes = round_up(absolute_values(slopes), 1)
     ends = [np.where(end < 0, slopes * end, end) for end in (x.low, x.high)]
-    blur = _round_up(_EPSILON * np.maximum(np.abs(ends[0]), np.abs(ends[1])), 2)
+    blur = round_up(EPSILON * np.maximum(np.abs(ends[0]), np.abs(ends[1])), 2)
     crosses = (x.low < 0) & (x.high > 0)
-    low = _difference_below(np.minimum(*ends), blur)
-    high = _sum_above(np.maximum(*ends), blur)
-    reach = _round_up(np.maximum(-x.low, 0.0) + x.error, 1)
+    low = difference_below(np.minimum(*ends), blur)
+    high = sum_above(np.maximum(*ends), blur)
+    reach = round_up(np.maximum(-x.low, 0.0) + x.error, 1)
     rounding = 2.5 * runtime.unit * sizes * reach + 4 * runtime.tiny * (1 + reach)
-    error = _round_up(np.maximum(sizes, 1.0) * x.error + rounding, 5)
+    error = round_up(np.maximum(sizes, 1.0) * x.error + rounding, 5)
     error = np.where(sizes * (1 + reach) < runtime.largest / 2, error, np.inf)
     return Range(
         np.where(crosses, np.minimum(low, 0.0), low),
@@ -360,98 +377,28 @@ def _range_of_leaky_relu(slopes: Floats, x: Range, runtime: Arithmetic) -> Range
     )
 
 
+def _floats_of(numbers: Sequence[Fraction]) -> Floats:
+    """Return the nearest floats of a column of numbers of which few are distinct."""
+    distinct = dict.fromkeys(numbers)
+    floats = RationalMatrix.column(distinct).to_floats()[:, 0].tolist()
+    known = dict(zip(distinct, floats, strict=True))
+    return np.fromiter((known[number] for number in numbers), np.float64, len(numbers))[:, None]
+
+
 def _range_of_clip(
     low: Fraction | None, high: Fraction | None, x: Range, runtime: Arithmetic
 ) -> Range:
     """Return the range of a clip, whose limits the runtime rounds if it does not hold them."""
-    bottom, top, error = x.low, x.high, _round_up(x.error + runtime.tiny, 1)
+    bottom, top, error = x.low, x.high, round_up(x.error + runtime.tiny, 1)
     for limit in (low, high):
         if limit is not None and not runtime.format.holds(limit):
-            size = max(abs(_floats_below([limit])[0]), abs(_floats_above([limit])[0]))
+            size = max(abs(floats_below([limit])[0]), abs(floats_above([limit])[0]))
             moved = runtime.unit * size + runtime.tiny if size < runtime.largest else np.inf
-            error = _round_up(error + moved, 2)
+            error = round_up(error + moved, 2)
     if low is not None:
-        bottom = np.maximum(bottom, _floats_below([low])[0])
-        top = np.maximum(top, _floats_above([low])[0])
+        bottom = np.maximum(bottom, floats_below([low])[0])
+        top = np.maximum(top, floats_above([low])[0])
     if high is not None:
-        bottom = np.minimum(bottom, _floats_below([high])[0])
-        top = np.minimum(top, _floats_above([high])[0])
+        bottom = np.minimum(bottom, floats_below([high])[0])
+        top = np.minimum(top, floats_above([high])[0])
     return Range(bottom, top, error)
-
-
-# --- Directed rounding ----------------------------------------------------------------------------
-
-
-def _round_up(values: Floats, terms: Any) -> Floats:
-    """Return upper bounds on nonnegative sums of `terms` products that were computed in float64."""
-    result: Floats = values * (1 + (terms + 4) * _EPSILON) + _UNDERFLOW
-    return result
-
-
-def _sum_above(middle: Floats, more: Floats) -> Floats:
-    """Return upper bounds on middle + more."""
-    return np.nextafter(middle + more, np.inf)
-
-
-def _difference_below(middle: Floats, less: Floats) -> Floats:
-    """Return lower bounds on middle - less."""
-    return np.nextafter(middle - less, -np.inf)
-
-
-def _floats_above(entries: Sequence[Fraction]) -> Floats:
-    """Return floats that are at least the exact numbers."""
-    return np.nextafter(RationalMatrix.column(entries).to_floats()[:, 0], np.inf)
-
-
-def _floats_below(entries: Sequence[Fraction]) -> Floats:
-    """Return floats that are at most the exact numbers."""
-    return np.nextafter(RationalMatrix.column(entries).to_floats()[:, 0], -np.inf)
-
-
-def _absolute_values(floats: Floats) -> Floats:
-    """Return the absolute values of floats that were rounded from exact numbers.
-
-    The largest float becomes infinity, because `to_floats` gives it for every larger number.
-    """
-    sizes = np.abs(floats)
-    return np.where(sizes == np.finfo(np.float64).max, np.inf, sizes)
-
-
-class _FloatMatrix:
-    """A matrix W in float64 that multiplies vectors by W and by upper bounds of |W|.
-
-    `terms` holds the number of nonzero entries of each row, shape (rows, 1); `largest` is an upper
-    bound on the absolute values of all entries.
-    """
-
-    def __init__(self, matrix: AnyMatrix) -> None:
-        self.rows = matrix.nrows
-        if isinstance(matrix, SparseMatrix):
-            self._starts, self._columns = matrix.starts, matrix.columns
-            self.terms = np.diff(matrix.starts).astype(np.float64)[:, None]
-        else:
-            self.terms = (matrix.signs() != 0).sum(axis=1).astype(np.float64)[:, None]
-        self._entries: Floats = matrix.to_floats()
-        self._sizes = _round_up(_absolute_values(self._entries), 1)
-        self._dense = not isinstance(matrix, SparseMatrix)
-        self.largest = float(self._sizes.max(initial=0.0))
-
-    def times(self, x: Floats) -> Floats:
-        """Return W x."""
-        return self._product(self._entries, x)
-
-    def absolute(self, x: Floats) -> Floats:
-        """Return upper bounds of |W| times x, without the rounding errors of the product."""
-        return self._product(self._sizes, x)
-
-    def _product(self, entries: Floats, x: Floats) -> Floats:
-        if self._dense:
-            product: Floats = entries @ x
-            return product
-        sums = np.zeros((self.rows, x.shape[1]))
-        filled = np.flatnonzero(self.terms)
-        if filled.size:
-            sums[filled] = np.add.reduceat(
-                entries[:, None] * x[self._columns], self._starts[filled]
-            )
-        return sums

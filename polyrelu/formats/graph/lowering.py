@@ -12,18 +12,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from polyrelu.errors import NetworkError
 from polyrelu.exact import (
     AnyMatrix,
     RationalMatrix,
     SparseMatrix,
-    add,
     as_dense,
     as_sparse,
     multiply,
+    num_products,
+    num_stored,
 )
-from polyrelu.formats.graph.operations import AffineForms, Input
+from polyrelu.formats.graph.operations import AffineForms, Input, Linear, Operation, Relu, Take
 from polyrelu.formats.graph.values import Graph
+from polyrelu.formats.meter import need
 from polyrelu.network import Block, Layer, Network
 
 __all__ = ["Lowered", "lower"]
@@ -83,10 +88,62 @@ def lower(graph: Graph) -> Lowered:
     """
     groups, forms = NeuronGroups(), list[AffineForms]()
     for node in graph.nodes:
-        forms.append(node.operation.lower([forms[i] for i in node.inputs], groups))
+        inputs = [forms[i] for i in node.inputs]
+        _ask_for_work(node.operation, inputs)
+        forms.append(node.operation.lower(inputs, groups))
     total = next(node.operation.total for node in graph.nodes if isinstance(node.operation, Input))
     network, places = groups.network(total, forms[graph.output])
     return Lowered(network, tuple(forms), places, tuple(dict.fromkeys(groups.notes)))
+
+
+#: Entries that stand for the place of a part of the forms, whatever its size, and copies of entries
+#: that an operation may make.
+_ENTRIES_OF_PART, _COPIES = 16, 3
+#: Dense matrices are multiplied so many times faster than sparse ones.
+_DENSE_SPEED = 16
+#: Number of bits of two factors from which a product takes longer.
+_SHORT_BITS = 256
+
+
+def _ask_for_work(operation: Operation, inputs: Sequence[AffineForms]) -> None:
+    """Ask the meter for the entries and products of lowering an operation (`formats/meter.py`)."""
+    need(entries=_ENTRIES_OF_PART * (1 + sum(len(forms.parts) for forms in inputs)))
+    if isinstance(operation, Relu):
+        return
+    if isinstance(operation, Linear):
+        (forms,) = inputs
+        for part in (*forms.parts.values(), forms.offset):
+            _ask_for_product(operation.matrix, part)
+        return
+    for group in {group for forms in inputs for group in forms.parts}:
+        parts = [forms.parts[group] for forms in inputs if group in forms.parts]
+        if isinstance(operation, Take):
+            need(entries=sum(_num_taken(part, operation.chosen) for part in parts))
+        elif all(isinstance(part, SparseMatrix) for part in parts):
+            need(entries=_COPIES * sum(map(num_stored, parts)))
+        else:
+            need(entries=_COPIES * sum(forms.size for forms in inputs) * parts[0].ncols)
+
+
+def _ask_for_product(left: AnyMatrix, right: AnyMatrix) -> None:
+    """Ask the meter for the product of two matrices."""
+    pairs = num_products(left, right)
+    if not pairs:
+        return
+    length = 1 + (left.bits + right.bits) // _SHORT_BITS
+    is_sparse = [isinstance(part, SparseMatrix) for part in (left, right)]
+    size = left.nrows * right.ncols
+    need(
+        products=length * (pairs if any(is_sparse) else -(-pairs // _DENSE_SPEED)),
+        entries=length * (min(size, pairs) if all(is_sparse) else size),
+    )
+
+
+def _num_taken(part: AnyMatrix, chosen: NDArray[np.int64]) -> int:
+    """Return the number of stored entries of the chosen rows of a matrix."""
+    if isinstance(part, SparseMatrix):
+        return int(np.append(np.diff(part.starts), 0)[chosen].sum())
+    return len(chosen) * part.ncols
 
 
 class NeuronGroups:
@@ -95,6 +152,7 @@ class NeuronGroups:
     def __init__(self) -> None:
         self._preactivations: list[AffineForms] = []  # group g has index g - 1
         self._levels = [0]  # by group, the input included
+        self._num_neurons = 0
         self.notes: list[str] = []
 
     def relu(self, forms: AffineForms) -> AffineForms:
@@ -109,7 +167,8 @@ class NeuronGroups:
             return forms
         if not forms.parts:
             return AffineForms({}, forms.offset.relu(), nonnegative=True)
-        if sum(group.size for group in self._preactivations) + forms.size > _NEURON_LIMIT:
+        self._num_neurons += forms.size
+        if self._num_neurons > _NEURON_LIMIT:
             raise NetworkError(f"more than {_NEURON_LIMIT} neurons")
         self._levels.append(1 + max(self._levels[group] for group in forms.parts))
         preactivation = AffineForms(forms.parts, forms.offset)
@@ -201,14 +260,15 @@ class _Assembly:
         if len(rows) == len(groups) == 1 and groups[0] in rows[0].parts:
             return rows[0].parts[groups[0]]
         height = sum(forms.size for forms in rows)
-        total: AnyMatrix = SparseMatrix.from_entries((height, self.widths[source]), [], [], [])
-        top = 0
+        placed, top = list[SparseMatrix](), 0
         for forms in rows:
             for group in groups:
                 if group in forms.parts:
-                    total = add(total, self._placed(forms.parts[group], height, top, group, source))
+                    part = self._placed(forms.parts[group], height, top, group, source)
+                    need(entries=2 * num_stored(part))
+                    placed.append(part)
             top += forms.size
-        return total
+        return SparseMatrix.sum((height, self.widths[source]), placed)
 
     def _placed(
         self, part: AnyMatrix, height: int, top: int, group: int, source: int
@@ -218,13 +278,7 @@ class _Assembly:
         The rows of the part start at `top`; its columns start at the first neuron of the group.
         """
         entries = as_sparse(part)
-        return SparseMatrix.from_entries(
-            (height, self.widths[source]),
-            entries.row_of_entries() + top,
-            entries.columns + self.firsts[group],
-            entries.numerators,
-            entries.denominator,
-        )
+        return entries.placed((height, self.widths[source]), top, self.firsts[group])
 
 
 def _is_identity(layer: Layer) -> bool:

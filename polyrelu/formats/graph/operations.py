@@ -105,8 +105,9 @@ class AffineForms:
 
     def scaled(self, factors: Sequence[Fraction]) -> AffineForms:
         """Return the forms with entry i multiplied by ``factors[i]``."""
-        parts = {group: part.scale_rows(factors) for group, part in self.parts.items()}
-        return AffineForms(parts, self.offset.scale_rows(factors))
+        matrix = SparseMatrix.diagonal(_column(factors))
+        parts = {group: multiply(matrix, part) for group, part in self.parts.items()}
+        return AffineForms(parts, as_dense(multiply(matrix, self.offset)))
 
     def take(self, chosen: NDArray[np.int64]) -> AffineForms:
         """Return the entries with the given indices; index -1 gives the zero form."""
@@ -288,7 +289,10 @@ class LeakyRelu:
         activations = neurons.relu(x)
         if not any(self.slopes):
             return activations
-        bent = x.scaled(self.slopes).plus(activations.scaled([1 - slope for slope in self.slopes]))
+        others = {slope: 1 - slope for slope in set(self.slopes)}
+        bent = x.scaled(self.slopes).plus(
+            activations.scaled([others[slope] for slope in self.slopes])
+        )
         return AffineForms(bent.parts, bent.offset, nonnegative=max(self.slopes) <= 0)
 
 
@@ -348,6 +352,13 @@ def _part_or_zeros(forms: AffineForms, group: int, others: Sequence[AffineForms]
         return forms.parts[group]
     width = next(other.parts[group].ncols for other in others if group in other.parts)
     return SparseMatrix.from_entries((forms.size, width), [], [], [])
+
+
+def _column(numbers: Sequence[Fraction]) -> RationalMatrix:
+    """Return a column of numbers of which few are distinct."""
+    places = {number: place for place, number in enumerate(dict.fromkeys(numbers))}
+    chosen = np.fromiter((places[number] for number in numbers), np.int64, len(numbers))
+    return as_dense(take_rows(RationalMatrix.column(places), chosen))
 
 
 def _constant_column(value: Fraction, size: int) -> RationalMatrix:

@@ -16,10 +16,18 @@ from fractions import Fraction
 from typing import TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import AnyMatrix, FloatFormat, RationalMatrix, SparseMatrix, inverse_root, stack
+from polyrelu.exact import (
+    AnyMatrix,
+    FloatFormat,
+    RationalMatrix,
+    SparseMatrix,
+    as_dense,
+    inverse_root,
+    stack,
+    take_rows,
+)
 from polyrelu.formats.graph.constants import reciprocals
 from polyrelu.formats.graph.float_error import BOUNDED, float_arithmetic
 from polyrelu.formats.graph.operations import (
@@ -34,6 +42,7 @@ from polyrelu.formats.graph.operations import (
     Take,
 )
 from polyrelu.formats.graph.values import Graph, Value
+from polyrelu.formats.meter import need
 from polyrelu.support.typing import Array, Indices
 
 __all__ = [
@@ -44,6 +53,7 @@ __all__ = [
     "add_constant",
     "add_to_product",
     "arithmetics_dividing_by",
+    "arithmetics_normalising_by",
     "average_pool",
     "batch_norm",
     "checked_shape",
@@ -73,6 +83,9 @@ Pads: TypeAlias = Sequence[tuple[int, int]]
 #: Maximum number of nonzero entries of a matrix, or of entries of a table of indices, which takes
 #: about a gigabyte.
 _MAX_ENTRIES = 10**7
+
+#: Number of bits of a number from which it counts as several entries.
+_BITS_OF_ENTRY = 512
 
 # Values of `Linear.extra_roundings` and `Linear.stretch`. They are justified in
 # docs/theory/rounding.md, section "Operations of a graph".
@@ -156,8 +169,8 @@ def _broadcast(graph: Graph, values: Sequence[Value]) -> list[Value]:
     ]
 
 
-def _with_constant(graph: Graph, x: Value, constant: Array) -> tuple[Value, Array]:
-    """Broadcast a value and a constant to their common shape."""
+def _with_constant(graph: Graph, x: Value, constant: Array) -> tuple[Value, RationalMatrix]:
+    """Broadcast a value and a constant to their common shape, the constant as a column."""
     try:
         shape = checked_shape(np.broadcast_shapes(x.shape, constant.shape))
     except NetworkError:
@@ -168,7 +181,7 @@ def _with_constant(graph: Graph, x: Value, constant: Array) -> tuple[Value, Arra
             f"{list(x.shape)}"
         ) from None
     widened = take_entries(graph, x, np.broadcast_to(indices(x.shape), shape))
-    return widened, np.broadcast_to(constant, shape)
+    return widened, _spread_column(constant, shape)
 
 
 # --- Numbers of the file --------------------------------------------------------------------------
@@ -179,12 +192,11 @@ def column(array: Array) -> RationalMatrix:
     return RationalMatrix.from_array(np.ascontiguousarray(array).reshape(-1))
 
 
-def _over_common_denominator(array: Array) -> tuple[NDArray[np.object_], int]:
-    """Return the exact numbers of an array, flat, as integers over a common denominator."""
-    exact = RationalMatrix.from_array(np.ascontiguousarray(array).reshape(1, -1))
-    flat = np.empty(array.size, dtype=object)
-    flat[:] = exact.integer_rows()[0] if array.size else []
-    return flat, exact.denominator
+def _spread_column(array: Array, shape: tuple[int, ...]) -> RationalMatrix:
+    """Return the exact numbers of an array that is broadcast to a shape, as a column."""
+    numbers, places = column(array), np.broadcast_to(indices(array.shape), shape)
+    need(entries=places.size * (1 + numbers.bits // _BITS_OF_ENTRY))
+    return as_dense(take_rows(numbers, places.reshape(-1)))
 
 
 def _sparse_matrix(
@@ -192,18 +204,18 @@ def _sparse_matrix(
 ) -> SparseMatrix:
     """Return the matrix with entry ``numbers[weights[i]]`` at (rows[i], columns[i]).
 
-    The index arrays are broadcast together; `numbers` is indexed flat. Entries with column -1 are
-    left out, and entries at the same place are added.
+    The index arrays are broadcast together; `numbers` is indexed flat. Entries with row or column
+    -1 are left out, and entries at the same place are added.
     """
+    need(entries=math.prod(np.broadcast_shapes(rows.shape, columns.shape, weights.shape)))
     rows, columns, weights = (
         np.ascontiguousarray(a).reshape(-1) for a in np.broadcast_arrays(rows, columns, weights)
     )
-    inside = columns >= 0
+    inside = (columns >= 0) & (rows >= 0)
     if int(inside.sum()) > _MAX_ENTRIES:
         raise NetworkError(f"its matrix has more than {_MAX_ENTRIES} entries")
-    values, denominator = _over_common_denominator(numbers)
-    return SparseMatrix.from_entries(
-        shape, rows[inside], columns[inside], values[weights[inside]], denominator
+    return SparseMatrix.from_codes(
+        shape, rows[inside], columns[inside], weights[inside], column(numbers)
     )
 
 
@@ -218,8 +230,8 @@ def add(graph: Graph, x: Value, y: Value, sign: int = 1) -> Value:
 
 def add_constant(graph: Graph, x: Value, constant: Array) -> Value:
     """Return x + constant."""
-    x, constant = _with_constant(graph, x, constant)
-    return graph.add(Linear(SparseMatrix.identity(x.size), column(constant)), [x], x.shape)
+    x, added = _with_constant(graph, x, constant)
+    return graph.add(Linear(SparseMatrix.identity(x.size), added), [x], x.shape)
 
 
 def multiply(
@@ -229,8 +241,8 @@ def multiply(
 
     The last two arguments are the fields of `Linear` of the same names.
     """
-    x, constant = _with_constant(graph, x, constant)
-    matrix = SparseMatrix.diagonal(column(constant))
+    x, factors = _with_constant(graph, x, constant)
+    matrix = SparseMatrix.diagonal(factors)
     return graph.add(Linear(matrix, None, None, extra_roundings, stretch), [x], x.shape)
 
 
@@ -251,6 +263,25 @@ def arithmetics_dividing_by(divisors: Array) -> set[str]:
     return {name for name in BOUNDED if smallest >= Fraction(float_arithmetic(name).tiny)}
 
 
+def arithmetics_normalising_by(variance: Array, epsilon: Fraction) -> set[str]:
+    """Return the names of the float arithmetics that give variance + ε to within one rounding more.
+
+    A positive variance or ε below the normal numbers may be taken for 0. That does no more than one
+    rounding of the sum if the sum is large enough; else nothing is known about a runtime's result.
+    """
+    numbers = list(column(variance).entries())
+    names = set[str]()
+    for name in BOUNDED:
+        arithmetic = float_arithmetic(name)
+        tiny, unit = Fraction(arithmetic.tiny), Fraction(arithmetic.unit)
+        if all(
+            entry + epsilon >= 2 * tiny / unit or not (0 < entry < tiny or 0 < epsilon < tiny)
+            for entry in numbers
+        ):
+            names.add(name)
+    return names
+
+
 def relu(graph: Graph, x: Value) -> Value:
     """Return max(x, 0)."""
     return graph.add(Relu(), [x], x.shape)
@@ -258,8 +289,8 @@ def relu(graph: Graph, x: Value) -> Value:
 
 def leaky_relu(graph: Graph, x: Value, slopes: Array) -> Value:
     """Return x where it is positive and slope · x elsewhere; slope -1 gives |x|."""
-    x, slopes = _with_constant(graph, x, slopes)
-    return graph.add(LeakyRelu(tuple(column(slopes).entries())), [x], x.shape)
+    x, spread = _with_constant(graph, x, slopes)
+    return graph.add(LeakyRelu(tuple(spread.entries())), [x], x.shape)
 
 
 def clip(graph: Graph, x: Value, low: Fraction | None, high: Fraction | None) -> Value:
@@ -301,6 +332,7 @@ def matmul(
     """
     shape = _product_shape(x.shape, weight.shape)
     if weight.ndim == 2 and x.size == x.shape[-1]:  # a single row, as in most files: keep it dense
+        need(entries=weight.size)
         matrix: AnyMatrix = RationalMatrix.from_array(np.ascontiguousarray(weight.T))
     else:
         left, right = _as_stacks(indices(x.shape), indices(weight.shape))
@@ -364,6 +396,7 @@ def matmul_from_left(
     """Return weight · x + offset; shapes, offset and factors are as in `matmul`."""
     shape = _product_shape(weight.shape, x.shape)
     if weight.ndim == 2 and x.size == (x.shape[-2] if len(x.shape) > 1 else x.size):
+        need(entries=weight.size)
         matrix: AnyMatrix = RationalMatrix.from_array(np.ascontiguousarray(weight))
     else:
         left, right = _as_stacks(indices(weight.shape), indices(x.shape))
@@ -427,7 +460,7 @@ def _affine(
     added = None
     if offset is not None:
         try:
-            added = column(np.broadcast_to(offset, shape))
+            added = _spread_column(offset, shape)
         except ValueError:
             raise NetworkError(
                 f"a constant of shape {list(offset.shape)} does not fit a value of shape "
@@ -527,7 +560,7 @@ def _window_table(shape: tuple[int, ...], window: Window) -> Indices:
         [*shape[:2], *(size + sum(pad) for size, pad in zip(shape[2:], window.pads, strict=True))]
     )
     counts = window.counts(shape[2:])
-    checked_shape([*shape[:2], *counts, *window.kernel])
+    need(entries=math.prod(checked_shape([*shape[:2], *counts, *window.kernel])))
     table = np.pad(indices(shape), [(0, 0), (0, 0), *window.pads], constant_values=-1)
     steps = zip(counts, window.kernel, window.strides, window.dilations, strict=True)
     for axis, (count, width, stride, dilation) in enumerate(steps):
@@ -618,11 +651,7 @@ def conv_transpose(
         np.where(target < 0, -1, outputs), inputs, weights
     )
     shape = (batch, filters * groups, *spatial)
-    # `_sparse_matrix` leaves out negative columns, so the transposed matrix is built, whose columns
-    # are the outputs.
-    matrix = _sparse_matrix(
-        (x.size, math.prod(shape)), inputs, outputs, weights, kernel
-    ).transpose()
+    matrix = _sparse_matrix((math.prod(shape), x.size), outputs, inputs, weights, kernel)
     added = None if bias is None else bias.reshape(-1, *(1 for _ in spatial))
     return _affine(graph, x, matrix, added, shape)
 
@@ -697,8 +726,9 @@ def average_pool(graph: Graph, x: Value, window: Window, count_padding: bool) ->
     counts = (members >= (-1 if count_padding else 0)).sum(axis=1)
     if not counts.all():
         raise NetworkError("a window lies in the padding altogether")
-    numbers = np.array([Fraction(1, int(count)) for count in counts], dtype=object)
-    matrix = _contraction(shape, x.size, members, np.arange(len(members))[:, None], numbers)
+    distinct, places = np.unique(counts, return_inverse=True)
+    numbers = np.array([Fraction(1, int(count)) for count in distinct], dtype=object)
+    matrix = _contraction(shape, x.size, members, places.reshape(-1, 1), numbers)
     return _affine(graph, x, matrix, None, shape, QUOTIENT_ROUNDINGS, float(counts.max()))
 
 
@@ -740,7 +770,7 @@ def batch_norm(
         np.arange(channels).reshape(-1, *(1 for _ in x.shape[2:])), x.shape
     ).reshape(-1)
     spread_out = [
-        RationalMatrix.column([numbers[c] for c in channel])
+        as_dense(take_rows(RationalMatrix.column(numbers), channel))
         for numbers in (factors, offsets, spreads)
     ]
     matrix = SparseMatrix.diagonal(spread_out[0])

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix
 from polyrelu.formats.graph.operations import Add, Constant, Input, Join, Linear, Operation, Relu
+from polyrelu.formats.meter import need
 from polyrelu.network import Network
 from polyrelu.support.limits import WIDTH_LIMIT
 
@@ -102,6 +103,7 @@ class Graph:
             raise NetworkError(
                 f"a value of shape {list(shape)}; values have 1 to {WIDTH_LIMIT} entries"
             )
+        need(entries=2 * size)
         self.nodes.append(Node(operation, tuple(value.node for value in inputs), size))
         return Value(len(self.nodes) - 1, shape)
 

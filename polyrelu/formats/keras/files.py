@@ -24,6 +24,7 @@ from typing import Any, Protocol
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.keras.hdf5 import Hdf5, read_hdf5
+from polyrelu.formats.meter import JSON_FACTOR, need
 from polyrelu.support.typing import Array
 
 __all__ = [
@@ -106,7 +107,7 @@ def contents_of_archive(path: Path) -> Contents:
             config = _member(path, archive, "config.json", _MAX_CONFIG_BYTES).decode()
             metadata = _member(path, archive, "metadata.json", _MAX_CONFIG_BYTES).decode()
             stored = _member(path, archive, "model.weights.h5", _MAX_WEIGHTS_BYTES)
-    except NetworkFileError:
+    except NetworkError:
         raise
     except Exception as error:  # the library raises nearly anything on damaged files
         raise NetworkFileError(
@@ -124,11 +125,13 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str, limit: int) -> byte
         raise NetworkFileError(path, "", f"the archive has no {name}; {_REMEDY}")
     if (size := archive.getinfo(name).file_size) > limit:
         raise NetworkFileError(path, name, f"{size} bytes, more than {limit}")
+    need(unpacked=size)
     return archive.read(name)
 
 
 def _model(path: Path, text: str) -> dict[str, Any]:
-    """Return the JSON object in a text."""
+    """Return the JSON object in a text, which may take many times the memory of the text."""
+    need(unpacked=JSON_FACTOR * len(text))
     try:
         model = json.loads(text)
     except (ValueError, RecursionError) as error:

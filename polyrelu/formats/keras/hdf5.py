@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from polyrelu.errors import NetworkFileError
+from polyrelu.formats.meter import need, remaining
 from polyrelu.support.limits import PARAMETER_LIMIT
 from polyrelu.support.typing import Array
 
@@ -85,7 +86,7 @@ def read_hdf5(path: Path, roots: list[str], stored: bytes | None = None) -> Hdf5
         "-P",
         str(program),
         str(path) if stored is None else "-",
-        str(PARAMETER_LIMIT),
+        str(min(PARAMETER_LIMIT, remaining("unpacked", 8 * PARAMETER_LIMIT) // 8)),
         str(_TIME_LIMIT[0] + _TIME_LIMIT[1] * size / 10**6),
         *roots,
     ]
@@ -107,6 +108,7 @@ def read_hdf5(path: Path, roots: list[str], stored: bytes | None = None) -> Hdf5
 def _answer(path: Path, output: bytes) -> Hdf5:
     """Return the content that the output of the process describes."""
     line, _, data = output.partition(b"\n")
+    need(unpacked=len(data))
     answer = json.loads(line)
     if "error" in answer:
         raise NetworkFileError(path, "", f"not a readable HDF5 file ({answer['error']})")

@@ -26,6 +26,7 @@ from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.graph import tensors
 from polyrelu.formats.graph.tensors import Pads, Window, plain_window
 from polyrelu.formats.graph.values import Graph, Value
+from polyrelu.formats.hints import Hint, hinted
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.keras.files import Weights, shown
 from polyrelu.formats.options import ReadOptions
@@ -398,9 +399,10 @@ def _activation(call: LayerCall, x: Value, found: Any) -> Value:
         )
         return x
     if found not in ACTIVATIONS:
-        hint = "; --strip-tail leaves it out after the last layer" if found in _TAILS else ""
         known = ", ".join(sorted(ACTIVATIONS))
-        raise call.fail(f"the activation {name!r} is not supported{hint}; supported are {known}")
+        error = call.fail(f"the activation {name!r} is not supported; supported are {known}")
+        hint = "--strip-tail (strip_tail=True) leaves it out after the last layer"
+        raise hinted(error, Hint(hint, {"strip_tail": True})) if found in _TAILS else error
     return x if found == "linear" else _labelled(call, name, ACTIVATIONS[found](call, x))
 
 
@@ -701,6 +703,7 @@ def _batch_norm(call: LayerCall) -> Value:
     normed, rounded = tensors.batch_norm(
         call.graph, moved, scale, bias, mean, variance, epsilon, rounding.roots
     )
+    call.reader.draft.bounded &= tensors.arithmetics_normalising_by(variance, epsilon)
     _record_roots(call, rounded, channels)
     return tensors.take_entries(
         call.graph, normed, np.moveaxis(tensors.indices(normed.shape), 1, axis)

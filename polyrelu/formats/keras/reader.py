@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -241,6 +241,7 @@ def _inputs(reader: ModelReader, model: _Model) -> dict[Place, Value]:
         )
         first += value.size
     reader.draft.input_shapes = shapes
+    reader.draft.inputs = _named([entry.place for entry in model.inputs], values)
     return {entry.place: value for entry, value in zip(model.inputs, values, strict=True)}
 
 
@@ -285,6 +286,12 @@ def _input_shape(reader: ModelReader, entry: _Input, count: int) -> tuple[int, .
             reader.path, place, f"shape {list(shape)} has more than {WIDTH_LIMIT} entries"
         )
     return shape
+
+
+def _named(places: Iterable[Place], values: Iterable[Value]) -> list[tuple[str, int]]:
+    """Return the name of the layer and the size of each value; nothing if a layer has no name."""
+    named = [(place[0], value.size) for place, value in zip(places, values, strict=True)]
+    return named if all(name for name, _ in named) else []
 
 
 def _walk(reader: ModelReader, model: _Model, values: dict[Place, Value]) -> None:
@@ -343,6 +350,7 @@ def _finish(reader: ModelReader, model: _Model, values: dict[Place, Value]) -> N
         )
         reader.draft.notes.append(f"outputs one after the other: {names}")
     reader.graph.finish(outputs)
+    reader.draft.outputs = _named(model.outputs, outputs)
     reader.draft.arithmetic = next(iter(reader.policies)) if len(reader.policies) == 1 else ""
     mixed = sorted(reader.policies - {"float32", "float64"})
     if mixed:

@@ -1,4 +1,4 @@
-"""MAT files of versions 5 to 7: full matrices of numbers, text, and cell arrays of these.
+"""MAT files of versions 5 to 7: matrices of numbers, text, and cell arrays of these.
 
 Here is a reader for the part of the format that networks need. The reader of networks calls it
 instead of scipy, whose reader can crash on a damaged file. Every length in a file may be wrong, so
@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,7 +22,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.errors import NetworkFileError
+from polyrelu.errors import NetworkError, NetworkFileError
+from polyrelu.formats.meter import need, remaining
 from polyrelu.support.limits import PARAMETER_LIMIT
 
 __all__ = ["Cells", "Text", "Variable", "read_mat5"]
@@ -48,8 +49,8 @@ _MATRIX, _COMPRESSED = 14, 15
 #: The types of elements with text, and their encodings.
 _ENCODINGS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: "utf-32"}
 
-#: Classes of matrices: cell arrays, text, and the number types of numeric classes.
-_CELL, _CHAR = 1, 4
+#: Classes of matrices: cell arrays, text, sparse matrices, and the number types of numeric classes.
+_CELL, _CHAR, _SPARSE = 1, 4, 5
 _CLASSES = {
     6: "f8",
     7: "f4",
@@ -85,8 +86,10 @@ class Text:
 Variable: TypeAlias = "NDArray[Any] | Cells | Text | None"
 
 
-def read_mat5(path: Path, wanted: tuple[str, ...]) -> tuple[list[str], dict[str, Variable]]:
-    """Return the names of all variables, and the values of the wanted variables."""
+def read_mat5(
+    path: Path, is_wanted: Callable[[str], bool]
+) -> tuple[list[str], dict[str, Variable]]:
+    """Return the names of all variables, and the values of the wanted ones."""
     if path.stat().st_size > _MAX_BYTES:
         raise NetworkFileError(path, "", "larger than 1 GiB")
     data = path.read_bytes()
@@ -98,7 +101,9 @@ def read_mat5(path: Path, wanted: tuple[str, ...]) -> tuple[list[str], dict[str,
             path, "", "not a MAT file of version 5 to 7; save it with the option -v7"
         )
     try:
-        return _variables(_Reader(order), data[128:], wanted)
+        return _variables(_Reader(order), data[128:], is_wanted)
+    except NetworkError:
+        raise
     except (ValueError, struct.error, zlib.error, OverflowError, RecursionError) as error:
         raise NetworkFileError(
             path, "", f"not a readable .mat file: {error or type(error).__name__}"
@@ -106,7 +111,7 @@ def read_mat5(path: Path, wanted: tuple[str, ...]) -> tuple[list[str], dict[str,
 
 
 def _variables(
-    reader: _Reader, data: bytes, wanted: tuple[str, ...]
+    reader: _Reader, data: bytes, is_wanted: Callable[[str], bool]
 ) -> tuple[list[str], dict[str, Variable]]:
     """Return the names and the wanted values of the variables in the elements of a file."""
     names, values = list[str](), dict[str, Variable]()
@@ -120,9 +125,12 @@ def _variables(
         if name in names:
             raise ValueError(f"two variables {name!r}")
         names.append(name)
-        if name in wanted:
+        if is_wanted(name):
             if compressed:
-                _, content = reader.first_element(_inflated(compressed, _MAX_BYTES))
+                limit = min(_MAX_BYTES, remaining("unpacked", _MAX_BYTES) + 1)
+                inflated = _inflated(compressed, limit)
+                need(unpacked=len(inflated))
+                _, content = reader.first_element(inflated)
             values[name] = reader.value(content)
     return names, values
 
@@ -202,6 +210,8 @@ class _Reader:
             return self._cells(shape, list(parts))
         if kind == _CHAR:
             return self._text(shape, *_next(parts))
+        if kind == _SPARSE:
+            return self._sparse(shape, [_next(parts) for _ in range(3)])
         return self._array(shape, _CLASSES[kind], *_next(parts)) if kind in _CLASSES else None
 
     def _integers(self, kind: int, content: bytes) -> list[int]:
@@ -228,6 +238,39 @@ class _Reader:
         table = letters.reshape(shape[0], -1, order="F") if letters.size else letters.reshape(0, 0)
         return Text(["".join(row) for row in table])
 
+    def _sparse(self, shape: tuple[int, ...], parts: list[tuple[int, bytes]]) -> NDArray[Any]:
+        """Return a sparse matrix as a full one: rows of the entries, starts of columns, numbers.
+
+        The arrays may be longer than the number of entries, which is the last start.
+        """
+        rows, starts = (np.array(self._integers(*part), dtype=np.int64) for part in parts[:2])
+        (kind, content) = parts[2]
+        if kind not in _NUMBERS or len(shape) != 2:
+            raise ValueError("a sparse matrix is not readable")
+        numbers = np.frombuffer(content, self.order + _NUMBERS[kind])
+        self._count(math.prod(shape))
+        count = int(starts[-1]) if starts.size else -1
+        if (
+            starts.size != shape[1] + 1
+            or not 0 <= count <= min(rows.size, numbers.size)
+            or starts[0] != 0
+            or (np.diff(starts) < 0).any()
+            or ((rows[:count] < 0) | (rows[:count] >= shape[0])).any()
+        ):
+            raise ValueError("a sparse matrix is not readable")
+        columns = np.repeat(np.arange(shape[1]), np.diff(starts))
+        if np.unique(rows[:count] + columns * shape[0]).size < count:
+            raise ValueError("a sparse matrix has two entries at one place")
+        full = np.zeros(shape)
+        full[rows[:count], columns] = numbers[:count]
+        return full
+
+    def _count(self, size: int) -> None:
+        """Count entries of the file, or raise an error if there are too many."""
+        self.numbers += size
+        if self.numbers > PARAMETER_LIMIT:
+            raise ValueError(f"more than {PARAMETER_LIMIT} numbers")
+
     def _array(
         self, shape: tuple[int, ...], number_type: str, kind: int, content: bytes
     ) -> NDArray[Any]:
@@ -237,9 +280,7 @@ class _Reader:
         stored = np.frombuffer(content, self.order + _NUMBERS[kind])
         if stored.size != math.prod(shape):
             raise ValueError(f"{stored.size} numbers where {math.prod(shape)} were expected")
-        self.numbers += stored.size
-        if self.numbers > PARAMETER_LIMIT:
-            raise ValueError(f"more than {PARAMETER_LIMIT} numbers")
+        self._count(stored.size)
         with np.errstate(invalid="ignore", over="ignore"):
             converted = stored.astype(number_type)
         if not np.array_equal(converted, stored, equal_nan=True):

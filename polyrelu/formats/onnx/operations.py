@@ -26,6 +26,7 @@ from polyrelu.formats.graph.constants import FLOAT_FORMATS, exact, reciprocals
 from polyrelu.formats.graph.tensors import Pads, Window, plain_window
 from polyrelu.formats.graph.values import Graph, Value
 from polyrelu.formats.imported import Draft
+from polyrelu.formats.meter import need
 from polyrelu.formats.options import ReadOptions
 from polyrelu.support.typing import Array, Indices
 
@@ -218,6 +219,9 @@ class OnnxNode:
                 self.reader.draft.steps.append(f"{self.proto.op_type} {list(result.shape)}")
 
 
+#: A table of indices takes this part of the time of as many entries, since it is dropped.
+_TABLE_SPEED = 16
+
 Handler: TypeAlias = Callable[[OnnxNode], "Operand | list[Operand]"]
 
 
@@ -229,12 +233,14 @@ def _rearranged(node: OnnxNode, table: Indices) -> Operand:
     operand = node.input(0)
     if isinstance(operand, Value):
         return tensors.take_entries(node.graph, operand, table)
+    need(entries=table.size)
     # For a table without dimensions numpy gives a scalar, not an array.
     return np.asarray(operand.reshape(-1)[table])
 
 
 def _input_table(node: OnnxNode) -> Indices:
     """Return the table of indices of input 0."""
+    need(entries=math.prod(node.input(0).shape) // _TABLE_SPEED)
     return tensors.indices(node.input(0).shape)
 
 
@@ -401,6 +407,7 @@ def _concat(node: OnnxNode) -> Operand:
     operands = [node.input(i) for i in range(len(node.proto.input))]
     constants = [operand for operand in operands if not isinstance(operand, Value)]
     if len(constants) == len(operands):
+        need(entries=sum(constant.size for constant in constants))
         tensors.checked_shape([sum(constant.size for constant in constants)])
         return np.concatenate(constants, axis=axis)
     values = [node.reader.as_value(operand) for operand in operands]
@@ -420,7 +427,7 @@ def _constant_of_shape(node: OnnxNode) -> Operand:
     shape = node.integers(0)
     if min(shape, default=0) < 0:
         raise node.fail(f"shape {shape[:8]} has a negative size")
-    tensors.checked_shape(shape)
+    need(entries=math.prod(tensors.checked_shape(shape)))
     return np.full(shape, fill.ravel()[0], fill.dtype)
 
 
@@ -647,6 +654,7 @@ def _cast(node: OnnxNode) -> Operand:
         return operand
     if operand.dtype == object:
         return _cast_of_folded(node, operand, target)
+    need(entries=operand.size)
     with np.errstate(all="ignore"):
         result = operand.astype(target)
         changed = int((result.astype(np.float64) != operand.astype(np.float64)).sum())
@@ -840,16 +848,11 @@ def _batch_norm(node: OnnxNode) -> Operand:
         raise node.fail("spatial = 0 is not supported")
     options = node.reader.options.rounding
     scale, bias, mean, variance = (node.weights(position) for position in range(1, 5))
+    epsilon = node.number("epsilon", 1e-5)
     result, rounded = tensors.batch_norm(
-        node.graph,
-        node.value(0),
-        scale,
-        bias,
-        mean,
-        variance,
-        node.number("epsilon", 1e-5),
-        options.roots,
+        node.graph, node.value(0), scale, bias, mean, variance, epsilon, options.roots
     )
+    node.reader.draft.bounded &= tensors.arithmetics_normalising_by(variance, epsilon)
     if rounded:
         node.reader.draft.rounding.add(f"batchnorm: {options.batchnorm}")
         if options.batchnorm == "float32":

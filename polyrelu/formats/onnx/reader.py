@@ -19,18 +19,29 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.graph.values import Graph, Value
+from polyrelu.formats.hints import hinted
 from polyrelu.formats.imported import Draft
+from polyrelu.formats.meter import allow_file, need
+from polyrelu.formats.onnx.functions import with_inlined_functions
 from polyrelu.formats.onnx.operations import OPERATIONS, OnnxNode, Reader
 from polyrelu.formats.onnx.runtime import runtime_or_reason
+from polyrelu.formats.onnx.tails import Outputs, chosen_outputs, hints_of, needed_nodes
 from polyrelu.formats.options import ReadOptions
 from polyrelu.support.limits import PARAMETER_LIMIT, WIDTH_LIMIT
 
 __all__ = ["read_onnx"]
 
-#: The operations that `--strip-tail` leaves out after the last layer, and the operations that may
-#: stand between them and the output.
-_TAILS = {"Softmax", "LogSoftmax", "Sigmoid", "Tanh", "HardSwish", "Softplus"}
-_VIEWS = {"Identity", "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Cast", "Dropout"}
+#: The first opset version whose operations are read.
+_FIRST_OPSET = 6
+
+
+class UnsupportedOperationError(NetworkFileError):
+    """The error for a node whose operation is not read."""
+
+    def __init__(self, node: OnnxNode, problem: str) -> None:
+        error = node.fail(problem)
+        super().__init__(error.path, error.place, error.problem)
+        self.node = node.proto
 
 
 def read_onnx(path: Path, options: ReadOptions) -> Draft:
@@ -48,9 +59,12 @@ def read_onnx(path: Path, options: ReadOptions) -> Draft:
         raise NetworkFileError(
             path, "graph", "sparse initializers are not supported; store the weights densely"
         )
+    outputs = chosen_outputs(path, model, options)
     reader = _reader_at_inputs(path, model, constants, options)
-    _evaluate_all(reader, model)
-    _set_outputs(reader, model)
+    reader.stripped = set(outputs.stripped)
+    reader.draft.caveats += outputs.cautions
+    _evaluate_all(reader, model, outputs)
+    _set_outputs(reader, outputs)
     reader.draft.runtime = runtime_or_reason(model, list(reader.graph.names))
     return reader.draft
 
@@ -71,7 +85,7 @@ def _parse(path: Path) -> Any:
         raise NetworkFileError(path, "", f"not a readable ONNX file: {error}") from None
     if not model.graph.node:
         raise NetworkFileError(path, "", "not a readable ONNX file, or one without any node")
-    return model
+    return with_inlined_functions(path, model)
 
 
 def _reader_at_inputs(
@@ -91,7 +105,9 @@ def _reader_at_inputs(
     draft = Draft(f"onnx, opset {opset}{producer}", graph)
     types = {_float_type(path, entry) for entry in entries}
     draft.arithmetic = types.pop() if len(types) == 1 else ""
-    draft.input_shapes = [_input_shape(path, entry, options.input_shape) for entry in entries]
+    draft.input_shapes = [
+        _input_shape(path, entry, options.input_shape, len(entries) == 1) for entry in entries
+    ]
     try:
         inputs = graph.inputs(draft.input_shapes)
     except NetworkError as error:
@@ -101,9 +117,9 @@ def _reader_at_inputs(
         if entry.name in values:
             raise NetworkFileError(path, "graph", f"the name {entry.name[:80]!r} is defined twice")
         values[entry.name] = value
+    draft.inputs = [(entry.name, x.size) for entry, x in zip(entries, inputs, strict=True)]
     draft.notes += _notes_on_inputs([entry.name for entry in entries], inputs)
-    stripped = _stripped_outputs(model) if options.strip_tail else set()
-    return Reader(path, draft, graph, options, values, opset, stripped)
+    return Reader(path, draft, graph, options, values, opset)
 
 
 def _opset(path: Path, model: Any) -> int:
@@ -112,15 +128,31 @@ def _opset(path: Path, model: Any) -> int:
         (entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")),
         default=0,
     )
+    if opset < _FIRST_OPSET:
+        _check_domains(path, model)
     if opset < 1:
         raise NetworkFileError(path, "", "no opset is named, so the file is damaged or not ONNX")
     from onnx.defs import onnx_opset_version
 
-    if not 6 <= opset <= onnx_opset_version():
-        known = f"one of 6 to {onnx_opset_version()}, which the installed onnx knows"
-        problem = f"opset {opset} is not {known}; convert the file, or update onnx"
-        raise NetworkFileError(path, "", problem)
+    if opset < _FIRST_OPSET:
+        problem = f"opset {opset} is older than {_FIRST_OPSET}, the first that is read"
+        raise NetworkFileError(path, "", f"{problem}; export the file again with a newer one")
+    if opset > onnx_opset_version():
+        problem = f"opset {opset} is newer than {onnx_opset_version()}, the last that the installed"
+        raise NetworkFileError(path, "", f"{problem} onnx knows; update onnx")
     return opset
+
+
+def _check_domains(path: Path, model: Any) -> None:
+    """Refuse an operation of another domain than ONNX's own, which has other versions."""
+    for proto in needed_nodes(model, [entry.name for entry in model.graph.output]):
+        if not _is_standard(proto):
+            name = (proto.name or next(iter(proto.output), ""))[:80]
+            raise NetworkFileError(
+                path,
+                f"node {name!r} ({proto.op_type[:40]})",
+                f"this operation of {proto.domain[:80]!r} is not supported",
+            )
 
 
 def _notes_on_inputs(names: list[str], inputs: list[Value]) -> list[str]:
@@ -134,28 +166,6 @@ def _notes_on_inputs(names: list[str], inputs: list[Value]) -> list[str]:
         notes.append(f"input{where} of shape {list(value.shape)}, {sample}")
         first += value.size
     return notes
-
-
-def _stripped_outputs(model: Any) -> set[str]:
-    """Return the names of the outputs of the nodes that `--strip-tail` leaves out.
-
-    These are the tails between which and an output of the graph stand only views, and on which no
-    other node depends.
-    """
-    makers = {name: node for node in model.graph.node for name in node.output}
-    uses = [name for node in model.graph.node for name in node.input]
-    outputs = [entry.name for entry in model.graph.output]
-    stripped, waiting = set[str](), list(outputs)
-    while waiting:
-        name = waiting.pop()
-        node = makers.get(name)
-        if node is None or not node.input or uses.count(name) + outputs.count(name) > 1:
-            continue  # a value that another node reads is not a tail
-        if node.op_type in _TAILS:
-            stripped.add(name)
-        elif node.op_type in _VIEWS:
-            waiting.append(node.input[0])
-    return stripped
 
 
 #: The float types of ONNX, with the names that numpy uses.
@@ -184,7 +194,9 @@ def _float_type(path: Path, entry: Any) -> str:
     return _FLOAT_TYPES[element]
 
 
-def _input_shape(path: Path, entry: Any, given: tuple[int, ...] | None) -> tuple[int, ...]:
+def _input_shape(
+    path: Path, entry: Any, given: tuple[int, ...] | None, is_only: bool
+) -> tuple[int, ...]:
     """Return the shape of one sample of an input.
 
     A leading symbolic dimension is the batch and becomes 1. The shape that the user gives, if any,
@@ -209,21 +221,23 @@ def _input_shape(path: Path, entry: Any, given: tuple[int, ...] | None) -> tuple
             path, f"input {entry.name!r}", f"shape {sizes} has more than {WIDTH_LIMIT} entries"
         )
     if not sizes or min(sizes) < 1:
-        problem = f"shape {sizes} is not fixed after the batch dimension; say it with --input-shape"
+        say_it = "; say it with --input-shape" if is_only else ""
+        problem = f"shape {sizes} is not fixed after the batch dimension{say_it}"
         raise NetworkFileError(path, f"input {entry.name!r}", problem)
     return tuple(sizes)
 
 
-def _evaluate_all(reader: Reader, model: Any) -> None:
+def _evaluate_all(reader: Reader, model: Any, outputs: Outputs) -> None:
     """Evaluate all nodes on which an output depends."""
     # Constants come first, because some exporters write them after the nodes that read them.
     for proto in (node for node in model.graph.node if _is_constant(node)):
         node = OnnxNode(reader, proto)
         node.define(_constant_node(reader.path, node))
-    waiting = [node for node in model.graph.node if not _is_constant(node)]
-    needed = _needed_names(model)
-    waiting = [node for node in waiting if any(name in needed for name in node.output)]
-    _evaluate_in_order(reader, waiting)
+    waiting = [node for node in needed_nodes(model, outputs.names) if not _is_constant(node)]
+    try:
+        _evaluate_in_order(reader, waiting)
+    except UnsupportedOperationError as error:
+        raise hinted(error, *hints_of(reader.path, model, error.node, reader.options)) from None
 
 
 def _evaluate_in_order(reader: Reader, nodes: list[Any]) -> None:
@@ -260,19 +274,6 @@ def _unknown_input(reader: Reader, proto: Any) -> NetworkFileError:
     )
 
 
-def _needed_names(model: Any) -> set[str]:
-    """Return the names on which the outputs depend."""
-    makers = {name: node for node in model.graph.node for name in node.output}
-    needed: set[str] = set()
-    waiting = [entry.name for entry in model.graph.output]
-    while waiting:
-        name = waiting.pop()
-        if name not in needed:
-            needed.add(name)
-            waiting += makers[name].input if name in makers else ()
-    return needed
-
-
 def _evaluate(reader: Reader, proto: Any) -> None:
     """Evaluate a node whose inputs are defined, and define its outputs."""
     node = OnnxNode(reader, proto)
@@ -285,13 +286,7 @@ def _evaluate(reader: Reader, proto: Any) -> None:
         return
     handler = OPERATIONS.get(proto.op_type) if _is_standard(proto) else None
     if handler is None:
-        is_tail, asked = proto.op_type in _TAILS, reader.options.strip_tail
-        hint = (
-            "; --strip-tail (strip_tail=True) leaves it out after the last layer"
-            if is_tail and not asked
-            else ""
-        )
-        raise node.fail(f"this operation is not supported{hint}")
+        raise _unsupported(node)
     try:
         result = handler(node)
     except NetworkFileError:
@@ -313,6 +308,12 @@ def _evaluate(reader: Reader, proto: Any) -> None:
         ) from None
     node.check_attributes()
     node.define(*(result if isinstance(result, list) else [result]))
+
+
+def _unsupported(node: OnnxNode) -> UnsupportedOperationError:
+    """Return the error for a node whose operation is not read."""
+    domain = "" if _is_standard(node.proto) else f" of {node.proto.domain[:80]!r}"
+    return UnsupportedOperationError(node, f"this operation{domain} is not supported")
 
 
 def _is_standard(proto: Any) -> bool:
@@ -337,19 +338,20 @@ def _constant_node(path: Path, node: OnnxNode) -> NDArray[Any]:
     raise node.fail("a constant without a dense numeric value")
 
 
-def _set_outputs(reader: Reader, model: Any) -> None:
-    """Set the output vector of the graph: the outputs of the model, concatenated."""
-    outputs = []
-    for entry in model.graph.output:
-        if entry.name not in reader.values:
-            raise NetworkFileError(reader.path, f"output {entry.name!r}", "no node makes it")
-        outputs.append(reader.as_value(reader.values[entry.name]))
-    if len(outputs) > 1:
+def _set_outputs(reader: Reader, outputs: Outputs) -> None:
+    """Set the output vector of the graph: the chosen values, concatenated."""
+    values = []
+    for name in outputs.names:
+        if name not in reader.values:
+            raise NetworkFileError(reader.path, f"output {name!r}", "no node makes it")
+        values.append(reader.as_value(reader.values[name]))
+        reader.draft.outputs.append((name, values[-1].size))
+    if len(values) > 1:
         names = ", ".join(
-            f"{e.name!r} ({v.size})" for e, v in zip(model.graph.output, outputs, strict=True)
+            f"{name!r} ({v.size})" for name, v in zip(outputs.names, values, strict=True)
         )
         reader.draft.notes.append(f"outputs one after the other: {names}")
-    reader.graph.finish(outputs)
+    reader.graph.finish(values)
 
 
 # --- Tensors of the file --------------------------------------------------------------------------
@@ -406,11 +408,13 @@ def _with_external_data(path: Path, tensor: Any, name: str) -> Any:
             math.prod(tensor.dims) * np.dtype(tensor_dtype_to_np_dtype(tensor.data_type)).itemsize
         )
     try:
+        allow_file(str(file), file.stat().st_size)
         if not 0 <= first <= first + length <= max(file.stat().st_size, first):
             raise fail(
                 f"its external data {location[:80]!r} is too short for {length} bytes from byte "
                 f"{first}"
             )
+        need(unpacked=length)
         with file.open("rb") as stream:
             stream.seek(first)
             data = stream.read(length)

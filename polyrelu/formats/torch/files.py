@@ -20,14 +20,17 @@ import re
 import warnings
 import zipfile
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from polyrelu.errors import NetworkFileError
+from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.imported import Draft
+from polyrelu.formats.meter import need
 from polyrelu.formats.options import ReadOptions
+from polyrelu.formats.settings import is_about_activations
 from polyrelu.formats.torch.state_dict import StateDict, draft_of_state
 from polyrelu.formats.torch.tensors import StoredTensor, stored_tensor, widened
 from polyrelu.support.limits import PARAMETER_LIMIT
@@ -57,14 +60,16 @@ _MAX_DEPTH = 3
 def read_torch(path: Path, options: ReadOptions) -> Draft:
     """Read the network of a state dict; a file of several networks needs `ReadOptions.prefix`."""
     torch = _import_safe_torch(path)
-    data, notes = _file_bytes(path), []
+    data, archive = _file_bytes(path), _Archive()
     members = _checked_member_names(path, data)
     if "policy.pth" in members:
-        notes = _notes_of_archive(path, data, members)
+        archive = _archive(path, data, members)
         data = _member_bytes(path, data, "policy.pth")
         members = _checked_member_names(path, data)
     _check_archive_kind(path, members)
-    return draft_of_state(_state(path, _load(path, torch, data), notes), options.prefix)
+    draft = draft_of_state(_state(path, _load(path, torch, data), archive), options)
+    draft.caveats += archive.cautions
+    return draft
 
 
 def _import_safe_torch(path: Path) -> Any:
@@ -113,7 +118,10 @@ def _checked_member_names(path: Path, data: bytes) -> list[str]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
             total = sum(entry.file_size for entry in entries)
+            need(unpacked=total)
             damaged = archive.testzip() if total <= _MAX_BYTES else None
+    except NetworkError:
+        raise
     except Exception as error:  # zipfile raises nearly anything on damaged files
         raise _unreadable(path, error) from None
     if total > _MAX_BYTES:
@@ -175,39 +183,40 @@ def _load(path: Path, torch: Any, data: bytes) -> Any:
 # --- Checkpoints -----
 
 
-def _state(path: Path, content: Any, notes: list[str]) -> StateDict:
-    """Return the named tensors of a checkpoint and descriptions of its other entries."""
+def _state(path: Path, content: Any, archive: _Archive) -> StateDict:
+    """Return the named tensors of a checkpoint and its other entries."""
     tensors, others = _named_tensors(content)
     if not tensors:
         kind = type(content).__name__
-        held = f"; it holds {', '.join(others[:6])}" if others else ""
+        shown = ", ".join(_description(key, entry) for key, entry in list(others.items())[:6])
+        held = f"; it holds {shown}" if others else ""
         raise NetworkFileError(path, "", f"not a state dict, but {kind}{held}; {_REMEDY}")
     read = {name: _read(path, name, tensor) for name, tensor in tensors.items()}
-    return StateDict(path, "state dict of PyTorch", read, True, tuple(others), tuple(notes))
+    entries = {**others, **archive.entries}
+    return StateDict(path, "state dict of PyTorch", read, True, entries, tuple(archive.notes))
 
 
-def _named_tensors(content: Any, depth: int = 0) -> tuple[dict[str, Any], list[str]]:
-    """Return the tensors of a container by name, and descriptions of its other entries."""
+def _named_tensors(content: Any, depth: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the tensors of a container by name, and its other entries."""
     if isinstance(content, list):
         content = (
             content[0] if len(content) == 1 else {str(i): entry for i, entry in enumerate(content)}
         )
     if not isinstance(content, Mapping) or depth > _MAX_DEPTH:
-        return {}, []
+        return {}, {}
     known = [key for key in _CONTAINERS if isinstance(content.get(key), (Mapping, list))]
     if len(known) == 1:
         tensors, others = _named_tensors(content[known[0]], depth + 1)
-        return tensors, others + [
-            _description(key, entry) for key, entry in content.items() if key != known[0]
-        ]
-    tensors, others = {}, list[str]()
+        own = {str(key): entry for key, entry in content.items() if key != known[0]}
+        return tensors, {**others, **own}
+    tensors, others = {}, {}
     for key, entry in content.items():
         if isinstance(key, str) and _is_tensor(entry):
             tensors[key] = entry
         elif isinstance(key, str) and isinstance(entry, Mapping) and _is_state(entry):
             tensors |= {f"{key}.{name}": tensor for name, tensor in entry.items()}
         else:
-            others.append(_description(key, entry))
+            others[str(key)] = entry
     return tensors, others
 
 
@@ -233,6 +242,7 @@ def _description(key: object, entry: Any) -> str:
 
 def _read(path: Path, name: str, tensor: Any) -> StoredTensor:
     """Return a tensor as it is stored, or raise an error that names it."""
+    need(unpacked=tensor.numel() * tensor.element_size())  # with stride 0 a number is repeated
     try:
         return stored_tensor(tensor)
     except Exception as error:  # a damaged file can raise nearly anything here
@@ -243,31 +253,88 @@ def _read(path: Path, name: str, tensor: Any) -> StoredTensor:
 
 # --- Archives of Stable-Baselines3 -----
 
-#: The module of the policies A2C and PPO, whose activation function is Tanh by default.
-_TANH_POLICIES = "stable_baselines3.common.policies"
+#: The modules of policies whose activation function is Tanh by default, such as those for PPO.
+_TANH_POLICIES = (
+    "stable_baselines3.common.policies",
+    "sb3_contrib.common.maskable.policies",
+    "sb3_contrib.common.recurrent.policies",
+)
 
 
-def _notes_of_archive(path: Path, data: bytes, members: list[str]) -> list[str]:
-    """Return notes on the activation function named in ``data``; refuse all others than ReLU."""
-    notes = ["policy.pth of an archive of Stable-Baselines3"]
-    if "data" not in members:
-        return notes
+#: The module of the policies TD3 and DDPG, whose actors end in Tanh, and of SAC, whose actor does
+#: too when it acts.
+_SQUASHED_POLICIES = (
+    "stable_baselines3.td3.policies",
+    "stable_baselines3.sac.policies",
+    "sb3_contrib.tqc.policies",
+)
+#: The modules of other policies, whose activation function is ReLU by default.
+_RELU_POLICIES = ("stable_baselines3.dqn.policies", "sb3_contrib.qrdqn.policies")
+
+
+@dataclass(frozen=True, slots=True)
+class _Archive:
+    """What an archive of Stable-Baselines3 says beside its weights.
+
+    Attributes
+    ----------
+    notes
+        Notes for the draft.
+    cautions
+        Cautions for the draft.
+    entries
+        The settings of the policy.
+    """
+
+    notes: list[str] = field(default_factory=list)
+    cautions: list[str] = field(default_factory=list)
+    entries: dict[str, Any] = field(default_factory=dict)
+
+
+def _archive(path: Path, data: bytes, members: list[str]) -> _Archive:
+    """Return what the member ``data`` says about the policy; refuse policies with Tanh."""
+    archive = _Archive(["policy.pth of an archive of Stable-Baselines3"])
     try:
-        settings = json.loads(_member_bytes(path, data, "data"))
-        choices, policy = str(settings.get("policy_kwargs")), settings["policy_class"]["__module__"]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return notes
-    found = re.search(r"activation_fn': [^,]{0,80}\.(\w+)", choices)
-    if (found and found[1] != "ReLU") or (not found and policy == _TANH_POLICIES):
-        activation = found[1] if found else "Tanh, as this policy's are by default"
+        settings = json.loads(_member_bytes(path, data, "data")) if "data" in members else None
+    except (ValueError, RecursionError):
+        settings = None
+    if not isinstance(settings, dict):
+        archive.cautions.append("the archive says nothing about its policy in the member 'data'")
+        return archive
+    given = settings.get("policy_kwargs")
+    chosen = given if isinstance(given, dict) else _settings_in_text(str(given)) if given else {}
+    chosen = {key: value for key, value in chosen.items() if key not in _PICKLED}
+    policy = settings.get("policy_class")
+    module = str(policy.get("__module__")) if isinstance(policy, dict) else ""
+    names_activation = any(map(is_about_activations, chosen))
+    if module not in (*_TANH_POLICIES, *_SQUASHED_POLICIES, *_RELU_POLICIES):
+        archive.cautions.append(
+            f"what the class of the policy computes is not known (module {module[:80]!r})"
+        )
+    if module in _TANH_POLICIES and not names_activation:
         problem = (
-            f"its activation functions are {activation}; only ReLU networks can be taken from "
-            "weights alone"
+            "its activation functions are Tanh, as this policy's are by default; only networks "
+            "with ReLU or leaky ReLU can be taken from weights"
         )
         raise NetworkFileError(path, "data", problem)
-    if found:
-        notes.append("the archive says that its activation functions are ReLU")
-    return notes
+    if module in _SQUASHED_POLICIES:
+        archive.cautions.append(
+            "the actor of this policy applies Tanh after its last layer, which is not read"
+        )
+    archive.entries["policy_kwargs"] = chosen
+    return archive
+
+
+def _settings_in_text(text: str) -> dict[str, Any]:
+    """Return the activation that a text of Python names, and the text itself."""
+    found = re.search(
+        r"activation_fn['\"]?\s*[:=]\s*([^,}()]{1,200}(?:\([^()]*\))?)", text[: 10**5]
+    )
+    return {"text": text} | ({"activation_fn": found[1]} if found else {})
+
+
+#: Keys of settings that hold a pickle and its type.
+_PICKLED = (":type:", ":serialized:")
 
 
 # --- .safetensors -----
@@ -306,7 +373,19 @@ def read_safetensors(path: Path, options: ReadOptions) -> Draft:
     except Exception as error:  # a damaged file can raise nearly anything here
         reason = "".join(letter if letter.isprintable() else " " for letter in str(error))[:100]
         raise NetworkFileError(path, "", f"not a readable .safetensors file ({reason})") from None
-    return draft_of_state(StateDict(path, "safetensors", tensors, False), options.prefix)
+    state = StateDict(path, "safetensors", tensors, False, {"metadata": _metadata(data)})
+    return draft_of_state(state, options)
+
+
+def _metadata(data: bytes) -> dict[str, Any]:
+    """Return the texts that a ``.safetensors`` file holds beside its tensors.
+
+    The library has read the header, which is JSON after eight bytes with its length.
+    """
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    found = header.get("__metadata__")
+    pairs = found.items() if isinstance(found, dict) else ()
+    return {key: text for key, text in pairs if key != "format"}  # a library: "pt"
 
 
 def _tensor(entry: Mapping[str, Any]) -> StoredTensor:

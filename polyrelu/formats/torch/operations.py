@@ -636,9 +636,11 @@ def _batch_norm_layer(ranks: Sequence[int]) -> Handler:
         scale = np.ones(mean.shape) if layer.weight is None else step.tensor(layer.weight)
         bias = np.zeros(mean.shape) if layer.bias is None else step.tensor(layer.bias)
         rules = step.reader.options.rounding
+        epsilon = step.number(float(layer.eps))
         result, rounded = tensors.batch_norm(
-            step.graph, x, scale, bias, mean, variance, step.number(float(layer.eps)), rules.roots
+            step.graph, x, scale, bias, mean, variance, epsilon, rules.roots
         )
+        step.reader.draft.bounded &= tensors.arithmetics_normalising_by(variance, epsilon)
         if rounded:
             step.reader.draft.rounding.add(f"batchnorm: {rules.batchnorm}")
             if rules.batchnorm == "float32":
@@ -752,6 +754,19 @@ LAYERS: dict[str, Handler] = {
     ),
 }
 
+
+def _in_place(function: Handler) -> Handler:
+    """Return the handler of an operation that writes its result into its first argument."""
+
+    def handler(step: TorchStep, x: Any, *args: Any, **kwargs: Any) -> Any:
+        result = function(step, x, *args, **kwargs)
+        if getattr(result, "shape", None) != getattr(x, "shape", None):
+            raise step.fail("its result has another shape than the tensor it writes into")
+        return result
+
+    return handler
+
+
 #: Operations that are functions of torch and methods of tensors.
 _COMMON: dict[str, Handler] = {
     "abs": _abs,
@@ -772,7 +787,6 @@ _COMMON: dict[str, Handler] = {
     "neg": _neg,
     "permute": _permute,
     "relu": _relu,
-    "relu_": _relu,
     "reshape": _reshape,
     "squeeze": _squeeze,
     "sub": _sub,
@@ -783,9 +797,17 @@ _COMMON: dict[str, Handler] = {
     "unsqueeze": _unsqueeze,
 }
 
+#: Operations that write into their first argument; their names have a final underscore.
+_IN_PLACE: dict[str, Handler] = {
+    f"{name}_": _in_place(_COMMON[name])
+    for name in ("abs", "add", "clamp", "clamp_max", "clamp_min", "clip", "div", "mul", "neg")
+}
+_IN_PLACE |= {"relu_": _in_place(_relu), "sub_": _in_place(_sub)}
+
 #: Methods of tensors by name.
 METHODS: dict[str, Handler] = {
     **_COMMON,
+    **_IN_PLACE,
     "contiguous": _identity,
     "dim": _dim,
     "size": _size,
@@ -796,11 +818,14 @@ _FUNCTIONAL: dict[str, Handler] = {
     "dropout": _dropout,
     "hardsigmoid": _hardsigmoid,
     "hardtanh": _hardtanh,
+    "hardtanh_": _in_place(_hardtanh),
     "leaky_relu": _leaky_relu,
+    "leaky_relu_": _in_place(_leaky_relu),
     "linear": _linear,
     "pad": _pad,
     "prelu": _prelu,
     "relu": _relu,
+    "relu_": _in_place(_relu),
     "relu6": _relu6,
     **_each_rank("conv{}d", lambda _: _conv),
     **_each_rank("max_pool{}d", _max_pool),
@@ -812,6 +837,10 @@ _OPERATORS: dict[str, Handler] = {
     "abs": _abs,
     "add": _add,
     "getitem": _getitem,
+    "iadd": _in_place(_add),
+    "imul": _in_place(_mul),
+    "isub": _in_place(_sub),
+    "itruediv": _in_place(_div),
     "matmul": _matmul,
     "mul": _mul,
     "neg": _neg,
@@ -821,7 +850,7 @@ _OPERATORS: dict[str, Handler] = {
 
 #: Functions by their dotted names. One function may have several names.
 FUNCTIONS: dict[str, Handler] = {
-    **{f"torch.{name}": handler for name, handler in _COMMON.items()},
+    **{f"torch.{name}": handler for name, handler in (_COMMON | _IN_PLACE).items()},
     "torch.cat": _cat,
     "torch.concat": _cat,
     "torch.max": _of_two_tensors(tensors.maximum),

@@ -10,9 +10,9 @@ A trace follows the layers of ``torch.nn`` and the functions that a module calls
 program depends on the numbers in its input cannot be traced. Only nodes on which the output depends
 are read.
 
-A trace can be another function than the module: ``y += x`` becomes a sum, even if y is also used
-under another name. For this reason the comparison with PyTorch
-(`polyrelu.formats.runtimes.comparison`) also runs the module itself.
+Nodes that write in place may change other values than their own; `polyrelu.formats.torch.writes`
+finds where that matters. The comparison with PyTorch (`polyrelu.formats.runtimes.comparison`) also
+runs the module itself, whose function a trace might not be.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from __future__ import annotations
 import builtins
 import inspect
 import operator
+import re
 from typing import Any
 
 import numpy as np
 
 from polyrelu.errors import NetworkError
-from polyrelu.formats.graph.operations import Take
 from polyrelu.formats.graph.values import Graph, Value
+from polyrelu.formats.hints import Hint, hinted
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
 from polyrelu.formats.torch.operations import (
@@ -39,6 +40,7 @@ from polyrelu.formats.torch.operations import (
     TraceReader,
 )
 from polyrelu.formats.torch.runtime import OUTPUT, TorchRuntime, inference
+from polyrelu.formats.torch.writes import Writes, line_of, new_tracer
 
 __all__ = ["draft_of_module"]
 
@@ -92,10 +94,11 @@ def draft_of_module(module: Any, options: ReadOptions) -> Draft:
         module.training = training
     graph = Graph()
     draft = Draft(f"module of PyTorch {torch.__version__}", graph, arithmetic=_arithmetic(module))
-    if any(part.training for part in module.modules()):
-        draft.notes.append(
-            "the module is in training mode; what is read is what it computes at inference"
-        )
+    in_training = [part for part in module.modules() if part.training]
+    if in_training:
+        remark = "the module is in training mode; what is read is what it computes at inference"
+        differs = any(re.search("Dropout|Norm", type(part).__name__) for part in in_training)
+        (draft.caveats if differs else draft.notes).append(remark)
     with inference(module):
         traced = _traced_module(module)
         _Walk(traced, TraceReader(draft, graph, options)).read_all()
@@ -164,7 +167,7 @@ def _traced_module(module: Any) -> Any:
 
     before = [(part, dict(vars(part))) for part in module.modules()]
     try:
-        graph = torch.fx.Tracer().trace(module, concrete_args=_defaults(module) or None)
+        graph = new_tracer().trace(module, concrete_args=_defaults(module) or None)
         return torch.fx.GraphModule(module, graph)
     except Exception as error:  # the code of the module runs here and may raise anything
         reason = " ".join(str(error).split())[:160] or type(error).__name__
@@ -203,6 +206,8 @@ class _Walk:
         The nodes of the trace in order.
     results
         The nodes that the module returns.
+    writes
+        The writes in place.
     stripped
         The nodes that `strip_tail` leaves out.
     """
@@ -214,18 +219,20 @@ class _Walk:
         self.stripped = _stripped(self, self.results) if reader.options.strip_tail else set()
         #: Stripped nodes and the nodes that depend on them: their values differ from PyTorch's.
         self._altered: set[Any] = set()
-        #: The roots of values into which a node wrote in place, with the name of the node.
-        self._overwritten: dict[int, str] = {}
+        self.writes = Writes(
+            self.nodes, [self.kind(node) for node in self.nodes], list(map(self.part, self.nodes))
+        )
         self._functions = _by_object(FUNCTIONS)
         self._layers = _by_object({f"torch.nn.{name}": handler for name, handler in LAYERS.items()})
 
     def read_all(self) -> None:
         """Translate all nodes on which the output depends."""
         needed = _needed(self.results)
+        self._check_parameters_unchanged()
         for node in self.nodes:
             if node.op == "placeholder":
                 self._read_input(node)
-            elif node.op != "output" and (node in needed or _writes(node, self.part(node))):
+            elif node.op != "output" and node in needed:
                 self._read_node(node)
         outputs = [self._output(node) for node in self.results]
         if len(outputs) > 1:
@@ -316,7 +323,7 @@ class _Walk:
     def _output(self, node: Any) -> Value:
         """Return the value of a node that the module returns."""
         known = self.reader.values[node]
-        self._check_not_overwritten(TorchStep(self.reader, OUTPUT, "output"), known)
+        self._check_unchanged(TorchStep(self.reader, OUTPUT, "output"), node, self.nodes[-1])
         if not isinstance(known, (Value, np.ndarray)):
             raise NetworkError(
                 f"forward returns {type(known).__name__}; expected a tensor, or a tuple of tensors"
@@ -342,8 +349,6 @@ class _Walk:
             self._altered.add(node)
         self.reader.values[node] = result
         if isinstance(result, Value):
-            if _writes(node, self.part(node)) and args and isinstance(args[0], Value):
-                self._record_write(step, args[0], result)
             if node not in self._altered:
                 self.reader.graph.names[node.name] = result
             self.reader.draft.steps.append(f"{step.kind} {list(result.shape)}")
@@ -353,7 +358,7 @@ class _Walk:
         import torch
 
         def known(entry: Any) -> Any:
-            self._check_not_overwritten(step, self.reader.values[entry])
+            self._check_unchanged(step, entry, node)
             return self.reader.values[entry]
 
         args = list(torch.fx.map_arg(tuple(node.args), known))
@@ -376,12 +381,10 @@ class _Walk:
         is_plain = node.op == "call_function" and _is_plain(node.target, args)
         handler = self._handler(node)
         if handler is None and not is_plain:
-            hint = (
-                "; strip_tail leaves it out after the last layer"
-                if step.kind.lower() in _TAILS
-                else ""
-            )
-            raise step.fail(f"this operation is not supported{hint}")
+            error = step.fail("this operation is not supported")
+            hint = "strip_tail=True leaves it out after the last layer"
+            is_tail = step.kind.lower() in _TAILS
+            raise hinted(error, Hint(hint, {"strip_tail": True})) if is_tail else error
         leading = [self.part(node)] if node.op == "call_module" else []
         try:
             return (
@@ -416,27 +419,27 @@ class _Walk:
 
     # -- in-place operations -----
 
-    def _root(self, value: Value) -> int:
-        """Return the node of which a value is a view; a copy may count as a view."""
-        nodes, number = self.reader.graph.nodes, value.node
-        while isinstance(nodes[number].operation, Take):
-            (number,) = nodes[number].inputs
-        return number
+    def _check_unchanged(self, step: TorchStep, known: Any, reader: Any) -> None:
+        """Refuse a node that reads a value which another node has changed in place."""
+        writer = self.writes.writer_before(known, reader)
+        if writer is not None:
+            place = line_of(writer)
+            raise step.fail(
+                f"it reads the value of node {known.name!r}, which node {writer.name!r} "
+                f"({self.kind(writer)}){f' in {place}' if place else ''} changed in place; write "
+                "the operation without inplace=True or the final underscore"
+            )
 
-    def _check_not_overwritten(self, step: TorchStep, known: Any) -> None:
-        """Refuse a node that reads a value after another node wrote into it in place."""
-        for entry in known if isinstance(known, (tuple, list)) else [known]:
-            if isinstance(entry, Value) and self._root(entry) in self._overwritten:
-                writer = self._overwritten[self._root(entry)]
-                raise step.fail(
-                    f"it reads a value into which node {writer!r} wrote in place; leave out "
-                    "inplace=True"
-                )
-
-    def _record_write(self, step: TorchStep, before: Value, after: Value) -> None:
-        """Record that a node wrote into a value, unless it returned the value unchanged."""
-        if self._root(before) != self._root(after):
-            self._overwritten[self._root(before)] = step.name
+    def _check_parameters_unchanged(self) -> None:
+        """Refuse a program that writes into its own parameters: it is another at the next call."""
+        found = self.writes.parameter_writer()
+        if found is not None:
+            writer, parameter = found
+            place = line_of(writer)
+            raise NetworkError(
+                f"node {writer.name!r} ({self.kind(writer)}){f' in {place}' if place else ''} "
+                f"writes into the parameter {parameter[:80]!r} of the module; {_REMEDY}"
+            )
 
 
 def _is_plain(function: Any, args: list[Any]) -> bool:
@@ -445,17 +448,6 @@ def _is_plain(function: Any, args: list[Any]) -> bool:
     return getattr(operator, getattr(function, "__name__", ""), None) is function and not any(
         isinstance(entry, (Value, np.ndarray)) for entry in flat
     )
-
-
-def _writes(node: Any, layer: Any) -> bool:
-    """Whether a node may write into its input."""
-    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
-    if node.op == "call_module":
-        return bool(getattr(layer, "inplace", False))
-    if node.op not in ("call_function", "call_method"):
-        return False
-    is_named_so = name.endswith("_") and not name.endswith("__")
-    return is_named_so or bool(node.kwargs.get("inplace")) or "out" in node.kwargs
 
 
 def _needed(results: list[Any]) -> set[Any]:

@@ -2,8 +2,8 @@
 
 All pieces of a *family* belong to one neuron of every competitor, and *chains* bound the layer of
 that neuron from above. Ridges can be added to `Families` at any time, which the search does;
-`Families.all` is then called again. Mathematics: docs/theory/deep.md, section "Pieces, ridges and
-families".
+`Families.all` is then called again. Mathematics: docs/theory/deep.md, section "Families and
+chains".
 
 *Families* are the connected components of the pieces of one neuron under the links of good ridges.
 *Levels* are the connected components of families under crossings of type A, where two neurons of

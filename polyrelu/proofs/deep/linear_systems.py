@@ -4,7 +4,7 @@ The systems decide whether a competitor can have other signs in a layer, or othe
 neuron. Ranks are taken modulo a prime, so they are never too large, and a part of the equations is
 enough for a lower bound. The set of neurons that is tried for the signs must be the one of the
 checker, which FORMAT.md §3.9 describes. Mathematics: docs/theory/deep.md, conditions (D2) and (D3),
-and the paragraph "Joining by weights".
+and the paragraphs "Determined weights" and "Joining by weights".
 
 Let m ≥ 1 be a layer and v a neuron of layer m+1, and suppose that the layers before m of a
 competitor are the layers of θ, and that layer m is so up to signs. At each piece of v an equation

@@ -3,7 +3,7 @@
 For each hidden neuron one family is chosen, and others are joined to it; `layer_evidence` does both
 as far as crossings alone allow. The joining by linear systems is in `linear_systems`. The prover
 and the checker must agree on when a family may be joined, so a change here needs a change of
-FORMAT.md §3.9. Mathematics: docs/theory/deep.md, paragraphs "Joining" and "Joining by weights".
+FORMAT.md §3.9. Mathematics: docs/theory/deep.md, section "Families and chains".
 
 A neuron h of the layer before *crosses* a family if h is active at some of its pieces and inactive
 at others. A family of layer ℓ has a *full chain* if its chain up has L-1-ℓ steps. Then its neuron

@@ -16,6 +16,7 @@ contains the parameters that Phuong and Lampert (2020) call general.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TypeAlias
@@ -277,19 +278,20 @@ def obstruction(network: Network) -> str | None:
 
 
 def _not_found(search: DeepSearch) -> Attempt:
-    """Return the attempt that names the first missing parts and lists all of them.
+    """Return the attempt that names what is missing, one part of each kind, and lists all parts.
 
-    One of each kind comes first, in the order in which the search needs them.
+    The kinds come in the order in which the search needs them, each with the number of its parts.
     """
-    missing = search.hypotheses.missing
-    one_of_each_kind: list[Missing] = []
-    for entry in missing:
-        if all(entry.kind != other.kind for other in one_of_each_kind):
-            one_of_each_kind.append(entry)
-    others = [entry for entry in missing if entry not in one_of_each_kind]
-    named = [*one_of_each_kind, *others][: SETTINGS.named_missing]
-    texts = [str(entry) for entry in named]
-    more = f" (these are {len(named)} of {len(missing)})" if len(missing) > len(named) else ""
+    missing, counts = search.hypotheses.missing, Counter(e.kind for e in search.hypotheses.missing)
+    first = {entry.kind: entry for entry in reversed(missing)}
+    kinds = list(dict.fromkeys(entry.kind for entry in missing))
+    named = [_with_count(first[kind], counts[kind]) for kind in kinds[: SETTINGS.named_missing]]
     end = ", and the last walks met no new one" if search.is_idle else ""
-    reason = f"not found, with {len(search.ridges)} ridges{end}: {'; '.join(texts)}{more}"
+    names = ", neurons as (layer, index)" if any(e.neuron_id for e in first.values()) else ""
+    reason = f"not found, with {len(search.ridges)} ridges{end}{names}: {'; '.join(named)}"
     return Attempt(THEOREM, reason, tuple(map(str, missing)))
+
+
+def _with_count(entry: Missing, count: int) -> str:
+    """Return a missing part in words, with the number of parts of its kind if there are more."""
+    return f"{entry} (one of {count} of this kind)" if count > 1 else str(entry)

@@ -3,8 +3,7 @@
 A *ridge* is a cell of codimension 2 on which exactly two neurons u and v vanish; from the gradients
 of f around it one can read which neuron of a competitor vanishes there. Everything in this folder
 speaks of cells through *masks* and *neuron numbers*, which this module defines. Types are decided
-modulo a prime; why no wrong claim can come of it is said below. Mathematics: docs/theory/deep.md,
-section "Pieces, ridges and families".
+modulo a prime; why no wrong claim can come of it is said below. Mathematics: docs/theory/ridges.md.
 
 **Neuron numbers and masks.** Hidden neurons are numbered from 0, layer by layer. A neuron is
 *active* where z > 0 and *inactive* where z < 0. A cell is known by the signs of the hidden neurons

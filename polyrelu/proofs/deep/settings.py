@@ -131,7 +131,7 @@ class DeepSearchSettings:
         Number of rounds of walks for regular competitors that follow a search which was enough for
         transversal ones: often these walks find the few clear ridges that are missing.
     named_missing
-        Number of missing parts that an attempt names in its reason.
+        Maximum number of kinds of missing parts of which an attempt names one in its reason.
     sampled_sectors
         Maximum number of sectors in which the signs of neurons are compared to find neurons with
         one sign.

@@ -4,7 +4,7 @@ A *source* is a neuron h of the layer before the last hidden one that is active 
 some neuron v of the last hidden layer, so that the zeros of v cannot determine the weight W_vh. The
 zeros of h may do so instead. `resolved_sources` decides for which sources they do; the order in
 which it lists them goes into the certificate. Mathematics: docs/theory/deep.md, condition (D2') and
-section "Weights on sources".
+Claim 12.
 
 Where z_h = 0, the gradient of f jumps by Σ_v W[L]_v W_vh ∇z_h, the sum over the v that are active.
 If all other sources are inactive there, the same neurons are active in a competitor, so the

@@ -38,7 +38,7 @@ from polyrelu.certificate import (
 )
 from polyrelu.errors import NetworkError
 from polyrelu.exact import Polyhedron
-from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
 from polyrelu.network import Network
 from polyrelu.outcomes import (
     Equivalent,
@@ -66,6 +66,7 @@ from polyrelu.proofs.equivalence.witness import (
     simplex_around,
     simplified,
 )
+from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import (
     DomainCoordinates,
@@ -184,12 +185,14 @@ def equivalent(
     >>> equivalent(hat, other, Polyhedron.orthant(1)).status
     'proved'
     """
-    first, second = as_network(first), as_network(second)
-    _check_sizes(first, second)
+    read = as_imported(first), as_imported(second)
+    one, two = (entry.network for entry in read)
+    _check_sizes(one, two)
     seed = expect_integer(seed, "seed")
     expect_function(progress, "progress")
-    question = _Question(first, second, as_domain(domain, first.num_inputs), seed, progress)
-    return _answer(question, as_budget(budget, time_limit, memory_limit))
+    question = _Question(one, two, as_domain(domain, one.num_inputs), seed, progress)
+    limits = as_budget(budget, time_limit, memory_limit)
+    return with_sources(_answer(question, limits), *read)
 
 
 def equivalent_within(
@@ -200,22 +203,29 @@ def equivalent_within(
     max_nodes: int,
     budget: float | None = None,
 ) -> PairOutcome:
-    """Answer as `equivalent` does, unless all attempts together need more than some nodes."""
+    """Answer as `equivalent` does, unless all attempts together need more than some nodes.
+
+    Ctrl-C is not deferred: it ends what needs the answer as well.
+    """
     polyhedron = as_domain(domain, first.num_inputs)
-    return _answer(_Question(first, second, polyhedron, seed, max_nodes=max_nodes), Budget(budget))
+    return _answer_within(
+        _Question(first, second, polyhedron, seed, max_nodes=max_nodes), Budget(budget)
+    )
 
 
 def _answer(question: _Question, budget: Budget) -> PairOutcome:
     with deferred_interrupt() as interrupt:
-        budget = budget.with_interrupt(interrupt)
-        try:
-            return question.answer(budget)
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
-            if (why := budget.reason_of(error)) is None:
-                raise
-            return Undecided(
-                why, (), question.work("none"), next=question.steps_after_limit(budget)
-            )
+        return _answer_within(question, budget.with_interrupt(interrupt))
+
+
+def _answer_within(question: _Question, budget: Budget) -> PairOutcome:
+    """Return the answer; `Undecided` if a limit is reached."""
+    try:
+        return question.answer(budget)
+    except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+        if (why := budget.reason_of(error)) is None:
+            raise
+        return Undecided(why, (), question.work("none"), next=question.steps_after_limit(budget))
 
 
 class _Question:

@@ -56,6 +56,9 @@ Form: TypeAlias = dict[int, int]
 
 #: Maximum number of entries of the table of a linear program.
 _MAX_PROGRAM_ENTRIES = 5_000_000
+#: Maximum number of rows of a linear program times exact pivots: a pivot takes time with the rows,
+#: and programs whose float basis needs many of them took minutes.
+_MAX_PIVOT_ROWS = 100_000
 
 
 class Inequality(NamedTuple):
@@ -518,7 +521,7 @@ def _minimize(
         chosen = [i for i, flag in enumerate(is_equation) if flag is kind]
         if chosen:
             add([table[i] for i in chosen], [right[i] for i in chosen])
-    return program.try_minimize(costs)
+    return program.try_minimize(costs, max_pivots=_MAX_PIVOT_ROWS // max(1, len(table)))
 
 
 def _integer_multipliers(multipliers: Mapping[Inequality, Fraction], factor: int) -> Multipliers:

@@ -304,9 +304,16 @@ class NodePolyhedron:
             )
         if answer.value > row[0]:
             return self._point_from(answer.point)
-        multipliers = sorted(answer.multipliers.rows.items())
+        return self.proof(answer.multipliers.rows)
+
+    def proof(self, multipliers: Mapping[int, Fraction]) -> NonnegativityProof:
+        """Return multipliers of the rows of `constraints` as multipliers in a certificate."""
         return NonnegativityProof(
-            {self._numbers[i]: entry * self._scales[i] for i, entry in multipliers if entry}
+            {
+                self._numbers[i]: entry * self._scales[i]
+                for i, entry in sorted(multipliers.items())
+                if entry
+            }
         )
 
     def interior_point(self) -> Point:

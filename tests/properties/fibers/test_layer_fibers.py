@@ -260,7 +260,7 @@ def the_smallest_layer(part: int, networks: int) -> None:
         given = degenerate_layer(rng, n, m, width)
         fiber = LayerFiber(given, domain)
         found = smallest_layer(fiber)
-        assert same_map(LayerFiber(found.neurons, domain), fiber)
+        assert same_map(LayerFiber(found.layer_neurons, domain), fiber)
         assert found.width <= width
         assert found.at_least <= found.width
         narrower += found.width < width

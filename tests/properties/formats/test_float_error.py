@@ -7,13 +7,15 @@ import random
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from polyrelu import checker
 from polyrelu.errors import DomainError
-from polyrelu.formats import RuntimeErrorBound, runtime_error
+from polyrelu.formats import RuntimeErrorBound, read, runtime_error
+from polyrelu.formats.graph.float_error import float_arithmetic, ranges
 from polyrelu.network import Network, from_arrays
 from polyrelu.outcomes import Proved, Undecided
 from polyrelu.proofs.runtime_error import prove_runtime_error
@@ -290,3 +292,47 @@ def test_the_bound_can_nearly_be_reached() -> None:
         assert found.worst is not None
         worst = max(worst, abs(theirs - (weight * x + bias)) / found.worst)
     assert Fraction(3, 5) < worst < 1
+
+
+@pytest.mark.parametrize("place", ["weight", "entry", "product", "sum"])
+def test_scale_factors_anywhere_lose_no_more_than_the_bound(place: str, tmp_path: Path) -> None:
+    """α W x + b near the end of the normal range, α applied in four places, small numbers lost."""
+    pytest.importorskip("onnx")
+    from tests.generators.onnx_files import constant, model, node, write
+
+    chance = random.Random(place)
+
+    def made(value: Fraction) -> Fraction:
+        result = rounded(value, "float32")
+        return result if abs(result) >= Fraction(1, 2**126) else Fraction(0)
+
+    for trial in range(12):
+        size = chance.randint(1, 40)
+        alpha = Fraction(float(np.float32(2.0 ** chance.randint(-70, 10))))
+        weights = [_scaled(chance, -64 if trial % 2 else -126) for _ in range(size)]
+        x = [_scaled(chance, -63 if trial % 2 else 0) for _ in range(size)]
+        bias = _scaled(chance, -126)
+        nodes = [node("Gemm", "xab", "y", alpha=float(alpha))]
+        constants = [constant("a", [[float(w)] for w in weights]), constant("b", [float(bias)])]
+        imported = read(
+            write(tmp_path, "net.onnx", model(nodes, constants, (1, size))), compare=False
+        )
+        assert imported.graph is not None
+        found = ranges(imported.graph, [(x, x)], float_arithmetic("float32"))
+        total = Fraction(0)
+        for w, v in zip(map(made, weights), map(made, x), strict=True):
+            if place == "weight":
+                term = made(made(w * alpha) * v)
+            elif place == "entry":
+                term = made(made(v * alpha) * w)
+            else:
+                term = made(w * v)
+            total = made(total + (made(term * alpha) if place == "product" else term))
+        computed = made((made(total * alpha) if place == "sum" else total) + made(bias))
+        exact = alpha * sum(w * v for w, v in zip(weights, x, strict=True)) + bias
+        error = found[imported.graph.output].error[0, 0]
+        assert abs(computed - exact) <= Fraction(float(error))
+
+
+def _scaled(chance: random.Random, exponent: int) -> Fraction:
+    return Fraction(float(np.float32(chance.uniform(0.25, 1)))) * Fraction(2) ** exponent

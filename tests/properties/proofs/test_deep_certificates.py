@@ -330,10 +330,8 @@ def test_reasons() -> None:
     assert isinstance(outcome, Undecided)
     (attempt,) = (attempt for attempt in outcome.attempts if attempt.theorem == "deep")
     signs = "the signs of layer 1 are not determined: rank short by 3"
-    pieces = "; ".join(f"{n} has no piece" for n in ("(1, 0)", "(1, 1)", "(1, 2)", "(2, 0)"))
-    first, _, others = pieces.partition("; ")
-    found = f"{first}; {signs}; {others} (these are 5 of 6)"
-    assert attempt.reason == f"not found, with 0 ridges: {found}"
+    found = f"neurons as (layer, index): (1, 0) has no piece (one of 5 of this kind); {signs}"
+    assert attempt.reason == f"not found, with 0 ridges, {found}"
     assert attempt.missing == (
         *(f"{n} has no piece" for n in ("(1, 0)", "(1, 1)", "(1, 2)", "(2, 0)", "(2, 1)")),
         signs,

@@ -14,8 +14,12 @@ import pytest
 
 from polyrelu import checker
 from polyrelu.exact import Polyhedron
-from polyrelu.network import Network, from_arrays
+from polyrelu.formats import load
+from polyrelu.network import Network, NeuronId, from_arrays
 from polyrelu.proofs import Simplified, simplify
+from polyrelu.proofs.removal_proof import RemovalSettings
+from polyrelu.proofs.trees.sign_tree import num_cells
+from tests.generators.files import NETS
 from tests.generators.redundant_networks import PLANTED, degenerate_stack, plant, random_stack
 
 
@@ -97,8 +101,8 @@ def test_simplified_twice_is_simplified_once() -> None:
         assert simplify(small).network == small
 
 
-def test_a_network_as_trained() -> None:
-    """2-50-50-1 with Gaussian weights and ten planted neurons, in a second."""
+def as_trained() -> Network:
+    """2-50-50-1 with random weights and ten planted neurons."""
     rng = Random("trained")
     raw = random_stack(rng, (2, 45, 40, 1))
     for kind in ("doubled",) * 4 + ("unused",):
@@ -107,6 +111,33 @@ def test_a_network_as_trained() -> None:
         plant(rng, raw, 2, kind)
     net = from_arrays(raw)
     assert net.widths == (2, 50, 50, 1)
-    small = simplify(net)
+    return net
+
+
+def test_a_network_as_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without trees for signs the planted neurons go, in a second."""
+    monkeypatch.setattr("polyrelu.proofs.removal_proof.SETTINGS", RemovalSettings(max_work=0))
+    small = simplify(as_trained())
     assert small.network.widths == (2, 45, 40, 1)
     assert small.outcome.search.route == "expressions"
+
+
+@pytest.mark.slow
+def test_neurons_that_are_dead_by_chance(tmp_path: Path) -> None:
+    """Two more neurons are dead, which takes a tree for each."""
+    net = as_trained()
+    small = simplify(net)
+    assert small.network.widths == (2, 45, 38, 1)
+    assert small.outcome.search.route == "tree"
+    judge(net, None, small, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not NETS.is_dir(), reason="the networks from elsewhere are not here")
+def test_a_trained_controller(tmp_path: Path) -> None:
+    """The dead neuron of a trained 3-32-32-3 takes a leaf for each cell of 14 planes in R^3."""
+    net = load(NETS / "rpd_vdp.onnx")
+    small = simplify(net)
+    assert [neuron for neuron, _ in small.removed] == [NeuronId(2, 8)]
+    assert small.outcome.search.num_leaves <= num_cells(14, 3)
+    judge(net, None, small, tmp_path)

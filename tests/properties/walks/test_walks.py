@@ -94,7 +94,7 @@ def check_line(
             sum(signs.layers, ()) for signs in (event.signs, before.signs, after.signs)
         )
         changed = [a == 0 and (b, c) != (0, 0) for a, b, c in zip(at, low, high, strict=True)]
-        assert [neuron in event.neurons for neuron in network.neurons()] == changed
+        assert [neuron in event.neurons for neuron in network.neurons] == changed
     times = [start, *(cell.end.t for cell in cells if cell.end is not None)]
     assert all(one < other for one, other in pairwise(times))
     assert cells[-1].end is None
@@ -360,7 +360,7 @@ def check_corner(corner: CrossingPoint | Tie, cells: PolyhedralComplex, network:
     assert network.sign_vector(corner.embedded) == corner.signs
     assert corner.zeros == tuple(
         neuron
-        for neuron in network.neurons()
+        for neuron in network.neurons
         if corner.signs.layers[neuron.layer - 1][neuron.index] == 0
     )
     for dimension, found in ((2, corner.sectors), (1, corner.rays)):
@@ -455,7 +455,7 @@ def check_plane(network: Network, rng: Random, seen: Counter[str]) -> None:
         assert "skip connection" in str(error)  # noqa: PT017
         return
     seen["planes"] += 1
-    for neuron in network.neurons():
+    for neuron in network.neurons:
         check_neuron(network, neuron, plane, cells, seen)
 
 
@@ -499,7 +499,7 @@ def test_starts(kind: tuple[str, str]) -> None:
         if network.num_inputs < 2:
             continue
         plane, heading = random_plane(network, rng), directions(1, 2, rng)[0]
-        for neuron in network.neurons():
+        for neuron in network.neurons:
             start = zero_in_plane(network, neuron, *plane, heading=heading)
             if start is None:
                 continue

@@ -63,8 +63,8 @@ def test_wrong_facets_outputs_and_files(wrong: Any) -> None:
     calls: list[Callable[[Any], object]] = [
         BREAKPOINTS.weight,
         BREAKPOINTS.bends_of,
-        FORM,
-        FORM.numerator,
+        lambda value: FORM([value]),
+        lambda value: FORM.numerator([value]),
         lambda value: closed_form_jump(BREAKPOINTS, value),
         lambda value: oriented_sum(BREAKPOINTS, value),
         lambda value: reconstruct(BREAKPOINTS, value, MAP),
@@ -76,7 +76,17 @@ def test_wrong_facets_outputs_and_files(wrong: Any) -> None:
 
 
 def test_points_that_do_not_fit() -> None:
-    with pytest.raises(DomainError, match="the point has 1 coordinates, not 2"):
-        FORM([1])
-    with pytest.raises(DomainError, match="the point: nan is not a finite number"):
-        FORM.denominator([0, float("nan")])
+    functions: tuple[Any, ...] = (FORM, FORM.numerator)
+    for function in functions:
+        with pytest.raises(DomainError, match=r"^x: expected a point of shape \(2,\) or points of"):
+            function([1])
+        with pytest.raises(DomainError, match="x: nan is not a finite number"):
+            function([0, float("nan")])
+        with pytest.raises(ArgumentError, match=r"^x: expected .* got int$"):
+            function(3)
+
+
+def test_values_at_several_points() -> None:
+    points: list[list[Any]] = [[1, 2], ["1/2", 0.25]]
+    assert FORM(points) == [FORM(point) for point in points]
+    assert FORM([]) == []

@@ -114,7 +114,7 @@ def test_wrong_neurons_cells_and_files(wrong: object) -> None:
         CELLS.vertices_and_rays,
         CELLS.generators.numbers_of,
         CELLS.generators.numbers_in_cyclic_order,
-        CELLS.locate,
+        lambda value: CELLS.locate([value]),
         lambda value: Subcomplex.closure(CELLS, {0: value}),
     ]
     assert all(outcome(lambda call=call: call(wrong)) for call in calls)  # type: ignore[misc]
@@ -180,14 +180,16 @@ def test_indices_out_of_range() -> None:
 
 def test_points_that_do_not_fit() -> None:
     for point, message in (
-        ([1], "the point has 1 coordinates, not 2"),
-        ([1, "x"], "the point: 'x' is not exact text"),
-        ([1, float("inf")], "the point: inf is not a finite number"),
-        ([[1], [2]], "the point: list is not an exact number"),
+        ([1], r"point: expected a point of shape \(2,\) or points of shape \(k, 2\)"),
+        ([1, "x"], "point: 'x' is not exact text"),
+        ([1, float("inf")], "point: inf is not a finite number"),
+        ([[1], [2]], r"point: .* got shape \(2, 1\)"),
     ):
         with pytest.raises(DomainError, match=message):
             CELLS.locate(point)  # type: ignore[arg-type]
-    assert CELLS.locate(np.array([0.5, 0.25])) == CELLS.locate(["1/2", "1/4"])  # type: ignore[arg-type]
+    assert CELLS.locate(np.array([0.5, 0.25])) == CELLS.locate(["1/2", "1/4"])
+    points = np.array([[0.5, 0.25], [-1, 0]])
+    assert CELLS.locate(points) == [CELLS.locate(point) for point in points]
 
 
 def test_integers_of_numpy_are_indices() -> None:

@@ -316,7 +316,7 @@ def test_an_interrupted_complex_is_that_of_the_neurons_done(domain: Polyhedron |
         cells = canonical_complex(net, domain, progress=interrupting(steps, stop))
         # the base: the first two neurons, or two sides of the box
         num_done = max(stop, 2 if domain is None else 1)
-        assert cells.neurons == tuple(net.neurons())[:num_done]
+        assert cells.neurons == tuple(net.neurons)[:num_done]
         assert steps[-1].num_done == num_done
         assert cells.complete == (num_done == 7)
         expected = canonical_complex(truncated(net, cells.neurons[-1]), domain)
@@ -380,7 +380,10 @@ def test_errors() -> None:
         (lambda: on_square.signs(3), "there are no cells of dimension 3, only of 0 to 2"),
         (lambda: on_square.facets(-1), "there are no cells of dimension -1, only of 0 to 2"),
         (lambda: on_line.constraint_signs(2), "there are no cells of dimension 2, only of 0 to 1"),
-        (lambda: whole.locate([1]), "the point has 1 coordinates, not 2; give one for each"),
+        (
+            lambda: whole.locate([1]),
+            "point: expected a point of shape (2,) or points of shape (k, 2), got shape (1,)",
+        ),
         (lambda: next(stream_complex(net, empty)), "the domain is empty"),
     ]
     for attempt, message in attempts:

@@ -7,43 +7,11 @@ from itertools import islice
 
 import pytest
 
-from polyrelu.complex import (
-    Cell,
-    bent_hyperplane,
-    canonical_complex,
-    region_graph,
-    skeleton,
-    stream_complex,
-    walk_regions,
-)
+from polyrelu.complex import bent_hyperplane, canonical_complex, stream_complex, walk_regions
 from polyrelu.network import NeuronId, from_arrays
 
 NETWORK = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
 CELLS = canonical_complex(NETWORK)
-REGIONS = region_graph(NETWORK)
-
-
-@pytest.mark.parametrize(
-    ("thing", "text"),
-    [
-        (CELLS, "<PolyhedralComplex, cells by dimension (3, 9, 7)>"),
-        (REGIONS, "<RegionGraph, 7 regions, 9 pairs of neighbours>"),
-        (skeleton(NETWORK), "<Skeleton, 3 vertices, 9 edges>"),
-        (
-            bent_hyperplane(CELLS, NeuronId(2, 0)),
-            "<Subcomplex, cells by dimension (2, 3, 0)>",
-        ),
-        (Cell(1, 4), "Cell(dimension=1, index=4)"),
-        (CELLS.frame, "<Frame, 2 coordinates in R^2>"),
-        (CELLS.generators, "<CellGenerators, 3 vertices, 4 directions>"),
-        (CELLS.facet_forms(CELLS.common_facets()), "<FacetForms, 5 forms, 9 cells>"),
-        (REGIONS.region(0), "<Region 0, signs ++|-, 3 facets, bounded>"),
-        (next(walk_regions(NETWORK)), "<RegionVisit, region 0, 3 neighbours>"),
-    ],
-    ids=lambda thing: type(thing).__name__,
-)
-def test_one_line(thing: object, text: str) -> None:
-    assert repr(thing) == str(thing) == text
 
 
 def test_a_long_sign_vector_is_shortened() -> None:

@@ -46,7 +46,7 @@ OF_CELLS: tuple[Callable[..., Any], ...] = (
 )
 
 
-def pieces(network: object) -> str:
+def pieces(network: Any) -> str:
     """All affine pieces as text."""
     return str(list(affine_pieces(network)))
 

@@ -616,7 +616,7 @@ def test_the_boundary_counts_for_supertransversality() -> None:
     layers: Layers = [([[1]], [0]), ([[1]], [0])]
     assert supertransversality(cells_of(layers, box((-1, 1)))).status == "holds"
     found = supertransversality(cells_of(layers, box((0, 1))))
-    assert found.evidence == WrongCell(Cell(0, 0), 1, 2, (Fraction(0),), constraints=1)
+    assert found.evidence == WrongCell(Cell(0, 0), 1, 2, (Fraction(0),), num_constraints=1)
     assert str(found.evidence).endswith(
         "has codimension 1 and 2 zeros, 1 of which is a constraint of the domain"
     )

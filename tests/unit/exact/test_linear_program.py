@@ -596,3 +596,18 @@ def test_ctrl_c_ends_a_long_program(code: str) -> None:
             assert b"KeyboardInterrupt" in child.stderr.read()
         finally:
             child.kill()
+
+
+def test_a_limit_of_pivots() -> None:
+    """A program whose float basis is wrong is given up, and solved without the limit."""
+    rng, size = Random(0), 8
+    rows = [
+        [-rng.randint(0, 9) * 10 ** rng.randint(0, 25) - 1 for _ in range(size)] for _ in range(8)
+    ]
+    program = LinearProgram(size, lower=[0] * size)
+    program.add_inequalities(rows, [-(10 ** rng.randint(0, 25)) for _ in range(size)])
+    objective = [rng.randint(1, 9) for _ in range(size)]
+    assert program.try_minimize(objective, max_pivots=0) is None
+    found = program.try_minimize(objective)
+    assert isinstance(found, Optimal)
+    assert found == program.try_minimize(objective, max_pivots=1000) == program.minimize(objective)

@@ -376,7 +376,7 @@ def test_maximize() -> None:
 def test_program_has_first_the_inequalities_and_then_the_equations() -> None:
     polyhedron = Polyhedron.from_constraints([[1, 0], [0, 1]], [1, 2], [[1, -1]], ["1/2"])
     program = polyhedron.program()
-    assert (program.columns, len(program)) == (2, 3)
+    assert (program.num_variables, len(program)) == (2, 3)
     best = program.maximize([0, 1])
     assert isinstance(best, Optimal)
     assert (best.point, dict(best.multipliers.rows)) == ((ONE, HALF), {0: ONE, 2: -HALF})
@@ -384,7 +384,7 @@ def test_program_has_first_the_inequalities_and_then_the_equations() -> None:
     assert len(polyhedron.program()) == 3, "each program is a new one"
     assert polyhedron.contains([1, HALF])
     empty = Polyhedron.universe(3).program()
-    assert (empty.columns, len(empty)) == (3, 0)
+    assert (empty.num_variables, len(empty)) == (3, 0)
 
 
 def test_relative_interior_and_affine_hull_of_flat_sets() -> None:

@@ -18,6 +18,8 @@ from polyrelu.exact import (
     as_sparse,
     canonical,
     multiply,
+    num_products,
+    sparse,
     stack,
     take_rows,
 )
@@ -160,3 +162,47 @@ def test_sums_and_stacks_of_other_shapes() -> None:
         add(SparseMatrix.identity(1), SparseMatrix.identity(2))
     with pytest.raises(NetworkError, match="cannot stack"):
         stack([SparseMatrix.identity(1), SparseMatrix.identity(2)])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_coded_entries(seed: int) -> None:
+    """Matrices of few values, whose products are computed once for each pair of values."""
+    chance = random.Random(seed)
+    m, n = chance.randint(1, 5), chance.randint(1, 60)
+    values = RationalMatrix.column([Fraction(chance.randint(-3, 3), 2) for _ in range(3)])
+
+    def coded(rows: int, columns: int) -> SparseMatrix:
+        places = [(i, j) for i in range(rows) for j in range(columns) if chance.random() < 0.7]
+        places += chance.choices(places, k=2) if places and chance.random() < 0.3 else []
+        codes = np.array([chance.randrange(3) for _ in places], dtype=np.int64)
+        over, below = (np.array([p[k] for p in places], dtype=np.int64) for k in (0, 1))
+        found = SparseMatrix.from_codes((rows, columns), over, below, codes, values)
+        entries = [values[int(code), 0] for code in codes]
+        table = [[Fraction(0)] * columns for _ in range(rows)]
+        for (i, j), entry in zip(places, entries, strict=True):
+            table[i][j] += entry
+        assert as_dense(found) == RationalMatrix.from_rows(table, ncols=columns)
+        return found
+
+    x, y = coded(m, n), coded(n, m)
+    factors = [Fraction(chance.randint(-2, 2), 3) for _ in range(n)]
+    scaled = SparseMatrix.diagonal(RationalMatrix.column(factors))
+    for left, right in ((x, y), (y, x), (x, scaled), (scaled, y)):
+        product = left.times_sparse(right)
+        assert as_dense(product) == as_dense(left) @ as_dense(right)
+        assert len(product.values) <= max(product.num_nonzeros, 0)
+        assert num_products(left, right) >= product.num_nonzeros or left.is_identity()
+    assert as_dense(SparseMatrix.sum((m, n), [x, x, -x])) == as_dense(x)
+    placed = x.placed((m + 2, n + 3), 1, 2)
+    assert as_dense(placed).take(range(1, m + 1), range(2, n + 2)) == as_dense(x)
+    assert placed.num_nonzeros == x.num_nonzeros
+    assert pickle.loads(pickle.dumps(x)) == x
+
+
+def test_large_products_are_computed_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(0)
+    a, b = as_sparse(_random(chance, 30, 20)), as_sparse(_random(chance, 20, 25))
+    whole = a.times_sparse(b)
+    for size in (1, 7, 100):
+        monkeypatch.setattr(sparse, "_CHUNK", size)
+        assert a.times_sparse(b) == whole

@@ -101,7 +101,9 @@ def test_layers_and_widths() -> None:
     for number in (0, 2, -1):
         with pytest.raises(NetworkError, match="a layer of a plain stack is asked for"):
             layer_fiber(NETWORK, number)
-        assert hidden_hyperplane(NETWORK, number) is None
+        with pytest.raises(ArgumentError, match=f"layer: expected 1 to 1, got {number}"):
+            hidden_hyperplane(NETWORK, number)
+    assert hidden_hyperplane(NETWORK, 1) is None
     for width in ("3", 1.5, -1):
         with pytest.raises(ArgumentError, match=r"^width: expected"):
             layer_fiber(NETWORK, 1, width=width)  # type: ignore[arg-type]

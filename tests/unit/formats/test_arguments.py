@@ -14,20 +14,27 @@ import pytest
 from polyrelu import ArgumentError, DomainError, NetworkError, Polyhedron
 from polyrelu.formats import (
     Imported,
+    NetworkLike,
     Rounding,
     Slice,
     as_domain,
     as_imported,
     as_network,
     as_point,
+    as_points,
+    check_counterexample,
     choices_of,
     float_outputs,
     load,
     parse_domain,
     parse_slice,
     read,
+    read_counterexample,
+    read_vnnlib,
     runtime_error,
     save,
+    save_nnet,
+    save_npz,
     save_onnx,
 )
 from polyrelu.network import from_arrays
@@ -38,16 +45,25 @@ NET = from_arrays(PAIRS)
 
 #: Each public function with good arguments and with all of its options.
 CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] = {
+    "check_counterexample": (
+        check_counterexample,
+        ("query.vnnlib", "result.txt", NET),
+        {},
+    ),
+    "read_counterexample": (read_counterexample, ("result.txt",), {}),
+    "read_vnnlib": (read_vnnlib, ("query.vnnlib",), {}),
     "as_domain": (as_domain, ("box:-1,1",), {"num_inputs": 2}),
     "as_imported": (as_imported, (NET,), {}),
     "as_network": (as_network, (PAIRS,), {}),
     "as_point": (as_point, ([1, "1/2"],), {"size": 2}),
+    "as_points": (as_points, ([[1, "1/2"]],), {"size": 2}),
     "choices_of": (choices_of, ("net.nnet",), {}),
     "float_outputs": (float_outputs, (NET, [1, 2]), {}),
     "load": (
         load,
         (PAIRS,),
         {
+            "format": None,
             "prefix": None,
             "rounding": "",
             "normalisation": "none",
@@ -62,8 +78,10 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
     "Rounding": (Rounding, ("float64", "exact", "stored", "exact"), {}),
     "Rounding.parse": (Rounding.parse, ("text=float32",), {}),
     "runtime_error": (runtime_error, (NET, "box:-1,1"), {"arithmetic": "float32"}),
-    "save": (save, (NET, "net.json"), {}),
-    "save_onnx": (save_onnx, (NET, "net.onnx"), {}),
+    "save": (save, (NET, "net.npz"), {"numbers": None}),
+    "save_nnet": (save_nnet, (NET, "net.nnet"), {"numbers": "float32"}),
+    "save_npz": (save_npz, (NET, "net.npz"), {"numbers": "float64"}),
+    "save_onnx": (save_onnx, (NET, "net.onnx"), {"numbers": None}),
 }
 
 
@@ -80,6 +98,9 @@ def test_wrong_arguments(
 @pytest.mark.parametrize("name", sorted(set(CALLS) - {"parse_slice"}))
 def test_good_arguments(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    declared = "".join(f"(declare-const {name} Real)" for name in ("X_0", "X_1", "Y_0"))
+    Path("query.vnnlib").write_text(f"{declared}(assert (<= Y_0 X_0))")
+    Path("result.txt").write_text("sat ((X_0 1) (X_1 0))".replace(" (", "\n(", 1))
     function, arguments, options = CALLS[name]
     function(*arguments, **options)
 
@@ -88,7 +109,12 @@ def test_good_arguments(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_networks_in_any_form(place: str, tmp_path: Path) -> None:
     path = tmp_path / "net.npz"
     np.savez(path, W1=[[1, -1], [2, 1]], b1=[0, 1], W2=[[1, 1]], b2=[0])
-    forms = {"path": path, "text": str(path), "pairs": PAIRS, "imported": read(path)}
+    forms: dict[str, NetworkLike] = {
+        "path": path,
+        "text": str(path),
+        "pairs": PAIRS,
+        "imported": read(path),
+    }
     form = forms.get(place, NET)
     assert as_network(form) == NET
     assert as_imported(form).network == NET
@@ -149,7 +175,10 @@ def test_arithmetics() -> None:
         runtime_error(NET, "box:0,1", arithmetic=3)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("writer", "name"), [(save, "net.json"), (save_onnx, "net.onnx")])
+@pytest.mark.parametrize(
+    ("writer", "name"),
+    [(save, "net.json"), (save_onnx, "net.onnx"), (save_npz, "net.npz"), (save_nnet, "net.nnet")],
+)
 def test_arguments_in_the_wrong_order(writer: Callable[..., object], name: str) -> None:
     """The error names the order, and nothing is read or written."""
     order = rf"the network comes first: {writer.__name__}\(network, path\)"
@@ -159,7 +188,7 @@ def test_arguments_in_the_wrong_order(writer: Callable[..., object], name: str) 
 
 def test_no_network() -> None:
     with pytest.raises(NetworkError, match="int: expected a file name, pairs"):
-        read(3)
+        read(3)  # type: ignore[arg-type]
     with pytest.raises(NetworkError, match="ndarray: expected a file name, pairs"):
         read(np.array(1))
     with pytest.raises(NetworkError, match="no such file: cannot read: No such file"):

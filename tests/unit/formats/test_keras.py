@@ -944,15 +944,9 @@ def test_tails_are_stripped_on_demand(tail: list[LayerSpec], name: str, tmp_path
     assert draft.caveats == [
         f"the {name} after the last layer was stripped: outputs are its inputs"
     ]
-    with pytest.raises(
-        NetworkFileError,
-        match=f"the activation '{name}' is not supported; --strip-tail leaves it out",
-    ):
-        _draft_of(tmp_path, (3,), first, *tail)
-    with pytest.raises(
-        NetworkFileError, match=f"the activation '{name}' is not supported; --strip-tail"
-    ):
-        _draft_of(tmp_path, (3,), first, *tail, LayerSpec("Flatten"), dense(2, 2), strip_tail=True)
+    inside = [first, *tail, LayerSpec("Flatten"), dense(2, 2)]
+    with pytest.raises(NetworkFileError, match=f"the activation '{name}' is not supported"):
+        _draft_of(tmp_path, (3,), *inside, strip_tail=True)
 
 
 def test_number_types(tmp_path: Path) -> None:
@@ -1277,7 +1271,7 @@ _BAD_LAYERS: dict[str, tuple[tuple[int, ...], LayerSpec, str]] = {
     "softplus": (
         (2,),
         LayerSpec("Activation", {"activation": "softplus"}),
-        "'softplus' is not supported; --strip-tail",
+        "'softplus' is not supported; supported are",
     ),
     "elu": (
         (2,),

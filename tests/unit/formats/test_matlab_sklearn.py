@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.exact import FLOAT32
+from polyrelu.formats import read
 from polyrelu.formats.graph.lowering import lower
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.keras.reader import read_h5
@@ -118,6 +119,91 @@ def test_other_variables_are_named(tmp_path: Path) -> None:
     assert "variables that were not read: means_for_scaling, s" in draft.caveats
 
 
+@pytest.mark.parametrize("name", ["act_fcns", "activation_fcns", "actFunctions", "activations"])
+def test_variables_that_name_activations(name: str, tmp_path: Path) -> None:
+    good: dict[str, Any] = {name: _cells(["relu", "linear"])}
+    draft = read_mat(_good(tmp_path, **good), ReadOptions())
+    assert (_network(draft), draft.caveats) == (_expected(), [])
+    other: dict[str, Any] = {name: _cells(["tansig", "linear"])}
+    path = _good(tmp_path, **other)
+    _refused("'tansig' is not supported", lambda: read_mat(path, ReadOptions()))
+
+
+def test_more_names_of_activations_than_layers(tmp_path: Path) -> None:
+    draft = read_mat(_good(tmp_path, act_fcns=_cells(["relu"] * 3)), ReadOptions())
+    assert str(_network(draft).architecture) == "2-3-1 (trailing ReLU)"
+    assert draft.caveats == [
+        "act_fcns has 3 names of activations for 2 layers, all 'relu': every layer has this one"
+    ]
+
+
+def test_names_of_activations_that_differ(tmp_path: Path) -> None:
+    more: dict[str, Any] = {
+        "act_fcns": _cells(["relu", "linear"]),
+        "activations": _cells(["relu", "relu"]),
+    }
+    path = _good(tmp_path, **more)
+    _refused("they name different activations", lambda: read_mat(path, ReadOptions()))
+
+
+def test_values_of_activations_are_not_their_names(tmp_path: Path) -> None:
+    draft = read_mat(_good(tmp_path, activations=np.eye(3)), ReadOptions())
+    assert "variables that were not read: activations" in draft.caveats
+
+
+def test_further_dimensions_of_size_one(tmp_path: Path) -> None:
+    """Layers of images of size 1: W of shape (out, in, 1, 1), b of shape (out, 1, 1)."""
+    weights = _cells([w.reshape(*w.shape, 1, 1) for w in _W])
+    biases = _cells([b.reshape(*b.shape, 1) for b in _B])
+    assert _network(read_mat(_mat(tmp_path, W=weights, b=biases), ReadOptions())) == _expected()
+    _refused(
+        r"W\{1\}: expected a matrix of real numbers",
+        lambda: read_mat(_good(tmp_path, W=_cells([np.ones((3, 2, 2)), _W[1]])), ReadOptions()),
+    )
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_sparse_matrices(compressed: bool, tmp_path: Path) -> None:
+    """Zeros that are stored or not, an empty column, and more room than entries."""
+    sparse = pytest.importorskip("scipy.sparse")
+    full = np.array([[0.0, 1.5, 0, -2], [0, 0, 0, 0.25], [0, 0, 0, 0], [0, -3, 0, 1]])
+    stored = sparse.csc_matrix(full)
+    stored.data[0] = 0.0
+    full[0, 1] = 0.0
+    bias = sparse.csc_matrix(np.array([[0.0], [2], [0], [-1]]))
+    path = _mat(tmp_path, compressed, W=_cells([stored]), b=_cells([bias]))
+    network = _network(read_mat(path, ReadOptions()))
+    assert network == from_arrays([(full, np.array([0.0, 2, 0, -1]))])
+
+
+@pytest.mark.parametrize(
+    ("rows", "starts", "says"),
+    [
+        ([0, 5], [0, 1, 2], "a sparse matrix is not readable"),
+        ([0, -1], [0, 1, 2], "a sparse matrix is not readable"),
+        ([0, 1], [0, 2, 1], "a sparse matrix is not readable"),
+        ([0, 1], [0, 1, 9], "a sparse matrix is not readable"),
+        ([0, 1], [0, 2], "a sparse matrix is not readable"),
+        ([0, 0], [0, 2, 2], "a sparse matrix has two entries at one place"),
+    ],
+)
+def test_damaged_sparse_matrices(
+    rows: list[int], starts: list[int], says: str, tmp_path: Path
+) -> None:
+    def integers(*numbers: int) -> bytes:
+        content = struct.pack(f"<{len(numbers)}i", *numbers)
+        return struct.pack("<II", 5, len(content)) + content + b"\0" * (-len(content) % 8)
+
+    matrix = integers(5, len(rows)) + integers(2, 2)
+    matrix += struct.pack("<II", 1, 1) + b"x".ljust(8, b"\0")
+    matrix += integers(*rows) + integers(*starts) + struct.pack("<II2d", 9, 16, 1.5, -2.0)
+    header = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<H", 0x0100) + b"IM"
+    path = tmp_path / "x.mat"
+    path.write_bytes(header + struct.pack("<II", 14, len(matrix)) + matrix)
+    with pytest.raises(NetworkFileError, match=says):
+        read_mat5(path, lambda name: name == "x")
+
+
 _BAD_MAT: dict[str, tuple[dict[str, Any], str]] = {
     "no b": ({"b": None}, "expected the cell arrays W and b; the file holds W"),
     "nothing": ({"W": None, "b": None}, "the file holds nothing"),
@@ -128,15 +214,15 @@ _BAD_MAT: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a cell of text": (
         {"W": _cells([_W[0], "abc"])},
-        r"W\{2\}: expected a full matrix of real numbers",
+        r"W\{2\}: expected a matrix of real numbers",
     ),
     "a cell of complex numbers": (
         {"W": _cells([_W[0] + 1j, _W[1]])},
-        r"W\{1\}: expected a full matrix of real",
+        r"W\{1\}: expected a matrix of real",
     ),
     "a cell of truth values": (
         {"W": _cells([_W[0] > 0, _W[1]])},
-        r"W\{1\}: expected a full matrix",
+        r"W\{1\}: expected a matrix",
     ),
     "a bias that is a matrix": (
         {"b": _cells([np.eye(3), _B[1]])},
@@ -162,7 +248,7 @@ _BAD_MAT: dict[str, tuple[dict[str, Any], str]] = {
         "layer 1: the activation 'tansig' is not supported; supp",
     ),
     "three activations": (
-        {"act_fcns": _cells(["relu"] * 3)},
+        {"act_fcns": _cells(["relu", "relu", "linear"])},
         "act_fcns: 3 names of activations for 2 layers",
     ),
     "activations as numbers": (
@@ -215,7 +301,7 @@ def test_values_are_those_that_scipy_reads(kind: str, compressed: bool, tmp_path
         "letters": np.array("ü∂"),
     }
     path = _mat(tmp_path, compressed, **variables)
-    names, values = read_mat5(path, tuple(variables))
+    names, values = read_mat5(path, lambda name: name in variables)
     assert names == [name for name, _, _ in scipy_io.whosmat(path)]
     theirs = scipy_io.loadmat(path, mat_dtype=True)
     for name in ("a", "whole", "none", "deep"):
@@ -466,7 +552,7 @@ def test_classifiers_end_in_a_tail(classes: int, tail: str) -> None:
     mlp = _mlp("MLPClassifier", np.arange(40) % classes)
     _refused(
         f"go through {tail}, which is not piecewise linear; strip_tail=True leaves it out",
-        lambda: draft_of_mlp(mlp, ReadOptions()),
+        lambda: read(mlp),
     )
     draft = draft_of_mlp(mlp, ReadOptions(strip_tail=True))
     assert draft.caveats == [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -184,7 +185,7 @@ def test_a_header_with_the_number_of_layers_only(tmp_path: Path) -> None:
 def test_the_largest_layer_is_not_needed(tmp_path: Path) -> None:
     draft = _draft(tmp_path, _edited(l3="2,2,1,50,"))
     assert draft.network == _exact()
-    assert any("largest layer is said to have size 50" in note for note in draft.notes)
+    assert any("largest layer is said to have size 50" in caveat for caveat in draft.caveats)
 
 
 _BAD = {
@@ -215,16 +216,7 @@ _BAD = {
     ),
     "symmetric": (_edited(l5="1,"), "line 5: the obsolete flag is '1'.*write 0"),
     "flag missing": (_edited(l5="0,0,"), "line 5: 2 entries; expected an obsolete flag, 1"),
-    "too few minima": (
-        _edited(l6="1,"),
-        "line 6: 1 entries; expected the least inputs, 2, or a single 0",
-    ),
-    "a minimum that is no number": (_edited(l6="-1,a,"), "line 6: 'a' is not a decimal number"),
-    "too many means": (
-        _edited(l8="1,1,1,1,"),
-        "line 8: 4 entries; expected the means of the inputs and .*, 3 or 1",
-    ),
-    "too few ranges": (_edited(l9="1,1,"), "line 9: 2 entries; expected the ranges"),
+    "means missing": (_edited(l8=None), "line 11: 1 entries; expected a row of weights, 2"),
     "a short row": (_edited(l10="1,"), "line 10: 1 entries; expected a row of weights, 2"),
     "a long row": (_edited(l10="1,2,3,"), "line 10: 3 entries; expected a row of weights, 2"),
     "a very long row": (_edited(l10="1," * 10**6), "line 10: 1000000 entries"),
@@ -356,6 +348,10 @@ def test_one_layer_takes_both_normalisations(tmp_path: Path) -> None:
         ),
         (_edited(l9="2,0.0,3,"), "inputs", "line 9: the range of input 1 is 0"),
         (_edited(l9="2,2,0,"), "both", "line 9: the range of the outputs is 0"),
+        (_edited(l9="2,2,"), "both", "line 9: no entry for the outputs, but 'both' was asked for"),
+        (_edited(l8="1,1,"), "outputs", "line 8: no entry for the outputs, but 'outputs' was"),
+        (_edited(l8="1,"), "inputs", "line 8: 1 entries for 2 inputs, but 'inputs' was asked for"),
+        (_edited(l8="1,a,2"), "inputs", "line 8: 'a' is not a decimal number"),
     ],
 )
 def test_normalisations_that_cannot_be(
@@ -364,6 +360,60 @@ def test_normalisations_that_cannot_be(
     with pytest.raises(NetworkFileError, match=says):
         _draft(tmp_path, text, normalisation=normalisation)
     assert _draft(tmp_path, text).network == _exact()
+
+
+@pytest.mark.parametrize(
+    ("text", "caution"),
+    [
+        (_edited(l5="This line, extraneous"), "line 5 is the text 'This line, extraneous'"),
+        (_edited(l6="1,"), "line 6 has 1 numbers where the least inputs are 2"),
+        (_edited(l6="-1,a,"), "line 6 is not the numbers of the least inputs"),
+        (_edited(l7="1,1,1,"), "line 7 has 3 numbers where the greatest inputs are 2"),
+        (_edited(l8="1,1,1,1,"), "line 8 has 4 numbers where the means of the inputs and of the"),
+        (_edited(l9="1,1,"), "line 9 has 2 numbers where the ranges of the inputs and of the"),
+        (_edited(l9=""), "line 9 is empty|line 9 has 0 numbers"),
+    ],
+)
+def test_what_the_layers_do_not_need_is_a_caution(text: str, caution: str, tmp_path: Path) -> None:
+    draft = _draft(tmp_path, text)
+    assert draft.network == _exact()
+    assert re.match(caution, draft.caveats[0])
+
+
+def test_a_normalisation_with_more_inputs_than_the_network(tmp_path: Path) -> None:
+    """The first numbers belong to the inputs, the last one to the outputs."""
+    first = _edited(l6="-1,-1,-1,", l7="1,1,1,", l8="0.5,0.1,7,8,1,", l9="2,4,9,9,3,")
+    for kind in ("inputs", "outputs", "both"):
+        expected = _draft(tmp_path, normalisation=kind)
+        assert _draft(tmp_path, first, normalisation=kind).network == expected.network
+    no_output = _edited(l8="0.5,0.1,", l9="2,4,")
+    expected = _draft(tmp_path, normalisation="inputs")
+    assert _draft(tmp_path, no_output, normalisation="inputs").network == expected.network
+
+
+@pytest.mark.parametrize(
+    ("text", "choices"),
+    [
+        (_GOOD, ["inputs", "outputs", "both"]),
+        (_edited(l8="0.5,0.1,", l9="2,4,"), ["inputs"]),
+        (_edited(l9="2,0,3,"), ["outputs"]),
+        (_edited(l9="2,4,0,"), ["inputs"]),
+        (_edited(l9="2,x,3,"), ["outputs"]),
+        (_edited(l9="2,"), []),
+    ],
+)
+def test_the_advice_about_the_normalisation_works(
+    text: str, choices: list[str], tmp_path: Path
+) -> None:
+    (caveat,) = [text for text in _draft(tmp_path, text).caveats if "not applied" in text]
+    shown = caveat.partition("--normalisation ")[2].partition(" makes")[0]
+    assert [name for name in re.split(", | or ", shown) if name] == choices
+    for name in ("inputs", "outputs", "both"):
+        if name in choices:
+            assert _draft(tmp_path, text, normalisation=name).caveats
+        else:
+            with pytest.raises(NetworkFileError):
+                _draft(tmp_path, text, normalisation=name)
 
 
 # --- Damaged files --------------------------------------------------------------------------------

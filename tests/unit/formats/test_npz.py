@@ -14,10 +14,11 @@ import pytest
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
+from polyrelu.formats import save_npz
 from polyrelu.formats.graph.lowering import lower
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.load import load
-from polyrelu.formats.npz import read_npz, save_npz
+from polyrelu.formats.npz import read_npz
 from polyrelu.formats.options import ReadOptions
 from polyrelu.network import Block, Layer, Network, from_arrays
 from tests.generators.files import NETS as _NETS
@@ -242,16 +243,15 @@ def test_damaged_archives_give_a_network_or_one_line(tmp_path: Path) -> None:
     ("number", "kind"), [("3/8", "float32"), (str(2**30 + 1), "float64"), ("1/1048577", "")]
 )
 def test_exact_arrays(number: str, kind: str, tmp_path: Path) -> None:
-    """The smallest type that holds all numbers; if there is none, nothing is written."""
+    """The smallest type that holds all numbers; if there is none, the nearest float64."""
     network = from_arrays([([[number, 0], [1, -2]], [0, number]), ([[1, 1]], [number])])
     path = tmp_path / "net.npz"
-    if not kind:
-        with pytest.raises(NetworkError, match="W1 has an entry that is no float64"):
-            save_npz(network, path)
-        assert not path.exists()
-        return
-    save_npz(network, path)
-    assert load(path) == network
+    written = save_npz(network, path)
+    back = load(path)
+    assert written.exact == bool(kind) == (back == network)
+    assert written.largest_difference == abs(back.weight(1)[0, 0] - Fraction(number))
+    kind = kind or "float64"
+    assert written.numbers == kind
     with np.load(path) as archive:
         assert {name: archive[name].shape for name in archive.files} == {
             "W1": (2, 2),
@@ -265,10 +265,11 @@ def test_exact_arrays(number: str, kind: str, tmp_path: Path) -> None:
 def test_networks_that_the_arrays_cannot_hold(tmp_path: Path) -> None:
     skipping = _with_skip()
     trailing = Network(1, from_arrays([([[1]], [0])]).layers, last="relu")
-    for network in (skipping, trailing):
-        with pytest.raises(NetworkError, match="only plain stacks with an affine output"):
-            save_npz(network, tmp_path / "net.npz")
-    with pytest.raises(NetworkFileError, match=r"these files end in \.npz"):
+    with pytest.raises(NetworkError, match=r"only plain stacks .*save the network as \.json"):
+        save_npz(skipping, tmp_path / "net.npz")
+    with pytest.raises(NetworkError, match="end in an affine layer, not in a ReLU"):
+        save_npz(trailing, tmp_path / "net.npz")
+    with pytest.raises(NetworkFileError, match=r"save_npz writes files that end in \.npz"):
         save_npz(from_arrays([([[1]], [0])]), tmp_path / "net.json")
     assert not list(tmp_path.iterdir())
 

@@ -980,3 +980,32 @@ def test_refusals(name: str, tmp_path: Path) -> None:
     says, (nodes, constants, shape) = _REFUSED[name]
     with pytest.raises(NetworkFileError, match=says):
         load(write(tmp_path, "net.onnx", model(nodes, constants, shape)))
+
+
+@pytest.mark.parametrize(
+    ("variance", "epsilon", "is_bounded"),
+    [
+        (1.0, 1e-5, True),
+        (0.0, 1e-5, True),
+        (1e-40, 1e-5, True),
+        (2.0**-126, 2.0**-126, True),
+        (2.0**-100, 2.0**-140, True),
+        (2.0**-110, 2.0**-140, False),
+        (2.0**-140, 2.0**-110, False),
+    ],
+)
+def test_variances_below_the_normal_numbers(
+    variance: float, epsilon: float, is_bounded: bool, tmp_path: Path
+) -> None:
+    """What a runtime may take for 0 has a bound only if the sum is at least 2^-101."""
+    constants = [constant(n, [v]) for n, v in zip("sbmv", (1, 0, 0, variance), strict=True)]
+    nodes = [node("BatchNormalization", "xsbmv", "y", epsilon=epsilon)]
+    path = write(tmp_path, "net.onnx", model(nodes, constants, (1, 1)))
+    if variance + epsilon < 2.0**-120:
+        with pytest.raises(NetworkFileError, match="no runtime can divide"):
+            read(path)
+        return
+    imported = read(path)
+    assert ("float32" in imported.bounded) == is_bounded
+    assert "float64" in imported.bounded
+    assert (imported.comparison.reason == "") == is_bounded

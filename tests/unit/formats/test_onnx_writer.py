@@ -107,12 +107,6 @@ def test_what_is_refused(tmp_path: Path) -> None:
     small = from_arrays([([[1]], [0])])
     with pytest.raises(NetworkFileError, match=r"end in \.onnx"):
         save_onnx(small, tmp_path / "net.onnx.gz")
-    one = RationalMatrix.identity(1)
-    skipping = Network(
-        1, (*small.layers, Layer((Block(0, one), Block(1, one)), RationalMatrix.zeros(1, 1)))
-    )
-    with pytest.raises(NetworkError, match="only plain stacks"):
-        save_onnx(skipping, tmp_path / "net.onnx")
     with pytest.raises(NetworkError, match="b1 has an entry beyond the range of float64"):
         save_onnx(from_arrays([([[1]], [Fraction(10**309)])]), tmp_path / "net.onnx")
     with pytest.raises(PolyreluError, match="cannot write"):

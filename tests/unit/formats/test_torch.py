@@ -7,6 +7,7 @@ exact.
 from __future__ import annotations
 
 import io
+import json
 import operator
 import os
 import pickle
@@ -24,6 +25,7 @@ import numpy as np
 import pytest
 
 from polyrelu.errors import NetworkError, NetworkFileError
+from polyrelu.formats import read
 from polyrelu.formats.graph import tensors
 from polyrelu.formats.graph.lowering import Lowered, lower
 from polyrelu.formats.imported import Comparison, Draft
@@ -101,6 +103,14 @@ _CONTAINERS: dict[str, Any] = {
 }
 
 
+_OTHER_ENTRIES = {
+    "state_dict": "not read: epoch 3",
+    "model": "not read: optimizer dict",
+    "model_state_dict": "not read: loss 0.5",
+    "a list in state_dict": "not read: err 0.1",
+}
+
+
 @pytest.mark.parametrize("name", _CONTAINERS)
 @pytest.mark.parametrize("new", [True, False], ids=["zip", "legacy"])
 def test_containers_of_state_dicts(name: str, new: bool, tmp_path: Path) -> None:
@@ -116,16 +126,68 @@ def test_containers_of_state_dicts(name: str, new: bool, tmp_path: Path) -> None
         "affine [2, 5] 'net.4'",
     ]
     assert draft.runtime == "a state dict holds no function"
-    assert len(draft.caveats) == 1
+    assert len(draft.caveats) == 1 + (name in _OTHER_ENTRIES)
+    assert draft.caveats[-1].endswith(_OTHER_ENTRIES.get(name, "the file's order"))
     says = "ReLU between the linear layers, the last one affine, and the file's order"
     assert draft.caveats[0] == f"assumed, since a state dict records neither: {says}"
+
+
+_prune: Any = pytest.importorskip("torch.nn.utils.prune")
+
+
+@pytest.mark.parametrize(
+    ("made", "undone", "says"),
+    [
+        (
+            torch.nn.utils.weight_norm,
+            torch.nn.utils.remove_weight_norm,
+            r"weight normalisation: torch\.nn\.utils\.remove_weight_norm\(layer\) makes",
+        ),
+        (
+            torch.nn.utils.spectral_norm,
+            torch.nn.utils.remove_spectral_norm,
+            r"spectral normalisation: torch\.nn\.utils\.remove_spectral_norm\(layer\)",
+        ),
+        (
+            lambda layer: _prune.l1_unstructured(layer, "weight", 2),
+            lambda layer: _prune.remove(layer, "weight"),
+            r"pruning: torch\.nn\.utils\.prune\.remove\(layer, 'weight'\) makes",
+        ),
+        *(
+            (
+                getattr(torch.nn.utils.parametrizations, kind),
+                lambda layer: torch.nn.utils.parametrize.remove_parametrizations(layer, "weight"),
+                r"parametrised: torch\.nn\.utils\.parametrize\.remove_parametrizations\(layer, 'w",
+            )
+            for kind in ("weight_norm", "spectral_norm", "orthogonal")
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("bare", [True, False])
+def test_computed_weights_are_named_and_the_remedy_works(
+    made: Any, undone: Any, says: str, bare: bool, tmp_path: Path
+) -> None:
+    """The layer alone, and beside a plain layer."""
+    layer = nn.Linear(3, 4)
+    module = layer if bare else nn.Sequential(nn.Linear(3, 3), nn.ReLU(), layer)
+    made(layer)
+    with pytest.raises(NetworkFileError, match=says):
+        _read(_saved(tmp_path, module.state_dict()))
+    undone(layer)
+    state = module.state_dict()
+    order = sorted(state, key=lambda name: (name.rpartition(".")[0], name.endswith("bias")))
+    path = _saved(tmp_path, {name: state[name] for name in order})
+    assert _read(path).network == _network({name: state[name] for name in order})
 
 
 def test_other_entries_are_noted(tmp_path: Path) -> None:
     state = _NET | {"lyapunov.R": _tensor(2, 2), "limit": _tensor(3)}
     draft = _read(_saved(tmp_path, {"state_dict": state, "epoch": 3, "lower": _tensor(2)}))
-    assert draft.caveats[-1] == "tensors that were not read: 'lyapunov.R' [2, 2], 'limit' [3]"
-    assert draft.notes == ["entries that were not read: 'epoch' int, 'lower' [2]"]
+    assert draft.caveats[-2:] == [
+        "tensors that were not read: 'lyapunov.R' [2, 2], 'limit' [3]",
+        "entries that were not read: epoch 3, lower [2]",
+    ]
 
 
 def test_the_wrapper_of_data_parallel_is_noted(tmp_path: Path) -> None:
@@ -167,7 +229,7 @@ def test_the_file_order_counts_and_another_one_is_noted(tmp_path: Path) -> None:
     }
     draft = _read(_saved(tmp_path, state))
     assert draft.network == _network(state)
-    assert "the layers are not in the order of the numbers in their names" in draft.notes
+    assert "the layers are not in the order of the numbers in their names" in draft.caveats
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16", "float32", "float64", "int8"])
@@ -535,10 +597,23 @@ def test_activations_that_an_archive_names(tmp_path: Path) -> None:
     )
     _refused(
         _archive(tmp_path, _POLICY % ("dqn", _ACTIVATION % "ELU")),
-        "data: its activation functions are ELU; only",
+        r"its entry 'policy_kwargs.activation_fn' says that the activation is 'ELU'; only",
     )
-    notes = _read(_archive(tmp_path, _POLICY % ("common", _ACTIVATION % "ReLU"))).notes
-    assert "the archive says that its activation functions are ReLU" in notes
+    for text in ("{'activation_fn': <class 'torch.nn.Tanh'>}", "dict(activation_fn=nn.Tanh)"):
+        said = json.dumps({"policy_kwargs": text})
+        _refused(_archive(tmp_path, said), "'policy_kwargs.activation_fn' says .* 'Tanh'")
+    assert any(
+        "applies Tanh after its last layer" in caveat
+        for caveat in _read(_archive(tmp_path, _POLICY % ("td3", ""))).caveats
+    )
+    assert any(
+        "not known (module 'own.policies')" in caveat
+        for caveat in _read(
+            _archive(tmp_path, '{"policy_class": {"__module__": "own.policies"}}')
+        ).caveats
+    )
+    caveats = _read(_archive(tmp_path, _POLICY % ("common", _ACTIVATION % "ReLU"))).caveats
+    assert "as the file says ('policy_kwargs.activation_fn' ReLU)" in caveats[0]
 
 
 # --- Files from elsewhere -----
@@ -1068,7 +1143,7 @@ def test_a_module_in_training_mode_is_read_at_inference_and_left_as_it_is() -> N
     assert all(torch.equal(tensor, before[name]) for name, tensor in module.state_dict().items())
     assert (
         "the module is in training mode; what is read is what it computes at inference"
-        in draft.notes
+        in draft.caveats
     )
     x = _tensor(1, 3)
     assert [float(v) for v in lowered.network([float(v) for v in x[0]])] == _flat(module.eval()(x))
@@ -1115,9 +1190,9 @@ _TAILS: dict[str, Callable[[], Any]] = {
 def test_a_last_layer_can_be_left_out(name: str) -> None:
     module = _TAILS[name]()
     with pytest.raises(
-        NetworkError, match="not supported; strip_tail leaves it out after the last layer"
+        NetworkError, match="not supported; strip_tail=True leaves it out after the last layer"
     ):
-        draft_of_module(module, ReadOptions())
+        read(module)
     draft, lowered = _drafted(module, strip_tail=True)
     assert str(lowered.network.architecture) == "2-3"
     assert any("after the last layer was stripped" in caveat for caveat in draft.caveats)
@@ -1294,12 +1369,13 @@ _REFUSED: dict[str, tuple[Callable[[], Any], tuple[int, ...] | None, str]] = {
     "a value that is overwritten": (
         _of(lambda self, x: (lambda y: F.relu(y, inplace=True) + y)(self.a(x)), a=nn.Linear(2, 2)),
         None,
-        r"node 'add' \(add\): it reads a value into which node 'relu' wrote in place",
+        r"node 'add' \(add\): it reads the value of node 'a', which node 'relu' \(relu\) "
+        r"changed in place; write the operation without inplace=True",
     ),
     "a view that is overwritten": (
         _of(lambda self, x: (lambda y: (y[:, :1], F.relu_(y))[0])(self.a(x)), a=nn.Linear(2, 2)),
         None,
-        "in place",
+        r"\(relu_\) changed in place",
     ),
     "an input that is overwritten": (
         lambda: _module(lambda self, x: self.act(x) + x, act=nn.LeakyReLU(0.5, inplace=True)),
@@ -1309,7 +1385,7 @@ _REFUSED: dict[str, tuple[Callable[[], Any], tuple[int, ...] | None, str]] = {
     "writing that nobody reads": (
         _of(lambda self, x: (x.tanh_(), x)[1]),
         (1, 2),
-        r"\(tanh_\): this operation is not supported",
+        r"node 'x', which node 'tanh_' \(tanh_\) changed in place",
     ),
 }
 
@@ -1390,12 +1466,11 @@ def test_the_comparison_finds_a_broken_reader(layer: str, monkeypatch: pytest.Mo
 
 
 def test_the_comparison_finds_a_trace_that_is_another_function() -> None:
-    """``y += 1`` is an ordinary sum in a trace, but in the module it also changes z."""
+    """A module that counts its calls, and computes another function at each of them."""
 
     def forward(self: Any, x: Any) -> Any:
-        y = z = torch.relu(x)
-        y += 1
-        return y + z
+        self.calls = getattr(self, "calls", 0) + 1
+        return x * self.calls
 
     draft, lowered = _drafted(_module(forward), (1, 2))
     with pytest.raises(NetworkFileError, match=r"value 'forward\(\)'"):

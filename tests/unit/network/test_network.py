@@ -104,7 +104,7 @@ def test_three_encodings_of_a_pattern_give_one_map(
     assert RationalMatrix.from_integers(table[0].tolist(), denominator) == found.matrix.beside(
         found.offset
     )
-    for neuron in network.neurons():
+    for neuron in network.neurons:
         derivative = output_derivative(network, signs, neuron)
         assert output_derivative(network, pattern, neuron) == derivative
 
@@ -263,7 +263,7 @@ def test_shape_properties() -> None:
     assert network.widths == (2, 3, 1)
     assert str(network.architecture) == "2-3-1"
     assert network.num_parameters == 13
-    assert [(n.layer, n.index) for n in network.neurons()] == [(1, 0), (1, 1), (1, 2)]
+    assert [(n.layer, n.index) for n in network.neurons] == [(1, 0), (1, 1), (1, 2)]
     assert trailing.num_hidden_layers == 1
     assert str(trailing.architecture) == "2-3 (trailing ReLU)"
     assert network.weight(2).shape == (1, 3)
@@ -340,7 +340,7 @@ _WRONG: dict[str, tuple[Callable[[], object], str]] = {
         ),
         "layer 1: its blocks",
     ),
-    "point too short": (lambda: _NET([1]), "a point needs 2 coordinates, got 1"),
+    "point too short": (lambda: _NET([1]), "expected a point of shape .2,."),
     "ragged batch": (lambda: _NET.evaluate([[1, 2], [1]]), "different lengths"),
     "point not finite": (lambda: _NET([1, float("inf")]), "not a finite number"),
     "architecture of a skip network": (lambda: _SKIP.architecture, "skip connections"),

@@ -508,7 +508,7 @@ def test_wide_first_layers_rest_on_the_class() -> None:
 
 def test_no_points_no_pieces() -> None:
     found = deep_hypotheses(CORNERS, [])
-    pieces = tuple(Missing("piece", n.layer, n) for n in CORNERS.neurons())
+    pieces = tuple(Missing("piece", n.layer, n) for n in CORNERS.neurons)
     assert found.missing == (*pieces, Missing("signs", 1, shortfall=2))
     assert found.determined == Determined(0, ())
     assert str(found).splitlines()[0] == "(1, 0) has no piece"

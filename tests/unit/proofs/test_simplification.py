@@ -11,10 +11,13 @@ from polyrelu import checker
 from polyrelu.errors import DomainError, NetworkError, PolyreluError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
-from polyrelu.proofs import Simplified, equivalent, simplify
+from polyrelu.proofs import Simplified, equivalent, removal_proof, simplify
 from polyrelu.proofs.neuron_removal import Removal
 from polyrelu.proofs.simplification import SETTINGS
+from polyrelu.proofs.trees.expressions import JointNetwork
+from polyrelu.proofs.trees.sign_tree import num_cells
 from polyrelu.symmetry import LayerDomain
+from tests.generators.redundant_networks import trained_like
 
 
 def reasons(found: Simplified) -> list[str]:
@@ -184,9 +187,82 @@ def test_a_proof_that_fails_gives_up_its_steps(monkeypatch: pytest.MonkeyPatch) 
     first = [[1], [1], [-2], [-4]], [0, -1, 3, 6]
     net = from_arrays([first, ([[-1, 1, 0, 0], [1, 1, -3, 1]], [0, 1]), ([[1, 2]], [0])])
     assert simplify(net).network.widths == (1, 3, 1, 1)
-    limited = type(SETTINGS)(max_nodes=0)
-    monkeypatch.setattr("polyrelu.proofs.simplification.SETTINGS", limited)
+    monkeypatch.setattr("polyrelu.proofs.simplification.SETTINGS", type(SETTINGS)(max_nodes=0))
+    assert simplify(net).network.widths == (1, 3, 1, 1)  # the trees for signs prove it as well
+    limited = type(removal_proof.SETTINGS)(max_nodes=0)
+    monkeypatch.setattr("polyrelu.proofs.removal_proof.SETTINGS", limited)
     assert simplify(net).network.widths == (1, 3, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("seed", "widths"),
+    [("dead 4", (2, 10, 8, 1)), ("dead 3", (3, 8, 8, 2)), ("dead 5", (2, 5, 6, 6, 1))],
+)
+def test_dead_neurons_behind_positive_weights(
+    seed: str, widths: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Neurons die although they read activations with positive weights, which needs splits."""
+    found = simplify(from_arrays(trained_like(seed, widths)))
+    assert found.outcome.search.route == "tree"
+    assert found.outcome.search.num_leaves >= 2
+    assert is_accepted(found, tmp_path)
+    again = simplify(found.network)
+    assert again.network == found.network
+
+
+def test_each_dead_neuron_has_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trees of several dead neurons add up, where one for all of them would multiply."""
+    found = simplify(from_arrays(trained_like("dead 1")))
+    assert len(found.removed) == len(found.outcome.certificate.parts) >= 2
+    monkeypatch.setattr("polyrelu.proofs.removal_proof._parts", whole_difference)
+    whole = simplify(from_arrays(trained_like("dead 1")))
+    assert whole.network == found.network
+    assert whole.outcome.search.num_nodes > found.outcome.search.num_nodes
+
+
+def whole_difference(joint: JointNetwork, _: object) -> list[tuple[dict[int, Fraction], ...]]:
+    rows = (zip(*row, strict=True) for row in joint.difference)
+    return [tuple({c: Fraction(w) for c, w in row} for row in rows)]
+
+
+def test_a_wrong_guess_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Points missed where a neuron is active: it stays, and the dead ones still go."""
+    net = from_arrays(trained_like("dead 1"))
+    dead = {neuron for neuron, _ in simplify(net).removed}
+    guess = removal_proof.guessed_signs
+
+    def wrong(network: Network, *arguments: int) -> dict[NeuronId, int]:
+        every = {NeuronId(2, i): -1 for i in range(network.widths[2] if network.depth > 2 else 0)}
+        return guess(network, *arguments) | every
+
+    monkeypatch.setattr("polyrelu.proofs.simplification.guessed_signs", wrong)
+    found = simplify(net)
+    assert {neuron for neuron, _ in found.removed} == dead
+    assert is_accepted(found, tmp_path)
+
+
+def test_linear_neurons_that_need_splits(tmp_path: Path) -> None:
+    """max(x, 0) - max(x - 1, 0) is never negative, and half of it is joined with it."""
+    first = [[1], [1], [-2]], [0, -1, 3]
+    second = [[1, -1, 0], [2, -1, 0], [1, 1, -1]], [0, 0, 1]
+    net = from_arrays([first, second, ([[1, 2, 2]], [0])])
+    found = simplify(net)
+    assert [neuron for neuron, _ in found.removed] == [NeuronId(2, 1)]
+    assert "it is linear (never negative on R^n), and is joined" in reasons(found)[0]
+    assert is_accepted(found, tmp_path)
+
+
+def test_signs_on_a_polyhedron_that_need_splits(tmp_path: Path) -> None:
+    """The trees start from the inequalities of the domain."""
+    net = from_arrays(trained_like("dead 1"))
+    found = simplify(net, Polyhedron.orthant(2))
+    assert len(found.removed) >= len(simplify(net).removed)
+    assert is_accepted(found, tmp_path)
+
+
+def test_the_number_of_cells() -> None:
+    assert [num_cells(n, 2) for n in range(4)] == [1, 2, 4, 7]
+    assert num_cells(5, 9) == 32
 
 
 def test_numbers_of_layers_after_a_merge() -> None:
@@ -227,7 +303,7 @@ def test_errors() -> None:
     with pytest.raises(DomainError, match="empty"):
         simplify(plain, Polyhedron.from_constraints([[1], [-1]], [0, -1]))
     with pytest.raises(PolyreluError, match="int: expected a file name"):
-        simplify(3)
+        simplify(3)  # type: ignore[arg-type]
     one = RationalMatrix.identity(1)
     skipping = Network(
         1, (Layer((Block(0, one),), one), Layer((Block(0, one), Block(1, one)), one))

@@ -216,7 +216,7 @@ def test_flips_that_are_none_are_refused(arguments: tuple[int, int, list[int]]) 
         [([[1, 0], [1, 1]], [0, 1]), ([[2, -1]], [-1]), ([[1], [3]], [0, 1])]
     )
     layer, neuron, flipped = arguments
-    with pytest.raises(polyrelu.NetworkError):
+    with pytest.raises(polyrelu.PolyreluError):
         flip(network, layer, neuron, flipped)
 
 

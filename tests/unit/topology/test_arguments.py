@@ -107,7 +107,7 @@ def test_no_such_output(name: str, wrong: object) -> None:
 def test_no_such_label() -> None:
     for network in (NORM, TWO):
         for wrong in (2, -1, True, "0", None):
-            with pytest.raises(DomainError, match=r"there is no label .*, only 0 to 1"):
+            with pytest.raises(DomainError, match=r"there is no class .*, only 0 to 1"):
                 decision_region(network, wrong)  # type: ignore[arg-type]
 
 

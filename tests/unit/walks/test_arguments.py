@@ -75,7 +75,7 @@ def test_wrong_points_neurons_and_planes(wrong: Any) -> None:
         PLANE.embed,
         PLANE.signs_at,
         PLANE.affine_map,
-        PLANE.neuron,
+        PLANE.neuron_at,
     ]
     assert all(outcome(lambda call=call: call(wrong)) for call in calls)  # type: ignore[misc]
 

@@ -1,0 +1,83 @@
+"""Damaged files: what every reader answers, in forks under limits of memory and time.
+
+    python -m benchmarks.fuzz_readers [--files 2000] [--seed 0] [--endings .onnx .npz …]
+
+Files of every format are truncated, flipped, overwritten, spliced and given absurd sizes; archives
+are packed again after their members are damaged; ONNX graphs are wired in circles, or read external
+data outside their folder; and there are bombs. ``polyrelu info`` must read each file, or refuse it
+in one line with exit status 2, within 30 CPU seconds and 2 GB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from benchmarks.reporting import write_results
+from tests.generators.damaged_files import ENDINGS, damaged_files
+from tests.generators.guarded import BYTES, SECONDS, Outcome, read_guarded
+
+#: Number of files that one fork reads.
+_BATCH = 50
+
+
+def main() -> None:
+    """Damage files of every format, read them, and write results/fuzz_readers.json."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--endings", nargs="*", default=list(ENDINGS))
+    parser.add_argument("--keep", type=Path, help="a folder for the files that are not answered")
+    options = parser.parse_args()
+    _import_libraries()
+    formats = {}
+    for ending in options.endings:
+        formats[ending] = _fuzz(ending, options.files, options.seed, options.keep)
+        print(ending, formats[ending], flush=True)
+    limits = {"CPU seconds": SECONDS, "bytes": BYTES}
+    write_results("fuzz_readers", {"seed": options.seed, "limits": limits, "formats": formats})
+
+
+def _import_libraries() -> None:
+    """Import what readers import late, so that the forks have it already."""
+    import h5py  # noqa: F401
+    import onnx  # noqa: F401
+    import onnxruntime  # noqa: F401
+    import safetensors  # noqa: F401
+    import torch  # noqa: F401
+
+
+def _fuzz(ending: str, number: int, seed: int, keep: Path | None) -> dict[str, Any]:
+    """Return the counts of outcomes of damaged files of a format, and the worst of them."""
+    started, outcomes, wrong = time.process_time(), list[Outcome](), list[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for place, content in enumerate(damaged_files(ending, number, seed, bombs=True)):
+            paths.append(Path(folder) / f"damaged{place}{ending}")
+            paths[-1].write_bytes(content)
+        for first in range(0, number, _BATCH):
+            for path, outcome in zip(
+                paths[first:], read_guarded(paths[first : first + _BATCH]), strict=False
+            ):
+                outcomes.append(outcome)
+                if not outcome.is_fine:
+                    wrong.append(f"{path.name}: {outcome.kind}: {outcome.message}")
+                    print(wrong[-1], outcome.seconds, flush=True)
+                    if keep is not None:
+                        (keep / path.name).write_bytes(path.read_bytes())
+    return {
+        "files": len(outcomes),
+        **dict(sorted(Counter(outcome.kind for outcome in outcomes).items())),
+        "not answered": wrong,
+        "most CPU seconds": max(outcome.seconds for outcome in outcomes),
+        "most megabytes": max(outcome.megabytes for outcome in outcomes),
+        "CPU seconds of making the files": round(time.process_time() - started, 1),
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""Arrays of exact integers: int64 where they are short, Python integers where they are long.
+
+Matrices of a file have millions of entries. numpy computes with int64 some twenty times faster than
+with Python integers, but wraps around in silence, so that every function here bounds its results
+before it computes with int64, and uses Python integers (dtype object) where the bound is too large.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.exact.floats import SMALL_BITS, nearest_float
+from polyrelu.support.typing import Indices
+
+__all__ = [
+    "as_objects",
+    "common_divisor",
+    "distinct",
+    "longest",
+    "nearest_floats",
+    "products",
+    "quotients",
+    "shortened",
+    "sums_of_runs",
+]
+
+#: Integers of at most this number of bits are floats.
+_MANTISSA_BITS = 53
+#: An int64 divided by 2 to this power, or a smaller one, does not underflow in float64.
+_SAFE_EXPONENT = 900
+
+
+def longest(integers: NDArray[Any]) -> int:
+    """Return the bit length of the longest of the integers in an array, 0 if it is empty.
+
+    >>> longest(np.array([3, -4]))
+    3
+    """
+    if not integers.size:
+        return 0
+    return max(int(integers.max()).bit_length(), int(integers.min()).bit_length())
+
+
+def shortened(integers: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of integers as int64 if all have at most `SMALL_BITS` bits, else unchanged.
+
+    >>> shortened(np.array([3, -4], dtype=object)).dtype.name
+    'int64'
+    """
+    if integers.dtype == object and longest(integers) <= SMALL_BITS:
+        return integers.astype(np.int64)
+    return integers
+
+
+def as_objects(integers: NDArray[Any]) -> NDArray[np.object_]:
+    """Return an array of Python integers."""
+    return integers if integers.dtype == object else integers.astype(object)
+
+
+def products(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """Return the products of two arrays of integers, entry by entry, with broadcasting.
+
+    >>> products(np.array([1 << 40, 3]), np.array([1 << 40, 2])).tolist() == [1 << 80, 6]
+    True
+    """
+    if object not in (left.dtype, right.dtype) and longest(left) + longest(right) <= SMALL_BITS:
+        return np.asarray(left * right)
+    return np.asarray(as_objects(left) * as_objects(right))
+
+
+def quotients(integers: NDArray[Any], divisor: int) -> NDArray[Any]:
+    """Return the quotients of integers by a common divisor of all of them."""
+    if integers.dtype != object and divisor.bit_length() > SMALL_BITS:
+        return integers  # all are 0
+    return np.asarray(integers // divisor)
+
+
+def sums_of_runs(integers: NDArray[Any], starts: Indices) -> NDArray[Any]:
+    """Return the sums of the consecutive runs of an array that start at the given places.
+
+    >>> sums_of_runs(np.array([1, 2, 3]), np.array([0, 2])).tolist()
+    [3, 3]
+    """
+    if integers.dtype != object:
+        terms = int(np.diff(starts, append=len(integers)).max(initial=0))
+        if longest(integers) + terms.bit_length() > SMALL_BITS:
+            integers = integers.astype(object)
+    return np.asarray(np.add.reduceat(integers, starts))
+
+
+def common_divisor(denominator: int, integers: NDArray[Any]) -> int:
+    """Return the greatest common divisor of a positive denominator and all integers of an array.
+
+    >>> common_divisor(8, np.array([12, 20])), common_divisor(6, np.array([], dtype=np.int64))
+    (4, 6)
+    """
+    if denominator == 1 or not integers.size:
+        return denominator
+    if denominator & (denominator - 1) == 0:  # a power of two, as in every matrix of floats
+        bits = int(np.bitwise_or.reduce(integers, axis=None))
+        return min(denominator, bits & -bits) if bits else denominator
+    if integers.dtype != object:
+        return math.gcd(denominator, int(np.gcd.reduce(integers, axis=None)))
+    common = denominator
+    for entry in integers.ravel().tolist():
+        common = math.gcd(common, entry)
+        if common == 1:
+            break
+    return common
+
+
+def distinct(integers: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
+    """Return the distinct integers of an array, and for each entry its place among these.
+
+    >>> [part.tolist() for part in distinct(np.array([7, 5, 7]))]
+    [[7, 5], [0, 1, 0]]
+    """
+    places: dict[int, int] = {}
+    codes = [places.setdefault(entry, len(places)) for entry in integers.tolist()]
+    found = np.empty(len(places), dtype=integers.dtype)
+    found[:] = list(places)
+    return found, np.array(codes, dtype=np.int64)
+
+
+def nearest_floats(numerators: NDArray[Any], denominator: int) -> NDArray[np.float64]:
+    """Return the float that is nearest to each quotient of integers over one denominator.
+
+    Beyond the range of floats it is the largest finite one with the sign.
+
+    >>> nearest_floats(np.array([1, -3]), 4).tolist()
+    [0.25, -0.75]
+    """
+    if numerators.dtype != object:
+        exponent = denominator.bit_length() - 1
+        if denominator == 1 << exponent and exponent <= _SAFE_EXPONENT:
+            # The conversion to float64 rounds, the division by a power of two does not.
+            return np.ldexp(numerators.astype(np.float64), -exponent)
+        if max(denominator.bit_length(), longest(numerators)) <= _MANTISSA_BITS:
+            return np.asarray(numerators / denominator)  # of two floats, which rounds once
+        numerators = numerators.astype(object)
+    try:
+        return np.asarray(numerators / denominator).astype(np.float64)
+    except OverflowError:
+        floats = [nearest_float(entry, denominator) for entry in numerators.ravel().tolist()]
+        return np.array(floats, dtype=np.float64).reshape(numerators.shape)

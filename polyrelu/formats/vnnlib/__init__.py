@@ -1,0 +1,32 @@
+"""VNN-LIB files: queries about networks, versions 1 and 2, and their counterexamples.
+
+A query is a conjunction of assertions about inputs and outputs; a point that satisfies it is a
+counterexample to the property that the query was made from. Numbers are taken exactly, and
+variables stand for real numbers, whatever element type a file declares. `syntax` reads
+parentheses, `reader` makes a `VnnlibQuery` of them, `query` has the types.
+"""
+
+from polyrelu.formats.vnnlib.counterexample import Counterexample, read_counterexample
+from polyrelu.formats.vnnlib.query import (
+    Case,
+    Conjunction,
+    Constraint,
+    DeclaredNetwork,
+    Disjunction,
+    Tensor,
+    VnnlibQuery,
+)
+from polyrelu.formats.vnnlib.reader import read_vnnlib
+
+__all__ = [
+    "Case",
+    "Conjunction",
+    "Constraint",
+    "Counterexample",
+    "DeclaredNetwork",
+    "Disjunction",
+    "Tensor",
+    "VnnlibQuery",
+    "read_counterexample",
+    "read_vnnlib",
+]

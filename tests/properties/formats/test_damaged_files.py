@@ -1,0 +1,34 @@
+"""Damaged files of every format are read, or refused in one line with exit status 2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyrelu.formats.keras import files as keras_files
+from tests.generators.campaigns import case
+from tests.generators.damaged_files import ENDINGS, damaged_files
+from tests.generators.guarded import read_guarded
+from tests.generators.hdf5_in_process import read_in_process
+
+
+@pytest.mark.parametrize(
+    "number", [pytest.param(50, id="few"), pytest.param(100, id="all", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_damaged_files(
+    ending: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if number == 50:  # a process of its own for each HDF5 file takes half a minute
+        monkeypatch.setattr(keras_files, "read_hdf5", read_in_process)
+    paths = []
+    for place, content in enumerate(damaged_files(ending, number, number)):
+        paths.append(tmp_path / f"damaged{place}{ending}")
+        paths[-1].write_bytes(content)
+    kinds = set()
+    for path, outcome in zip(paths, read_guarded(paths), strict=True):
+        with case(path.name):
+            assert outcome.is_fine, outcome
+        kinds.add(outcome.kind)
+    assert kinds == {"read", "refused"}
