@@ -32,7 +32,6 @@ def add_check(subparsers: Any) -> None:
     examples = (
         "check cert.json",
         "check cert.json --about example:digits",
-        "check proofs/*.json",
     )
     parser = add_command(subparsers, "check", _run, summary, examples)
     parser.add_argument(

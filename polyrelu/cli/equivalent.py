@@ -67,8 +67,8 @@ def add_equivalent(subparsers: Any) -> None:
         "--seed",
         type=int,
         default=0,
-        help="seed of the points tried (default 0); without limits the same seed gives the same "
-        "answer and certificate",
+        help="seed of the points tried (default 0); the same seed and budget give the same answer "
+        "and certificate on every machine",
     )
     add_limits(
         parser,

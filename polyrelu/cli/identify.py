@@ -90,9 +90,8 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=int,
         default=0,
-        help="seed of the searches (default 0); the same seed gives the same answer and "
-        "certificate unless time ends a search: --time-limit, or the 10 seconds that refutations "
-        "by inequalities have",
+        help="seed of the searches (default 0); the same seed and budget give the same answer "
+        "and certificate on every machine",
     )
     add_limits(
         parser,

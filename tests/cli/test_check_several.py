@@ -71,7 +71,7 @@ def test_why_not(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "check", *_files(folder, "missing", "other", "changed", "xor"))
     missing, other, changed, xor = out.splitlines()
     assert missing.startswith("unreadable: ")
-    assert "not there" in missing
+    assert "no such file" in missing
     assert "expected the keys" in other
     assert changed.startswith(f"rejected: {folder / 'changed.json'}: ")
     assert "expected" in changed

@@ -233,7 +233,7 @@ def test_a_dead_neuron_is_removed(
     settings = SimplificationSettings(max_neurons=max_neurons)
     monkeypatch.setattr("polyrelu.proofs.simplification.SETTINGS", settings)
     name = written(from_arrays(trained_like("dead 4")), tmp_path)
-    status, out, _ = run(capsys, "identify", name, "--time-limit", "0")
+    status, out, _ = run(capsys, "identify", name, "--budget", "0")
     assert status == 1
     assert "is dead: it is never positive on R^n" in out
     (simplify,) = commands(out)
