@@ -96,21 +96,30 @@ def _status(given: list[str], options: argparse.Namespace) -> int:
     except SystemExit:  # --help and --version
         sys.stdout.flush()
         raise
-    except PolyreluError as error:
+    except KeyboardInterrupt:
+        return _report_interrupt(options)
+    except Exception as error:
+        if options.watch.is_raised:  # some imports turn KeyboardInterrupt into another error
+            return _report_interrupt(options)
+        return _report_failure(options, given, error)
+
+
+def _report_interrupt(options: argparse.Namespace) -> int:
+    options.watch.finish()
+    return _report_error(options, _why_interrupted(options), exit_status=EXIT["undecided"])
+
+
+def _report_failure(options: argparse.Namespace, given: list[str], error: Exception) -> int:
+    """Report an error that ended a command; errors of printing are raised again."""
+    if isinstance(error, PolyreluError):
         options.json |= "--json" in given  # before a command, where it does not belong
         return _report_error(options, named_operations(options, str(error)))
-    except KeyboardInterrupt:
-        options.watch.finish()
-        return _report_error(options, _why_interrupted(options), exit_status=EXIT["undecided"])
-    except MemoryError:
+    if isinstance(error, MemoryError):
         status = EXIT["undecided"] if hasattr(options, "limits") else 2
         return _report_error(options, _NO_MEMORY, exit_status=status)
-    except OSError as error:
-        if error.filename is None:
-            raise
-        return _report_error(options, _unexpected(error, given))
-    except Exception as error:
-        return _report_error(options, _unexpected(error, given))
+    if isinstance(error, OSError) and error.filename is None:
+        raise error
+    return _report_error(options, _unexpected(error, given))
 
 
 def _why_interrupted(options: argparse.Namespace) -> str:

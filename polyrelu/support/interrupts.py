@@ -137,6 +137,11 @@ class Watch:
         self.expect_end(is_raised=True)
         raise KeyboardInterrupt
 
+    @property
+    def is_raised(self) -> bool:
+        """Whether KeyboardInterrupt was raised, and the computation has not ended since."""
+        return self._raised
+
     def expect_end(self, is_raised: bool) -> None:
         """Note the first Ctrl-C, and start the time within which the computation has to end.
 
@@ -150,7 +155,7 @@ class Watch:
     def finish(self) -> None:
         """Note that the computation after a Ctrl-C or a limit has ended; the rest is to say so."""
         if self._end is not None:
-            self._end, self._why_stopped = None, None
+            self._end, self._why_stopped, self._raised = None, None, False
 
     def _tick(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()

@@ -232,6 +232,23 @@ def _endless(*_: object) -> None:
         time.sleep(0.01)
 
 
+def test_an_interrupt_that_becomes_another_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Imports of compiled modules turn KeyboardInterrupt into an ImportError."""
+
+    def imports(*_: object) -> None:
+        try:
+            _endless()
+        except KeyboardInterrupt:
+            raise ImportError("numpy") from None
+
+    monkeypatch.setattr("polyrelu.cli.identify.read_network", imports)
+    status, _, err = run(capsys, "identify", "example:xor", "--time-limit", "0")
+    assert status == 3
+    assert "the time limit of 0 seconds was reached" in err
+
+
 @pytest.mark.parametrize("limit", ["0", "0.3"])
 def test_the_time_limit_of_identify_names_itself(
     limit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
