@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import threading
 import time
@@ -104,6 +105,8 @@ class Watch:
 
     def __enter__(self) -> Watch:
         if threading.current_thread() is threading.main_thread():
+            if self._quit is not None:
+                self._start_guard(self._quit)
             if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
                 self._previous[signal.SIGINT] = signal.signal(signal.SIGINT, self)
             self._previous[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._tick)
@@ -124,9 +127,39 @@ class Watch:
         if self._previous:
             signal.setitimer(signal.ITIMER_REAL, _TICK, _TICK)
 
+    def _start_guard(self, quit_process: Callable[[], object]) -> None:
+        """Start a thread that ends the process while the main thread is in compiled code.
+
+        Signal handlers of Python wait until such a call returns.
+        """
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+        guard = threading.Thread(target=self._guard, args=(reader, quit_process), daemon=True)
+        guard.start()
+
+    def _guard(self, reader: int, quit_process: Callable[[], object]) -> None:
+        """Read signals as they come, and end the process after Ctrl-C where nothing else does."""
+        end: float | None = None
+        while True:
+            left = None if end is None else max(end - time.monotonic(), 0)
+            if not select.select([reader], [], [], left)[0]:
+                if not self._pressed or self._end is not None:
+                    quit_process()
+                end = None
+                continue
+            presses = os.read(reader, 64).count(signal.SIGINT)
+            if presses and (end is not None or presses > 1):
+                time.sleep(_TICK)  # usually a handler is faster
+                quit_process()
+            elif presses:
+                end = time.monotonic() + _GRACE + _LAST_GRACE + _TICK
+
     def __exit__(self, *_: object) -> None:
         if self._previous:
             signal.setitimer(signal.ITIMER_REAL, 0)
+            if self._quit is not None:
+                signal.set_wakeup_fd(-1)
         for number, handler in self._previous.items():
             signal.signal(number, handler)
 

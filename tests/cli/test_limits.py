@@ -75,7 +75,7 @@ def _arguments(command: str, certificate: Path) -> list[str]:
 #: A program that presses Ctrl-C at the first import of something that most commands need, and that
 #: swallows KeyboardInterrupt there for ever, as long as Python code can.
 _IN_IMPORT = """
-import os, signal, sys, time
+import hashlib, os, signal, sys, threading, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 swallows, *arguments = sys.argv[1:]
 
@@ -86,6 +86,11 @@ class Finder:
         if name not in heavy or Finder.pressed:
             return None
         Finder.pressed = True
+        if swallows == "compiled":  # minutes in one call, which no handler interrupts
+            press = lambda: os.kill(os.getpid(), signal.SIGINT)
+            for seconds in (0.3, 0.6)[: int(os.environ["PRESSES"])]:
+                threading.Timer(seconds, press).start()
+            hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)
         while True:
             try:
                 os.kill(os.getpid(), signal.SIGINT) if not Finder.pressed == 2 else None
@@ -102,7 +107,9 @@ entry()
 """
 
 
-def _ended(swallows: str, arguments: list[str], folder: Path) -> tuple[int, str, float]:
+def _ended(
+    swallows: str, arguments: list[str], folder: Path, presses: int = 1
+) -> tuple[int, str, float]:
     started = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", _IN_IMPORT, swallows, *arguments],
@@ -111,6 +118,7 @@ def _ended(swallows: str, arguments: list[str], folder: Path) -> tuple[int, str,
         text=True,
         cwd=folder,
         timeout=60,
+        env={**os.environ, "PRESSES": str(presses)},
     )
     return done.returncode, done.stderr, time.monotonic() - started
 
@@ -127,6 +135,15 @@ def test_ctrl_c_that_is_swallowed(command: str, certificate: Path, tmp_path: Pat
     status, err, seconds = _ended("yes", _arguments(command, certificate), tmp_path)
     assert (status, err) == (3, "polyrelu: interrupted; nothing was written\n")
     assert seconds < 30  # 2 s after Ctrl-C; the start may take long on a busy machine
+
+
+@pytest.mark.parametrize("presses", [pytest.param(1, marks=_SLOW), 2])
+def test_ctrl_c_in_compiled_code(presses: int, certificate: Path, tmp_path: Path) -> None:
+    """A handler of Python would wait until the call returns."""
+    arguments = _arguments("identify", certificate)
+    status, err, seconds = _ended("compiled", arguments, tmp_path, presses)
+    assert (status, err) == (3, "polyrelu: interrupted; nothing was written\n")
+    assert seconds < 30
 
 
 #: A network whose search of ridges goes on for hours, and whose complex does.
