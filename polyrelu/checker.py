@@ -3084,7 +3084,12 @@ def sentence(kind: str, claim: Any, one: Network, two: Network, status: str) -> 
         "open": "; whether it is itself in the class is open",
         "refuted": "; it is itself not in the class, so nobody in the class computes its function",
     }.get(status, "")
-    if kind == "determined":
+    if kind == "determined":  # others in the class may share the part, and the function
+        if status == "refuted":
+            known = (
+                "; it is itself not in the class, and whether anybody in the class computes its "
+                "function is left open"
+            )
         return f"{head} in {part_words(claim)}: {every} agree with it there after {moving}{known}."
     return f"{head}: {every} are related to it by {moving}{known}."
 
