@@ -13,44 +13,44 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
 
     76  1. Text
    249  2. Networks
-   389    Exact arithmetic
-   541  3. Certificates
-   578  3.1 Words
-   594  3.2 Claims
-   733  3.3 Proofs
-   892    affine, shallow
-   895      theorem affine
-   922      theorem shallow
-  1037    line
-  1040      theorem line
-  1068    bottleneck
-  1073      theorem bottleneck
-  1179    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
-  1268      theorem replacement
-  1278      theorem bounded-replacement
-  1420      theorem translation
-  1446      theorem flip
-  1474      theorem line-equal
-  1602      theorem one-sided
-  1663  3.4 Membership in the classes generic, transversal and regular
-  1767  3.5 Invariants under ~
-  1816  3.6 Cost
-  1921  3.7 Rounding errors: theorem rounding
-  1953      theorem rounding
-  2053  3.8 Domains of pairs, and theorem point
-  2173      theorem point
-  2235  3.9 Ridges: theorems deep and deep-part
-  3127      theorem deep
-  3135      theorem deep-part
-  3172  4. Verdicts
-  3287  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  3931      theorem tree-equal
-  3949      theorem tree
-  4063  5.1 Lists of regions: claim regions, theorem regions
-  4068      theorem regions
-  4108  5.2 Limits
-  4114    Files
-  4220    The command line
+   387    Exact arithmetic
+   539  3. Certificates
+   576  3.1 Words
+   592  3.2 Claims
+   731  3.3 Proofs
+   890    affine, shallow
+   893      theorem affine
+   920      theorem shallow
+  1035    line
+  1038      theorem line
+  1066    bottleneck
+  1071      theorem bottleneck
+  1177    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
+  1266      theorem replacement
+  1276      theorem bounded-replacement
+  1418      theorem translation
+  1444      theorem flip
+  1472      theorem line-equal
+  1600      theorem one-sided
+  1661  3.4 Membership in the classes generic, transversal and regular
+  1765  3.5 Invariants under ~
+  1814  3.6 Cost
+  1916  3.7 Rounding errors: theorem rounding
+  1948      theorem rounding
+  2048  3.8 Domains of pairs, and theorem point
+  2168      theorem point
+  2229  3.9 Ridges: theorems deep and deep-part
+  3121      theorem deep
+  3129      theorem deep-part
+  3166  4. Verdicts
+  3281  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  3927      theorem tree-equal
+  3945      theorem tree
+  4059  5.1 Lists of regions: claim regions, theorem regions
+  4064      theorem regions
+  4104  5.2 Limits
+  4110    Files
+  4216    The command line
 """
 
 from __future__ import annotations
@@ -283,6 +283,7 @@ class Layer(NamedTuple):
     bias: list[int]
     rows: list[list[int]]
     earlier: list[tuple[int, list[list[int]]]]  # further blocks: source, rows
+    bits: int  # of the longest number of [W | b] or the denominator
 
     def augmented(self) -> list[list[int]]:
         """The rows of [W | b]."""
@@ -299,10 +300,6 @@ class Layer(NamedTuple):
             if divisor != 1:
                 divisor = math.gcd(divisor, *row)
         return [[x // (divisor or 1) for x in row] for row in self.rows]
-
-    def bits(self) -> int:
-        """The bits of the longest number of [W | b]."""
-        return longest([*self.rows, self.bias])
 
 
 class Network(NamedTuple):
@@ -393,7 +390,8 @@ def read_layer(entry: Any, where: str, meter: Meter) -> Layer:
     well_formed(denominator > 0, "denominator 0", where)
     message = "a common divisor of denominator, bias and weights"
     well_formed(divisor == 1, message, where)
-    return Layer(denominator, bias, blocks[-1][1], blocks[:-1])
+    bits = longest([bias, [denominator], *chain.from_iterable(rows for _, rows in blocks)])
+    return Layer(denominator, bias, blocks[-1][1], blocks[:-1], bits)
 
 
 # ---- Exact arithmetic
@@ -475,7 +473,7 @@ def reduce_into(basis: dict[int, int], row: Sequence[int], prime: int, meter: Me
     comes after this entry is kept, packed.
     """
     size = len(row)
-    meter.pay_modular(4 * size)
+    meter.units(300 * size)
     rest, place = pack(row), 8 * PLACE
     digit = (1 << place) - 1
     for c in range(size):
@@ -486,7 +484,7 @@ def reduce_into(basis: dict[int, int], row: Sequence[int], prime: int, meter: Me
             inverse = pow(x, -1, prime)
             basis[c] = pack(y * inverse % prime for y in unpack(rest, size - c - 1, prime))
             return
-        meter.pay_modular((size - c) // 4)
+        meter.units(200 + 15 * (size - c))
         rest += (prime - x) * basis[c]
 
 
@@ -545,7 +543,7 @@ def without_zeros(sums: Form) -> Form:
 
 def bits_of_form(form: Form) -> int:
     """The bits of the longest coefficient."""
-    return longest([[*form.values()]])
+    return max(map(int.bit_length, form.values()), default=0)
 
 
 # ==== 3. Certificates ====
@@ -844,7 +842,7 @@ MEMBERSHIP = OneOf(
 
 def check_subset_sums(evidence: Any, lower: Layer, upper: Layer, meter: Meter) -> None:
     """No nonempty set of the matrices X_i = V_{.i} A_i has the sum 0."""
-    meter.pay(2 * len(lower.rows) * len(lower.rows[0]), lower.bits())
+    meter.pay(2 * len(lower.rows) * len(lower.rows[0]), lower.bits)
     pairs = list(
         zip(zip(*upper.primitive_rows(), strict=True), lower.primitive_rows(), strict=True)
     )
@@ -951,7 +949,7 @@ def shallow(case: Case) -> None:
     for plane in planes:
         signs = {scale > 0 for scale, _ in plane.neurons}
         require(len(signs) == len(plane.neurons), "no rows that are positive multiples")
-    case.meter.pay(2 * len(lower.rows) * len(upper.rows), upper.bits(), lower.bits())
+    case.meter.pay(2 * len(lower.rows) * len(upper.rows), upper.bits, lower.bits)
     bends = [plane.bend(upper) for plane in planes]
     require(all(map(any, bends)), "v_i + lambda v_k nonzero at doubled hyperplanes", "zero")
 
@@ -968,7 +966,7 @@ def shallow(case: Case) -> None:
 def hyperplanes_of(lower: Layer, meter: Meter) -> list[Hyperplane]:
     """The hyperplanes of the neurons of layer 1, each once."""
     rows = [(*primitive_plane(row, meter), i) for i, row in enumerate(lower.augmented())]
-    meter.pay(8 * len(rows) * len(rows).bit_length(), lower.bits())
+    meter.pay(8 * len(rows) * len(rows).bit_length(), lower.bits)
     rows.sort()
     groups = groupby(rows, lambda entry: entry[0])
     return [Hyperplane(h, [(scale, i) for _, scale, i in group]) for h, group in groups]
@@ -1132,7 +1130,7 @@ def check_rank(evidence: Any, layer: Layer, meter: Meter) -> None:
     check_indices(columns, len(layer.rows[0]), "columns", size)
     message = f"beyond the limits: a determinant of size above {MAX_DETERMINANT}"
     well_formed(size <= MAX_DETERMINANT, message)
-    bits = layer.bits()
+    bits = layer.bits
     meter.pay(2 * size * len(layer.rows[0]), bits, bits)
     rows = [[row[c] for c in columns] for row in layer.primitive_rows()]
     check_determinant(rows, prime, meter)
@@ -1155,7 +1153,7 @@ def check_corner(lower: Layer, upper: Layer, j: int, witness: Any, meter: Meter)
     active = [k for k, x in enumerate(h) if x > 0]
     if not active:
         return
-    meter.pay((len(active) + 2) * len(upper.rows), upper.bits(), lower.bits())
+    meter.pay((len(active) + 2) * len(upper.rows), upper.bits, lower.bits)
     jump = [sum(v[k] * lower.rows[k][j] for k in active) for v in upper.rows]
     require(any(jump), "J nonzero", place)
     across = [x + v[i] * row[j] for x, v in zip(jump, upper.rows, strict=True)]
@@ -1167,7 +1165,7 @@ def values_at(lower: Layer, point: dict[int, Any], meter: Meter) -> list[int]:
     scale = common_denominator(point.values(), "a common denominator", meter)
     scaled = [(k, x.numerator * (scale // x.denominator)) for k, x in point.items()]
     bits = longest([[scale], [x for _, x in scaled]])
-    meter.pay(len(scaled) + len(lower.rows) * (len(scaled) + 1), bits, lower.bits())
+    meter.pay(len(scaled) + len(lower.rows) * (len(scaled) + 1), bits, lower.bits)
     return [
         sum(w[k] * x for k, x in scaled) + a * scale
         for w, a in zip(lower.rows, lower.bias, strict=True)
@@ -1176,7 +1174,7 @@ def values_at(lower: Layer, point: dict[int, Any], meter: Meter) -> list[int]:
 
 def check_flat(lower: Layer, upper: Layer, j: int, meter: Meter) -> None:
     """Condition (c'): on z_j = 0 every h_i has one sign, and the gradient jumps there."""
-    meter.pay(len(lower.rows) * (len(lower.rows[0]) + len(upper.rows)), lower.bits(), upper.bits())
+    meter.pay(len(lower.rows) * (len(lower.rows[0]) + len(upper.rows)), lower.bits, upper.bits)
     for row, a in zip(lower.rows, lower.bias, strict=True):
         others = [x for k, x in enumerate(row) if k != j]
         is_positive, is_negative = a > 0 and min(others) >= 0, a < 0 and max(others) <= 0
@@ -1266,7 +1264,7 @@ def check_layer(layer: Layer, rows: Matrix, denominator: int, meter: Meter) -> N
     """The layer of `other` is the given [W|b] over the given denominator."""
     size = sum(map(len, rows))
     meter.pay(size, longest(rows), layer.denominator.bit_length())
-    meter.pay(size, layer.bits(), denominator.bit_length())
+    meter.pay(size, layer.bits, denominator.bit_length())
     for mine, others in zip(rows, layer.augmented(), strict=True):
         same = [x * layer.denominator for x in mine] == [x * denominator for x in others]
         require(same, "the layers of `other` as the theorem says", "another one")
@@ -1330,10 +1328,10 @@ def image_box(network: Network, depth: int, meter: Meter) -> Box:
     """A box that holds the activations of a hidden layer at all inputs, by interval arithmetic."""
     box = Box([None] * network.widths[0], [None] * network.widths[0], 1)
     for layer in network.layers[:depth]:
-        bits = box.bits() + max(layer.bits(), layer.denominator.bit_length())
+        bits = box.bits() + layer.bits
         message = f"beyond the limits: a box with ends of more than {GROWN_BITS} bits"
         well_formed(bits <= GROWN_BITS, message)
-        meter.pay(4 * len(layer.rows) * (len(box.lower) + 1), box.bits(), layer.bits())
+        meter.pay(4 * len(layer.rows) * (len(box.lower) + 1), box.bits(), layer.bits)
         rows = layer.augmented()
         lowest, highest = ([box.supremum(row, sign) for row in rows] for sign in (-1, 1))
         box = Box(
@@ -1376,7 +1374,7 @@ class AbsoluteValueForm:
     def add(self, factor: int, lower: Layer, upper: Layer) -> None:
         """Add a multiple of one of the maps, times both denominators."""
         scale, num_outputs = self.box.denominator, len(upper.rows)
-        self.meter.pay(2 * len(lower.rows) * len(lower.rows[0]), lower.bits(), self.box_bits)
+        self.meter.pay(2 * len(lower.rows) * len(lower.rows[0]), lower.bits, self.box_bits)
         columns = upper.columns()
         for row, column in zip(lower.augmented(), columns, strict=True):
             constant = row[-1] * scale + sum(row[k] * x for k, x in self.fixed)
@@ -1440,7 +1438,7 @@ def translation(case: Case) -> None:
     lower, upper = changed.lower, changed.upper
     sizes = sum(len(layer.rows) * (len(layer.rows[0]) + 1) for layer in (lower, upper))
     bits = max(p.bit_length(), q.bit_length())
-    meter.pay(sizes, max(lower.bits(), upper.bits(), lower.denominator.bit_length()), bits)
+    meter.pay(sizes, max(lower.bits, upper.bits), bits)
     below, above = ([[q * x for x in row] for row in layer.augmented()] for layer in (lower, upper))
     below[j][-1] += p * lower.denominator
     for i, (row, b) in enumerate(zip(upper.rows, upper.bias, strict=True)):
@@ -1470,7 +1468,7 @@ def flip(case: Case) -> None:
     require(w[j] > 0, "w_j > 0")
     require(all(x <= 0 for k, x in enumerate(w) if k != j), "w_k <= 0 for k != j")
     require(bias <= 0, "a bias <= 0 in layer l+1")
-    meter.pay((len(old) + len(flipped)) * len(old[0]), changed.lower.bits(), longest([w]))
+    meter.pay((len(old) + len(flipped)) * len(old[0]), changed.lower.bits, longest([w]))
     rows = [[w[j] * x for x in row] for row in old]
     for k in flipped:
         rows[k] = [-x for x in rows[k]]
@@ -1512,7 +1510,7 @@ def sorted_breakpoints(case: Case, c: int) -> list[Fraction]:
         zeros = [
             Fraction(-a, row[0]) for row, a in zip(lower.rows, lower.bias, strict=True) if row[0]
         ]
-        case.meter.pay(20 * (len(zeros) + 1), lower.bits() + first.bits(), first.bits())
+        case.meter.pay(20 * (len(zeros) + 1), lower.bits + first.bits, first.bits)
         for u in (Fraction(0), *zeros):
             points.append((u * first.denominator - first.bias[0]) / first.rows[0][c])
     bits = max(x.numerator.bit_length() + x.denominator.bit_length() for x in points)
@@ -1527,10 +1525,10 @@ def on_axis(network: Network, c: int, t: Fraction, meter: Meter) -> list[Fractio
     z = (first.rows[0][c] * t + first.bias[0]) / first.denominator
     p, q = max(z, Fraction(0)).as_integer_ratio()
     bits = max(p.bit_length(), q.bit_length())
-    meter.pay(2 * len(lower.rows) + 20, lower.bits(), bits)
+    meter.pay(2 * len(lower.rows) + 20, lower.bits, bits)
     active = [max(row[0] * p + a * q, 0) for row, a in zip(lower.rows, lower.bias, strict=True)]
     q *= lower.denominator
-    meter.pay(len(upper.rows) * (len(active) + 10), longest([active, [q]]), upper.bits())
+    meter.pay(len(upper.rows) * (len(active) + 10), longest([active, [q]]), upper.bits)
     scale = q * upper.denominator
     rows = zip(upper.rows, upper.bias, strict=True)
     return [Fraction(dot(v, active) + b * q, scale) for v, b in rows]
@@ -1663,8 +1661,8 @@ def over_common_denominator(
 ) -> tuple[list[list[int]], list[list[int]]]:
     """The rows [W|b] of two layers over the product of their denominators."""
     size = len(one.rows) * (len(one.rows[0]) + 1)
-    meter.pay(size, one.bits(), two.denominator.bit_length())
-    meter.pay(size, two.bits(), one.denominator.bit_length())
+    meter.pay(size, one.bits, two.denominator.bit_length())
+    meter.pay(size, two.bits, one.denominator.bit_length())
     left = [[x * two.denominator for x in row] for row in one.augmented()]
     right = [[x * one.denominator for x in row] for row in two.augmented()]
     return left, right
@@ -1701,7 +1699,7 @@ def check_with_two_hidden_layers(
     if method == "minors":
         columns = evidence["columns"]
         check_indices(columns, len(first.rows[0]), "columns", len(first.rows))
-        meter.pay(2 * len(first.rows) * len(first.rows[0]), first.bits(), first.bits())
+        meter.pay(2 * len(first.rows) * len(first.rows[0]), first.bits, first.bits)
         rows = [[row[c] for c in columns] for row in first.primitive_rows()]
         check_determinant(rows, int(evidence["prime"]), meter)
         check_minors(lower, meter)
@@ -1715,7 +1713,7 @@ def check_with_two_hidden_layers(
         check_indices(chosen, len(lower.rows), "rows")
         require(len(chosen) > 0, "at least one row")
         require(j < len(lower.rows[0]), f"a column below {len(lower.rows[0])}", str(j))
-        meter.pay(len(chosen) * len(upper.rows), lower.bits(), upper.bits())
+        meter.pay(len(chosen) * len(upper.rows), lower.bits, upper.bits)
         sums = [sum(v[i] * lower.rows[i][j] for i in chosen) for v in upper.rows]
         require(not any(sums), "a sum that vanishes", "a nonzero one")
 
@@ -1767,7 +1765,7 @@ def check_masks(network: Network, bottom: int, masks: list[list[int]], meter: Me
     meter.hold(size * size)
     columns = [[int(i == j) for i in masks[0]] for j in masks[0]]
     for layer, mask, kept in zip(network.layers[bottom:top], masks, masks[1:], strict=False):
-        meter.pay(len(kept) * len(mask) * (size + 1), longest(columns), layer.bits())
+        meter.pay(len(kept) * len(mask) * (size + 1), longest(columns), layer.bits)
         meter.hold((size + len(mask)) * len(kept))
         rows = [[layer.rows[i][j] for j in mask] for i in kept]
         columns = [[dot(row, column) for row in rows] for column in columns]
@@ -1785,11 +1783,11 @@ def invariants(network: Network, depth: int, numbers: dict[Row, int], meter: Met
     """
     names, scales, common = list(range(network.widths[0])), [1] * network.widths[0], 1
     for number, layer in enumerate(network.layers[:depth], 1):
-        bits = max(common, *scales).bit_length() + layer.bits()
+        bits = max(common, *scales).bit_length() + layer.bits
         message = f"beyond the limits: scales of more than {GROWN_BITS} bits"
         well_formed(bits <= GROWN_BITS, message)
         own = longest([scales, [common]])
-        meter.pay(4 * len(layer.rows) * (len(names) + 4), layer.bits(), own)
+        meter.pay(4 * len(layer.rows) * (len(names) + 4), layer.bits, own)
         meter.hold(len(layer.rows) * (len(names) + 4))
         is_last = number == len(network.layers)
         names, scales = names_of_layer(network, number, is_last, (names, scales, common), numbers)
@@ -1825,13 +1823,13 @@ def names_of_layer(
 
 # ==== 3.6 Cost ====
 
-#: The default budget of a file in units, without what the bytes of its files add. A unit is about
-#: 0.7 nanoseconds in plain Python on one core of 2023, so that this is somewhat less than a minute.
-BUDGET = 2**36
+#: The default budget of a file in units, without what the bytes of its files add. A unit is about a
+#: nanosecond in plain Python on one core of 2023, so that this is about half a minute.
+BUDGET = 2**35
 #: What each byte of the certificate and of network files, as stored, adds to the budget.
 UNITS_PER_BYTE = 2**14
 #: One cell of memory, about 64 bytes, may be held for each of these units of the budget.
-UNITS_PER_CELL = 2**13
+UNITS_PER_CELL = 2**12
 #: Maximum number of bits of a common denominator, and of other numbers that grow in a rule.
 GROWN_BITS = 2**16
 
@@ -1876,7 +1874,7 @@ class Meter:
 
     def pay(self, operations: int, bits: int = 0, other: int = 0) -> None:
         """Pay for products of numbers of `bits` and of `other` bits, each with an addition."""
-        self.units(operations * (64 + (bits + other >> 2) + (bits * other >> 10)))
+        self.units(operations * (100 + (bits + other >> 4) + (bits * other >> 10)))
 
     def pay_modular(self, products: int) -> None:
         """Pay for products modulo a prime, summed up."""
@@ -1907,12 +1905,9 @@ class Meter:
         self.cells -= cells
 
 
-def longest(rows: Iterable[Sequence[int]]) -> int:
+def longest(rows: Iterable[Iterable[int]]) -> int:
     """The number of bits of the longest integer."""
-    return max(
-        (max(abs(max(row)), abs(min(row))) for row in rows if row),
-        default=0,
-    ).bit_length()
+    return max((max(map(int.bit_length, row), default=0) for row in rows), default=0)
 
 
 def quote(value: object) -> str:
@@ -2004,7 +1999,7 @@ def check_box(case: Case) -> list[list[Fraction]]:
 
 def after_layer(layer: Layer, bounds: Bounds, arithmetic: Arithmetic, meter: Meter) -> Bounds:
     """Intervals and errors of the preactivations of a layer."""
-    own = max(layer.bits(), layer.denominator.bit_length())
+    own = layer.bits
     meter.pay(8 * len(layer.rows) * (len(bounds.low) + 20), own, GRID + longest(bounds))
     found = Bounds([], [], [])
     for row, b in zip(layer.rows, layer.bias, strict=True):
@@ -2224,9 +2219,8 @@ def outputs(network: Network, x: Sequence[Fraction], meter: Meter) -> list[Fract
         blocks = [(rows, *activations[source]) for source, rows in sources]
         common = least_common_multiple([denominator for _, _, denominator in blocks], meter)
         bits = longest(values for _, values, _ in blocks) + common.bit_length()
-        own = max(longest(chain.from_iterable(rows for rows, _, _ in blocks)), layer.bits())
         size = sum(len(rows) * (2 + len(values)) for rows, values, _ in blocks)
-        meter.pay(size, bits, own)
+        meter.pay(size, bits, layer.bits)
         z = [b * common for b in layer.bias]
         for rows, values, denominator in blocks:
             factor = common // denominator
@@ -2273,7 +2267,7 @@ class Neurons:
         self.layer = [k for k, width in enumerate(self.widths) for _ in range(width)]
         self.rows = [residues(layer, meter) for layer in network.layers]
         self.columns = [list(zip(*rows, strict=True)) for rows in self.rows]
-        self.bits = [layer.bits() for layer in network.layers]
+        self.bits = [layer.bits for layer in network.layers]
         self.growth = sum(map(growth_of, network.layers[:-1]))
         self.last_states = (-1, list[int]())
 
@@ -2311,7 +2305,7 @@ class Neurons:
 
 def residues(layer: Layer, meter: Meter) -> list[list[int]]:
     """The weights of a layer modulo P, of the smallest size."""
-    bits = layer.bits()
+    bits = layer.bits
     meter.pay(4 * len(layer.rows) * len(layer.rows[0]), bits, 61)
     half = P // 2
     return [[(x + half) % P - half for x in row] for row in layer.primitive_rows()]
@@ -2414,7 +2408,7 @@ class PlaneForms:
         p, q, r = a * y - b * x, b * z - c * y, c * x - a * z  # homogeneous coordinates, p for 1
         require(p != 0, "forms with exactly one common zero", name)
         p, q, r = (p, q, r) if p > 0 else (-p, -q, -r)
-        self.meter.pay(4 * neurons.count, 2 * self.width, self.width)
+        self.meter.pay(2 * neurons.count, 2 * self.width, self.width)
         values = [c * p + a * q + b * r for forms in self.forms for c, a, b in forms]
         require(values.count(0) == 2, "exactly two zeros", name)
         signs = [x > 0 for x in values]
@@ -3414,7 +3408,7 @@ class JointNetwork:
         sources = (*layer.earlier, (len(activations) - 1, layer.rows))
         blocks = [(rows, *activations[source]) for source, rows in sources]
         common = least_common_multiple([denominator for _, _, denominator in blocks], self.meter)
-        own = layer.bits()
+        own = layer.bits
         sums: list[Form] = [{0: b * common} for b in layer.bias]
         for rows, forms, denominator in blocks:
             factor, sizes = common // denominator, [len(form) for form in forms]
@@ -3423,7 +3417,7 @@ class JointNetwork:
                 sum(size for w, size in zip(row, sizes, strict=True) if w) for row in rows
             )
             products = len(rows) * (1 + len(forms)) + 2 * sum(sizes_of_products)
-            self.meter.pay(products + sum(sizes), bits, max(own, longest(rows)))
+            self.meter.pay(products + sum(sizes), bits, own)
             for entries, row in zip(sums, rows, strict=True):
                 for w, form in zip(row, forms, strict=True):
                     add_to(entries, form, w * factor)
@@ -3685,6 +3679,7 @@ class Node:
         self.meter = joint.meter
         self.meter.units(2_000 * (1 + len(used)) + 300 * self.first)
         self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
+        self.value_bits = dict.fromkeys(range(self.first), 1)
         self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
         self.term_of = dict[int, tuple[Term, int]]()  # -1: the atom has the negative of its form
         for k in used:
@@ -3696,6 +3691,7 @@ class Node:
                 last[k] = known = self.written(atom.form, values, atom.bits)
             self.forms[k] = known.form
             self.values[self.first + k] = self.value(k, known)
+            self.value_bits[self.first + k] = known.bits + 1
 
     def is_unchanged(self, known: Written, values: list[Form]) -> bool:
         """Whether the same is put in as at the node before."""
@@ -3705,7 +3701,7 @@ class Node:
     def written(self, form: Form, values: list[Form], bits: int) -> Written:
         """A form over the atoms with their values put in."""
         num_products = sum(map(len, values))
-        longest_value = max(map(bits_of_form, values), default=0)
+        longest_value = max(map(self.value_bits.__getitem__, form), default=0)
         self.meter.pay(2 * num_products + 20, bits, longest_value)
         sums = dict[int, int]()
         for x, value in zip(form.values(), values, strict=True):

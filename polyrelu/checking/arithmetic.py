@@ -88,7 +88,7 @@ def reduce_into(basis: dict[int, int], row: Sequence[int], prime: int, meter: Me
     comes after this entry is kept, packed.
     """
     size = len(row)
-    meter.pay_modular(4 * size)
+    meter.units(300 * size)
     rest, place = pack(row), 8 * PLACE
     digit = (1 << place) - 1
     for c in range(size):
@@ -99,7 +99,7 @@ def reduce_into(basis: dict[int, int], row: Sequence[int], prime: int, meter: Me
             inverse = pow(x, -1, prime)
             basis[c] = pack(y * inverse % prime for y in unpack(rest, size - c - 1, prime))
             return
-        meter.pay_modular((size - c) // 4)
+        meter.units(200 + 15 * (size - c))
         rest += (prime - x) * basis[c]
 
 
@@ -158,4 +158,4 @@ def without_zeros(sums: Form) -> Form:
 
 def bits_of_form(form: Form) -> int:
     """The bits of the longest coefficient."""
-    return longest([[*form.values()]])
+    return max(map(int.bit_length, form.values()), default=0)

@@ -17,7 +17,7 @@ from polyrelu.checking.arithmetic import (
     check_indices,
     without_zeros,
 )
-from polyrelu.checking.meter import Meter, longest, require
+from polyrelu.checking.meter import Meter, require
 from polyrelu.checking.networks import Layer, Network
 from polyrelu.checking.pairs import Domain, least_common_multiple
 from polyrelu.checking.text import rational
@@ -118,7 +118,7 @@ class JointNetwork:
         sources = (*layer.earlier, (len(activations) - 1, layer.rows))
         blocks = [(rows, *activations[source]) for source, rows in sources]
         common = least_common_multiple([denominator for _, _, denominator in blocks], self.meter)
-        own = layer.bits()
+        own = layer.bits
         sums: list[Form] = [{0: b * common} for b in layer.bias]
         for rows, forms, denominator in blocks:
             factor, sizes = common // denominator, [len(form) for form in forms]
@@ -127,7 +127,7 @@ class JointNetwork:
                 sum(size for w, size in zip(row, sizes, strict=True) if w) for row in rows
             )
             products = len(rows) * (1 + len(forms)) + 2 * sum(sizes_of_products)
-            self.meter.pay(products + sum(sizes), bits, max(own, longest(rows)))
+            self.meter.pay(products + sum(sizes), bits, own)
             for entries, row in zip(sums, rows, strict=True):
                 for w, form in zip(row, forms, strict=True):
                     add_to(entries, form, w * factor)

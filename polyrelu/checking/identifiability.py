@@ -82,7 +82,7 @@ def shallow(case: Case) -> None:
     for plane in planes:
         signs = {scale > 0 for scale, _ in plane.neurons}
         require(len(signs) == len(plane.neurons), "no rows that are positive multiples")
-    case.meter.pay(2 * len(lower.rows) * len(upper.rows), upper.bits(), lower.bits())
+    case.meter.pay(2 * len(lower.rows) * len(upper.rows), upper.bits, lower.bits)
     bends = [plane.bend(upper) for plane in planes]
     require(all(map(any, bends)), "v_i + lambda v_k nonzero at doubled hyperplanes", "zero")
 
@@ -99,7 +99,7 @@ def shallow(case: Case) -> None:
 def hyperplanes_of(lower: Layer, meter: Meter) -> list[Hyperplane]:
     """The hyperplanes of the neurons of layer 1, each once."""
     rows = [(*primitive_plane(row, meter), i) for i, row in enumerate(lower.augmented())]
-    meter.pay(8 * len(rows) * len(rows).bit_length(), lower.bits())
+    meter.pay(8 * len(rows) * len(rows).bit_length(), lower.bits)
     rows.sort()
     groups = groupby(rows, lambda entry: entry[0])
     return [Hyperplane(h, [(scale, i) for _, scale, i in group]) for h, group in groups]
@@ -263,7 +263,7 @@ def check_rank(evidence: Any, layer: Layer, meter: Meter) -> None:
     check_indices(columns, len(layer.rows[0]), "columns", size)
     message = f"beyond the limits: a determinant of size above {MAX_DETERMINANT}"
     well_formed(size <= MAX_DETERMINANT, message)
-    bits = layer.bits()
+    bits = layer.bits
     meter.pay(2 * size * len(layer.rows[0]), bits, bits)
     rows = [[row[c] for c in columns] for row in layer.primitive_rows()]
     check_determinant(rows, prime, meter)
@@ -286,7 +286,7 @@ def check_corner(lower: Layer, upper: Layer, j: int, witness: Any, meter: Meter)
     active = [k for k, x in enumerate(h) if x > 0]
     if not active:
         return
-    meter.pay((len(active) + 2) * len(upper.rows), upper.bits(), lower.bits())
+    meter.pay((len(active) + 2) * len(upper.rows), upper.bits, lower.bits)
     jump = [sum(v[k] * lower.rows[k][j] for k in active) for v in upper.rows]
     require(any(jump), "J nonzero", place)
     across = [x + v[i] * row[j] for x, v in zip(jump, upper.rows, strict=True)]
@@ -298,7 +298,7 @@ def values_at(lower: Layer, point: dict[int, Any], meter: Meter) -> list[int]:
     scale = common_denominator(point.values(), "a common denominator", meter)
     scaled = [(k, x.numerator * (scale // x.denominator)) for k, x in point.items()]
     bits = longest([[scale], [x for _, x in scaled]])
-    meter.pay(len(scaled) + len(lower.rows) * (len(scaled) + 1), bits, lower.bits())
+    meter.pay(len(scaled) + len(lower.rows) * (len(scaled) + 1), bits, lower.bits)
     return [
         sum(w[k] * x for k, x in scaled) + a * scale
         for w, a in zip(lower.rows, lower.bias, strict=True)
@@ -307,7 +307,7 @@ def values_at(lower: Layer, point: dict[int, Any], meter: Meter) -> list[int]:
 
 def check_flat(lower: Layer, upper: Layer, j: int, meter: Meter) -> None:
     """Condition (c'): on z_j = 0 every h_i has one sign, and the gradient jumps there."""
-    meter.pay(len(lower.rows) * (len(lower.rows[0]) + len(upper.rows)), lower.bits(), upper.bits())
+    meter.pay(len(lower.rows) * (len(lower.rows[0]) + len(upper.rows)), lower.bits, upper.bits)
     for row, a in zip(lower.rows, lower.bias, strict=True):
         others = [x for k, x in enumerate(row) if k != j]
         is_positive, is_negative = a > 0 and min(others) >= 0, a < 0 and max(others) <= 0

@@ -20,11 +20,11 @@ def invariants(network: Network, depth: int, numbers: dict[Row, int], meter: Met
     """
     names, scales, common = list(range(network.widths[0])), [1] * network.widths[0], 1
     for number, layer in enumerate(network.layers[:depth], 1):
-        bits = max(common, *scales).bit_length() + layer.bits()
+        bits = max(common, *scales).bit_length() + layer.bits
         message = f"beyond the limits: scales of more than {GROWN_BITS} bits"
         well_formed(bits <= GROWN_BITS, message)
         own = longest([scales, [common]])
-        meter.pay(4 * len(layer.rows) * (len(names) + 4), layer.bits(), own)
+        meter.pay(4 * len(layer.rows) * (len(names) + 4), layer.bits, own)
         meter.hold(len(layer.rows) * (len(names) + 4))
         is_last = number == len(network.layers)
         names, scales = names_of_layer(network, number, is_last, (names, scales, common), numbers)

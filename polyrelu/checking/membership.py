@@ -43,7 +43,7 @@ def check_with_two_hidden_layers(
     if method == "minors":
         columns = evidence["columns"]
         check_indices(columns, len(first.rows[0]), "columns", len(first.rows))
-        meter.pay(2 * len(first.rows) * len(first.rows[0]), first.bits(), first.bits())
+        meter.pay(2 * len(first.rows) * len(first.rows[0]), first.bits, first.bits)
         rows = [[row[c] for c in columns] for row in first.primitive_rows()]
         check_determinant(rows, int(evidence["prime"]), meter)
         check_minors(lower, meter)
@@ -57,7 +57,7 @@ def check_with_two_hidden_layers(
         check_indices(chosen, len(lower.rows), "rows")
         require(len(chosen) > 0, "at least one row")
         require(j < len(lower.rows[0]), f"a column below {len(lower.rows[0])}", str(j))
-        meter.pay(len(chosen) * len(upper.rows), lower.bits(), upper.bits())
+        meter.pay(len(chosen) * len(upper.rows), lower.bits, upper.bits)
         sums = [sum(v[i] * lower.rows[i][j] for i in chosen) for v in upper.rows]
         require(not any(sums), "a sum that vanishes", "a nonzero one")
 
@@ -109,7 +109,7 @@ def check_masks(network: Network, bottom: int, masks: list[list[int]], meter: Me
     meter.hold(size * size)
     columns = [[int(i == j) for i in masks[0]] for j in masks[0]]
     for layer, mask, kept in zip(network.layers[bottom:top], masks, masks[1:], strict=False):
-        meter.pay(len(kept) * len(mask) * (size + 1), longest(columns), layer.bits())
+        meter.pay(len(kept) * len(mask) * (size + 1), longest(columns), layer.bits)
         meter.hold((size + len(mask)) * len(kept))
         rows = [[layer.rows[i][j] for j in mask] for i in kept]
         columns = [[dot(row, column) for row in rows] for column in columns]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 # ==== 3.6 Cost ====
 
-#: The default budget of a file in units, without what the bytes of its files add. A unit is about
-#: 0.7 nanoseconds in plain Python on one core of 2023, so that this is somewhat less than a minute.
-BUDGET = 2**36
+#: The default budget of a file in units, without what the bytes of its files add. A unit is about a
+#: nanosecond in plain Python on one core of 2023, so that this is about half a minute.
+BUDGET = 2**35
 #: What each byte of the certificate and of network files, as stored, adds to the budget.
 UNITS_PER_BYTE = 2**14
 #: One cell of memory, about 64 bytes, may be held for each of these units of the budget.
-UNITS_PER_CELL = 2**13
+UNITS_PER_CELL = 2**12
 #: Maximum number of bits of a common denominator, and of other numbers that grow in a rule.
 GROWN_BITS = 2**16
 
@@ -57,7 +57,7 @@ class Meter:
 
     def pay(self, operations: int, bits: int = 0, other: int = 0) -> None:
         """Pay for products of numbers of `bits` and of `other` bits, each with an addition."""
-        self.units(operations * (64 + (bits + other >> 2) + (bits * other >> 10)))
+        self.units(operations * (100 + (bits + other >> 4) + (bits * other >> 10)))
 
     def pay_modular(self, products: int) -> None:
         """Pay for products modulo a prime, summed up."""
@@ -88,12 +88,9 @@ class Meter:
         self.cells -= cells
 
 
-def longest(rows: Iterable[Sequence[int]]) -> int:
+def longest(rows: Iterable[Iterable[int]]) -> int:
     """The number of bits of the longest integer."""
-    return max(
-        (max(abs(max(row)), abs(min(row))) for row in rows if row),
-        default=0,
-    ).bit_length()
+    return max((max(map(int.bit_length, row), default=0) for row in rows), default=0)
 
 
 def quote(value: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from itertools import chain
 from typing import Any, NamedTuple
 
 from polyrelu.checking.meter import Meter, longest, well_formed
@@ -37,6 +38,7 @@ class Layer(NamedTuple):
     bias: list[int]
     rows: list[list[int]]
     earlier: list[tuple[int, list[list[int]]]]  # further blocks: source, rows
+    bits: int  # of the longest number of [W | b] or the denominator
 
     def augmented(self) -> list[list[int]]:
         """The rows of [W | b]."""
@@ -53,10 +55,6 @@ class Layer(NamedTuple):
             if divisor != 1:
                 divisor = math.gcd(divisor, *row)
         return [[x // (divisor or 1) for x in row] for row in self.rows]
-
-    def bits(self) -> int:
-        """The bits of the longest number of [W | b]."""
-        return longest([*self.rows, self.bias])
 
 
 class Network(NamedTuple):
@@ -147,4 +145,5 @@ def read_layer(entry: Any, where: str, meter: Meter) -> Layer:
     well_formed(denominator > 0, "denominator 0", where)
     message = "a common divisor of denominator, bias and weights"
     well_formed(divisor == 1, message, where)
-    return Layer(denominator, bias, blocks[-1][1], blocks[:-1])
+    bits = longest([bias, [denominator], *chain.from_iterable(rows for _, rows in blocks)])
+    return Layer(denominator, bias, blocks[-1][1], blocks[:-1], bits)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import chain
 from typing import Any, NamedTuple
 
 from polyrelu.checking.arithmetic import (
@@ -184,9 +183,8 @@ def outputs(network: Network, x: Sequence[Fraction], meter: Meter) -> list[Fract
         blocks = [(rows, *activations[source]) for source, rows in sources]
         common = least_common_multiple([denominator for _, _, denominator in blocks], meter)
         bits = longest(values for _, values, _ in blocks) + common.bit_length()
-        own = max(longest(chain.from_iterable(rows for rows, _, _ in blocks)), layer.bits())
         size = sum(len(rows) * (2 + len(values)) for rows, values, _ in blocks)
-        meter.pay(size, bits, own)
+        meter.pay(size, bits, layer.bits)
         z = [b * common for b in layer.bias]
         for rows, values, denominator in blocks:
             factor = common // denominator

@@ -107,7 +107,7 @@ def check_layer(layer: Layer, rows: Matrix, denominator: int, meter: Meter) -> N
     """The layer of `other` is the given [W|b] over the given denominator."""
     size = sum(map(len, rows))
     meter.pay(size, longest(rows), layer.denominator.bit_length())
-    meter.pay(size, layer.bits(), denominator.bit_length())
+    meter.pay(size, layer.bits, denominator.bit_length())
     for mine, others in zip(rows, layer.augmented(), strict=True):
         same = [x * layer.denominator for x in mine] == [x * denominator for x in others]
         require(same, "the layers of `other` as the theorem says", "another one")
@@ -171,10 +171,10 @@ def image_box(network: Network, depth: int, meter: Meter) -> Box:
     """A box that holds the activations of a hidden layer at all inputs, by interval arithmetic."""
     box = Box([None] * network.widths[0], [None] * network.widths[0], 1)
     for layer in network.layers[:depth]:
-        bits = box.bits() + max(layer.bits(), layer.denominator.bit_length())
+        bits = box.bits() + layer.bits
         message = f"beyond the limits: a box with ends of more than {GROWN_BITS} bits"
         well_formed(bits <= GROWN_BITS, message)
-        meter.pay(4 * len(layer.rows) * (len(box.lower) + 1), box.bits(), layer.bits())
+        meter.pay(4 * len(layer.rows) * (len(box.lower) + 1), box.bits(), layer.bits)
         rows = layer.augmented()
         lowest, highest = ([box.supremum(row, sign) for row in rows] for sign in (-1, 1))
         box = Box(
@@ -217,7 +217,7 @@ class AbsoluteValueForm:
     def add(self, factor: int, lower: Layer, upper: Layer) -> None:
         """Add a multiple of one of the maps, times both denominators."""
         scale, num_outputs = self.box.denominator, len(upper.rows)
-        self.meter.pay(2 * len(lower.rows) * len(lower.rows[0]), lower.bits(), self.box_bits)
+        self.meter.pay(2 * len(lower.rows) * len(lower.rows[0]), lower.bits, self.box_bits)
         columns = upper.columns()
         for row, column in zip(lower.augmented(), columns, strict=True):
             constant = row[-1] * scale + sum(row[k] * x for k, x in self.fixed)
@@ -281,7 +281,7 @@ def translation(case: Case) -> None:
     lower, upper = changed.lower, changed.upper
     sizes = sum(len(layer.rows) * (len(layer.rows[0]) + 1) for layer in (lower, upper))
     bits = max(p.bit_length(), q.bit_length())
-    meter.pay(sizes, max(lower.bits(), upper.bits(), lower.denominator.bit_length()), bits)
+    meter.pay(sizes, max(lower.bits, upper.bits), bits)
     below, above = ([[q * x for x in row] for row in layer.augmented()] for layer in (lower, upper))
     below[j][-1] += p * lower.denominator
     for i, (row, b) in enumerate(zip(upper.rows, upper.bias, strict=True)):
@@ -311,7 +311,7 @@ def flip(case: Case) -> None:
     require(w[j] > 0, "w_j > 0")
     require(all(x <= 0 for k, x in enumerate(w) if k != j), "w_k <= 0 for k != j")
     require(bias <= 0, "a bias <= 0 in layer l+1")
-    meter.pay((len(old) + len(flipped)) * len(old[0]), changed.lower.bits(), longest([w]))
+    meter.pay((len(old) + len(flipped)) * len(old[0]), changed.lower.bits, longest([w]))
     rows = [[w[j] * x for x in row] for row in old]
     for k in flipped:
         rows[k] = [-x for x in rows[k]]
@@ -353,7 +353,7 @@ def sorted_breakpoints(case: Case, c: int) -> list[Fraction]:
         zeros = [
             Fraction(-a, row[0]) for row, a in zip(lower.rows, lower.bias, strict=True) if row[0]
         ]
-        case.meter.pay(20 * (len(zeros) + 1), lower.bits() + first.bits(), first.bits())
+        case.meter.pay(20 * (len(zeros) + 1), lower.bits + first.bits, first.bits)
         for u in (Fraction(0), *zeros):
             points.append((u * first.denominator - first.bias[0]) / first.rows[0][c])
     bits = max(x.numerator.bit_length() + x.denominator.bit_length() for x in points)
@@ -368,10 +368,10 @@ def on_axis(network: Network, c: int, t: Fraction, meter: Meter) -> list[Fractio
     z = (first.rows[0][c] * t + first.bias[0]) / first.denominator
     p, q = max(z, Fraction(0)).as_integer_ratio()
     bits = max(p.bit_length(), q.bit_length())
-    meter.pay(2 * len(lower.rows) + 20, lower.bits(), bits)
+    meter.pay(2 * len(lower.rows) + 20, lower.bits, bits)
     active = [max(row[0] * p + a * q, 0) for row, a in zip(lower.rows, lower.bias, strict=True)]
     q *= lower.denominator
-    meter.pay(len(upper.rows) * (len(active) + 10), longest([active, [q]]), upper.bits())
+    meter.pay(len(upper.rows) * (len(active) + 10), longest([active, [q]]), upper.bits)
     scale = q * upper.denominator
     rows = zip(upper.rows, upper.bias, strict=True)
     return [Fraction(dot(v, active) + b * q, scale) for v, b in rows]
@@ -504,8 +504,8 @@ def over_common_denominator(
 ) -> tuple[list[list[int]], list[list[int]]]:
     """The rows [W|b] of two layers over the product of their denominators."""
     size = len(one.rows) * (len(one.rows[0]) + 1)
-    meter.pay(size, one.bits(), two.denominator.bit_length())
-    meter.pay(size, two.bits(), one.denominator.bit_length())
+    meter.pay(size, one.bits, two.denominator.bit_length())
+    meter.pay(size, two.bits, one.denominator.bit_length())
     left = [[x * two.denominator for x in row] for row in one.augmented()]
     right = [[x * one.denominator for x in row] for row in two.augmented()]
     return left, right

@@ -44,7 +44,7 @@ class Neurons:
         self.layer = [k for k, width in enumerate(self.widths) for _ in range(width)]
         self.rows = [residues(layer, meter) for layer in network.layers]
         self.columns = [list(zip(*rows, strict=True)) for rows in self.rows]
-        self.bits = [layer.bits() for layer in network.layers]
+        self.bits = [layer.bits for layer in network.layers]
         self.growth = sum(map(growth_of, network.layers[:-1]))
         self.last_states = (-1, list[int]())
 
@@ -82,7 +82,7 @@ class Neurons:
 
 def residues(layer: Layer, meter: Meter) -> list[list[int]]:
     """The weights of a layer modulo P, of the smallest size."""
-    bits = layer.bits()
+    bits = layer.bits
     meter.pay(4 * len(layer.rows) * len(layer.rows[0]), bits, 61)
     half = P // 2
     return [[(x + half) % P - half for x in row] for row in layer.primitive_rows()]
@@ -185,7 +185,7 @@ class PlaneForms:
         p, q, r = a * y - b * x, b * z - c * y, c * x - a * z  # homogeneous coordinates, p for 1
         require(p != 0, "forms with exactly one common zero", name)
         p, q, r = (p, q, r) if p > 0 else (-p, -q, -r)
-        self.meter.pay(4 * neurons.count, 2 * self.width, self.width)
+        self.meter.pay(2 * neurons.count, 2 * self.width, self.width)
         values = [c * p + a * q + b * r for forms in self.forms for c, a, b in forms]
         require(values.count(0) == 2, "exactly two zeros", name)
         signs = [x > 0 for x in values]

@@ -115,7 +115,7 @@ MEMBERSHIP = OneOf(
 
 def check_subset_sums(evidence: Any, lower: Layer, upper: Layer, meter: Meter) -> None:
     """No nonempty set of the matrices X_i = V_{.i} A_i has the sum 0."""
-    meter.pay(2 * len(lower.rows) * len(lower.rows[0]), lower.bits())
+    meter.pay(2 * len(lower.rows) * len(lower.rows[0]), lower.bits)
     pairs = list(
         zip(zip(*upper.primitive_rows(), strict=True), lower.primitive_rows(), strict=True)
     )

@@ -123,6 +123,7 @@ class Node:
         self.meter = joint.meter
         self.meter.units(2_000 * (1 + len(used)) + 300 * self.first)
         self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
+        self.value_bits = dict.fromkeys(range(self.first), 1)
         self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
         self.term_of = dict[int, tuple[Term, int]]()  # -1: the atom has the negative of its form
         for k in used:
@@ -134,6 +135,7 @@ class Node:
                 last[k] = known = self.written(atom.form, values, atom.bits)
             self.forms[k] = known.form
             self.values[self.first + k] = self.value(k, known)
+            self.value_bits[self.first + k] = known.bits + 1
 
     def is_unchanged(self, known: Written, values: list[Form]) -> bool:
         """Whether the same is put in as at the node before."""
@@ -143,7 +145,7 @@ class Node:
     def written(self, form: Form, values: list[Form], bits: int) -> Written:
         """A form over the atoms with their values put in."""
         num_products = sum(map(len, values))
-        longest_value = max(map(bits_of_form, values), default=0)
+        longest_value = max(map(self.value_bits.__getitem__, form), default=0)
         self.meter.pay(2 * num_products + 20, bits, longest_value)
         sums = dict[int, int]()
         for x, value in zip(form.values(), values, strict=True):
