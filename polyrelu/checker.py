@@ -12,45 +12,45 @@ names its kind of claim, the page of its proof, the shape of its evidence and wh
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
     76  1. Text
-   249  2. Networks
-   387    Exact arithmetic
-   539  3. Certificates
-   576  3.1 Words
-   592  3.2 Claims
-   731  3.3 Proofs
-   890    affine, shallow
-   893      theorem affine
-   920      theorem shallow
-  1035    line
-  1038      theorem line
-  1066    bottleneck
-  1071      theorem bottleneck
-  1177    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
-  1266      theorem replacement
-  1276      theorem bounded-replacement
-  1418      theorem translation
-  1444      theorem flip
-  1472      theorem line-equal
-  1600      theorem one-sided
-  1661  3.4 Membership in the classes generic, transversal and regular
-  1765  3.5 Invariants under ~
-  1814  3.6 Cost
-  1916  3.7 Rounding errors: theorem rounding
-  1948      theorem rounding
-  2048  3.8 Domains of pairs, and theorem point
-  2168      theorem point
-  2229  3.9 Ridges: theorems deep and deep-part
-  3121      theorem deep
-  3129      theorem deep-part
-  3166  4. Verdicts
-  3281  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  3927      theorem tree-equal
-  3945      theorem tree
-  4059  5.1 Lists of regions: claim regions, theorem regions
-  4064      theorem regions
-  4104  5.2 Limits
-  4110    Files
-  4216    The command line
+   250  2. Networks
+   388    Exact arithmetic
+   540  3. Certificates
+   578  3.1 Words
+   594  3.2 Claims
+   733  3.3 Proofs
+   894    affine, shallow
+   897      theorem affine
+   924      theorem shallow
+  1039    line
+  1042      theorem line
+  1070    bottleneck
+  1075      theorem bottleneck
+  1181    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
+  1270      theorem replacement
+  1280      theorem bounded-replacement
+  1422      theorem translation
+  1448      theorem flip
+  1476      theorem line-equal
+  1605      theorem one-sided
+  1666  3.4 Membership in the classes generic, transversal and regular
+  1770  3.5 Invariants under ~
+  1819  3.6 Cost
+  1930  3.7 Rounding errors: theorem rounding
+  1962      theorem rounding
+  2062  3.8 Domains of pairs, and theorem point
+  2182      theorem point
+  2243  3.9 Ridges: theorems deep and deep-part
+  3136      theorem deep
+  3144      theorem deep-part
+  3181  4. Verdicts
+  3296  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  3942      theorem tree-equal
+  3960      theorem tree
+  4074  5.1 Lists of regions: claim regions, theorem regions
+  4079      theorem regions
+  4119  5.2 Limits
+  4125    Files
+  4231    The command line
 """
 
 from __future__ import annotations
@@ -337,8 +337,8 @@ def read_network(document: Any, place: str, meter: Meter) -> Network:
         width = entry["bias"].count(" ") + 1
         check_sizes(entry, width, widths, where)
         total += width + sum(width * widths[block["from"]] for block in entry["weights"])
-        message = f"beyond {MAX_WIDTH} neurons in a layer, {MAX_NUMBERS} numbers"
-        well_formed(width <= MAX_WIDTH and total <= MAX_NUMBERS, message, where)
+        well_formed(width <= MAX_WIDTH, f"beyond {MAX_WIDTH} neurons in a layer", where)
+        well_formed(total <= MAX_NUMBERS, f"beyond {MAX_NUMBERS} numbers", where)
         hash_layer(digest, entry, width, meter)
         layers.append(read_layer(entry, where, meter))
         widths.append(width)
@@ -560,7 +560,8 @@ Search = Callable[[str], Iterable[tuple[str, bytes]]]
 def check_notes(notes: Any, place: str) -> None:
     """The shape of `unverified`; nothing depends on what it says."""
     message = f"must be an object of at most {MAX_NOTES} strings"
-    well_formed(type(notes) is dict and len(notes) <= MAX_NOTES, message, place)
+    well_formed(type(notes) is dict, message, place)
+    well_formed(len(notes) <= MAX_NOTES, message, place)
     well_formed(all(type(note) is str for note in notes.values()), message, place)
 
 
@@ -885,8 +886,10 @@ def check_all_sums(multiplier: int, pairs: Pairs, meter: Meter) -> None:
     factor = hash("factor") % (p - 1) + 1  # multiplied by it, nobody can make many hashes collide
     scaled = [factor * x % p for x in values]
     first, rest = ({s % p for s in nonempty_sums(part)} for part in (scaled[:half], scaled[half:]))
-    require(0 not in first and 0 not in rest, "nonzero subset sums mod 2^61-1")
-    require(not any(p - s in first for s in rest), "nonzero subset sums mod 2^61-1")
+    fact = "nonzero subset sums mod 2^61-1"
+    require(0 not in first, fact)
+    require(0 not in rest, fact)
+    require(not any(p - s in first for s in rest), fact)
 
 
 def nonempty_sums(values: Sequence[int]) -> list[int]:
@@ -1492,7 +1495,8 @@ def line_equal(case: Case) -> None:
     require(one.widths[1] == 1, "n_1 = 1", str(one))
     r, s = one.layers[0].rows[0], two.layers[0].rows[0]
     c = next((k for k, x in enumerate(r) if x), 0)
-    require(r[c] != 0 and s[c] != 0, "nonzero rows W[1]", "a zero")
+    require(r[c] != 0, "a nonzero row W[1] of the network", "zero")
+    require(s[c] != 0, "a row W[1] of `other` that is parallel to it", "a zero entry")
     bits = longest([r, s])
     meter.pay(2 * len(r), bits, bits)
     require(all(x * s[c] == y * r[c] for x, y in zip(r, s, strict=True)), "parallel rows W[1]")
@@ -1865,7 +1869,12 @@ class Meter:
     def __init__(self, budget: int | None = None) -> None:
         self.budget = BUDGET if budget is None else budget
         self.is_fixed, self.step = budget is not None, "reading"
-        self.cost = self.cells = 0
+        self.work = self.cells = self.most_cells = 0
+
+    @property
+    def cost(self) -> int:
+        """What the file has cost: the least budget that it keeps to."""
+        return max(self.work, self.most_cells * UNITS_PER_CELL)
 
     def allow(self, num_bytes: int) -> None:
         """Raise the default budget for the bytes of a file as it is stored."""
@@ -1882,8 +1891,8 @@ class Meter:
 
     def units(self, units: int) -> None:
         """Pay units that the table of section 3.6 states."""
-        self.cost += units
-        if self.cost > self.budget:
+        self.work += units
+        if self.work > self.budget:
             well_formed(
                 False,
                 f"beyond the limits: the file costs more than {self.budget} units, which "
@@ -1893,11 +1902,15 @@ class Meter:
     def hold(self, cells: int) -> None:
         """Hold memory for so long as the file is checked, or until it is released."""
         self.cells += cells
-        if self.cells * UNITS_PER_CELL > self.budget:
+        if self.cells <= self.most_cells:
+            return
+        self.most_cells = self.cells
+        limit = self.budget // UNITS_PER_CELL
+        if self.cells > limit:
             well_formed(
                 False,
-                f"beyond the limits: the file needs more than {self.budget // UNITS_PER_CELL} "
-                "cells of memory, which --budget raises",
+                f"beyond the limits: the file needs more than {limit} cells of memory, which "
+                "--budget raises",
             )
 
     def release(self, cells: int) -> None:
@@ -2402,7 +2415,8 @@ class PlaneForms:
         neurons, name = self.neurons, f"neurons {u}, {v}"
         require(u < v < neurons.count, f"neurons u < v below {neurons.count}", name)
         require(mask >> neurons.count == 0, f"a mask of {neurons.count} bits", name)
-        require(not mask >> u & 1 and not mask >> v & 1, "u and v not in the mask", name)
+        require(mask >> u & 1 == 0, "u not in the mask", name)
+        require(mask >> v & 1 == 0, "v not in the mask", name)
         self.move(mask)
         (c, a, b), (z, x, y) = (self.forms[neurons.layer[w]][neurons.index(w)] for w in (u, v))
         p, q, r = a * y - b * x, b * z - c * y, c * x - a * z  # homogeneous coordinates, p for 1
@@ -2482,7 +2496,7 @@ class Derivatives:
         return int(column[0]) % P
 
     def kept_entries(self, layer: int, v: int, mask: int, entries: Sequence[Any]) -> list[Any]:
-        """The entry of v in its own layer, or those of the neurons that are on in one before."""
+        """The entry of v in its own layer, or the entries of neurons that are on in one before."""
         neurons = self.neurons
         if layer == neurons.layer[v]:
             return [entries[neurons.index(v)]]
@@ -2950,7 +2964,7 @@ class SignSystem:
         return len(self.total) == len(self.wanted)
 
     def add(self, signs: list[int], packed: int) -> None:
-        """An equation in the p_h alone, its first coefficient 1, joins those of all of T."""
+        """An equation in the p_h alone, its first coefficient 1, joins the ones from all of T."""
         row = [0] * self.neurons.widths[self.layer]
         for h, x in zip(signs, [1, *unpack(packed, len(signs) - 1, P)], strict=True):
             row[h] = x
@@ -3266,7 +3280,7 @@ def check(data: bytes, search: Search) -> CheckReport:
 
 
 def read_evidence(hypotheses: Any, theorem: Theorem) -> dict[str, Any]:
-    """The evidence by hypothesis; they are those of the theorem, in their order."""
+    """The evidence by hypothesis; they are the theorem's, in their order."""
     listed = [entry.get("id") for entry in hypotheses if type(entry) is dict]
     shapes = tuple(
         {"id": key, "status": "proved", "evidence": shape}
@@ -4281,7 +4295,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     sys.set_int_max_str_digits(0)  # the grammar has its own limit
     try:
         status = run(list(sys.argv[1:] if argv is None else argv))
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return status
     except OSError as error:
         detach(sys.stdout)

@@ -324,6 +324,17 @@ THEOREMS: dict[str, TheoremText] = {
         r"slopes.",
         _REFUTATION_HYPOTHESES,
     ),
+    "tree-equal": TheoremText(
+        "two networks compared by a split tree",
+        "docs/theory/equivalence.md",
+        "Each split of the tree cuts its polyhedron into z >= 0 and z <= 0, so the leaves cover "
+        "R^n; on each of them both networks are the same expression in the inputs, once the signs "
+        "proved on the way down are put in.",
+        r"Every inner node of a tree on $\mathbb{R}^n$ cuts its polyhedron into $\{z \ge 0\}$ "
+        r"and $\{z \le 0\}$ for one neuron, so the leaves cover $\mathbb{R}^n$; with the recorded "
+        r"signs both networks are one and the same expression on every leaf.",
+        _REFUTATION_HYPOTHESES,
+    ),
     "tree": TheoremText(
         "a split tree",
         "docs/theory/equivalence.md",

@@ -24,7 +24,8 @@ Search = Callable[[str], Iterable[tuple[str, bytes]]]
 def check_notes(notes: Any, place: str) -> None:
     """The shape of `unverified`; nothing depends on what it says."""
     message = f"must be an object of at most {MAX_NOTES} strings"
-    well_formed(type(notes) is dict and len(notes) <= MAX_NOTES, message, place)
+    well_formed(type(notes) is dict, message, place)
+    well_formed(len(notes) <= MAX_NOTES, message, place)
     well_formed(all(type(note) is str for note in notes.values()), message, place)
 
 

@@ -152,7 +152,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     sys.set_int_max_str_digits(0)  # the grammar has its own limit
     try:
         status = run(list(sys.argv[1:] if argv is None else argv))
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return status
     except OSError as error:
         detach(sys.stdout)

@@ -48,7 +48,12 @@ class Meter:
     def __init__(self, budget: int | None = None) -> None:
         self.budget = BUDGET if budget is None else budget
         self.is_fixed, self.step = budget is not None, "reading"
-        self.cost = self.cells = 0
+        self.work = self.cells = self.most_cells = 0
+
+    @property
+    def cost(self) -> int:
+        """What the file has cost: the least budget that it keeps to."""
+        return max(self.work, self.most_cells * UNITS_PER_CELL)
 
     def allow(self, num_bytes: int) -> None:
         """Raise the default budget for the bytes of a file as it is stored."""
@@ -65,8 +70,8 @@ class Meter:
 
     def units(self, units: int) -> None:
         """Pay units that the table of section 3.6 states."""
-        self.cost += units
-        if self.cost > self.budget:
+        self.work += units
+        if self.work > self.budget:
             well_formed(
                 False,
                 f"beyond the limits: the file costs more than {self.budget} units, which "
@@ -76,11 +81,15 @@ class Meter:
     def hold(self, cells: int) -> None:
         """Hold memory for so long as the file is checked, or until it is released."""
         self.cells += cells
-        if self.cells * UNITS_PER_CELL > self.budget:
+        if self.cells <= self.most_cells:
+            return
+        self.most_cells = self.cells
+        limit = self.budget // UNITS_PER_CELL
+        if self.cells > limit:
             well_formed(
                 False,
-                f"beyond the limits: the file needs more than {self.budget // UNITS_PER_CELL} "
-                "cells of memory, which --budget raises",
+                f"beyond the limits: the file needs more than {limit} cells of memory, which "
+                "--budget raises",
             )
 
     def release(self, cells: int) -> None:

@@ -92,8 +92,8 @@ def read_network(document: Any, place: str, meter: Meter) -> Network:
         width = entry["bias"].count(" ") + 1
         check_sizes(entry, width, widths, where)
         total += width + sum(width * widths[block["from"]] for block in entry["weights"])
-        message = f"beyond {MAX_WIDTH} neurons in a layer, {MAX_NUMBERS} numbers"
-        well_formed(width <= MAX_WIDTH and total <= MAX_NUMBERS, message, where)
+        well_formed(width <= MAX_WIDTH, f"beyond {MAX_WIDTH} neurons in a layer", where)
+        well_formed(total <= MAX_NUMBERS, f"beyond {MAX_NUMBERS} numbers", where)
         hash_layer(digest, entry, width, meter)
         layers.append(read_layer(entry, where, meter))
         widths.append(width)

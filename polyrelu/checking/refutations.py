@@ -335,7 +335,8 @@ def line_equal(case: Case) -> None:
     require(one.widths[1] == 1, "n_1 = 1", str(one))
     r, s = one.layers[0].rows[0], two.layers[0].rows[0]
     c = next((k for k, x in enumerate(r) if x), 0)
-    require(r[c] != 0 and s[c] != 0, "nonzero rows W[1]", "a zero")
+    require(r[c] != 0, "a nonzero row W[1] of the network", "zero")
+    require(s[c] != 0, "a row W[1] of `other` that is parallel to it", "a zero entry")
     bits = longest([r, s])
     meter.pay(2 * len(r), bits, bits)
     require(all(x * s[c] == y * r[c] for x, y in zip(r, s, strict=True)), "parallel rows W[1]")

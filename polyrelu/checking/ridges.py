@@ -179,7 +179,8 @@ class PlaneForms:
         neurons, name = self.neurons, f"neurons {u}, {v}"
         require(u < v < neurons.count, f"neurons u < v below {neurons.count}", name)
         require(mask >> neurons.count == 0, f"a mask of {neurons.count} bits", name)
-        require(not mask >> u & 1 and not mask >> v & 1, "u and v not in the mask", name)
+        require(mask >> u & 1 == 0, "u not in the mask", name)
+        require(mask >> v & 1 == 0, "v not in the mask", name)
         self.move(mask)
         (c, a, b), (z, x, y) = (self.forms[neurons.layer[w]][neurons.index(w)] for w in (u, v))
         p, q, r = a * y - b * x, b * z - c * y, c * x - a * z  # homogeneous coordinates, p for 1
@@ -259,7 +260,7 @@ class Derivatives:
         return int(column[0]) % P
 
     def kept_entries(self, layer: int, v: int, mask: int, entries: Sequence[Any]) -> list[Any]:
-        """The entry of v in its own layer, or those of the neurons that are on in one before."""
+        """The entry of v in its own layer, or the entries of neurons that are on in one before."""
         neurons = self.neurons
         if layer == neurons.layer[v]:
             return [entries[neurons.index(v)]]

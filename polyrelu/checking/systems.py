@@ -152,7 +152,7 @@ class SignSystem:
         return len(self.total) == len(self.wanted)
 
     def add(self, signs: list[int], packed: int) -> None:
-        """An equation in the p_h alone, its first coefficient 1, joins those of all of T."""
+        """An equation in the p_h alone, its first coefficient 1, joins the ones from all of T."""
         row = [0] * self.neurons.widths[self.layer]
         for h, x in zip(signs, [1, *unpack(packed, len(signs) - 1, P)], strict=True):
             row[h] = x

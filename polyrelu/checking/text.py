@@ -112,7 +112,8 @@ def parse(data: bytes, place: str, size: int, meter: Meter) -> Any:
     """
     well_formed(len(data) <= size, f"must be at most {size} bytes", place)
     meter.units(8 * len(data))
-    well_formed(data.isascii() and b"\\" not in data, "must be ASCII, without backslash", place)
+    well_formed(data.isascii(), "must be ASCII", place)
+    well_formed(b"\\" not in data, "must be without backslash", place)
     commas, colons, lists, objects = (data.count(mark) for mark in (b",", b":", b"[", b"{"))
     meter.units(1_500 * (commas + colons + lists + objects))
     meter.hold(cells_of_text(data) + commas + 2 * colons + lists + 3 * objects)

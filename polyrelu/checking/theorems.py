@@ -158,8 +158,10 @@ def check_all_sums(multiplier: int, pairs: Pairs, meter: Meter) -> None:
     factor = hash("factor") % (p - 1) + 1  # multiplied by it, nobody can make many hashes collide
     scaled = [factor * x % p for x in values]
     first, rest = ({s % p for s in nonempty_sums(part)} for part in (scaled[:half], scaled[half:]))
-    require(0 not in first and 0 not in rest, "nonzero subset sums mod 2^61-1")
-    require(not any(p - s in first for s in rest), "nonzero subset sums mod 2^61-1")
+    fact = "nonzero subset sums mod 2^61-1"
+    require(0 not in first, fact)
+    require(0 not in rest, fact)
+    require(not any(p - s in first for s in rest), fact)
 
 
 def nonempty_sums(values: Sequence[int]) -> list[int]:

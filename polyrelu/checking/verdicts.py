@@ -88,7 +88,7 @@ def check_certificate(data: bytes, search: Search, meter: Meter) -> CheckReport:
 
 
 def read_evidence(hypotheses: Any, theorem: Theorem) -> dict[str, Any]:
-    """The evidence by hypothesis; they are those of the theorem, in their order."""
+    """The evidence by hypothesis; they are the theorem's, in their order."""
     listed = [entry.get("id") for entry in hypotheses if type(entry) is dict]
     shapes = tuple(
         {"id": key, "status": "proved", "evidence": shape}
