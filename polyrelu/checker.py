@@ -31,26 +31,26 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   1422      theorem translation
   1448      theorem flip
   1476      theorem line-equal
-  1605      theorem one-sided
-  1666  3.4 Membership in the classes generic, transversal and regular
-  1770  3.5 Invariants under ~
-  1819  3.6 Cost
-  1930  3.7 Rounding errors: theorem rounding
-  1962      theorem rounding
-  2062  3.8 Domains of pairs, and theorem point
-  2182      theorem point
-  2243  3.9 Ridges: theorems deep and deep-part
-  3136      theorem deep
-  3144      theorem deep-part
-  3181  4. Verdicts
-  3296  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  3942      theorem tree-equal
-  3960      theorem tree
-  4074  5.1 Lists of regions: claim regions, theorem regions
-  4079      theorem regions
-  4119  5.2 Limits
-  4125    Files
-  4231    The command line
+  1607      theorem one-sided
+  1668  3.4 Membership in the classes generic, transversal and regular
+  1772  3.5 Invariants under ~
+  1821  3.6 Cost
+  1932  3.7 Rounding errors: theorem rounding
+  1964      theorem rounding
+  2064  3.8 Domains of pairs, and theorem point
+  2184      theorem point
+  2245  3.9 Ridges: theorems deep and deep-part
+  3138      theorem deep
+  3146      theorem deep-part
+  3183  4. Verdicts
+  3298  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  3945      theorem tree-equal
+  3963      theorem tree
+  4077  5.1 Lists of regions: claim regions, theorem regions
+  4082      theorem regions
+  4122  5.2 Limits
+  4128    Files
+  4234    The command line
 """
 
 from __future__ import annotations
@@ -1529,7 +1529,7 @@ def on_axis(network: Network, c: int, t: Fraction, meter: Meter) -> list[Fractio
     z = (first.rows[0][c] * t + first.bias[0]) / first.denominator
     p, q = max(z, Fraction(0)).as_integer_ratio()
     bits = max(p.bit_length(), q.bit_length())
-    meter.pay(2 * len(lower.rows) + 20, lower.bits, bits)
+    meter.pay(4 * len(lower.rows) + 20, lower.bits, bits)
     active = [max(row[0] * p + a * q, 0) for row, a in zip(lower.rows, lower.bias, strict=True)]
     q *= lower.denominator
     meter.pay(len(upper.rows) * (len(active) + 10), longest([active, [q]]), upper.bits)
@@ -1587,7 +1587,8 @@ class Facts:
         self.meter.pay(2 * len(form))
         for number, text in multiples:
             factor, fact = integer(text), self.fact(number)
-            self.meter.pay(2 * len(fact) + 4, bits_of_form(fact), factor.bit_length())
+            self.meter.units(1_000 + 200 * len(fact))
+            self.meter.pay(len(fact), bits_of_form(fact), factor.bit_length())
             add_to(rest, fact, sign * factor)
         return rest
 
@@ -1608,7 +1609,8 @@ class Facts:
         self.meter.pay(4 * len(t), bits_of_form(t), q.bit_length())
         self.check_follows(added(bound, t, -q), gap)
         self.more.append(added(bound, own, -q))
-        self.meter.hold(4 * len(self.more[-1]))
+        size = 4 + bits_of_form(self.more[-1]) // 512
+        self.meter.hold(size * len(self.more[-1]))
 
 
 @refutation(
@@ -3578,7 +3580,7 @@ class Total:
         p, q = factor.numerator, factor.denominator
         growth = 1
         if q != self.scale:
-            self.meter.pay(6, self.scale.bit_length(), q.bit_length())
+            self.meter.pay(10, self.scale.bit_length(), q.bit_length())
             common = math.lcm(self.scale, q)
             growth, p, self.scale = common // self.scale, p * (common // q), common
         if growth > 1:
@@ -3691,7 +3693,7 @@ class Node:
     ) -> None:
         self.joint, self.state, self.first = joint, state, 1 + joint.dimension
         self.meter = joint.meter
-        self.meter.units(2_000 * (1 + len(used)) + 300 * self.first)
+        self.meter.units(1_500 * (1 + len(used)) + 300 * self.first)
         self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
         self.value_bits = dict.fromkeys(range(self.first), 1)
         self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
@@ -3740,6 +3742,7 @@ class Node:
         sign = self.state.atoms.get(k, 0) or known.shown_sign or self.state.forms.get(key, 0)
         if sign:
             return form if sign > 0 else {}
+        self.meter.units(9_000)
         if key not in self.terms and other in self.terms:
             self.meter.units(100 * len(form))
             symbol = self.first + self.join(k, other, -1).atom

@@ -274,7 +274,7 @@ class Total:
         p, q = factor.numerator, factor.denominator
         growth = 1
         if q != self.scale:
-            self.meter.pay(6, self.scale.bit_length(), q.bit_length())
+            self.meter.pay(10, self.scale.bit_length(), q.bit_length())
             common = math.lcm(self.scale, q)
             growth, p, self.scale = common // self.scale, p * (common // q), common
         if growth > 1:

@@ -369,7 +369,7 @@ def on_axis(network: Network, c: int, t: Fraction, meter: Meter) -> list[Fractio
     z = (first.rows[0][c] * t + first.bias[0]) / first.denominator
     p, q = max(z, Fraction(0)).as_integer_ratio()
     bits = max(p.bit_length(), q.bit_length())
-    meter.pay(2 * len(lower.rows) + 20, lower.bits, bits)
+    meter.pay(4 * len(lower.rows) + 20, lower.bits, bits)
     active = [max(row[0] * p + a * q, 0) for row, a in zip(lower.rows, lower.bias, strict=True)]
     q *= lower.denominator
     meter.pay(len(upper.rows) * (len(active) + 10), longest([active, [q]]), upper.bits)
@@ -427,7 +427,8 @@ class Facts:
         self.meter.pay(2 * len(form))
         for number, text in multiples:
             factor, fact = integer(text), self.fact(number)
-            self.meter.pay(2 * len(fact) + 4, bits_of_form(fact), factor.bit_length())
+            self.meter.units(1_000 + 200 * len(fact))
+            self.meter.pay(len(fact), bits_of_form(fact), factor.bit_length())
             add_to(rest, fact, sign * factor)
         return rest
 
@@ -448,7 +449,8 @@ class Facts:
         self.meter.pay(4 * len(t), bits_of_form(t), q.bit_length())
         self.check_follows(added(bound, t, -q), gap)
         self.more.append(added(bound, own, -q))
-        self.meter.hold(4 * len(self.more[-1]))
+        size = 4 + bits_of_form(self.more[-1]) // 512
+        self.meter.hold(size * len(self.more[-1]))
 
 
 @refutation(

@@ -121,7 +121,7 @@ class Node:
     ) -> None:
         self.joint, self.state, self.first = joint, state, 1 + joint.dimension
         self.meter = joint.meter
-        self.meter.units(2_000 * (1 + len(used)) + 300 * self.first)
+        self.meter.units(1_500 * (1 + len(used)) + 300 * self.first)
         self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
         self.value_bits = dict.fromkeys(range(self.first), 1)
         self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
@@ -170,6 +170,7 @@ class Node:
         sign = self.state.atoms.get(k, 0) or known.shown_sign or self.state.forms.get(key, 0)
         if sign:
             return form if sign > 0 else {}
+        self.meter.units(9_000)
         if key not in self.terms and other in self.terms:
             self.meter.units(100 * len(form))
             symbol = self.first + self.join(k, other, -1).atom

@@ -180,6 +180,27 @@ def test_a_changed_network_is_not_proved_by_the_old_tree(name: str) -> None:
         )
 
 
+# -- a network against itself ----------------------------------------------------------------------
+
+
+def test_equal_hashes_are_enough() -> None:
+    """Nodes of a network against itself are counted and hashed, and nobody looks at them."""
+    outcome = equivalent(PLANE[0], PLANE[0])
+    assert isinstance(outcome, Equivalent)
+    document: Document = [json.loads(line) for line in outcome.certificate.lines()]
+    anything: Document = [document[0], *[{"signs": [], "split": 0}] * 5, document[-1]]
+    anything[-1] = {**document[-1], "nodes": 5}
+    data = written(anything)
+    report = checker.check_bytes(data)
+    assert report.verdict == "accepted", report
+    assert report.statement.endswith("The tree has 5 nodes.")
+    assert verdict(data[:-90]).verdict == "unreadable"
+    assert verdict(written([*anything[:-1], {**anything[-1], "nodes": 4}])).verdict == "rejected"
+    assert verdict(data.replace(b'"split": 0', b'"split": 1', 1)).step == "hash"
+    outside = changed(anything, (0, "claim", "domain", "inequalities"), ["1 0 -1"])
+    assert verdict(written(outside)).step == "point"
+
+
 # -- hostile files ---------------------------------------------------------------------------------
 
 
