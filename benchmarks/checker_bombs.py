@@ -2,8 +2,8 @@
 
     python -m benchmarks.checker_bombs [NAME]...
 
-Each family of `tests/generators/bombs.py` gives a file of about a megabyte at most, compressed. A
-process of its own checks it. The target is a verdict within 60 seconds and 1 GB.
+Each family of `tests/generators/checker_bombs.py` gives a file of about a megabyte at most,
+compressed. A process of its own checks it. The target is a verdict within 60 seconds and 1 GB.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.reporting import write_results
-from tests.generators.bombs import BOMBS
+from tests.generators.checker_bombs import BOMBS
 from tests.generators.files import ROOT
 
 #: Checks a file, and prints verdict, units, seconds and the most memory (in kB) that was used.

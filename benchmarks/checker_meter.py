@@ -32,11 +32,11 @@ from polyrelu import (
 from polyrelu.outcomes import Equivalent, Identifiable, RegionsListed, Undecided
 from polyrelu.proofs import certify_regions, prove_runtime_error
 from tests.generators.benchmark_pairs import FAMILIES
-from tests.generators.bombs import BOMBS
+from tests.generators.checker_bombs import BOMBS
 from tests.oracles.judge import certificate_bytes
 
 #: Families of bombs that exercise one rule, with a size that costs some 10^9 units.
-BY_HAND = {
+BY_HAND: dict[str, int | tuple[str, int]] = {
     "minors": 4_000,
     "line-equal": ("breakpoints", 1_000),
     "not-related": ("scales", 6_000),

@@ -43,14 +43,14 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   3138      theorem deep
   3146      theorem deep-part
   3183  4. Verdicts
-  3298  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  3945      theorem tree-equal
-  3963      theorem tree
-  4077  5.1 Lists of regions: claim regions, theorem regions
-  4082      theorem regions
-  4122  5.2 Limits
-  4128    Files
-  4234    The command line
+  3300  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  3947      theorem tree-equal
+  3965      theorem tree
+  4079  5.1 Lists of regions: claim regions, theorem regions
+  4084      theorem regions
+  4124  5.2 Limits
+  4130    Files
+  4236    The command line
 """
 
 from __future__ import annotations
@@ -173,22 +173,13 @@ def parse(data: bytes, place: str, size: int, meter: Meter) -> Any:
 
     `json` sees no escapes, and refuses deep nesting by itself.
     """
-
-    def number(text: str) -> int:
-        """An index."""
-        readable(
-            bool(INDEX.fullmatch(text)), place, f"not an integer from 0 to 999999999: {quote(text)}"
-        )
-        return int(text)
-
-    def unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        """An object without duplicate keys."""
-        readable(len(result := dict(items)) == len(items), place, "duplicate key")
-        return result
-
-    readable(len(data) <= size, place, f"more than {size} bytes, the limit of the format")
-    readable(data.isascii(), place, "a byte that is not ASCII, so the file is not in the format")
-    readable(b"\\" not in data, place, "a backslash, so the file is not in the format")
+    well_formed(len(data) <= size, f"more than {size} bytes, the limit of the format", place)
+    meter.units(8 * len(data))
+    well_formed(data.isascii(), "a byte that is not ASCII, so the file is not in the format", place)
+    well_formed(b"\\" not in data, "a backslash, so the file is not in the format", place)
+    commas, colons, lists, objects = (data.count(mark) for mark in (b",", b":", b"[", b"{"))
+    meter.units(1_500 * (commas + colons + lists + objects))
+    meter.hold(cells_of_text(data) + commas + 2 * colons + lists + 3 * objects)
     try:
         text = data.decode("ascii")  # `json` would take bytes with NULs for UTF-16
         return json.loads(
@@ -3234,34 +3225,12 @@ class CheckReport(NamedTuple):
         return "\n  ".join(lines)
 
 
-Search = Callable[
-    [str], Iterable[tuple[str, bytes]]
-]  # candidates for a network file, the file of this name first
-
-
-def read_reference(reference: Any, place: str, search: Search) -> Network:
-    """The network of a reference. Its hash is recomputed, and decides."""
-    wanted, name, wrong = reference["sha256"], reference.get("file", place), ""
-    files = ((label, parse(data, label, NETWORK_BYTES)) for label, data in search(name))
-    for label, document in files if "file" in reference else [(place, reference["inline"])]:
-        network = read_network(document, label)
-        if network.sha256 == wanted:
-            return network
-        wrong = network.sha256 if label == name else wrong
-    require(not wrong, "hash", wanted, wrong)
-    raise Stop(
-        "unreadable",
-        place,
-        "its network file",
-        f"the file {name} is missing, and no given one has its hash",
-    )
-
-
-def check(data: bytes, search: Search) -> CheckReport:
-    """Check a certificate that is one JSON value, section 3."""
-    document = parse(data, "certificate", CERTIFICATE_BYTES)
+def check_certificate(data: bytes, search: Search, meter: Meter) -> CheckReport:
+    """Check a certificate that is one JSON value (section 3)."""
+    document = parse(data, "certificate", CERTIFICATE_BYTES, meter)
+    del data
     is_network = type(document) is dict and document.get("format") == "polyrelu-network"
-    readable(not is_network, "certificate", "a network file, where a certificate is wanted")
+    well_formed(not is_network, "a network file, where a certificate is wanted", "certificate")
     fit(document, CERTIFICATE, "certificate")
     check_notes(document["unverified"], "certificate.unverified")
     claim, name = document["claim"], document["proof"]["theorem"]
@@ -4203,7 +4172,7 @@ def check_file(
         size = os.path.getsize(file)
     except (OSError, ValueError):
         size = 0
-    return guarded(lambda: open_file(file), size, search, budget)
+    return guarded(lambda: open_file(file, "certificate"), size, search, budget)
 
 
 def guarded(
@@ -4244,28 +4213,17 @@ def check_opened(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
         return check_unpacked(unpacked, first, search, meter)  # type: ignore[arg-type]
 
 
-def check_file(
-    path: str | os.PathLike[str], networks: Iterable[str | os.PathLike[str]] = ()
-) -> CheckReport:
-    """Check a certificate file. Its network file is looked up by name beside it, then by hash among
-    `networks`.
-    """
-    file, given = os.fspath(path), [os.fspath(network) for network in networks]
-
-    def search(name: str) -> Iterator[tuple[str, bytes]]:
-        """The file of that name beside the certificate, then the given ones."""
-        beside = os.path.join(os.path.dirname(file), name)
-        if os.path.lexists(beside):
-            yield name, read_bytes(beside, NETWORK_BYTES)
-        yield from ((quote(other), read_bytes(other, NETWORK_BYTES)) for other in given)
-
-    return guarded(lambda: open_file(file, "certificate"), search)
+def check_unpacked(file: IO[bytes], first: bytes, search: Search, meter: Meter) -> CheckReport:
+    """Check a tree file, or a certificate that is one JSON value."""
+    if first == TREE_START:
+        return check_tree(file, search, meter)
+    return check_certificate(file.read(CERTIFICATE_BYTES + 1), search, meter)
 
 
 def open_file(path: str, place: str) -> IO[bytes]:
     """A regular file; its kind is looked at before anything is read."""
-    readable(os.path.lexists(path), place, "there is no such file")
-    readable(os.path.isfile(path), place, "not a regular file")
+    well_formed(os.path.lexists(path), "there is no such file", place)
+    well_formed(os.path.isfile(path), "not a regular file", place)
     return open(path, "rb")
 
 

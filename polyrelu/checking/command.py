@@ -68,7 +68,7 @@ def check_file(
         size = os.path.getsize(file)
     except (OSError, ValueError):
         size = 0
-    return guarded(lambda: open_file(file), size, search, budget)
+    return guarded(lambda: open_file(file, "certificate"), size, search, budget)
 
 
 def guarded(
@@ -116,16 +116,16 @@ def check_unpacked(file: IO[bytes], first: bytes, search: Search, meter: Meter) 
     return check_certificate(file.read(CERTIFICATE_BYTES + 1), search, meter)
 
 
-def open_file(path: str) -> IO[bytes]:
+def open_file(path: str, place: str) -> IO[bytes]:
     """A regular file; its kind is looked at before anything is read."""
-    name = quote(os.path.basename(path))
-    well_formed(os.path.isfile(path), "is not there, or not a regular file", name)
+    well_formed(os.path.lexists(path), "there is no such file", place)
+    well_formed(os.path.isfile(path), "not a regular file", place)
     return open(path, "rb")
 
 
 def read_bytes(path: str, size: int) -> bytes:
     """The bytes of a regular file, and at most one too many."""
-    with open_file(path) as file:
+    with open_file(path, quote(os.path.basename(path))) as file:
         return file.read(min(os.path.getsize(path), size) + 1)
 
 

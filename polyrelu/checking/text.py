@@ -110,10 +110,10 @@ def parse(data: bytes, place: str, size: int, meter: Meter) -> Any:
 
     `json` sees no escapes, and refuses deep nesting by itself.
     """
-    well_formed(len(data) <= size, f"must be at most {size} bytes", place)
+    well_formed(len(data) <= size, f"more than {size} bytes, the limit of the format", place)
     meter.units(8 * len(data))
-    well_formed(data.isascii(), "must be ASCII", place)
-    well_formed(b"\\" not in data, "must be without backslash", place)
+    well_formed(data.isascii(), "a byte that is not ASCII, so the file is not in the format", place)
+    well_formed(b"\\" not in data, "a backslash, so the file is not in the format", place)
     commas, colons, lists, objects = (data.count(mark) for mark in (b",", b":", b"[", b"{"))
     meter.units(1_500 * (commas + colons + lists + objects))
     meter.hold(cells_of_text(data) + commas + 2 * colons + lists + 3 * objects)

@@ -68,6 +68,8 @@ def check_certificate(data: bytes, search: Search, meter: Meter) -> CheckReport:
     """Check a certificate that is one JSON value (section 3)."""
     document = parse(data, "certificate", CERTIFICATE_BYTES, meter)
     del data
+    is_network = type(document) is dict and document.get("format") == "polyrelu-network"
+    well_formed(not is_network, "a network file, where a certificate is wanted", "certificate")
     fit(document, CERTIFICATE, "certificate")
     check_notes(document["unverified"], "certificate.unverified")
     claim, name = document["claim"], document["proof"]["theorem"]

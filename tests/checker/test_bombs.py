@@ -11,7 +11,7 @@ import time
 import pytest
 
 from polyrelu import checker
-from tests.generators.bombs import BOMBS
+from tests.generators.checker_bombs import BOMBS
 
 #: Units that a small bomb may cost here, and seconds that this may take on a machine under load.
 BUDGET, SECONDS = 2**29, 20
