@@ -21,6 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from benchmarks.reporting import write_results
 from polyrelu.formats.keras import files as keras_files
 from tests.generators.damaged_files import ENDINGS, damaged_files
@@ -29,6 +31,8 @@ from tests.generators.hdf5_in_process import read_in_process
 
 #: Number of files that one fork reads.
 _BATCH = 50
+#: CPU seconds after which a file is read with a process of its own for HDF5.
+_SECONDS_OF_HDF5 = 1.0
 
 
 def main() -> None:
@@ -59,15 +63,14 @@ def _import_libraries() -> None:
 
 def _outcomes(paths: list[Path]) -> Iterator[Outcome]:
     """Yield the outcome of each file."""
-    direct = keras_files.read_hdf5
-    keras_files.read_hdf5 = read_in_process
-    outcomes = list(read_guarded(paths))
-    keras_files.read_hdf5 = direct
+    if paths[0].suffix not in (".h5", ".keras"):
+        yield from read_guarded(paths)
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keras_files, "read_hdf5", read_in_process)
+        outcomes = list(read_guarded(paths, _SECONDS_OF_HDF5))
     for path, outcome in zip(paths, outcomes, strict=True):
-        if outcome.is_fine or path.suffix not in (".h5", ".keras"):
-            yield outcome
-        else:
-            yield from read_guarded([path])
+        yield from [outcome] if outcome.is_fine else read_guarded([path])
 
 
 def _fuzz(ending: str, number: int, seed: int, keep: Path | None) -> dict[str, Any]:
