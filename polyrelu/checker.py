@@ -11,49 +11,55 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-    76  1. Text
-   250  2. Networks
-   388    Exact arithmetic
-   540  3. Certificates
-   578  3.1 Words
-   594  3.2 Claims
-   733  3.3 Proofs
-   894    affine, shallow
-   897      theorem affine
-   924      theorem shallow
-  1039    line
-  1042      theorem line
-  1070    bottleneck
-  1075      theorem bottleneck
-  1181    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
-  1270      theorem replacement
-  1280      theorem bounded-replacement
-  1422      theorem translation
-  1448      theorem flip
-  1476      theorem line-equal
-  1607      theorem one-sided
-  1668  3.4 Membership in the classes generic, transversal and regular
-  1772  3.5 Invariants under ~
-  1821  3.6 Cost
-  1932  3.7 Rounding errors: theorem rounding
-  1964      theorem rounding
-  2064  3.8 Domains of pairs, and theorem point
-  2184      theorem point
-  2245  3.9 Ridges: theorems deep and deep-part
-  3138      theorem deep
-  3146      theorem deep-part
-  3183  4. Verdicts
-  3300  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  3947      theorem tree-equal
-  3965      theorem tree
-  4079  5.1 Lists of regions: claim regions, theorem regions
-  4084      theorem regions
-  4124  5.2 Limits
-  4130    Files
-  4236    The command line
+    82  1. Text
+   256  2. Networks
+   394    Exact arithmetic
+   546  3. Certificates
+   584  3.1 Words
+   600  3.2 Claims
+   739  3.3 Proofs
+   900    affine, shallow
+   903      theorem affine
+   930      theorem shallow
+  1045    line
+  1048      theorem line
+  1076    bottleneck
+  1081      theorem bottleneck
+  1187    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
+  1276      theorem replacement
+  1286      theorem bounded-replacement
+  1428      theorem translation
+  1454      theorem flip
+  1482      theorem line-equal
+  1613      theorem one-sided
+  1674  3.4 Membership in the classes generic, transversal and regular
+  1778  3.5 Invariants under ~
+  1827  3.6 Cost
+  1938  3.7 Rounding errors: theorem rounding
+  1970      theorem rounding
+  2070  3.8 Domains of pairs, and theorem point
+  2190      theorem point
+  2251  3.9 Ridges: theorems deep and deep-part
+  3144      theorem deep
+  3152      theorem deep-part
+  3189  4. Verdicts
+  3306  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  3953      theorem tree-equal
+  3971      theorem tree
+  4085  5.1 Lists of regions: claim regions, theorem regions
+  4090      theorem regions
+  4130  5.2 Limits
+  4136    Files
+  4242    The command line
 """
 
 from __future__ import annotations
+
+import sys
+
+if sys.version_info < (3, 11):
+    print("checker.py: it needs Python 3.11 or later", file=sys.stderr)
+    sys.exit(2)
 
 import getopt
 import gzip

@@ -60,6 +60,18 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
 
 '''
 
+#: An older Python would fail with status 1, which means that a certificate is rejected.
+GUARD = """\
+from __future__ import annotations
+
+import sys
+
+if sys.version_info < (3, 11):
+    print("checker.py: it needs Python 3.11 or later", file=sys.stderr)
+    sys.exit(2)
+
+"""
+
 
 def built() -> str:
     """Return the text of the checker as one file.
@@ -81,7 +93,7 @@ def built() -> str:
             standard.setdefault(name, set()).update(parts)
         bodies.append(_body(source, tree))
     body = "\n\n".join(bodies)
-    body = "from __future__ import annotations\n\n" + _import_lines(standard) + "\n" + body
+    body = GUARD + _import_lines(standard) + "\n" + body
     return _with_contents(body)
 
 
