@@ -1,13 +1,65 @@
 # SPDX-License-Identifier: MIT (Copyright 2026 The polyrelu developers; text in LICENSE-checker.txt)
-"""Independent checker for polyrelu certificates, version 1 of certificate/FORMAT.md; standard
-library only. Run `python -I -S polyrelu/checker.py [--json] [--network FILE]... CERT`; exit status
-0 accepted, 1 rejected, 2 unreadable. Notation as in FORMAT.md: z[l] = (rows a[l-1] + bias) /
-denominator; for L = 3, A = W[2], a = b[2], V = W[3]. A layer has ONE denominator, so signs, zeros,
-ranks, proportionality and vanishing sums of products V_oi A_ik are read off the integers `rows`;
-where layers or networks meet, the denominators are carried along. Time bounds count operations on
-numbers, of at most 16,384 bits in a file; `bounded` limits what a small file could blow up."""
+# Generated from polyrelu/checking by `python -m polyrelu.checking.build`; edit it there.
+"""Independent checker of polyrelu certificates, version 1 of certificate/FORMAT.md.
+
+The file runs alone, with the standard library only:
+
+    python -I -S checker.py [--json] [--budget UNITS] [--network FILE]... CERT...
+
+The exit status is 0 if all certificates are accepted, 1 if one is rejected, 2 if one is unreadable.
+Sections have the numbers of FORMAT.md, and notation is as there. A theorem is one entry: `@theorem`
+names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
+says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
+
+    82  1. Text
+   256  2. Networks
+   394    Exact arithmetic
+   546  3. Certificates
+   584  3.1 Words
+   600  3.2 Claims
+   739  3.3 Proofs
+   900    affine, shallow
+   903      theorem affine
+   930      theorem shallow
+  1045    line
+  1048      theorem line
+  1076    bottleneck
+  1081      theorem bottleneck
+  1187    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
+  1276      theorem replacement
+  1286      theorem bounded-replacement
+  1428      theorem translation
+  1454      theorem flip
+  1482      theorem line-equal
+  1613      theorem one-sided
+  1674  3.4 Membership in the classes generic, transversal and regular
+  1778  3.5 Invariants under ~
+  1827  3.6 Cost
+  1938  3.7 Rounding errors: theorem rounding
+  1970      theorem rounding
+  2070  3.8 Domains of pairs, and theorem point
+  2190      theorem point
+  2251  3.9 Ridges: theorems deep and deep-part
+  3144      theorem deep
+  3152      theorem deep-part
+  3189  4. Verdicts
+  3306  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  3953      theorem tree-equal
+  3971      theorem tree
+  4085  5.1 Lists of regions: claim regions, theorem regions
+  4090      theorem regions
+  4130  5.2 Limits
+  4136    Files
+  4242    The command line
+"""
 
 from __future__ import annotations
+
+import sys
+
+if sys.version_info < (3, 11):
+    print("checker.py: it needs Python 3.11 or later", file=sys.stderr)
+    sys.exit(2)
 
 import getopt
 import gzip
@@ -23,192 +75,212 @@ import zlib
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import partial
 from itertools import accumulate, chain, combinations, compress, groupby, pairwise, product
 from operator import mul
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, Protocol
 
-CERTIFICATE_BYTES, LINE_BYTES, NETWORK_BYTES = (
-    256 << 20,
-    64 << 20,
-    1 << 30,
-)  # section 1; no shape nests 16 levels
-LAYERS, WIDTH, NUMBERS = 10_000, 10**6, 3 * 10**7  # section 2
-SUMS, PAIRS, MINORS, DETERMINANT, BITS = (
-    40,
-    2**16,
-    5_000,
-    1_024,
-    2**16,
-)  # section 3; BITS: of numbers computed
-DEPTH, TREE_BYTES, TREE_COST = 4_096, 2**36, 2**40  # section 5: levels, bytes and cost of a tree
-COST = 2**34  # section 3.6: operations times (64 + bits of the numbers), about a minute at the most
-Matrix = Sequence[Sequence[int]]
+# ==== 1. Text ====
 
+CERTIFICATE_BYTES, NETWORK_BYTES = 256 << 20, 1 << 30
 
-class Stop(Exception):  # noqa: N818
-    """The end of a check that does not accept: (verdict, step, expected, got)."""
-
-
-def require(condition: bool, step: str, expected: str, got: str = "not so") -> None:
-    """Reject the certificate unless the condition holds."""
-    if not condition:
-        raise Stop("rejected", step, expected, got[:200])
-
-
-def readable(condition: bool, place: str, message: str) -> None:
-    """Call the file unreadable unless the condition holds."""
-    if not condition:
-        raise Stop("unreadable", place, "a file in the format, within its limits", message[:300])
-
-
-def bounded(operations: int, bits: int, step: str) -> None:
-    """The cost of one computation is within the limits."""
-    Meter(COST, step).spend(operations, bits)
-
-
-class Meter:
-    """The cost of a computation so far (section 3.6); beyond its limit a file is unreadable."""
-
-    def __init__(self, limit: int, step: str) -> None:
-        self.limit, self.step, self.cost = limit, step, 0
-
-    def spend(self, operations: int, bits: int) -> None:
-        """Pay for operations on numbers of `bits` bits; long products take quadratic time."""
-        self.cost += operations * (64 + bits) * (1 + bits // 2048)
-        readable(
-            self.cost <= self.limit,
-            self.step,
-            f"beyond the limits: {operations} operations on {bits} bits",
-        )
-
-
-def longest(rows: Iterable[Sequence[int]]) -> int:
-    """The bits of the longest integer."""
-    return max((abs(x) for row in rows for x in row), default=0).bit_length()
-
-
-def quote(value: object) -> str:
-    """At most 80 printable ASCII characters; nothing from a file is shown in another way."""
-    text = value if isinstance(value, str) else f"{type(value).__name__} {value}"
-    return ascii(text[:72])[:76] + ("..." if len(text) > 72 else "")
-
-
-# ---- Text. Possessive quantifiers: no backtracking. `fullmatch` everywhere, because `$` matches
-# before "\n".
+# Possessive quantifiers: no backtracking. `fullmatch` everywhere, because `$` matches before "\n".
 NUMBER = r"(?:-?0x[1-9a-f][0-9a-f]{0,4095}+|0|-?[1-9][0-9]{0,999}+)"
 NATURAL, ROW = re.compile(f"(?!-){NUMBER}"), re.compile(f"{NUMBER}(?: {NUMBER})*+")
-PRIME, LAST = re.compile(f"{2**31 - 1}|{2**61 - 1}"), re.compile("affine|relu")
 RATIONAL, INDEX = re.compile(f"{NUMBER}(?:/(?!-){NUMBER})?+"), re.compile("[0-9]{1,9}")
-FILE_NAME, SHA256 = re.compile("(?![.])[A-Za-z0-9._-]{1,200}"), re.compile("[0-9a-f]{64}")
+#: Integers from here on are hexadecimal.
+FIRST_HEXADECIMAL = 10**1000
 
 
 class OneOf(tuple[Any, ...]):
     """A shape: one of several shapes."""
 
 
-def mismatch(value: Any, shape: Any, place: str) -> tuple[str, str] | None:
-    """Where and how a value differs from a shape: a dict (exactly these keys), a list (entries
-    alike), a tuple (a list this long), a pattern, `int`, `object` (anything), OneOf, a literal.
-    Types are exact, since to Python True == 1.
+class Mismatch:
+    """How a value differs from a shape, and where: keys and indices from the inside out."""
+
+    def __init__(self, wanted: Any, value: Any) -> None:
+        self.wanted, self.value, self.path = wanted, value, list[str]()
+
+    def within(self, key: str) -> Mismatch:
+        """The same as a part of a larger value."""
+        self.path.append(key)
+        return self
+
+    def text(self) -> str:
+        """What was expected and what was found."""
+        if isinstance(self.wanted, dict):
+            found = ", ".join(self.value) if isinstance(self.value, dict) else self.value
+            return f"expected the keys {', '.join(self.wanted)}, got {quote(found)}"
+        wanted = getattr(self.wanted, "pattern", self.wanted)
+        if isinstance(self.wanted, type):
+            wanted = self.wanted.__name__
+        if isinstance(self.wanted, tuple):
+            wanted = f"a list of {len(self.wanted)} entries"
+        return f"expected {quote(wanted)}, got {quote(self.value)}"
+
+
+def mismatch(value: Any, shape: Any) -> Mismatch | None:
+    """How a value differs from a shape; None if it does not.
+
+    A shape is a dict (exactly these keys), a list (entries alike), a tuple (a list this long), a
+    pattern, `int`, `object` (anything), OneOf, or a literal. Types are exact: to Python True == 1.
     """
     if isinstance(shape, OneOf):
-        tried = [mismatch(value, option, place) for option in shape]
-        return (
-            None if None in tried else max(filter(None, tried), key=lambda failure: len(failure[0]))
-        )
-    good, parts = type(value) is type(shape) and value == shape, list[tuple[Any, Any, str]]()
+        return mismatch_of_all(value, shape)
     if isinstance(shape, dict):
-        if good := type(value) is dict and value.keys() == shape.keys():
-            parts = [(value[key], shape[key], f"{place}.{key}") for key in shape]
-    elif isinstance(shape, list | tuple):
-        if good := type(value) is list and (isinstance(shape, list) or len(value) == len(shape)):
-            entries = shape * len(value) if isinstance(shape, list) else shape
-            parts = [(value[i], entry, f"{place}[{i}]") for i, entry in enumerate(entries)]
-    elif isinstance(shape, re.Pattern):
-        good = type(value) is str and bool(shape.fullmatch(value))
+        if type(value) is not dict or value.keys() != shape.keys():
+            return Mismatch(shape, value)
+        return first_mismatch((f".{key}", value[key], entry) for key, entry in shape.items())
+    if isinstance(shape, list):
+        if type(value) is not list:
+            return Mismatch(list, value)
+        return first_mismatch((f"[{i}]", entry, shape[0]) for i, entry in enumerate(value))
+    if isinstance(shape, tuple):
+        if type(value) is not list or len(value) != len(shape):
+            return Mismatch(shape, value)
+        pairs = enumerate(zip(value, shape, strict=True))
+        return first_mismatch((f"[{i}]", entry, part) for i, (entry, part) in pairs)
+    if isinstance(shape, re.Pattern):
+        fits = type(value) is str and shape.fullmatch(value) is not None
     elif isinstance(shape, type):
-        good = shape in (object, type(value))
-    if not good:
-        wanted, got = (
-            ", ".join(x) if isinstance(x, dict) else getattr(x, "pattern", x)
-            for x in (shape, value)
-        )
-        return (
-            place,
-            f"expected {'the keys ' * isinstance(shape, dict)}{quote(wanted)}, got {quote(got)}",
-        )
-    return next((found for part in parts if (found := mismatch(*part))), None)
+        fits = shape is object or type(value) is shape
+    else:
+        fits = type(value) is type(shape) and value == shape
+    return None if fits else Mismatch(shape, value)
+
+
+def first_mismatch(parts: Any) -> Mismatch | None:
+    """The first of the parts (key, value, shape) that differs."""
+    for key, value, shape in parts:
+        if found := mismatch(value, shape):
+            return found.within(key)
+    return None
+
+
+def mismatch_of_all(value: Any, options: OneOf) -> Mismatch | None:
+    """The mismatch that lies deepest, if a value has none of several shapes."""
+    tried = list[Mismatch]()
+    for option in options:
+        found = mismatch(value, option)
+        if found is None:
+            return None
+        tried.append(found)
+    return max(tried, key=lambda found: len(found.path))
 
 
 def fit(value: Any, shape: Any, place: str) -> None:
     """A value of another shape is unreadable."""
-    if found := mismatch(value, shape, place):
-        readable(False, *found)
+    if found := mismatch(value, shape):
+        well_formed(False, found.text(), place + "".join(reversed(found.path)))
 
 
-def parse(data: bytes, place: str, size: int) -> Any:
-    """The JSON value of a file. `json` sees no escapes, and refuses deep nesting (RecursionError)
-    by itself.
+def parse(data: bytes, place: str, size: int, meter: Meter) -> Any:
+    """The JSON value of a file, paid for before it is parsed.
+
+    `json` sees no escapes, and refuses deep nesting by itself.
     """
-
-    def number(text: str) -> int:
-        """An index."""
-        readable(
-            bool(INDEX.fullmatch(text)), place, f"not an integer from 0 to 999999999: {quote(text)}"
-        )
-        return int(text)
-
-    def unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        """An object without duplicate keys."""
-        readable(len(result := dict(items)) == len(items), place, "duplicate key")
-        return result
-
-    readable(len(data) <= size, place, f"more than {size} bytes, the limit of the format")
-    readable(data.isascii(), place, "a byte that is not ASCII, so the file is not in the format")
-    readable(b"\\" not in data, place, "a backslash, so the file is not in the format")
+    well_formed(len(data) <= size, f"more than {size} bytes, the limit of the format", place)
+    meter.units(8 * len(data))
+    well_formed(data.isascii(), "a byte that is not ASCII, so the file is not in the format", place)
+    well_formed(b"\\" not in data, "a backslash, so the file is not in the format", place)
+    commas, colons, lists, objects = (data.count(mark) for mark in (b",", b":", b"[", b"{"))
+    meter.units(1_500 * (commas + colons + lists + objects))
+    meter.hold(cells_of_text(data) + commas + 2 * colons + lists + 3 * objects)
     try:
         text = data.decode("ascii")  # `json` would take bytes with NULs for UTF-16
         return json.loads(
             text,
-            parse_int=number,
-            parse_float=number,
-            parse_constant=number,
-            object_pairs_hook=unique,
+            parse_int=lambda digits: index(digits, place),
+            parse_float=lambda digits: index(digits, place),
+            parse_constant=lambda digits: index(digits, place),
+            object_pairs_hook=lambda items: without_duplicates(items, place),
         )
     except ValueError as error:
-        return readable(False, place, f"not JSON: {error}")
+        return well_formed(False, f"not JSON: {error}", place)
+
+
+def cells_of_text(data: bytes) -> int:
+    """The cells that a text takes."""
+    return len(data) // 64
+
+
+def index(digits: str, place: str) -> int:
+    """A JSON number, which is an index or a count."""
+    if not INDEX.fullmatch(digits):
+        well_formed(False, f"not an integer from 0 to 999999999: {quote(digits)}", place)
+    return int(digits)
+
+
+def without_duplicates(items: list[tuple[str, Any]], place: str) -> dict[str, Any]:
+    """A JSON object."""
+    found = dict(items)
+    well_formed(len(found) == len(items), "duplicate key", place)
+    return found
 
 
 def integer(text: str) -> int:
     """An integer that matches NUMBER; one that is spelled in the other way is unreadable."""
-    value = int(text, 16) if "x" in text else int(text)
-    readable(
-        "x" not in text or abs(value) >= 10**1000,
-        quote(text),
-        "integers below 10^1000 must be decimal",
-    )
+    if "x" not in text:
+        return int(text)
+    value = int(text, 16)
+    if abs(value) < FIRST_HEXADECIMAL:
+        well_formed(False, "integers below 10^1000 must be decimal", quote(text))
     return value
 
 
-def rational(text: str) -> Fraction:
+def integers(row: str, meter: Meter) -> list[int]:
+    """The numbers of a text that matches ROW."""
+    parts = row.split(" ")
+    meter.units(200 * len(parts) + 8 * len(row))
+    meter.hold(len(parts))
+    return list(map(int, parts)) if "x" not in row else list(map(integer, parts))
+
+
+def rational(text: str, meter: Meter) -> Fraction:
     """A number that matches RATIONAL, in lowest terms."""
+    meter.units(1_000 + len(text) ** 2 // 256)
     top, slash, bottom = text.partition("/")
-    p, q = integer(top), integer(bottom or "1")
-    readable(
-        not slash or (q > 1 and math.gcd(p, q) == 1),
-        quote(text),
-        "must be in lowest terms, denominator >= 2",
-    )
+    if not slash:
+        return Fraction(integer(top))
+    p, q = integer(top), integer(bottom)
+    if q < 2 or math.gcd(p, q) != 1:
+        well_formed(False, "must be in lowest terms, denominator >= 2", quote(text))
     return Fraction(p, q)
 
 
-# ---- Networks
+def rationals(texts: list[str], meter: Meter) -> list[Fraction]:
+    """The numbers of a list."""
+    return [rational(text, meter) for text in texts]
+
+
+# ==== 2. Networks ====
+
+MAX_LAYERS, MAX_WIDTH, MAX_NUMBERS = 10_000, 10**6, 3 * 10**7
+#: Rows that are hashed at once.
+HASHED_ROWS = 1_024
+
+LAYER = {"denominator": NATURAL, "bias": ROW, "weights": [{"from": int, "rows": [ROW]}]}
+NETWORK = {
+    "format": "polyrelu-network",
+    "version": 1,
+    "inputs": int,
+    "layers": [LAYER],
+    "last": re.compile("affine|relu"),
+}
+
+
 class Layer(NamedTuple):
+    """z = (rows * a + bias) / denominator, a the activations of the layer before.
+
+    A layer has one denominator, so that signs, zeros, ranks, and proportional rows are read off the
+    integers.
+    """
+
     denominator: int
     bias: list[int]
-    rows: list[list[int]]  # on the layer before
+    rows: list[list[int]]
     earlier: list[tuple[int, list[list[int]]]]  # further blocks: source, rows
+    bits: int  # of the longest number of [W | b] or the denominator
 
     def augmented(self) -> list[list[int]]:
         """The rows of [W | b]."""
@@ -218,104 +290,119 @@ class Layer(NamedTuple):
         """The columns of W."""
         return list(zip(*self.rows, strict=True))
 
-    def primitive(self) -> list[list[int]]:
-        """The rows over their greatest common divisor: what is reduced modulo primes."""
-        divisor = math.gcd(*(x for row in self.rows for x in row)) or 1
-        return [[x // divisor for x in row] for row in self.rows]
+    def primitive_rows(self) -> list[list[int]]:
+        """The rows over their greatest common divisor, as they are reduced modulo primes."""
+        divisor = 0
+        for row in self.rows:
+            if divisor != 1:
+                divisor = math.gcd(divisor, *row)
+        return [[x // (divisor or 1) for x in row] for row in self.rows]
 
 
 class Network(NamedTuple):
+    """A network: widths n_0 ... n_L, layers 1 ... L, and its last activation."""
+
     widths: list[int]
     layers: list[Layer]
     last: str
     sha256: str
 
     def __str__(self) -> str:
-        shown = ", ".join(map(str, self.widths[:16])) + ", ..." * (len(self.widths) > 16)
-        return f"{'architecture' if self.plain() else 'widths'} ({shown}) with {self.last} output"
+        shown = ", ".join(map(str, self.widths[:16])) + (", ..." if len(self.widths) > 16 else "")
+        name = "architecture" if self.is_plain() else "widths"
+        return f"{name} ({shown}) with {self.last} output"
 
-    def plain(self) -> bool:
+    def is_plain(self) -> bool:
         """Whether every layer reads only the layer before it."""
         return not any(layer.earlier for layer in self.layers)
 
-
-LAYER = {"denominator": NATURAL, "bias": ROW, "weights": [{"from": int, "rows": [ROW]}]}
-NETWORK = {
-    "format": "polyrelu-network",
-    "version": 1,
-    "inputs": int,
-    "layers": [LAYER],
-    "last": LAST,
-}
+    def num_hidden_layers(self) -> int:
+        """The number of layers with a ReLU."""
+        return len(self.layers) - (self.last == "affine")
 
 
-def read_network(document: Any, place: str) -> Network:
-    """A network. Every number has one spelling, so the canonical bytes contain the rows as they
-    stand.
-    """
+def read_network(document: Any, place: str, meter: Meter) -> Network:
+    """A network. Every number has one spelling, so that rows are hashed as they stand."""
     fit(document, NETWORK, place)
-    widths, entries, layers, total = [document["inputs"]], document["layers"], list[Layer](), 0
-    readable(
-        1 <= widths[0] <= WIDTH and 1 <= len(entries) <= LAYERS,
-        place,
-        "no, or too many, inputs or layers",
-    )
-    digest = hashlib.sha256(f"polyrelu-network 1\ninputs {widths[0]}\n".encode())
+    inputs, entries = document["inputs"], document["layers"]
+    well_formed(1 <= inputs <= MAX_WIDTH, f"needs 1 to {MAX_WIDTH} inputs", place)
+    well_formed(1 <= len(entries) <= MAX_LAYERS, f"needs 1 to {MAX_LAYERS} layers", place)
+    digest = hashlib.sha256(f"polyrelu-network 1\ninputs {inputs}\n".encode())
+    widths, layers, total = [inputs], list[Layer](), 0
     for number, entry in enumerate(entries):
-        where, bias, sources = (
-            f"{place}.layers[{number}]",
-            entry["bias"],
-            [x["from"] for x in entry["weights"]],
-        )
-        good = sources == sorted({*sources, number}) and sources[-1] == number
-        readable(good, where, f"needs blocks in ascending order, the last one from layer {number}")
-        width, denominator = bias.count(" ") + 1, entry["denominator"]
-        digest.update(f"layer {width} {denominator}\nbias {bias}\n".encode())
-        blocks = list[list[list[int]]]()
-        for source, rows in ((block["from"], block["rows"]) for block in entry["weights"]):
-            digest.update("\n".join((f"from {source}", *rows, "")).encode())
-            good = len(rows) == width and {row.count(" ") + 1 for row in rows} == {widths[source]}
-            readable(
-                good, where, f"needs {width} rows of {widths[source]} integers from layer {source}"
-            )
-            total += width * widths[source]
-            readable(
-                width <= WIDTH and total + width <= NUMBERS,
-                where,
-                f"beyond {WIDTH} neurons, {NUMBERS} numbers",
-            )
-            blocks.append([[integer(part) for part in row.split(" ")] for row in rows])
-            readable(
-                source == number or any(map(any, blocks[-1])),
-                where,
-                f"a block of zeros from layer {source}",
-            )
-        total += width
-        biases, rest = (
-            [integer(part) for part in bias.split(" ")],
-            list(zip(sources, blocks, strict=True))[:-1],
-        )
-        layers.append(layer := Layer(integer(denominator), biases, blocks[-1], rest))
-        divisor = math.gcd(
-            layer.denominator, *layer.bias, *(x for rows in blocks for row in rows for x in row)
-        )
-        good = layer.denominator > 0 and divisor == 1
-        readable(good, where, "denominator 0, or a common divisor of denominator, bias and weights")
+        where = f"{place}.layers[{number}]"
+        width = entry["bias"].count(" ") + 1
+        check_sizes(entry, width, widths, where)
+        total += width + sum(width * widths[block["from"]] for block in entry["weights"])
+        well_formed(width <= MAX_WIDTH, f"beyond {MAX_WIDTH} neurons in a layer", where)
+        well_formed(total <= MAX_NUMBERS, f"beyond {MAX_NUMBERS} numbers", where)
+        hash_layer(digest, entry, width, meter)
+        layers.append(read_layer(entry, where, meter))
         widths.append(width)
     digest.update(f"last {document['last']}\n".encode())
     return Network(widths, layers, document["last"], digest.hexdigest())
 
 
+def check_sizes(entry: Any, width: int, widths: list[int], where: str) -> None:
+    """The blocks of a layer are in order, and their rows are as long as their sources are wide."""
+    number = len(widths) - 1
+    sources = [block["from"] for block in entry["weights"]]
+    good = sources == sorted({*sources, number}) and sources[-1] == number
+    well_formed(good, f"needs blocks in ascending order, the last one from layer {number}", where)
+    for source, block in zip(sources, entry["weights"], strict=True):
+        good = len(block["rows"]) == width and {row.count(" ") + 1 for row in block["rows"]} == {
+            widths[source]
+        }
+        message = f"needs {width} rows of {widths[source]} integers from layer {source}"
+        well_formed(good, message, where)
+
+
+def hash_layer(digest: Any, entry: Any, width: int, meter: Meter) -> None:
+    """The canonical bytes of a layer."""
+    digest.update(f"layer {width} {entry['denominator']}\nbias {entry['bias']}\n".encode())
+    for block in entry["weights"]:
+        rows = block["rows"]
+        digest.update(f"from {block['from']}\n".encode())
+        for start in range(0, width, HASHED_ROWS):
+            digest.update("".join(f"{row}\n" for row in rows[start : start + HASHED_ROWS]).encode())
+        meter.units(4 * sum(map(len, rows)))
+
+
+def read_layer(entry: Any, where: str, meter: Meter) -> Layer:
+    """The numbers of a layer, which have no common divisor."""
+    bias, denominator = integers(entry["bias"], meter), integer(entry["denominator"])
+    blocks = list[tuple[int, list[list[int]]]]()
+    divisor = math.gcd(denominator, *bias)
+    for block in entry["weights"]:
+        rows = [integers(row, meter) for row in block["rows"]]
+        is_last = block["from"] == entry["weights"][-1]["from"]
+        message = f"a block of zeros from layer {block['from']}"
+        well_formed(is_last or any(map(any, rows)), message, where)
+        blocks.append((block["from"], rows))
+        for row in rows:
+            if divisor != 1:
+                bits = longest([row])
+                meter.pay(len(row), bits, min(bits, divisor.bit_length()))
+                divisor = math.gcd(divisor, *row)
+    well_formed(denominator > 0, "denominator 0", where)
+    message = "a common divisor of denominator, bias and weights"
+    well_formed(divisor == 1, message, where)
+    bits = longest([bias, [denominator], *chain.from_iterable(rows for _, rows in blocks)])
+    return Layer(denominator, bias, blocks[-1][1], blocks[:-1], bits)
+
+
 # ---- Exact arithmetic
-def dot(left: Iterable[int], right: Iterable[int]) -> int:
-    """The scalar product."""
-    return sum(x * y for x, y in zip(left, right, strict=True))
+
+Matrix = Sequence[Sequence[int]]
+#: A linear combination of symbols; which symbols there are depends on the rule. Symbol 0 is 1.
+Form = dict[int, int]
+#: Bytes of a number modulo a prime that is packed into one integer with others: a million products
+#: of two such numbers can be added in this place.
+PLACE = 18
 
 
 class Row(tuple[int, ...]):
-    """Integers as a key of a dictionary, hashed as text: nobody can make the hashes of many
-    collide.
-    """
+    """Integers as a key of a dictionary, hashed as text: nobody can make many hashes collide."""
 
     hashed = 0
 
@@ -324,1688 +411,113 @@ class Row(tuple[int, ...]):
         return self.hashed
 
 
-def plane(row: Sequence[int]) -> tuple[Row, int]:
-    """(h, s), row = s h, h primitive with a positive first nonzero entry: one h per hyperplane. s =
-    0 if row = 0.
+def dot(left: Iterable[int], right: Iterable[int]) -> int:
+    """The scalar product."""
+    return sum(x * y for x, y in zip(left, right, strict=True))
+
+
+def primitive_plane(row: Sequence[int], meter: Meter) -> tuple[Row, int]:
+    """(h, s) with row = s h, h primitive and its first nonzero entry positive; s = 0 if row = 0.
+
+    There is one h for each hyperplane.
     """
+    bits = longest([row])
+    meter.pay(4 * len(row), bits, bits)
     scale = math.gcd(*row) * (-1 if next((x for x in row if x), 0) < 0 else 1)
     return Row(x // (scale or 1) for x in row), scale
 
 
-def check_determinant(step: str, q: int, rows: Iterable[Iterable[int]], p: int) -> None:
-    """A q x q matrix has a nonzero determinant modulo p. Gaussian elimination, O(q^3)."""
-    readable(
-        q <= DETERMINANT, step, f"beyond the limits: a determinant of size above {DETERMINANT}"
-    )
-    rest = [[x % p for x in row] for row in rows]
-    while rest:
-        pivot = next((row for row in rest if row[-1]), [])
-        require(len(pivot) > 0, step, f"a determinant that is nonzero modulo {p}", "zero")
-        rest = [row for row in rest if row is not pivot]
-        inverse = pow(-pivot.pop(), -1, p)
-        for i, row in enumerate(rest):
-            if factor := row.pop() * inverse % p:
-                rest[i] = [(x + factor * y) % p for x, y in zip(row, pivot, strict=True)]
+def check_indices(indices: Sequence[int], bound: int, name: str, count: int | None = None) -> None:
+    """Require strictly ascending indices below a bound, and `count` of them if given."""
+    require(all(x < y for x, y in pairwise(indices)), f"{name} in strictly ascending order")
+    require(not indices or indices[-1] < bound, f"{name} below {bound}")
+    require(count in (None, len(indices)), f"{count} {name}", str(len(indices)))
 
 
-def pivots(matrix: Matrix) -> list[int]:
-    """Columns that are a basis of the column space. Bareiss, O(m n min(m, n)): numbers are minors,
-    divisions exact.
-    """
-    rest, last, found = [list(row) for row in matrix], 1, list[int]()
-    for c in range(len(matrix[0]) if matrix else 0):
-        if pivot := next((row for row in rest if row[c]), None):
-            rest = [
-                [(pivot[c] * x - row[c] * y) // last for x, y in zip(row, pivot, strict=True)]
-                for row in rest
-                if row is not pivot
-            ]
-            last, found = pivot[c], [*found, c]
-    return found
-
-
-def nonempty_sums(values: Iterable[int]) -> list[int]:
-    """The sums of all nonempty subsets."""
-    sums = [0]
-    for x in values:
-        sums += [s + x for s in sums]
-    return sums[1:]
-
-
-# ---- Methods that several theorems share
-WITNESS = OneOf(({"row": int, "positive": [(int, RATIONAL)]}, {"flat": True}))
-SUBSETS = OneOf(
-    (
-        {"method": "independent", "prime": PRIME, "entries": [(int, int)]},
-        {"method": "subset-sums", "multiplier": NATURAL},
-    )
-)
-MEMBERSHIP = OneOf(
-    (
-        {"status": "open"},
-        {"status": "verified", "method": "every"},
-        {"status": "verified", "method": "minors", "prime": PRIME, "columns": [int]},
-        {"status": "refuted", "method": "bias", "row": int},
-        {"status": "refuted", "method": "product", "rows": [int], "column": int},
-        {"status": "refuted", "method": "masks", "layer": int, "masks": [[int]]},
-    )
-)
-MULTIPLES = [(int, NATURAL)]
-STEP = (int, NATURAL, MULTIPLES, MULTIPLES)
-
-
-def check_depth(network: Network, depth: int, step: str = "theorem") -> list[Layer]:
-    """The layers of a network that has `depth` of them and an affine output."""
-    require(
-        len(network.layers) == depth and network.last == "affine",
-        step,
-        f"L = {depth}, last affine",
-        str(network),
-    )
-    return network.layers
-
-
-def check_indices(step: str, indices: Sequence[int], bound: int, count: int | None = None) -> None:
-    """Require strictly ascending indices below the bound, and `count` of them if given."""
-    good = all(x < y for x, y in pairwise(indices)) and all(x < bound for x in indices[-1:])
-    require(
-        good and count in (None, len(indices)),
-        step,
-        f"{count or ''} ascending indices below {bound}",
-    )
-
-
-def check_rank(step: str, evidence: Any, layer: Layer) -> None:
-    """W[1] has full row rank: a maximal minor is nonzero modulo p. O(n_1^3)."""
-    columns, q = evidence["columns"], len(layer.rows)
-    check_indices(step, columns, len(layer.rows[0]), q)
-    check_determinant(
-        step, q, ([row[c] for c in columns] for row in layer.primitive()), int(evidence["prime"])
-    )
-
-
-def check_subsets(evidence: Any, lower: Layer, upper: Layer) -> None:
-    """No nonempty set of the X_i = V_{.i} A_i has the sum 0: if they are independent modulo p, in
-    O(q^3), or if no subset of linear images vanishes modulo p, in O(2^(q/2)), hence q <= 40.
-    """
-    step, q, m, n, p = "unique", len(lower.rows), len(upper.rows), len(lower.rows[0]), 2**61 - 1
-    entries = evidence.get("entries", [])
-    pairs = list(zip(zip(*upper.primitive(), strict=True), lower.primitive(), strict=True))
-    if evidence["method"] == "independent":
-        require(all(k < n for _, k in entries), step, f"columns below {n}")
-        check_indices(step, [o * n + k for o, k in entries], m * n, q)  # lexicographic order
-        return check_determinant(
-            step, q, ([v[o] * w[k] for o, k in entries] for v, w in pairs), int(evidence["prime"])
-        )
-    r = integer(evidence["multiplier"])
-    readable(
-        r < p and q <= SUMS,
-        step,
-        f"beyond the limits: more than {SUMS} neurons, or a multiplier above 2^61-2",
-    )
-    on_outputs, on_columns = [pow(r, o, p) for o in range(m)], [pow(r, m * k, p) for k in range(n)]
-    values = [dot(v, on_outputs) % p * (dot(w, on_columns) % p) % p for v, w in pairs]
-    first, rest = (
-        {s % p for s in nonempty_sums(half)} for half in (values[: q // 2], values[q // 2 :])
-    )
-    require(
-        0 not in first | rest and not any(p - s in first for s in rest),
-        step,
-        "nonzero subset sums mod 2^61-1",
-    )
-
-
-def check_membership(kind: str, among: str, network: Network, evidence: Any) -> None:
-    """Section 3.4: the network's own membership in the class, as far as the evidence goes."""
-    step, form, status = "membership", evidence.get("method", "open"), evidence["status"]
-    require((form == "every") == (among == "all"), step, f"evidence for the class {among}", form)
-    require(kind != "not-identifiable" or status == "verified", step, "verified membership", status)
-    allowed = (
-        form in ("open", "minors", "product", "masks") if among in DEEP_CLASSES else form != "masks"
-    )
-    require(allowed, step, f"evidence for the class {among}", form)
-    if form in ("every", "open"):
-        return
-    if form == "masks":
-        return check_masks(network, evidence["layer"], evidence["masks"])
-    first, lower, upper = check_depth(network, 3, step)
-    if form == "minors":
-        check_rank(step, evidence, first)
-        check_generic(lower, upper)
-    elif form == "bias":
-        require(
-            evidence["row"] in [i for i, a in enumerate(lower.bias) if a == 0],
-            step,
-            "a row of A with bias zero",
-        )
-    else:  # a product
-        chosen, j = evidence["rows"], evidence["column"]
-        check_indices(step, chosen, len(lower.rows))
-        require(len(chosen) > 0 and j < len(lower.rows[0]), step, "some rows and a column of A")
-        require(
-            not any(sum(v[i] * lower.rows[i][j] for i in chosen) for v in upper.rows),
-            step,
-            "a sum that vanishes",
-        )
-
-
-def check_masks(network: Network, bottom: int, masks: list[list[int]]) -> None:
-    """A masked product I_l W[l] ... W[k+1] I_k vanishes, k = `bottom`, nonempty masks; I_0 and I_L
-    keep everything.
-    """
-    step, top, meter = "membership", bottom + len(masks) - 1, Meter(COST, "membership")
-    require(
-        bottom < top <= len(network.layers),
-        step,
-        "masks of at least two layers of the network",
-        str(len(masks)),
-    )
-    for k, mask in enumerate(masks, bottom):
-        check_indices(
-            step,
-            mask,
-            network.widths[k],
-            None if 0 < k < len(network.layers) else network.widths[k],
-        )
-        require(len(mask) > 0, step, "nonempty masks", f"layer {k}")
-    columns = [[int(i == j) for i in masks[0]] for j in masks[0]]
-    for layer, mask, kept in zip(network.layers[bottom:top], masks, masks[1:], strict=False):
-        rows = [[layer.rows[i][j] for j in mask] for i in kept]
-        meter.spend(len(columns) * len(kept) * len(mask), longest(columns) + longest(rows))
-        columns = [[dot(row, column) for row in rows] for column in columns]
-    require(not any(map(any, columns)), step, "a masked product that vanishes")
-
-
-def check_generic(lower: Layer, upper: Layer) -> None:
-    """At most 5,000 minors of [A|a], all of them nonzero, which implies G2; at most 2^16 sums
-    V_{.i} A_ij, all of them nonzero: G3. A vector of sums s_o, all |s_o| < 2^(b-1), vanishes iff
-    the integer sum of the s_o 2^(bo) does.
-    """
-    matrix, step, m, n = lower.augmented(), "membership", len(lower.rows), len(lower.rows[0]) + 1
-    bits = 2 + m.bit_length() + longest(lower.rows) + longest(upper.rows)
-    few = (
-        m < 17
-        and math.comb(m + n, m) <= MINORS + 1
-        and (n - 1) << m <= PAIRS
-        and bits * len(upper.rows) << m < 2**26
-    )
-    readable(few, step, f"beyond the limits: {MINORS} minors, {PAIRS} sums, 2^26 bits of them")
-    bounded(math.comb(m + n, m) * min(m, n) ** 3, min(m, n) * longest(matrix), step)
-    for size in range(1, min(m, n) + 1):
-        for rows, columns in product(combinations(range(m), size), combinations(range(n), size)):
-            minor = [[matrix[i][k] for k in columns] for i in rows]
-            require(
-                len(pivots(minor)) == size,
-                step,
-                "nonzero minors of [A|a]",
-                f"a zero of size {size}",
-            )
-    packed = [sum(x << (bits * o) for o, x in enumerate(v)) for v in upper.columns()]
-    for j in range(n - 1):
-        nonzero = all(nonempty_sums(v * row[j] for v, row in zip(packed, lower.rows, strict=True)))
-        require(nonzero, step, "nonzero sums in G3", f"a zero for j = {j}")
-
-
-# ---- Rules for the claim "identifiable". Each raises Stop, or returns; `check` looks at the
-# membership afterwards.
-def shallow(network: Network, _: Any, evidence: Any) -> None:
-    """L = 2. O(n_1 (n_0 + n_2)), sorting n_1 rows, and the method for `unique`."""
-    (lower, upper), step, unique = check_depth(network, 2), "visible", evidence["unique"]
-    require(
-        all(map(any, lower.rows)) and all(map(any, upper.columns())),
-        step,
-        "w_i and v_i nonzero",
-        "a zero",
-    )
-    neurons = sorted((*plane(row), i) for i, row in enumerate(lower.augmented()))  # (h, scale, i)
-    planes = [list(group) for _, group in groupby(neurons, lambda neuron: neuron[0])]
-    require(
-        all(len({s > 0 for _, s, _ in group}) == len(group) for group in planes),
-        step,
-        "no positive multiples",
-    )
-    bends = [
-        [sum(v[i] * abs(scale) for _, scale, i in group) for v in upper.rows] for group in planes
-    ]
-    require(all(map(any, bends)), step, "v_i + lambda v_k nonzero at doubled hyperplanes", "zero")
-    assigned = unique["method"] == "assignments"
-    require(
-        assigned == (len(planes) < len(neurons)),
-        "unique",
-        "the method for this network",
-        unique["method"],
-    )
-    if not assigned:
-        return check_subsets(unique, lower, upper)
-    own = tuple(0 if len(group) == 2 else 1 if group[0][1] > 0 else -1 for group in planes)
-    check_assignments(lower, upper, [group[0][0][:-1] for group in planes], bends, own)
-
-
-def check_assignments(
-    lower: Layer, upper: Layer, linear: Matrix, bends: Matrix, own: tuple[int, ...]
-) -> None:
-    """Times twice both denominators: C_k is bends[k], M is `slope`; `own`: the network's own signs,
-    0 for D. Rows of R and h_k are in the row space of W[1], columns of R in the column space of
-    W[2], so `inputs` and `outputs` suffice for ranks. Exact ranks, O(p^3), for each of at most 2^16
-    pairs.
-    """
-    p, e, step = len(own), own.count(0), "unique"
-    sizes = range(e % 2, e + 1, 2)
-    count = sum(math.comb(p, size) << (p - size) for size in sizes) if p <= 64 else PAIRS + 1
-    readable(count <= PAIRS, step, f"beyond the limits: {PAIRS} pairs (D, eps)")
-    bounded(count * p**3, p * longest([*lower.rows, *upper.rows]), step)
-    inputs, outputs = pivots(lower.rows), pivots(upper.columns())
-    linear = [[h[k] for k in inputs] for h in linear]
-    slope = [
-        [sum(v * w[k] for v, w in zip(upper.rows[o], lower.rows, strict=True)) for k in inputs]
-        for o in outputs
-    ]
-    parts = [
-        [[bend[o] * x for x in h] for o in outputs] for h, bend in zip(linear, bends, strict=True)
-    ]
-    doubled = [h for h, sign in zip(linear, own, strict=True) if not sign]
-    require(len(pivots(doubled)) == e, step, "doubled hyperplanes with independent linear parts")
-    for free in chain.from_iterable(combinations(range(p), size) for size in sizes):
-        kernel = [linear[k] for k in free]
-        for signs in product(*((0,) if k in free else (1, -1) for k in range(p))):
-            rest = [
-                [
-                    x - sum(s * part[o][k] for s, part in zip(signs, parts, strict=True))
-                    for k, x in enumerate(row)
-                ]
-                for o, row in enumerate(slope)
-            ]
-            left = len(pivots([*kernel, *rest])) - len(
-                pivots(kernel)
-            )  # rank of R(D, eps) on the common kernel
-            good = signs == own or left > (e - len(free)) // 2
-            require(
-                good,
-                step,
-                "only the network's own assignment",
-                f"D = {free}, signs {signs}, rank {left}",
-            )
-
-
-def line(network: Network, _: Any, evidence: Any) -> None:
-    """L = 3, n_1 = 1. O(n_0 + n_2 log n_2), and the method for `unique`."""
-    first, lower, upper = check_depth(network, 3)
-    require(len(first.rows) == 1, "theorem", "n_1 = 1", str(network))
-    require(any(first.rows[0]), "direction", "W[1] nonzero", "zero")
-    bends = [(row[0], a) for row, a in zip(lower.rows, lower.bias, strict=True)]
-    require(all(x > 0 > a or x < 0 < a for x, a in bends), "bends", "A_i a_i < 0 for every i")
-    require(
-        len({plane(bend)[0] for bend in bends}) == len(bends),
-        "bends",
-        "pairwise different quotients a_i/A_i",
-    )
-    require(
-        min(bends)[0] < 0 < max(bends)[0], "bends", "some A_i > 0 and some A_i < 0", "one sign only"
-    )
-    check_subsets(evidence["unique"], lower, upper)
-
-
-def bottleneck(network: Network, _: Any, evidence: Any) -> None:
-    """L = 3, n_1 >= 2, among generic: Theorem P. O(n_1^3 + q^3 + n_1 n_2 (n_1 + n_3)), q = n_2."""
-    first, lower, upper = check_depth(network, 3)
-    rows, witnesses, count = (
-        lower.augmented(),
-        evidence["hyperplanes"]["witnesses"],
-        len(first.rows),
-    )
-    require(count >= 2, "theorem", "n_1 >= 2", str(network))
-    check_rank("rank", evidence["rank"], first)
-    require(
-        all(min(row) < 0 < max(row) for row in rows), "rows", "both signs in every row [A_i|a_i]"
-    )
-    require(
-        len({plane(row)[0] for row in rows}) == len(rows),
-        "rows",
-        "no rows [A_i|a_i] that are multiples",
-    )
-    require(all(map(any, upper.columns())), "rows", "nonzero columns of V", "a zero column")
-    check_subsets(evidence["unique"], lower, upper)
-    require(len(witnesses) == count, "hyperplanes", f"{count} witnesses", str(len(witnesses)))
-    for j, witness in enumerate(witnesses):
-        (check_flat if "flat" in witness else check_corner)(lower, upper, j, witness)
-
-
-def check_corner(lower: Layer, upper: Layer, j: int, witness: Any) -> None:
-    """Condition c at a point z with z_j = 0. With Q the common denominator, Q h = A (Q z) + Q a:
-    integers.
-    """
-    i, step, place, q = witness["row"], "hyperplanes", f"j = {j}", 1
-    point = {k: rational(x) for k, x in witness["positive"]}
-    check_indices(step, [k for k, _ in witness["positive"]], len(lower.rows[0]))
-    good = i < len(lower.rows) and j not in point and min(point.values(), default=1) > 0
-    require(good, step, "a row of A, z_j = 0 and listed z_k > 0", place)
-    for x in point.values():
-        q = math.lcm(q, x.denominator)
-        readable(
-            q.bit_length() <= BITS,
-            step,
-            f"beyond the limits: a denominator of more than {BITS} bits",
-        )
-    scaled, row = [(k, x.numerator * (q // x.denominator)) for k, x in point.items()], lower.rows[i]
-    h = [
-        sum(w[k] * x for k, x in scaled) + a * q
-        for w, a in zip(lower.rows, lower.bias, strict=True)
-    ]
-    require(
-        [k for k, x in enumerate(h) if x == 0] == [i], step, f"h_{i} and no other h_k zero", place
-    )
-    require(
-        row[j] != 0 and any(row[k] for k in point), step, "A_ij and some listed A_ik nonzero", place
-    )
-    active = [k for k, x in enumerate(h) if x > 0]
-    jump = [sum(v[k] * lower.rows[k][j] for k in active) for v in upper.rows]
-    across = [x + v[i] * row[j] for x, v in zip(jump, upper.rows, strict=True)]
-    require(not active or (any(jump) and any(across)), step, "J and J + V_i A_ij nonzero", place)
-
-
-def check_flat(lower: Layer, upper: Layer, j: int, witness: Any) -> None:
-    """Condition c': on z_j = 0 every h_i has one sign, and the slope jumps there."""
-    for row, a in zip(lower.rows, lower.bias, strict=True):
-        others = [x for k, x in enumerate(row) if k != j]
-        one_sign = min(others) >= 0 if a > 0 else a < 0 and max(others) <= 0
-        require(one_sign, "hyperplanes", "every h_i of one sign where z_j = 0", f"j = {j}")
-    jump = any(
-        sum(v[k] * lower.rows[k][j] for k, a in enumerate(lower.bias) if a > 0) for v in upper.rows
-    )
-    require(jump, "hyperplanes", "a nonzero sum of V_i A_ij over a_i > 0", f"j = {j}: zero")
-
-
-# ---- Theorem D, section 3.9. Hidden neurons are numbered layer by layer; the bits of a mask say
-# which of them are on.
-# Signs are exact; everything else only has to be nonzero, or of full rank, and is shown to be so
-# modulo P.
-P, DEEP_BITS, DEEP_COST, SLOPES, DEEP_CLASSES = (
-    2**61 - 1,
-    2**28,
-    2**44,
-    2**21,
-    ("regular", "transversal"),
-)
-ON_OUTPUTS, ON_INPUTS = 1234567890123456789, 987654321
-Cell = tuple[int, bytes]  # a piece: the one neuron that vanishes on it, and the mask
-
-
-class Classes(dict[Cell, Cell]):
-    """Disjoint sets, each with a representative."""
-
-    def root(self, cell: Cell) -> Cell:
-        """The representative; a new cell is a set of its own. Paths are halved on the way."""
-        while (above := self.setdefault(cell, cell)) != cell:
-            self[cell] = cell = self[above]
-        return cell
-
-    def join(self, one: Cell, other: Cell) -> None:
-        """Unite two sets."""
-        self[self.root(one)] = self.root(other)
-
-
-class Ridge(NamedTuple):
-    u: int
-    v: int
-    mask: int
-    kind: str  # "" if it is not good
-    pieces: tuple[Cell, Cell]  # of u and of v
-
-
-class Seen:
-    """Pieces of one neuron, of families that were joined: where neurons of the layer before are on,
-    off, or crossed, that is, both within one family, and which of them are seen, that is, their
-    weights are known; crossed ones are.
-    """
-
-    def __init__(self, neuron: int) -> None:
-        """No pieces yet."""
-        self.neuron, self.masks, self.families = neuron, list[int](), list[Seen]()
-        self.on = self.off = self.crossed = self.seen = 0
-
-    def join(self, other: Seen) -> Seen:
-        """With a family."""
-        self.masks.extend(other.masks)
-        self.families.append(other)
-        self.on, self.off = self.on | other.on, self.off | other.off
-        self.crossed, self.seen = self.crossed | other.crossed, self.seen | other.seen
-        return self
-
-
-def bits_of(mask: int) -> list[int]:
-    """The places of the ones in a mask, ascending."""
-    return [i for i, digit in enumerate(reversed(f"{mask:b}")) if digit == "1"]
-
-
-def product_sum(left: Iterable[int], right: Iterable[int]) -> int:
-    """The scalar product of two sequences that are known to be equally long."""
-    return sum(map(mul, left, right))
-
-
-def pack(row: Iterable[int]) -> int:
-    """Numbers from 0 to P-1 in one, 18 bytes for each: a million products of two of them can be
-    added there.
-    """
-    return int.from_bytes(b"".join(x.to_bytes(18, "little") for x in row), "little")
-
-
-def unpack(packed: int, count: int) -> list[int]:
-    """The numbers modulo P."""
-    data = packed.to_bytes(18 * count, "little")
-    return [int.from_bytes(data[i : i + 18], "little") % P for i in range(0, 18 * count, 18)]
-
-
-def reduce_into(basis: dict[int, int], row: Sequence[int]) -> None:
-    """A row joins an echelon form modulo P, by the column of its first nonzero entry; 0 leaves it
-    as it is. Of a row of the form only what comes after this entry, 1, is kept, packed.
-    """
-    rest = pack(row)
-    for c in range(len(row)):
-        x, rest = (rest & (1 << 144) - 1) % P, rest >> 144
-        if x and c not in basis:
-            inverse = pow(x, -1, P)
-            basis[c] = pack(y * inverse % P for y in unpack(rest, len(row) - c - 1))
-            return
-        rest += (P - x) * basis[c] if x else 0
-
-
-def apart(a: Sequence[int], b: Sequence[int], places: list[int]) -> bool:
-    """Whether two rows are independent modulo P at some places."""
-    first = next((h for h in places if a[h] or b[h]), 0)
-    return any((a[first] * b[h] - a[h] * b[first]) % P for h in places)
-
-
-class Plane:
-    """A plane in R^n_0, and the forms of all hidden neurons on it where the neurons of a mask are
-    on, layer by layer: a form is (constant, slope, slope), times a number that the layer has in
-    common. It is also packed into one integer, since weights then take one product for all three. A
-    layer stays while the mask has the same neurons before it.
-    """
-
-    def __init__(self, width: int, scale: int, packed: list[int], depth: int) -> None:
-        """`width` is the width of a place in a packed form, in bits; `packed` are the forms of the
-        first layer."""
-        self.width, self.scales, self.below = width, [scale] * depth, [0] + [-1] * (depth - 1)
-        self.digit, self.half = (1 << width) - 1, 1 << width - 1
-        self.halves = self.half * (1 + (1 << width) + (1 << 2 * width))
-        self.packed, self.forms = [packed] * depth, [self.unpacked(packed)] * depth
-
-    def unpacked(self, packed: list[int]) -> list[tuple[int, int, int]]:
-        """The forms; all numbers are shifted by `half` to be positive."""
-        width, digit, half = self.width, self.digit, self.half
-        return [
-            ((x & digit) - half, (x >> width & digit) - half, (x >> 2 * width) - half)
-            for x in map(self.halves.__add__, packed)
-        ]
-
-
-class Deep:
-    """The network, and what its ridges show. `layers` and `neurons` say how much is to be
-    determined: all neurons of the first `layers` hidden layers, and some of the next one.
-    """
-
-    def __init__(self, network: Network, claim: Mapping[str, Any]) -> None:
-        good = len(network.layers) >= 2 and network.last == "affine" and network.widths[0] >= 2
-        require(good, "theorem", "a hidden layer, n_0 >= 2, last affine", str(network))
-        self.network, self.meter, self.widths = (
-            network,
-            Meter(DEEP_COST, "ridges"),
-            network.widths[1:-1],
-        )
-        self.regular = claim.get("among") == "regular"
-        self.starts, depth = [0, *accumulate(self.widths)], len(self.widths)
-        self.layer = [
-            number for number, width in enumerate(self.widths) for _ in range(width)
-        ]  # from 0
-        self.layers, neurons = claim.get("layers", depth), claim.get("neurons", [])
-        good = 1 <= self.layers < depth or claim["kind"] == "identifiable"
-        require(
-            good, "claim", f"from 1 to {depth - 1} layers, the next one hidden", str(self.layers)
-        )
-        if neurons:
-            check_indices("claim", neurons, self.widths[self.layers])
-        self.listed = [
-            *range(self.starts[self.layers]),
-            *(self.starts[self.layers] + i for i in neurons),
-        ]
-        self.full = self.layers + (
-            neurons != [] and len(neurons) == self.widths[self.layers]
-        )  # layers without gaps
-        self.rows = [
-            [[(x + P // 2) % P - P // 2 for x in row] for row in one.primitive()]
-            for one in network.layers
-        ]
-        self.columns = [list(zip(*rows, strict=True)) for rows in self.rows]
-        self.bits = [longest([*one.rows, one.bias]) for one in network.layers]
-        norms = [
-            max(
-                one.denominator,
-                *(sum(map(abs, [*row, b])) for row, b in zip(one.rows, one.bias, strict=True)),
-            )
-            for one in network.layers
-        ]
-        self.growth = [norm.bit_length() for norm in norms]
-        self.links, self.ridges = Classes(), list[Ridge]()
-        self.members, self.used = dict[Cell, list[int]](), set[Cell]()
-        self.levels, self.up = Classes(), dict[Cell, int]()
-        self.digits, self.influences = (-1, list[int]()), [(-1, list[int]())] * depth
-        self.slopes, self.stored = dict[tuple[int, int, bytes], list[int]](), 0
-        direction = [pow(ON_INPUTS, k, P) for k in range(1, network.widths[0] + 1)]
-        self.columns[0].append(
-            tuple(product_sum(row, direction) % P for row in self.rows[0])
-        )  # one more "input"
-
-    def part(self, mask: int, layer: int) -> int:
-        """The bits of one layer."""
-        return mask >> self.starts[layer] & (1 << self.widths[layer]) - 1
-
-    def below(self, mask: int, layer: int) -> int:
-        """The bits of the layers before."""
-        return mask & (1 << self.starts[layer]) - 1
-
-    def text(self, mask: int) -> bytes:
-        """A mask as a key of a dictionary: nobody can make the hashes of many collide."""
-        return mask.to_bytes(self.starts[-1] // 8 + 1, "little")
-
-    def on(self, mask: int, layer: int | None = None) -> list[int]:
-        """For each neuron, of a layer or of all of them, 1 if it is on, otherwise 0."""
-        if mask != self.digits[0]:
-            self.digits = mask, [*map(int, reversed(f"{mask:0{self.starts[-1]}b}"))]
-        return (
-            self.digits[1]
-            if layer is None
-            else self.digits[1][self.starts[layer] : self.starts[layer + 1]]
-        )
-
-    def plane(self, entry: Any) -> Plane:
-        """The plane point + s B_1 + t B_2. Its coordinates s and t may be scaled."""
-        point, *directions = (
-            [rational(x) for x in row] for row in (entry["point"], *entry["directions"])
-        )
-        inputs, first, vectors = self.network.widths[0], self.network.layers[0], list[list[int]]()
-        good = all(len(row) == inputs for row in (point, *directions))
-        require(good, "ridges", f"a point and two directions of {inputs} coordinates")
-        scale = common_denominator(point, "ridges")
-        for row in (point, *directions):
-            common = common_denominator(row, "ridges")
-            vectors.append([x.numerator * (common // x.denominator) for x in row])
-        width = max(longest(vectors), scale.bit_length()) + sum(self.growth[:-1]) + 2
-        self.meter.spend(len(first.rows) * (inputs + 3), 3 * width + self.bits[0])
-        columns = [a + (b << width) + (c << 2 * width) for a, b, c in zip(*vectors, strict=True)]
-        packed = [
-            product_sum(row, columns) + b * scale
-            for row, b in zip(first.rows, first.bias, strict=True)
-        ]
-        return Plane(width, scale * first.denominator, packed, len(self.widths))
-
-    def ridge(self, place: Plane, u: int, v: int, mask: int) -> None:
-        """The point of the plane where u and v vanish lies on a ridge, and the mask has the other
-        signs there.
-        """
-        count, name = self.starts[-1], f"neurons {u}, {v}"
-        good = u < v < count and mask >> count == 0 and not mask >> u & 1 and not mask >> v & 1
-        require(
-            good, "ridges", f"neurons u < v below {count}, not on, and a mask of {count} bits", name
-        )
-        self.move(place, mask)
-        (c, a, b), (z, x, y) = (
-            place.forms[self.layer[w]][w - self.starts[self.layer[w]]] for w in (u, v)
-        )
-        p, q, r = a * y - b * x, b * z - c * y, c * x - a * z  # homogeneous coordinates, p for 1
-        require(p != 0, "ridges", "forms with exactly one common zero", name)
-        p, q, r = (p, q, r) if p > 0 else (-p, -q, -r)
-        self.meter.spend(3 * count, 3 * place.width)
-        values = [c * p + a * q + b * r for forms in place.forms for c, a, b in forms]
-        good = [x > 0 for x in values] == self.on(mask) and values.count(0) == 2
-        require(good, "ridges", "exactly two zeros, and the signs of the mask", name)
-        self.add(u, v, mask)
-
-    def move(self, place: Plane, mask: int) -> None:
-        """The forms with the neurons of a mask on."""
-        for number, layer in enumerate(self.network.layers[1:-1], 1):
-            if (below := self.below(mask, number)) != place.below[number]:
-                on, scale = self.on(mask, number - 1), place.scales[number - 1]
-                active = [*compress(place.packed[number - 1], on)]
-                operations = len(layer.rows) * (len(active) + 4 + len(on) // 4)
-                self.meter.spend(operations, 3 * place.width + self.bits[number])
-                packed = [
-                    product_sum(compress(row, on), active) + b * scale
-                    for row, b in zip(layer.rows, layer.bias, strict=True)
-                ]
-                place.below[number], place.packed[number], place.forms[number] = (
-                    below,
-                    packed,
-                    place.unpacked(packed),
-                )
-                place.scales[number] = scale * layer.denominator
-
-    def add(self, u: int, v: int, mask: int) -> None:
-        """The type, from the rays across which the gradient of f jumps. The jump at v is a product
-        of `late` with a gradient, that at u one of `off`, or of `off` + c * `late` where v is on.
-        """
-        late, off, c = self.influence(v, mask), self.influence(u, mask), self.bend(u, v, mask)
-        same, kind = self.layer[u] == self.layer[v], "B" if off else "C"
-        good = late != 0 and (off + c * late) % P != 0
-        if same:
-            kind = "A"
-        else:
-            good = good and c != 0 and (kind == "B" or not self.part(mask, self.layer[v]))
-        good = good and (
-            not self.regular or (kind != "C" and self.clear(u, v, mask, (c, off, late)))
-        )
-        off_on = [
-            (w, [self.text(m) for m in (mask, mask | 1 << other)]) for w, other in ((u, v), (v, u))
-        ]
-        own, across = ([(w, text) for text in texts] for w, texts in off_on)
-        self.ridges.append(Ridge(u, v, mask, kind if good else "", (own[1], across[1])))
-        if good:
-            self.links.join(*across)
-            self.links.join(own[1], own[1 if kind == "C" else 0])
-
-    def clear(self, u: int, v: int, mask: int, jumps: tuple[int, int, int]) -> bool:
-        """Whether the derivative of g along the direction is not 0 on any of the four sectors."""
-        (c, off, late), slopes = jumps, self.slope(self.layer[v], mask, self.network.widths[0])
-        self.meter.spend(len(slopes), 128)
-        base = product_sum(slopes, self.influences_of(self.layer[v], mask))
-        at_u, at_v = self.derivative(u, mask), self.derivative(v, mask)
-        sectors = 0, off * at_u, late * at_v, off * at_u + late * (at_v + c * at_u)
-        return all((base + jump) % P for jump in sectors)
-
-    def derivative(self, w: int, mask: int) -> int:
-        """The derivative of z_w along the direction."""
-        layer, k, i = self.layer[w], self.network.widths[0], w - self.starts[self.layer[w]]
-        if layer == 0:
-            return int(self.columns[0][k][i])
-        below, on = self.slope(layer - 1, mask, k), self.on(mask, layer - 1)
-        self.meter.spend(len(below), 128)
-        return product_sum(compress(self.rows[layer][i], on), below)
-
-    def influence(self, w: int, mask: int) -> int:
-        """The derivative of a sum of multiples of the outputs by the activation of a neuron; if it
-        is not 0, the derivative of some output is not 0 either.
-        """
-        layer = self.layer[w]
-        column = self.columns[layer + 1][w - self.starts[layer]]
-        if layer + 1 < len(self.widths):
-            column = tuple(compress(column, self.on(mask, layer + 1)))
-        return product_sum(column, self.influences_of(layer + 1, mask)) % P
-
-    def influences_of(self, layer: int, mask: int) -> list[int]:
-        """The same by the activations of the neurons of a layer that are on; for the outputs, the
-        multiples.
-        """
-        if layer == len(self.widths):
-            return [pow(ON_OUTPUTS, o, P) for o in range(1, self.network.widths[-1] + 1)]
-        above = mask >> self.starts[layer]
-        if self.influences[layer][0] != above:
-            behind, own = self.influences_of(layer + 1, mask), self.on(mask, layer)
-            columns = [*compress(self.columns[layer + 1], own)]
-            if layer + 1 < len(self.widths):
-                later = self.on(mask, layer + 1)
-                columns = [tuple(compress(column, later)) for column in columns]
-            self.meter.spend(
-                len(columns) * (len(behind) + 1 + self.network.widths[layer + 2] // 4), 128
-            )
-            self.influences[layer] = above, [product_sum(column, behind) % P for column in columns]
-        return self.influences[layer][1]
-
-    def bend(self, u: int, v: int, mask: int) -> int:
-        """The derivative of z_v by the activation of u in an earlier layer; 0 in the same one."""
-        first, last = self.layer[u], self.layer[v]
-        if first == last:
-            return 0
-
-        def kept(layer: int, entries: Sequence[Any]) -> list[Any]:
-            """The entries of v, or of the neurons that are on in a layer between."""
-            return (
-                [entries[v - self.starts[last]]]
-                if layer == last
-                else [*compress(entries, self.on(mask, layer))]
-            )
-
-        column = kept(first + 1, self.columns[first + 1][u - self.starts[first]])
-        for layer in range(first + 2, last + 1):
-            on, rows = self.on(mask, layer - 1), kept(layer, self.rows[layer])
-            self.meter.spend(len(rows) * (len(column) + 1 + len(on) // 4), 128)
-            column = [product_sum(compress(row, on), column) % P for row in rows]
-        return int(column[0]) % P
-
-    # -- families (D1)
-    def families(self, evidence: Any) -> dict[int, Seen]:
-        """The pieces of each neuron: of a chosen family, and of others that were joined to it
-        by crossing.
-        """
-        for cell in list(self.links):
-            self.members.setdefault(self.links.root(cell), []).append(
-                int.from_bytes(cell[1], "little")
-            )
-        self.chains()
-        good = [w for w, _ in evidence["chosen"]] == self.listed
-        require(
-            good,
-            "families",
-            f"families of {len(self.listed)} neurons, in order",
-            str(len(evidence["chosen"])),
-        )
-        seen = {
-            w: Seen(w).join(self.family("families", w, ridge)) for w, ridge in evidence["chosen"]
-        }
-        self.join("families", seen, evidence["joined"])
-        return seen
-
-    def chains(self) -> None:
-        """The longest chain up from each level; families that meet at type A are in one level."""
-        ends = [
-            (ridge.kind, [self.links.root(cell) for cell in ridge.pieces])
-            for ridge in self.ridges
-            if ridge.kind
-        ]
-        for kind, (low, high) in ends:
-            if kind == "A":
-                self.levels.join(low, high)
-        steps = [
-            (self.levels.root(low), self.levels.root(high))
-            for kind, (low, high) in ends
-            if kind != "A"
-        ]
-        for low, high in sorted(steps, key=lambda step: -self.layer[step[0][0]]):
-            self.up[low] = max(self.up.get(low, 0), self.up.get(high, 0) + 1)
-
-    def family(self, step: str, w: int, ridge: int) -> Seen:
-        """The family of neuron w at a ridge. It is placed: its chain is as long as it can be."""
-        good = w < self.starts[-1] and ridge < len(self.ridges)
-        require(good, step, "a neuron and a ridge", f"{w}, {ridge}")
-        crossing, layer, new = self.ridges[ridge], self.layer[w], Seen(w)
-        good = w in crossing[:2] and crossing.kind != ""
-        require(good, step, f"a good ridge of neuron {w}", f"ridge {ridge}")
-        root = self.links.root(crossing.pieces[w == crossing.v])
-        require(
-            root not in self.used,
-            step,
-            "families that are listed once",
-            f"neuron {w}, ridge {ridge}",
-        )
-        self.used.add(root)
-        chain = self.up.get(self.levels.root(root), 0)
-        require(
-            chain == len(self.widths) - 1 - layer,
-            step,
-            f"a chain up from neuron {w}",
-            f"one of {chain}",
-        )
-        new.masks, before = (
-            self.members[root],
-            self.below(-1, layer) ^ self.below(-1, max(layer - 1, 0)),
-        )
-        self.meter.spend(len(new.masks), self.starts[-1])
-        for mask in new.masks:
-            new.on, new.off = new.on | mask & before, new.off | ~mask & before
-        new.crossed = new.seen = new.on & new.off
-        return new
-
-    def join(self, step: str, seen: dict[int, Seen], joined: list[tuple[int, int]]) -> None:
-        """Families are joined in their order: by what they cross in the step `families`, else by
-        what they see.
-        """
-        ready = set[int]()
-        for w, ridge in joined:
-            new, layer = self.family(step, w, ridge), self.layer[w]
-            require(
-                layer < self.full,
-                step,
-                "a neuron of a layer that is listed as a whole",
-                f"neuron {w}",
-            )
-            if step == "families" and layer == 0:  # nothing else is required
-                seen[w].join(new)
-                continue
-            peers = [seen[k] for k in range(self.starts[layer], self.starts[layer + 1])]
-            if layer not in ready:  # what is joined to these sets keeps them apart
-                ready.add(layer)
-                good = all(self.apart(step, one, other) for one, other in combinations(peers, 2))
-                require(good, step, f"sets of layer {layer + 1} that are told apart", "not so")
-            if step != "families":
-                self.look(new)
-            good = self.common(step, new, seen[w]) != 0
-            good = good and all(
-                self.apart(step, new, other) for other in peers if other.neuron != w
-            )
-            require(good, step, "a family that can be joined", f"neuron {w}, ridge {ridge}")
-            seen[w].join(new)
-            if step != "families":
-                self.look(seen[w])
-
-    def common(self, step: str, one: Seen, other: Seen) -> int:
-        """What two sets of families both cross, or both see."""
-        return one.crossed & other.crossed if step == "families" else one.seen & other.seen
-
-    def apart(self, step: str, one: Seen, other: Seen) -> bool:
-        """Whether the rows of two neurons of one layer are independent where both cross or see."""
-        layer = self.layer[one.neuron]
-        if layer == 0:
-            return False
-        a, b = (self.rows[layer][own.neuron - self.starts[layer]] for own in (one, other))
-        self.meter.spend(self.widths[layer - 1], 128)
-        return apart(a, b, bits_of(self.part(self.common(step, one, other), layer - 1)))
-
-    # -- signs (D3)
-    def signs(self, layer: int, seen: dict[int, Seen]) -> None:
-        """Some neuron of the layer above is crossed by all of this one, or the systems of some of
-        them have no solution but 0: for each v first its own unknowns, s_vh and t_vh, then the p_h.
-        Any set of neurons above will do.
-        """
-        above = [own for v, own in seen.items() if self.layer[v] == layer + 1]
-        full, total, wanted = (1 << self.widths[layer]) - 1, dict[int, int](), set[int]()
-        if not above or any(self.part(own.crossed, layer) == full for own in above):
-            return
-        below = [seen[h].masks for h in range(self.starts[layer], self.starts[layer + 1])]
-        free = sum(
-            all(self.part(mask, layer) for mask in masks) << h for h, masks in enumerate(below)
-        )  # not oriented
-        for own in above:
-            crossed, weights = (
-                self.part(own.crossed, layer),
-                self.rows[layer + 1][own.neuron - self.starts[layer + 1]],
-            )
-            ons = [(h, (True,), 1) for h in bits_of(~crossed & self.part(own.on, layer))]
-            offs = [(h, (False,), 1) for h in bits_of(~crossed & self.part(own.off, layer) & free)]
-            signs = [(h, (True, False), weights[h]) for h in bits_of(crossed & free)]
-            count, basis = len(ons) + len(offs), self.system(own, [*ons, *offs, *signs])
-            if sum(c < count for c in basis) == count:
-                if len(basis) == count + len(signs):
-                    return
-                wanted.update(h for h, _, _ in signs)
-                for c, packed in basis.items():
-                    if rest := signs[c - count :] if c >= count else []:
-                        row = [1, *unpack(packed, len(rest) - 1)]
-                        values = dict(zip((h for h, _, _ in rest), row, strict=True))
-                        self.meter.spend(self.widths[layer] ** 2, 128)
-                        reduce_into(total, [values.get(h, 0) for h in range(self.widths[layer])])
-                if len(total) == len(wanted):
-                    return
-        require(
-            False, "signs", f"full rank for layer {layer + 1}", f"{len(total)} of {len(wanted)}"
-        )
-
-    def system(
-        self, own: Seen, unknowns: list[tuple[int, tuple[bool, ...], int]]
-    ) -> dict[int, int]:
-        """The equations that the gradients of the layer before, each times its factor and unknown,
-        have the sum 0 at the pieces of a neuron, until the rank is full. An unknown (h, states,
-        factor) counts where h is on, or off.
-        """
-        layer, size, basis, seen = (
-            self.layer[own.neuron] - 1,
-            len(unknowns),
-            dict[int, int](),
-            set[bytes](),
-        )
-        which = sum(1 << self.starts[layer] + h for h, states, _ in unknowns if len(states) == 1)
-        for mask in own.masks:
-            if len(basis) == size:
-                break
-            if (key := self.text(mask & which | self.below(mask, layer))) in seen:
-                continue
-            seen.add(key)
-            part, on = self.part(mask, layer), self.on(mask, layer - 1) if layer else []
-            places = [
-                (c, h, f)
-                for c, (h, states, f) in enumerate(unknowns)
-                if (part >> h & 1 == 1) in states
-            ]
-            rows = [
-                self.rows[layer][h] if layer == 0 else [*compress(self.rows[layer][h], on)]
-                for _, h, _ in places
-            ]
-            for k in range(self.network.widths[0]):
-                row, below = [0] * size, self.slope(layer - 1, mask, k) if layer else []
-                self.meter.spend(len(rows) * (len(below) + 2) + size * size, 128)
-                for (c, _, factor), weights in zip(places, rows, strict=True):
-                    row[c] = (product_sum(weights, below) if layer else weights[k]) * factor % P
-                reduce_into(basis, row)
-                if len(basis) == size:
-                    break
-        return basis
-
-    def slope(self, layer: int, mask: int, k: int) -> list[int]:
-        """The derivatives of those neurons of a layer that are on, by input k, or along the
-        direction if k is n_0.
-        """
-        key = layer, k, self.text(self.below(mask, layer + 1))
-        if key not in self.slopes:
-            on = self.on(mask, layer)
-            value = [*compress(self.columns[0][k], on)]
-            if layer > 0:
-                below, before = self.slope(layer - 1, mask, k), self.on(mask, layer - 1)
-                self.meter.spend(sum(on) * (len(below) + 1 + len(before) // 4), 128)
-                value = [
-                    product_sum(compress(row, before), below) % P
-                    for row in compress(self.rows[layer], on)
-                ]
-            if (stored := self.stored + len(value)) > SLOPES:
-                stored = len(value)
-                self.slopes.clear()
-            self.slopes[key], self.stored = value, stored
-        return self.slopes[key]
-
-    # -- weights (D2)
-    def look(self, own: Seen) -> None:
-        """What is on at some piece is seen if a system has no solution but 0."""
-        layer = self.layer[own.neuron]
-        unknowns = bits_of(self.part(own.on & ~own.seen, layer - 1)) if layer else []
-        if len(self.system(own, [(h, (True,), 1) for h in unknowns])) == len(unknowns):
-            own.seen |= own.on
-
-    def weights(self, seen: dict[int, Seen], evidence: Any) -> None:
-        """No weight is 0, and all are seen; weights of the last layer on neurons that are on
-        nowhere by (D2')."""
-        last, order = (
-            len(self.widths) - 1 if self.layers == len(self.widths) else -1,
-            evidence["order"],
-        )
-        for own in seen.values():
-            self.look(own)
-            if own.on & ~own.seen and len(own.families) > 1:
-                for family in own.families:
-                    self.look(family)
-                    own.seen |= family.seen
-        self.join("weights", seen, evidence["joined"])
-        unseen = {w: list[int]() for w in range(self.widths[last - 1])} if last > 0 else {}
-        for v, own in seen.items():
-            if layer := self.layer[v]:
-                good = (
-                    all(self.network.layers[layer].rows[v - self.starts[layer]])
-                    and not own.on & ~own.seen
-                )
-                off = bits_of(~self.part(own.on, layer - 1) & (1 << self.widths[layer - 1]) - 1)
-                good = good and (layer == last or not off)
-                require(good, "weights", "no weight 0, and all of them seen", f"neuron {v}")
-                for h in off:
-                    unseen[h].append(v)
-        unseen = {h: neurons for h, neurons in unseen.items() if neurons}
-        require(
-            sorted(order) == sorted(unseen),
-            "weights",
-            "an order of the sources",
-            f"{len(unseen)} sources",
-        )
-        if order:
-            self.sources(seen, order, unseen)
-
-    def sources(
-        self, seen: dict[int, Seen], order: list[int], unseen: dict[int, list[int]]
-    ) -> None:
-        """(D2'): neurons h of layer L-2 that are on at no piece of some v of layer L-1 are seen at
-        their own zeros.
-        """
-        low, high = len(self.widths) - 2, len(self.widths) - 1
-        top, base = range(self.starts[high], self.starts[high + 1]), self.starts[low]
-        rows = [[x % P for x in row] for row in self.network.layers[high].augmented()]
-        for v, w in combinations(top, 2):
-            common = [*bits_of(self.part(seen[v].on & seen[w].on, low)), self.widths[low]]
-            self.meter.spend(3 * len(common), 128)
-            require(
-                apart(rows[v - top[0]], rows[w - top[0]], common),
-                "weights",
-                f"seen rows {v}, {w} that are apart",
-            )
-        left = sum(1 << base + h for h in order)
-        sectors = (mask for ridge in self.ridges for mask in self.around(ridge) if not mask & left)
-        good = any(all(self.part(mask, layer) for layer in range(high)) for mask in sectors)
-        require(good, "weights", "a sector where all sources are off")
-        for h in order:
-            left ^= 1 << base + h
-            self.meter.spend(len(self.ridges), 64)
-            basis, marks, neurons = dict[int, int](), set[tuple[bool, ...]](), unseen[h]
-            for ridge in self.ridges:
-                if base + h in ridge[:2]:
-                    other = ridge.u + ridge.v - base - h
-                    self.meter.spend(2 * len(neurons), 64)
-                    rays = (
-                        mask for mask in (ridge.mask, ridge.mask | 1 << other) if not mask & left
-                    )
-                    marks.update(tuple(bool(mask >> v & 1) for v in neurons) for mask in rays)
-            for mark in marks:
-                for row in self.rows[high + 1]:
-                    self.meter.spend(len(neurons) ** 2, 128)
-                    reduce_into(
-                        basis,
-                        [row[v - top[0]] * on % P for v, on in zip(neurons, mark, strict=True)],
-                    )
-            require(
-                len(basis) == len(neurons), "weights", f"full rank for source {h}", str(len(basis))
-            )
-
-    def around(self, ridge: Ridge) -> list[int]:
-        """The masks of the four sectors."""
-        bits = 1 << ridge.u, 1 << ridge.v
-        return [ridge.mask | x | y for x in (0, bits[0]) for y in (0, bits[1])]
-
-
-def deep(network: Network, claim: Any, evidence: Any) -> None:
-    """Theorem D, as a whole or in part. A product for each weight and each column of the forms at
-    each ridge; ranks in cubic time.
-    """
-    subject, slices = Deep(network, claim), evidence["ridges"]["slices"]
-    count = sum(len(entry["ridges"]) for entry in slices)
-    readable(
-        count * subject.starts[-1] <= DEEP_BITS,
-        "ridges",
-        f"beyond the limits: {DEEP_BITS} signs at ridges",
-    )
-    for entry in slices:
-        plane = subject.plane(entry)
-        for u, v, mask in entry["ridges"]:
-            subject.ridge(plane, u, v, integer(mask))
-    seen = subject.families(evidence["families"])
-    for layer in range(len(subject.widths) - 1):
-        subject.signs(layer, seen)
-    subject.weights(seen, evidence["weights"])
-
-
-# ---- Rules for the claim "not-identifiable": each checks `same-function`; the rest is common to
-# them.
-def counterexample(
-    one: Network, two: Network, evidence: Any, same_function: Callable[..., None]
-) -> None:
-    """The hypotheses in their order. O(sum of n_l n_(l-1)), and what `same_function` and the
-    membership take.
-    """
-    layer, names = evidence["not-related"]["layer"], dict[Any, int]()
-    require(
-        one.widths == two.widths and one.last == two.last,
-        "architecture",
-        "the same ones",
-        f"{one}; {two}",
-    )
-    same_function(one, two, evidence["same-function"])
-    require(1 <= layer <= len(one.layers), "not-related", "a layer of the networks", str(layer))
-    require(
-        invariants(one, layer, names) != invariants(two, layer, names),
-        "not-related",
-        "different invariants",
-    )
-
-
-def invariants(network: Network, depth: int, names: dict[Any, int]) -> list[int]:
-    """Section 3.5, up to layer `depth`; `names` gives equal invariants equal numbers, so nothing
-    nests. Vectors (b, e)/N of norm 1 are equal iff their primitive multiples are; the last layer is
-    not divided, so its common denominator joins the vector. Scales are integers over a common
-    denominator.
-    """
-    name, scale, common = list(range(network.widths[0])), [1] * network.widths[0], 1
-    for number, layer in enumerate(network.layers[:depth], 1):
-        inputs, below, common = (
-            list(zip(name, scale, strict=True)),
-            common,
-            common * layer.denominator,
-        )
-        bits = max(below, *scale).bit_length() + longest(layer.augmented())
-        readable(bits <= BITS, "not-related", f"beyond the limits: scales of more than {BITS} bits")
-        bounded(len(layer.rows) * len(inputs), bits, "not-related")
-        name, scale = [], []
-        for row, b in zip(layer.rows, layer.bias, strict=True):
-            front = [b * below, common] if number == len(network.layers) else [b * below]
-            e = [(n, w * s) for w, (n, s) in zip(row, inputs, strict=True) if w * s]
-            divisor = math.gcd(*front, *(x for _, x in e)) or 1
-            key = Row(
-                (
-                    number,
-                    *(x // divisor for x in front),
-                    *chain(*sorted((n, x // divisor) for n, x in e)),
-                )
-            )
-            name.append(names.setdefault(key, len(names)))
-            scale.append(sum(abs(x) for _, x in e) + abs(b * below))
-    return name if depth == len(network.layers) else sorted(name)
-
-
-def changed_layers(
-    one: Network, two: Network, evidence: Any, count: int
-) -> tuple[int, Layer, Layer]:
-    """The evidence's layer l, and layers l and l+1. All but `count` layers from l on are equal (in
-    lowest terms).
-    """
-    number, last = evidence["layer"], len(one.layers)
-    require(1 <= number < last, "same-function", f"a layer from 1 to {last - 1}", str(number))
-    hidden = "neuron" not in evidence or number + 1 < last or one.last == "relu"
-    require(
-        hidden and evidence.get("neuron", 0) < one.widths[number],
-        "same-function",
-        "a neuron below a hidden layer",
-    )
-    for k, (mine, others) in enumerate(zip(one.layers, two.layers, strict=True), 1):
-        require(
-            number <= k < number + count or mine == others,
-            "same-function",
-            f"equal layers {k}",
-            "different ones",
-        )
-    return number, one.layers[number - 1], one.layers[number]
-
-
-def check_layer(layer: Layer, rows: Matrix, denominator: int) -> None:
-    """The layer of `other` is the given [W|b] over the given denominator."""
-    mine = [[x * layer.denominator for x in row] for row in rows]
-    same = mine == [[x * denominator for x in row] for row in layer.augmented()]
-    require(same, "same-function", "the layers of `other` as the theorem says", "another one")
-
-
-def replacement(one: Network, two: Network, evidence: Any) -> None:
-    """The maps of layers l and l+1 agree on R^n or, behind a hidden layer, on the orthant."""
-    number = changed_layers(one, two, evidence, 2)[0]
-    count = one.widths[number - 1]
-    check_maps(
-        one, two, number, [*[None if number == 1 else 0] * count, 1], [*[None] * count, 1], 0
-    )
-
-
-def bounded_replacement(one: Network, two: Network, evidence: Any) -> None:
-    """They agree on the box that interval arithmetic gives. O(size of layers 1 ... l), and as
-    `replacement`.
-    """
-    number = changed_layers(one, two, evidence, 2)[0]
-    low, high = image(one.layers[: number - 1], one.widths[0])
-    rows = [row for network in (one, two) for row in network.layers[number - 1].augmented()]
-    bits = longest([[x or 0 for x in (*low, *high)], *rows])
-    bounded(len(rows) * len(low), 2 * bits, "same-function")
-    check_maps(one, two, number, low, high, 2 * bits)
-
-
-Ends = list[
-    int | None
-]  # lower or upper ends of a box over a common denominator; that one is the last entry, for 1
-
-
-def image(layers: Sequence[Layer], inputs: int) -> tuple[Ends, Ends]:
-    """A box that holds the activations of the last of some hidden layers at all inputs; None: an
-    infinite end.
-    """
-    low: Ends = [*[None] * inputs, 1]
-    high = low
-    for layer in layers:
-        rows = layer.augmented()
-        bits = longest([[x or 0 for x in (*low, *high)]]) + longest([*rows, [layer.denominator]])
-        readable(
-            bits <= BITS,
-            "same-function",
-            f"beyond the limits: a box with ends of more than {BITS} bits",
-        )
-        bounded(2 * len(rows) * len(low), bits, "same-function")
-        scale = (low[-1] or 1) * layer.denominator
-        ends = [(extreme(row, low, high), extreme(row, high, low)) for row in rows]
-        low, high = (
-            [*(max(x or 0, 0) for x, _ in ends), scale],
-            [*(x and max(x, 0) for _, x in ends), scale],
-        )
-    return low, high
-
-
-def extreme(row: Sequence[int], upper: Ends, lower: Ends) -> int | None:
-    """The largest value of row.(u,1) on a box; with the ends exchanged, the smallest one. None if
-    it is infinite.
-    """
-    total = 0
-    for w, a, b in zip(row, upper, lower, strict=True):
-        if w and (end := a if w > 0 else b) is None:
-            return None
-        total += w * end if w and end else 0
-    return total
-
-
-def check_maps(one: Network, two: Network, number: int, low: Ends, high: Ends, bits: int) -> None:
-    """The maps of layers l and l+1 agree on a box. Fixed coordinates of u are put in; the others
-    have an interior. `common` times the difference is a sum of terms[h, s] max(s h.(u,1), 0), h as
-    in `plane`, s a sign, plus a constant; so it is a sum of |h| and an affine map, both zero.
-    O(n_(l-1) n_l n_(l+1)). `bits`: of ends and rows together.
-    """
-    pairs = [network.layers[number - 1 : number + 1] for network in (one, two)]
-    common, zero = (
-        math.lcm(*(x.denominator * y.denominator for x, y in pairs)),
-        [0] * one.widths[number + 1],
-    )
-    terms, scale = dict[tuple[Row, int], list[int]](), low[-1] or 1
-    free = [k for k, (x, y) in enumerate(zip(low, high, strict=True)) if x is None or x != y]
-    fixed = [
-        (k, x) for k, (x, y) in enumerate(zip(low, high, strict=True)) if x is not None and x == y
-    ]
-    lower_ends, upper_ends = ([*(ends[k] for k in free), scale] for ends in (low, high))
-    affine_part = [[0] * (len(free) + 1) for _ in zero]
-    for side, (lower, upper) in zip((1, -1), pairs, strict=True):
-        factor = side * common // (lower.denominator * upper.denominator)
-        rows = (
-            [*(row[k] * scale for k in free), sum(row[k] * x for k, x in fixed)]
-            for row in lower.augmented()
-        )
-        planes = [plane(row) for row in rows]
-        spent = longest([[size] for _, size in planes]) + factor.bit_length() + longest(upper.rows)
-        bounded(2 * len(planes) * len(zero), spent, "same-function")
-        for v, (h, size) in zip(upper.columns(), planes, strict=True):
-            key = h, (-1 if size < 0 else 1)
-            terms[key] = [
-                x + factor * abs(size) * y for x, y in zip(terms.get(key, zero), v, strict=True)
-            ]
-        for row, b in zip(affine_part, upper.bias, strict=True):
-            row[-1] += 2 * factor * lower.denominator * scale * b
-    left = sum(
-        map(any, terms.values())
-    )  # what does not cancel: the neurons in which the networks differ
-    spent = longest([*terms.values(), [common]]) + bits
-    bounded(left * one.widths[number - 1] * len(zero), spent, "same-function")
-    for (h, sign), coefficient in terms.items():
-        if not any(coefficient):
-            continue
-        # 2 max(t, 0) is |t| + t where t = s h.(u,1) changes its sign, 2t where t >= 0, and 0 where
-        # t <= 0.
-        least, most = extreme(h, lower_ends, upper_ends), extreme(h, upper_ends, lower_ends)
-        below, above = least is None or least < 0, most is None or most > 0
-        cancels = not (below and above) or [-x for x in coefficient] == terms.get((h, -sign), zero)
-        require(cancels, "same-function", "equal coefficients of |h|", "different ones")
-        factor = sign if below and above else 2 * sign if (above if sign > 0 else below) else 0
-        for row, c in zip(affine_part, coefficient, strict=True):
-            if factor * c:
-                row[:] = [x + factor * c * y for x, y in zip(row, h, strict=True)]
-    require(not any(map(any, affine_part)), "same-function", "equal affine parts", "different ones")
-
-
-def translation(one: Network, two: Network, evidence: Any) -> None:
-    """The signs, and `other` compared with what the theorem says. O(size of both layers)."""
-    number, lower, upper = changed_layers(one, two, evidence, 2)
-    j, (p, q) = evidence["neuron"], rational(evidence["shift"]).as_integer_ratio()
-    below, above = ([[q * x for x in row] for row in layer.augmented()] for layer in (lower, upper))
-    below[j][-1] += p * lower.denominator
-    for new, row, b in zip(above, upper.rows, upper.bias, strict=True):
-        signs = row[j] >= 0 and all(x <= 0 for k, x in enumerate(row) if k != j) and b <= 0
-        require(
-            signs and b * q <= p * row[j],
-            "same-function",
-            "W_ij >= 0 >= W_ik, b_i <= 0 and b_i <= t W_ij",
-        )
-        new[-1] -= p * row[j]
-    check_layer(two.layers[number - 1], below, q * lower.denominator)
-    check_layer(two.layers[number], above, q * upper.denominator)
-
-
-def flip(one: Network, two: Network, evidence: Any) -> None:
-    """As for `translation`. Layer l of `other` over d w_j; in |w_k|/w_j the denominator of w
-    cancels.
-    """
-    number, lower, upper = changed_layers(one, two, evidence, 1)
-    j, flipped, w, old = evidence["neuron"], evidence["flipped"], upper.rows[0], lower.augmented()
-    check_indices("same-function", flipped, len(w))
-    signs = w[j] > 0 and all(x <= 0 for k, x in enumerate(w) if k != j) and upper.bias[0] <= 0
-    good = len(flipped) > 0 and j not in flipped and len(upper.rows) == 1 and signs
-    require(
-        good,
-        "same-function",
-        "neurons k != j to flip, one neuron in layer l+1, w_j > 0 >= w_k and a bias <= 0",
-    )
-    rows = [[w[j] * x for x in row] for row in old]
-    for k in flipped:
-        rows[k] = [-x for x in rows[k]]
-        rows[j] = [x + w[k] * y for x, y in zip(rows[j], old[k], strict=True)]  # w_k = -|w_k|
-    check_layer(two.layers[number - 1], rows, lower.denominator * w[j])
-
-
-def line_equal(one: Network, two: Network, evidence: Any) -> None:
-    """L = 3, n_1 = 1, W[1] parallel: the input t on one axis c decides. Piecewise affine functions
-    of t are equal iff they agree at all breakpoints of both and at a point beyond either end. O(n_0
-    + n_2^2 n_3).
-    """
-    r, s = (check_depth(network, 3, "same-function")[0].rows[0] for network in (one, two))
-    c, points = next((k for k, x in enumerate(r) if x), 0), set[Fraction]()
-    parallel = r[c] != 0 != s[c] and all(x * s[c] == y * r[c] for x, y in zip(r, s, strict=True))
-    require(parallel and one.widths[1] == 1, "same-function", "n_1 = 1, nonzero parallel rows W[1]")
-    for first, lower, _ in (one.layers, two.layers):
-        zeros = [
-            Fraction(-a, row[0]) for row, a in zip(lower.rows, lower.bias, strict=True) if row[0]
-        ]
-        points.update(
-            (u * first.denominator - first.bias[0]) / first.rows[0][c]
-            for u in (Fraction(0), *zeros)
-        )
-    rows = [row for network in (one, two) for layer in network.layers for row in layer.augmented()]
-    bounded(4 * one.widths[2] ** 2 * one.widths[3], 4 * longest(rows), "same-function")
-    for t in (*points, min(points) - 1, max(points) + 1):
-        require(
-            on_axis(one, c, t) == on_axis(two, c, t), "same-function", "equal values at breakpoints"
-        )
-
-
-def on_axis(network: Network, c: int, t: Fraction) -> list[Fraction]:
-    """The outputs where coordinate c of the input is t and the others are 0, if n_1 = 1."""
-    first, lower, upper = network.layers
-    p, q = max(
-        (first.rows[0][c] * t + first.bias[0]) / first.denominator, Fraction(0)
-    ).as_integer_ratio()
-    active = [max(row[0] * p + a * q, 0) for row, a in zip(lower.rows, lower.bias, strict=True)]
-    q *= lower.denominator
-    return [Fraction(dot(v, active) + b * q, q * upper.denominator) for *v, b in upper.augmented()]
-
-
-class Facts:
-    """Forms that are >= 0 at every input or, with a source, wherever it is on: facts 2k and 2k+1
-    are a and d a - t of neuron k, as a = max(t/d, 0); from 2N on `more`: 1, what the source adds,
-    what steps add. The N neurons of layers before layer `number` are numbered from 0, layer by
-    layer. Symbols: 0 for 1, then the inputs, then the neurons.
-    """
-
-    def __init__(self, network: Network, number: int, source: list[int]) -> None:
-        self.layers, self.meter, self.more = network.layers, Meter(COST, "same-function"), [{0: 1}]
-        self.starts = list(accumulate(network.widths[:number], initial=1))
-        self.count = self.starts[-1] - self.starts[1]
-        for j in source:
-            own, t = self.neuron(self.count - network.widths[number - 1] + j)
-            self.more.append(added(t, own, -1))
-
-    def form(self, number: int, row: Sequence[int]) -> Form:
-        """A row of [W | b] of a layer as a form."""
-        return {0: row[-1], **dict(enumerate(row[:-1], self.starts[number - 1]))}
-
-    def neuron(self, k: int) -> tuple[Form, Form]:
-        """The forms d a and t of neuron k."""
-        number = bisect(self.starts, symbol := self.starts[1] + k) - 1
-        layer, i = self.layers[number - 1], symbol - self.starts[number]
-        return {symbol: layer.denominator}, self.form(number, [*layer.rows[i], layer.bias[i]])
-
-    def fact(self, number: int) -> Form:
-        """A fact by its number."""
-        k, is_gap = divmod(number, 2)
-        require(
-            number - 2 * self.count < len(self.more),
-            "same-function",
-            "a fact that is known",
-            str(number),
-        )
-        if k >= self.count:
-            return self.more[number - 2 * self.count]
-        return added(*self.neuron(k), -1) if is_gap else {self.starts[1] + k: 1}
-
-    def minus(self, form: Form, entries: Any, sign: int = -1) -> Form:
-        """A form minus multiples of facts."""
-        rest = dict(form)
-        for number, text in entries:
-            factor, fact = integer(text), self.fact(number)
-            self.meter.spend(len(fact), longest([list(fact.values())]) + factor.bit_length())
-            add_to(rest, fact, sign * factor)
-        return rest
-
-    def nonnegative(self, form: Form, entries: Any) -> None:
-        """The form is a sum of the listed multiples of facts and of some multiples of activations
-        and 1.
-        """
-        rest = self.minus(form, entries)
-        good = all(x >= 0 if k == 0 or k >= self.starts[1] else x == 0 for k, x in rest.items())
-        require(
-            good, "same-function", "facts that leave nonnegative multiples of activations", "others"
-        )
-
-    def step(self, k: int, scale: str, above: Any, gap: Any) -> None:
-        """q d a <= G for a sum G of multiples of facts, because q t <= G as well."""
-        require(
-            k < self.count and (q := integer(scale)) > 0,
-            "same-function",
-            "a neuron of the layers before",
-            str(k),
-        )
-        bound, (own, t) = self.minus({}, above, 1), self.neuron(k)
-        self.meter.spend(len(t), longest([list(t.values())]) + q.bit_length())
-        self.nonnegative(added(bound, t, -q), gap)
-        self.more.append(added(bound, own, -q))
-
-
-def added(one: Form, other: Form, factor: int) -> Form:
-    """one + factor * other."""
-    add_to(result := dict(one), other, factor)
-    return result
-
-
-def one_sided(one: Network, two: Network, evidence: Any) -> None:
-    """Neurons of layer l have one sign wherever the source (without one: 1) is on, in both
-    networks, which differ in their weights on it. O(size of layers 1 ... l) for each step and each
-    sign.
-    """
-    number, lower, upper = changed_layers(one, two, evidence, 2)
-    width, source, changed = one.widths[number - 1], evidence["source"], two.layers[number - 1]
-    good = len(source) <= (number > 1) and all(h < width for h in source)
-    require(good, "same-function", "at most one source, a neuron of the layer before", str(source))
-    facts, place, scale = (
-        Facts(one, number, source),
-        (*source, width)[0],
-        lower.denominator * changed.denominator,
-    )
-    for step in evidence["steps"]:
-        facts.step(*step)
-    check_indices("same-function", [v for v, *_ in evidence["signs"]], len(lower.rows))
-    bits = (
-        longest([*lower.augmented(), *changed.augmented(), *upper.augmented(), [scale]])
-        + scale.bit_length()
-    )
-    bounded(
-        2 * len(lower.rows) * (width + 1) + 3 * len(upper.rows) * (len(lower.rows) + 1),
-        bits,
-        "same-function",
-    )
-    old, new = (
-        [[x * other.denominator for x in row] for row in layer.augmented()]
-        for layer, other in ((lower, changed), (changed, lower))
-    )
-    above = [[x * scale for x in row] for row in upper.augmented()]
-    for v, sign, text, entries in evidence["signs"]:
-        require((factor := integer(text)) > 0, "same-function", "a positive factor", text)
-        for row in (old[v], new[v]):
-            facts.meter.spend(len(row), bits + factor.bit_length())
-            facts.nonnegative(
-                facts.form(number, [factor * x if sign == "+" else -factor * x for x in row]),
-                entries,
-            )
-        change, old[v][place] = new[v][place] - old[v][place], new[v][place]
-        shift = [w[v] * change if sign == "+" else 0 for w in upper.rows]
-        for row, x in zip(above, shift, strict=True):
-            row[-1] -= x
-    require(
-        old == new, "same-function", "equal layers l but for the weights of `signs` on the source"
-    )
-    shifted = [row[-1] != b * scale for row, b in zip(above, upper.bias, strict=True)]
-    require(not source or not any(shifted), "same-function", "changes that cancel in layer l+1")
-    check_layer(two.layers[number], above, upper.denominator * scale)
-
-
-# ---- The rule for the claim "runtime-error", section 3.7. Numbers are integers over 2^GRID,
-# rounded outwards.
-GRID = 1200
-ARITHMETIC = {
-    "float32": (24, 126, (2**24 - 1) << 104),
-    "float64": (53, 1000, (2**53 - 1) << 971),
-}  # p, tiny, largest
-
-
-def rounding(network: Network, claim: Any, _: Any) -> None:
-    """Intervals for the exact activations and bounds on the errors, layer by layer. O(numbers of
-    the network).
-    """
-    corners, limits = (
-        [[rational(x) for x in claim["domain"][side]] for side in ("lower", "upper")],
-        claim["at-most"],
-    )
-    good = (
-        len(corners[0]) == len(corners[1]) == network.widths[0]
-        and len(limits) == network.widths[-1]
-    )
-    require(
-        good,
-        "claim",
-        "a box in the inputs, and a bound for each output",
-        f"{len(corners[0])}, {len(limits)}",
-    )
-    require(all(a <= b for a, b in zip(*corners, strict=True)), "claim", "lower <= upper")
-    low, high = (
-        [math.floor(x * 2**GRID) for x in corners[0]],
-        [math.ceil(x * 2**GRID) for x in corners[1]],
-    )
-    tiny = (
-        1 << GRID - ARITHMETIC[claim["arithmetic"]][1]
-    )  # what may be lost when small numbers are taken for 0
-    errors, last = [tiny] * len(low), len(network.layers) - (network.last == "affine")
-    for number, layer in enumerate(network.layers):
-        bits = (
-            GRID
-            + longest([low, high, errors])
-            + longest([[layer.denominator], layer.bias, *layer.rows])
-        )
-        bounded(4 * len(layer.rows) * len(low), bits, "bound")
-        made = [
-            neuron(row, b, layer.denominator, low, high, errors, claim["arithmetic"])
-            for row, b in zip(layer.rows, layer.bias, strict=True)
-        ]
-        low, high, errors = ([entry[i] for entry in made] for i in range(3))
-        if (
-            number < last
-        ):  # where the exact value is at most 0, the float one exceeds it by at most high + error
-            errors = [
-                tiny + (min(e, max(h + e, 0)) if h <= 0 else e)
-                for h, e in zip(high, errors, strict=True)
-            ]
-            low, high = [max(x, 0) for x in low], [max(x, 0) for x in high]
-    for i, (e, limit) in enumerate(zip(errors, limits, strict=True)):
-        require(
-            e <= rational(limit) * 2**GRID,
-            "bound",
-            f"an error of at most at-most[{i}]",
-            f"above {quote(limit)}",
-        )
-
-
-def neuron(
-    row: Sequence[int],
-    bias: int,
-    denominator: int,
-    low: Sequence[int],
-    high: Sequence[int],
-    errors: Sequence[int],
-    name: str,
-) -> tuple[int, int, int]:
-    """Lower and upper bound of (row a + bias) / denominator, and a bound on what any order of float
-    operations adds.
-    """
-    precision, tiny, largest = ARITHMETIC[name]
-    used = [(w, low[j], high[j], errors[j]) for j, w in enumerate(row) if w]
-    bottom = sum(w * (a if w > 0 else b) for w, a, b, _ in used) + (bias << GRID)
-    top = sum(w * (b if w > 0 else a) for w, a, b, _ in used) + (bias << GRID)
-    reach = max((max(-a, b) + e for _, a, b, e in used), default=0)
-    size = sum(abs(w) * (max(-a, b) + e) for w, a, b, e in used) + (abs(bias) << GRID)
-    k = len(used) + 2
-    require(4 * k < 2**precision, "bound", "fewer than 2^(p-2) terms in a sum", str(k))
-    biggest = max(size, *(abs(w) << GRID for w, _, _, _ in used), 0)
-    fits = (biggest << precision) < largest * denominator * (2**precision - k) << GRID
-    require(
-        fits,
-        "bound",
-        "weights and sums below the largest number of the format",
-        "a possible overflow",
-    )
-    error = sum(abs(w) * e for w, _, _, e in used) + -(-size * k // (2**precision - k))
-    error += denominator * -(-3 * k * ((1 << GRID) + reach) >> tiny)
-    return bottom // denominator, -(-top // denominator), -(-error // denominator)
-
-
-# ---- Equality of networks on a domain, sections 3.8 and 5. A form is {symbol: integer}: symbol 0
-# stands for 1, symbols
-# 1 ... d for the coordinates y, the others for atoms max(h, 0), h a primitive form of earlier
-# symbols.
-Form = dict[int, int]
-DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
-
-
-class Domain(NamedTuple):
-    """{x: a x <= c, e x = f} in coordinates y: `inputs` and the inequalities' c - a x are forms
-    over `scale`.
-    """
-
-    scale: int
-    inputs: list[Form]
-    slacks: list[Form]
-    dimension: int
-    sides: dict[
-        tuple[int, bool], Fraction
-    ]  # of single coordinates: lower ones (True) and upper ones
-    rows: list[list[list[int]]]  # inequalities and equations as they stand
-    free: list[int]  # y_k is the entry free[k - 1] of x
-
-    def contains(self, x: Sequence[Fraction], meter: Meter) -> bool:
-        """Whether a point satisfies all rows."""
-        scale = common_denominator(x, "point")
-        meter.spend(len(x), scale.bit_length())
-        point = [*(int(entry * scale) for entry in x), -scale]
-        bits = longest([point]) + longest(chain(*self.rows))
-        meter.spend(len(point) * sum(map(len, self.rows)), bits)
-        below, zero = ([dot(row, point) for row in rows] for rows in self.rows)
-        return max(below, default=0) <= 0 and not any(zero)
-
-
-def common_denominator(numbers: Iterable[Fraction], step: str) -> int:
+def common_denominator(numbers: Iterable[Fraction], name: str, meter: Meter) -> int:
     """The least common denominator, of at most 65,536 bits."""
     scale = 1
     for x in numbers:
+        meter.pay(2, scale.bit_length(), x.denominator.bit_length())
         scale = math.lcm(scale, x.denominator)
-        readable(
-            scale.bit_length() <= BITS,
-            step,
-            f"beyond the limits: a common denominator of more than {BITS} bits",
-        )
+        if scale.bit_length() > GROWN_BITS:
+            message = f"beyond the limits: {name} of more than {GROWN_BITS} bits"
+            well_formed(False, message)
     return scale
 
 
-def read_domain(document: Any, inputs: int) -> Domain:
-    """The equations are in reduced echelon form, so that each gives its first variable by the free
-    ones, y.
-    """
-    tables = [
-        [[*map(integer, row.split(" "))] for row in document[key]]
-        for key in ("inequalities", "equations")
+# -- ranks
+
+
+def pack(row: Iterable[int]) -> int:
+    """Numbers from 0 to a prime below 2^61, in one integer."""
+    return int.from_bytes(b"".join(x.to_bytes(PLACE, "little") for x in row), "little")
+
+
+def unpack(packed: int, count: int, prime: int) -> list[int]:
+    """The numbers modulo the prime."""
+    data = packed.to_bytes(PLACE * count, "little")
+    return [
+        int.from_bytes(data[i : i + PLACE], "little") % prime
+        for i in range(0, PLACE * count, PLACE)
     ]
-    good = all(len(row) == inputs + 1 for table in tables for row in table)
-    readable(good, "claim.domain", f"rows need {inputs} coefficients and a right-hand side")
-    first = [next((j for j, x in enumerate(row[:-1]) if x), -1) for row in tables[1]]
-    good = all(x < y for x, y in pairwise([-1, *first]))
-    good = good and all(row[j] > 0 for row, j in zip(tables[1], first, strict=True))
-    columns = zip(*tables[1], strict=True) if tables[1] else ()
-    pivots_at = set(first)
-    good = good and all(
-        sum(map(bool, column)) == 1 for j, column in enumerate(columns) if j in pivots_at
-    )
-    require(good, "claim.domain", "equations in reduced echelon form, positive pivots")
-    free = [j for j in range(inputs) if j not in pivots_at]
-    pivots_of = (Fraction(1, row[j]) for row, j in zip(tables[1], first, strict=True))
-    scale = common_denominator(pivots_of, "claim.domain")
-    bits = longest(chain(*tables)) + scale.bit_length()
-    products = sum(
-        1 + (len(free) if j in pivots_at else 1)
-        for row in tables[0]
-        for j, a in enumerate(row[:-1])
-        if a
-    )
-    bounded(inputs + products + len(free) * len(tables[1]), bits, "claim.domain")
-    x = {j: {k: scale} for k, j in enumerate(free, 1)}
-    for row, j in zip(tables[1], first, strict=True):
-        factor = scale // row[j]
-        x[j] = tidy({0: factor * row[-1]} | {k: -factor * row[i] for k, i in enumerate(free, 1)})
-    slacks = []
-    for row in tables[0]:
-        slacks.append(slack := {0: scale * row[-1]})
-        for j, a in enumerate(row[:-1]):
-            add_to(slack, x[j], -a)
-    sides, slacks = dict[tuple[int, bool], Fraction](), list(map(tidy, slacks))
-    for slack in slacks:
-        if len(names := [j for j in slack if j]) == 1:
-            key, limit = (
-                (names[0], slack[names[0]] > 0),
-                Fraction(-slack.get(0, 0), slack[names[0]]),
-            )
-            sides[key] = (
-                max(sides.get(key, limit), limit) if key[1] else min(sides.get(key, limit), limit)
-            )
-    return Domain(scale, [x[j] for j in range(inputs)], slacks, len(free), sides, tables, free)
+
+
+def reduce_into(basis: dict[int, int], row: Sequence[int], prime: int, meter: Meter) -> None:
+    """Let a row join an echelon form modulo a prime; a row in its span leaves it as it is.
+
+    The rows of the form are named by the column of their first nonzero entry, which is 1. Only what
+    comes after this entry is kept, packed.
+    """
+    size = len(row)
+    meter.units(300 * size)
+    rest, place = pack(row), 8 * PLACE
+    digit = (1 << place) - 1
+    for c in range(size):
+        x, rest = (rest & digit) % prime, rest >> place
+        if x == 0:
+            continue
+        if c not in basis:
+            inverse = pow(x, -1, prime)
+            basis[c] = pack(y * inverse % prime for y in unpack(rest, size - c - 1, prime))
+            return
+        meter.units(200 + 15 * (size - c))
+        rest += (prime - x) * basis[c]
+
+
+def check_determinant(rows: list[list[int]], prime: int, meter: Meter) -> None:
+    """Require a determinant that is not 0 modulo a prime."""
+    basis = dict[int, int]()
+    meter.hold(len(rows) ** 2)
+    for row in rows:
+        reduce_into(basis, [x % prime for x in row], prime, meter)
+    require(len(basis) == len(rows), f"a determinant that is not 0 modulo {prime}", "zero")
+
+
+def pivot_columns(matrix: Matrix, meter: Meter) -> list[int]:
+    """Columns that are a basis of the column space.
+
+    Bareiss: all numbers are minors, and divisions are exact.
+    """
+    rest, last, found = [list(row) for row in matrix], 1, list[int]()
+    bits, width = longest(matrix), len(matrix[0]) if matrix else 0
+    for c in range(width):
+        pivot = next((row for row in rest if row[c]), None)
+        if pivot is None:
+            continue
+        size = (len(found) + 1) * (bits + 10)
+        meter.pay(3 * len(rest) * width, size, size)
+        rest = [
+            [(pivot[c] * x - row[c] * y) // last for x, y in zip(row, pivot, strict=True)]
+            for row in rest
+            if row is not pivot
+        ]
+        last = pivot[c]
+        found.append(c)
+    return found
+
+
+# -- forms
 
 
 def add_to(sums: Form, form: Form, factor: int) -> None:
@@ -2015,845 +527,2676 @@ def add_to(sums: Form, form: Form, factor: int) -> None:
             sums[symbol] = sums.get(symbol, 0) + factor * entry
 
 
-def tidy(sums: Form) -> Form:
-    """Without the zeros."""
+def added(one: Form, other: Form, factor: int) -> Form:
+    """one + factor * other."""
+    add_to(result := dict(one), other, factor)
+    return result
+
+
+def without_zeros(sums: Form) -> Form:
+    """The form without coefficients that are 0."""
     return {symbol: entry for symbol, entry in sums.items() if entry}
 
 
-Neuron = tuple[int, int, int]  # network 0 or 1, layer from 1, index
+def bits_of_form(form: Form) -> int:
+    """The bits of the longest coefficient."""
+    return max(map(int.bit_length, form.values()), default=0)
 
 
-class Atom(NamedTuple):
-    """max(form, 0), the form primitive; level 1 if it is affine, else one more than the highest
-    level in it.
-    """
+# ==== 3. Certificates ====
 
-    form: Form
-    level: int
+SHA256 = re.compile("[0-9a-f]{64}")
+FILE_NAME = re.compile("(?![.])[A-Za-z0-9._-]{1,200}")
+REFERENCE = OneOf(({"sha256": SHA256, "inline": object}, {"sha256": SHA256, "file": FILE_NAME}))
+MAX_NOTES = 32
 
-
-class Written(NamedTuple):
-    """The form of an atom at a node as factor * h, h primitive; what was put in for its symbols,
-    and what that cost.
-    """
-
-    values: list[Form]
-    form: Form
-    h: Form
-    factor: int
-    keys: tuple[Row, Row]  # of h and of its negative
-    operations: int
-    bits: int
+#: Candidates for a network file: name and bytes, the file of the given name first.
+Search = Callable[[str], Iterable[tuple[str, bytes]]]
 
 
-class Term(NamedTuple):
-    """max(form, 0) at a node, with the form that an atom has there, up to a positive factor."""
-
-    atom: int
-    form: Form
-    factor: int
-    atoms: list[tuple[int, int]]  # all atoms with this form (1) or its negative (-1)
-
-
-class State:
-    """What is known on the polyhedron of a node; `back` forgets what was learnt since, so that
-    nothing is copied.
-    """
-
-    def __init__(self, slacks: list[tuple[Form, int]]) -> None:
-        self.forms = dict[Row, int]()  # signs of affine forms, 1: >= 0, -1: <= 0
-        self.atoms = dict[int, int]()  # signs of atoms whose form was not affine
-        self.bounds = dict[tuple[int, int], Fraction]()  # sign * (form of the atom) >= value
-        self.slacks, self.trail = (
-            slacks,
-            list[tuple[Any, Any, Any]](),
-        )  # inequalities form / denominator >= 0; changes
-
-    def put(self, table: Any, key: Any, value: Any) -> None:
-        """Change an entry, so that `back` can undo it."""
-        if (old := table.get(key)) != value:
-            self.trail.append((table, key, old))
-            table[key] = value
-
-    def put_form(self, h: Form, sign: int) -> None:
-        """Record the sign of a primitive affine form and of its negative."""
-        self.put(self.forms, key_of(h), sign)
-        self.put(self.forms, key_of(h, -1), -sign)
-
-    def back(self, changes: int, slacks: int) -> None:
-        """Undo changes and inequalities until the given numbers of them are left."""
-        while len(self.trail) > changes:
-            table, key, value = self.trail.pop()
-            if value is None:
-                del table[key]
-            else:
-                table[key] = value
-        del self.slacks[slacks:]
+def check_notes(notes: Any, place: str) -> None:
+    """The shape of `unverified`; nothing depends on what it says."""
+    message = f"must be an object of at most {MAX_NOTES} strings"
+    well_formed(type(notes) is dict, message, place)
+    well_formed(len(notes) <= MAX_NOTES, message, place)
+    well_formed(all(type(note) is str for note in notes.values()), message, place)
 
 
-def key_of(form: Form, sign: int = 1) -> Row:
-    """A primitive form, or its negative, as a key."""
-    return Row(chain.from_iterable((symbol, sign * form[symbol]) for symbol in sorted(form)))
+def read_reference(reference: Any, place: str, search: Search, meter: Meter) -> Network:
+    """The network of a reference. Its hash is recomputed, and decides."""
+    wanted, name, wrong = reference["sha256"], reference.get("file", ""), ""
+    if not name:
+        network = read_network(reference["inline"], place, meter)
+        require(network.sha256 == wanted, wanted, network.sha256, "hash")
+        return network
+    for label, data in search(name):
+        meter.allow(len(data))
+        network = read_network(parse(data, label, NETWORK_BYTES, meter), label, meter)
+        if network.sha256 == wanted:
+            return network
+        if label == name:
+            wrong = network.sha256
+    require(not wrong, wanted, wrong, "hash")
+    message = f"the file {name} is missing, and no given one has its hash"
+    raise Stop("unreadable", "its network file", message, place)
 
 
-def primitive(form: Form) -> tuple[Form, int]:
-    """(h, g): form = g h, g > 0, the entries of h without a common divisor."""
-    divisor = math.gcd(*form.values())
+# ==== 3.1 Words ====
+
+#: The classes of competitors; each one contains those before it.
+CLASSES = ("generic", "transversal", "regular", "all")
+#: The classes of Theorem D.
+DEEP_CLASSES = ("regular", "transversal")
+MINORS_ARE_ENOUGH = "minors imply G2 (docs/theory/bottleneck.md)"
+#: What is trusted besides where minors show membership in a class.
+TRUSTED_OF_MINORS = {
+    "generic": MINORS_ARE_ENOUGH,
+    **dict.fromkeys(
+        DEEP_CLASSES,
+        f"{MINORS_ARE_ENOUGH}, generic implies transversal, which implies regular (FORMAT.md)",
+    ),
+}
+
+# ==== 3.2 Claims ====
+
+DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
+AMONG = {"network": REFERENCE, "domain": "R^n", "among": re.compile("|".join(CLASSES))}
+PAIR = {"network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}
+#: The claims of certificates that are one JSON value.
+CLAIMS = OneOf(
+    (
+        {"kind": "identifiable", **AMONG},
+        {"kind": "not-identifiable", **AMONG, "other": REFERENCE},
+        {"kind": "determined", **AMONG, "layers": int, "neurons": [int]},
+        {"kind": "not-equivalent", **PAIR},
+        {
+            "kind": "runtime-error",
+            "network": REFERENCE,
+            "arithmetic": re.compile("float32|float64"),
+            "domain": {"lower": [RATIONAL], "upper": [RATIONAL]},
+            "at-most": [RATIONAL],
+        },
+    )
+)
+#: The claims of tree files.
+TREE_CLAIMS = {
+    "equivalent": {"kind": "equivalent", **PAIR},
+    "regions": {"kind": "regions", "network": REFERENCE, "domain": DOMAIN, "count": int},
+}
+#: Maximum number of neurons that a sentence lists, and of characters of a domain in it.
+LISTED_NEURONS, DOMAIN_CHARACTERS = 16, 400
+
+MOVES = "permuting and positively scaling hidden neurons"
+EVERYBODY = "all of them that have this architecture and compute the same real function"
+#: What the membership of a network adds to the sentence "identifiable". A class is closed under
+#: permuting and scaling, so a competitor in the class would put the network into it.
+MEMBERSHIP_OF_IDENTIFIABLE = {
+    "": "",
+    "verified": "; it is itself in the class",
+    "open": "; whether it is itself in the class is open",
+    "refuted": "; it is itself not in the class, so nobody in the class computes its function",
+}
+#: The same for "determined". A competitor agrees with the network in the part only: it may be in
+#: the class although the network is not.
+MEMBERSHIP_OF_DETERMINED = {
+    **MEMBERSHIP_OF_IDENTIFIABLE,
+    "refuted": "; it is itself not in the class, and whether anybody in the class computes its "
+    "function is left open",
+}
+
+
+def name_of(network: Network) -> str:
+    """The beginning of a sentence: hash and widths."""
+    return f"Network {network.sha256[:12]}, {network}"
+
+
+def sentence(claim: Any, one: Network, two: Network, status: str, meter: Meter) -> str:
+    """The claim in English: about exact weights and real arithmetic, as FORMAT.md says."""
+    kind = claim["kind"]
+    if kind == "runtime-error":
+        return runtime_sentence(claim, one, meter)
+    if kind in ("equivalent", "not-equivalent"):
+        return pair_sentence(claim, one, two)
+    if kind == "regions":
+        return regions_sentence(claim, one)
+    head = f"{name_of(one)}, is {kind} on R^n among {claim['among']} parameters"
+    if kind == "not-identifiable":
+        return (
+            f"{head}: network {two.sha256[:12]} is one of them, computes the same real function, "
+            f"and is not related to it by {MOVES}."
+        )
+    if kind == "determined":
+        known = MEMBERSHIP_OF_DETERMINED[status]
+        return (
+            f"{head} in {part_words(claim)}: {EVERYBODY} agree with it there after {MOVES}{known}."
+        )
+    return f"{head}: {EVERYBODY} are related to it by {MOVES}{MEMBERSHIP_OF_IDENTIFIABLE[status]}."
+
+
+def part_words(claim: Any) -> str:
+    """Which hidden layers and neurons are determined; their rows [W|b] are."""
+    last, neurons = claim["layers"], claim["neurons"]
+    if not neurons:
+        whole, end = last - 1, f"layer {last}"
+    else:
+        whole, noun = last, "neuron" if len(neurons) == 1 else "neurons"
+        names = f"{noun} {', '.join(map(str, neurons[:LISTED_NEURONS]))}"
+        if len(neurons) > LISTED_NEURONS:
+            names = f"{len(neurons)} neurons"
+        end = f"{names} of layer {last + 1}"
+    before = f"layers 1 to {whole} and in " if whole > 1 else "layer 1 and in " if whole else ""
+    return f"{before}{end} up to signs of rows [W|b]"
+
+
+def runtime_sentence(claim: Any, network: Network, meter: Meter) -> str:
+    """The claim about a float runtime."""
+    name = claim["arithmetic"]
+    worst = quote(max(claim["at-most"], key=lambda text: rational(text, meter)))
     return (
-        (form, 1)
-        if divisor == 1
-        else ({symbol: x // divisor for symbol, x in form.items()}, divisor)
+        f"{name_of(network)}, computed layer by layer in {name} (FORMAT.md, section 3.7) at {name} "
+        f"inputs in the given box, has a runtime-error of at most {worst}: the distance to its "
+        "function."
     )
 
 
-def flipped(form: Form, symbol: int, factor: int) -> Form:
-    """max(t, 0) = t + max(-t, 0), for the row t = `form` and the atom of -t / factor."""
-    return tidy(form | {symbol: form.get(symbol, 0) + factor})
+def pair_sentence(claim: Any, one: Network, two: Network) -> str:
+    """The claim about two networks."""
+    place = domain_words(claim["domain"])
+    end = f"they differ at a point of {place}"
+    if claim["kind"] == "equivalent":
+        end = f"they compute the same real function on {place}"
+    head = f"{name_of(one)}, and network {two.sha256[:12]}, {two}, are {claim['kind']}"
+    return f"{head}: {end}."
 
 
-class Joint:
-    """The difference of two networks, or all activations of one, over the atoms that are needed,
-    section 5; `spend` accounts for the whole file.
+def regions_sentence(claim: Any, network: Network) -> str:
+    """The claim about the regions of a network."""
+    return (
+        f"The canonical complex of network {network.sha256[:12]}, {network}, on "
+        f"{domain_words(claim['domain'])} has exactly {claim['count']} cells of full dimension; "
+        "the leaves name a point inside each."
+    )
+
+
+def domain_words(domain: Any) -> str:
+    """A domain, a long one by its numbers of constraints."""
+    sizes = {key: len(domain[key]) for key in ("inequalities", "equations")}
+    if not any(sizes.values()):
+        return "R^n"
+    rows = list[str]()
+    for key, sign in (("inequalities", "<="), ("equations", "=")):
+        for row in domain[key][:DOMAIN_CHARACTERS]:
+            if len(row) > DOMAIN_CHARACTERS:
+                row = "0" * DOMAIN_CHARACTERS  # too long to be shown
+            coefficients, _, constant = row.rpartition(" ")
+            rows.append(f"({coefficients}).x {sign} {constant}")
+    place = f"{{x : {', '.join(rows)}}}"
+    counts = " and ".join(f"{size} {key}" for key, size in sizes.items())
+    is_short = len(place) <= DOMAIN_CHARACTERS
+    return place if is_short else f"the set of the claim's {counts}"
+
+
+# ==== 3.3 Proofs ====
+
+
+class Case:
+    """What a rule is given: one claim, its networks, and the evidence for its hypotheses.
+
+    `other` is the second network, or the only one. `lines` are the nodes of a tree file.
     """
 
     def __init__(
-        self, networks: Sequence[Network], domain: Domain, lifted: Sequence[Neuron]
+        self,
+        networks: Sequence[Network],
+        claim: Any,
+        evidence: Mapping[str, Any],
+        meter: Meter,
+        lines: Any = None,
     ) -> None:
-        self.inputs, self.dimension = domain.dimension, domain.dimension + len(lifted)
-        self.sides, self.meter = dict(domain.sides), Meter(TREE_COST, "tree")
-        self.spend = self.meter.spend
-        self.lifted = {neuron: 1 + self.inputs + k for k, neuron in enumerate(lifted)}
-        require(len(self.lifted) == len(lifted), "lifted", "different neurons", "one of them twice")
-        self.slacks = [(slack, domain.scale) for slack in domain.slacks]
-        self.atoms, self.symbols, self.levels = (
-            list[Atom](),
-            dict[Row, int](),
-            [0] * (1 + self.dimension),
-        )
-        made = [self.activations(which, network, domain) for which, network in enumerate(networks)]
-        forms = {symbol: key for key, symbol in self.symbols.items() if symbol <= self.dimension}
-        require(
-            len(forms) == len(lifted),
-            "lifted",
-            "neurons that have forms of their own",
-            f"{len(forms)} of them",
-        )
-        for symbol in sorted(forms):  # the activation is at least 0, and at least the form
-            above = {
-                c: -x for c, x in zip(forms[symbol][::2], forms[symbol][1::2], strict=True)
-            } | {symbol: 1}
-            self.slacks += [({symbol: 1}, 1), (above, 1)]
-            self.sides[symbol, True] = Fraction(0)
-        rows = (
-            [form for forms, _ in made[0][1:] for form in forms]
-            if len(made) == 1
-            else differences(*made)
-        )
-        self.difference = [primitive(form)[0] for form in rows if form]
-        self.keep_used()
-        self.last = dict[int, Written]()  # the forms of the atoms at the node before
+        self.network, self.other = networks[0], networks[-1]
+        self.claim, self.evidence, self.meter, self.lines = claim, evidence, meter, lines
 
-    def activations(
-        self, which: int, network: Network, domain: Domain
-    ) -> list[tuple[list[Form], int]]:
-        """The input, the activations and the outputs of a network as forms, each layer over a
-        denominator.
-        """
-        activations, last = (
-            [(domain.inputs, domain.scale)],
-            len(network.layers) - (network.last == "affine"),
-        )
-        for number, layer in enumerate(network.layers, 1):
-            z, denominator = self.preactivations(layer, activations)
-            if number <= last:
-                signs = self.weights_sign(layer, activations)
-                z = [
-                    self.activation(form, sign, (which, number, i))
-                    for i, (form, sign) in enumerate(zip(z, signs, strict=True))
-                ]
-            activations.append((z, denominator))
-        return activations
+    def hypothesis(self, name: str) -> Any:
+        """The evidence for a hypothesis; from here on, failures belong to it."""
+        self.meter.step = name
+        return self.evidence[name]
 
-    def weights_sign(
-        self, layer: Layer, activations: Sequence[tuple[list[Form], int]]
-    ) -> list[int]:
-        """The sign of neurons without inputs whose bias, and weights on activations that are not 0,
-        have one sign.
-        """
-        blocks, found = (*layer.earlier, (len(activations) - 1, layer.rows)), list[int]()
-        for i, b in enumerate(layer.bias):
-            read = [
-                (k, w)
-                for k, rows in blocks
-                for w, a in zip(rows[i], activations[k][0], strict=True)
-                if a and w
-            ]
-            values = [b, *(w for _, w in read)]
-            alike = (min(values) >= 0) - (max(values) <= 0)
-            found.append(0 if any(k == 0 for k, _ in read) else alike)
-        return found
 
-    def preactivations(
-        self, layer: Layer, activations: Sequence[tuple[list[Form], int]]
-    ) -> tuple[list[Form], int]:
-        """z of a layer as forms over a denominator, from the activations of the input and all
-        layers before.
-        """
-        blocks = [
-            (rows, *activations[source])
-            for source, rows in (*layer.earlier, (len(activations) - 1, layer.rows))
+Rule = Callable[[Case], None]
+
+
+class Theorem(NamedTuple):
+    """A theorem of certificates, with everything that belongs to it.
+
+    `evidence` has the shape of the evidence by hypothesis, in order, and `says` what a hypothesis
+    says when it is proved. Hypotheses in `optional` may be missing.
+    """
+
+    kind: str
+    among: tuple[str, ...]  # empty for kinds of claims without competitors
+    page: str
+    evidence: Mapping[str, Any]
+    says: Mapping[str, str]
+    optional: tuple[str, ...]
+    rule: Rule
+
+
+THEOREMS = dict[str, Theorem]()
+
+
+def theorem(
+    name: str,
+    *,
+    kind: str,
+    page: str,
+    evidence: Mapping[str, Any],
+    says: Mapping[str, str],
+    among: tuple[str, ...] = (),
+    optional: tuple[str, ...] = (),
+) -> Callable[[Rule], Rule]:
+    """Enter a rule into the table of theorems."""
+
+    def enter(rule: Rule) -> Rule:
+        page_of_docs = f"docs/{page}" if page.startswith("theory/") else page
+        THEOREMS[name] = Theorem(kind, among, page_of_docs, evidence, says, optional, rule)
+        return rule
+
+    return enter
+
+
+def layers_of(case: Case, depth: int) -> list[Layer]:
+    """The layers of a network that has `depth` of them and an affine output."""
+    case.meter.step = "theorem"
+    network = case.network
+    require(len(network.layers) == depth, f"L = {depth}", str(network))
+    require(network.last == "affine", "an affine output", str(network))
+    return network.layers
+
+
+# -- Method: no vanishing subset sum
+
+PRIMES = re.compile(f"{2**31 - 1}|{2**61 - 1}")
+LARGE_PRIME = 2**61 - 1
+MAX_DETERMINANT, MAX_SUMMANDS = 1_024, 40
+SUBSETS = OneOf(
+    (
+        {"method": "independent", "prime": PRIMES, "entries": [(int, int)]},
+        {"method": "subset-sums", "multiplier": NATURAL},
+    )
+)
+
+#: The evidence on membership in a class (3.4).
+MEMBERSHIP = OneOf(
+    (
+        {"status": "open"},
+        {"status": "verified", "method": "every"},
+        {"status": "verified", "method": "minors", "prime": PRIMES, "columns": [int]},
+        {"status": "refuted", "method": "bias", "row": int},
+        {"status": "refuted", "method": "product", "rows": [int], "column": int},
+        {"status": "refuted", "method": "masks", "layer": int, "masks": [[int]]},
+    )
+)
+
+
+def check_subset_sums(evidence: Any, lower: Layer, upper: Layer, meter: Meter) -> None:
+    """No nonempty set of the matrices X_i = V_{.i} A_i has the sum 0."""
+    meter.pay(2 * len(lower.rows) * len(lower.rows[0]), lower.bits)
+    pairs = list(
+        zip(zip(*upper.primitive_rows(), strict=True), lower.primitive_rows(), strict=True)
+    )
+    if evidence["method"] == "independent":
+        check_independent(evidence, pairs, meter)
+    else:
+        check_all_sums(integer(evidence["multiplier"]), pairs, meter)
+
+
+Pairs = list[tuple[tuple[int, ...], list[int]]]
+
+
+def check_independent(evidence: Any, pairs: Pairs, meter: Meter) -> None:
+    """Some entries of the X_i are a matrix with a determinant that is not 0 modulo a prime."""
+    size, outputs, inputs = len(pairs), len(pairs[0][0]), len(pairs[0][1])
+    entries, prime = evidence["entries"], int(evidence["prime"])
+    require(all(k < inputs for _, k in entries), f"columns below {inputs}")
+    in_order = [o * inputs + k for o, k in entries]
+    check_indices(in_order, outputs * inputs, "entries", size)
+    message = f"beyond the limits: a determinant of size above {MAX_DETERMINANT}"
+    well_formed(size <= MAX_DETERMINANT, message)
+    meter.pay_modular(2 * size * (size + outputs + inputs))
+    reduced = [([x % prime for x in v], [x % prime for x in w]) for v, w in pairs]
+    check_determinant([[v[o] * w[k] % prime for o, k in entries] for v, w in reduced], prime, meter)
+
+
+def check_all_sums(multiplier: int, pairs: Pairs, meter: Meter) -> None:
+    """No nonempty set of certain linear images of the X_i has a sum that is 0 modulo P."""
+    p, outputs, inputs = LARGE_PRIME, len(pairs[0][0]), len(pairs[0][1])
+    well_formed(multiplier < p, "beyond the limits: a multiplier above 2^61-2")
+    message = f"beyond the limits: more than {MAX_SUMMANDS} neurons"
+    well_formed(len(pairs) <= MAX_SUMMANDS, message)
+    meter.pay_modular(60 * (outputs + inputs) + 4 * len(pairs) * (outputs + inputs))
+    on_outputs = [pow(multiplier, o, p) for o in range(outputs)]
+    on_columns = [pow(multiplier, outputs * k, p) for k in range(inputs)]
+    values = [dot(v, on_outputs) % p * (dot(w, on_columns) % p) % p for v, w in pairs]
+    half = len(values) // 2
+    meter.pay_modular(6 << len(values) - half)
+    meter.hold(4 << len(values) - half)
+    factor = hash("factor") % (p - 1) + 1  # multiplied by it, nobody can make many hashes collide
+    scaled = [factor * x % p for x in values]
+    first, rest = ({s % p for s in nonempty_sums(part)} for part in (scaled[:half], scaled[half:]))
+    fact = "nonzero subset sums mod 2^61-1"
+    require(0 not in first, fact)
+    require(0 not in rest, fact)
+    require(not any(p - s in first for s in rest), fact)
+
+
+def nonempty_sums(values: Sequence[int]) -> list[int]:
+    """The sums of all nonempty subsets."""
+    sums = [0]
+    for x in values:
+        sums += [s + x for s in sums]
+    return sums[1:]
+
+
+# ---- affine, shallow
+
+
+@theorem(
+    "affine", kind="identifiable", among=("all",), page="theory/shallow.md", evidence={}, says={}
+)
+def affine(case: Case) -> None:
+    """L = 1: f determines W and b."""
+    layers_of(case, 1)
+
+
+#: Maximum number of pairs (D, eps) of an assignment.
+MAX_PAIRS = 2**16
+
+
+class Hyperplane(NamedTuple):
+    """A hyperplane h, and the neurons (scale, index) whose rows [w|b] are scale * h."""
+
+    h: Row
+    neurons: list[tuple[int, int]]
+
+    def own_sign(self) -> int:
+        """The sign of its one neuron against h; 0 if it carries two."""
+        return 0 if len(self.neurons) == 2 else 1 if self.neurons[0][0] > 0 else -1
+
+    def bend(self, upper: Layer) -> list[int]:
+        """Twice the coefficient of |h|, times both denominators."""
+        return [sum(v[i] * abs(scale) for scale, i in self.neurons) for v in upper.rows]
+
+
+@theorem(
+    "shallow",
+    kind="identifiable",
+    among=("all",),
+    page="theory/shallow.md",
+    evidence={"visible": {}, "unique": OneOf((*SUBSETS, {"method": "assignments"}))},
+    says={
+        "visible": "rows, columns and doubled hyperplanes do not vanish, and no two rows are "
+        "positive multiples",
+        "unique": "no other orientations give this function",
+    },
+)
+def shallow(case: Case) -> None:
+    """L = 2: every neuron is visible, and no other orientations give the same linear part."""
+    lower, upper = layers_of(case, 2)
+    case.hypothesis("visible")
+    require(all(map(any, lower.rows)), "every w_i nonzero", "a zero row")
+    require(all(map(any, upper.columns())), "every v_i nonzero", "a zero column")
+    planes = hyperplanes_of(lower, case.meter)
+    for plane in planes:
+        signs = {scale > 0 for scale, _ in plane.neurons}
+        require(len(signs) == len(plane.neurons), "no rows that are positive multiples")
+    case.meter.pay(2 * len(lower.rows) * len(upper.rows), upper.bits, lower.bits)
+    bends = [plane.bend(upper) for plane in planes]
+    require(all(map(any, bends)), "v_i + lambda v_k nonzero at doubled hyperplanes", "zero")
+
+    evidence = case.hypothesis("unique")
+    is_doubled = len(planes) < len(lower.rows)
+    is_assigned = evidence["method"] == "assignments"
+    require(is_assigned == is_doubled, "the method for this network", evidence["method"])
+    if is_assigned:
+        Assignments(lower, upper, planes, bends, case.meter).check()
+    else:
+        check_subset_sums(evidence, lower, upper, case.meter)
+
+
+def hyperplanes_of(lower: Layer, meter: Meter) -> list[Hyperplane]:
+    """The hyperplanes of the neurons of layer 1, each once."""
+    rows = [(*primitive_plane(row, meter), i) for i, row in enumerate(lower.augmented())]
+    meter.pay(8 * len(rows) * len(rows).bit_length(), lower.bits)
+    rows.sort()
+    groups = groupby(rows, lambda entry: entry[0])
+    return [Hyperplane(h, [(scale, i) for _, scale, i in group]) for h, group in groups]
+
+
+class Assignments:
+    """The method for networks with doubled hyperplanes.
+
+    M is `slope`, C_k is `bends[k]`, both times twice the denominators of both layers. Rows of R and
+    h_k lie in the row space of W[1], columns of R in the column space of W[2], so that some columns
+    and rows are enough for ranks.
+    """
+
+    def __init__(
+        self,
+        lower: Layer,
+        upper: Layer,
+        planes: Sequence[Hyperplane],
+        bends: Matrix,
+        meter: Meter,
+    ) -> None:
+        self.own, self.meter = tuple(plane.own_sign() for plane in planes), meter
+        self.num_doubled = self.own.count(0)
+        self.sizes = range(self.num_doubled % 2, self.num_doubled + 1, 2)
+        self.count_pairs()
+        inputs = pivot_columns(lower.rows, meter)
+        outputs = pivot_columns(upper.columns(), meter)
+        self.linear = [[plane.h[k] for k in inputs] for plane in planes]
+        self.slope = [
+            [sum(v * w[k] for v, w in zip(upper.rows[o], lower.rows, strict=True)) for k in inputs]
+            for o in outputs
         ]
-        common = math.lcm(*(denominator for _, _, denominator in blocks))
-        sums: list[Form] = [{0: b * common} for b in layer.bias]
-        for rows, forms, denominator in blocks:
-            factor, sizes = common // denominator, [len(form) for form in forms]
-            bits = (
-                longest([*form.values()] for form in forms)
-                + longest(rows)
-                + longest([layer.bias, [common]])
-            )
-            products = sum(
-                1 + sum(size for w, size in zip(row, sizes, strict=True) if w) for row in rows
-            )
-            self.spend(products + sum(sizes), bits + layer.denominator.bit_length())
-            for entries, row in zip(sums, rows, strict=True):
-                for w, form in zip(row, forms, strict=True):
-                    add_to(entries, form, w * factor)
-        sums, denominator = list(map(tidy, sums)), common * layer.denominator
-        divisor = math.gcd(denominator, *chain.from_iterable(form.values() for form in sums))
-        return [{s: x // divisor for s, x in form.items()} for form in sums], denominator // divisor
+        self.parts = [
+            [[bend[o] * x for x in h] for o in outputs]
+            for h, bend in zip(self.linear, bends, strict=True)
+        ]
 
-    def shown(self, form: Form) -> int:
-        """The sign of a form without inputs whose coefficients have one sign; 0 if they do not show
-        it.
-        """
-        if not form or any(1 <= symbol <= self.inputs for symbol in form):
-            return 0
-        return (min(form.values()) > 0) - (max(form.values()) < 0)
+    def count_pairs(self) -> None:
+        """There are few pairs (D, eps); each of them is paid for, and its rank later."""
+        p, count = len(self.own), MAX_PAIRS + 1
+        if p <= 64:
+            count = sum(math.comb(p, size) << (p - size) for size in self.sizes)
+        message = f"beyond the limits: more than {MAX_PAIRS} pairs (D, eps)"
+        well_formed(count <= MAX_PAIRS, message)
+        self.meter.pay(count * p * p)
 
-    def activation(self, form: Form, sign: int, neuron: Neuron) -> Form:
-        """max(form, 0) as a form, with an atom if neither its weights nor its coefficients show its
-        sign.
-        """
-        if (sign := sign or self.shown(form)) or not form:
-            return form if sign > 0 else {}
-        h, factor = primitive(form)
-        key, other = key_of(h), key_of(h, -1)
-        own = neuron in self.lifted
-        require(
-            not own or (max(form) <= self.dimension and not {key, other} & self.symbols.keys()),
-            "lifted",
-            "the first neuron with its form, which is affine in the coordinates",
-            str(neuron),
+    def check(self) -> None:
+        """The conditions on ranks, for every D and eps."""
+        doubled = [h for h, sign in zip(self.linear, self.own, strict=True) if not sign]
+        is_independent = len(pivot_columns(doubled, self.meter)) == self.num_doubled
+        require(is_independent, "doubled hyperplanes with independent linear parts")
+        places = range(len(self.own))
+        for free in chain.from_iterable(combinations(places, size) for size in self.sizes):
+            kernel = [self.linear[k] for k in free]
+            for signs in product(*((0,) if k in free else (1, -1) for k in places)):
+                if signs != self.own:
+                    left = self.rank_on_kernel(kernel, signs)
+                    needed = (self.num_doubled - len(free)) // 2
+                    require(left > needed, "only the network's own assignment", f"rank {left}")
+
+    def rank_on_kernel(self, kernel: Matrix, signs: Sequence[int]) -> int:
+        """The rank of R(D, eps) restricted to the common kernel of the h_k, k in D."""
+        size = len(self.own) * len(self.slope)
+        self.meter.pay(size * len(self.slope[0]) if self.slope else 0, longest(self.slope))
+        rest = [
+            [
+                x - sum(s * part[o][k] for s, part in zip(signs, self.parts, strict=True))
+                for k, x in enumerate(row)
+            ]
+            for o, row in enumerate(self.slope)
+        ]
+        together = pivot_columns([*kernel, *rest], self.meter)
+        return len(together) - len(pivot_columns(kernel, self.meter))
+
+
+# ---- line
+
+
+@theorem(
+    "line",
+    kind="identifiable",
+    among=("all",),
+    page="theory/line.md",
+    evidence={"direction": {}, "bends": {}, "unique": SUBSETS},
+    says={
+        "direction": "the first layer is not constant",
+        "bends": "all bends of the second layer are there and different",
+        "unique": "no other orientations give this function",
+    },
+)
+def line(case: Case) -> None:
+    """L = 3, n_1 = 1: the breakpoints on the line fix everything up to orientations."""
+    first, lower, upper = layers_of(case, 3)
+    require(len(first.rows) == 1, "n_1 = 1", str(case.network))
+    case.hypothesis("direction")
+    require(any(first.rows[0]), "W[1] nonzero", "zero")
+    case.hypothesis("bends")
+    bends = [(row[0], a) for row, a in zip(lower.rows, lower.bias, strict=True)]
+    require(all(x > 0 > a or x < 0 < a for x, a in bends), "A_i a_i < 0 for every i")
+    quotients = {primitive_plane(bend, case.meter)[0] for bend in bends}
+    require(len(quotients) == len(bends), "pairwise different quotients a_i/A_i")
+    require(any(x > 0 for x, _ in bends), "some A_i > 0", "one sign only")
+    require(any(x < 0 for x, _ in bends), "some A_i < 0", "one sign only")
+    check_subset_sums(case.hypothesis("unique"), lower, upper, case.meter)
+
+
+# ---- bottleneck
+
+WITNESS = OneOf(({"row": int, "positive": [(int, RATIONAL)]}, {"flat": True}))
+
+
+@theorem(
+    "bottleneck",
+    kind="identifiable",
+    among=("generic",),
+    page="theory/bottleneck.md",
+    evidence={
+        "rank": {"prime": PRIMES, "columns": [int]},
+        "rows": {},
+        "unique": SUBSETS,
+        "hyperplanes": {"witnesses": [WITNESS]},
+        "membership": MEMBERSHIP,
+    },
+    optional=("unique",),
+    says={
+        "rank": "W[1] has full row rank",
+        "rows": "second-layer hyperplanes are visible and different",
+        "unique": "no other orientations give this function",
+        "hyperplanes": "every first-layer hyperplane has a witness",
+    },
+)
+def bottleneck(case: Case) -> None:
+    """L = 3, n_1 >= 2, among generic competitors: Theorem P."""
+    first, lower, upper = layers_of(case, 3)
+    require(len(first.rows) >= 2, "n_1 >= 2", str(case.network))
+    check_rank(case.hypothesis("rank"), first, case.meter)
+
+    case.hypothesis("rows")
+    rows = lower.augmented()
+    require(all(min(row) < 0 for row in rows), "a negative entry in every row [A_i|a_i]")
+    require(all(max(row) > 0 for row in rows), "a positive entry in every row [A_i|a_i]")
+    planes = {primitive_plane(row, case.meter)[0] for row in rows}
+    require(len(planes) == len(rows), "no rows [A_i|a_i] that are multiples")
+    require(all(map(any, upper.columns())), "nonzero columns of V", "a zero column")
+
+    if "unique" in case.evidence:  # superfluous, and still true in old certificates
+        check_subset_sums(case.hypothesis("unique"), lower, upper, case.meter)
+
+    witnesses = case.hypothesis("hyperplanes")["witnesses"]
+    require(len(witnesses) == len(first.rows), f"{len(first.rows)} witnesses", str(len(witnesses)))
+    for j, witness in enumerate(witnesses):
+        if "flat" in witness:
+            check_flat(lower, upper, j, case.meter)
+        else:
+            check_corner(lower, upper, j, witness, case.meter)
+
+
+def check_rank(evidence: Any, layer: Layer, meter: Meter) -> None:
+    """W[1] has full row rank: a maximal minor is nonzero modulo a prime."""
+    columns, prime, size = evidence["columns"], int(evidence["prime"]), len(layer.rows)
+    check_indices(columns, len(layer.rows[0]), "columns", size)
+    message = f"beyond the limits: a determinant of size above {MAX_DETERMINANT}"
+    well_formed(size <= MAX_DETERMINANT, message)
+    bits = layer.bits
+    meter.pay(2 * size * len(layer.rows[0]), bits, bits)
+    rows = [[row[c] for c in columns] for row in layer.primitive_rows()]
+    check_determinant(rows, prime, meter)
+
+
+def check_corner(lower: Layer, upper: Layer, j: int, witness: Any, meter: Meter) -> None:
+    """Condition (c) at a point z, z_j = 0: all h but h_i are nonzero, and the gradient jumps."""
+    i, place = witness["row"], f"j = {j}"
+    point = {k: rational(x, meter) for k, x in witness["positive"]}
+    check_indices([k for k, _ in witness["positive"]], len(lower.rows[0]), "coordinates")
+    require(i < len(lower.rows), "a row of A", place)
+    require(j not in point, "z_j = 0", place)
+    require(all(x > 0 for x in point.values()), "listed z_k > 0", place)
+    h = values_at(lower, point, meter)
+    row = lower.rows[i]
+    require(h[i] == 0, f"h_{i} = 0", place)
+    require(h.count(0) == 1, f"h_k nonzero for every k but {i}", place)
+    require(row[j] != 0, "A_ij nonzero", place)
+    require(any(row[k] for k in point), "some A_ik nonzero with z_k > 0", place)
+    active = [k for k, x in enumerate(h) if x > 0]
+    if not active:
+        return
+    meter.pay((len(active) + 2) * len(upper.rows), upper.bits, lower.bits)
+    jump = [sum(v[k] * lower.rows[k][j] for k in active) for v in upper.rows]
+    require(any(jump), "J nonzero", place)
+    across = [x + v[i] * row[j] for x, v in zip(jump, upper.rows, strict=True)]
+    require(any(across), "J + V_i A_ij nonzero", place)
+
+
+def values_at(lower: Layer, point: dict[int, Any], meter: Meter) -> list[int]:
+    """The numbers h at the point z that has some coordinates > 0, all times a positive number."""
+    scale = common_denominator(point.values(), "a common denominator", meter)
+    scaled = [(k, x.numerator * (scale // x.denominator)) for k, x in point.items()]
+    bits = longest([[scale], [x for _, x in scaled]])
+    meter.pay(len(scaled) + len(lower.rows) * (len(scaled) + 1), bits, lower.bits)
+    return [
+        sum(w[k] * x for k, x in scaled) + a * scale
+        for w, a in zip(lower.rows, lower.bias, strict=True)
+    ]
+
+
+def check_flat(lower: Layer, upper: Layer, j: int, meter: Meter) -> None:
+    """Condition (c'): on z_j = 0 every h_i has one sign, and the gradient jumps there."""
+    meter.pay(len(lower.rows) * (len(lower.rows[0]) + len(upper.rows)), lower.bits, upper.bits)
+    for row, a in zip(lower.rows, lower.bias, strict=True):
+        others = [x for k, x in enumerate(row) if k != j]
+        is_positive, is_negative = a > 0 and min(others) >= 0, a < 0 and max(others) <= 0
+        require(is_positive or is_negative, "every h_i of one sign where z_j = 0", f"j = {j}")
+    active = [k for k, a in enumerate(lower.bias) if a > 0]
+    jumps = any(sum(v[k] * lower.rows[k][j] for k in active) for v in upper.rows)
+    require(jumps, "a nonzero sum of V_i A_ij over a_i > 0", f"j = {j}")
+
+
+# ---- Refutations: replacement, bounded-replacement, one-sided, translation, flip, line-equal
+
+
+def refutation(name: str, page: str, evidence: Mapping[str, Any]) -> Callable[[Rule], Rule]:
+    """Enter a rule that checks `same-function`; the other hypotheses are common to all."""
+
+    def enter(same_function: Rule) -> Rule:
+        def rule(case: Case) -> None:
+            check_refutation(case, same_function)
+
+        theorem(
+            name,
+            kind="not-identifiable",
+            among=("all", "generic"),
+            page=page,
+            evidence={
+                "architecture": {},
+                "same-function": evidence,
+                "not-related": {"layer": int},
+                "membership": MEMBERSHIP,
+            },
+            says={
+                "architecture": "both networks have one architecture",
+                "same-function": "they compute the same real function",
+                "not-related": "they differ in an invariant of permutations and positive scalings",
+            },
+        )(rule)
+        return same_function
+
+    return enter
+
+
+def check_refutation(case: Case, same_function: Rule) -> None:
+    """The hypotheses in their order; membership of `other` is checked by the caller."""
+    one, two = case.network, case.other
+    case.hypothesis("architecture")
+    require(one.widths == two.widths, "equal widths", f"{one}; {two}")
+    require(one.last == two.last, "equal last activations", f"{one}; {two}")
+    case.hypothesis("same-function")
+    same_function(case)
+    layer, numbers = case.hypothesis("not-related")["layer"], dict[Row, int]()
+    require(1 <= layer <= len(one.layers), "a layer of the networks", str(layer))
+    mine, others = (invariants(network, layer, numbers, case.meter) for network in (one, two))
+    require(mine != others, "different invariants", "equal ones")
+
+
+class Changed(NamedTuple):
+    """The layers l and l+1 in which two networks may differ, l = `number`."""
+
+    number: int
+    lower: Layer
+    upper: Layer
+    others: tuple[Layer, Layer]
+
+
+def changed_layers(case: Case, count: int = 2) -> Changed:
+    """The evidence's layer l; all layers but `count` of them from l on are equal."""
+    one, two, number = case.network, case.other, case.evidence["same-function"]["layer"]
+    last = len(one.layers)
+    require(1 <= number < last, f"a layer from 1 to {last - 1}", str(number))
+    for k, (mine, others) in enumerate(zip(one.layers, two.layers, strict=True), 1):
+        if not number <= k < number + count:
+            require(mine == others, f"equal layers {k}", "different ones")
+    changed = two.layers[number - 1], two.layers[number]
+    return Changed(number, one.layers[number - 1], one.layers[number], changed)
+
+
+def changed_neuron(case: Case, changed: Changed) -> int:
+    """The evidence's neuron j of layer l; layer l+1 is hidden."""
+    j: int = case.evidence["same-function"]["neuron"]
+    is_hidden = changed.number + 1 <= case.network.num_hidden_layers()
+    require(is_hidden, "a layer below a hidden one", f"layer {changed.number}")
+    require(j < len(changed.lower.rows), f"a neuron of layer {changed.number}", str(j))
+    return j
+
+
+def check_layer(layer: Layer, rows: Matrix, denominator: int, meter: Meter) -> None:
+    """The layer of `other` is the given [W|b] over the given denominator."""
+    size = sum(map(len, rows))
+    meter.pay(size, longest(rows), layer.denominator.bit_length())
+    meter.pay(size, layer.bits, denominator.bit_length())
+    for mine, others in zip(rows, layer.augmented(), strict=True):
+        same = [x * layer.denominator for x in mine] == [x * denominator for x in others]
+        require(same, "the layers of `other` as the theorem says", "another one")
+
+
+# -- replacement, bounded-replacement
+
+
+@refutation("replacement", "theory/shallow.md", {"layer": int})
+def replacement(case: Case) -> None:
+    """The maps of layers l and l+1 agree on R^n or, behind a hidden layer, on the orthant.
+
+    This is `bounded-replacement` on a larger box.
+    """
+    changed = changed_layers(case)
+    check_maps(changed, largest_box(changed), case.meter)
+
+
+@refutation("bounded-replacement", "theory/box.md", {"layer": int})
+def bounded_replacement(case: Case) -> None:
+    """The maps of layers l and l+1 agree on the box that interval arithmetic gives."""
+    changed = changed_layers(case)
+    box = image_box(case.network, changed.number - 1, case.meter)
+    check_maps(changed, box, case.meter)
+
+
+#: A lower or an upper end of an interval; None is infinite.
+End = int | None
+
+
+class Box(NamedTuple):
+    """Lower and upper ends of coordinates, over one denominator."""
+
+    lower: list[End]
+    upper: list[End]
+    denominator: int
+
+    def bits(self) -> int:
+        """The bits of the longest number."""
+        return longest([[x or 0 for x in (*self.lower, *self.upper)], [self.denominator]])
+
+    def supremum(self, row: Sequence[int], sign: int = 1) -> End:
+        """The largest value of sign * row.(u, 1) on the box, times the denominator."""
+        total = sign * row[-1] * self.denominator
+        for w, low, high in zip(row[:-1], self.lower, self.upper, strict=True):
+            if w:
+                end = high if sign * w > 0 else low
+                if end is None:
+                    return None
+                total += sign * w * end
+        return total
+
+
+def largest_box(changed: Changed) -> Box:
+    """What layer l reads: R^n, or the orthant behind a hidden layer."""
+    size = len(changed.lower.rows[0])
+    return Box([None if changed.number == 1 else 0] * size, [None] * size, 1)
+
+
+def image_box(network: Network, depth: int, meter: Meter) -> Box:
+    """A box that holds the activations of a hidden layer at all inputs, by interval arithmetic."""
+    box = Box([None] * network.widths[0], [None] * network.widths[0], 1)
+    for layer in network.layers[:depth]:
+        bits = box.bits() + layer.bits
+        message = f"beyond the limits: a box with ends of more than {GROWN_BITS} bits"
+        well_formed(bits <= GROWN_BITS, message)
+        meter.pay(4 * len(layer.rows) * (len(box.lower) + 1), box.bits(), layer.bits)
+        rows = layer.augmented()
+        lowest, highest = ([box.supremum(row, sign) for row in rows] for sign in (-1, 1))
+        box = Box(
+            [max(-x, 0) if x is not None else 0 for x in lowest],
+            [max(x, 0) if x is not None else None for x in highest],
+            box.denominator * layer.denominator,
         )
-        if key not in self.symbols and other in self.symbols:
-            return flipped(form, self.symbols[other], factor)
-        if key not in self.symbols:
-            self.symbols[key] = self.lifted[neuron] if own else len(self.levels)
-            if not own:
-                self.levels.append(1 + max(self.levels[symbol] for symbol in form))
-                self.atoms.append(Atom(h, self.levels[-1]))
-        return {self.symbols[key]: factor}
-
-    def keep_used(self) -> None:
-        """Only the atoms that the difference needs, numbered by level, then by the order of their
-        first neurons.
-        """
-        first, used = 1 + self.dimension, self.used(self.difference)
-        order = sorted(used, key=lambda k: self.atoms[k].level)
-        new = {first + k: first + number for number, k in enumerate(order)}
-
-        def rename(form: Form) -> Form:
-            """The form with the new symbols."""
-            return {new.get(symbol, symbol): x for symbol, x in form.items()}
-
-        self.atoms = [Atom(rename(self.atoms[k].form), self.atoms[k].level) for k in order]
-        self.difference = list(map(rename, self.difference))
-
-    def used(self, forms: Iterable[Form]) -> list[int]:
-        """The atoms in forms, those in their forms, and so on, in order."""
-        first, used = 1 + self.dimension, set(chain.from_iterable(forms))
-        for k in reversed(range(len(self.atoms))):
-            if first + k in used:
-                used.update(self.atoms[k].form)
-        return [k for k in range(len(self.atoms)) if first + k in used]
-
-    def check_parts(self, parts: Any) -> list[list[Form]]:
-        """Parts of the difference, each with one form for each of its rows, that add up to it."""
-        found, totals = list[list[Form]](), [Total(self) for _ in self.difference]
-        size = 1 + self.dimension + len(self.atoms)
-        for part in parts:
-            require(
-                len(part) == len(totals) and any(part),
-                "parts",
-                f"{len(totals)} rows, not all 0",
-                f"{len(part)}",
-            )
-            self.spend(1 + len(self.atoms), 64)
-            found.append(list[Form]())
-            for total, row in zip(totals, part, strict=True):
-                check_indices("parts", [symbol for symbol, _ in row], size)
-                own = Total(self)
-                for symbol, text in row:
-                    for target in (total, own):
-                        target.add({symbol: 1}, rational(text))
-                found[-1].append(tidy(own.form))
-        same = all(
-            tidy(total.form) == {symbol: x * total.scale for symbol, x in form.items()}
-            for total, form in zip(totals, self.difference, strict=True)
-        )
-        require(same or not parts, "parts", "parts that add up to the difference", "another sum")
-        return found or [self.difference]
+    return box
 
 
-def differences(one: list[tuple[list[Form], int]], two: list[tuple[list[Form], int]]) -> list[Form]:
-    """Multiples of the outputs of one network minus multiples of the outputs of the other."""
-    (left, p), (right, q), rows = one[-1], two[-1], list[Form]()
-    for mine, other in zip(left, right, strict=True):
-        rows.append(sums := dict[int, int]())
-        add_to(sums, mine, q)
-        add_to(sums, other, -p)
-    return list(map(tidy, rows))
+def check_maps(changed: Changed, box: Box, meter: Meter) -> None:
+    """The maps of layers l and l+1 of two networks agree on a box."""
+    AbsoluteValueForm(changed, box, meter).check()
 
 
-class Node:
-    """The difference at a node: forms of the atoms with the values of earlier ones put in, and the
-    terms left.
+class AbsoluteValueForm:
+    """The difference of two maps u -> V max(W u + b, 0) + c on a box, as a sum of |h|.
+
+    Coordinates with equal ends are put in; over the others, which have an interior, `common` times
+    the difference is a sum of terms[h, s] max(s h.(u, 1), 0), h as in `primitive_plane`, s a sign,
+    plus a constant.
     """
 
-    def __init__(self, joint: Joint, used: list[int], state: State) -> None:
-        self.joint, self.state, self.first = joint, state, 1 + joint.dimension
-        self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
-        self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
-        joint.spend(1 + len(used), 64)
-        self.term_of = dict[
-            int, tuple[Term, int]
-        ]()  # of atoms; -1 if the term has the negative of the atom's form
-        for k in used:
-            values = [self.values[symbol] for symbol in joint.atoms[k].form]
-            known = joint.last.get(k)
-            if known is None or known.values != values:  # else all is as at the node before
-                joint.last[k] = known = self.written(joint.atoms[k].form, values)
-            joint.spend(known.operations, known.bits)
-            self.forms[k] = known.form
-            self.values[self.first + k] = self.value(k, known)
+    def __init__(self, changed: Changed, box: Box, meter: Meter) -> None:
+        self.meter, self.terms = meter, dict[tuple[Row, int], list[int]]()
+        ends = list(enumerate(zip(box.lower, box.upper, strict=True)))
+        self.free = [k for k, (x, y) in ends if x is None or x != y]
+        self.fixed = [(k, x) for k, (x, y) in ends if x is not None and x == y]
+        lower, upper = ([side[k] for k in self.free] for side in (box.lower, box.upper))
+        self.box, self.box_bits = Box(lower, upper, box.denominator), box.bits()
+        self.constant = [0] * len(changed.upper.rows)
+        pairs = ((changed.lower, changed.upper), changed.others)
+        self.common = 1
+        for first, second in pairs:
+            product = first.denominator * second.denominator
+            self.common = self.common * product // math.gcd(self.common, product)
+        for sign, (first, second) in zip((1, -1), pairs, strict=True):
+            self.add(sign * self.common // (first.denominator * second.denominator), first, second)
 
-    def written(self, form: Form, values: list[Form]) -> Written:
-        """A form over the atoms with their values put in."""
-        sums = dict[int, int]()
-        for x, value in zip(form.values(), values, strict=True):
-            add_to(sums, value, x)
-        bits, (h, factor) = (
-            longest([[*form.values(), *sums.values()]]),
-            primitive(found := tidy(sums)),
-        )
-        return Written(
-            values, found, h, factor, (key_of(h), key_of(h, -1)), sum(map(len, values)), bits
-        )
+    def add(self, factor: int, lower: Layer, upper: Layer) -> None:
+        """Add a multiple of one of the maps, times both denominators."""
+        scale, num_outputs = self.box.denominator, len(upper.rows)
+        self.meter.pay(2 * len(lower.rows) * len(lower.rows[0]), lower.bits, self.box_bits)
+        columns = upper.columns()
+        for row, column in zip(lower.augmented(), columns, strict=True):
+            constant = row[-1] * scale + sum(row[k] * x for k, x in self.fixed)
+            restricted = [*(row[k] * scale for k in self.free), constant]
+            h, size = primitive_plane(restricted, self.meter)
+            weight = factor * abs(size)
+            self.meter.pay(2 * num_outputs, weight.bit_length(), longest([column]))
+            key = h, -1 if size < 0 else 1
+            old = self.terms.get(key) or [0] * num_outputs
+            self.terms[key] = [x + weight * y for x, y in zip(old, column, strict=True)]
+        for o, b in enumerate(upper.bias):
+            self.constant[o] += 2 * factor * lower.denominator * scale * b
 
-    def substituted(self, form: Form) -> Form:
-        """A form over the atoms with their values put in."""
-        found = self.written(form, [self.values[symbol] for symbol in form])
-        self.joint.spend(found.operations, found.bits)
-        return found.form
+    def check(self) -> None:
+        """All coefficients of |h| are zero, and so is the affine rest."""
+        left = {key: value for key, value in self.terms.items() if any(value)}
+        bits = longest([*left.values(), [self.common]])
+        size = len(left) * (len(self.free) + 1)
+        self.meter.pay(2 * size, self.box_bits, longest(h for h, _ in left))
+        self.meter.pay(size * len(self.constant), bits, longest(h for h, _ in left))
+        affine = [[*([0] * len(self.free)), c] for c in self.constant]
+        for (h, sign), coefficient in left.items():
+            slope = self.twice_the_slope(h, sign, coefficient, left)
+            for row, c in zip(affine, coefficient, strict=True):
+                if slope * c:
+                    row[:] = [x + slope * c * y for x, y in zip(row, h, strict=True)]
+        require(not any(map(any, affine)), "equal affine parts", "different ones")
 
-    def value(self, k: int, known: Written) -> Form:
-        """max(form, 0): by a known sign, by the signs of the coefficients, or with a term."""
-        form, (key, other) = known.form, known.keys
-        if not form:
-            return form
-        sign = self.state.atoms.get(k, 0) or self.joint.shown(form) or self.state.forms.get(key, 0)
-        if not sign and key not in self.terms and other in self.terms:
-            return flipped(form, self.first + self.join(k, other, -1).atom, known.factor)
-        if not sign:
-            self.terms.setdefault(key, Term(k, known.h, known.factor, []))
-            return {self.first + self.join(k, key, 1).atom: known.factor}
-        return form if sign > 0 else {}
+    def twice_the_slope(
+        self, h: Row, sign: int, coefficient: list[int], left: Mapping[tuple[Row, int], list[int]]
+    ) -> int:
+        """The factor of h in twice the affine part of max(t, 0), t = sign h.(u, 1) on the box.
 
-    def join(self, k: int, key: Row, orientation: int) -> Term:
-        """Atom k has the form of a term (1) or its negative (-1)."""
-        term = self.terms[key]
-        term.atoms.append((k, orientation))
-        self.term_of[k] = term, orientation
-        return term
+        2 max(t, 0) is |t| + t where t changes its sign, 2t where t >= 0, and 0 where t <= 0.
+        """
+        highest, lowest = self.box.supremum(h), self.box.supremum(h, -1)
+        is_positive = highest is None or highest > 0
+        is_negative = lowest is None or lowest > 0
+        if is_positive and is_negative:
+            opposite = left.get((h, -sign), [])
+            cancels = [-x for x in coefficient] == opposite
+            require(cancels, "equal coefficients of |h|", "different ones")
+            return sign
+        is_active = is_positive if sign > 0 else is_negative
+        return 2 * sign if is_active else 0
 
-    def form_of(self, k: int) -> Form:
-        """The current form of an atom of the tree, which is not 0."""
-        require(
-            bool(self.forms.get(k)),
-            "tree",
-            "an atom that the difference needs, not zero",
-            f"atom {k}",
-        )
-        return self.forms[k]
 
-    def learn(self, k: int, sign: int, value: Fraction) -> None:
-        """sign * (form of atom k) >= value becomes known."""
-        form, state = self.form_of(k), self.state
-        state.put(state.bounds, (k, sign), max(value, state.bounds.get((k, sign), value)))
-        if value < 0:
+# -- translation, flip
+
+
+@refutation(
+    "translation",
+    "theory/hidden_hyperplanes.md",
+    {"layer": int, "neuron": int, "shift": RATIONAL},
+)
+def translation(case: Case) -> None:
+    """A neuron that the next layer sees only where no other one helps is shifted."""
+    changed, meter = changed_layers(case), case.meter
+    j = changed_neuron(case, changed)
+    p, q = rational(case.evidence["same-function"]["shift"], meter).as_integer_ratio()
+    lower, upper = changed.lower, changed.upper
+    sizes = sum(len(layer.rows) * (len(layer.rows[0]) + 1) for layer in (lower, upper))
+    bits = max(p.bit_length(), q.bit_length())
+    meter.pay(sizes, max(lower.bits, upper.bits), bits)
+    below, above = ([[q * x for x in row] for row in layer.augmented()] for layer in (lower, upper))
+    below[j][-1] += p * lower.denominator
+    for i, (row, b) in enumerate(zip(upper.rows, upper.bias, strict=True)):
+        require(row[j] >= 0, "W_ij >= 0", f"i = {i}")
+        require(all(x <= 0 for k, x in enumerate(row) if k != j), "W_ik <= 0", f"i = {i}")
+        require(b <= 0, "b_i <= 0", f"i = {i}")
+        require(b * q <= p * row[j], "b_i <= t W_ij", f"i = {i}")
+        above[i][-1] -= p * row[j]
+    check_layer(changed.others[0], below, q * lower.denominator, meter)
+    check_layer(changed.others[1], above, q * upper.denominator, meter)
+
+
+@refutation("flip", "theory/hidden_hyperplanes.md", {"layer": int, "neuron": int, "flipped": [int]})
+def flip(case: Case) -> None:
+    """Neurons beside a hidden one are negated, with a single neuron in the next layer.
+
+    Layer l of `other` is computed over the denominator times w_j; in |w_k|/w_j the denominator of w
+    cancels.
+    """
+    changed, meter = changed_layers(case, count=1), case.meter
+    j, flipped = changed_neuron(case, changed), case.evidence["same-function"]["flipped"]
+    w, bias, old = changed.upper.rows[0], changed.upper.bias[0], changed.lower.augmented()
+    check_indices(flipped, len(w), "neurons to flip")
+    require(len(flipped) > 0, "neurons to flip", "none")
+    require(j not in flipped, "neurons k != j to flip", f"j = {j}")
+    require(len(changed.upper.rows) == 1, "one neuron in layer l+1")
+    require(w[j] > 0, "w_j > 0")
+    require(all(x <= 0 for k, x in enumerate(w) if k != j), "w_k <= 0 for k != j")
+    require(bias <= 0, "a bias <= 0 in layer l+1")
+    meter.pay((len(old) + len(flipped)) * len(old[0]), changed.lower.bits, longest([w]))
+    rows = [[w[j] * x for x in row] for row in old]
+    for k in flipped:
+        rows[k] = [-x for x in rows[k]]
+        rows[j] = [x + w[k] * y for x, y in zip(rows[j], old[k], strict=True)]  # w_k = -|w_k|
+    check_layer(changed.others[0], rows, changed.lower.denominator * w[j], meter)
+
+
+# -- line-equal
+
+
+@refutation("line-equal", "theory/line.md", {})
+def line_equal(case: Case) -> None:
+    """L = 3, n_1 = 1, W[1] parallel: two piecewise affine functions of one variable are equal.
+
+    The input t on one axis c decides. The functions are equal iff they agree at all breakpoints of
+    both and at a point beyond either end.
+    """
+    one, two, meter = case.network, case.other, case.meter
+    require(len(one.layers) == 3, "L = 3", str(one))
+    require(one.last == "affine", "an affine output", str(one))
+    require(one.widths[1] == 1, "n_1 = 1", str(one))
+    r, s = one.layers[0].rows[0], two.layers[0].rows[0]
+    c = next((k for k, x in enumerate(r) if x), 0)
+    require(r[c] != 0, "a nonzero row W[1] of the network", "zero")
+    require(s[c] != 0, "a row W[1] of `other` that is parallel to it", "a zero entry")
+    bits = longest([r, s])
+    meter.pay(2 * len(r), bits, bits)
+    require(all(x * s[c] == y * r[c] for x, y in zip(r, s, strict=True)), "parallel rows W[1]")
+    points = sorted_breakpoints(case, c)
+    for t in (points[0] - 1, *points, points[-1] + 1):
+        same = on_axis(one, c, t, meter) == on_axis(two, c, t, meter)
+        require(same, "equal values at breakpoints", "different ones")
+
+
+def sorted_breakpoints(case: Case, c: int) -> list[Fraction]:
+    """The inputs on axis c where a neuron vanishes."""
+    points = list[Fraction]()
+    for network in (case.network, case.other):
+        first, lower, _ = network.layers
+        zeros = [
+            Fraction(-a, row[0]) for row, a in zip(lower.rows, lower.bias, strict=True) if row[0]
+        ]
+        case.meter.pay(20 * (len(zeros) + 1), lower.bits + first.bits, first.bits)
+        for u in (Fraction(0), *zeros):
+            points.append((u * first.denominator - first.bias[0]) / first.rows[0][c])
+    bits = max(x.numerator.bit_length() + x.denominator.bit_length() for x in points)
+    case.meter.pay(4 * len(points) * len(points).bit_length(), bits, bits)
+    points.sort()
+    return [x for k, x in enumerate(points) if k == 0 or x != points[k - 1]]
+
+
+def on_axis(network: Network, c: int, t: Fraction, meter: Meter) -> list[Fraction]:
+    """The outputs where coordinate c of the input is t and the others are 0, if n_1 = 1."""
+    first, lower, upper = network.layers
+    z = (first.rows[0][c] * t + first.bias[0]) / first.denominator
+    p, q = max(z, Fraction(0)).as_integer_ratio()
+    bits = max(p.bit_length(), q.bit_length())
+    meter.pay(4 * len(lower.rows) + 20, lower.bits, bits)
+    active = [max(row[0] * p + a * q, 0) for row, a in zip(lower.rows, lower.bias, strict=True)]
+    q *= lower.denominator
+    meter.pay(len(upper.rows) * (len(active) + 10), longest([active, [q]]), upper.bits)
+    scale = q * upper.denominator
+    rows = zip(upper.rows, upper.bias, strict=True)
+    return [Fraction(dot(v, active) + b * q, scale) for v, b in rows]
+
+
+# -- one-sided
+
+MULTIPLES = [(int, NATURAL)]
+SIGN_MARK = re.compile("[+-]")
+
+
+class Facts:
+    """Forms that are >= 0 at every input or, with a source, wherever the source is on.
+
+    Facts 2k and 2k+1 are a and d a - t of neuron k, as a = max(t/d, 0); from 2N on come `more`: 1,
+    what the source adds, what steps add. The N neurons of layers before layer `number` are numbered
+    from 0, layer by layer. Symbols: 0 for 1, then the inputs, then the neurons.
+    """
+
+    def __init__(self, network: Network, number: int, source: list[int], meter: Meter) -> None:
+        self.layers, self.meter, self.more = network.layers, meter, [{0: 1}]
+        self.starts = list(accumulate(network.widths[:number], initial=1))
+        self.num_neurons = self.starts[-1] - self.starts[1]
+        for j in source:
+            own, t = self.neuron(self.num_neurons - network.widths[number - 1] + j)
+            self.more.append(added(t, own, -1))
+
+    def form(self, number: int, row: Sequence[int]) -> Form:
+        """A row of [W | b] of a layer as a form."""
+        self.meter.pay(2 * len(row))
+        return {0: row[-1], **dict(enumerate(row[:-1], self.starts[number - 1]))}
+
+    def neuron(self, k: int) -> tuple[Form, Form]:
+        """The forms d a and t of neuron k."""
+        symbol = self.starts[1] + k
+        number = bisect(self.starts, symbol) - 1
+        layer, i = self.layers[number - 1], symbol - self.starts[number]
+        return {symbol: layer.denominator}, self.form(number, [*layer.rows[i], layer.bias[i]])
+
+    def fact(self, number: int) -> Form:
+        """A fact by its number."""
+        known = 2 * self.num_neurons + len(self.more)
+        require(number < known, f"a fact below {known}", str(number))
+        if number >= 2 * self.num_neurons:
+            return self.more[number - 2 * self.num_neurons]
+        k, is_gap = divmod(number, 2)
+        return added(*self.neuron(k), -1) if is_gap else {self.starts[1] + k: 1}
+
+    def without(self, form: Form, multiples: Any, sign: int = -1) -> Form:
+        """A form minus multiples of facts; plus them if the sign is 1."""
+        rest = dict(form)
+        self.meter.pay(2 * len(form))
+        for number, text in multiples:
+            factor, fact = integer(text), self.fact(number)
+            self.meter.units(1_000 + 200 * len(fact))
+            self.meter.pay(len(fact), bits_of_form(fact), factor.bit_length())
+            add_to(rest, fact, sign * factor)
+        return rest
+
+    def check_follows(self, form: Form, multiples: Any) -> None:
+        """The form is a sum of these multiples of facts, and of multiples of activations and 1."""
+        rest = self.without(form, multiples)
+        for symbol, x in rest.items():
+            is_input = 1 <= symbol < self.starts[1]
+            require(not is_input or x == 0, "facts that leave nothing of the inputs", "an input")
+            require(x >= 0, "facts that leave nonnegative multiples of activations", "others")
+
+    def add_step(self, k: int, scale: str, above: Any, gap: Any) -> None:
+        """The fact G - q d a >= 0, G a sum of multiples of facts, because q t <= G as well."""
+        require(k < self.num_neurons, "a neuron of the layers before", str(k))
+        q = integer(scale)
+        require(q > 0, "a positive factor of a step", "0")
+        bound, (own, t) = self.without({}, above, 1), self.neuron(k)
+        self.meter.pay(4 * len(t), bits_of_form(t), q.bit_length())
+        self.check_follows(added(bound, t, -q), gap)
+        self.more.append(added(bound, own, -q))
+        size = 4 + bits_of_form(self.more[-1]) // 512
+        self.meter.hold(size * len(self.more[-1]))
+
+
+@refutation(
+    "one-sided",
+    "theory/one_sided.md",
+    {
+        "layer": int,
+        "source": [int],
+        "steps": [(int, NATURAL, MULTIPLES, MULTIPLES)],
+        "signs": [(int, SIGN_MARK, NATURAL, MULTIPLES)],
+    },
+)
+def one_sided(case: Case) -> None:
+    """Neurons of layer l have one sign wherever the source is on; their weights on it change.
+
+    Without a source, the constant 1 takes its place.
+    """
+    evidence, changed, meter = case.evidence["same-function"], changed_layers(case), case.meter
+    source, width = evidence["source"], len(changed.lower.rows[0])
+    require(len(source) <= 1, "at most one source", str(len(source)))
+    require(not source or changed.number > 1, "a source in a hidden layer", "an input")
+    require(all(h < width for h in source), f"a source below {width}")
+    facts = Facts(case.network, changed.number, source, meter)
+    for step in evidence["steps"]:
+        facts.add_step(*step)
+    old, new = over_common_denominator(changed.lower, changed.others[0], meter)
+    rows = changed.upper.augmented()
+    scale = changed.lower.denominator * changed.others[0].denominator
+    meter.pay(2 * len(rows) * len(rows[0]), longest(rows), scale.bit_length())
+    above = [[x * scale for x in row] for row in rows]
+    place = source[0] if source else width
+    check_indices([v for v, *_ in evidence["signs"]], len(old), "neurons with signs")
+    for v, sign, text, multiples in evidence["signs"]:
+        factor = integer(text)
+        require(factor > 0, "a positive factor of a sign", "0")
+        for row in (old[v], new[v]):
+            meter.pay(len(row), longest([row]), factor.bit_length())
+            own = [factor * x if sign == "+" else -factor * x for x in row]
+            facts.check_follows(facts.form(changed.number, own), multiples)
+        change, old[v][place] = new[v][place] - old[v][place], new[v][place]
+        if sign == "+":
+            meter.pay(2 * len(above), change.bit_length(), longest(rows))
+            for row, weights in zip(above, changed.upper.rows, strict=True):
+                row[-1] -= weights[v] * change
+    require(old == new, "equal layers l but for the weights of `signs` on the source")
+    if source:
+        kept = all(row[-1] == b * scale for row, b in zip(above, changed.upper.bias, strict=True))
+        require(kept, "changes that cancel in layer l+1")
+    check_layer(changed.others[1], above, changed.upper.denominator * scale, meter)
+
+
+def over_common_denominator(
+    one: Layer, two: Layer, meter: Meter
+) -> tuple[list[list[int]], list[list[int]]]:
+    """The rows [W|b] of two layers over the product of their denominators."""
+    size = len(one.rows) * (len(one.rows[0]) + 1)
+    meter.pay(size, one.bits, two.denominator.bit_length())
+    meter.pay(size, two.bits, one.denominator.bit_length())
+    left = [[x * two.denominator for x in row] for row in one.augmented()]
+    right = [[x * one.denominator for x in row] for row in two.augmented()]
+    return left, right
+
+
+# ==== 3.4 Membership in the classes generic, transversal and regular ====
+
+MAX_MINORS, MAX_ROWS_OF_SUMS, MAX_SUMS, MAX_SUM_BITS = 5_000, 16, 2**16, 2**26
+
+
+def check_membership(kind: str, among: str, network: Network, evidence: Any, meter: Meter) -> None:
+    """What is known of a network's membership in the class."""
+    method, status = evidence.get("method", "open"), evidence["status"]
+    require((method == "every") == (among == "all"), f"evidence for the class {among}", method)
+    if kind == "not-identifiable":
+        require(status == "verified", "verified membership", status)
+    if among in DEEP_CLASSES:
+        require(method != "bias", f"evidence for the class {among}", method)
+    else:
+        require(method != "masks", f"evidence for the class {among}", method)
+    if method == "masks":
+        check_masks(network, evidence["layer"], evidence["masks"], meter)
+    elif method in ("minors", "bias", "product"):
+        check_with_two_hidden_layers(network, method, evidence, meter)
+
+
+def check_with_two_hidden_layers(
+    network: Network, method: str, evidence: Any, meter: Meter
+) -> None:
+    """The methods for L = 3."""
+    require(len(network.layers) == 3, "L = 3", str(network))
+    require(network.last == "affine", "an affine output", str(network))
+    first, lower, upper = network.layers
+    if method == "minors":
+        columns = evidence["columns"]
+        check_indices(columns, len(first.rows[0]), "columns", len(first.rows))
+        meter.pay(2 * len(first.rows) * len(first.rows[0]), first.bits, first.bits)
+        rows = [[row[c] for c in columns] for row in first.primitive_rows()]
+        check_determinant(rows, int(evidence["prime"]), meter)
+        check_minors(lower, meter)
+        check_sums(lower, upper, meter)
+    elif method == "bias":
+        row = evidence["row"]
+        require(row < len(lower.bias), f"a row below {len(lower.bias)}", str(row))
+        require(lower.bias[row] == 0, "a row of A with bias zero", str(row))
+    else:
+        chosen, j = evidence["rows"], evidence["column"]
+        check_indices(chosen, len(lower.rows), "rows")
+        require(len(chosen) > 0, "at least one row")
+        require(j < len(lower.rows[0]), f"a column below {len(lower.rows[0])}", str(j))
+        meter.pay(len(chosen) * len(upper.rows), lower.bits, upper.bits)
+        sums = [sum(v[i] * lower.rows[i][j] for i in chosen) for v in upper.rows]
+        require(not any(sums), "a sum that vanishes", "a nonzero one")
+
+
+def check_minors(lower: Layer, meter: Meter) -> None:
+    """All minors of [A|a] are nonzero, which implies G2."""
+    matrix, m, n = lower.augmented(), len(lower.rows), len(lower.rows[0]) + 1
+    message = f"beyond the limits: more than {MAX_MINORS} minors"
+    well_formed(m <= MAX_ROWS_OF_SUMS, f"beyond the limits: {m} rows of A")
+    count = math.comb(m + n, m)
+    well_formed(count <= MAX_MINORS + 1, message)
+    meter.pay(40 * count)
+    for size in range(1, min(m, n) + 1):
+        for rows, columns in product(combinations(range(m), size), combinations(range(n), size)):
+            minor = [[matrix[i][k] for k in columns] for i in rows]
+            rank = len(pivot_columns(minor, meter))
+            require(rank == size, "nonzero minors of [A|a]", f"a zero of size {size}")
+
+
+def check_sums(lower: Layer, upper: Layer, meter: Meter) -> None:
+    """All sums of G3 are nonzero vectors.
+
+    A vector of sums s_o, all |s_o| < 2^(bits-1), vanishes iff the integer sum of the s_o 2^(bits o)
+    does.
+    """
+    m, n = len(lower.rows), len(lower.rows[0])
+    bits = 2 + m.bit_length() + longest(lower.rows) + longest(upper.rows)
+    well_formed(n << m <= MAX_SUMS, f"beyond the limits: more than {MAX_SUMS} sums")
+    message = f"beyond the limits: sums of more than {MAX_SUM_BITS} bits together"
+    well_formed(bits * len(upper.rows) << m < MAX_SUM_BITS, message)
+    meter.pay(n << m, bits * len(upper.rows))
+    packed = [sum(x << (bits * o) for o, x in enumerate(v)) for v in upper.columns()]
+    for j in range(n):
+        sums = nonempty_sums([v * row[j] for v, row in zip(packed, lower.rows, strict=True)])
+        require(all(sums), "nonzero sums in G3", f"a zero for j = {j}")
+
+
+def check_masks(network: Network, bottom: int, masks: list[list[int]], meter: Meter) -> None:
+    """A masked product I_l W[l] ... W[k+1] I_k vanishes, k = `bottom`, with nonempty masks."""
+    depth, top = len(network.layers), bottom + len(masks) - 1
+    require(bottom < top <= depth, "masks of at least two layers", str(len(masks)))
+    for k, mask in enumerate(masks, bottom):
+        is_inner = 0 < k < depth
+        count = None if is_inner else network.widths[k]  # I_0 and I_L keep everything
+        check_indices(mask, network.widths[k], f"neurons of layer {k}", count)
+        require(len(mask) > 0, "nonempty masks", f"layer {k}")
+    size = len(masks[0])
+    meter.pay(size * size)
+    meter.hold(size * size)
+    columns = [[int(i == j) for i in masks[0]] for j in masks[0]]
+    for layer, mask, kept in zip(network.layers[bottom:top], masks, masks[1:], strict=False):
+        meter.pay(len(kept) * len(mask) * (size + 1), longest(columns), layer.bits)
+        meter.hold((size + len(mask)) * len(kept))
+        rows = [[layer.rows[i][j] for j in mask] for i in kept]
+        columns = [[dot(row, column) for row in rows] for column in columns]
+    require(not any(map(any, columns)), "a masked product that vanishes")
+
+
+# ==== 3.5 Invariants under ~ ====
+
+
+def invariants(network: Network, depth: int, numbers: dict[Row, int], meter: Meter) -> list[int]:
+    """The invariants of the neurons of layer `depth`, sorted if the layer is hidden.
+
+    `numbers` gives equal invariants equal numbers, so that nothing nests. Scales are integers over
+    a common denominator.
+    """
+    names, scales, common = list(range(network.widths[0])), [1] * network.widths[0], 1
+    for number, layer in enumerate(network.layers[:depth], 1):
+        bits = max(common, *scales).bit_length() + layer.bits
+        message = f"beyond the limits: scales of more than {GROWN_BITS} bits"
+        well_formed(bits <= GROWN_BITS, message)
+        own = longest([scales, [common]])
+        meter.pay(4 * len(layer.rows) * (len(names) + 4), layer.bits, own)
+        meter.hold(len(layer.rows) * (len(names) + 4))
+        is_last = number == len(network.layers)
+        names, scales = names_of_layer(network, number, is_last, (names, scales, common), numbers)
+        common *= layer.denominator
+    return names if depth == len(network.layers) else sorted(names)
+
+
+def names_of_layer(
+    network: Network,
+    number: int,
+    is_last: bool,
+    inputs: tuple[list[int], list[int], int],
+    numbers: dict[Row, int],
+) -> tuple[list[int], list[int]]:
+    """Numbers of invariants, and scales, of the neurons of a layer.
+
+    Vectors (b, e)/N of norm 1 are equal iff their primitive multiples are. The last layer is not
+    divided by N, so that its common denominator joins the vector.
+    """
+    names, scales, common = inputs
+    layer: Layer = network.layers[number - 1]
+    found, new_scales = list[int](), list[int]()
+    for row, b in zip(layer.rows, layer.bias, strict=True):
+        front = [b * common, common * layer.denominator] if is_last else [b * common]
+        e = [(n, w * s) for w, n, s in zip(row, names, scales, strict=True) if w * s]
+        divisor = math.gcd(*front, *(x for _, x in e)) or 1
+        pairs = sorted((n, x // divisor) for n, x in e)
+        key = Row((number, *(x // divisor for x in front), *chain.from_iterable(pairs)))
+        found.append(numbers.setdefault(key, len(numbers)))
+        new_scales.append(sum(abs(x) for _, x in e) + abs(b * common))
+    return found, new_scales
+
+
+# ==== 3.6 Cost ====
+
+#: The default budget of a file in units, without what the bytes of its files add. A unit is about a
+#: nanosecond in plain Python on one core of 2023, so that this is about half a minute.
+BUDGET = 2**35
+#: What each byte of the certificate and of network files, as stored, adds to the budget.
+UNITS_PER_BYTE = 2**14
+#: One cell of memory, about 64 bytes, may be held for each of these units of the budget.
+UNITS_PER_CELL = 2**12
+#: Maximum number of bits of a common denominator, and of other numbers that grow in a rule.
+GROWN_BITS = 2**16
+
+
+class Stop(Exception):  # noqa: N818
+    """The end of a check that does not accept; an empty place means the current step."""
+
+    def __init__(self, verdict: str, expected: str, got: str, place: str = "") -> None:
+        super().__init__(verdict, expected, got, place)
+        self.verdict, self.expected, self.got, self.place = verdict, expected, got, place
+
+
+def require(condition: bool, fact: str, got: str = "not so", place: str = "") -> None:
+    """Reject the certificate unless a fact holds."""
+    if not condition:
+        raise Stop("rejected", fact, got[:200], place)
+
+
+def well_formed(condition: bool, message: str, place: str = "") -> None:
+    """Call the file unreadable unless it keeps to the format and its limits."""
+    if not condition:
+        expected = "a file in the format, within its limits"
+        raise Stop("unreadable", expected, message[:300], place)
+
+
+class Meter:
+    """What a file has cost so far, in units of work and in cells of memory.
+
+    Every rule pays before it computes, and holds cells before it allocates. `step` is the step of
+    the check that is under way, for messages.
+    """
+
+    def __init__(self, budget: int | None = None) -> None:
+        self.budget = BUDGET if budget is None else budget
+        self.is_fixed, self.step = budget is not None, "reading"
+        self.work = self.cells = self.most_cells = 0
+
+    @property
+    def cost(self) -> int:
+        """What the file has cost: the least budget that it keeps to."""
+        return max(self.work, self.most_cells * UNITS_PER_CELL)
+
+    def allow(self, num_bytes: int) -> None:
+        """Raise the default budget for the bytes of a file as it is stored."""
+        if not self.is_fixed:
+            self.budget += UNITS_PER_BYTE * num_bytes
+
+    def pay(self, operations: int, bits: int = 0, other: int = 0) -> None:
+        """Pay for products of numbers of `bits` and of `other` bits, each with an addition."""
+        self.units(operations * (100 + (bits + other >> 4) + (bits * other >> 10)))
+
+    def pay_modular(self, products: int) -> None:
+        """Pay for products modulo a prime, summed up."""
+        self.units(80 * products)
+
+    def units(self, units: int) -> None:
+        """Pay units that the table of section 3.6 states."""
+        self.work += units
+        if self.work > self.budget:
+            well_formed(
+                False,
+                f"beyond the limits: the file costs more than {self.budget} units, which "
+                "--budget raises",
+            )
+
+    def hold(self, cells: int) -> None:
+        """Hold memory for so long as the file is checked, or until it is released."""
+        self.cells += cells
+        if self.cells <= self.most_cells:
             return
-        if max(form) < self.first:
-            return state.put_form(primitive(form)[0], sign)
-        term, own = self.term_of.get(k, (None, 1))
-        self.joint.spend(len(term.atoms) if term else 1, 64)
-        for other, orientation in term.atoms if term else [(k, 1)]:
-            state.put(state.atoms, other, sign * own * orientation)
+        self.most_cells = self.cells
+        limit = self.budget // UNITS_PER_CELL
+        if self.cells > limit:
+            well_formed(
+                False,
+                f"beyond the limits: the file needs more than {limit} cells of memory, which "
+                "--budget raises",
+            )
+
+    def release(self, cells: int) -> None:
+        """Give memory back."""
+        self.cells -= cells
 
 
-SIGN = (int, re.compile("[+-]"), RATIONAL, [(int, RATIONAL)], [(int, RATIONAL)])
-NODE = {"signs": [[SIGN]], "split": int}
-EQUAL, REGION = {"signs": [[SIGN]], "leaf": "equal"}, {"signs": [[SIGN]], "region": [RATIONAL]}
+def longest(rows: Iterable[Iterable[int]]) -> int:
+    """The number of bits of the longest integer."""
+    return max((max(map(int.bit_length, row), default=0) for row in rows), default=0)
 
 
-class Total:
-    """A sum of multiples of forms: integers over one denominator. Every step is paid for before it
-    is done.
+def quote(value: object) -> str:
+    """At most 80 printable ASCII characters; no text of a file is shown in another way.
+
+    Lists and objects are named, and never formatted.
     """
-
-    def __init__(self, joint: Joint) -> None:
-        self.joint, self.form, self.scale, self.symbols = joint, dict[int, int](), 1, list[int]()
-
-    def add(self, form: Form, factor: Fraction) -> None:
-        """Add a multiple of a form."""
-        self.joint.spend(1, self.scale.bit_length() + factor.denominator.bit_length())
-        common = math.lcm(self.scale, factor.denominator)
-        growth, times = common // self.scale, factor.numerator * (common // factor.denominator)
-        bits = common.bit_length() + times.bit_length() + longest([[*form.values()]])
-        self.joint.spend(len(form) + (growth > 1) * len(self.form), bits)
-        if growth > 1:
-            self.form, self.scale = {symbol: x * growth for symbol, x in self.form.items()}, common
-        for symbol, x in form.items():
-            if symbol not in self.form:
-                heapq.heappush(self.symbols, -symbol)
-            self.form[symbol] = self.form.get(symbol, 0) + times * x
-
-    def latest(self) -> int:
-        """The last symbol."""
-        return -self.symbols[0] if self.symbols else 0
-
-    def pop(self) -> Fraction:
-        """Take out the last symbol; its coefficient."""
-        self.joint.spend(1, self.scale.bit_length())
-        return Fraction(self.form.pop(-heapq.heappop(self.symbols)), self.scale)
+    if isinstance(value, list | dict):
+        kind = "a list" if isinstance(value, list) else "an object"
+        return f"{kind} of {len(value)} entries"
+    is_long = isinstance(value, int) and value.bit_length() > 64
+    text = value if isinstance(value, str) else "a long integer" if is_long else f"{value!r:.80}"
+    return ascii(text[:72])[:76] + ("..." if len(text) > 72 else "")
 
 
-def least(node: Node, k: int, sign: int, rows: Any, slopes: Any) -> Fraction:
-    """A lower bound of sign * (form of atom k) on the polyhedron: terms are replaced by affine
-    forms below them, or above, then multiples of the inequalities are taken away, then sides that
-    bound one coordinate.
-    """
-    step, slacks, sides, chosen = (
-        f"atom {k}",
-        node.state.slacks,
-        node.joint.sides,
-        dict[int, Fraction](),
+# ==== 3.7 Rounding errors: theorem rounding ====
+
+#: Numbers are integers over 2^GRID, rounded outwards.
+GRID = 1_200
+
+
+class Arithmetic(NamedTuple):
+    """A float format: precision p, the exponent of t = 2^-exponent, and the largest number."""
+
+    precision: int
+    tiny_exponent: int
+    largest: int
+
+    def tiny(self) -> int:
+        """What may be lost where a runtime takes small numbers for 0."""
+        return 1 << GRID - self.tiny_exponent
+
+
+ARITHMETICS = {
+    "float32": Arithmetic(24, 126, (2**24 - 1) << 104),
+    "float64": Arithmetic(53, 1_000, (2**53 - 1) << 971),
+}
+
+
+class Bounds(NamedTuple):
+    """Intervals of exact activations, and bounds on the errors of a runtime."""
+
+    low: list[int]
+    high: list[int]
+    errors: list[int]
+
+
+@theorem(
+    "rounding",
+    kind="runtime-error",
+    page="theory/rounding.md",
+    evidence={"bound": {}},
+    says={"bound": "the bound follows layer by layer from the weights and the box"},
+)
+def rounding(case: Case) -> None:
+    """Intervals for the exact activations and bounds on the errors, layer by layer."""
+    network, arithmetic = case.network, ARITHMETICS[case.claim["arithmetic"]]
+    limits = case.claim["at-most"]
+    corners = check_box(case)
+    bounds = Bounds(
+        [math.floor(x * 2**GRID) for x in corners[0]],
+        [math.ceil(x * 2**GRID) for x in corners[1]],
+        [arithmetic.tiny()] * network.widths[0],
     )
-    check_indices(step, [i for i, _ in rows], len(slacks))
-    check_indices(step, [i for i, _ in slopes], len(node.joint.atoms))
-    left = Total(node.joint)
-    left.add(node.form_of(k), Fraction(sign))
-    for i, text in slopes:
-        chosen[i] = rational(text)
-        require(0 <= chosen[i] <= 1, step, "slopes from 0 to 1", quote(text))
-    while left.latest() >= node.first:
-        term, factor = node.term_of[left.latest() - node.first][0], left.pop()
-        slope = chosen.get(term.atom, Fraction(0))
-        if factor < 0:
-            left.add({0: 1}, factor * above(node, term, slope, step))
-        if slope and factor:
-            left.add(term.form, factor * slope)
-    for i, text in rows:
-        multiplier, (slack, scale) = rational(text), slacks[i]
-        require(
-            multiplier >= 0, step, "multipliers of inequalities that are not negative", quote(text)
-        )
-        left.add(slack, -multiplier / scale)
-    for j in [j for j, x in left.form.items() if j and x]:
-        limit = sides.get((j, left.form[j] > 0))
-        require(
-            limit is not None,
-            step,
-            "multipliers that leave no coordinate without a side",
-            f"coordinate {j}",
-        )
-        left.add({0: 1}, Fraction(left.form[j], left.scale) * (limit or 0))
-    return Fraction(left.form.get(0, 0), left.scale)
+    case.hypothesis("bound")
+    for number, layer in enumerate(network.layers, 1):
+        bounds = after_layer(layer, bounds, arithmetic, case.meter)
+        if number <= network.num_hidden_layers():
+            bounds = after_relu(bounds, arithmetic.tiny())
+    for i, (error, text) in enumerate(zip(bounds.errors, limits, strict=True)):
+        limit = rational(text, case.meter)
+        fits = error * limit.denominator <= limit.numerator << GRID
+        require(fits, f"an error of at most at-most[{i}]", f"above {quote(text)}")
 
 
-def above(node: Node, term: Term, slope: Fraction, step: str) -> Fraction:
-    """How far the affine form above max(h, 0) lies above slope * h, by the known bounds of the
-    term's atom.
+def check_box(case: Case) -> list[list[Fraction]]:
+    """The corners of the box of the claim."""
+    case.meter.step, network = "claim", case.network
+    corners = [rationals(case.claim["domain"][side], case.meter) for side in ("lower", "upper")]
+    inputs, outputs = network.widths[0], network.widths[-1]
+    for corner in corners:
+        require(len(corner) == inputs, f"corners of {inputs} numbers", str(len(corner)))
+    count = len(case.claim["at-most"])
+    require(count == outputs, f"{outputs} bounds", str(count))
+    for low, high in zip(*corners, strict=True):
+        require(low <= high, "lower <= upper")
+    return corners
+
+
+def after_layer(layer: Layer, bounds: Bounds, arithmetic: Arithmetic, meter: Meter) -> Bounds:
+    """Intervals and errors of the preactivations of a layer."""
+    own = layer.bits
+    meter.pay(8 * len(layer.rows) * (len(bounds.low) + 20), own, GRID + longest(bounds))
+    found = Bounds([], [], [])
+    for row, b in zip(layer.rows, layer.bias, strict=True):
+        sums = Sums(row, b, bounds)
+        error = sums.error(layer.denominator, arithmetic)
+        found.low.append(sums.bottom // layer.denominator)
+        found.high.append(-(-sums.top // layer.denominator))
+        found.errors.append(-(-error // layer.denominator))
+    return found
+
+
+class Sums:
+    """The sums of one row over its nonzero weights, times 2^GRID and the denominator."""
+
+    def __init__(self, row: Sequence[int], bias: int, bounds: Bounds) -> None:
+        used = [
+            (w, bounds.low[j], bounds.high[j], bounds.errors[j]) for j, w in enumerate(row) if w
+        ]
+        offset = bias << GRID
+        self.num_terms = len(used)
+        self.bottom = sum(w * (low if w > 0 else high) for w, low, high, _ in used) + offset
+        self.top = sum(w * (high if w > 0 else low) for w, low, high, _ in used) + offset
+        sizes = [max(-low, high) + error for _, low, high, error in used]
+        self.reach = max(sizes, default=0)
+        weights = [abs(w) for w, _, _, _ in used]
+        self.size = sum(w * r for w, r in zip(weights, sizes, strict=True)) + abs(offset)
+        self.largest = max(self.size, max(weights, default=0) << GRID)
+        self.carried = sum(w * entry[3] for w, entry in zip(weights, used, strict=True))
+
+    def error(self, denominator: int, arithmetic: Arithmetic) -> int:
+        """A bound on what any order of float operations adds; nothing overflows."""
+        precision, k = arithmetic.precision, self.num_terms + 2
+        require(4 * k < 2**precision, "fewer than 2^(p-2) terms in a sum", str(k))
+        room = 2**precision - k
+        fits = (self.largest << precision) < arithmetic.largest * denominator * room << GRID
+        fact = "weights and sums below the largest number of the format"
+        require(fits, fact, "a possible overflow")
+        rounded: int = -(-self.size * k // room)
+        lost = -(-3 * k * ((1 << GRID) + self.reach) >> arithmetic.tiny_exponent)
+        added = self.carried + rounded + denominator * lost
+        return int(added)
+
+
+def after_relu(bounds: Bounds, tiny: int) -> Bounds:
+    """Intervals and errors after the ReLU.
+
+    Where the exact value is at most 0, the float one exceeds it by at most high + error.
     """
-    upper, lower = (node.state.bounds.get((term.atom, s)) for s in (-1, 1))
-    require(
-        upper is not None and (lower is not None or not slope),
-        step,
-        "bounds of terms",
-        f"atom {term.atom}",
+    errors = list[int]()
+    for high, error in zip(bounds.high, bounds.errors, strict=True):
+        errors.append(tiny + (min(error, max(high + error, 0)) if high <= 0 else error))
+    low, high_ends = ([max(x, 0) for x in side] for side in (bounds.low, bounds.high))
+    return Bounds(low, high_ends, errors)
+
+
+# ==== 3.8 Domains of pairs, and theorem point ====
+
+#: Of a single coordinate: a bound from below (True) or from above.
+Sides = dict[tuple[int, bool], Fraction]
+
+
+class Domain(NamedTuple):
+    """{x: a x <= c, e x = f} in the coordinates y, the variables without pivot.
+
+    `inputs` and the `slacks` c - a x are forms over `scale`; y_k is the entry free[k - 1] of x.
+    """
+
+    scale: int
+    inputs: list[Form]
+    slacks: list[Form]
+    sides: Sides
+    inequalities: list[list[int]]
+    equations: list[list[int]]
+    free: list[int]
+
+    def dimension(self) -> int:
+        """The number of coordinates y."""
+        return len(self.free)
+
+    def check_point(self, x: Sequence[Fraction], meter: Meter) -> int:
+        """The point satisfies all rows; returns the common denominator of its coordinates."""
+        require(len(x) == len(self.inputs), "a point of the domain", f"{len(x)} coordinates")
+        scale = common_denominator(x, "a common denominator of a point", meter)
+        point = scaled_point(x, scale, meter)
+        point.append(-scale)
+        rows = [*self.inequalities, *self.equations]
+        meter.pay(len(point) * len(rows), longest([point]), longest(rows))
+        fact = "a point of the domain"
+        require(all(dot(row, point) <= 0 for row in self.inequalities), fact, "an inequality fails")
+        require(not any(dot(row, point) for row in self.equations), fact, "an equation fails")
+        return scale
+
+
+def scaled_point(x: Sequence[Fraction], scale: int, meter: Meter) -> list[int]:
+    """The coordinates times a common denominator."""
+    meter.pay(4 * len(x), scale.bit_length(), longest([[entry.numerator for entry in x]]))
+    return [entry.numerator * (scale // entry.denominator) for entry in x]
+
+
+def read_domain(document: Any, num_inputs: int, meter: Meter) -> Domain:
+    """The equations are in reduced echelon form: each gives its first variable by the free ones."""
+    inequalities, equations = (
+        [integers(row, meter) for row in document[key]] for key in ("inequalities", "equations")
     )
-    return max((slope - 1) * (upper or 0), -slope * (lower or 0), Fraction(0)) / term.factor
+    for row in (*inequalities, *equations):
+        message = f"rows need {num_inputs} coefficients and a right-hand side"
+        well_formed(len(row) == num_inputs + 1, message, "claim.domain")
+    meter.step = "claim.domain"
+    pivots = pivots_of_echelon(equations)
+    is_pivot = set(pivots)
+    free = [j for j in range(num_inputs) if j not in is_pivot]
+    reciprocals = [Fraction(1, row[j]) for row, j in zip(equations, pivots, strict=True)]
+    scale = common_denominator(reciprocals, "a common multiple of the pivots", meter)
+    substituted = len(equations) * (len(free) + 1)
+    meter.pay(num_inputs + 4 * substituted, longest(equations), scale.bit_length())
+    meter.hold(2 * (num_inputs + substituted))
+    x = {j: {k: scale} for k, j in enumerate(free, 1)}
+    for row, j in zip(equations, pivots, strict=True):
+        factor = scale // row[j]
+        forms = {k: -factor * row[i] for k, i in enumerate(free, 1)}
+        x[j] = without_zeros({0: factor * row[-1], **forms})
+    inputs = [x[j] for j in range(num_inputs)]
+    slacks = [slack_of(row, inputs, scale, meter) for row in inequalities]
+    sides = sides_of(slacks, meter)
+    return Domain(scale, inputs, slacks, sides, inequalities, equations, free)
 
 
-class Lines:
-    """The lines of a tree file as JSON values, with the hash of all lines before."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self.file, self.number, self.size = file, 0, 0
-        self.digest, self.before = hashlib.sha256(), ""
-
-    def read(self) -> tuple[str, Any]:
-        """The next line: its place and its value."""
-        self.number, place = self.number + 1, f"line {self.number + 1}"
-        line = self.file.readline(LINE_BYTES + 1)
-        self.size += len(line)
-        good = line.endswith(b"\n") and len(line) <= LINE_BYTES and self.size <= TREE_BYTES
-        good = good and (self.number > 1 or line.startswith(TREE_START))
-        readable(good, place, "the file ends early, or a line or the file is too long")
-        self.before = self.digest.hexdigest()
-        self.digest.update(line)
-        return place, parse(line[:-1], place, LINE_BYTES)
+def pivots_of_echelon(equations: list[list[int]]) -> list[int]:
+    """The pivots, if the equations are in reduced echelon form with positive pivots."""
+    fact, pivots = "equations in reduced echelon form, positive pivots", list[int]()
+    for row in equations:
+        pivot = next((j for j, x in enumerate(row[:-1]) if x), -1)
+        require(pivot > (pivots[-1] if pivots else -1), fact, "pivots that do not ascend")
+        require(row[pivot] > 0, fact, "a negative pivot")
+        pivots.append(pivot)
+    for j in pivots:
+        count = sum(1 for row in equations if row[j])
+        require(count == 1, fact, "a column with a pivot and more")
+    return pivots
 
 
-def tree(
-    joint: Joint, used: list[int], lines: Lines, leaf: Any, close: Callable[[Node, Any, str], None]
-) -> int:
-    """Every node of a tree, in prefix order, `close` for leaves of the shape `leaf`; returns the
-    number of nodes. Memory grows with the depth, not with the tree.
-    """
-    state, nodes = State(list(joint.slacks)), 0
-    waiting: list[tuple[int, int, Form, int]] = [
-        (0, len(joint.slacks), {}, 0)
-    ]  # what to go back to, cut, side
-    while waiting:
-        changes, slacks, cut, side = waiting.pop()
-        place, record = lines.read()
-        fit(record, OneOf((NODE, leaf)), place)
-        state.back(changes, slacks)
-        if side:
-            state.slacks.append(({s: side * x for s, x in cut.items()}, 1))
-            state.put_form(primitive(cut)[0], side)
-        deep = len(state.slacks) - len(joint.slacks) > DEPTH
-        readable(
-            not deep,
-            place,
-            f"beyond the limits: a tree of more than {DEPTH} splits one below the other",
-        )
-        node, nodes = Node(joint, used, state), nodes + 1
-        readable(all(record["signs"]), place, "a round without signs")
-        for signs in record["signs"]:
-            for k, mark, value, rows, slopes in signs:
-                sign, wanted = 1 if mark == "+" else -1, rational(value)
-                got = least(node, k, sign, rows, slopes)
-                require(
-                    got >= wanted,
-                    place,
-                    f"{mark}h >= {quote(value)}, h the form of atom {k}",
-                    "a smaller bound",
-                )
-                node.learn(k, sign, wanted)
-            node = Node(joint, used, state)
-        if "split" not in record:
-            close(node, record, place)
+def slack_of(row: Sequence[int], inputs: Sequence[Form], scale: int, meter: Meter) -> Form:
+    """c - a x >= 0 as a form, times the scale."""
+    slack = {0: scale * row[-1]}
+    meter.pay(2 + len(row) // 2, longest([row]), scale.bit_length())
+    for a, form in zip(row[:-1], inputs, strict=True):
+        if a:
+            meter.pay(2 + 2 * len(form), abs(a).bit_length(), scale.bit_length())
+            add_to(slack, form, -a)
+    meter.hold(2 * len(slack))
+    return without_zeros(slack)
+
+
+def sides_of(slacks: Sequence[Form], meter: Meter) -> Sides:
+    """The best bounds of single coordinates by inequalities with one coordinate."""
+    sides: Sides = {}
+    for slack in slacks:
+        coordinates = [j for j in slack if j]
+        if len(coordinates) != 1:
             continue
-        form = node.form_of(record["split"])
-        require(
-            max(form) < node.first, place, "a split at an affine form", f"atom {record['split']}"
-        )
-        here = len(state.trail), len(state.slacks), form
-        waiting += [(*here, -1), (*here, 1)]  # the last one is the next one
-    return nodes
-
-
-def equality(
-    networks: Sequence[Network], domain: Domain, header: Any, lines: Lines
-) -> tuple[int, str]:
-    """A tree for each part of the difference; returns the number of nodes and the sentence that is
-    proved.
-    """
-    one, two = networks
-    check_pair(one, two)
-    x = [rational(text) for text in header["point"]]
-    require(
-        len(x) == one.widths[0] and domain.contains(x, Meter(COST, "point")),
-        "point",
-        "a point of the domain",
-    )
-    joint, nodes = Joint(networks, domain, [(a, b, c) for a, b, c in header["lifted"]]), 0
-    for part in joint.check_parts(header["parts"]):
-
-        def close(node: Node, record: Any, place: str, part: list[Form] = part) -> None:
-            """Both networks have one expression."""
-            equal = not any(node.substituted(form) for form in part)
-            require(equal, place, "equal expressions of both networks", "different ones")
-
-        nodes += tree(joint, joint.used(part), lines, EQUAL, close)
-    return nodes, pair_sentence(one, two, header["claim"]["domain"], True)
-
-
-def regions(
-    networks: Sequence[Network], domain: Domain, header: Any, lines: Lines
-) -> tuple[int, str]:
-    """A tree with one leaf for each region of a network; returns the number of nodes and the
-    sentence.
-    """
-    joint, count, (one,) = Joint(networks, domain, []), 0, networks
-
-    def close(node: Node, record: Any, place: str) -> None:
-        """Every neuron is affine here and keeps its sign, and the point is strictly inside."""
-        nonlocal count
-        require(not node.terms, place, "all signs known", f"{len(node.terms)} of them unknown")
-        x, count = [rational(text) for text in record["region"]], count + 1
-        require(
-            len(x) == one.widths[0] and domain.contains(x, joint.meter),
-            place,
-            "a point of the domain",
-        )
-        scale = common_denominator(x, place)
-        y = [scale, *(int(x[j] * scale) for j in domain.free)]
-        bits = longest([y])
-        for form, _ in node.state.slacks:
-            joint.spend(1 + len(form), bits + longest([[*form.values()]]))
-            inside = not form or sum(a * y[symbol] for symbol, a in form.items()) > 0
-            require(inside, place, "a point strictly inside", "a point on the boundary, or outside")
-
-    nodes = tree(joint, list(range(len(joint.atoms))), lines, REGION, close)
-    require(
-        count == header["claim"]["count"],
-        "claim.count",
-        f"{count} regions",
-        str(header["claim"]["count"]),
-    )
-    place = domain_words(header["claim"]["domain"])
-    return nodes, (
-        f"The canonical complex of network {one.sha256[:12]}, {one}, on {place} has exactly "
-        f"{count} cells of full dimension; the leaves name a point inside each."
-    )
-
-
-def point(one: Network, subject: tuple[Network, Any], evidence: Any) -> None:
-    """The point is in the domain, and the outputs are as stated, and differ."""
-    two, claim = subject
-    check_pair(one, two)
-    x, values = [rational(text) for text in evidence["point"]["x"]], evidence["values"]
-    domain = read_domain(claim["domain"], one.widths[0])
-    good = len(x) == one.widths[0] and domain.contains(x, Meter(COST, "point"))
-    require(good, "point", "a point of the domain", f"{len(x)} coordinates")
-    f, g = ([rational(text) for text in values[name]] for name in ("f", "g"))
-    require(
-        outputs(one, x) == f and outputs(two, x) == g,
-        "values",
-        "the outputs of both networks",
-        "other numbers",
-    )
-    require(f != g, "values", "different outputs", "equal ones")
+        (j,), constant = coordinates, slack.get(0, 0)
+        bits = longest([[slack[j], constant]])
+        meter.pay(40, bits, bits)
+        limit, is_lower = Fraction(-constant, slack[j]), slack[j] > 0
+        old = sides.get((j, is_lower), limit)
+        sides[j, is_lower] = max(old, limit) if is_lower else min(old, limit)
+    return sides
 
 
 def check_pair(one: Network, two: Network) -> None:
     """Two networks can be compared."""
-    good = one.widths[0] == two.widths[0] and one.widths[-1] == two.widths[-1]
-    require(good, "claim", "networks with equally many inputs and outputs", f"{one}; {two}")
+    require(one.widths[0] == two.widths[0], "equally many inputs", f"{one}; {two}")
+    require(one.widths[-1] == two.widths[-1], "equally many outputs", f"{one}; {two}")
 
 
-def outputs(network: Network, x: Sequence[Fraction]) -> list[Fraction]:
-    """The exact outputs at a point, over common denominators."""
-    scale, meter = common_denominator(x, "point"), Meter(COST, "values")
-    activations, last = (
-        [([int(entry * scale) for entry in x], scale)],
-        len(network.layers) - (network.last == "affine"),
-    )
-    for number, layer in enumerate(network.layers, 1):
-        blocks = [
-            (rows, *activations[source])
-            for source, rows in (*layer.earlier, (number - 1, layer.rows))
-        ]
-        common = math.lcm(*(scale for _, _, scale in blocks))
-        bits = longest(values for _, values, _ in blocks) + longest(
-            row for rows, _, _ in blocks for row in rows
-        )
-        bits += common.bit_length() + layer.denominator.bit_length() + longest([layer.bias])
-        meter.spend(sum(len(rows) * (1 + len(values)) for rows, values, _ in blocks), bits)
-        z = [b * common for b in layer.bias]
-        for rows, values, scale in blocks:
-            z = [a + common // scale * dot(row, values) for a, row in zip(z, rows, strict=True)]
-        scale, divisor = common * layer.denominator, math.gcd(common * layer.denominator, *z)
-        activations.append(
-            ([(max(a, 0) if number <= last else a) // divisor for a in z], scale // divisor)
-        )
-    return [Fraction(a, activations[-1][1]) for a in activations[-1][0]]
-
-
-# ---- Certificates. A theorem: kind and classes of claims, page of the proof, evidence by
-# hypothesis in order, rule.
-PAGE, SHALLOW, LINE, HIDING, BOX, ONE_SIDED, EQUIVALENCE, REGIONS = (
-    "polyrelu/certificate/FORMAT.md",
-    "docs/theory/shallow.md",
-    "docs/theory/line.md",
-    "docs/theory/hidden_hyperplanes.md",
-    "docs/theory/box.md",
-    "docs/theory/one_sided.md",
-    "docs/theory/equivalence.md",
-    "docs/theory/regions.md",
-)
-ON_MINORS = {
-    "generic": "minors imply G2 (docs/theory/bottleneck.md)",
-    **dict.fromkeys(
-        DEEP_CLASSES,
-        "minors imply G2 (docs/theory/bottleneck.md), generic implies "
-        "transversal, which implies regular (FORMAT.md)",
-    ),
-}
-
-
-def refutation(page: str, evidence: Any, rule: Callable[..., None]) -> tuple[Any, ...]:
-    """The entry of a theorem about "not-identifiable", with the evidence and the rule of its
-    `same-function`.
-    """
-    shapes = {
-        "architecture": {},
-        "same-function": evidence,
-        "not-related": {"layer": int},
-        "membership": MEMBERSHIP,
-    }
-    return (
-        "not-identifiable",
-        ("all", "generic"),
-        page,
-        shapes,
-        partial(counterexample, same_function=rule),
-    )
-
-
-DEEP = {
-    "ridges": {
-        "slices": [
-            {
-                "point": [RATIONAL],
-                "directions": ([RATIONAL], [RATIONAL]),
-                "ridges": [(int, int, NATURAL)],
-            }
-        ]
+@theorem(
+    "point",
+    kind="not-equivalent",
+    page="theory/equivalence.md",
+    evidence={"point": {"x": [RATIONAL]}, "values": {"f": [RATIONAL], "g": [RATIONAL]}},
+    says={
+        "point": "the point belongs to the domain",
+        "values": "both networks were evaluated there, and differ",
     },
+)
+def point(case: Case) -> None:
+    """The point is in the domain, and the outputs are as stated, and differ."""
+    meter = case.meter
+    meter.step = "claim"
+    check_pair(case.network, case.other)
+    domain = read_domain(case.claim["domain"], case.network.widths[0], meter)
+    x = rationals(case.hypothesis("point")["x"], meter)
+    domain.check_point(x, meter)
+    values = case.hypothesis("values")
+    for key, network in (("f", case.network), ("g", case.other)):
+        stated = rationals(values[key], meter)
+        require(outputs(network, x, meter) == stated, f"the outputs {key}(x)", "other numbers")
+    require(values["f"] != values["g"], "different outputs", "equal ones")
+
+
+def least_common_multiple(numbers: Sequence[int], meter: Meter) -> int:
+    """The least common multiple, paid for step by step."""
+    common = 1
+    for x in numbers:
+        if x != common:
+            meter.pay(4, common.bit_length(), x.bit_length())
+            common = math.lcm(common, x)
+    return common
+
+
+def outputs(network: Network, x: Sequence[Fraction], meter: Meter) -> list[Fraction]:
+    """The exact outputs at a point, over common denominators."""
+    scale = common_denominator(x, "a common denominator of a point", meter)
+    activations = [(scaled_point(x, scale, meter), scale)]
+    for number, layer in enumerate(network.layers, 1):
+        sources = [*layer.earlier, (number - 1, layer.rows)]
+        blocks = [(rows, *activations[source]) for source, rows in sources]
+        common = least_common_multiple([denominator for _, _, denominator in blocks], meter)
+        bits = longest(values for _, values, _ in blocks) + common.bit_length()
+        size = sum(len(rows) * (2 + len(values)) for rows, values, _ in blocks)
+        meter.pay(size, bits, layer.bits)
+        z = [b * common for b in layer.bias]
+        for rows, values, denominator in blocks:
+            factor = common // denominator
+            z = [a + factor * dot(row, values) for a, row in zip(z, rows, strict=True)]
+        scale = common * layer.denominator
+        total = max(longest([z]), scale.bit_length())
+        meter.pay(4 * len(z), total, total)
+        divisor = math.gcd(scale, *z)
+        if number <= network.num_hidden_layers():
+            z = [max(a, 0) for a in z]
+        activations.append(([a // divisor for a in z], scale // divisor))
+    values, scale = activations[-1]
+    return [Fraction(a, scale) for a in values]
+
+
+# ==== 3.9 Ridges: theorems deep and deep-part ====
+
+# Signs are exact; everything else only has to be nonzero, or of full rank, and is shown to be so
+# modulo P.
+P = 2**61 - 1
+#: Bases of the multiples of the outputs, and of the direction in the input space.
+ON_OUTPUTS, ON_INPUTS = 1234567890123456789, 987654321
+
+#: A piece: the one neuron that vanishes on it, and the mask, as a key.
+Piece = tuple[int, bytes]
+
+
+def product_sum(left: Iterable[int], right: Iterable[int]) -> int:
+    """The scalar product of two sequences that are known to be equally long."""
+    return sum(map(mul, left, right))
+
+
+class Neurons:
+    """The hidden neurons, numbered layer by layer, and masks: bit w is 1 if neuron w is on.
+
+    Layers are counted from 0 here. `rows` and `columns` are the weights modulo P.
+    """
+
+    def __init__(self, network: Network, meter: Meter) -> None:
+        self.network, self.meter = network, meter
+        self.widths = network.widths[1:-1]
+        self.starts = [0, *accumulate(self.widths)]
+        self.count = self.starts[-1]
+        self.layer = [k for k, width in enumerate(self.widths) for _ in range(width)]
+        self.rows = [residues(layer, meter) for layer in network.layers]
+        self.columns = [list(zip(*rows, strict=True)) for rows in self.rows]
+        self.bits = [layer.bits for layer in network.layers]
+        self.growth = sum(map(growth_of, network.layers[:-1]))
+        self.last_states = (-1, list[int]())
+
+    def index(self, w: int) -> int:
+        """The index of a neuron in its layer."""
+        return w - self.starts[self.layer[w]]
+
+    def neurons_of(self, layer: int) -> range:
+        """The neurons of a layer."""
+        return range(self.starts[layer], self.starts[layer + 1])
+
+    def part(self, mask: int, layer: int) -> int:
+        """The bits of one layer."""
+        return mask >> self.starts[layer] & (1 << self.widths[layer]) - 1
+
+    def before(self, mask: int, layer: int) -> int:
+        """The bits of the layers before."""
+        return mask & (1 << self.starts[layer]) - 1
+
+    def key(self, mask: int) -> bytes:
+        """A mask as a key of a dictionary: nobody can make the hashes of many collide."""
+        return mask.to_bytes(self.count // 8 + 1, "little")
+
+    def states(self, mask: int) -> list[int]:
+        """For each neuron 1 if it is on, otherwise 0."""
+        if mask != self.last_states[0]:
+            self.meter.units(60 * self.count)
+            self.last_states = mask, [*map(int, reversed(f"{mask:0{self.count}b}"))]
+        return self.last_states[1]
+
+    def states_of(self, mask: int, layer: int) -> list[int]:
+        """For each neuron of a layer 1 if it is on, otherwise 0."""
+        return self.states(mask)[self.starts[layer] : self.starts[layer + 1]]
+
+
+def residues(layer: Layer, meter: Meter) -> list[list[int]]:
+    """The weights of a layer modulo P, of the smallest size."""
+    bits = layer.bits
+    meter.pay(4 * len(layer.rows) * len(layer.rows[0]), bits, 61)
+    half = P // 2
+    return [[(x + half) % P - half for x in row] for row in layer.primitive_rows()]
+
+
+def growth_of(layer: Layer) -> int:
+    """The bits by which numbers can grow in a layer."""
+    sums = [sum(map(abs, row)) + abs(b) for row, b in zip(layer.rows, layer.bias, strict=True)]
+    return max(layer.denominator, *sums).bit_length()
+
+
+def ones(mask: int) -> list[int]:
+    """The places of the ones in a mask, ascending."""
+    return [i for i, digit in enumerate(reversed(f"{mask:b}")) if digit == "1"]
+
+
+# -- Exact forms on planes
+
+
+class PlaneForms:
+    """The preactivations on a plane point + s B_1 + t B_2, where the neurons of a mask are on.
+
+    A form is (constant, slope, slope), times a number that its layer has in common; s and t may be
+    scaled. A form is also packed into one integer, since weights then take one product for all
+    three numbers. A layer stays while the mask has the same neurons before it.
+    """
+
+    def __init__(self, neurons: Neurons, entry: Any) -> None:
+        self.neurons, self.meter = neurons, neurons.meter
+        depth, first = len(neurons.widths), neurons.network.layers[0]
+        vectors, scale = self.read(entry)
+        self.width = max(longest(vectors), scale.bit_length()) + neurons.growth + 2
+        num_inputs = neurons.network.widths[0]
+        self.meter.pay(len(first.rows) * (num_inputs + 3), 3 * self.width, neurons.bits[0])
+        columns = [self.packed_form(form) for form in zip(*vectors, strict=True)]
+        packed = [
+            product_sum(row, columns) + b * scale
+            for row, b in zip(first.rows, first.bias, strict=True)
+        ]
+        self.scales = [scale * first.denominator] * depth
+        self.known_for = [0] + [-1] * (depth - 1)
+        self.packed, self.forms = [packed] * depth, [self.unpacked(packed)] * depth
+
+    def read(self, entry: Any) -> tuple[list[list[int]], int]:
+        """Point and directions as integers, and the denominator of the point."""
+        num_inputs, vectors, scales = self.neurons.network.widths[0], list[list[int]](), list[int]()
+        for name, texts in (
+            ("point", entry["point"]),
+            *(("direction", d) for d in entry["directions"]),
+        ):
+            row = rationals(texts, self.meter)
+            require(len(row) == num_inputs, f"a {name} of {num_inputs} coordinates", str(len(row)))
+            scales.append(common_denominator(row, "a common denominator", self.meter))
+            vectors.append(scaled_point(row, scales[-1], self.meter))
+        return vectors, scales[0]
+
+    def packed_form(self, form: Sequence[int]) -> int:
+        """The numbers of a form in one integer, with borrows."""
+        c, a, b = form
+        return c + (a << self.width) + (b << 2 * self.width)
+
+    def unpacked(self, packed: list[int]) -> list[tuple[int, int, int]]:
+        """The forms. All numbers are made positive by an offset before they are cut apart."""
+        width, digit, half = self.width, (1 << self.width) - 1, 1 << self.width - 1
+        self.meter.pay(8 * len(packed), 3 * width)
+        offset = self.packed_form((half, half, half))
+        shifted = [x + offset for x in packed]
+        return [
+            ((x & digit) - half, (x >> width & digit) - half, (x >> 2 * width) - half)
+            for x in shifted
+        ]
+
+    def move(self, mask: int) -> None:
+        """Let the neurons of a mask be on."""
+        neurons = self.neurons
+        for number, layer in enumerate(neurons.network.layers[1:-1], 1):
+            before = neurons.before(mask, number)
+            if before == self.known_for[number]:
+                continue
+            states = neurons.states_of(mask, number - 1)
+            scale = self.scales[number - 1]
+            active = [*compress(self.packed[number - 1], states)]
+            operations = len(layer.rows) * (len(active) + 4 + len(states) // 4)
+            self.meter.pay(operations, 3 * self.width, neurons.bits[number])
+            self.packed[number] = [
+                product_sum(compress(row, states), active) + b * scale
+                for row, b in zip(layer.rows, layer.bias, strict=True)
+            ]
+            self.forms[number] = self.unpacked(self.packed[number])
+            self.known_for[number], self.scales[number] = before, scale * layer.denominator
+
+    def check_ridge(self, u: int, v: int, mask: int) -> None:
+        """The point where u and v vanish lies on a ridge, with the signs of the mask."""
+        neurons, name = self.neurons, f"neurons {u}, {v}"
+        require(u < v < neurons.count, f"neurons u < v below {neurons.count}", name)
+        require(mask >> neurons.count == 0, f"a mask of {neurons.count} bits", name)
+        require(mask >> u & 1 == 0, "u not in the mask", name)
+        require(mask >> v & 1 == 0, "v not in the mask", name)
+        self.move(mask)
+        (c, a, b), (z, x, y) = (self.forms[neurons.layer[w]][neurons.index(w)] for w in (u, v))
+        p, q, r = a * y - b * x, b * z - c * y, c * x - a * z  # homogeneous coordinates, p for 1
+        require(p != 0, "forms with exactly one common zero", name)
+        p, q, r = (p, q, r) if p > 0 else (-p, -q, -r)
+        self.meter.pay(2 * neurons.count, 2 * self.width, self.width)
+        values = [c * p + a * q + b * r for forms in self.forms for c, a, b in forms]
+        require(values.count(0) == 2, "exactly two zeros", name)
+        signs = [x > 0 for x in values]
+        require(signs == neurons.states(mask), "the signs of the mask", name)
+
+
+# -- Derivatives modulo P
+
+
+class Derivatives:
+    """Derivatives where the neurons of a mask are on; some are kept from one mask to the next.
+
+    g is a sum of multiples of the outputs: if its derivative is not 0, one of theirs is not.
+    """
+
+    #: Maximum number of derivatives by inputs that are kept.
+    MAX_KEPT = 2**21
+
+    def __init__(self, neurons: Neurons) -> None:
+        self.neurons, self.meter = neurons, neurons.meter
+        network = neurons.network
+        self.num_inputs, depth = network.widths[0], len(neurons.widths)
+        powers = [pow(ON_INPUTS, k, P) for k in range(1, self.num_inputs + 1)]
+        along = tuple(product_sum(row, powers) % P for row in neurons.rows[0])
+        self.by_input = [*neurons.columns[0], along]  # the direction is one more input
+        self.on_outputs = [pow(ON_OUTPUTS, o, P) for o in range(1, network.widths[-1] + 1)]
+        self.kept_influences = [(-1, list[int]())] * depth
+        self.kept_slopes, self.num_kept = dict[tuple[int, int, bytes], list[int]](), 0
+
+    def influence(self, w: int, mask: int) -> int:
+        """The derivative of g by the activation of a neuron."""
+        neurons = self.neurons
+        layer = neurons.layer[w]
+        column: Iterable[int] = neurons.columns[layer + 1][neurons.index(w)]
+        if layer + 1 < len(neurons.widths):
+            column = compress(column, neurons.states_of(mask, layer + 1))
+        return product_sum(column, self.influences(layer + 1, mask)) % P
+
+    def influences(self, layer: int, mask: int) -> list[int]:
+        """The derivatives of g by the neurons of a layer that are on, or by the outputs."""
+        neurons = self.neurons
+        if layer == len(neurons.widths):
+            return self.on_outputs
+        above = mask >> neurons.starts[layer]
+        if self.kept_influences[layer][0] != above:
+            later = self.influences(layer + 1, mask)
+            columns = compress(neurons.columns[layer + 1], neurons.states_of(mask, layer))
+            width = neurons.network.widths[layer + 2]
+            num_on = neurons.part(mask, layer).bit_count()
+            self.meter.pay_modular(num_on * (len(later) + 2 + width // 4))
+            if layer + 1 < len(neurons.widths):
+                states = neurons.states_of(mask, layer + 1)
+                found = [product_sum(compress(column, states), later) % P for column in columns]
+            else:
+                found = [product_sum(column, later) % P for column in columns]
+            self.kept_influences[layer] = above, found
+        return self.kept_influences[layer][1]
+
+    def bend(self, u: int, v: int, mask: int) -> int:
+        """The derivative of z_v by the activation of u in an earlier layer; 0 in the same one."""
+        neurons = self.neurons
+        first, last = neurons.layer[u], neurons.layer[v]
+        if first == last:
+            return 0
+        column = self.kept_entries(first + 1, v, mask, neurons.columns[first + 1][neurons.index(u)])
+        for layer in range(first + 2, last + 1):
+            states = neurons.states_of(mask, layer - 1)
+            rows = self.kept_entries(layer, v, mask, neurons.rows[layer])
+            self.meter.pay_modular(len(rows) * (len(column) + 2 + len(states) // 4))
+            column = [product_sum(compress(row, states), column) % P for row in rows]
+        return int(column[0]) % P
+
+    def kept_entries(self, layer: int, v: int, mask: int, entries: Sequence[Any]) -> list[Any]:
+        """The entry of v in its own layer, or the entries of neurons that are on in one before."""
+        neurons = self.neurons
+        if layer == neurons.layer[v]:
+            return [entries[neurons.index(v)]]
+        return [*compress(entries, neurons.states_of(mask, layer))]
+
+    def slopes(self, layer: int, mask: int, k: int) -> list[int]:
+        """The derivatives of the neurons of a layer that are on, by input k.
+
+        For k = n_0 they are the derivatives along the direction.
+        """
+        neurons = self.neurons
+        key = layer, k, neurons.key(neurons.before(mask, layer + 1))
+        if key not in self.kept_slopes:
+            found = self.new_slopes(layer, mask, k)
+            if self.num_kept + len(found) > self.MAX_KEPT:
+                self.meter.release(2 * self.num_kept)
+                self.kept_slopes.clear()
+                self.num_kept = 0
+            self.meter.hold(2 * len(found))
+            self.kept_slopes[key] = found
+            self.num_kept += len(found)
+        return self.kept_slopes[key]
+
+    def new_slopes(self, layer: int, mask: int, k: int) -> list[int]:
+        """The same, from the layer before."""
+        neurons = self.neurons
+        states = neurons.states_of(mask, layer)
+        self.meter.units(500 + 40 * len(states))
+        if layer == 0:
+            return [*compress(self.by_input[k], states)]
+        below, before = self.slopes(layer - 1, mask, k), neurons.states_of(mask, layer - 1)
+        self.meter.pay_modular(sum(states) * (len(below) + 2 + len(before) // 4))
+        rows = compress(neurons.rows[layer], states)
+        return [product_sum(compress(row, before), below) % P for row in rows]
+
+    def along_direction(self, w: int, mask: int) -> int:
+        """The derivative of z_w along the direction."""
+        neurons = self.neurons
+        layer = neurons.layer[w]
+        if layer == 0:
+            return int(self.by_input[self.num_inputs][neurons.index(w)])
+        below = self.slopes(layer - 1, mask, self.num_inputs)
+        states = neurons.states_of(mask, layer - 1)
+        self.meter.pay_modular(len(below) + len(states) // 4)
+        return product_sum(compress(neurons.rows[layer][neurons.index(w)], states), below)
+
+
+# -- Types of ridges, and links
+
+
+class Classes(dict[Piece, Piece]):
+    """Disjoint sets, each with a representative."""
+
+    def root(self, piece: Piece) -> Piece:
+        """The representative; a new piece is a set of its own. Paths are halved on the way."""
+        while (above := self.setdefault(piece, piece)) != piece:
+            self[piece] = piece = self[above]
+        return piece
+
+    def join(self, one: Piece, other: Piece) -> None:
+        """Unite two sets."""
+        self[self.root(one)] = self.root(other)
+
+
+class Ridge(NamedTuple):
+    """A listed ridge; its type is A, B or C, or empty if it is not good."""
+
+    u: int
+    v: int
+    mask: int
+    type: str
+    pieces: tuple[Piece, Piece]  # of u and of v
+
+    def sectors(self) -> list[int]:
+        """The masks of the four sectors around it."""
+        bits = 1 << self.u, 1 << self.v
+        return [self.mask | x | y for x in (0, bits[0]) for y in (0, bits[1])]
+
+
+class Ridges:
+    """The listed ridges, and the links of their pieces."""
+
+    def __init__(self, neurons: Neurons, is_regular: bool) -> None:
+        self.neurons, self.is_regular = neurons, is_regular
+        self.derivatives = Derivatives(neurons)
+        self.listed, self.links = list[Ridge](), Classes()
+
+    def read(self, slices: Any) -> None:
+        """Check and add the ridges of all slices."""
+        for entry in slices:
+            plane = PlaneForms(self.neurons, entry)
+            for u, v, text in entry["ridges"]:
+                mask = integer(text)
+                plane.check_ridge(u, v, mask)
+                self.add(u, v, mask)
+
+    def add(self, u: int, v: int, mask: int) -> None:
+        """Add a ridge with its type, and link its pieces."""
+        neurons = self.neurons
+        neurons.meter.units(20_000 + 4 * neurons.count)
+        neurons.meter.hold(24 + neurons.count // 64)
+        kind = self.type_of(u, v, mask)
+        own = [(u, neurons.key(m)) for m in (mask, mask | 1 << v)]
+        across = [(v, neurons.key(m)) for m in (mask, mask | 1 << u)]
+        self.listed.append(Ridge(u, v, mask, kind, (own[1], across[1])))
+        if kind:
+            self.links.join(*across)
+            self.links.join(own[1], own[1 if kind == "C" else 0])
+
+    def type_of(self, u: int, v: int, mask: int) -> str:
+        """The type, from the rays across which the gradient of f jumps.
+
+        The jump at v is a product of `late` with a gradient, the jump at u one of `off`, or of
+        off + c late where v is on.
+        """
+        neurons, derivatives = self.neurons, self.derivatives
+        late, off = derivatives.influence(v, mask), derivatives.influence(u, mask)
+        c = derivatives.bend(u, v, mask)
+        if late == 0 or (off + c * late) % P == 0:
+            return ""
+        if neurons.layer[u] == neurons.layer[v]:
+            kind = "A"
+        elif c == 0:
+            return ""
+        elif off != 0:
+            kind = "B"
+        else:
+            is_off = neurons.part(mask, neurons.layer[v]) == 0
+            kind = "C" if is_off else ""
+        if self.is_regular and kind:
+            return kind if kind != "C" and self.is_clear(u, v, mask, (c, off, late)) else ""
+        return kind
+
+    def is_clear(self, u: int, v: int, mask: int, jumps: tuple[int, int, int]) -> bool:
+        """Whether the derivative of g along the direction is not 0 on any of the four sectors."""
+        (c, off, late), derivatives = jumps, self.derivatives
+        layer = self.neurons.layer[v]
+        slopes = derivatives.slopes(layer, mask, derivatives.num_inputs)
+        self.neurons.meter.pay_modular(len(slopes))
+        base = product_sum(slopes, derivatives.influences(layer, mask))
+        at_u, at_v = (derivatives.along_direction(w, mask) for w in (u, v))
+        sectors = 0, off * at_u, late * at_v, off * at_u + late * (at_v + c * at_u)
+        return all((base + jump) % P for jump in sectors)
+
+
+# -- Families
+
+
+class Extent(NamedTuple):
+    """How much a claim determines: all neurons of `num_layers` hidden layers, and some of the next.
+
+    `num_full` layers are listed without gaps.
+    """
+
+    num_layers: int
+    listed: list[int]
+    num_full: int
+
+    @classmethod
+    def of(cls, neurons: Neurons, claim: Any) -> Extent:
+        """The extent of a claim identifiable or determined."""
+        depth = len(neurons.widths)
+        num_layers, more = claim.get("layers", depth), claim.get("neurons", [])
+        if claim["kind"] == "determined":
+            fact = f"from 1 to {depth - 1} layers, the next one hidden"
+            require(1 <= num_layers < depth, fact, str(num_layers))
+        listed, num_full = list(range(neurons.starts[num_layers])), num_layers
+        if more:
+            check_indices(more, neurons.widths[num_layers], f"neurons of layer {num_layers + 1}")
+            listed += [neurons.starts[num_layers] + i for i in more]
+            num_full += len(more) == neurons.widths[num_layers]
+        return cls(num_layers, listed, num_full)
+
+
+class PieceSet:
+    """Pieces of one neuron, of families that were joined.
+
+    As masks of neurons of the layer before: where they are on, off, or crossed, that is, both
+    within one family, and which of them have visible weights; the crossed ones have.
+    """
+
+    def __init__(self, neuron: int) -> None:
+        self.neuron, self.masks, self.families = neuron, list[int](), list[PieceSet]()
+        self.on = self.off = self.crossed = self.visible = 0
+
+    def join(self, other: PieceSet) -> PieceSet:
+        """With a family."""
+        self.masks.extend(other.masks)
+        self.families.append(other)
+        self.on, self.off = self.on | other.on, self.off | other.off
+        self.crossed |= other.crossed
+        self.visible |= other.visible
+        return self
+
+
+class Families:
+    """The families of linked pieces, and how long their chains of crossings are."""
+
+    def __init__(self, ridges: Ridges) -> None:
+        self.ridges, self.neurons, self.meter = ridges, ridges.neurons, ridges.neurons.meter
+        self.used, self.members = set[Piece](), dict[Piece, list[int]]()
+        links = ridges.links
+        self.meter.units(4_000 * (len(links) + len(ridges.listed)))
+        self.meter.hold(4 * len(links))
+        for piece in list(links):
+            mask = int.from_bytes(piece[1], "little")
+            self.members.setdefault(links.root(piece), []).append(mask)
+        self.levels, self.chains = Classes(), dict[Piece, int]()
+        self.find_chains()
+
+    def find_chains(self) -> None:
+        """The longest chain up from each level; families that meet at type A are in one level."""
+        links, neurons = self.ridges.links, self.neurons
+        good = [ridge for ridge in self.ridges.listed if ridge.type]
+        ends = [
+            (ridge.type, links.root(ridge.pieces[0]), links.root(ridge.pieces[1])) for ridge in good
+        ]
+        for kind, low, high in ends:
+            if kind == "A":
+                self.levels.join(low, high)
+        steps = [
+            (self.levels.root(low), self.levels.root(high))
+            for kind, low, high in ends
+            if kind != "A"
+        ]
+        for low, high in sorted(steps, key=lambda step: -neurons.layer[step[0][0]]):
+            self.chains[low] = max(self.chains.get(low, 0), self.chains.get(high, 0) + 1)
+
+    def chain(self, root: Piece) -> int:
+        """The length of the longest chain of crossings up from a family."""
+        return self.chains.get(self.levels.root(root), 0)
+
+    def family(self, w: int, number: int) -> PieceSet:
+        """The family of neuron w at a ridge, placed and named for the first time."""
+        neurons, listed = self.neurons, self.ridges.listed
+        require(w < neurons.count, f"a neuron below {neurons.count}", str(w))
+        require(number < len(listed), f"a ridge below {len(listed)}", str(number))
+        ridge, layer, name = listed[number], neurons.layer[w], f"neuron {w}, ridge {number}"
+        require(w in (ridge.u, ridge.v), f"a ridge of neuron {w}", f"ridge {number}")
+        require(ridge.type != "", f"a good ridge of neuron {w}", f"ridge {number}")
+        root = self.ridges.links.root(ridge.pieces[w == ridge.v])
+        require(root not in self.used, "families that are listed once", name)
+        self.used.add(root)
+        chain = self.chain(root)
+        wanted = len(neurons.widths) - 1 - layer
+        require(chain == wanted, f"a chain of {wanted} crossings up from neuron {w}", str(chain))
+        return self.of_pieces(w, self.members[root])
+
+    def of_pieces(self, w: int, masks: list[int]) -> PieceSet:
+        """What some pieces of one family show."""
+        neurons, layer, found = self.neurons, self.neurons.layer[w], PieceSet(w)
+        found.masks = masks
+        before = neurons.before(-1, layer) ^ neurons.before(-1, max(layer - 1, 0))
+        self.meter.pay(6 * len(masks), neurons.count)
+        for mask in masks:
+            found.on, found.off = found.on | mask & before, found.off | ~mask & before
+        found.crossed = found.visible = found.on & found.off
+        return found
+
+
+class FamilySets:
+    """For each neuron of the claim the set of its families, as they are joined one by one."""
+
+    def __init__(self, families: Families, extent: Extent) -> None:
+        self.families, self.extent = families, extent
+        self.neurons, self.meter = families.neurons, families.meter
+        self.sets = dict[int, PieceSet]()
+
+    def choose(self, chosen: Any) -> None:
+        """The families F_w."""
+        listed = self.extent.listed
+        fact = f"families of {len(listed)} neurons, in order"
+        require([w for w, _ in chosen] == listed, fact, str(len(chosen)))
+        for w, number in chosen:
+            self.sets[w] = PieceSet(w).join(self.families.family(w, number))
+
+    def join_by_crossing(self, joined: Any) -> None:
+        """Join families to sets by what both cross."""
+        told_apart = set[int]()
+        for w, number in joined:
+            new = self.next_family(w, number)
+            if self.neurons.layer[w] > 0:  # in the first layer nothing else is required
+                self.check_peers(w, told_apart, "crossed")
+                self.check_joint(new, "crossed", f"neuron {w}, ridge {number}")
+            self.sets[w].join(new)
+
+    def next_family(self, w: int, number: int) -> PieceSet:
+        """A family that is to be joined, of a neuron in a layer that is listed as a whole."""
+        new = self.families.family(w, number)
+        is_full = self.neurons.layer[w] < self.extent.num_full
+        require(is_full, "a neuron of a layer that is listed as a whole", f"neuron {w}")
+        return new
+
+    def peers(self, layer: int) -> list[PieceSet]:
+        """The sets of the neurons of a layer."""
+        return [self.sets[w] for w in self.neurons.neurons_of(layer)]
+
+    def check_peers(self, w: int, told_apart: set[int], by: str) -> None:
+        """The sets of a layer are told apart; what is joined to them later keeps them apart."""
+        layer = self.neurons.layer[w]
+        if layer in told_apart:
+            return
+        told_apart.add(layer)
+        fact = f"sets of layer {layer + 1} that are told apart"
+        for one, other in combinations(self.peers(layer), 2):
+            require(self.are_apart(one, other, by), fact)
+
+    def check_joint(self, new: PieceSet, by: str, name: str) -> None:
+        """A family belongs to the set of its neuron, which it meets, and to no other set."""
+        own = self.sets[new.neuron]
+        fact = f"a family that can be joined: something {by} that the set shares"
+        require(getattr(new, by) & getattr(own, by) != 0, fact, name)
+        fact = "a family that can be joined: told apart from the sets of other neurons"
+        for other in self.peers(self.neurons.layer[new.neuron]):
+            if other is not own:
+                require(self.are_apart(new, other, by), fact, name)
+
+    def are_apart(self, one: PieceSet, other: PieceSet, by: str) -> bool:
+        """Whether the rows of two neurons are independent where both cross, or see, neurons."""
+        neurons = self.neurons
+        layer = neurons.layer[one.neuron]
+        if layer == 0:
+            return False
+        a, b = (neurons.rows[layer][neurons.index(own.neuron)] for own in (one, other))
+        common = neurons.part(getattr(one, by) & getattr(other, by), layer - 1)
+        self.meter.pay_modular(4 * neurons.widths[layer - 1])
+        return are_independent(a, b, ones(common))
+
+
+def are_independent(a: Sequence[int], b: Sequence[int], places: list[int]) -> bool:
+    """Whether two rows are independent modulo P at some places."""
+    first = next((h for h in places if a[h] or b[h]), 0)
+    return any((a[first] * b[h] - a[h] * b[first]) % P for h in places)
+
+
+# -- Linear systems
+
+
+class Unknown(NamedTuple):
+    """An unknown of a system: it multiplies the gradient of h, times a factor, in some states."""
+
+    h: int  # index in the layer before
+    states: tuple[bool, ...]  # where it counts: h is on, off
+    factor: int
+
+
+def rank_form(
+    sets: FamilySets, derivatives: Any, own: PieceSet, unknowns: list[Unknown]
+) -> dict[int, int]:
+    """The echelon form of the equations at the pieces of a neuron, until the rank is full.
+
+    At each piece the gradients of the layer before, each times its factor and its unknown, have the
+    sum 0.
+    """
+    neurons, size, basis = sets.neurons, len(unknowns), dict[int, int]()
+    layer, seen, relevant = neurons.layer[own.neuron] - 1, set[bytes](), 0
+    for unknown in unknowns:
+        if len(unknown.states) == 1:
+            relevant |= 1 << neurons.starts[layer] + unknown.h
+    for mask in own.masks:
+        if len(basis) == size:
+            break
+        sets.meter.pay(8, neurons.count)
+        key = neurons.key(mask & relevant | neurons.before(mask, layer))
+        if key in seen:
+            continue
+        seen.add(key)
+        add_equations(neurons, derivatives, layer, mask, unknowns, basis)
+    return basis
+
+
+def add_equations(
+    neurons: Neurons,
+    derivatives: Any,
+    layer: int,
+    mask: int,
+    unknowns: list[Unknown],
+    basis: dict[int, int],
+) -> None:
+    """The equations of one piece, one for each input, join the echelon form."""
+    size, part = len(unknowns), neurons.part(mask, layer)
+    places = [
+        (c, unknown)
+        for c, unknown in enumerate(unknowns)
+        if (part >> unknown.h & 1 == 1) in unknown.states
+    ]
+    rows = [neurons.rows[layer][unknown.h] for _, unknown in places]
+    neurons.meter.units(300 * size)
+    if layer > 0:
+        states = neurons.states_of(mask, layer - 1)
+        neurons.meter.units(30 * len(rows) * len(states))
+        rows = [[*compress(row, states)] for row in rows]
+    for k in range(derivatives.num_inputs):
+        equation = [0] * size
+        below = derivatives.slopes(layer - 1, mask, k) if layer > 0 else []
+        neurons.meter.pay_modular(len(rows) * (len(below) + 2) + size // 4)
+        for (c, unknown), weights in zip(places, rows, strict=True):
+            slope = product_sum(weights, below) if layer > 0 else weights[k]
+            equation[c] = slope * unknown.factor % P
+        reduce_into(basis, equation, P, neurons.meter)
+        if len(basis) == size:
+            return
+
+
+# -- Signs (D3)
+
+
+class SignSystem:
+    """The system in the signs of one layer, at the pieces of neurons v of the layer above.
+
+    Any set T of these neurons will do. Of each v first its own unknowns, s_vh and t_vh, are
+    eliminated; then come the p_h of neurons h that are not oriented.
+    """
+
+    def __init__(self, sets: FamilySets, derivatives: Any, layer: int) -> None:
+        self.sets, self.derivatives, self.layer = sets, derivatives, layer
+        self.neurons = sets.neurons
+        self.above = [v for v in sets.sets.values() if self.neurons.layer[v.neuron] == layer + 1]
+        self.total, self.wanted, self.free = dict[int, int](), set[int](), 0
+
+    def check(self) -> None:
+        """The layer's signs are determined, if neurons above belong to the claim."""
+        full = (1 << self.neurons.widths[self.layer]) - 1
+        if not self.above:
+            return
+        if any(self.neurons.part(own.crossed, self.layer) == full for own in self.above):
+            return
+        self.free = self.not_oriented()
+        if not any(self.is_enough(own) for own in self.above):
+            got = f"{len(self.total)} of {len(self.wanted)}"
+            require(False, f"full rank for layer {self.layer + 1}", got)
+
+    def not_oriented(self) -> int:
+        """The neurons of the layer at all of whose pieces some neuron of the layer is on."""
+        found = 0
+        for h, w in enumerate(self.neurons.neurons_of(self.layer)):
+            masks = self.sets.sets[w].masks
+            self.sets.meter.pay(2 * len(masks), self.neurons.count)
+            if all(self.neurons.part(mask, self.layer) for mask in masks):
+                found |= 1 << h
+        return found
+
+    def is_enough(self, own: PieceSet) -> bool:
+        """Let v join T, if its own unknowns have full rank; whether the rank is full then."""
+        neurons, layer = self.neurons, self.layer
+        crossed, weights = (
+            neurons.part(own.crossed, layer),
+            neurons.rows[layer + 1][neurons.index(own.neuron)],
+        )
+        on, off = (neurons.part(side, layer) & ~crossed for side in (own.on, own.off))
+        unknowns = [Unknown(h, (True,), 1) for h in ones(on)]
+        unknowns += [Unknown(h, (False,), 1) for h in ones(off & self.free)]
+        num_own = len(unknowns)
+        signs = ones(crossed & self.free)
+        unknowns += [Unknown(h, (True, False), weights[h]) for h in signs]
+        basis = rank_form(self.sets, self.derivatives, own, unknowns)
+        if sum(c < num_own for c in basis) < num_own:
+            return False
+        if len(basis) == len(unknowns):
+            return True
+        self.wanted.update(signs)
+        for c, packed in basis.items():
+            if c >= num_own:
+                self.add(signs[c - num_own :], packed)
+        return len(self.total) == len(self.wanted)
+
+    def add(self, signs: list[int], packed: int) -> None:
+        """An equation in the p_h alone, its first coefficient 1, joins the ones from all of T."""
+        row = [0] * self.neurons.widths[self.layer]
+        for h, x in zip(signs, [1, *unpack(packed, len(signs) - 1, P)], strict=True):
+            row[h] = x
+        reduce_into(self.total, row, P, self.sets.meter)
+
+
+# -- Weights (D2)
+
+
+class WeightSystem:
+    """Which weights between hidden layers are visible at the pieces of their neurons."""
+
+    def __init__(self, sets: FamilySets, derivatives: Any) -> None:
+        self.sets, self.derivatives, self.neurons = sets, derivatives, sets.neurons
+
+    def check(self, evidence: Any, ridges: Ridges) -> None:
+        """No weight is 0, all of them are visible, or they are at sources (D2')."""
+        for own in self.sets.sets.values():
+            self.look_together(own)
+        self.join_by_weights(evidence["joined"])
+        unseen = self.check_visible()
+        order = evidence["order"]
+        require(
+            sorted(order) == sorted(unseen), "an order of the sources", f"{len(unseen)} sources"
+        )
+        if order:
+            Sources(self.sets, ridges, unseen).check(order)
+
+    def look_together(self, own: PieceSet) -> None:
+        """What a set shows together, or else what its members show by their own systems."""
+        self.look(own)
+        if own.on & ~own.visible and len(own.families) > 1:
+            for family in own.families:
+                self.look(family)
+                own.visible |= family.visible
+
+    def look(self, own: PieceSet) -> None:
+        """What is on at some piece is visible if the system has no solution but 0."""
+        layer = self.neurons.layer[own.neuron]
+        if layer == 0:
+            return
+        hidden = ones(self.neurons.part(own.on & ~own.visible, layer - 1))
+        unknowns = [Unknown(h, (True,), 1) for h in hidden]
+        basis = rank_form(self.sets, self.derivatives, own, unknowns)
+        if len(basis) == len(unknowns):
+            own.visible |= own.on
+
+    def join_by_weights(self, joined: Any) -> None:
+        """Join families to sets by the visible weights that both have."""
+        told_apart = set[int]()
+        for w, number in joined:
+            new = self.sets.next_family(w, number)
+            own = self.sets.sets[w]
+            self.sets.check_peers(w, told_apart, "visible")
+            self.look(new)
+            self.sets.check_joint(new, "visible", f"neuron {w}, ridge {number}")
+            own.join(new)
+            self.look(own)
+
+    def check_visible(self) -> dict[int, list[int]]:
+        """No weight is 0, and all are visible; the exceptions, in the last layer, by their h."""
+        neurons, extent = self.neurons, self.sets.extent
+        depth, unseen = len(neurons.widths), dict[int, list[int]]()
+        last = depth - 1 if extent.num_layers == depth else -1
+        for v, own in self.sets.sets.items():
+            layer, name = neurons.layer[v], f"neuron {v}"
+            if layer == 0:
+                continue
+            weights = neurons.network.layers[layer].rows[neurons.index(v)]
+            require(all(weights), "no weight 0", name)
+            require(not own.on & ~own.visible, "all weights of neurons that are on visible", name)
+            full = (1 << neurons.widths[layer - 1]) - 1
+            off = ones(full & ~neurons.part(own.on, layer - 1))
+            require(layer == last or not off, "all weights visible", name)
+            for h in off:
+                unseen.setdefault(h, []).append(v)
+        return unseen
+
+
+class Sources:
+    """(D2'): neurons h of layer L-2 that are on at no piece of some v of layer L-1.
+
+    Their weights are visible at their own zeros.
+    """
+
+    def __init__(self, sets: FamilySets, ridges: Ridges, unseen: dict[int, list[int]]) -> None:
+        self.sets, self.ridges, self.unseen = sets, ridges, unseen
+        self.neurons, self.meter = sets.neurons, sets.meter
+        self.last = len(self.neurons.widths) - 1
+        self.start = self.neurons.starts[self.last - 1]
+
+    def check(self, order: list[int]) -> None:
+        """The sources in their order: from each one on, those after it are off."""
+        self.check_rows()
+        left = sum(1 << self.start + h for h in order)
+        self.check_sector(left)
+        for h in order:
+            left ^= 1 << self.start + h
+            self.check_source(h, left)
+
+    def check_rows(self) -> None:
+        """Any two neurons of the last layer are independent where both see the layer before."""
+        neurons, last, width = self.neurons, self.last, self.neurons.widths[self.last - 1]
+        rows = [[x % P for x in row] for row in neurons.network.layers[last].augmented()]
+        for v, w in combinations(neurons.neurons_of(last), 2):
+            common = neurons.part(self.sets.sets[v].on & self.sets.sets[w].on, last - 1)
+            self.meter.pay_modular(4 * (width + 1))
+            apart = are_independent(
+                rows[neurons.index(v)], rows[neurons.index(w)], [*ones(common), width]
+            )
+            require(apart, f"visible rows {v}, {w} that are independent")
+
+    def check_sector(self, left: int) -> None:
+        """On some sector all sources are off, and no layer before the last one is."""
+        listed = self.ridges.listed
+        self.meter.pay(8 * len(listed) * (self.last + 1), self.neurons.count)
+        masks = (mask for ridge in listed for mask in ridge.sectors() if not mask & left)
+        layers = range(self.last)
+        found = any(all(self.neurons.part(mask, layer) for layer in layers) for mask in masks)
+        require(found, "a sector where all sources are off")
+
+    def check_source(self, h: int, left: int) -> None:
+        """The jumps of the gradient at zeros of a source have full rank in the weights on it."""
+        neurons, vs, basis = self.neurons, self.unseen[h], dict[int, int]()
+        self.meter.pay(2 * len(self.ridges.listed))
+        top = neurons.starts[self.last]
+        for mark in sorted(self.marks(self.start + h, vs, left)):
+            for row in neurons.rows[self.last + 1]:
+                self.meter.pay_modular(len(vs))
+                equation = [row[v - top] * on % P for v, on in zip(vs, mark, strict=True)]
+                reduce_into(basis, equation, P, self.meter)
+        require(len(basis) == len(vs), f"full rank for source {h}", str(len(basis)))
+
+    def marks(self, w: int, vs: list[int], left: int) -> set[tuple[bool, ...]]:
+        """Which of some neurons are on, at the rays of listed ridges where w vanishes."""
+        found = set[tuple[bool, ...]]()
+        for ridge in self.ridges.listed:
+            if w in (ridge.u, ridge.v):
+                self.meter.pay(6 * len(vs), self.neurons.count)
+                found.update(
+                    tuple(bool(mask >> v & 1) for v in vs)
+                    for mask in self.rays(ridge, w)
+                    if not mask & left
+                )
+        return found
+
+    def rays(self, ridge: Ridge, w: int) -> Iterable[int]:
+        """The masks of the two rays of a ridge where w vanishes."""
+        other = ridge.u + ridge.v - w
+        return ridge.mask, ridge.mask | 1 << other
+
+
+# -- The theorems
+
+#: Maximum number of signs at all ridges together: ridges times hidden neurons.
+MAX_SIGNS = 2**28
+SLICE = {
+    "point": [RATIONAL],
+    "directions": ([RATIONAL], [RATIONAL]),
+    "ridges": [(int, int, NATURAL)],
+}
+DEEP_EVIDENCE = {
+    "ridges": {"slices": [SLICE]},
     "families": {"chosen": [(int, int)], "joined": [(int, int)]},
     "signs": {},
     "weights": {"joined": [(int, int)], "order": [int]},
     "membership": MEMBERSHIP,
 }
-THEOREMS: dict[str, tuple[Any, ...]] = {
-    "affine": (
-        "identifiable",
-        ("all",),
-        SHALLOW,
-        {},
-        lambda one, two, evidence: check_depth(one, 1),
-    ),
-    "shallow": (
-        "identifiable",
-        ("all",),
-        SHALLOW,
-        {"visible": {}, "unique": OneOf((*SUBSETS, {"method": "assignments"}))},
-        shallow,
-    ),
-    "line": (
-        "identifiable",
-        ("all",),
-        LINE,
-        {"direction": {}, "bends": {}, "unique": SUBSETS},
-        line,
-    ),
-    "bottleneck": (
-        "identifiable",
-        ("generic",),
-        "docs/theory/bottleneck.md",
-        {
-            "rank": {"prime": PRIME, "columns": [int]},
-            "rows": {},
-            "unique": SUBSETS,
-            "hyperplanes": {"witnesses": [WITNESS]},
-            "membership": MEMBERSHIP,
-        },
-        bottleneck,
-    ),
-    "deep": ("identifiable", DEEP_CLASSES, "docs/theory/deep.md", DEEP, deep),
-    "deep-part": ("determined", DEEP_CLASSES, "docs/theory/deep.md", DEEP, deep),
-    "replacement": refutation(SHALLOW, {"layer": int}, replacement),
-    "bounded-replacement": refutation(BOX, {"layer": int}, bounded_replacement),
-    "one-sided": refutation(
-        ONE_SIDED,
-        {
-            "layer": int,
-            "source": [int],
-            "steps": [STEP],
-            "signs": [(int, re.compile("[+-]"), NATURAL, MULTIPLES)],
-        },
-        one_sided,
-    ),
-    "translation": refutation(
-        HIDING, {"layer": int, "neuron": int, "shift": RATIONAL}, translation
-    ),
-    "flip": refutation(HIDING, {"layer": int, "neuron": int, "flipped": [int]}, flip),
-    "line-equal": refutation(LINE, {}, line_equal),
-    "point": (
-        "not-equivalent",
-        ("",),
-        EQUIVALENCE,
-        {"point": {"x": [RATIONAL]}, "values": {"f": [RATIONAL], "g": [RATIONAL]}},
-        point,
-    ),
-    "rounding": ("runtime-error", ("",), "docs/theory/rounding.md", {"bound": {}}, rounding),
-}
-TEXTS = {
-    "point": "the point belongs to the domain",
-    "values": "both networks were evaluated there, and differ",
-    "tree": "both networks have equal expressions on every leaf of the tree, and its leaves cover "
-    "the domain",
-    "cover": "no neuron changes its sign inside a leaf of the tree, and the leaves cover "
-    "the domain",
-    "inside": "every leaf has a point strictly inside",
-    "bound": "the bound follows layer by layer from the weights and the box",
-    "visible": "rows, columns and doubled hyperplanes do not vanish, and no two rows are positive "
-    "multiples",
-    "unique": "no other orientations give this function",
-    "direction": "the first layer is not constant",
-    "bends": "all bends of the second layer are there and different",
-    "rank": "W[1] has full row rank",
-    "rows": "second-layer hyperplanes are visible and different",
+DEEP_SAYS = {
     "ridges": "each listed plane meets its ridges, where exactly two neurons vanish",
-    "families": "every hidden neuron of the claim has a placed family, and what is joined to it "
-    "can be",
+    "families": "every hidden neuron of the claim has a placed family, and the other families can "
+    "be joined",
     "signs": "other signs in a hidden layer are excluded by crossings or by linear systems",
-    "weights": "every weight between hidden layers of the claim is nonzero and is seen",
-    "architecture": "both networks have one architecture",
-    "hyperplanes": "every first-layer hyperplane has a witness",
-    "same-function": "they compute the same real function",
-    "not-related": "they differ in an invariant of permutations and positive scalings",
+    "weights": "every weight between hidden layers of the claim is nonzero and visible",
 }
-REFERENCE = OneOf(({"sha256": SHA256, "inline": object}, {"sha256": SHA256, "file": FILE_NAME}))
-CLAIM = {
-    "network": REFERENCE,
-    "domain": "R^n",
-    "among": re.compile("all|regular|transversal|generic"),
-}
+
+
+@theorem(
+    "deep",
+    kind="identifiable",
+    among=DEEP_CLASSES,
+    page="theory/deep.md",
+    evidence=DEEP_EVIDENCE,
+    says=DEEP_SAYS,
+)
+@theorem(
+    "deep-part",
+    kind="determined",
+    among=DEEP_CLASSES,
+    page="theory/deep.md",
+    evidence=DEEP_EVIDENCE,
+    says=DEEP_SAYS,
+)
+def deep(case: Case) -> None:
+    """Theorem D, as a whole or in part."""
+    network, meter = case.network, case.meter
+    meter.step = "theorem"
+    require(len(network.layers) >= 2, "a hidden layer", str(network))
+    require(network.widths[0] >= 2, "n_0 >= 2", str(network))
+    require(network.last == "affine", "an affine output", str(network))
+    meter.step = "claim"
+    neurons = Neurons(network, meter)
+    extent = Extent.of(neurons, case.claim)
+
+    slices = case.hypothesis("ridges")["slices"]
+    count = sum(len(entry["ridges"]) for entry in slices)
+    message = f"beyond the limits: more than {MAX_SIGNS} signs at ridges"
+    well_formed(count * neurons.count <= MAX_SIGNS, message)
+    ridges = Ridges(neurons, is_regular=case.claim["among"] == "regular")
+    ridges.read(slices)
+
+    evidence = case.hypothesis("families")
+    sets = FamilySets(Families(ridges), extent)
+    sets.choose(evidence["chosen"])
+    sets.join_by_crossing(evidence["joined"])
+
+    case.hypothesis("signs")
+    for layer in range(len(neurons.widths) - 1):
+        SignSystem(sets, ridges.derivatives, layer).check()
+    WeightSystem(sets, ridges.derivatives).check(case.hypothesis("weights"), ridges)
+
+
+# ==== 4. Verdicts ====
+
+FORMAT_PAGE = "polyrelu/certificate/FORMAT.md"
+#: The exit status of the command is the place in this list.
+VERDICTS = ("accepted", "rejected", "unreadable")
 CERTIFICATE = {
     "format": "polyrelu-certificate",
     "version": 1,
     "unverified": object,
-    "claim": OneOf(
-        (
-            {"kind": "identifiable", **CLAIM},
-            {"kind": "not-identifiable", **CLAIM, "other": REFERENCE},
-            {"kind": "determined", **CLAIM, "layers": int, "neurons": [int]},
-            {"kind": "not-equivalent", "network": REFERENCE, "other": REFERENCE, "domain": DOMAIN},
-            {
-                "kind": "runtime-error",
-                "network": REFERENCE,
-                "arithmetic": re.compile("|".join(ARITHMETIC)),
-                "domain": {"lower": [RATIONAL], "upper": [RATIONAL]},
-                "at-most": [RATIONAL],
-            },
-        )
-    ),
-    "proof": {"theorem": re.compile("|".join(THEOREMS)), "hypotheses": object},
+    "claim": CLAIMS,
+    "proof": {"theorem": str, "hypotheses": list},
 }
 
 
@@ -2870,255 +3213,986 @@ class CheckReport(NamedTuple):
     trusted: Sequence[str] = ()
     networks: Sequence[str] = ()
     assumed: Sequence[str] = ()
+    cost: int = 0  # units of section 3.6
 
     def __repr__(self) -> str:
         if self.verdict != "accepted":
             fact = f"  step: {self.step}\n  expected: {self.expected}\n  got: {self.got}"
             return f"{self.verdict}\n{fact}"
-        proved = [f"{h['id']}: {h['statement']}" for h in self.hypotheses]
         lines = [
             f"accepted: {self.statement}",
             f"theorem: {self.theorem}",
-            *proved,
+            *(f"{h['id']}: {h['statement']}" for h in self.hypotheses),
             "assumed: none",
+            f"trusted: {'; '.join(self.trusted)}",
+            *(f"network: {sha256}" for sha256 in self.networks),
+            f"cost: {self.cost} units",
         ]
-        return "\n  ".join(
-            [
-                *lines,
-                f"trusted: {'; '.join(self.trusted)}",
-                *(f"network: {x}" for x in self.networks),
-            ]
-        )
+        return "\n  ".join(lines)
 
 
-Search = Callable[
-    [str], Iterable[tuple[str, bytes]]
-]  # candidates for a network file, the file of this name first
-
-
-def read_reference(reference: Any, place: str, search: Search) -> Network:
-    """The network of a reference. Its hash is recomputed, and decides."""
-    wanted, name, wrong = reference["sha256"], reference.get("file", place), ""
-    files = ((label, parse(data, label, NETWORK_BYTES)) for label, data in search(name))
-    for label, document in files if "file" in reference else [(place, reference["inline"])]:
-        network = read_network(document, label)
-        if network.sha256 == wanted:
-            return network
-        wrong = network.sha256 if label == name else wrong
-    require(not wrong, "hash", wanted, wrong)
-    raise Stop(
-        "unreadable",
-        place,
-        "its network file",
-        f"the file {name} is missing, and no given one has its hash",
-    )
-
-
-def check(data: bytes, search: Search) -> CheckReport:
-    """Check a certificate that is one JSON value, section 3."""
-    document = parse(data, "certificate", CERTIFICATE_BYTES)
+def check_certificate(data: bytes, search: Search, meter: Meter) -> CheckReport:
+    """Check a certificate that is one JSON value (section 3)."""
+    document = parse(data, "certificate", CERTIFICATE_BYTES, meter)
+    del data
     is_network = type(document) is dict and document.get("format") == "polyrelu-network"
-    readable(not is_network, "certificate", "a network file, where a certificate is wanted")
+    well_formed(not is_network, "a network file, where a certificate is wanted", "certificate")
     fit(document, CERTIFICATE, "certificate")
-    claim, name = document["claim"], document["proof"]["theorem"]
     check_notes(document["unverified"], "certificate.unverified")
-    kind, classes, page, hypotheses, rule = THEOREMS[name]
-    shapes = tuple(
-        {"id": key, "status": "proved", "evidence": shape} for key, shape in hypotheses.items()
-    )
-    fit(document["proof"]["hypotheses"], shapes, "certificate.proof.hypotheses")
-    evidence = {entry["id"]: entry["evidence"] for entry in document["proof"]["hypotheses"]}
-    networks = [
-        read_reference(claim[key], key, search) for key in ("network", "other") if key in claim
-    ]
-    among, one, two, status = claim.get("among", ""), networks[0], networks[-1], ""
-    good = claim["kind"] == kind and among in classes
-    require(good, "claim", f"{kind} among {' or '.join(classes)}", f"{claim['kind']} among {among}")
-    good = kind == "not-equivalent" or (one.plain() and two.plain())
-    readable(good, "claim", f"only plain stacks have claims of the kind {kind}")
-    rule(one, {"not-identifiable": two, "not-equivalent": (two, claim)}.get(kind, claim), evidence)
+    claim, name = document["claim"], document["proof"]["theorem"]
+    well_formed(name in THEOREMS, f"unknown theorem {quote(name)}", "certificate.proof.theorem")
+    theorem = THEOREMS[name]
+    evidence = read_evidence(document["proof"]["hypotheses"], theorem)
+    keys = [key for key in ("network", "other") if key in claim]
+    networks = [read_reference(claim[key], key, search, meter) for key in keys]
+    check_claim(claim, theorem, networks)
+    case = Case(networks, claim, evidence, meter)
+    theorem.rule(case)
+    status = ""
     if "membership" in evidence:
-        check_membership(kind, among, two, evidence["membership"])
-        status = evidence["membership"]["status"]
-    texts = {
-        **TEXTS,
-        "membership": f"membership of network {two.sha256[:12]} in the class {among}: {status}",
-    }
-    proved = [{"id": key, "statement": texts[key], "status": "proved"} for key in hypotheses]
-    trusted = [f"theorem {name} as proved in {page}", PAGE, "Python's integers, json and hashlib"]
-    trusted += [ON_MINORS.get(among, "")] * (among in ON_MINORS and status == "verified")
-    hashes = tuple(network.sha256 for network in networks)
-    if kind in ("runtime-error", "not-equivalent"):
-        pair = kind == "not-equivalent"
-        text = (
-            pair_sentence(one, two, claim["domain"], False) if pair else float_sentence(one, claim)
-        )
-    else:
-        text = sentence(kind, claim, one, two, status)
-    return CheckReport("accepted", "", "", "", text, name, proved, trusted, hashes)
+        own = case.hypothesis("membership")
+        status = own["status"]
+        check_membership(theorem.kind, claim["among"], networks[-1], own, meter)
+    return accepted(case, name, list(evidence), status)
 
 
-TREE_START, GZIP_START = b'{"format": "polyrelu-tree", ', b"\x1f\x8b"
-TREE = {"format": "polyrelu-tree", "version": 1, "unverified": object}
-HEADER = OneOf(
-    (
-        {
-            **TREE,
-            "claim": {
-                "kind": "equivalent",
-                "network": REFERENCE,
-                "other": REFERENCE,
-                "domain": DOMAIN,
-            },
-            "point": [RATIONAL],
-            "lifted": [(int, int, int)],
-            "parts": [[[(int, RATIONAL)]]],
-        },
-        {
-            **TREE,
-            "claim": {"kind": "regions", "network": REFERENCE, "domain": DOMAIN, "count": int},
-        },
+def read_evidence(hypotheses: Any, theorem: Theorem) -> dict[str, Any]:
+    """The evidence by hypothesis; they are the theorem's, in their order."""
+    listed = [entry.get("id") for entry in hypotheses if type(entry) is dict]
+    shapes = tuple(
+        {"id": key, "status": "proved", "evidence": shape}
+        for key, shape in theorem.evidence.items()
+        if key not in theorem.optional or key in listed
     )
-)
-#: Of each kind of claim: theorem, page of the proof, hypotheses, rule.
-TREES: dict[str, tuple[str, str, Sequence[str], Callable[..., tuple[int, str]]]] = {
-    "equivalent": ("tree", EQUIVALENCE, ("point", "tree"), equality),
-    "regions": ("regions", REGIONS, ("cover", "inside"), regions),
-}
+    fit(hypotheses, shapes, "certificate.proof.hypotheses")
+    return {entry["id"]: entry["evidence"] for entry in hypotheses}
 
 
-def check_tree(file: IO[bytes], search: Search) -> CheckReport:
-    """Section 5: header, nodes in prefix order, footer."""
-    lines = Lines(file)
-    header = lines.read()[1]
-    fit(header, HEADER, "line 1")
-    claim = header["claim"]
-    check_notes(header["unverified"], "line 1.unverified")
-    networks = [
-        read_reference(claim[key], key, search) for key in ("network", "other") if key in claim
-    ]
-    domain = read_domain(claim["domain"], networks[0].widths[0])
-    theorem, page, hypotheses, rule = TREES[claim["kind"]]
-    nodes, text = rule(networks, domain, header, lines)
-    place, footer = lines.read()
-    fit(footer, {"nodes": int, "sha256": SHA256}, place)
-    require(footer["sha256"] == lines.before, "hash", lines.before, footer["sha256"])
-    require(footer["nodes"] == nodes, place, f"{nodes} nodes", str(footer["nodes"]))
-    readable(not file.read(1), place, "must be the last line")
-    proved = [{"id": key, "statement": TEXTS[key], "status": "proved"} for key in hypotheses]
-    trusted = [
-        f"theorem {theorem} as proved in {page}",
-        PAGE,
-        "Python's integers, json, hashlib, gzip",
-    ]
-    hashes = tuple(network.sha256 for network in networks)
+def check_claim(claim: Any, theorem: Theorem, networks: Sequence[Network]) -> None:
+    """The theorem is about claims of this kind, among this class, and about such networks."""
+    kind, among = claim["kind"], claim.get("among", "")
+    require(kind == theorem.kind, f"a claim {theorem.kind}", kind, "claim")
+    if theorem.among:
+        require(among in theorem.among, f"among {' or '.join(theorem.among)}", among, "claim")
+    if kind != "not-equivalent":
+        plain = all(network.is_plain() for network in networks)
+        well_formed(plain, f"only plain stacks have claims of the kind {kind}", "claim")
+
+
+def accepted(case: Case, name: str, hypotheses: Sequence[str], status: str = "") -> CheckReport:
+    """The report on an accepted certificate."""
+    theorem, claim, networks = THEOREMS[name], case.claim, [case.network, case.other]
+    among = claim.get("among", "")
+    says = {
+        **theorem.says,
+        "membership": f"membership of network {case.other.sha256[:12]} in the class {among}: "
+        f"{status}",
+    }
+    trusted = [f"theorem {name} as proved in {theorem.page}", FORMAT_PAGE]
+    trusted.append("Python's integers, json, hashlib" + (", gzip" if case.lines else ""))
+    if status == "verified" and among in TRUSTED_OF_MINORS:
+        trusted.append(TRUSTED_OF_MINORS[among])
     return CheckReport(
         "accepted",
-        "",
-        "",
-        "",
-        f"{text} The tree has {nodes} nodes.",
-        theorem,
-        proved,
-        trusted,
-        hashes,
+        statement=sentence(claim, networks[0], networks[1], status, case.meter),
+        theorem=name,
+        hypotheses=[{"id": key, "statement": says[key], "status": "proved"} for key in hypotheses],
+        trusted=trusted,
+        networks=tuple(network.sha256 for network in networks[: 2 if "other" in claim else 1]),
+        cost=case.meter.cost,
     )
 
 
-def domain_words(domain: Any) -> str:
-    """A domain in English, a long one by its numbers of constraints."""
-    signs, counts = (
-        {"inequalities": "<=", "equations": "="},
-        [f"{len(domain[key])} {key}" for key in domain],
-    )
-    parts = [(row.rpartition(" "), sign) for key, sign in signs.items() for row in domain[key]]
-    rows = ", ".join(f"({a}).x {sign} {c}" for (a, _, c), sign in parts)
-    place = f"{{x : {rows}}}" if parts else "R^n"
-    return place if len(place) <= 400 else f"the set of the claim's {' and '.join(counts)}"
+# ==== 5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions ====
+
+# Symbol 0 of a form stands for 1, symbols 1 ... d for the coordinates y, the next ones for lifted
+# neurons, all others for atoms max(h, 0), h a primitive form of earlier symbols.
+
+Neuron = tuple[int, int, int]  # network 0 or 1, layer from 1, index
 
 
-def pair_sentence(one: Network, two: Network, domain: Any, equal: bool) -> str:
-    """The claim about two networks in English."""
-    place = domain_words(domain)
-    head = f"Network {one.sha256[:12]}, {one}, and network {two.sha256[:12]}, {two}, are "
-    end = (
-        f": they compute the same real function on {place}."
-        if equal
-        else f": they differ at a point of {place}."
-    )
-    return f"{head}{'equivalent' if equal else 'not-equivalent'}{end}"
+class Atom(NamedTuple):
+    """max(form, 0), the form primitive; its level, and the bits of the form."""
+
+    form: Form
+    level: int
+    bits: int
 
 
-def check_notes(notes: Any, place: str) -> None:
-    """The shape of `unverified`; nothing depends on what it says."""
-    good = (
-        type(notes) is dict
-        and len(notes) <= 32
-        and all(type(note) is str for note in notes.values())
-    )
-    readable(good, place, "must be an object of at most 32 strings")
+def key_of(form: Form, sign: int = 1) -> Row:
+    """A primitive form, or its negative, as a key."""
+    return Row(chain.from_iterable((symbol, sign * form[symbol]) for symbol in sorted(form)))
 
 
-def float_sentence(network: Network, claim: Any) -> str:
-    """The claim about a float runtime in English."""
-    worst, name = quote(max(claim["at-most"], key=rational)), claim["arithmetic"]
-    return (
-        f"Network {network.sha256[:12]}, {network}, computed layer by layer in {name} (FORMAT.md, "
-        f"section 3.7) at {name} inputs in the given box, has a runtime-error of at most {worst}: "
-        "the distance to its function."
-    )
+def primitive_form(form: Form) -> tuple[Form, int]:
+    """(h, g): form = g h, g > 0, the entries of h without a common divisor."""
+    divisor = math.gcd(*form.values())
+    if divisor == 1:
+        return form, 1
+    return {symbol: x // divisor for symbol, x in form.items()}, divisor
 
 
-def sentence(kind: str, claim: Any, one: Network, two: Network, status: str) -> str:
-    """The claim in English: about exact weights and real arithmetic, as FORMAT.md says."""
-    head = f"Network {one.sha256[:12]}, {one}, is {kind} on R^n among {claim['among']} parameters"
-    every = "all of them that have this architecture and compute the same real function"
-    moving = "permuting and positively scaling hidden neurons"
-    if kind == "not-identifiable":
-        return (
-            f"{head}: network {two.sha256[:12]} is one of them, computes the same real function, "
-            f"and is not related to it by {moving}."
-        )
-    known = {
-        "verified": "; it is itself in the class",
-        "open": "; whether it is itself in the class is open",
-        "refuted": "; it is itself not in the class, so nobody in the class computes its function",
-    }.get(status, "")
-    if kind == "determined":
-        return f"{head} in {part_words(claim)}: {every} agree with it there after {moving}{known}."
-    return f"{head}: {every} are related to it by {moving}{known}."
+def by_the_negative(form: Form, symbol: int, factor: int) -> Form:
+    """max(t, 0) = t + max(-t, 0), for t = `form` and the symbol of the atom of -t / factor."""
+    return without_zeros(form | {symbol: form.get(symbol, 0) + factor})
 
 
-def part_words(claim: Any) -> str:
-    """Which hidden layers and neurons are determined; their rows [W|b] are."""
-    number, neurons = claim["layers"], claim["neurons"]
-    names = ", ".join(map(str, neurons)) if len(neurons) <= 16 else f"{len(neurons)} neurons"
-    whole, last = (
-        (number, f"{names} of layer {number + 1}") if neurons else (number - 1, f"layer {number}")
-    )
-    before = ["", "layer 1 and in ", f"layers 1 to {whole} and in "][min(whole, 2)]
-    noun = {0: "", 1: "neuron "}.get(len(neurons), "neurons " * (len(neurons) <= 16))
-    return f"{before}{noun}{last} up to signs of rows [W|b]"
+#: The activations of a layer as forms over a denominator.
+Activations = tuple[list[Form], int]
 
 
-def guarded(start: Callable[[], IO[bytes]], search: Search) -> CheckReport:
+class JointNetwork:
+    """The difference of two networks, or all activations of one, over the atoms that are needed."""
+
+    def __init__(
+        self,
+        networks: Sequence[Network],
+        domain: Domain,
+        lifted: Sequence[Neuron],
+        meter: Meter,
+    ) -> None:
+        self.num_inputs, self.meter = domain.dimension(), meter
+        self.dimension = self.num_inputs + len(lifted)
+        self.sides = dict(domain.sides)
+        self.lifted = {neuron: 1 + self.num_inputs + k for k, neuron in enumerate(lifted)}
+        require(len(self.lifted) == len(lifted), "different neurons", "one twice", "lifted")
+        self.slacks = [(slack, domain.scale) for slack in domain.slacks]
+        self.atoms, self.symbols = list[Atom](), dict[Row, int]()
+        self.levels = [0] * (1 + self.dimension)
+        made = [self.activations(which, network, domain) for which, network in enumerate(networks)]
+        self.add_lifted_slacks()
+        if len(made) == 1:
+            rows = [form for forms, _ in made[0][1:] for form in forms]
+        else:
+            rows = differences(made[0][-1], made[1][-1], meter)
+        self.difference = [primitive_form(form)[0] for form in rows if form]
+        self.keep_used()
+
+    def add_lifted_slacks(self) -> None:
+        """The activation of a lifted neuron is at least 0, and at least its form."""
+        found = {symbol: key for key, symbol in self.symbols.items() if symbol <= self.dimension}
+        fact, got = "neurons that have forms of their own", f"{len(found)} of them"
+        require(len(found) == len(self.lifted), fact, got, "lifted")
+        for symbol in sorted(found):
+            pairs = zip(found[symbol][::2], found[symbol][1::2], strict=True)
+            above = {c: -x for c, x in pairs}
+            self.slacks += [({symbol: 1}, 1), (above | {symbol: 1}, 1)]
+            self.sides[symbol, True] = Fraction(0)
+
+    def activations(self, which: int, network: Network, domain: Domain) -> list[Activations]:
+        """The input, the activations and the outputs of a network."""
+        found = [(domain.inputs, domain.scale)]
+        for number, layer in enumerate(network.layers, 1):
+            z, denominator = self.preactivations(layer, found)
+            if number <= network.num_hidden_layers():
+                signs = self.signs_by_weights(layer, found)
+                z = [
+                    self.activation(form, sign, (which, number, i))
+                    for i, (form, sign) in enumerate(zip(z, signs, strict=True))
+                ]
+            self.meter.hold(3 * sum(map(len, z)))
+            found.append((z, denominator))
+        return found
+
+    def preactivations(self, layer: Layer, activations: Sequence[Activations]) -> Activations:
+        """The preactivations of a layer, from the activations of all layers before."""
+        sources = (*layer.earlier, (len(activations) - 1, layer.rows))
+        blocks = [(rows, *activations[source]) for source, rows in sources]
+        common = least_common_multiple([denominator for _, _, denominator in blocks], self.meter)
+        own = layer.bits
+        sums: list[Form] = [{0: b * common} for b in layer.bias]
+        for rows, forms, denominator in blocks:
+            factor, sizes = common // denominator, [len(form) for form in forms]
+            bits = max(map(bits_of_form, forms), default=0) + factor.bit_length()
+            sizes_of_products = (
+                sum(size for w, size in zip(row, sizes, strict=True) if w) for row in rows
+            )
+            products = len(rows) * (1 + len(forms)) + 2 * sum(sizes_of_products)
+            self.meter.pay(products + sum(sizes), bits, own)
+            for entries, row in zip(sums, rows, strict=True):
+                for w, form in zip(row, forms, strict=True):
+                    add_to(entries, form, w * factor)
+        sums, denominator = list(map(without_zeros, sums)), common * layer.denominator
+        bits = max(map(bits_of_form, sums), default=0)
+        self.meter.pay(3 * sum(map(len, sums)), bits, min(bits, denominator.bit_length()))
+        divisor = math.gcd(denominator, *chain.from_iterable(form.values() for form in sums))
+        reduced = [{symbol: x // divisor for symbol, x in form.items()} for form in sums]
+        return reduced, denominator // divisor
+
+    def signs_by_weights(self, layer: Layer, activations: Sequence[Activations]) -> list[int]:
+        """The signs of neurons that read no input, and whose bias and weights have one sign.
+
+        Weights on activations that are 0 as forms do not count. A sign is 0 if it is not shown.
+        """
+        blocks, found = (*layer.earlier, (len(activations) - 1, layer.rows)), list[int]()
+        for i, b in enumerate(layer.bias):
+            values, reads_input = [b], False
+            for source, rows in blocks:
+                pairs = zip(rows[i], activations[source][0], strict=True)
+                used = [w for w, a in pairs if w and a]
+                reads_input = reads_input or (source == 0 and used != [])
+                values += used
+            alike = (min(values) >= 0) - (max(values) <= 0)
+            found.append(0 if reads_input else alike)
+        return found
+
+    def shown_sign(self, form: Form) -> int:
+        """The sign of a form without inputs whose coefficients have one sign; 0 if not shown."""
+        if not form or any(1 <= symbol <= self.num_inputs for symbol in form):
+            return 0
+        return (min(form.values()) > 0) - (max(form.values()) < 0)
+
+    def activation(self, form: Form, sign: int, neuron: Neuron) -> Form:
+        """max(form, 0), with an atom if neither weights nor coefficients show the sign."""
+        sign = sign or self.shown_sign(form)
+        if sign or not form:
+            return form if sign > 0 else {}
+        bits = bits_of_form(form)
+        self.meter.pay(8 * len(form) + 20, bits, bits)
+        h, factor = primitive_form(form)
+        key, other = key_of(h), key_of(h, -1)
+        if neuron in self.lifted:
+            self.check_lifted(form, key, other, neuron)
+        if key not in self.symbols and other in self.symbols:
+            return by_the_negative(form, self.symbols[other], factor)
+        if key not in self.symbols:
+            self.add_symbol(h, key, neuron)
+        return {self.symbols[key]: factor}
+
+    def check_lifted(self, form: Form, key: Row, other: Row, neuron: Neuron) -> None:
+        """A lifted neuron is the first one with its form, which is affine in the coordinates."""
+        name = str(neuron)
+        require(max(form) <= self.dimension, "a form over coordinates", name, "lifted")
+        is_first = key not in self.symbols and other not in self.symbols
+        require(is_first, "the first neuron with its form", name, "lifted")
+
+    def add_symbol(self, h: Form, key: Row, neuron: Neuron) -> None:
+        """A new coordinate for a lifted neuron, or a new atom."""
+        self.meter.hold(8 * len(h) + 8)
+        if neuron in self.lifted:
+            self.symbols[key] = self.lifted[neuron]
+            return
+        self.symbols[key] = len(self.levels)
+        self.levels.append(1 + max(self.levels[symbol] for symbol in h))
+        self.atoms.append(Atom(h, self.levels[-1], bits_of_form(h)))
+
+    def keep_used(self) -> None:
+        """Keep the atoms that the difference needs, numbered by level, then by first neurons."""
+        first, used = 1 + self.dimension, self.used(self.difference)
+        order = sorted(used, key=lambda k: self.atoms[k].level)
+        new = {first + k: first + number for number, k in enumerate(order)}
+
+        def rename(form: Form) -> Form:
+            """The form with the new symbols."""
+            return {new.get(symbol, symbol): x for symbol, x in form.items()}
+
+        self.atoms = [self.atoms[k]._replace(form=rename(self.atoms[k].form)) for k in order]
+        self.difference = list(map(rename, self.difference))
+
+    def used(self, forms: Iterable[Form]) -> list[int]:
+        """The atoms in forms, those in their forms, and so on, in order."""
+        first, used = 1 + self.dimension, set(chain.from_iterable(forms))
+        for k in reversed(range(len(self.atoms))):
+            if first + k in used:
+                used.update(self.atoms[k].form)
+        return [k for k in range(len(self.atoms)) if first + k in used]
+
+    def check_parts(self, parts: Any) -> list[list[Form]]:
+        """Parts of the difference, each with one form for each of its rows, that add up to it."""
+        if not parts:
+            return [self.difference]
+        self.meter.step = "parts"
+        found, totals = list[list[Form]](), [Total(self.meter) for _ in self.difference]
+        size = 1 + self.dimension + len(self.atoms)
+        for part in parts:
+            require(len(part) == len(totals), f"{len(totals)} rows", str(len(part)))
+            require(any(part), "rows that are not all 0", "all 0")
+            self.meter.pay(4 * (1 + len(self.atoms)))
+            found.append(
+                [self.add_row(total, row, size) for total, row in zip(totals, part, strict=True)]
+            )
+        for total, form in zip(totals, self.difference, strict=True):
+            self.meter.pay(2 * len(form), bits_of_form(form), total.scale.bit_length())
+            scaled = {symbol: x * total.scale for symbol, x in form.items()}
+            same = without_zeros(total.form) == scaled
+            require(same, "parts that add up to the difference", "another sum")
+        return found
+
+    def add_row(self, total: Total, row: Any, size: int) -> Form:
+        """A row of a part as a form; it is added to the sum of all parts."""
+        check_indices([symbol for symbol, _ in row], size, "symbols")
+        own = Total(self.meter)
+        for symbol, text in row:
+            value = rational(text, self.meter)
+            total.add({symbol: 1}, value)
+            own.add({symbol: 1}, value)
+        return without_zeros(own.form)
+
+
+def differences(one: Activations, two: Activations, meter: Meter) -> list[Form]:
+    """Multiples of the outputs of one network minus multiples of the outputs of the other."""
+    (left, p), (right, q), rows = one, two, list[Form]()
+    for mine, others in zip(left, right, strict=True):
+        sums = dict[int, int]()
+        for form, factor in ((mine, q), (others, -p)):
+            meter.pay(2 * len(form), bits_of_form(form), factor.bit_length())
+            add_to(sums, form, factor)
+        bits = bits_of_form(sums)
+        meter.pay(2 * len(sums), bits, bits)
+        rows.append(without_zeros(sums))
+    return rows
+
+
+class Total:
+    """A sum of multiples of forms: integers over one denominator. Each step is paid before it."""
+
+    def __init__(self, meter: Meter) -> None:
+        self.meter, self.form, self.scale, self.symbols = meter, dict[int, int](), 1, list[int]()
+        self.bits = 0  # a bound for the coefficients
+
+    def add(self, form: Form, factor: Fraction, bits: int = 1) -> None:
+        """Add a multiple of a form with coefficients of some bits."""
+        p, q = factor.numerator, factor.denominator
+        growth = 1
+        if q != self.scale:
+            self.meter.pay(10, self.scale.bit_length(), q.bit_length())
+            common = math.lcm(self.scale, q)
+            growth, p, self.scale = common // self.scale, p * (common // q), common
+        if growth > 1:
+            self.meter.pay(len(self.form), self.bits, growth.bit_length())
+            self.bits += growth.bit_length()
+            self.form = {symbol: x * growth for symbol, x in self.form.items()}
+        self.meter.pay(8 + 3 * len(form), bits, p.bit_length())
+        self.bits = max(self.bits, bits + p.bit_length()) + 1
+        for symbol, x in form.items():
+            if symbol not in self.form:
+                heapq.heappush(self.symbols, -symbol)
+            self.form[symbol] = self.form.get(symbol, 0) + p * x
+
+    def latest(self) -> int:
+        """The last symbol."""
+        return -self.symbols[0] if self.symbols else 0
+
+    def pop(self) -> Fraction:
+        """Take out the last symbol; its coefficient."""
+        self.meter.pay(20, self.bits, self.scale.bit_length())
+        return Fraction(self.form.pop(-heapq.heappop(self.symbols)), self.scale)
+
+
+# -- What is known at a node
+
+Pair = tuple[Form, int]  # a form over a denominator
+
+
+class State:
+    """What is known on the polyhedron of a node.
+
+    `back` forgets what was learnt since, so that nothing is copied.
+    """
+
+    def __init__(self, slacks: Sequence[Pair], meter: Meter) -> None:
+        self.meter = meter
+        self.forms = dict[Row, int]()  # signs of affine forms, 1: >= 0, -1: <= 0
+        self.atoms = dict[int, int]()  # signs of atoms whose form was not affine
+        self.bounds = dict[tuple[int, int], Fraction]()  # sign * (form of the atom) >= value
+        self.slacks = list(slacks)  # inequalities form / denominator >= 0
+        self.slack_bits = [bits_of_form(form) for form, _ in slacks]
+        self.trail = list[tuple[Any, Any, Any]]()  # changes
+
+    def put(self, table: Any, key: Any, value: Any) -> None:
+        """Change an entry, so that `back` can undo it."""
+        old = table.get(key)
+        if old != value:
+            self.meter.hold(8)
+            self.trail.append((table, key, old))
+            table[key] = value
+
+    def put_form(self, h: Form, sign: int) -> None:
+        """Record the sign of a primitive affine form and of its negative."""
+        self.meter.pay(8 * len(h) + 20)
+        self.put(self.forms, key_of(h), sign)
+        self.put(self.forms, key_of(h, -1), -sign)
+
+    def cut(self, form: Form, side: int) -> None:
+        """Add the inequality side * form >= 0."""
+        self.meter.hold(2 * len(form))
+        self.slacks.append(({symbol: side * x for symbol, x in form.items()}, 1))
+        self.slack_bits.append(bits_of_form(form))
+        self.put_form(primitive_form(form)[0], side)
+
+    def back(self, changes: int, slacks: int) -> None:
+        """Undo changes and inequalities until the given numbers of them are left."""
+        while len(self.trail) > changes:
+            table, key, value = self.trail.pop()
+            self.meter.release(8)
+            if value is None:
+                del table[key]
+            else:
+                table[key] = value
+        self.meter.release(sum(2 * len(form) for form, _ in self.slacks[slacks:]))
+        del self.slacks[slacks:]
+        del self.slack_bits[slacks:]
+
+
+class Written(NamedTuple):
+    """The form of an atom at a node as factor * h, h primitive, and what was put in for symbols."""
+
+    values: list[Form]
+    form: Form
+    h: Form
+    factor: int
+    keys: tuple[Row, Row]  # of h and of its negative
+    bits: int
+    num_products: int
+    shown_sign: int
+
+
+class Term(NamedTuple):
+    """max(form, 0) at a node, with the form that an atom has there, up to a positive factor."""
+
+    atom: int
+    form: Form
+    factor: int
+    bits: int
+    atoms: list[tuple[int, int]]  # all atoms with this form (1) or its negative (-1)
+
+
+class Node:
+    """The atoms at a node: their forms with the values of earlier ones put in, and their terms.
+
+    `last` has the forms at the node before; most of them stay.
+    """
+
+    def __init__(
+        self, joint: JointNetwork, used: Sequence[int], state: State, last: dict[int, Written]
+    ) -> None:
+        self.joint, self.state, self.first = joint, state, 1 + joint.dimension
+        self.meter = joint.meter
+        self.meter.units(1_500 * (1 + len(used)) + 300 * self.first)
+        self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
+        self.value_bits = dict.fromkeys(range(self.first), 1)
+        self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
+        self.term_of = dict[int, tuple[Term, int]]()  # -1: the atom has the negative of its form
+        for k in used:
+            atom = joint.atoms[k]
+            values = [self.values[symbol] for symbol in atom.form]
+            known = last.get(k)
+            self.meter.units(100 * len(values))
+            if known is None or not self.is_unchanged(known, values):
+                last[k] = known = self.written(atom.form, values, atom.bits)
+            self.forms[k] = known.form
+            self.values[self.first + k] = self.value(k, known)
+            self.value_bits[self.first + k] = known.bits + 1
+
+    def is_unchanged(self, known: Written, values: list[Form]) -> bool:
+        """Whether the same is put in as at the node before."""
+        self.meter.units(60 * known.num_products)
+        return known.values == values
+
+    def written(self, form: Form, values: list[Form], bits: int) -> Written:
+        """A form over the atoms with their values put in."""
+        num_products = sum(map(len, values))
+        longest_value = max(map(self.value_bits.__getitem__, form), default=0)
+        self.meter.pay(2 * num_products + 20, bits, longest_value)
+        sums = dict[int, int]()
+        for x, value in zip(form.values(), values, strict=True):
+            add_to(sums, value, x)
+        found = without_zeros(sums)
+        bits = bits_of_form(found)
+        self.meter.pay(8 * len(found) + 20, bits, bits)
+        h, factor = primitive_form(found)
+        keys, sign = (key_of(h), key_of(h, -1)), self.joint.shown_sign(found)
+        return Written(values, found, h, factor, keys, bits, num_products, sign)
+
+    def substituted(self, form: Form) -> Form:
+        """A form over the atoms with their values put in."""
+        values = [self.values[symbol] for symbol in form]
+        return self.written(form, values, bits_of_form(form)).form
+
+    def value(self, k: int, known: Written) -> Form:
+        """max(form, 0): by a known sign, by the signs of the coefficients, or with a term."""
+        form, (key, other) = known.form, known.keys
+        if not form:
+            return form
+        sign = self.state.atoms.get(k, 0) or known.shown_sign or self.state.forms.get(key, 0)
+        if sign:
+            return form if sign > 0 else {}
+        self.meter.units(9_000)
+        if key not in self.terms and other in self.terms:
+            self.meter.units(100 * len(form))
+            symbol = self.first + self.join(k, other, -1).atom
+            return by_the_negative(form, symbol, known.factor)
+        if key not in self.terms:
+            self.terms[key] = Term(k, known.h, known.factor, known.bits, [])
+        return {self.first + self.join(k, key, 1).atom: known.factor}
+
+    def join(self, k: int, key: Row, orientation: int) -> Term:
+        """Atom k has the form of a term (1) or its negative (-1)."""
+        term = self.terms[key]
+        term.atoms.append((k, orientation))
+        self.term_of[k] = term, orientation
+        return term
+
+    def form_of(self, k: int) -> Form:
+        """The current form of an atom of the tree, which is not 0."""
+        fact = "an atom that the difference needs, not zero"
+        require(bool(self.forms.get(k)), fact, f"atom {k}")
+        return self.forms[k]
+
+    def learn(self, k: int, sign: int, value: Fraction) -> None:
+        """sign * (form of atom k) >= value becomes known."""
+        form, state = self.form_of(k), self.state
+        state.put(state.bounds, (k, sign), max(value, state.bounds.get((k, sign), value)))
+        if value < 0:
+            return
+        if max(form) < self.first:
+            state.put_form(primitive_form(form)[0], sign)
+            return
+        if k not in self.term_of:
+            state.put(state.atoms, k, sign)
+            return
+        term, own = self.term_of[k]
+        self.meter.pay(4 * len(term.atoms))
+        for other, orientation in term.atoms:
+            state.put(state.atoms, other, sign * own * orientation)
+
+
+# -- Signs
+
+
+class Bound:
+    """A lower bound of sign * (form of atom k) on the polyhedron of a node.
+
+    Terms are replaced by affine forms below them, or above, the latest one first; then multiples of
+    the inequalities are taken away, then the best sides of single coordinates.
+    """
+
+    def __init__(self, node: Node, k: int, sign: int) -> None:
+        self.node, self.meter = node, node.meter
+        self.left = Total(node.meter)
+        form = node.form_of(k)
+        self.left.add(form, Fraction(sign), bits_of_form(form))
+
+    def replace_terms(self, slopes: Any) -> None:
+        """No term is left. A slope is from 0 to 1, and 0 if none is listed."""
+        check_indices([i for i, _ in slopes], len(self.node.joint.atoms), "atoms with slopes")
+        chosen = dict[int, Fraction]()
+        for i, text in slopes:
+            chosen[i] = rational(text, self.meter)
+            require(0 <= chosen[i] <= 1, "slopes from 0 to 1", quote(text))
+        left, first = self.left, self.node.first
+        while left.latest() >= first:
+            term, _ = self.node.term_of[left.latest() - first]
+            factor = left.pop()
+            slope = chosen.get(term.atom, Fraction(0))
+            if factor < 0:
+                left.add({0: 1}, self.times(factor, self.gap_above(term, slope)))
+            if slope and factor:
+                left.add(term.form, self.times(factor, slope), term.bits)
+
+    def times(self, one: Fraction, two: Fraction) -> Fraction:
+        """A product, paid for."""
+        bits = bits_of(one)
+        self.meter.pay(16, bits, bits_of(two))
+        return one * two
+
+    def gap_above(self, term: Term, slope: Fraction) -> Fraction:
+        """How far the affine form above max(h, 0) lies above slope * h, by the known bounds."""
+        upper, lower = (self.node.state.bounds.get((term.atom, sign)) for sign in (-1, 1))
+        name = f"atom {term.atom}"
+        require(upper is not None, "an upper bound of a term", name)
+        require(lower is not None or not slope, "a lower bound of a term with a slope", name)
+        gap = self.times(slope - 1, upper or Fraction(0))
+        if slope:
+            gap = max(gap, self.times(-slope, lower or Fraction(0)))
+        return self.times(max(gap, Fraction(0)), Fraction(1, term.factor))
+
+    def subtract(self, rows: Any) -> None:
+        """Take away multiples of the inequalities of the node."""
+        state = self.node.state
+        check_indices([i for i, _ in rows], len(state.slacks), "inequalities")
+        for i, text in rows:
+            multiplier, (slack, scale) = rational(text, self.meter), state.slacks[i]
+            require(multiplier >= 0, "multipliers that are not negative", quote(text))
+            factor = self.times(-multiplier, Fraction(1, scale))
+            self.left.add(slack, factor, state.slack_bits[i])
+
+    def constant(self) -> Fraction:
+        """What is left, once sides take the places of coordinates."""
+        left, sides = self.left, self.node.joint.sides
+        self.meter.pay(4 * len(left.form))
+        for j in [j for j, x in left.form.items() if j and x]:
+            limit = sides.get((j, left.form[j] > 0))
+            fact = "multipliers that leave no coordinate without a side"
+            if limit is None:
+                require(False, fact, f"coordinate {j}")
+                continue
+            self.meter.pay(16, left.bits, left.scale.bit_length())
+            left.add({0: 1}, self.times(Fraction(left.form[j], left.scale), limit))
+        self.meter.pay(16, left.bits, left.scale.bit_length())
+        return Fraction(left.form.get(0, 0), left.scale)
+
+
+def bits_of(x: Fraction) -> int:
+    """The bits of numerator and denominator together."""
+    return x.numerator.bit_length() + x.denominator.bit_length()
+
+
+def check_sign(node: Node, record: Any) -> None:
+    """A sign of a round follows, and becomes known."""
+    k, mark, text, rows, slopes = record
+    node.meter.units(8_000)
+    sign, wanted = 1 if mark == "+" else -1, rational(text, node.meter)
+    bound = Bound(node, k, sign)
+    bound.replace_terms(slopes)
+    bound.subtract(rows)
+    if bound.constant() < wanted:
+        fact = f"{mark}h >= {quote(text)}, h the form of atom {k}"
+        require(False, fact, "a smaller bound")
+    node.learn(k, sign, wanted)
+
+
+# -- Trees
+
+SIGN = (int, re.compile("[+-]"), RATIONAL, [(int, RATIONAL)], [(int, RATIONAL)])
+SPLIT = {"signs": [[SIGN]], "split": int}
+EQUAL_LEAF = {"signs": [[SIGN]], "leaf": "equal"}
+
+
+class Nodes(Protocol):
+    """The nodes of a tree, in prefix order."""
+
+    def read(self) -> Any:
+        """The next node; the step of the check becomes its place."""
+
+
+class ListedNodes:
+    """Nodes that stand in a list."""
+
+    def __init__(self, nodes: list[Any], meter: Meter) -> None:
+        self.nodes, self.meter, self.number = nodes, meter, 0
+
+    def read(self) -> Any:
+        """The next node."""
+        require(self.number < len(self.nodes), "another node", f"{len(self.nodes)} of them")
+        self.number += 1
+        return self.nodes[self.number - 1]
+
+    def check_end(self) -> None:
+        """Every node was read."""
+        require(self.number == len(self.nodes), f"{self.number} nodes", str(len(self.nodes)))
+
+
+class Tree:
+    """A walk through all nodes of one tree. Memory grows with the depth, not with the tree."""
+
+    def __init__(self, joint: JointNetwork, used: Sequence[int], nodes: Nodes) -> None:
+        self.joint, self.used, self.nodes, self.num_nodes = joint, used, nodes, 0
+        self.state = State(joint.slacks, joint.meter)
+        self.last = dict[int, Written]()
+
+    def check(self, leaf: Any, close: Callable[[Node, Any], None]) -> None:
+        """Check every node in prefix order; leaves of the shape `leaf` are closed."""
+        shape, state = OneOf((SPLIT, leaf)), self.state
+        #: Of the nodes that are to come: what to go back to, the cut and its side.
+        waiting: list[tuple[int, int, Form, int]] = [(0, len(state.slacks), {}, 0)]
+        while waiting:
+            changes, slacks, form, side = waiting.pop()
+            record = self.nodes.read()
+            fit(record, shape, self.joint.meter.step)
+            state.back(changes, slacks)
+            if side:
+                state.cut(form, side)
+            depth = len(state.slacks) - len(self.joint.slacks)
+            message = f"beyond the limits: more than {MAX_DEPTH} splits one below the other"
+            well_formed(depth <= MAX_DEPTH, message)
+            node = self.after_signs(record["signs"])
+            self.num_nodes += 1
+            if "split" not in record:
+                close(node, record)
+                continue
+            form = node.form_of(record["split"])
+            is_affine = max(form) < node.first
+            require(is_affine, "a split at an affine form", f"atom {record['split']}")
+            here = len(state.trail), len(state.slacks), form
+            waiting += [(*here, -1), (*here, 1)]  # the last one is the next one
+
+    def after_signs(self, rounds: Any) -> Node:
+        """The node with the signs of all rounds; forms are written again after each round."""
+        well_formed(all(rounds), "a round without signs")
+        node = Node(self.joint, self.used, self.state, self.last)
+        for signs in rounds:
+            for record in signs:
+                check_sign(node, record)
+            node = Node(self.joint, self.used, self.state, self.last)
+        return node
+
+
+LIFTED, PARTS = [(int, int, int)], [[[(int, RATIONAL)]]]
+
+
+def check_equality(case: Case, domain: Any, header: Any, nodes: Nodes) -> int:
+    """A tree for each part of the difference; returns the number of nodes."""
+    networks, meter = (case.network, case.other), case.meter
+    meter.step = "tree"
+    lifted = [(which, layer, index) for which, layer, index in header["lifted"]]
+    joint, num_nodes = JointNetwork(networks, domain, lifted, meter), 0
+    for part in joint.check_parts(header["parts"]):
+
+        def close(node: Node, _: Any, part: list[Form] = part) -> None:
+            """Both networks have one expression."""
+            equal = not any(node.substituted(form) for form in part)
+            require(equal, "equal expressions of both networks", "different ones")
+
+        tree = Tree(joint, joint.used(part), nodes)
+        tree.check(EQUAL_LEAF, close)
+        num_nodes += tree.num_nodes
+    return num_nodes
+
+
+@refutation(
+    "tree-equal",
+    "theory/equivalence.md",
+    {"lifted": LIFTED, "parts": PARTS, "nodes": [OneOf((SPLIT, EQUAL_LEAF))]},
+)
+def tree_equal(case: Case) -> None:
+    """A split tree on R^n shows that both networks compute one function."""
+    evidence, step = case.evidence["same-function"], "same-function"
+    domain = read_domain({"inequalities": [], "equations": []}, case.network.widths[0], case.meter)
+    case.meter.step = step
+    nodes = ListedNodes(evidence["nodes"], case.meter)
+    try:
+        check_equality(case, domain, evidence, nodes)
+    finally:
+        case.meter.step = step
+    nodes.check_end()
+
+
+@theorem(
+    "tree",
+    kind="equivalent",
+    page="theory/equivalence.md",
+    evidence={"point": [RATIONAL], "lifted": LIFTED, "parts": PARTS},
+    says={
+        "point": "the point belongs to the domain",
+        "tree": "both networks have equal expressions on every leaf of the tree, and its leaves "
+        "cover the domain",
+    },
+)
+def tree(case: Case) -> None:
+    """Two networks agree on a domain that is not empty. A network agrees with itself."""
+    check_pair(case.network, case.other)
+    domain = read_domain(case.claim["domain"], case.network.widths[0], case.meter)
+    x = rationals(case.hypothesis("point"), case.meter)
+    domain.check_point(x, case.meter)
+    if case.network.sha256 == case.other.sha256:
+        case.lines.skip_nodes()
+        return
+    case.lines.check_end(check_equality(case, domain, case.evidence, case.lines))
+
+
+# -- Tree files
+
+TREE_START = b'{"format": "polyrelu-tree", '
+HEADER = {"format": "polyrelu-tree", "version": 1, "unverified": object}
+FOOTER = {"nodes": int, "sha256": re.compile("[0-9a-f]{64}")}
+
+
+class Lines:
+    """The lines of a tree file as JSON values, with the hash of all lines before."""
+
+    def __init__(self, file: IO[bytes], meter: Meter) -> None:
+        self.file, self.meter, self.number, self.size = file, meter, 0, 0
+        self.digest, self.before, self.cells = hashlib.sha256(), "", 0
+
+    def read_bytes(self) -> bytes:
+        """The next line; the step of the check becomes its place."""
+        self.number += 1
+        self.meter.step = f"line {self.number}"
+        line = self.file.readline(MAX_LINE + 1)
+        self.size += len(line)
+        well_formed(line.endswith(b"\n"), "the file ends early, or the line is too long")
+        well_formed(len(line) <= MAX_LINE, "the line is too long")
+        well_formed(self.size <= MAX_TREE, "the file is too long")
+        self.meter.units(8 * len(line) + 2_000)
+        self.before = self.digest.hexdigest()
+        self.digest.update(line)
+        return line
+
+    def read(self) -> Any:
+        """The next line as a value; the memory of the line before is given back."""
+        self.meter.release(self.cells)
+        self.cells = 0
+        line, held = self.read_bytes(), self.meter.cells
+        value = parse(line[:-1], self.meter.step, MAX_LINE, self.meter)
+        self.cells = self.meter.cells - held
+        return value
+
+    def read_header(self) -> Any:
+        """The first line, whose memory stays."""
+        header = self.read()
+        self.cells = 0
+        return header
+
+    def skip_nodes(self) -> None:
+        """Hash the nodes without a look at them, up to the footer."""
+        last, count = self.read_bytes(), 0
+        while not last.startswith(b'{"nodes":'):
+            last, count = self.read_bytes(), count + 1
+        self.check_footer(parse(last[:-1], self.meter.step, MAX_LINE, self.meter), count)
+
+    def check_end(self, num_nodes: int) -> None:
+        """The last line follows."""
+        self.check_footer(self.read(), num_nodes)
+
+    def check_footer(self, footer: Any, num_nodes: int) -> None:
+        """The number of nodes and the hash of all lines before are right, and nothing follows."""
+        fit(footer, FOOTER, self.meter.step)
+        require(footer["sha256"] == self.before, self.before, footer["sha256"], "hash")
+        require(footer["nodes"] == num_nodes, f"{num_nodes} nodes", str(footer["nodes"]))
+        well_formed(not self.file.read(1), "must be the last line")
+
+
+def check_tree(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
+    """Check a tree file: header, nodes in prefix order, footer."""
+    lines = Lines(file, meter)
+    header = lines.read_header()
+    name, evidence = read_header(header)
+    claim = header["claim"]
+    keys = [key for key in ("network", "other") if key in claim]
+    networks = [read_reference(claim[key], key, search, meter) for key in keys]
+    case = Case(networks, claim, evidence, meter, lines)
+    case.meter.step = "claim"
+    THEOREMS[name].rule(case)
+    report = accepted(case, name, list(THEOREMS[name].says))
+    return report._replace(statement=f"{report.statement} The tree has {lines.number - 2} nodes.")
+
+
+def read_header(header: Any) -> tuple[str, dict[str, Any]]:
+    """The theorem of a tree file, and the entries of its header that are evidence."""
+    theorems = {name: THEOREMS[name] for name in THEOREMS if THEOREMS[name].kind in TREE_CLAIMS}
+    shapes = {
+        name: {**HEADER, "claim": TREE_CLAIMS[entry.kind], **entry.evidence}
+        for name, entry in theorems.items()
+    }
+    fit(header, OneOf(shapes.values()), "line 1")
+    check_notes(header["unverified"], "line 1.unverified")
+    kind = header["claim"]["kind"]
+    name = next(name for name, entry in theorems.items() if entry.kind == kind)
+    return name, {key: header[key] for key in theorems[name].evidence}
+
+
+# ==== 5.1 Lists of regions: claim regions, theorem regions ====
+
+REGION_LEAF = {"signs": [[SIGN]], "region": [RATIONAL]}
+
+
+@theorem(
+    "regions",
+    kind="regions",
+    page="theory/regions.md",
+    evidence={},
+    says={
+        "cover": "no neuron changes its sign inside a leaf of the tree, and the leaves cover the "
+        "domain",
+        "inside": "every leaf has a point strictly inside",
+    },
+)
+def regions(case: Case) -> None:
+    """A tree with one leaf for each region of a network."""
+    meter, count = case.meter, 0
+    domain = read_domain(case.claim["domain"], case.network.widths[0], meter)
+    meter.step = "tree"
+    joint = JointNetwork([case.network], domain, [], meter)
+
+    def close(node: Node, record: Any) -> None:
+        """Every neuron is affine here and keeps its sign, and the point is strictly inside."""
+        nonlocal count
+        count += 1
+        require(not node.terms, "all signs known", f"{len(node.terms)} of them unknown")
+        x = rationals(record["region"], meter)
+        scale = domain.check_point(x, meter)
+        point = scaled_point(x, scale, meter)
+        y = [scale, *(point[j] for j in domain.free)]
+        bits = longest([y])
+        for form, _ in node.state.slacks:
+            meter.pay(2 + len(form), bits, bits_of_form(form))
+            inside = not form or sum(a * y[symbol] for symbol, a in form.items()) > 0
+            require(inside, "a point strictly inside", "a point on the boundary, or outside")
+
+    tree = Tree(joint, list(range(len(joint.atoms))), case.lines)
+    tree.check(REGION_LEAF, close)
+    meter.step = "claim.count"
+    require(count == case.claim["count"], f"{count} regions", str(case.claim["count"]))
+    case.lines.check_end(tree.num_nodes)
+
+
+# ==== 5.2 Limits ====
+
+#: Maximum number of splits one below the other, and of bytes of a line and of a file, unpacked.
+MAX_DEPTH, MAX_LINE, MAX_TREE = 4_096, 64 << 20, 2**36
+
+
+# ---- Files
+
+GZIP_START = b"\x1f\x8b"
+
+
+def check_bytes(
+    certificate: bytes,
+    network_files: Mapping[str, bytes] | None = None,
+    *,
+    budget: int | None = None,
+) -> CheckReport:
+    """Check a certificate in memory; `network_files` holds the bytes of network files by name."""
+    files = (network_files or {}).items()
+
+    def search(name: str) -> Iterable[tuple[str, bytes]]:
+        """The file of that name, then the other ones."""
+        return sorted(files, key=lambda file: file[0] != name)
+
+    return guarded(lambda: io.BytesIO(certificate), len(certificate), search, budget)
+
+
+def check_file(
+    path: str | os.PathLike[str],
+    networks: Iterable[str | os.PathLike[str]] = (),
+    *,
+    budget: int | None = None,
+) -> CheckReport:
+    """Check a certificate file.
+
+    Its network file is looked up by name beside it, then by hash among `networks`.
+    """
+    file, given = os.fspath(path), [os.fspath(network) for network in networks]
+
+    def search(name: str) -> Iterator[tuple[str, bytes]]:
+        """The file of that name beside the certificate, then the given ones."""
+        beside = os.path.join(os.path.dirname(file), name)
+        if os.path.lexists(beside):
+            yield name, read_bytes(beside, NETWORK_BYTES)
+        for other in given:
+            yield quote(other), read_bytes(other, NETWORK_BYTES)
+
+    try:
+        size = os.path.getsize(file)
+    except (OSError, ValueError):
+        size = 0
+    return guarded(lambda: open_file(file, "certificate"), size, search, budget)
+
+
+def guarded(
+    start: Callable[[], IO[bytes]], num_bytes: int, search: Search, budget: int | None
+) -> CheckReport:
     """Check a file of either form, packed or not: whatever happens becomes a report."""
+    meter = Meter(budget)
+    meter.allow(num_bytes)
     try:
         with start() as file:
-            first = file.read(len(TREE_START))
-            file.seek(0)
-            if first.startswith(GZIP_START):
-                with gzip.GzipFile(fileobj=file) as unpacked:
-                    first = unpacked.read(len(TREE_START))
-                    unpacked.seek(0)
-                    if first == TREE_START:
-                        return check_tree(unpacked, search)  # type: ignore[arg-type]
-                    return check(unpacked.read(CERTIFICATE_BYTES + 1), search)
-            if first == TREE_START:
-                return check_tree(file, search)
-            return check(file.read(CERTIFICATE_BYTES + 1), search)
+            return check_opened(file, search, meter)
     except Stop as stop:
-        return CheckReport(*stop.args)
+        answer = stop.verdict, stop.place or meter.step, stop.expected, stop.got
+        return CheckReport(*answer, cost=meter.cost)
     except (
         OSError,
         EOFError,
@@ -3128,44 +4202,34 @@ def guarded(start: Callable[[], IO[bytes]], search: Search) -> CheckReport:
         ArithmeticError,
         ValueError,
     ) as error:
-        return CheckReport(
-            "unreadable", "reading", "a readable file within the limits", type(error).__name__
-        )
+        expected = "a readable file within the limits"
+        got = type(error).__name__
+        return CheckReport("unreadable", "reading", expected, got, cost=meter.cost)
 
 
-def check_bytes(
-    certificate: bytes, network_files: Mapping[str, bytes] | None = None
-) -> CheckReport:
-    """Check a certificate in memory; `network_files` holds the bytes of network files by name."""
-    files = (network_files or {}).items()
-    return guarded(
-        lambda: io.BytesIO(certificate),
-        lambda name: sorted(files, key=lambda file: file[0] != name),
-    )
+def check_opened(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
+    """Check an open file, which is unpacked if it is packed."""
+    first = file.read(len(TREE_START))
+    file.seek(0)
+    if not first.startswith(GZIP_START):
+        return check_unpacked(file, first, search, meter)
+    with gzip.GzipFile(fileobj=file) as unpacked:
+        first = unpacked.read(len(TREE_START))
+        unpacked.seek(0)
+        return check_unpacked(unpacked, first, search, meter)  # type: ignore[arg-type]
 
 
-def check_file(
-    path: str | os.PathLike[str], networks: Iterable[str | os.PathLike[str]] = ()
-) -> CheckReport:
-    """Check a certificate file. Its network file is looked up by name beside it, then by hash among
-    `networks`.
-    """
-    file, given = os.fspath(path), [os.fspath(network) for network in networks]
-
-    def search(name: str) -> Iterator[tuple[str, bytes]]:
-        """The file of that name beside the certificate, then the given ones."""
-        beside = os.path.join(os.path.dirname(file), name)
-        if os.path.lexists(beside):
-            yield name, read_bytes(beside, NETWORK_BYTES)
-        yield from ((quote(other), read_bytes(other, NETWORK_BYTES)) for other in given)
-
-    return guarded(lambda: open_file(file, "certificate"), search)
+def check_unpacked(file: IO[bytes], first: bytes, search: Search, meter: Meter) -> CheckReport:
+    """Check a tree file, or a certificate that is one JSON value."""
+    if first == TREE_START:
+        return check_tree(file, search, meter)
+    return check_certificate(file.read(CERTIFICATE_BYTES + 1), search, meter)
 
 
 def open_file(path: str, place: str) -> IO[bytes]:
     """A regular file; its kind is looked at before anything is read."""
-    readable(os.path.lexists(path), place, "there is no such file")
-    readable(os.path.isfile(path), place, "not a regular file")
+    well_formed(os.path.lexists(path), "there is no such file", place)
+    well_formed(os.path.isfile(path), "not a regular file", place)
     return open(path, "rb")
 
 
@@ -3175,30 +4239,93 @@ def read_bytes(path: str, size: int) -> bytes:
         return file.read(min(os.path.getsize(path), size) + 1)
 
 
+# ---- The command line
+
+USAGE = "usage: checker.py [--json] [--budget UNITS] [--network FILE]... CERT..."
+HELP = f"""{USAGE}
+
+Re-derive certificates of polyrelu with the standard library alone (certificate/FORMAT.md).
+
+  CERT             certificate files; network files that they name are looked for beside them
+  --network FILE   a network file that a certificate names, under another name
+  --budget UNITS   what each check may cost (FORMAT.md, section 3.6; default 2^36 and 2^14 a byte)
+  --json           one line of JSON for each certificate
+  --version        the versions of the format and of this file
+
+Exit status: 0 if all are accepted, 1 if one is rejected, 2 if one is unreadable; the worst counts.
+"""
+VERSION = "polyrelu checker, certificate format version 1"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
-    try:
-        options, paths = getopt.gnu_getopt(
-            list(sys.argv[1:] if argv is None else argv), "", ["json", "network="]
-        )
-    except getopt.GetoptError:
-        options, paths = [], []
-    if len(paths) != 1:
-        print("usage: checker.py [--json] [--network FILE]... CERT", file=sys.stderr)
-        return 2
+    """Run the command line and return the exit status, also where nothing can be printed."""
     sys.set_int_max_str_digits(0)  # the grammar has its own limit
-    report = check_file(paths[0], [value for option, value in options if option == "--network"])
-    error, as_json = f"{quote(paths[0])}: {report.step}: {report.got}", ("--json", "") in options
-    answer = {"command": "check", "status": report.verdict, "error": "", **report._asdict()}
-    if report.verdict == "unreadable":
-        print(f"polyrelu: {error}", file=sys.stderr)
-        answer |= {"status": "error", "error": error}
     try:
-        if as_json or report.verdict != "unreadable":
-            print(json.dumps(answer) if as_json else report, flush=True)
-    except OSError:
+        status = run(list(sys.argv[1:] if argv is None else argv))
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
+    except OSError as error:
+        detach(sys.stdout)
+        print_error(f"cannot write: {error.strerror}")
         return 2
-    return ["accepted", "rejected", "unreadable"].index(report.verdict)
+
+
+def detach(stream: Any) -> None:
+    """Let a stream that cannot be written end quietly."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except (OSError, ValueError):
+        return
+
+
+def print_error(message: str) -> None:
+    """Print a line on standard error, if there is one."""
+    try:
+        print(f"polyrelu: {message}", file=sys.stderr, flush=True)
+    except OSError:
+        detach(sys.stderr)
+
+
+def run(arguments: list[str]) -> int:
+    """Check the certificates that the arguments name."""
+    try:
+        names = ["json", "help", "version", "network=", "budget="]
+        options, paths = getopt.gnu_getopt(arguments, "h", names)
+        budgets = [int(value) for name, value in options if name == "--budget"]
+    except (getopt.GetoptError, ValueError):
+        options, paths, budgets = [], [], []
+    flags = {name for name, _ in options}
+    if flags & {"--help", "-h", "--version"}:
+        print(VERSION if "--version" in flags else HELP.rstrip())
+        return 0
+    if not paths or any(budget < 1 for budget in budgets):
+        print(USAGE, file=sys.stderr)
+        return 2
+    networks, worst = [value for name, value in options if name == "--network"], 0
+    for path in paths:
+        report = check_file(path, networks, budget=budgets[-1] if budgets else None)
+        name = quote(path) if len(paths) > 1 else ""
+        print_report(report, path, name, as_json="--json" in flags)
+        worst = max(worst, VERDICTS.index(report.verdict))
+    return worst
+
+
+def print_report(report: CheckReport, path: str, name: str, *, as_json: bool) -> None:
+    """Print a report; with several certificates, the name of the file stands before it."""
+    error = f"{quote(path)}: {report.step}: {report.got}"
+    is_unreadable = report.verdict == "unreadable"
+    if is_unreadable:
+        print_error(error)
+    if as_json:
+        answer = {"command": "check", "status": report.verdict, "error": "", **report._asdict()}
+        if is_unreadable:
+            answer |= {"status": "error", "error": error}
+        if name:
+            answer["file"] = name
+        print(json.dumps(answer), flush=True)
+    elif not is_unreadable:
+        print(f"{name}: {report}" if name else report, flush=True)
 
 
 if __name__ == "__main__":

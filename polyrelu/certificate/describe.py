@@ -462,7 +462,7 @@ def _evidence_note(evidence: dict[str, Any]) -> str:
         return f" ({len(evidence['chosen'])} chosen, {len(evidence['joined'])} joined by crossing)"
     if "order" in evidence:
         return (
-            f" ({len(evidence['joined'])} families joined by sight, {len(evidence['order'])} "
+            f" ({len(evidence['joined'])} families joined by weights, {len(evidence['order'])} "
             "sources)"
         )
     return f" ({evidence['method']})" if "method" in evidence else ""

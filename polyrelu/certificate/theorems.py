@@ -132,7 +132,7 @@ _DEEP_HYPOTHESES = {
     "weights": (
         "(D2) every weight between hidden layers is nonzero, and is seen at pieces of its neuron "
         "or, in the last hidden layer, at zeros of the neuron before; the families that are joined "
-        "by sight can be"
+        "by visible weights can be"
     ),
     "membership": "what is known of the network's own membership in the class of competitors",
 }
@@ -192,15 +192,15 @@ THEOREMS: dict[str, TheoremText] = {
     "bottleneck": TheoremText(
         "Theorem P: two hidden layers, generic competitors",
         "docs/theory/bottleneck.md",
-        "If W[1] has rank n_1, the second layer has no dead, linear or proportional rows and "
-        "cannot be flipped, and each first-layer hyperplane is recognised at one point as the "
+        "If W[1] has rank n_1, the second layer has no dead, linear or proportional rows, and each "
+        "first-layer hyperplane is recognised at one point as the "
         "straight one of two crossing bent hyperplanes, then every generic parameter with this "
         "function is the given one up to permutation and positive scaling.",
         r"Let $n_1 \ge 2$, $\operatorname{rank} W_1 = n_1$ and write $A = W_2$, $a = b_2$, $V = "
         r"W_3$. Suppose (a) each row $[A_i|a_i]$ has entries of both signs, no two rows are "
-        r"parallel or opposite, each $V_i \neq 0$; (b) $\sum_{i\in S} V_i A_i \neq 0$ for every "
-        r"nonempty $S$; (c) for each $j$ a point witnesses that $H_j$ is the straight line of a "
-        r"visible crossing, or (c$'$) no row crosses $H_j$ and its jump does not vanish. Then "
+        r"parallel or opposite, each $V_i \neq 0$; (c) for each $j$ a point witnesses that $H_j$ "
+        r"is the straight line of a visible crossing, or (c$'$) no row crosses $H_j$ and its jump "
+        r"does not vanish. Then "
         r"every generic $\eta$ of the same widths with $f_\eta = f_\theta$ has $\eta \sim \theta$.",
         {
             "rank": "rank W[1] = n_1",
@@ -208,7 +208,8 @@ THEOREMS: dict[str, TheoremText] = {
                 "every row [A_i|a_i] of the second layer has entries of both signs, no two rows "
                 "are multiples of each other, every outgoing column V_i is nonzero"
             ),
-            "unique": _UNIQUE_TEMPLATE.format(layer="second-layer", product="V_i A_i"),
+            "unique": "superfluous, and kept for older certificates: "
+            + _UNIQUE_TEMPLATE.format(layer="second-layer", product="V_i A_i"),
             "hyperplanes": (
                 "every first-layer hyperplane is recognised: by a point (c), or as a flat visible "
                 "hyperplane (c')"
@@ -322,6 +323,17 @@ THEOREMS: dict[str, TheoremText] = {
         r"Two continuous piecewise linear functions of one variable with at least one breakpoint "
         r"between them are equal iff they agree at all breakpoints of both and have the same end "
         r"slopes.",
+        _REFUTATION_HYPOTHESES,
+    ),
+    "tree-equal": TheoremText(
+        "two networks compared by a split tree",
+        "docs/theory/equivalence.md",
+        "Each split of the tree cuts its polyhedron into z >= 0 and z <= 0, so the leaves cover "
+        "R^n; on each of them both networks are the same expression in the inputs, once the signs "
+        "proved on the way down are put in.",
+        r"Every inner node of a tree on $\mathbb{R}^n$ cuts its polyhedron into $\{z \ge 0\}$ "
+        r"and $\{z \le 0\}$ for one neuron, so the leaves cover $\mathbb{R}^n$; with the recorded "
+        r"signs both networks are one and the same expression on every leaf.",
         _REFUTATION_HYPOTHESES,
     ),
     "tree": TheoremText(

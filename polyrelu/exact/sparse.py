@@ -398,15 +398,15 @@ class SparseMatrix:
         """Return the nearest float64 of every nonzero entry, in the order of `numerators`."""
         return nearest_floats(self.values, self.denominator)[self.codes]
 
-    def placed(self, shape: tuple[int, int], row: int, column: int) -> SparseMatrix:
-        """Return a matrix of zeros with this matrix as the block that starts at (row, column).
+    def placed(self, shape: tuple[int, int], top: int, left: int) -> SparseMatrix:
+        """Return a matrix of zeros with this matrix as the block that starts at (top, left).
 
         Parameters
         ----------
         shape
             The shape of the result.
-        row, column
-            The place of the first entry of the block.
+        top, left
+            The row and the column of the first entry of the block, from 0.
 
         Returns
         -------
@@ -419,12 +419,12 @@ class SparseMatrix:
             The block does not fit.
         """
         nrows, ncols = (expect_count(size, "shape") for size in _pair(shape))
-        row, column = expect_count(row, "row"), expect_count(column, "column")
-        if row + self.nrows > nrows or column + self.ncols > ncols:
+        top, left = expect_count(top, "top"), expect_count(left, "left")
+        if top + self.nrows > nrows or left + self.ncols > ncols:
             raise ArgumentError(f"shape: a block of shape {self.shape} does not fit {shape}")
-        below = np.full(nrows - row - self.nrows, self.num_nonzeros)
-        starts = np.concatenate([np.zeros(row, dtype=np.int64), self.starts, below])
-        columns = self.columns + column
+        below = np.full(nrows - top - self.nrows, self.num_nonzeros)
+        starts = np.concatenate([np.zeros(top, dtype=np.int64), self.starts, below])
+        columns = self.columns + left
         return SparseMatrix(
             (nrows, ncols), starts, columns, self.values, self.codes, self.denominator
         )

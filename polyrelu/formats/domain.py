@@ -274,6 +274,8 @@ def _polyhedron(name: str, inputs: int) -> Polyhedron:
             _table(name, document, key, inputs) for key in ("vertices", "rays", "lines")
         )
         return Polyhedron.from_generators(vertices, rays, lines, inputs)
+    if "points" in keys:
+        raise DomainError(f"{name}: the points of a slice; write slice:{name}")
     raise DomainError(
         f'{name}: expected the keys "A", "c", "E", "e", or "vertices", "rays", "lines"; '
         f"got {sorted(keys)}"

@@ -50,7 +50,7 @@ class FoldingLimits:
 
 
 _LIMITS = FoldingLimits()
-#: Fractions take so many times as long as entries and products of matrices.
+#: How many times longer a fraction takes than an entry or a product of matrices.
 _FRACTION_COST = 30
 
 

@@ -153,7 +153,7 @@ def remaining(kind: str, default: int) -> int:
 
 
 def allow_file(name: str, size: int) -> None:
-    """Enlarge the limits by those of another file that belongs to the one that is being read.
+    """Enlarge the limits by what another file, which belongs to the one being read, may use.
 
     Files are told apart by their names, so that each counts once.
     """

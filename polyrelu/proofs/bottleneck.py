@@ -11,7 +11,6 @@ z = z[1], h = z[2]. Suppose that
 
 * (rows) each row [A_i | a_i] has a positive and a negative entry, no two rows are multiples of each
   other, and each column V_i is nonzero;
-* (unique) no nonempty S has Σ_{i∈S} V_i A_i = 0;
 * (hyperplanes) for each j one of the following holds: (c) there is a rational point with z_j = 0,
   every other z_k ≠ 0, h_i = 0 for exactly one i, A_ij ≠ 0, and some z_k > 0 with A_ik ≠ 0; and,
   with J = Σ_{k≠i, h_k>0} V_k A_kj, either no other h_k is positive or J ≠ 0 and J + V_i A_ij ≠ 0;
@@ -40,7 +39,6 @@ from polyrelu.exact import format_rational, nonzero_minor, primitive
 from polyrelu.network import Network
 from polyrelu.outcomes import Attempt
 from polyrelu.proofs.membership import generic_membership
-from polyrelu.proofs.shallow.vanishing_sums import no_vanishing_sum
 from polyrelu.support.limits import BIT_LIMIT
 
 __all__ = ["THEOREM", "prove"]
@@ -122,7 +120,7 @@ def prove(network: Network, seed: int = 0) -> list[Hypothesis] | Attempt:
     >>> from polyrelu.network import from_arrays
     >>> first, second = ([[1, 0], [0, 1]], [0, 0]), ([[1, -2], [-3, 1]], [1, 1])
     >>> [h.id for h in prove(from_arrays([first, second, ([[1, 1]], [0])]))]
-    ['rank', 'rows', 'unique', 'hyperplanes', 'membership']
+    ['rank', 'rows', 'hyperplanes', 'membership']
     """
     minor = nonzero_minor(network.weight(1))
     if minor is None:
@@ -133,16 +131,12 @@ def prove(network: Network, seed: int = 0) -> list[Hypothesis] | Attempt:
     failure = _failure_of_rows(layer)
     if failure is not None:
         return Attempt(THEOREM, f"rows: {failure}")
-    evidence = no_vanishing_sum(THEOREM, network, layer=2)
-    if isinstance(evidence, Attempt):
-        return evidence
     witnesses = _witnesses(layer, random.Random(seed))
     if isinstance(witnesses, Attempt):
         return witnesses
     return [
         Hypothesis(THEOREM, "rank", {"prime": str(minor.prime), "columns": list(minor.columns)}),
         Hypothesis(THEOREM, "rows"),
-        Hypothesis(THEOREM, "unique", evidence),
         Hypothesis(THEOREM, "hyperplanes", {"witnesses": witnesses}),
         Hypothesis(THEOREM, "membership", generic_membership(network)),
     ]

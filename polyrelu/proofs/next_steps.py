@@ -139,6 +139,8 @@ def after_refutation(
 ) -> tuple[NextStep, ...]:
     """Return the step that removes neurons because of which a network is not identifiable.
 
+    Where nothing is known to be superfluous, the step shows the other parameters.
+
     Parameters
     ----------
     network
@@ -150,7 +152,7 @@ def after_refutation(
     is_promise = (
         has_visible_redundancy(network) if one_sided is None else is_removable(network, *one_sided)
     )
-    return (_SIMPLIFY,) if is_promise else ()
+    return (_SIMPLIFY,) if is_promise else (_FIBER,)
 
 
 def after_skipping(network: Network) -> tuple[NextStep, ...]:

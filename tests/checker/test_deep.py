@@ -425,12 +425,14 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """There are limits on signs at ridges, and on the cost of slices with long numbers."""
     document = load("corners")
     slices(document)[0]["ridges"] *= 2
-    monkeypatch.setattr(checker, "DEEP_BITS", 15)
+    monkeypatch.setattr(checker, "MAX_SIGNS", 15)
     assert verdict(document) == ("unreadable", "ridges")
     monkeypatch.undo()
-    monkeypatch.setattr(checker, "DEEP_COST", 2**12)
-    assert verdict(load("corners")) == ("unreadable", "ridges")
-    monkeypatch.undo()
+    document = load("corners")
+    data = json.dumps(document).encode()
+    cost = checker.check_bytes(data).cost
+    assert checker.check_bytes(data, budget=cost).verdict == "accepted"
+    assert checker.check_bytes(data, budget=cost // 2).verdict == "unreadable"
     # Their least common multiple is too long.
     long = [f"1/{hex(2**16_000 + k)}" for k in (1, 3, 5, 7, 9)]
     document = load("corners")
@@ -462,22 +464,27 @@ def wide_network(inputs: int) -> dict[str, Any]:
 
 def test_columns_and_elimination() -> None:
     """Ranks modulo P equal ranks of plain elimination in fractions, for small integers."""
-    rng = Random(3)
+    rng, meter = Random(3), checker.Meter()
     for _ in range(200):
         height, width = rng.randint(1, 6), rng.randint(1, 6)
         matrix = [[rng.choice((0, 0, 1, -1, 2)) for _ in range(width)] for _ in range(height)]
         basis: dict[int, int] = {}
         for row in matrix:
-            checker.reduce_into(basis, [x % checker.P for x in row])
-        assert sorted(basis) == sorted(checker.pivots(matrix))
+            checker.reduce_into(basis, [x % checker.P for x in row], checker.P, meter)
+        assert sorted(basis) == sorted(checker.pivot_columns(matrix, meter))
         for row in matrix:  # a row in the span adds nothing
-            checker.reduce_into(basis, [3 * x % checker.P for x in row])
-        assert sorted(basis) == sorted(checker.pivots(matrix))
+            checker.reduce_into(basis, [3 * x % checker.P for x in row], checker.P, meter)
+        assert sorted(basis) == sorted(checker.pivot_columns(matrix, meter))
         assert all(
             0 <= x < checker.P
             for c, row in basis.items()
-            for x in checker.unpack(row, width - 1 - c)
+            for x in checker.unpack(row, width - 1 - c, checker.P)
         )
+
+
+def neurons_of(network: dict[str, Any]) -> checker.Neurons:
+    meter = checker.Meter()
+    return checker.Neurons(checker.read_network(network, "network", meter), meter)
 
 
 def modulo(x: Fraction) -> int:
@@ -500,14 +507,15 @@ def test_forms_and_derivatives(path: Path) -> None:
     """
     document, rng = json.loads(path.read_text()), Random(4)
     claim = document["claim"]
-    subject = checker.Deep(checker.read_network(claim["network"]["inline"], "network"), claim)
-    starts, inputs = subject.starts, subject.network.widths[0]
+    neurons = neurons_of(claim["network"]["inline"])
+    derivatives = checker.Derivatives(neurons)
+    starts, inputs = neurons.starts, neurons.network.widths[0]
     vectors = [[Fraction(rng.randint(-99, 99)) for _ in range(inputs)] for _ in range(3)]
     texts = [list(map(str, vector)) for vector in vectors]
-    place = subject.plane({"point": texts[0], "directions": texts[1:]})
+    place = checker.PlaneForms(neurons, {"point": texts[0], "directions": texts[1:]})
     for _ in range(20):
         mask = rng.getrandbits(starts[-1])
-        subject.move(place, mask)
+        place.move(mask)
         here = masked(document, mask, vectors[0])
         moved = [
             masked(document, mask, [x + y for x, y in zip(vectors[0], way, strict=True)])
@@ -521,16 +529,18 @@ def test_forms_and_derivatives(path: Path) -> None:
                 ]
         for k in range(inputs):
             there = masked(document, mask, [x + (j == k) for j, x in enumerate(vectors[0])])
-            for layer in range(len(subject.widths)):
+            for layer in range(len(neurons.widths)):
                 on = [w for w in range(starts[layer], starts[layer + 1]) if mask >> w & 1]
-                assert parallel(subject.slope(layer, mask, k), [there[w] - here[w] for w in on])
+                assert parallel(
+                    derivatives.slopes(layer, mask, k), [there[w] - here[w] for w in on]
+                )
         for u in range(starts[-1]):
             there = masked(document, mask & ~(1 << u), vectors[0], u)
             here = masked(document, mask & ~(1 << u), vectors[0])
             jump = [y - x for x, y in zip(here, there, strict=True)]
-            assert (subject.influence(u, mask & ~(1 << u)) != 0) == any(jump[starts[-1] :])
-            for v in range(starts[subject.layer[u] + 1], starts[-1]):
-                assert (subject.bend(u, v, mask & ~(1 << u)) != 0) == (jump[v] != 0)
+            assert (derivatives.influence(u, mask & ~(1 << u)) != 0) == any(jump[starts[-1] :])
+            for v in range(starts[neurons.layer[u] + 1], starts[-1]):
+                assert (derivatives.bend(u, v, mask & ~(1 << u)) != 0) == (jump[v] != 0)
 
 
 @pytest.mark.parametrize("count", few_and_all(10, 40))
@@ -562,21 +572,20 @@ def check_kinds_against_jumps(widths: tuple[int, ...], among: Any, count: int) -
                 "network": {"inline": to_document(network)},
             }
         }
-        claim = document["claim"]
-        subject = checker.Deep(checker.read_network(to_document(network), "network"), claim)
+        subject = neurons_of(to_document(network))
+        ridges = checker.Ridges(subject, is_regular=among == "regular")
         deep_network = DeepNetwork.of(network, among)
         for _ in range(20):
             u, v = sorted(rng.sample(range(subject.starts[-1]), 2))
             mask = rng.getrandbits(subject.starts[-1]) & ~(1 << u | 1 << v)
-            subject.add(u, v, mask)
+            ridges.add(u, v, mask)
             expected = kind_by_jumps(document, subject, u, v, mask)
             if among == "regular" and expected and not is_clear(document, u, v, mask, widths):
                 unclear += expected in "AB"
                 expected = ""
-            assert (
-                subject.ridges[-1].kind == expected == (deep_network.ridge(u, v, mask).kind or "")
-            )
-            kinds[subject.ridges[-1].kind] += 1
+            found = ridges.listed[-1].type
+            assert found == expected == (deep_network.ridge(u, v, mask).kind or "")
+            kinds[found] += 1
     # With one neuron in a layer f is constant nearly everywhere.
     rare = among == "regular" and 1 in widths[1:-1]
     assert rare or all(kinds[kind] for kind in ("", "A", "B"))
@@ -595,7 +604,7 @@ def is_clear(document: dict[str, Any], u: int, v: int, mask: int, widths: tuple[
 
 
 def kind_by_jumps(
-    document: dict[str, Any], subject: checker.Deep, u: int, v: int, mask: int
+    document: dict[str, Any], subject: checker.Neurons, u: int, v: int, mask: int
 ) -> str:
     """Return the type of a ridge, from the change when one activation is larger by 1."""
 
@@ -647,10 +656,8 @@ def test_weights_that_are_passed_over_are_paid_for() -> None:
             ([[1] * width], [0]),
         ]
     )
-    subject = checker.Deep(
-        checker.read_network(to_document(network), "network"),
-        {"kind": "identifiable", "among": "regular"},
-    )
-    before = subject.meter.cost
-    subject.add(width, width + 1, 1 | (1 << 2 * width) - (4 << width))
-    assert subject.meter.cost - before > width * width // 4 * 128
+    ridges = checker.Ridges(neurons_of(to_document(network)), is_regular=True)
+    meter = ridges.neurons.meter
+    before = meter.work
+    ridges.add(width, width + 1, 1 | (1 << 2 * width) - (4 << width))
+    assert meter.work - before > width * width // 4 * 80

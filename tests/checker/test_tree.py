@@ -180,6 +180,27 @@ def test_a_changed_network_is_not_proved_by_the_old_tree(name: str) -> None:
         )
 
 
+# -- a network against itself ----------------------------------------------------------------------
+
+
+def test_equal_hashes_are_enough() -> None:
+    """Nodes of a network against itself are counted and hashed, and nobody looks at them."""
+    outcome = equivalent(PLANE[0], PLANE[0])
+    assert isinstance(outcome, Equivalent)
+    document: Document = [json.loads(line) for line in outcome.certificate.lines()]
+    anything: Document = [document[0], *[{"signs": [], "split": 0}] * 5, document[-1]]
+    anything[-1] = {**document[-1], "nodes": 5}
+    data = written(anything)
+    report = checker.check_bytes(data)
+    assert report.verdict == "accepted", report
+    assert report.statement.endswith("The tree has 5 nodes.")
+    assert verdict(data[:-90]).verdict == "unreadable"
+    assert verdict(written([*anything[:-1], {**anything[-1], "nodes": 4}])).verdict == "rejected"
+    assert verdict(data.replace(b'"split": 0', b'"split": 1', 1)).step == "hash"
+    outside = changed(anything, (0, "claim", "domain", "inequalities"), ["1 0 -1"])
+    assert verdict(written(outside)).step == "point"
+
+
 # -- hostile files ---------------------------------------------------------------------------------
 
 
@@ -219,7 +240,7 @@ def test_a_bomb_is_not_unpacked_into_memory(
     megabytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checker, "CERTIFICATE_BYTES", megabytes << 20)
-    monkeypatch.setattr(checker, "LINE_BYTES", megabytes << 18)
+    monkeypatch.setattr(checker, "MAX_LINE", megabytes << 18)
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     bomb = b"".join(packer.compress(b" " * (1 << 20)) for _ in range(megabytes)) + packer.flush()
     assert verdict(bomb).verdict == "unreadable"
@@ -238,7 +259,7 @@ def test_a_split_for_ever() -> None:
     split = next(node for node in document[1:-1] if "split" in node)
     endless = [
         document[0],
-        *([{"signs": [], "split": split["split"]}] * (checker.DEPTH + 5)),
+        *([{"signs": [], "split": split["split"]}] * (checker.MAX_DEPTH + 5)),
         document[-1],
     ]
     report = verdict(written(endless))
@@ -330,18 +351,17 @@ def test_points_and_equations_with_long_denominators() -> None:
 
 
 @pytest.mark.parametrize("layers", few_and_all(100, 400))
-def test_values_that_grow_from_layer_to_layer(layers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_that_grow_from_layer_to_layer(layers: int) -> None:
     """Long denominators, new in each layer, are cheap layer by layer, but not all together.
 
     The cost of fewer layers is limited to less.
     """
-    monkeypatch.setattr(checker, "COST", checker.COST * layers**2 // 400**2)
+    budget = checker.BUDGET * layers**2 // 400**2 // 8
     chain = from_arrays([([[f"1/{hex(16**1800 + 2 * k + 1)}"]], ["1"]) for k in range(layers)])
-    network = checker.read_network(to_document(chain), "network")
+    network = checker.read_network(to_document(chain), "network", checker.Meter())
     started = time.monotonic()
-    with pytest.raises(checker.Stop) as stopped:
-        checker.outputs(network, [Fraction(1)])
-    assert stopped.value.args[:2] == ("unreadable", "values")
+    with pytest.raises(checker.Stop, match="which --budget raises"):
+        checker.outputs(network, [Fraction(1)], checker.Meter(budget))
     assert time.monotonic() - started < 30
 
 
@@ -360,21 +380,12 @@ def test_forms_that_are_read_with_weight_zero_count() -> None:
             Layer((blocks[0], Block(number - 1, blocks[1].entries)), RationalMatrix.column([0]))
         )
     network = Network(size, tuple(layers))
-    meter_limit = checker.TREE_COST
-    spent: list[int] = []
-    spend = checker.Meter.spend
-
-    def counted(meter: checker.Meter, operations: int, bits: int) -> None:
-        spend(meter, operations, bits)
-        if meter.limit == meter_limit:
-            spent.append(operations)
-
-    outcome = equivalent(network, network)
-    assert isinstance(outcome, Equivalent)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checker.Meter, "spend", counted)
-        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
-    assert sum(spent) > 2 * depth * size
+    meter = checker.Meter()
+    one_network = checker.read_network(to_document(network), "network", meter)
+    domain = checker.read_domain({"inequalities": [], "equations": []}, size, meter)
+    before = meter.work
+    checker.JointNetwork([one_network], domain, [], meter)
+    assert meter.work - before > depth * size * 100
 
 
 def test_rounds_parts_and_signs_that_say_nothing() -> None:

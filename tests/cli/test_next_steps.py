@@ -92,6 +92,15 @@ def test_neurons_are_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "neuron 1 of layer 1: its row is equal to that of neuron 0" in out
 
 
+def test_a_hidden_hyperplane_is_shown_by_its_fiber(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is superfluous: the next step shows the other parameters."""
+    status, found = run_json(capsys, "identify", "example:hidden")
+    assert status == 1
+    (command,) = commands(f"next: {found['next'][0]}")
+    assert command[0] == "fiber"
+    assert "hyperplane of neuron 0 translated" in run(capsys, *command)[1]
+
+
 def test_more_time_and_a_box(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Both commands after a limit end with an answer."""
     first, second = written(DEEP, tmp_path, "a.json"), written(DEEP, tmp_path, "b.json")

@@ -116,28 +116,23 @@ def _families(
 
     None if some neuron has no such family.
     """
-    subject = checker.Deep(checker.read_network(to_document(network), "network"), terms)
-    for entry in slices:
-        u, v, mask = entry["ridges"][0]
-        subject.ridge(subject.plane(entry), u, v, int(mask))
-    subject.chains()
-    found: dict[int, dict[checker.Cell, int]] = {}
-    size: dict[checker.Cell, int] = {}
-    for cell in list(subject.links):
-        root = subject.links.root(cell)
-        size[root] = size.get(root, 0) + 1
-    for number, ridge in enumerate(subject.ridges):
-        for w, piece in zip(ridge[:2], ridge.pieces, strict=True) if ridge.kind else ():
-            root = subject.links.root(piece)
-            if (
-                subject.up.get(subject.levels.root(root), 0)
-                == len(subject.widths) - 1 - subject.layer[w]
-            ):
+    meter = checker.Meter()
+    neurons = checker.Neurons(checker.read_network(to_document(network), "network", meter), meter)
+    extent = checker.Extent.of(neurons, terms)
+    ridges = checker.Ridges(neurons, is_regular=False)
+    ridges.read(slices)
+    families = checker.Families(ridges)
+    found: dict[int, dict[checker.Piece, int]] = {}
+    size: dict[checker.Piece, int] = {root: len(masks) for root, masks in families.members.items()}
+    for number, ridge in enumerate(ridges.listed):
+        for w, piece in zip(ridge[:2], ridge.pieces, strict=True) if ridge.type else ():
+            root = ridges.links.root(piece)
+            if families.chain(root) == len(neurons.widths) - 1 - neurons.layer[w]:
                 found.setdefault(w, {}).setdefault(root, number)
-    if not set(subject.listed) <= set(found):
+    if not set(extent.listed) <= set(found):
         return None, []
     chosen, rest = list[list[int]](), list[list[int]]()
-    for w in subject.listed:
+    for w in extent.listed:
         first, *others = sorted(found[w], key=lambda root: -size[root])
         chosen.append([w, found[w][first]])
         rest += [[w, found[w][root]] for root in others]

@@ -99,7 +99,7 @@ def lower(graph: Graph) -> Lowered:
 #: Entries that stand for the place of a part of the forms, whatever its size, and copies of entries
 #: that an operation may make.
 _ENTRIES_OF_PART, _COPIES = 16, 3
-#: Dense matrices are multiplied so many times faster than sparse ones.
+#: How many times faster dense matrices are multiplied than sparse ones.
 _DENSE_SPEED = 16
 #: Number of bits of two factors from which a product takes longer.
 _SHORT_BITS = 256

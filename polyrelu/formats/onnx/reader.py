@@ -235,6 +235,8 @@ def _evaluate_all(reader: Reader, model: Any, outputs: Outputs) -> None:
         node.define(_constant_node(reader.path, node))
     waiting = [node for node in needed_nodes(model, outputs.names) if not _is_constant(node)]
     try:
+        for proto in waiting:  # before any work, which may take long
+            _check_operation(OnnxNode(reader, proto))
         _evaluate_in_order(reader, waiting)
     except UnsupportedOperationError as error:
         raise hinted(error, *hints_of(reader.path, model, error.node, reader.options)) from None
@@ -284,11 +286,8 @@ def _evaluate(reader: Reader, proto: Any) -> None:
         reader.altered.update(proto.output)
         node.define(node.input(0))
         return
-    handler = OPERATIONS.get(proto.op_type) if _is_standard(proto) else None
-    if handler is None:
-        raise _unsupported(node)
     try:
-        result = handler(node)
+        result = OPERATIONS[proto.op_type](node)
     except NetworkFileError:
         raise
     except NetworkError as error:
@@ -310,10 +309,14 @@ def _evaluate(reader: Reader, proto: Any) -> None:
     node.define(*(result if isinstance(result, list) else [result]))
 
 
-def _unsupported(node: OnnxNode) -> UnsupportedOperationError:
-    """Return the error for a node whose operation is not read."""
-    domain = "" if _is_standard(node.proto) else f" of {node.proto.domain[:80]!r}"
-    return UnsupportedOperationError(node, f"this operation{domain} is not supported")
+def _check_operation(node: OnnxNode) -> None:
+    """Raise an error for a node whose operation is not read, unless the node is left out."""
+    if any(name in node.reader.stripped for name in node.proto.output):
+        return
+    is_standard = _is_standard(node.proto)
+    if not is_standard or node.proto.op_type not in OPERATIONS:
+        domain = "" if is_standard else f" of {node.proto.domain[:80]!r}"
+        raise UnsupportedOperationError(node, f"this operation{domain} is not supported")
 
 
 def _is_standard(proto: Any) -> bool:

@@ -368,14 +368,18 @@ def test_membership_refuted_by_a_masked_product() -> None:
         "layer": 1,
         "masks": [[1], [0, 1], [0]],
     }
-    parsed = checker.read_network(to_document(network), "network")
-    checker.check_membership("identifiable", "transversal", parsed, refuted)
+    parsed = checker.read_network(to_document(network), "network", checker.Meter())
+    checker.check_membership("identifiable", "transversal", parsed, refuted, checker.Meter())
     with pytest.raises(checker.Stop):
         checker.check_membership(
-            "identifiable", "transversal", parsed, {**refuted, "masks": [[0], [0, 1], [0]]}
+            "identifiable",
+            "transversal",
+            parsed,
+            {**refuted, "masks": [[0], [0, 1], [0]]},
+            checker.Meter(),
         )
     with pytest.raises(checker.Stop):
-        checker.check_membership("identifiable", "generic", parsed, refuted)
+        checker.check_membership("identifiable", "generic", parsed, refuted, checker.Meter())
 
 
 # -- in part ---------------------------------------------------------------------------------------

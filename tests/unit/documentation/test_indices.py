@@ -127,6 +127,7 @@ def of_networks() -> dict[str, Indexed]:
 def of_matrices() -> dict[str, Indexed]:
     """Functions of rows and columns."""
     matrix = exact.RationalMatrix.from_rows([[1, 2, 3], [4, 5, 6]])
+    sparse = exact.SparseMatrix.from_dense(exact.RationalMatrix.identity(1))
     program = exact.LinearProgram(1)
     program.add_inequalities([[1]], [2])
     square = exact.Polyhedron.box([0, 0], [1, 1])
@@ -136,6 +137,8 @@ def of_matrices() -> dict[str, Indexed]:
         "exact.RationalMatrix[column]": (lambda j: matrix[0, j], [0, 1, 2]),
         "exact.RationalMatrix.take(rows)": (lambda i: matrix.take(rows=[i]), [0, 1]),
         "exact.RationalMatrix.take(columns)": (lambda j: matrix.take(columns=[j]), [0, 1, 2]),
+        "exact.SparseMatrix.placed(row)": (lambda i: sparse.placed((2, 3), i, 0), [0, 1]),
+        "exact.SparseMatrix.placed(column)": (lambda j: sparse.placed((2, 3), 0, j), [0, 1, 2]),
         "exact.LinearProgram.change_right(row)": (lambda i: program.change_right(i, 2), [0]),
         "exact.Polyhedron.project(columns)": (lambda j: square.project([j]), [0, 1]),
     }

@@ -19,6 +19,7 @@ from onnx import TensorProto, helper
 
 from polyrelu.errors import NetworkFileError
 from polyrelu.formats import load, read
+from polyrelu.formats.onnx import operations
 from polyrelu.network import from_arrays
 from tests.generators.onnx_files import constant, model, node, session_of, write
 
@@ -1009,3 +1010,17 @@ def test_variances_below_the_normal_numbers(
     assert ("float32" in imported.bounded) == is_bounded
     assert "float64" in imported.bounded
     assert (imported.comparison.reason == "") == is_bounded
+
+
+def test_an_unsupported_operation_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The node of the operation is the last one; no node before it is evaluated."""
+    evaluated = list[object]()
+    for name in ("MatMul", "Relu"):
+        monkeypatch.setitem(operations.OPERATIONS, name, evaluated.append)
+    nodes = [node("MatMul", ["x", "w"], "h"), node("Relu", ["h"], "r"), node("Erf", ["r"], "y")]
+    path = write(tmp_path, "net.onnx", model(nodes, [constant("w", np.ones((2, 2)))]))
+    with pytest.raises(NetworkFileError, match="'n_y' \\(Erf\\): this operation is not supported"):
+        read(path)
+    assert not evaluated

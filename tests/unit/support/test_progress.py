@@ -18,7 +18,7 @@ from polyrelu.complex import canonical_complex, region_graph, save_complex, save
 from polyrelu.errors import ArgumentError
 from polyrelu.network import from_arrays
 from polyrelu.plot import picture, surface
-from polyrelu.proofs import certify_regions, equivalent, identify
+from polyrelu.proofs import certify_regions, equivalent, identify, simplify
 from polyrelu.support import ProgressStep
 from polyrelu.topology import (
     decision_boundary,
@@ -37,6 +37,14 @@ RIDGES = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), 
 #: Two networks with one function where x ≥ 0.
 HAT = from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])])
 OTHER = from_arrays([([[-2], [2], [1], [3]], [0, -2, -2, 0]), ([["1/2", -1, 1, "1/3"]], [0])])
+#: A network with a neuron of layer 2 that is dead for a reason that only cases show.
+DEAD = from_arrays(
+    [
+        ([[1, 0], [0, 1], [1, 1]], [0, 0, -1]),
+        ([[-1, -1, 1], [1, 0, 0], [0, 1, 0]], ["-1/2", 0, 0]),
+        ([[1, 1, 1]], [0]),
+    ]
+)
 SQUARE = "box:-2,2"
 CELLS, REGIONS = canonical_complex(NET, SQUARE), region_graph(NET, SQUARE)
 
@@ -56,6 +64,7 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     identify: lambda progress, folder: identify(
         RIDGES, among="transversal", budget=60_000, progress=progress
     ),
+    simplify: lambda progress, folder: simplify(DEAD, progress=progress).network,
     level_set: lambda progress, folder: level_set(NET, 1, SQUARE, progress=progress).f_vector,
     sublevel_set: lambda progress, folder: sublevel_set(NET, 1, SQUARE, progress=progress).f_vector,
     superlevel_set: lambda progress, folder: (

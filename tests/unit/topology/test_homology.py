@@ -552,9 +552,9 @@ def test_there_is_no_such_output_or_label() -> None:
         level_set(two, 0, output=2)
     with pytest.raises(DomainError, match="no output -1"):
         sublevel_set(two, 0, output=-1)
-    with pytest.raises(DomainError, match="no label 2, only 0 to 1"):
+    with pytest.raises(DomainError, match="no class 2, only 0 to 1"):
         decision_region(two, 2)
-    with pytest.raises(DomainError, match="no label 2, only 0 to 1"):
+    with pytest.raises(DomainError, match="no class 2, only 0 to 1"):
         decision_region(from_arrays([([[1]], [0])]), 2)
     with pytest.raises(NetworkError, match="nan is not a finite number"):
         level_set(two, float("nan"))

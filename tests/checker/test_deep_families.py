@@ -5,6 +5,7 @@ The pieces are made up, so that one requirement at a time fails.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,44 +20,42 @@ V, W = 5, 6
 ALL = [0b11111, 0b11100, 0b11011]
 
 
-def subject_of(*layers: Any) -> checker.Deep:
-    network = checker.read_network(to_document(from_arrays(list(layers))), "network")
-    return checker.Deep(network, {"kind": "identifiable"})
+class Subject:
+    """A network as the rule sees it, with families that are made up."""
+
+    def __init__(self, *layers: Any) -> None:
+        network = to_document(from_arrays(list(layers)))
+        meter = checker.Meter()
+        self.neurons = checker.Neurons(checker.read_network(network, "network", meter), meter)
+        self.ridges = checker.Ridges(self.neurons, is_regular=False)
+        self.families = checker.Families(self.ridges)
+        extent = checker.Extent.of(self.neurons, {"kind": "identifiable"})
+        self.sets = checker.FamilySets(self.families, extent)
+        self.weights = checker.WeightSystem(self.sets, self.ridges.derivatives)
+
+    def joined(self, w: int, *families: list[int]) -> checker.PieceSet:
+        found = checker.PieceSet(w)
+        for masks in families:
+            found.join(self.families.of_pieces(w, masks))
+        return found
+
+    def name(self, families: list[list[int]]) -> None:
+        """Let these families, by number, be what a certificate can join."""
+        self.families.family = (  # type: ignore[method-assign]
+            lambda w, number: self.families.of_pieces(w, families[number])
+        )
 
 
-def in_plane() -> checker.Deep:
-    return subject_of(PLANE, ([[1, 2, 1, 1, 1], [1, 3, 2, 1, 1]], [-5, -5]), ([[1, 2]], [0]))
+def in_plane() -> Subject:
+    return Subject(PLANE, ([[1, 2, 1, 1, 1], [1, 3, 2, 1, 1]], [-5, -5]), ([[1, 2]], [0]))
 
 
-def family(subject: checker.Deep, w: int, masks: list[int]) -> checker.Seen:
-    found, layer = checker.Seen(w), subject.layer[w]
-    before = subject.below(-1, layer) ^ subject.below(-1, layer - 1)
-    found.masks = masks
-    for mask in masks:
-        found.on, found.off = found.on | mask & before, found.off | ~mask & before
-    found.crossed = found.seen = found.on & found.off
-    return found
-
-
-def joined(subject: checker.Deep, w: int, *families: list[int]) -> checker.Seen:
-    found = checker.Seen(w)
-    for masks in families:
-        found.join(family(subject, w, masks))
-    return found
-
-
-def stopped(seen: dict[int, checker.Seen], subject: checker.Deep, more: list[list[int]]) -> str:
-    """Return the unmet expectation of (D2) if further families of v are joined by sight.
-
-    It is empty if (D2) holds.
-    """
-    subject.family = (  # type: ignore[method-assign]
-        lambda step, w, ridge: family(subject, w, more[ridge])
-    )
+def unmet(check: Callable[[], object]) -> str:
+    """Return the unmet expectation of a check; empty if it passes."""
     try:
-        subject.weights(seen, {"joined": [(V, k) for k in range(len(more))], "order": []})
+        check()
     except checker.Stop as stop:
-        return str(stop.args[2])
+        return stop.expected
     return ""
 
 
@@ -72,21 +71,23 @@ def stopped(seen: dict[int, checker.Seen], subject: checker.Deep, more: list[lis
 )
 def test_what_a_set_sees(masks: list[int], seen: int) -> None:
     subject = in_plane()
-    own = joined(subject, V, masks)
-    subject.look(own)
-    assert own.seen == seen
+    own = subject.joined(V, masks)
+    subject.weights.look(own)
+    assert own.visible == seen
 
 
 @pytest.mark.parametrize(
     ("families", "more", "expected"),
     [
         pytest.param([ALL], [], "", id="all is seen"),
-        pytest.param([ALL[:2]], [], "no weight 0", id="three weights are not seen"),
-        pytest.param([ALL[:1]], [], "no weight 0", id="no weight is seen"),
+        pytest.param(
+            [ALL[:2]], [], "all weights of neurons that are on", id="three weights are not seen"
+        ),
+        pytest.param([ALL[:1]], [], "all weights of neurons that are on", id="no weight is seen"),
         pytest.param(
             [ALL[:1], [0]],
             [],
-            "no weight 0",
+            "all weights of neurons that are on",
             id="no family is crossed: on in one and off in another",
         ),
         pytest.param(
@@ -115,8 +116,10 @@ def test_what_a_set_sees(masks: list[int], seen: int) -> None:
 )
 def test_weights(families: list[list[int]], more: list[list[int]], expected: str) -> None:
     subject = in_plane()
-    seen = {V: joined(subject, V, *families), W: joined(subject, W, ALL)}
-    found = stopped(seen, subject, more)
+    subject.sets.sets = {V: subject.joined(V, *families), W: subject.joined(W, ALL)}
+    subject.name(more)
+    evidence = {"joined": [(V, k) for k in range(len(more))], "order": []}
+    found = unmet(lambda: subject.weights.check(evidence, subject.ridges))
     assert found.startswith(expected)
     assert bool(found) == bool(expected)
 
@@ -124,18 +127,11 @@ def test_weights(families: list[list[int]], more: list[list[int]], expected: str
 def test_rows_that_are_told_apart_by_what_crosses() -> None:
     """In the step `families` only crossings count, not visible weights."""
     subject = in_plane()
-    subject.family = (  # type: ignore[method-assign]
-        lambda step, w, ridge: family(subject, w, [0b00101])
-    )
-    seen = {V: joined(subject, V, ALL[:2]), W: joined(subject, W, ALL)}
-    with pytest.raises(checker.Stop) as stop:
-        subject.join("families", seen, [(V, 0)])
-    assert stop.value.args[2] == "a family that can be joined"
-    subject.family = (  # type: ignore[method-assign]
-        lambda step, w, ridge: family(subject, w, [0b00011, 0])
-    )
-    subject.join("families", seen, [(V, 0)])
-    assert len(seen[V].families) == 2
+    subject.name([[0b00101], [0b00011, 0]])
+    subject.sets.sets = {V: subject.joined(V, ALL[:2]), W: subject.joined(W, ALL)}
+    assert unmet(lambda: subject.sets.join_by_crossing([(V, 0)])).startswith("a family that can")
+    assert unmet(lambda: subject.sets.join_by_crossing([(V, 1)])) == ""
+    assert len(subject.sets.sets[V].families) == 2
 
 
 @pytest.mark.parametrize(
@@ -156,19 +152,15 @@ def test_rows_that_are_told_apart_by_what_crosses() -> None:
         pytest.param(
             (0, 3, 0b0110),
             2,
-            "seen rows 2, 3 that are apart",
+            "visible rows 2, 3 that are independent",
             id="rows are multiples where both see",
         ),
     ],
 )
 def test_sources(ridge: tuple[int, int, int], bias: int, expected: str) -> None:
     """h = (1, 0) is on at no piece of v = (2, 0), but at a piece of w = (2, 1)."""
-    subject = subject_of(([[1, 0], [0, 1]], [0, 0]), ([[5, 1], [7, 2]], [1, bias]), ([[1, 1]], [0]))
-    seen = {2: joined(subject, 2, [0b10]), 3: joined(subject, 3, [0b11])}
-    subject.add(*ridge)
-    found = ""
-    try:
-        subject.sources(seen, [0], {0: [2]})
-    except checker.Stop as stop:
-        found = str(stop.args[2])
-    assert found == expected
+    subject = Subject(([[1, 0], [0, 1]], [0, 0]), ([[5, 1], [7, 2]], [1, bias]), ([[1, 1]], [0]))
+    subject.sets.sets = {2: subject.joined(2, [0b10]), 3: subject.joined(3, [0b11])}
+    subject.ridges.add(*ridge)
+    sources = checker.Sources(subject.sets, subject.ridges, {0: [2]})
+    assert unmet(lambda: sources.check([0])) == expected

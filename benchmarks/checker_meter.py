@@ -1,0 +1,131 @@
+"""Units of cost against time, for each rule of the checker.
+
+    python -m benchmarks.checker_meter [--repeat 3]
+
+Certificates of every theorem, made with fixed seeds: by the provers where they write large ones,
+otherwise enlarged by hand. A unit should be the same time within a factor of four on every rule.
+The units of a file are deterministic, its time is the best of some runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+from random import Random
+from statistics import median
+from typing import Any
+
+from benchmarks.reporting import write_results
+from polyrelu import (
+    Network,
+    Polyhedron,
+    checker,
+    equivalent,
+    from_arrays,
+    identify,
+    region_graph,
+    runtime_error,
+)
+from polyrelu.outcomes import Equivalent, Identifiable, RegionsListed, Undecided
+from polyrelu.proofs import certify_regions, prove_runtime_error
+from tests.generators.benchmark_pairs import FAMILIES
+from tests.generators.checker_bombs import BOMBS
+from tests.oracles.judge import certificate_bytes
+
+#: Families of bombs that exercise one rule, with a size that costs some 10^9 units.
+BY_HAND: dict[str, int | tuple[str, int]] = {
+    "minors": 4_000,
+    "line-equal": ("breakpoints", 1_000),
+    "not-related": ("scales", 6_000),
+    "corners": 128,
+    "one-sided": ("steps", 30),
+    "equations": 300,
+    "parts": 10,
+    "silent nodes": 100,
+    "skips": 200,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each check")
+    options = parser.parse_args()
+    checker.UNITS_PER_CELL = 1  # so that the cost is the work alone, without memory
+    entries = {name: _measured(name, data, options.repeat) for name, data in certificates()}
+    middle = median(entry["nanoseconds per unit"] for entry in entries.values())
+    for entry in entries.values():
+        entry["times the median"] = round(entry["nanoseconds per unit"] / middle, 2)
+    factors = [entry["times the median"] for entry in entries.values()]
+    summary = {"median": middle, "least factor": min(factors), "largest factor": max(factors)}
+    print(summary)
+    write_results("checker_meter", {"rules": entries, "summary": summary})
+
+
+def _measured(name: str, data: bytes, repeat: int) -> dict[str, Any]:
+    seconds, report = float("inf"), checker.CheckReport("")
+    for _ in range(repeat):
+        started = time.process_time()
+        report = checker.check_bytes(data, budget=2**50)
+        seconds = min(seconds, time.process_time() - started)
+    entry = {
+        "bytes": len(data),
+        "verdict": report.verdict,
+        "units": report.cost,
+        "seconds": round(seconds, 3),
+        "nanoseconds per unit": round(seconds * 1e9 / report.cost, 3),
+    }
+    print(name, entry, flush=True)
+    return entry
+
+
+def certificates() -> Iterator[tuple[str, bytes]]:
+    """Yield names and files."""
+    for name, widths in (
+        ("shallow", (200, 200, 10)),
+        ("bottleneck", (128, 128, 128, 10)),
+        ("deep", (10, 20, 20, 4)),
+    ):
+        outcome: Any = identify(_network(widths), time_limit=60)
+        if isinstance(outcome, Undecided):
+            outcome = outcome.part
+        if isinstance(outcome, Identifiable) or outcome is not None:
+            yield name, certificate_bytes(outcome)
+    listed = certify_regions(region_graph(_network((2, 20, 6, 1)), Polyhedron.universe(2)))
+    assert isinstance(listed, RegionsListed)
+    yield "regions", listed.certificate.to_bytes()
+    found, half = FAMILIES["hidden"](Random(1), 5, 20)
+    domain = None if half is None else Polyhedron.box([-half] * 5, [half] * 5)
+    equal = equivalent(from_arrays(found.first.layers), from_arrays(found.second.layers), domain)
+    assert isinstance(equal, Equivalent)
+    yield "tree", certificate_bytes(equal)
+    box = [Fraction(-1)] * 60, [Fraction(1)] * 60
+    bounded: Any = prove_runtime_error(runtime_error(_network((60, 100, 100, 3)), box))
+    yield "rounding", certificate_bytes(bounded)
+    for name, entry in BY_HAND.items():
+        family, size = (name, entry) if isinstance(entry, int) else entry
+        yield name, BOMBS[family].make(size)
+
+
+def _network(widths: tuple[int, ...]) -> Network:
+    """Return a network with Gaussian weights, as multiples of 2⁻¹⁶."""
+    rng = Random(str(widths))
+
+    def number(size: float) -> Fraction:
+        return Fraction(round(rng.gauss(0, size) * 2**16) or 1, 2**16)
+
+    return from_arrays(
+        [
+            (
+                [[number((2 / n) ** 0.5) for _ in range(n)] for _ in range(m)],
+                [number(0.5) for _ in range(m)],
+            )
+            for n, m in pairwise(widths)
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main()

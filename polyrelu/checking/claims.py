@@ -1,0 +1,203 @@
+"""References to networks, the classes of competitors, and claims with their sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from polyrelu.checking.meter import Meter, Stop, quote, require, well_formed
+from polyrelu.checking.networks import Network, read_network
+from polyrelu.checking.text import NETWORK_BYTES, RATIONAL, ROW, OneOf, parse, rational
+
+# ==== 3. Certificates ====
+
+SHA256 = re.compile("[0-9a-f]{64}")
+FILE_NAME = re.compile("(?![.])[A-Za-z0-9._-]{1,200}")
+REFERENCE = OneOf(({"sha256": SHA256, "inline": object}, {"sha256": SHA256, "file": FILE_NAME}))
+MAX_NOTES = 32
+
+#: Candidates for a network file: name and bytes, the file of the given name first.
+Search = Callable[[str], Iterable[tuple[str, bytes]]]
+
+
+def check_notes(notes: Any, place: str) -> None:
+    """The shape of `unverified`; nothing depends on what it says."""
+    message = f"must be an object of at most {MAX_NOTES} strings"
+    well_formed(type(notes) is dict, message, place)
+    well_formed(len(notes) <= MAX_NOTES, message, place)
+    well_formed(all(type(note) is str for note in notes.values()), message, place)
+
+
+def read_reference(reference: Any, place: str, search: Search, meter: Meter) -> Network:
+    """The network of a reference. Its hash is recomputed, and decides."""
+    wanted, name, wrong = reference["sha256"], reference.get("file", ""), ""
+    if not name:
+        network = read_network(reference["inline"], place, meter)
+        require(network.sha256 == wanted, wanted, network.sha256, "hash")
+        return network
+    for label, data in search(name):
+        meter.allow(len(data))
+        network = read_network(parse(data, label, NETWORK_BYTES, meter), label, meter)
+        if network.sha256 == wanted:
+            return network
+        if label == name:
+            wrong = network.sha256
+    require(not wrong, wanted, wrong, "hash")
+    message = f"the file {name} is missing, and no given one has its hash"
+    raise Stop("unreadable", "its network file", message, place)
+
+
+# ==== 3.1 Words ====
+
+#: The classes of competitors; each one contains those before it.
+CLASSES = ("generic", "transversal", "regular", "all")
+#: The classes of Theorem D.
+DEEP_CLASSES = ("regular", "transversal")
+MINORS_ARE_ENOUGH = "minors imply G2 (docs/theory/bottleneck.md)"
+#: What is trusted besides where minors show membership in a class.
+TRUSTED_OF_MINORS = {
+    "generic": MINORS_ARE_ENOUGH,
+    **dict.fromkeys(
+        DEEP_CLASSES,
+        f"{MINORS_ARE_ENOUGH}, generic implies transversal, which implies regular (FORMAT.md)",
+    ),
+}
+
+# ==== 3.2 Claims ====
+
+DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
+AMONG = {"network": REFERENCE, "domain": "R^n", "among": re.compile("|".join(CLASSES))}
+PAIR = {"network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}
+#: The claims of certificates that are one JSON value.
+CLAIMS = OneOf(
+    (
+        {"kind": "identifiable", **AMONG},
+        {"kind": "not-identifiable", **AMONG, "other": REFERENCE},
+        {"kind": "determined", **AMONG, "layers": int, "neurons": [int]},
+        {"kind": "not-equivalent", **PAIR},
+        {
+            "kind": "runtime-error",
+            "network": REFERENCE,
+            "arithmetic": re.compile("float32|float64"),
+            "domain": {"lower": [RATIONAL], "upper": [RATIONAL]},
+            "at-most": [RATIONAL],
+        },
+    )
+)
+#: The claims of tree files.
+TREE_CLAIMS = {
+    "equivalent": {"kind": "equivalent", **PAIR},
+    "regions": {"kind": "regions", "network": REFERENCE, "domain": DOMAIN, "count": int},
+}
+#: Maximum number of neurons that a sentence lists, and of characters of a domain in it.
+LISTED_NEURONS, DOMAIN_CHARACTERS = 16, 400
+
+MOVES = "permuting and positively scaling hidden neurons"
+EVERYBODY = "all of them that have this architecture and compute the same real function"
+#: What the membership of a network adds to the sentence "identifiable". A class is closed under
+#: permuting and scaling, so a competitor in the class would put the network into it.
+MEMBERSHIP_OF_IDENTIFIABLE = {
+    "": "",
+    "verified": "; it is itself in the class",
+    "open": "; whether it is itself in the class is open",
+    "refuted": "; it is itself not in the class, so nobody in the class computes its function",
+}
+#: The same for "determined". A competitor agrees with the network in the part only: it may be in
+#: the class although the network is not.
+MEMBERSHIP_OF_DETERMINED = {
+    **MEMBERSHIP_OF_IDENTIFIABLE,
+    "refuted": "; it is itself not in the class, and whether anybody in the class computes its "
+    "function is left open",
+}
+
+
+def name_of(network: Network) -> str:
+    """The beginning of a sentence: hash and widths."""
+    return f"Network {network.sha256[:12]}, {network}"
+
+
+def sentence(claim: Any, one: Network, two: Network, status: str, meter: Meter) -> str:
+    """The claim in English: about exact weights and real arithmetic, as FORMAT.md says."""
+    kind = claim["kind"]
+    if kind == "runtime-error":
+        return runtime_sentence(claim, one, meter)
+    if kind in ("equivalent", "not-equivalent"):
+        return pair_sentence(claim, one, two)
+    if kind == "regions":
+        return regions_sentence(claim, one)
+    head = f"{name_of(one)}, is {kind} on R^n among {claim['among']} parameters"
+    if kind == "not-identifiable":
+        return (
+            f"{head}: network {two.sha256[:12]} is one of them, computes the same real function, "
+            f"and is not related to it by {MOVES}."
+        )
+    if kind == "determined":
+        known = MEMBERSHIP_OF_DETERMINED[status]
+        return (
+            f"{head} in {part_words(claim)}: {EVERYBODY} agree with it there after {MOVES}{known}."
+        )
+    return f"{head}: {EVERYBODY} are related to it by {MOVES}{MEMBERSHIP_OF_IDENTIFIABLE[status]}."
+
+
+def part_words(claim: Any) -> str:
+    """Which hidden layers and neurons are determined; their rows [W|b] are."""
+    last, neurons = claim["layers"], claim["neurons"]
+    if not neurons:
+        whole, end = last - 1, f"layer {last}"
+    else:
+        whole, noun = last, "neuron" if len(neurons) == 1 else "neurons"
+        names = f"{noun} {', '.join(map(str, neurons[:LISTED_NEURONS]))}"
+        if len(neurons) > LISTED_NEURONS:
+            names = f"{len(neurons)} neurons"
+        end = f"{names} of layer {last + 1}"
+    before = f"layers 1 to {whole} and in " if whole > 1 else "layer 1 and in " if whole else ""
+    return f"{before}{end} up to signs of rows [W|b]"
+
+
+def runtime_sentence(claim: Any, network: Network, meter: Meter) -> str:
+    """The claim about a float runtime."""
+    name = claim["arithmetic"]
+    worst = quote(max(claim["at-most"], key=lambda text: rational(text, meter)))
+    return (
+        f"{name_of(network)}, computed layer by layer in {name} (FORMAT.md, section 3.7) at {name} "
+        f"inputs in the given box, has a runtime-error of at most {worst}: the distance to its "
+        "function."
+    )
+
+
+def pair_sentence(claim: Any, one: Network, two: Network) -> str:
+    """The claim about two networks."""
+    place = domain_words(claim["domain"])
+    end = f"they differ at a point of {place}"
+    if claim["kind"] == "equivalent":
+        end = f"they compute the same real function on {place}"
+    head = f"{name_of(one)}, and network {two.sha256[:12]}, {two}, are {claim['kind']}"
+    return f"{head}: {end}."
+
+
+def regions_sentence(claim: Any, network: Network) -> str:
+    """The claim about the regions of a network."""
+    return (
+        f"The canonical complex of network {network.sha256[:12]}, {network}, on "
+        f"{domain_words(claim['domain'])} has exactly {claim['count']} cells of full dimension; "
+        "the leaves name a point inside each."
+    )
+
+
+def domain_words(domain: Any) -> str:
+    """A domain, a long one by its numbers of constraints."""
+    sizes = {key: len(domain[key]) for key in ("inequalities", "equations")}
+    if not any(sizes.values()):
+        return "R^n"
+    rows = list[str]()
+    for key, sign in (("inequalities", "<="), ("equations", "=")):
+        for row in domain[key][:DOMAIN_CHARACTERS]:
+            if len(row) > DOMAIN_CHARACTERS:
+                row = "0" * DOMAIN_CHARACTERS  # too long to be shown
+            coefficients, _, constant = row.rpartition(" ")
+            rows.append(f"({coefficients}).x {sign} {constant}")
+    place = f"{{x : {', '.join(rows)}}}"
+    counts = " and ".join(f"{size} {key}" for key, size in sizes.items())
+    is_short = len(place) <= DOMAIN_CHARACTERS
+    return place if is_short else f"the set of the claim's {counts}"

@@ -1,0 +1,535 @@
+"""Nodes of split trees, and equality of two networks."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import IO, Any, NamedTuple, Protocol
+
+from polyrelu.checking.arithmetic import (
+    Form,
+    Row,
+    add_to,
+    bits_of_form,
+    check_indices,
+    without_zeros,
+)
+from polyrelu.checking.claims import TREE_CLAIMS, Search, check_notes, read_reference
+from polyrelu.checking.expressions import (
+    JointNetwork,
+    Total,
+    by_the_negative,
+    key_of,
+    primitive_form,
+)
+from polyrelu.checking.meter import Meter, quote, require, well_formed
+from polyrelu.checking.pairs import check_pair, read_domain
+from polyrelu.checking.refutations import refutation
+from polyrelu.checking.text import RATIONAL, OneOf, fit, parse, rational, rationals
+from polyrelu.checking.theorems import THEOREMS, Case, theorem
+from polyrelu.checking.tree_limits import MAX_DEPTH, MAX_LINE, MAX_TREE
+from polyrelu.checking.verdicts import CheckReport, accepted
+
+# -- What is known at a node
+
+Pair = tuple[Form, int]  # a form over a denominator
+
+
+class State:
+    """What is known on the polyhedron of a node.
+
+    `back` forgets what was learnt since, so that nothing is copied.
+    """
+
+    def __init__(self, slacks: Sequence[Pair], meter: Meter) -> None:
+        self.meter = meter
+        self.forms = dict[Row, int]()  # signs of affine forms, 1: >= 0, -1: <= 0
+        self.atoms = dict[int, int]()  # signs of atoms whose form was not affine
+        self.bounds = dict[tuple[int, int], Fraction]()  # sign * (form of the atom) >= value
+        self.slacks = list(slacks)  # inequalities form / denominator >= 0
+        self.slack_bits = [bits_of_form(form) for form, _ in slacks]
+        self.trail = list[tuple[Any, Any, Any]]()  # changes
+
+    def put(self, table: Any, key: Any, value: Any) -> None:
+        """Change an entry, so that `back` can undo it."""
+        old = table.get(key)
+        if old != value:
+            self.meter.hold(8)
+            self.trail.append((table, key, old))
+            table[key] = value
+
+    def put_form(self, h: Form, sign: int) -> None:
+        """Record the sign of a primitive affine form and of its negative."""
+        self.meter.pay(8 * len(h) + 20)
+        self.put(self.forms, key_of(h), sign)
+        self.put(self.forms, key_of(h, -1), -sign)
+
+    def cut(self, form: Form, side: int) -> None:
+        """Add the inequality side * form >= 0."""
+        self.meter.hold(2 * len(form))
+        self.slacks.append(({symbol: side * x for symbol, x in form.items()}, 1))
+        self.slack_bits.append(bits_of_form(form))
+        self.put_form(primitive_form(form)[0], side)
+
+    def back(self, changes: int, slacks: int) -> None:
+        """Undo changes and inequalities until the given numbers of them are left."""
+        while len(self.trail) > changes:
+            table, key, value = self.trail.pop()
+            self.meter.release(8)
+            if value is None:
+                del table[key]
+            else:
+                table[key] = value
+        self.meter.release(sum(2 * len(form) for form, _ in self.slacks[slacks:]))
+        del self.slacks[slacks:]
+        del self.slack_bits[slacks:]
+
+
+class Written(NamedTuple):
+    """The form of an atom at a node as factor * h, h primitive, and what was put in for symbols."""
+
+    values: list[Form]
+    form: Form
+    h: Form
+    factor: int
+    keys: tuple[Row, Row]  # of h and of its negative
+    bits: int
+    num_products: int
+    shown_sign: int
+
+
+class Term(NamedTuple):
+    """max(form, 0) at a node, with the form that an atom has there, up to a positive factor."""
+
+    atom: int
+    form: Form
+    factor: int
+    bits: int
+    atoms: list[tuple[int, int]]  # all atoms with this form (1) or its negative (-1)
+
+
+class Node:
+    """The atoms at a node: their forms with the values of earlier ones put in, and their terms.
+
+    `last` has the forms at the node before; most of them stay.
+    """
+
+    def __init__(
+        self, joint: JointNetwork, used: Sequence[int], state: State, last: dict[int, Written]
+    ) -> None:
+        self.joint, self.state, self.first = joint, state, 1 + joint.dimension
+        self.meter = joint.meter
+        self.meter.units(1_500 * (1 + len(used)) + 300 * self.first)
+        self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
+        self.value_bits = dict.fromkeys(range(self.first), 1)
+        self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
+        self.term_of = dict[int, tuple[Term, int]]()  # -1: the atom has the negative of its form
+        for k in used:
+            atom = joint.atoms[k]
+            values = [self.values[symbol] for symbol in atom.form]
+            known = last.get(k)
+            self.meter.units(100 * len(values))
+            if known is None or not self.is_unchanged(known, values):
+                last[k] = known = self.written(atom.form, values, atom.bits)
+            self.forms[k] = known.form
+            self.values[self.first + k] = self.value(k, known)
+            self.value_bits[self.first + k] = known.bits + 1
+
+    def is_unchanged(self, known: Written, values: list[Form]) -> bool:
+        """Whether the same is put in as at the node before."""
+        self.meter.units(60 * known.num_products)
+        return known.values == values
+
+    def written(self, form: Form, values: list[Form], bits: int) -> Written:
+        """A form over the atoms with their values put in."""
+        num_products = sum(map(len, values))
+        longest_value = max(map(self.value_bits.__getitem__, form), default=0)
+        self.meter.pay(2 * num_products + 20, bits, longest_value)
+        sums = dict[int, int]()
+        for x, value in zip(form.values(), values, strict=True):
+            add_to(sums, value, x)
+        found = without_zeros(sums)
+        bits = bits_of_form(found)
+        self.meter.pay(8 * len(found) + 20, bits, bits)
+        h, factor = primitive_form(found)
+        keys, sign = (key_of(h), key_of(h, -1)), self.joint.shown_sign(found)
+        return Written(values, found, h, factor, keys, bits, num_products, sign)
+
+    def substituted(self, form: Form) -> Form:
+        """A form over the atoms with their values put in."""
+        values = [self.values[symbol] for symbol in form]
+        return self.written(form, values, bits_of_form(form)).form
+
+    def value(self, k: int, known: Written) -> Form:
+        """max(form, 0): by a known sign, by the signs of the coefficients, or with a term."""
+        form, (key, other) = known.form, known.keys
+        if not form:
+            return form
+        sign = self.state.atoms.get(k, 0) or known.shown_sign or self.state.forms.get(key, 0)
+        if sign:
+            return form if sign > 0 else {}
+        self.meter.units(9_000)
+        if key not in self.terms and other in self.terms:
+            self.meter.units(100 * len(form))
+            symbol = self.first + self.join(k, other, -1).atom
+            return by_the_negative(form, symbol, known.factor)
+        if key not in self.terms:
+            self.terms[key] = Term(k, known.h, known.factor, known.bits, [])
+        return {self.first + self.join(k, key, 1).atom: known.factor}
+
+    def join(self, k: int, key: Row, orientation: int) -> Term:
+        """Atom k has the form of a term (1) or its negative (-1)."""
+        term = self.terms[key]
+        term.atoms.append((k, orientation))
+        self.term_of[k] = term, orientation
+        return term
+
+    def form_of(self, k: int) -> Form:
+        """The current form of an atom of the tree, which is not 0."""
+        fact = "an atom that the difference needs, not zero"
+        require(bool(self.forms.get(k)), fact, f"atom {k}")
+        return self.forms[k]
+
+    def learn(self, k: int, sign: int, value: Fraction) -> None:
+        """sign * (form of atom k) >= value becomes known."""
+        form, state = self.form_of(k), self.state
+        state.put(state.bounds, (k, sign), max(value, state.bounds.get((k, sign), value)))
+        if value < 0:
+            return
+        if max(form) < self.first:
+            state.put_form(primitive_form(form)[0], sign)
+            return
+        if k not in self.term_of:
+            state.put(state.atoms, k, sign)
+            return
+        term, own = self.term_of[k]
+        self.meter.pay(4 * len(term.atoms))
+        for other, orientation in term.atoms:
+            state.put(state.atoms, other, sign * own * orientation)
+
+
+# -- Signs
+
+
+class Bound:
+    """A lower bound of sign * (form of atom k) on the polyhedron of a node.
+
+    Terms are replaced by affine forms below them, or above, the latest one first; then multiples of
+    the inequalities are taken away, then the best sides of single coordinates.
+    """
+
+    def __init__(self, node: Node, k: int, sign: int) -> None:
+        self.node, self.meter = node, node.meter
+        self.left = Total(node.meter)
+        form = node.form_of(k)
+        self.left.add(form, Fraction(sign), bits_of_form(form))
+
+    def replace_terms(self, slopes: Any) -> None:
+        """No term is left. A slope is from 0 to 1, and 0 if none is listed."""
+        check_indices([i for i, _ in slopes], len(self.node.joint.atoms), "atoms with slopes")
+        chosen = dict[int, Fraction]()
+        for i, text in slopes:
+            chosen[i] = rational(text, self.meter)
+            require(0 <= chosen[i] <= 1, "slopes from 0 to 1", quote(text))
+        left, first = self.left, self.node.first
+        while left.latest() >= first:
+            term, _ = self.node.term_of[left.latest() - first]
+            factor = left.pop()
+            slope = chosen.get(term.atom, Fraction(0))
+            if factor < 0:
+                left.add({0: 1}, self.times(factor, self.gap_above(term, slope)))
+            if slope and factor:
+                left.add(term.form, self.times(factor, slope), term.bits)
+
+    def times(self, one: Fraction, two: Fraction) -> Fraction:
+        """A product, paid for."""
+        bits = bits_of(one)
+        self.meter.pay(16, bits, bits_of(two))
+        return one * two
+
+    def gap_above(self, term: Term, slope: Fraction) -> Fraction:
+        """How far the affine form above max(h, 0) lies above slope * h, by the known bounds."""
+        upper, lower = (self.node.state.bounds.get((term.atom, sign)) for sign in (-1, 1))
+        name = f"atom {term.atom}"
+        require(upper is not None, "an upper bound of a term", name)
+        require(lower is not None or not slope, "a lower bound of a term with a slope", name)
+        gap = self.times(slope - 1, upper or Fraction(0))
+        if slope:
+            gap = max(gap, self.times(-slope, lower or Fraction(0)))
+        return self.times(max(gap, Fraction(0)), Fraction(1, term.factor))
+
+    def subtract(self, rows: Any) -> None:
+        """Take away multiples of the inequalities of the node."""
+        state = self.node.state
+        check_indices([i for i, _ in rows], len(state.slacks), "inequalities")
+        for i, text in rows:
+            multiplier, (slack, scale) = rational(text, self.meter), state.slacks[i]
+            require(multiplier >= 0, "multipliers that are not negative", quote(text))
+            factor = self.times(-multiplier, Fraction(1, scale))
+            self.left.add(slack, factor, state.slack_bits[i])
+
+    def constant(self) -> Fraction:
+        """What is left, once sides take the places of coordinates."""
+        left, sides = self.left, self.node.joint.sides
+        self.meter.pay(4 * len(left.form))
+        for j in [j for j, x in left.form.items() if j and x]:
+            limit = sides.get((j, left.form[j] > 0))
+            fact = "multipliers that leave no coordinate without a side"
+            if limit is None:
+                require(False, fact, f"coordinate {j}")
+                continue
+            self.meter.pay(16, left.bits, left.scale.bit_length())
+            left.add({0: 1}, self.times(Fraction(left.form[j], left.scale), limit))
+        self.meter.pay(16, left.bits, left.scale.bit_length())
+        return Fraction(left.form.get(0, 0), left.scale)
+
+
+def bits_of(x: Fraction) -> int:
+    """The bits of numerator and denominator together."""
+    return x.numerator.bit_length() + x.denominator.bit_length()
+
+
+def check_sign(node: Node, record: Any) -> None:
+    """A sign of a round follows, and becomes known."""
+    k, mark, text, rows, slopes = record
+    node.meter.units(8_000)
+    sign, wanted = 1 if mark == "+" else -1, rational(text, node.meter)
+    bound = Bound(node, k, sign)
+    bound.replace_terms(slopes)
+    bound.subtract(rows)
+    if bound.constant() < wanted:
+        fact = f"{mark}h >= {quote(text)}, h the form of atom {k}"
+        require(False, fact, "a smaller bound")
+    node.learn(k, sign, wanted)
+
+
+# -- Trees
+
+SIGN = (int, re.compile("[+-]"), RATIONAL, [(int, RATIONAL)], [(int, RATIONAL)])
+SPLIT = {"signs": [[SIGN]], "split": int}
+EQUAL_LEAF = {"signs": [[SIGN]], "leaf": "equal"}
+
+
+class Nodes(Protocol):
+    """The nodes of a tree, in prefix order."""
+
+    def read(self) -> Any:
+        """The next node; the step of the check becomes its place."""
+
+
+class ListedNodes:
+    """Nodes that stand in a list."""
+
+    def __init__(self, nodes: list[Any], meter: Meter) -> None:
+        self.nodes, self.meter, self.number = nodes, meter, 0
+
+    def read(self) -> Any:
+        """The next node."""
+        require(self.number < len(self.nodes), "another node", f"{len(self.nodes)} of them")
+        self.number += 1
+        return self.nodes[self.number - 1]
+
+    def check_end(self) -> None:
+        """Every node was read."""
+        require(self.number == len(self.nodes), f"{self.number} nodes", str(len(self.nodes)))
+
+
+class Tree:
+    """A walk through all nodes of one tree. Memory grows with the depth, not with the tree."""
+
+    def __init__(self, joint: JointNetwork, used: Sequence[int], nodes: Nodes) -> None:
+        self.joint, self.used, self.nodes, self.num_nodes = joint, used, nodes, 0
+        self.state = State(joint.slacks, joint.meter)
+        self.last = dict[int, Written]()
+
+    def check(self, leaf: Any, close: Callable[[Node, Any], None]) -> None:
+        """Check every node in prefix order; leaves of the shape `leaf` are closed."""
+        shape, state = OneOf((SPLIT, leaf)), self.state
+        #: Of the nodes that are to come: what to go back to, the cut and its side.
+        waiting: list[tuple[int, int, Form, int]] = [(0, len(state.slacks), {}, 0)]
+        while waiting:
+            changes, slacks, form, side = waiting.pop()
+            record = self.nodes.read()
+            fit(record, shape, self.joint.meter.step)
+            state.back(changes, slacks)
+            if side:
+                state.cut(form, side)
+            depth = len(state.slacks) - len(self.joint.slacks)
+            message = f"beyond the limits: more than {MAX_DEPTH} splits one below the other"
+            well_formed(depth <= MAX_DEPTH, message)
+            node = self.after_signs(record["signs"])
+            self.num_nodes += 1
+            if "split" not in record:
+                close(node, record)
+                continue
+            form = node.form_of(record["split"])
+            is_affine = max(form) < node.first
+            require(is_affine, "a split at an affine form", f"atom {record['split']}")
+            here = len(state.trail), len(state.slacks), form
+            waiting += [(*here, -1), (*here, 1)]  # the last one is the next one
+
+    def after_signs(self, rounds: Any) -> Node:
+        """The node with the signs of all rounds; forms are written again after each round."""
+        well_formed(all(rounds), "a round without signs")
+        node = Node(self.joint, self.used, self.state, self.last)
+        for signs in rounds:
+            for record in signs:
+                check_sign(node, record)
+            node = Node(self.joint, self.used, self.state, self.last)
+        return node
+
+
+LIFTED, PARTS = [(int, int, int)], [[[(int, RATIONAL)]]]
+
+
+def check_equality(case: Case, domain: Any, header: Any, nodes: Nodes) -> int:
+    """A tree for each part of the difference; returns the number of nodes."""
+    networks, meter = (case.network, case.other), case.meter
+    meter.step = "tree"
+    lifted = [(which, layer, index) for which, layer, index in header["lifted"]]
+    joint, num_nodes = JointNetwork(networks, domain, lifted, meter), 0
+    for part in joint.check_parts(header["parts"]):
+
+        def close(node: Node, _: Any, part: list[Form] = part) -> None:
+            """Both networks have one expression."""
+            equal = not any(node.substituted(form) for form in part)
+            require(equal, "equal expressions of both networks", "different ones")
+
+        tree = Tree(joint, joint.used(part), nodes)
+        tree.check(EQUAL_LEAF, close)
+        num_nodes += tree.num_nodes
+    return num_nodes
+
+
+@refutation(
+    "tree-equal",
+    "theory/equivalence.md",
+    {"lifted": LIFTED, "parts": PARTS, "nodes": [OneOf((SPLIT, EQUAL_LEAF))]},
+)
+def tree_equal(case: Case) -> None:
+    """A split tree on R^n shows that both networks compute one function."""
+    evidence, step = case.evidence["same-function"], "same-function"
+    domain = read_domain({"inequalities": [], "equations": []}, case.network.widths[0], case.meter)
+    case.meter.step = step
+    nodes = ListedNodes(evidence["nodes"], case.meter)
+    try:
+        check_equality(case, domain, evidence, nodes)
+    finally:
+        case.meter.step = step
+    nodes.check_end()
+
+
+@theorem(
+    "tree",
+    kind="equivalent",
+    page="theory/equivalence.md",
+    evidence={"point": [RATIONAL], "lifted": LIFTED, "parts": PARTS},
+    says={
+        "point": "the point belongs to the domain",
+        "tree": "both networks have equal expressions on every leaf of the tree, and its leaves "
+        "cover the domain",
+    },
+)
+def tree(case: Case) -> None:
+    """Two networks agree on a domain that is not empty. A network agrees with itself."""
+    check_pair(case.network, case.other)
+    domain = read_domain(case.claim["domain"], case.network.widths[0], case.meter)
+    x = rationals(case.hypothesis("point"), case.meter)
+    domain.check_point(x, case.meter)
+    if case.network.sha256 == case.other.sha256:
+        case.lines.skip_nodes()
+        return
+    case.lines.check_end(check_equality(case, domain, case.evidence, case.lines))
+
+
+# -- Tree files
+
+TREE_START = b'{"format": "polyrelu-tree", '
+HEADER = {"format": "polyrelu-tree", "version": 1, "unverified": object}
+FOOTER = {"nodes": int, "sha256": re.compile("[0-9a-f]{64}")}
+
+
+class Lines:
+    """The lines of a tree file as JSON values, with the hash of all lines before."""
+
+    def __init__(self, file: IO[bytes], meter: Meter) -> None:
+        self.file, self.meter, self.number, self.size = file, meter, 0, 0
+        self.digest, self.before, self.cells = hashlib.sha256(), "", 0
+
+    def read_bytes(self) -> bytes:
+        """The next line; the step of the check becomes its place."""
+        self.number += 1
+        self.meter.step = f"line {self.number}"
+        line = self.file.readline(MAX_LINE + 1)
+        self.size += len(line)
+        well_formed(line.endswith(b"\n"), "the file ends early, or the line is too long")
+        well_formed(len(line) <= MAX_LINE, "the line is too long")
+        well_formed(self.size <= MAX_TREE, "the file is too long")
+        self.meter.units(8 * len(line) + 2_000)
+        self.before = self.digest.hexdigest()
+        self.digest.update(line)
+        return line
+
+    def read(self) -> Any:
+        """The next line as a value; the memory of the line before is given back."""
+        self.meter.release(self.cells)
+        self.cells = 0
+        line, held = self.read_bytes(), self.meter.cells
+        value = parse(line[:-1], self.meter.step, MAX_LINE, self.meter)
+        self.cells = self.meter.cells - held
+        return value
+
+    def read_header(self) -> Any:
+        """The first line, whose memory stays."""
+        header = self.read()
+        self.cells = 0
+        return header
+
+    def skip_nodes(self) -> None:
+        """Hash the nodes without a look at them, up to the footer."""
+        last, count = self.read_bytes(), 0
+        while not last.startswith(b'{"nodes":'):
+            last, count = self.read_bytes(), count + 1
+        self.check_footer(parse(last[:-1], self.meter.step, MAX_LINE, self.meter), count)
+
+    def check_end(self, num_nodes: int) -> None:
+        """The last line follows."""
+        self.check_footer(self.read(), num_nodes)
+
+    def check_footer(self, footer: Any, num_nodes: int) -> None:
+        """The number of nodes and the hash of all lines before are right, and nothing follows."""
+        fit(footer, FOOTER, self.meter.step)
+        require(footer["sha256"] == self.before, self.before, footer["sha256"], "hash")
+        require(footer["nodes"] == num_nodes, f"{num_nodes} nodes", str(footer["nodes"]))
+        well_formed(not self.file.read(1), "must be the last line")
+
+
+def check_tree(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
+    """Check a tree file: header, nodes in prefix order, footer."""
+    lines = Lines(file, meter)
+    header = lines.read_header()
+    name, evidence = read_header(header)
+    claim = header["claim"]
+    keys = [key for key in ("network", "other") if key in claim]
+    networks = [read_reference(claim[key], key, search, meter) for key in keys]
+    case = Case(networks, claim, evidence, meter, lines)
+    case.meter.step = "claim"
+    THEOREMS[name].rule(case)
+    report = accepted(case, name, list(THEOREMS[name].says))
+    return report._replace(statement=f"{report.statement} The tree has {lines.number - 2} nodes.")
+
+
+def read_header(header: Any) -> tuple[str, dict[str, Any]]:
+    """The theorem of a tree file, and the entries of its header that are evidence."""
+    theorems = {name: THEOREMS[name] for name in THEOREMS if THEOREMS[name].kind in TREE_CLAIMS}
+    shapes = {
+        name: {**HEADER, "claim": TREE_CLAIMS[entry.kind], **entry.evidence}
+        for name, entry in theorems.items()
+    }
+    fit(header, OneOf(shapes.values()), "line 1")
+    check_notes(header["unverified"], "line 1.unverified")
+    kind = header["claim"]["kind"]
+    name = next(name for name, entry in theorems.items() if entry.kind == kind)
+    return name, {key: header[key] for key in theorems[name].evidence}

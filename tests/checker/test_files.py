@@ -1,0 +1,177 @@
+"""The format's own suite, network files, and where the checker finds files.
+
+The files in tests/certificates are written by hand, with numbers that can be checked on paper. The
+note in `unverified` describes each file, and for invalid files it begins with the step that must
+fail.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from polyrelu import checker
+from tests.generators.certificates import (
+    INVALID,
+    MALFORMED,
+    VALID,
+    name,
+    run_checker,
+)
+from tests.generators.files import CERTIFICATES, ROOT
+
+
+def test_every_theorem_has_a_valid_certificate() -> None:
+    used = {json.loads(path.read_text())["proof"]["theorem"] for path in VALID}
+    kinds = {name: entry.kind for name, entry in checker.THEOREMS.items()}
+    assert used == {name for name in kinds if kinds[name] not in checker.TREE_CLAIMS}
+
+
+@pytest.mark.parametrize("path", VALID, ids=name)
+def test_valid(path: Path) -> None:
+    report = checker.check_file(path)
+    assert report.verdict == "accepted", report
+    document = json.loads(path.read_text())
+    assert report.networks[0] == document["claim"]["network"]["sha256"]
+    assert report.theorem == document["proof"]["theorem"]
+    assert [h["id"] for h in report.hypotheses] == [
+        h["id"] for h in document["proof"]["hypotheses"]
+    ]
+    assert all(
+        set(h) == {"id", "statement", "status"} and h["status"] == "proved"
+        for h in report.hypotheses
+    )
+    assert len(report.assumed) == 0
+    assert document["claim"]["kind"] in report.statement
+    assert "assumed: none" in str(report)
+    assert all(line.isascii() and line.isprintable() for line in str(report).splitlines())
+
+
+@pytest.mark.parametrize("path", INVALID, ids=name)
+def test_invalid(path: Path) -> None:
+    step = json.loads(path.read_text())["unverified"]["note"].split(":")[0]
+    report = checker.check_file(path)
+    assert (report.verdict, report.step) == ("rejected", step), report
+    assert report.expected
+    assert report.got
+    assert report.statement == ""
+
+
+@pytest.mark.parametrize("path", MALFORMED, ids=name)
+def test_malformed(path: Path) -> None:
+    report = checker.check_file(path)
+    assert report.verdict == "unreadable", report
+    assert report.statement == ""
+    assert report.step
+    assert len(report.got) < 400
+
+
+def by_file(folder: Path, reference: str = "two.network.json") -> Path:
+    document = json.loads((CERTIFICATES / "valid" / "shallow-by-file.json").read_text())
+    document["claim"]["network"]["file"] = reference
+    path = folder / "c.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_network_file_by_hand_or_renamed(tmp_path: Path) -> None:
+    path, network = by_file(tmp_path), CERTIFICATES / "valid" / "two.network.json"
+    missing = checker.check_file(path)
+    assert missing.verdict == "unreadable"
+    assert "two.network.json" in missing.got
+    assert checker.check_file(path, [network]).verdict == "accepted"
+    assert run_checker("--network", network, path).returncode == 0
+    (tmp_path / "renamed.network.json").write_bytes(network.read_bytes())
+    assert checker.check_file(path).verdict == "unreadable"  # files beside it are not searched
+    assert checker.check_file(path, [tmp_path / "renamed.network.json"]).verdict == "accepted"
+    (tmp_path / "garbage.network.json").write_text("[")
+    assert checker.check_file(path, [tmp_path / "garbage.network.json"]).verdict == "unreadable"
+    (tmp_path / "two.network.json").write_text("[")
+    assert checker.check_file(path, [network]).verdict == "unreadable"
+
+
+def test_network_file_with_the_wrong_hash(tmp_path: Path) -> None:
+    path = by_file(tmp_path)
+    network = json.loads((CERTIFICATES / "valid" / "two.network.json").read_text())
+    network["layers"][1]["bias"] = "6"
+    (tmp_path / "two.network.json").write_text(json.dumps(network))
+    report = checker.check_file(path)
+    assert (report.verdict, report.step) == ("rejected", "hash")
+    in_memory = {"two.network.json": (CERTIFICATES / "valid" / "two.network.json").read_bytes()}
+    assert checker.check_bytes(path.read_bytes(), in_memory).verdict == "accepted"
+    assert (
+        checker.check_bytes(path.read_bytes(), {"other": in_memory["two.network.json"]}).verdict
+        == "accepted"
+    )
+    assert checker.check_bytes(path.read_bytes()).verdict == "unreadable"
+
+
+def test_canonical_bytes() -> None:
+    """The hash of FORMAT.md is computed step by step for one network."""
+    lines = [
+        "polyrelu-network 1",
+        "inputs 2",
+        "layer 2 1",
+        "bias 0 -1",
+        "from 0",
+        "1 0",
+        "0 1",
+        "layer 1 1",
+        "bias 5",
+        "from 1",
+        "2 3",
+        "last affine",
+    ]
+    expected = hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest()
+    assert checker.check_file(CERTIFICATES / "valid" / "shallow-by-file.json").networks == (
+        expected,
+    )
+
+
+def test_unreadable_paths(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.json"
+    loop.symlink_to(loop)
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for path in (
+        tmp_path,
+        loop,
+        fifo,
+        tmp_path / "missing.json",
+        "/dev/zero",
+        "nul\0byte",
+        "",
+        "x" * 10_000,
+    ):
+        assert checker.check_file(path).verdict == "unreadable"
+    result = run_checker(tmp_path / "a\nb.json")
+    assert (result.returncode, len(result.stderr.splitlines())) == (2, 1)
+    assert "a\\nb.json" in result.stderr
+
+
+def test_too_large(tmp_path: Path) -> None:
+    path = tmp_path / "sparse.json"
+    with path.open("wb") as file:
+        file.truncate(checker.CERTIFICATE_BYTES + 1)
+    assert checker.check_file(path).verdict == "unreadable"
+
+
+def test_the_checker_stands_alone() -> None:
+    """One file, standard library only, no assert: `python -O` would leave asserts out."""
+    source = (ROOT / "polyrelu" / "checker.py").read_text()
+    tree = ast.parse(source)
+    modules = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    modules |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {module.split(".")[0] for module in modules} <= sys.stdlib_module_names
+    assert not any(isinstance(node, ast.Assert) for node in ast.walk(tree))

@@ -1,0 +1,198 @@
+"""Mutations of the valid certificates of the suite, each leaf in turn."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyrelu import checker
+from tests.generators.campaigns import case
+from tests.generators.certificates import (
+    VALID,
+    Path_,
+    leaves,
+    name,
+    put,
+    rehash,
+)
+from tests.oracles.float_runtime import Runtime, rounded
+
+
+def variants(value: Any) -> Iterator[Any]:
+    """Yield other values for a place in a certificate."""
+    yield from (None, True, False, 0, 1, "", "0", "1", [], {}, 1.5)
+    if type(value) is int:
+        yield from (value + 1, value - 1, -value, str(value))
+    elif isinstance(value, str):
+        parts = value.split(" ")
+        for i, part in enumerate(parts):
+            if part.lstrip("-").isdigit():
+                for new in (-int(part), int(part) + 1, int(part) - 1, 2 * int(part)):
+                    yield " ".join([*parts[:i], str(new), *parts[i + 1 :]])
+        yield from (
+            " ".join(reversed(parts)),
+            value + " ",
+            value + "\n",
+            value.upper(),
+            f"{value}/2",
+            f"-{value}",
+        )
+        yield from (
+            "open",
+            "all",
+            "generic",
+            "minors",
+            "every",
+            "affine",
+            "relu",
+            "identifiable",
+            "translation",
+        )
+    elif isinstance(value, list):
+        yield from (value[::-1], value[1:], value[:-1], value + value[:1], [value])
+    elif isinstance(value, dict):
+        yield from ({k: v for k, v in value.items() if k != key} for key in value)
+        yield {**value, "more": "1"}
+
+
+def evaluate(network: Any, x: list[Fraction]) -> list[Fraction]:
+    activations = [x]
+    for number, layer in enumerate(network["layers"], 1):
+        z = [Fraction(int(b)) for b in layer["bias"].split()]
+        for block in layer["weights"]:
+            rows = [[int(w) for w in row.split()] for row in block["rows"]]
+            products = [
+                sum(w * t for w, t in zip(row, activations[block["from"]], strict=True))
+                for row in rows
+            ]
+            z = [t + product for t, product in zip(z, products, strict=True)]
+        z = [t / int(layer["denominator"]) for t in z]
+        if number < len(network["layers"]) or network["last"] == "relu":
+            z = [max(t, Fraction(0)) for t in z]
+        activations.append(z)
+    return activations[-1]
+
+
+def a_difference(claim: Any, document: Any) -> bool:
+    """Return whether the point of a certificate proves its claim, in plain fractions."""
+    evidence = [h["evidence"] for h in document["proof"]["hypotheses"]]
+    x = [Fraction(t) for t in evidence[0]["x"]]
+    rows = {
+        key: [[int(t) for t in row.split()] for row in rows]
+        for key, rows in claim["domain"].items()
+    }
+    point = [*x, Fraction(-1)]
+    excess = {
+        k: [sum((a * t for a, t in zip(row, point, strict=True)), Fraction()) for row in r]
+        for k, r in rows.items()
+    }
+    inside = max(excess["inequalities"], default=Fraction(0)) <= 0 and not any(excess["equations"])
+    f, g = (evaluate(claim[key]["inline"], x) for key in ("network", "other"))
+    stated = [[Fraction(t) for t in evidence[1][name]] for name in "fg"]
+    return inside and f != g and stated == [f, g]
+
+
+def survives_runtimes(claim: Any) -> bool:
+    """Return whether runtimes that use every freedom stay within a claim about rounding."""
+    network, format_ = claim["network"]["inline"], claim["arithmetic"]
+    low, high, limits = (
+        [Fraction(x) for x in part] for part in (*claim["domain"].values(), claim["at-most"])
+    )
+    layers = []
+    for layer in network["layers"]:
+        d = int(layer["denominator"])
+        rows = [[Fraction(int(w), d) for w in row.split()] for row in layer["weights"][0]["rows"]]
+        layers.append((rows, [Fraction(int(b), d) for b in layer["bias"].split()]))
+    for seed in range(40):
+        x = [
+            rounded(a + Fraction(random.randint(0, 4), 4) * (b - a), format_)
+            for a, b in zip(low, high, strict=True)
+        ]
+        if all(a <= v <= b for a, v, b in zip(low, x, high, strict=True)):
+            theirs = Runtime(format_, seed).run(layers, x)
+            if network["last"] == "relu":
+                theirs = [max(v, Fraction(0)) for v in theirs]
+            pairs = zip(theirs, evaluate(network, x), limits, strict=True)
+            if any(abs(v - w) > limit for v, w, limit in pairs):
+                return False
+    return True
+
+
+def reason(document: Any, changed: Any, path: Path_) -> str:
+    """Return why a certificate may be accepted after a change at `path`, from an explicit list.
+
+    The empty string means that there is no reason.
+    """
+    if path == ("claim", "network", "file"):
+        return "a network file may have another name; its hash decides"
+    if path[:1] == ("unverified",):
+        return "no verdict depends on `unverified`"
+    claim = changed["claim"]
+    if claim["kind"] == "runtime-error" and path[:1] == ("claim",):
+        return "another claim, which no runtime contradicts" if survives_runtimes(claim) else ""
+    if claim["kind"] == "not-equivalent":
+        return "a claim that its point shows" if a_difference(claim, changed) else ""
+    if path[:3] in (("claim", "network", "inline"), ("claim", "other", "inline")):
+        if claim["kind"] in ("identifiable", "determined"):
+            return "a claim about another network, for which every hypothesis was derived again"
+        points = [[Fraction(random.randint(-60, 60), 7) for _ in range(9)] for _ in range(60)]
+        networks = [claim["network"]["inline"], claim["other"]["inline"]]
+        values = [[evaluate(n, point[: n["inputs"]]) for point in points] for n in networks]
+        return (
+            "a claim about another pair, which does agree at random points"
+            if values[0] == values[1]
+            else ""
+        )
+    if path[:2] == ("proof", "hypotheses") and claim == document["claim"]:
+        old, new = (
+            [h["evidence"] for h in d["proof"]["hypotheses"]][-1] for d in (document, changed)
+        )
+        if old.get("status") == new.get("status"):
+            return "the same claim, by other evidence"
+        if new == {"status": "open"}:
+            return "a weaker claim: nothing is said about membership"
+    return ""
+
+
+def check_mutations(path: Path, every: int) -> None:
+    """Check that every n-th mutation of a certificate is refused or has a reason."""
+    document = json.loads(path.read_text())
+    networks = {p.name: p.read_bytes() for p in path.parent.glob("*.network.json")}
+    random.seed(1)
+    count = 0
+    mutations = ((place, new) for place, value in leaves(document) for new in variants(value))
+    for place, new in islice(mutations, 0, None, every):
+        changed = put(document, place, new)
+        if place[:1] == ("claim",) and isinstance(changed, dict):
+            unchanged_hash = copy.deepcopy(changed)
+            if "inline" in place and json.dumps(changed) != json.dumps(document):
+                report = checker.check_bytes(json.dumps(unchanged_hash).encode())
+                assert report.verdict != "accepted", (place, new)
+            if "sha256" not in place:
+                rehash(changed)
+        report = checker.check_bytes(json.dumps(changed).encode(), networks)
+        count += 1
+        if report.verdict == "accepted" and json.dumps(changed) != json.dumps(document):
+            assert reason(document, changed, place), (place, new, str(report))
+    assert count > 100 / every
+
+
+@pytest.mark.parametrize("path", VALID, ids=name)
+def test_some_mutations(path: Path) -> None:
+    check_mutations(path, 17)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("quarter", range(4))
+def test_all_mutations(quarter: int) -> None:
+    for path in VALID[quarter::4]:
+        with case(path.stem):
+            check_mutations(path, 1)

@@ -1,0 +1,60 @@
+"""The rules replacement and bounded-replacement."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from polyrelu import checker
+from tests.generators.certificates import (
+    altered,
+    rehash,
+    spelled,
+    verdict,
+)
+
+
+@pytest.mark.parametrize("theorem", ["replacement", "bounded-replacement"])
+def test_cost_of_coefficients(theorem: str) -> None:
+    """A long divisor of a row is multiplied by every outgoing weight, which is paid for."""
+    neurons, outputs, costs = 10, 400, []
+    for number in (16**4094, 1):
+        document = altered("replacement-line")
+        document["proof"]["theorem"] = theorem
+        for key, last in (("network", 0), ("other", number)):
+            bias = " ".join(["0"] * (neurons - 1) + [spelled(last)])
+            first = {"from": 0, "rows": [spelled(number)] * neurons}
+            second = {"from": 1, "rows": [" ".join(["1"] * neurons)] * outputs}
+            layers = [
+                {"denominator": "1", "bias": bias, "weights": [first]},
+                {"denominator": "1", "bias": " ".join(["0"] * outputs), "weights": [second]},
+            ]
+            document["claim"][key]["inline"] |= {"inputs": 1, "layers": layers}
+        rehash(document)
+        report = checker.check_bytes(json.dumps(document).encode())
+        assert (report.verdict, report.step) == ("rejected", "same-function")
+        costs.append(report.cost)
+    assert costs[0] - costs[1] > 2_000 * 2 * neurons * outputs
+
+
+def test_limit_of_boxes() -> None:
+    """In deep networks with long numbers the ends of the boxes grow; infinite ends do not."""
+    for place, wanted in ((1, ("rejected", "not-related")), (2, ("unreadable", "same-function"))):
+        document = altered("bounded-replacement-linear")
+        for key in ("network", "other"):
+            layers = document["claim"][key]["inline"]["layers"]
+            for _ in range(5):
+                long = {
+                    "denominator": "1",
+                    "bias": "0",
+                    "weights": [{"from": 0, "rows": [spelled(16**4094 + 1)]}],
+                }
+                layers.insert(place, long)
+            for k, layer in enumerate(layers):
+                layer["weights"][0]["from"] = k
+        document["proof"]["hypotheses"][1]["evidence"]["layer"] = 8
+        document["proof"]["hypotheses"][2]["evidence"]["layer"] = 1
+        answer = verdict(document)
+        assert answer[:2] == wanted, answer
+        assert wanted[0] == "rejected" or "beyond the limits: a box" in answer[2]

@@ -1,0 +1,134 @@
+"""The format's own suite of certificates, and changes of its files."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from polyrelu import checker
+from tests.generators.files import CERTIFICATES, ROOT
+
+__all__ = [
+    "INVALID",
+    "MALFORMED",
+    "STATUS",
+    "VALID",
+    "Path_",
+    "altered",
+    "assert_refused",
+    "leaves",
+    "name",
+    "put",
+    "rehash",
+    "run_checker",
+    "spelled",
+    "verdict",
+]
+
+STATUS = {"accepted": 0, "rejected": 1, "unreadable": 2}
+
+#: The keys and indices that lead to a part of a document.
+Path_ = tuple[str | int, ...]
+
+
+def certificates(folder: str) -> list[Path]:
+    return [
+        p
+        for p in sorted((CERTIFICATES / folder).glob("*.json"))
+        if not p.name.endswith(".network.json")
+    ]
+
+
+VALID, INVALID, MALFORMED = (
+    certificates("valid"),
+    certificates("invalid"),
+    certificates("malformed"),
+)
+
+
+def name(path: Path) -> str:
+    return path.stem
+
+
+def run_checker(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable,
+        "-I",
+        "-S",
+        str(ROOT / "polyrelu" / "checker.py"),
+        *map(str, arguments),
+    ]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def altered(name: str) -> Any:
+    return json.loads((CERTIFICATES / "valid" / f"{name}.json").read_text())
+
+
+def verdict(document: Any, budget: int | None = None) -> tuple[str, str, str]:
+    """Verdict, step and message of a document, after its hashes are made right."""
+    rehash(document)
+    report = checker.check_bytes(json.dumps(document).encode(), budget=budget)
+    return report.verdict, report.step, report.got
+
+
+def assert_refused(data: bytes) -> None:
+    report = checker.check_bytes(data)
+    assert report.verdict == "unreadable", report
+    assert len(str(report)) < 1500
+    assert str(report).isascii()
+
+
+def spelled(number: int) -> str:
+    return str(number) if abs(number) < 10**1000 else hex(number)
+
+
+def leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
+    yield path, value
+    entries = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    for key, entry in entries:
+        yield from leaves(entry, (*path, key))
+
+
+def put(document: Any, path: Path_, value: Any) -> Any:
+    if not path:
+        return value
+    changed = copy.deepcopy(document)
+    place = changed
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return changed
+
+
+def rehash(document: Any) -> None:
+    """Write the hash of the changed content, so that a mutation passes the first step."""
+    for key in ("network", "other"):
+        try:
+            reference = document["claim"][key]
+            network = reference["inline"]
+            lines = ["polyrelu-network 1", f"inputs {network['inputs']}"]
+            for layer in network["layers"]:
+                lines += [
+                    f"layer {len(layer['bias'].split(' '))} {layer['denominator']}",
+                    f"bias {layer['bias']}",
+                ]
+                for block in layer["weights"]:
+                    lines += [f"from {block['from']}", *block["rows"]]
+            lines += [f"last {network['last']}", ""]
+            if "sha256" in reference:
+                reference["sha256"] = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+        except (KeyError, TypeError, AttributeError):
+            pass

@@ -1,0 +1,365 @@
+"""Resource bombs: small files that would take much time or memory from a careless checker.
+
+Each function returns a file for a size; `BOMBS` has them with the size of a file of at most one
+megabyte, and with a smaller one for tests. No file is accepted, unless its claim is true and cheap.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.generators.certificates import altered, rehash, spelled
+
+__all__ = ["BOMBS", "Bomb"]
+
+
+@dataclass(frozen=True)
+class Bomb:
+    """A family of files by size."""
+
+    make: Callable[[int], bytes]
+    full: int  # the size for the benchmark
+    small: int  # the size for tests
+
+
+def packed(text: str | bytes) -> bytes:
+    return gzip.compress(text.encode() if isinstance(text, str) else text, mtime=0)
+
+
+def written(document: Any) -> bytes:
+    rehash(document)
+    return packed(json.dumps(document))
+
+
+def long(k: int, bits: int = 16_000) -> str:
+    """A long odd number."""
+    return spelled(2**bits + 2 * k + 1)
+
+
+def row(*entries: object) -> str:
+    return " ".join(map(str, entries))
+
+
+def layer(
+    source: int, rows: list[str], bias: str | None = None, denominator: str = "1"
+) -> dict[str, Any]:
+    zeros = row(*["0"] * len(rows))
+    block = {"from": source, "rows": rows}
+    return {"denominator": denominator, "bias": bias or zeros, "weights": [block]}
+
+
+def network(inputs: int, *layers: dict[str, Any], last: str = "affine") -> dict[str, Any]:
+    head = {"format": "polyrelu-network", "version": 1, "inputs": inputs}
+    return {**head, "layers": list(layers), "last": last}
+
+
+def unit(size: int, place: int, entry: str = "1") -> str:
+    return row(*["0"] * place, entry, *["0"] * (size - place - 1))
+
+
+def certificate(name: str, net: Any, evidence: dict[str, Any], other: Any = None) -> bytes:
+    """A valid certificate of the suite with other networks and evidence."""
+    document = altered(name)
+    document["claim"]["network"]["inline"] = net
+    if "other" in document["claim"]:
+        document["claim"]["other"]["inline"] = net if other is None else other
+    for hypothesis in document["proof"]["hypotheses"]:
+        hypothesis["evidence"] = evidence.get(hypothesis["id"], hypothesis["evidence"])
+    return written(document)
+
+
+# -- text
+
+
+def lists(size: int) -> bytes:
+    return packed(b"[" + b"[]," * size + b"[]]")
+
+
+def numbers(size: int) -> bytes:
+    return packed(b"[" + b"0," * size + b"0]")
+
+
+def objects(size: int) -> bytes:
+    return packed(b"[" + b'{"a":0},' * size + b"{}]")
+
+
+def strings(size: int) -> bytes:
+    return packed(b"[" + b'"ab",' * size + b'""]')
+
+
+def keys(size: int) -> bytes:
+    return packed("{" + ",".join(f'"k{k}":0' for k in range(size)) + "}")
+
+
+def blanks(size: int) -> bytes:
+    return packed(b" " * size)
+
+
+def zeros(size: int) -> bytes:
+    """A network of many weights, all of them 0 but one."""
+    rows = [row(*["0"] * 1000)] * (size // 1000 - 1) + [unit(1000, 0)]
+    return certificate("affine", network(1000, layer(0, rows)), {})
+
+
+def common_divisors(size: int) -> bytes:
+    """Weights with a long common divisor, which is computed several times."""
+    divisor = 2**8000 + 1
+    rows = [row(*(spelled(divisor * (k + 1)) for k in range(20)))] * (size // 20)
+    bias = row(*["1"] * len(rows))
+    net = network(20, layer(0, rows, bias), layer(1, [row(*["1"] * len(rows))]))
+    return certificate("shallow-independent", net, {})
+
+
+# -- identifiability
+
+
+def masks(size: int) -> bytes:
+    """A masked product that begins with an identity matrix of the size of the input."""
+    first = layer(
+        0, [row("1", "1", *["0"] * (size - 2)), row("1", "-1", *["0"] * (size - 2))], "1 0"
+    )
+    net = network(size, first, layer(1, ["2 1", "-1 -4"], "-3 -2"), layer(2, ["1 0"]))
+    zeros, axes = ["0"] * size, [["1", *["0"] * (size - 1)], ["0", "1", *["0"] * (size - 2)]]
+    plane = {"point": zeros, "directions": axes, "ridges": [[0, 2, "2"], [1, 2, "1"]]}
+    everything = [list(range(size)), [0, 1], [0]]
+    evidence = {
+        "ridges": {"slices": [plane]},
+        "families": {"chosen": [[0, 0], [1, 1]], "joined": []},
+        "membership": {"status": "refuted", "method": "masks", "layer": 0, "masks": everything},
+    }
+    document = json.loads(gzip.decompress(certificate("deep-part-neurons", net, evidence)))
+    document["claim"] |= {"layers": 1, "neurons": []}
+    return written(document)
+
+
+def corners(size: int) -> bytes:
+    """A witness with many long coordinates for each of many hyperplanes."""
+    first = layer(0, [unit(size, i) for i in range(size)])
+    second = layer(1, [row(*["1"] * size), row(*["1"] * (size - 1), "2")], "-1 -1")
+    net = network(size, first, second, layer(2, ["1 1"]))
+    half, common = size // 2, 2**12_000
+    numerators = [common // half + (k - k % 2 + 1) * (-1) ** k for k in range(half)]
+    point = [[half + k, f"{hex(p)}/{hex(common)}"] for k, p in enumerate(numerators)]
+    evidence = {
+        "rank": {"prime": "2147483647", "columns": list(range(size))},
+        "unique": {"method": "subset-sums", "multiplier": "3"},
+        "hyperplanes": {"witnesses": [{"row": 0, "positive": point}] * size},
+    }
+    return certificate("bottleneck-corner-minors", net, evidence)
+
+
+def determinants(size: int) -> bytes:
+    """Two determinants of the largest size, of matrices without zeros."""
+    rows = [row(*((i * i + 3 * i * k + k**3) % 9973 for k in range(size))) for i in range(size)]
+    signed = [
+        row(*(f"-{x}" if k % 2 and x != "0" else x for k, x in enumerate(text.split())))
+        for text in rows
+    ]
+    first, second = layer(0, rows), layer(1, signed, row(*["1"] * size))
+    net = network(size, first, second, layer(2, [row(*["1"] * size)]))
+    evidence = {
+        "rank": {"prime": "2305843009213693951", "columns": list(range(size))},
+        "unique": {
+            "method": "independent",
+            "prime": "2305843009213693951",
+            "entries": [[0, k] for k in range(size)],
+        },
+    }
+    return certificate("bottleneck-corner-minors", net, evidence)
+
+
+def assignments(size: int) -> bytes:
+    """Ranks of matrices with long entries, for many pairs (D, ε)."""
+    rows = [unit(8, i, long(i, size)) for i in range(8)]
+    rows.append(rows[0].replace(rows[0].split()[0], "-" + rows[0].split()[0]))
+    columns = [row(*(int(i % 8 == o) + (i == 8) for i in range(9))) for o in range(8)]
+    first = layer(0, rows, row(*["1"] * 8, "-1"))
+    return certificate("shallow-assignments", network(8, first, layer(1, columns)), {})
+
+
+def minors(size: int) -> bytes:
+    """Thousands of minors of a matrix with long entries."""
+    second = layer(
+        1,
+        [row(*(long(9 * i + k, size) for k in range(5))) for i in range(6)],
+        row(*[long(99, size)] * 6),
+    )
+    first = layer(0, [unit(5, i) for i in range(5)])
+    net = network(5, first, second, layer(2, [row(*["1"] * 6)]))
+    verified = {"status": "verified", "method": "minors", "prime": "2147483647"}
+    evidence = {"membership": {**verified, "columns": list(range(5))}}
+    document = json.loads(gzip.decompress(certificate("deep-corners", net, evidence)))
+    document["claim"] |= {"kind": "not-identifiable", "among": "generic"}
+    document["claim"]["other"] = document["claim"]["network"]
+    document["proof"] = altered("translation-generic")["proof"]
+    hypotheses = document["proof"]["hypotheses"]
+    hypotheses[1]["evidence"] = {"layer": 1, "neuron": 0, "shift": "0"}
+    hypotheses[3]["evidence"] = evidence["membership"]
+    return written(document)
+
+
+# -- refutations
+
+
+def breakpoints(size: int) -> bytes:
+    """Breakpoints that differ by multiples of a prime, so that hashes would collide."""
+    prime = 2**61 - 1
+    rows, bias = ["1"] * size, row(*(prime * k for k in range(1, size + 1)))
+    second, third = layer(1, rows, bias), layer(2, [row(*["1"] * size)])
+    return certificate("line-equal", network(1, layer(0, ["1"]), second, third), {})
+
+
+def scales(size: int) -> bytes:
+    """Invariants of many layers, with scales that grow."""
+    layers = [layer(k, ["1 3", "5 7"], "1 2") for k in range(size)]
+    net = network(2, *layers, layer(size, ["1 1"]))
+    evidence = {"same-function": {"layer": 1}, "not-related": {"layer": size + 1}}
+    return certificate("replacement-orthant", net, evidence)
+
+
+def steps(size: int) -> bytes:
+    """Steps that add up all steps before."""
+    width = 60
+    first, second, third = (
+        layer(k, [row(*["-1"] * width)] * n, row(*["-1"] * n))
+        for k, n in enumerate((width, width, 1))
+    )
+    net = network(width, first, second, third, layer(3, ["1"]))
+    known, neuron = 4 * width + 1, width
+    multiples = [[[known + k, long(k)] for k in range(i)] for i in range(size)]
+    listed = [[neuron, "1", entries, entries] for entries in multiples]
+    evidence = {"same-function": {"layer": 3, "source": [], "steps": listed, "signs": []}}
+    return certificate("one-sided-dead", net, evidence)
+
+
+# -- deep
+
+
+def slices(size: int) -> bytes:
+    """Planes with long numbers in a wide network, one ridge on each."""
+    width = 200
+    rows = [row(*((i * k) % 7 - 3 for k in range(2))) for i in range(width)]
+    inner = [row(*((i + k) % 5 - 2 for k in range(width))) for i in range(width)]
+    net = network(2, layer(0, rows), layer(1, inner), layer(2, [row(*["1"] * width)]))
+    entry = {
+        "point": [long(1), long(2)],
+        "directions": [[long(3), long(4)], [long(5), "1"]],
+        "ridges": [[0, 1, "0"]] * 3,
+    }
+    return certificate("deep-corners", net, {"ridges": {"slices": [entry] * size}})
+
+
+# -- trees
+
+
+def tree_of(header: dict[str, Any], node: str, size: int) -> bytes:
+    document = {"format": "polyrelu-tree", "version": 1, **header, "unverified": {}}
+    rehash(document)
+    return packed(json.dumps(document) + "\n" + f"{node}\n" * size)
+
+
+def pair(one: Any, two: Any, **terms: Any) -> dict[str, Any]:
+    domain = {"inequalities": [], "equations": [], **terms}
+    claim = {"kind": "equivalent", "network": {"sha256": "", "inline": one}}
+    claim |= {"other": {"sha256": "", "inline": two}, "domain": domain}
+    point = ["0"] * one["inputs"]
+    return {"claim": claim, "lifted": [], "parts": [], "point": point}
+
+
+def hinges(inputs: int, width: int, shift: int) -> Any:
+    rows = [row(*((i * i + k + shift) % 11 - 5 for k in range(inputs))) for i in range(width)]
+    bias = row(*(i - shift for i in range(width)))
+    return network(inputs, layer(0, rows, bias), layer(1, [row(*["1"] * width)]))
+
+
+def splits(size: int) -> bytes:
+    """A deep chain of splits at one form, whose sign is known after the first one."""
+    return tree_of(pair(hinges(400, 4, 0), hinges(400, 4, 1)), '{"signs": [], "split": 0}', size)
+
+
+def silent_nodes(size: int) -> bytes:
+    """Nodes without signs, of a tree with many atoms."""
+    header = pair(hinges(3, size, 0), hinges(3, size, 1))
+    return tree_of(header, '{"signs": [], "split": 0}', 4_000)
+
+
+def repeated_signs(size: int) -> bytes:
+    """Signs with long multipliers of long inequalities, again and again."""
+    sides = [row(*[long(k)] * 8, long(k)) for k in range(30)]
+    header = pair(hinges(8, 4, 0), hinges(8, 4, 1), inequalities=sides)
+    multiples = ", ".join(f'[{k}, "1/{long(k)}"]' for k in range(4))
+    sign = f'[0, "+", "0", [{multiples}], []]'
+    return tree_of(header, f'{{"signs": [[{", ".join([sign] * 20)}]], "split": 0}}', size)
+
+
+def region_points(size: int) -> bytes:
+    """A point with long coordinates at a leaf of a domain with many rows."""
+    sides = [row(*[k + 1] * 40, 10**6) for k in range(size)]
+    claim = {
+        "kind": "regions",
+        "network": {"sha256": "", "inline": hinges(40, 2, 0)},
+        "domain": {"inequalities": sides, "equations": []},
+        "count": 1,
+    }
+    point = ", ".join(f'"1/{long(0)}"' for _ in range(40))
+    return tree_of({"claim": claim}, f'{{"signs": [], "region": [{point}]}}', 2)
+
+
+def skips(size: int) -> bytes:
+    """A layer that reads all layers before, each over another long denominator."""
+    layers = [layer(0, [long(9)], "1", long(0, 8000))]
+    for k in range(1, size):
+        layers.append(layer(k, ["1"], "1", long(k, 8000)))
+    blocks = [{"from": k, "rows": ["1"]} for k in range(1, size + 1)]
+    layers.append({"denominator": "1", "bias": "0", "weights": blocks})
+    net, other = network(1, *layers), network(1, *layers[:-1], layer(size, ["1"], "1"))
+    return tree_of(pair(net, other), '{"signs": [], "leaf": "equal"}', 1)
+
+
+def parts(size: int) -> bytes:
+    """Parts with many long denominators."""
+    header = pair(hinges(3, 40, 0), hinges(3, 40, 1))
+    header["parts"] = [[[[s, f"1/{long(s + p)}"] for s in range(30)]] for p in range(size)]
+    return tree_of(header, '{"signs": [], "leaf": "equal"}', 1)
+
+
+def equations(size: int) -> bytes:
+    """A domain of many equations with many coordinates, which are put into each other."""
+    rows = [f"{unit(size, i)} {row(*[i + 2] * size)} 0" for i in range(size)]
+    sides = [row(*[1] * (2 * size), 1)] * (size // 4)
+    header = pair(
+        hinges(2 * size, 2, 0), hinges(2 * size, 2, 1), equations=rows, inequalities=sides
+    )
+    return tree_of(header, '{"signs": [], "leaf": "equal"}', 1)
+
+
+BOMBS = {
+    "lists": Bomb(lists, 80_000_000, 200_000),
+    "numbers": Bomb(numbers, 120_000_000, 200_000),
+    "objects": Bomb(objects, 30_000_000, 200_000),
+    "strings": Bomb(strings, 50_000_000, 200_000),
+    "keys": Bomb(keys, 300_000, 20_000),
+    "blanks": Bomb(blanks, 1 << 28, 1 << 22),
+    "zeros": Bomb(zeros, 25_000_000, 200_000),
+    "common divisors": Bomb(common_divisors, 20_000, 200),
+    "masks": Bomb(masks, 30_000, 3_000),
+    "corners": Bomb(corners, 256, 16),
+    "determinants": Bomb(determinants, 450, 40),
+    "assignments": Bomb(assignments, 16_000, 500),
+    "minors": Bomb(minors, 16_000, 200),
+    "breakpoints": Bomb(breakpoints, 20_000, 300),
+    "scales": Bomb(scales, 9_990, 200),
+    "steps": Bomb(steps, 180, 10),
+    "slices": Bomb(slices, 1_000, 5),
+    "splits": Bomb(splits, 4_000, 100),
+    "silent nodes": Bomb(silent_nodes, 5_000, 20),
+    "repeated signs": Bomb(repeated_signs, 4_000, 4),
+    "region points": Bomb(region_points, 4_000, 40),
+    "skips": Bomb(skips, 1_500, 20),
+    "parts": Bomb(parts, 200, 4),
+    "equations": Bomb(equations, 600, 20),
+}
