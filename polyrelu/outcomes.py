@@ -373,7 +373,7 @@ class PartlyIdentifiable(Proved[Certificate]):
     >>> first = ([[1, -1], [3, -1], [-1, 2]], [2, 1, -3])
     >>> second = ([[-3, 2, -3], [1, -3, -2]], [2, -3])
     >>> net = polyrelu.from_arrays([first, second, ([[-1, 3]], [-2])])
-    >>> outcome = polyrelu.identify(net, among="transversal", time_limit=None)
+    >>> outcome = polyrelu.identify(net, among="transversal", budget=None)
     >>> outcome.status, outcome.part.certificate.claim.num_layers
     ('undecided', 1)
     """
