@@ -101,6 +101,8 @@ class Parser(argparse.ArgumentParser):
         """Return what to write in place of an unknown option, or where to look."""
         if self._subparsers is not None and option in _OF_COMMANDS:
             return f" here; options of a command stand after it: {self.prog} COMMAND {option}"
+        if option == "--box" and "--domain" in self._option_string_actions:
+            return "; write a box as --domain box:-1,1"
         guess = nearest(option, self._option_string_actions)
         if guess is not None:
             return f"; did you mean {guess}? See {self.prog} --help"

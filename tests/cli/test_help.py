@@ -122,6 +122,7 @@ def test_examples_work(
         ("identfy net.json", "unknown command 'identfy'; did you mean identify? (choose from info"),
         ("runtime_error net.json", "did you mean runtime-error?"),
         ("fly", "unknown command 'fly' (choose from info, convert, complex"),
+        ("complex net.json --box -1,1", "unknown option --box; write a box as --domain box:-1,1"),
         ("info net.json --roundng text=exact", "unknown option --roundng; did you mean --rounding"),
         ("convert --numb=x --prefx=y a b", "unknown option --prefx; did you mean --prefix?"),
         ("topology net.json --bondary", "unknown option --bondary; did you mean --boundary?"),
