@@ -289,13 +289,19 @@ def test_the_memory_limit_of_identify(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_the_time_limit_keeps_the_cells_that_are_done(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    polyrelu.save(_network(3, 20, 20, 20, 1), tmp_path / "net.json")
+    polyrelu.save(_network(2, 12, 12, 1), tmp_path / "net.json")
+    monkeypatch.setattr(
+        "polyrelu.complex.engine.subdivision.report", lambda *_, **__: time.sleep(0.1)
+    )
     arguments = ["complex", str(tmp_path / "net.json"), "--time-limit", "0.5"]
-    status, out, err = run(capsys, *arguments)
-    assert status == 3
-    assert "the time limit of 0.5 seconds was reached" in out + err
+    status, answer = run_json(capsys, *arguments)
+    assert (status, answer["complete"], answer["status"]) == (3, False, "undecided")
+    assert 2 <= answer["neurons"] < 24
+    assert answer["reason"] == (
+        "the time limit of 0.5 seconds was reached: this is the complex of the neurons done so far"
+    )
 
 
 @pytest.mark.parametrize("option", ["--budget", "--time-limit", "--memory-limit"])
