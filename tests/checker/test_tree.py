@@ -322,9 +322,9 @@ def test_small_files_that_would_take_long(count: int) -> None:
     many = changed(document, (0, "claim", "domain", "inequalities"), ["1 5"] * count)
     sign = [node["split"], "+", "0", [[k, text] for k, text in enumerate(long)], []]
     many[line]["signs"] = [[sign]]
-    started = time.monotonic()
+    started = time.process_time()
     assert verdict(written(many)).verdict in ("rejected", "unreadable")
-    assert time.monotonic() - started < 60
+    assert time.process_time() - started < 60
 
 
 def test_points_and_equations_with_long_denominators() -> None:
@@ -337,7 +337,7 @@ def test_points_and_equations_with_long_denominators() -> None:
     assert isinstance(outcome, NotEquivalent)
     document = json.loads(certificate_bytes(outcome))
     document["proof"]["hypotheses"][0]["evidence"]["x"] = [f"1/{text}" for text in long]
-    started = time.monotonic()
+    started = time.process_time()
     report = verdict(json.dumps(document).encode())
     assert (report.verdict, report.step) == ("unreadable", "point")
     units = [
@@ -347,7 +347,7 @@ def test_points_and_equations_with_long_denominators() -> None:
     document["claim"]["domain"]["equations"] = units
     report = verdict(json.dumps(document).encode())
     assert (report.verdict, report.step) == ("unreadable", "claim.domain")
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
 
 
 @pytest.mark.parametrize("layers", few_and_all(100, 400))
@@ -359,10 +359,10 @@ def test_values_that_grow_from_layer_to_layer(layers: int) -> None:
     budget = checker.BUDGET * layers**2 // 400**2 // 8
     chain = from_arrays([([[f"1/{hex(16**1800 + 2 * k + 1)}"]], ["1"]) for k in range(layers)])
     network = checker.read_network(to_document(chain), "network", checker.Meter())
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(checker.Stop, match="which --budget raises"):
         checker.outputs(network, [Fraction(1)], checker.Meter(budget))
-    assert time.monotonic() - started < 30
+    assert time.process_time() - started < 30
 
 
 def test_forms_that_are_read_with_weight_zero_count() -> None:

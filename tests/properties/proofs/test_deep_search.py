@@ -64,10 +64,10 @@ def test_rounds_and_limits() -> None:
     assert search.walks == 0
     search.run(rounds=1)
     assert 0 < search.walks <= 2 * search.deep_network.size
-    started = time.monotonic()
-    while not search.is_idle and time.monotonic() - started < 2:
+    started = time.process_time()
+    while not search.is_idle and time.process_time() - started < 2:
         search.run(budget=100)
-    assert time.monotonic() - started < 4
+    assert time.process_time() - started < 4
 
 
 def test_an_idle_search_ends() -> None:
