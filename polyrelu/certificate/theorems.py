@@ -256,7 +256,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "replacement": TheoremText(
         "two consecutive layers replaced",
-        "polyrelu/symmetry/absolute_value.py",
+        "docs/theory/shallow.md",
         (
             "Two maps with one hidden layer agree on R^n (or on the orthant) iff their "
             "absolute-value normal forms are equal."
@@ -316,7 +316,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "line-equal": TheoremText(
         "two functions of one variable compared",
-        "polyrelu/proofs/refutations/reversed_line.py",
+        "docs/theory/line.md",
         "Two continuous piecewise linear functions of one variable with at least one breakpoint "
         "between them are equal iff they agree at all breakpoints of both and have the same end "
         "slopes.",

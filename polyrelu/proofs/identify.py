@@ -130,8 +130,9 @@ def identify(
         Seed of the searches for points, shifts and ridges. The same seed and budget give the same
         answer and the same certificate, on every machine.
     budget
-        Units of work for the search for ridges, the one step that may take long, or a `Budget`
-        with all limits; None: until the search meets nothing new. A unit is about a millisecond.
+        Units of work for the steps that may take long, the search for ridges and, for one hidden
+        layer with doubled hyperplanes, the visit of all assignments; or a `Budget` with all limits;
+        None: until nothing new is met. A unit is about a millisecond.
         Refutations by linear programs have a sixth of it twice, and at least 10,000 units. A search
         that is enough for transversal competitors makes some more walks for regular ones, within
         the budget.
@@ -210,7 +211,7 @@ class _Identification:
 
     def _answer(self) -> Outcome:
         network, among, seed = self._network, self._among, self._question.seed
-        for theorem, competitors, prover in _theorems(network, seed):
+        for theorem, competitors, prover in _theorems(network, seed, self._limits):
             self._limits.check_others()
             found = _try_theorem(network, among, theorem, competitors, prover)
             if isinstance(found, Identifiable):
@@ -361,14 +362,14 @@ def _may_be_deep(network: Network) -> bool:
     return network.last == "affine" and network.depth >= 3 and network.num_inputs >= 2
 
 
-def _theorems(network: Network, seed: int) -> Iterator[tuple[str, Among, _Prover]]:
+def _theorems(network: Network, seed: int, budget: Budget) -> Iterator[tuple[str, Among, _Prover]]:
     """The theorems for the architecture that need no long search, each with its competitors."""
     if network.last != "affine":
         return
     if network.depth == 1:
         yield "affine", "all", list
     elif network.depth == 2:
-        yield shallow.THEOREM, "all", lambda: shallow.prove(network)
+        yield shallow.THEOREM, "all", lambda: shallow.prove(network, budget)
     elif network.depth == 3 and network.widths[1] == 1:
         yield line.THEOREM, "all", lambda: line.prove(network)
     elif network.depth == 3:

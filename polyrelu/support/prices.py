@@ -8,12 +8,22 @@ The page docs/how-to/budgets.md has the same table.
 from __future__ import annotations
 
 __all__ = [
+    "price_of_assignment",
     "price_of_cell",
     "price_of_evaluation",
     "price_of_node",
     "price_of_program",
     "price_of_ray",
 ]
+
+
+def price_of_assignment(num_hyperplanes: int) -> float:
+    """Return the price of a look at one assignment of neurons to hyperplanes.
+
+    >>> price_of_assignment(10)
+    3.0
+    """
+    return 1 + num_hyperplanes**3 / 500
 
 
 def price_of_program(num_rows: int, num_columns: int) -> float:

@@ -2,7 +2,7 @@
 
 The files in tests/certificates named deep-* contain a certificate for each requirement of the rule
 that a small network shows alone. Types of ridges are tested here; the weights that sets of families
-show are tested in `test_deep_sets.py`.
+show are tested in `test_deep_families.py`.
 """
 
 from __future__ import annotations

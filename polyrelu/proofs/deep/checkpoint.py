@@ -6,7 +6,7 @@ with 300 neurons; a name that ends in .gz compresses it.
 
 Nothing in a file is a proof. What is read is checked for its form, and the types of the ridges are
 computed again. That a plane meets a ridge is checked, exactly, for the ridges that go into a
-certificate (`DeepSearch.confirms`).
+certificate.
 """
 
 from __future__ import annotations

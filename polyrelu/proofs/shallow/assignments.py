@@ -30,7 +30,9 @@ from fractions import Fraction
 from polyrelu.exact import RationalMatrix, kernel, primitive, rank, solve
 from polyrelu.exact.vectors import negated
 from polyrelu.network import Block, Layer, Network, layer_from_rows, with_output_at_zero_of
+from polyrelu.support.budget import Budget
 from polyrelu.support.limits import PAIR_LIMIT, is_affordable
+from polyrelu.support.prices import price_of_assignment
 from polyrelu.support.typing import Vector
 from polyrelu.symmetry.absolute_value import AbsoluteValueForm, absolute_value_form
 
@@ -171,14 +173,19 @@ def can_be_visited(network: Network, planes: Hyperplanes) -> bool:
     )
 
 
-def other_assignment(network: Network, planes: Hyperplanes) -> Network | None:
+def other_assignment(
+    network: Network, planes: Hyperplanes, budget: Budget | None = None
+) -> Network | None:
     """Return another network of the same width with the same function; None if there is none.
 
-    Every pair (D, ε) is visited if need be.
+    Every pair (D, ε) is visited if need be, and paid from the budget.
     """
+    price = price_of_assignment(len(planes.normals))
     if not planes.doubled_are_independent:
         return _moved_along_relation(network, planes)
     for assignment in _assignments(planes):
+        if budget is not None:
+            budget.spend(price)
         if assignment == planes.given_assignment:
             continue
         residue = planes.remainder(assignment) @ kernel(planes.linear_parts(assignment.doubled))

@@ -29,6 +29,7 @@ from polyrelu.proofs.shallow.assignments import (
     why_not_visible,
 )
 from polyrelu.proofs.shallow.vanishing_sums import no_vanishing_sum
+from polyrelu.support.budget import Budget
 
 __all__ = ["THEOREM", "prove"]
 
@@ -36,8 +37,10 @@ __all__ = ["THEOREM", "prove"]
 THEOREM = "shallow"
 
 
-def prove(network: Network) -> list[Hypothesis] | Attempt:
+def prove(network: Network, budget: Budget | None = None) -> list[Hypothesis] | Attempt:
     """Return the hypotheses with evidence, or why the theorem does not apply.
+
+    A `LimitReached` says that the budget ended the visit of all assignments.
 
     Examples
     --------
@@ -49,13 +52,13 @@ def prove(network: Network) -> list[Hypothesis] | Attempt:
     failure = why_not_visible(network)
     if failure is not None:
         return Attempt(THEOREM, failure)
-    evidence = _unique(network)
+    evidence = _unique(network, budget)
     if isinstance(evidence, Attempt):
         return evidence
     return [Hypothesis(THEOREM, "visible"), Hypothesis(THEOREM, "unique", evidence)]
 
 
-def _unique(network: Network) -> dict[str, Any] | Attempt:
+def _unique(network: Network, budget: Budget | None) -> dict[str, Any] | Attempt:
     """Return the evidence that no other assignment to hyperplanes gives the same function."""
     if not has_doubled_hyperplane(network):
         return no_vanishing_sum(THEOREM, network, layer=1)
@@ -65,7 +68,7 @@ def _unique(network: Network) -> dict[str, Any] | Attempt:
             THEOREM,
             f"{pairs_to_visit(planes)} assignments of neurons to hyperplanes, beyond the bound",
         )
-    if other_assignment(network, planes) is not None:
+    if other_assignment(network, planes, budget) is not None:
         return Attempt(
             THEOREM, "another assignment of neurons to the hyperplanes gives the same function"
         )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
+from random import Random
 
 import pytest
 
 import polyrelu
-from polyrelu import from_arrays
+from polyrelu import Network, from_arrays
+from polyrelu.outcomes import Undecided
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
 from polyrelu.support import Budget, ProgressStep
 from tests.generators.files import NETS
@@ -126,3 +128,24 @@ def test_a_large_refutation_does_not_look_at_clocks(monkeypatch: pytest.MonkeyPa
     outcome = polyrelu.identify(network)
     assert outcome.status == "refuted"
     assert "neuron 37 of layer 2 is off wherever neuron 1 of layer 1 is on" in str(outcome)
+
+
+def doubled_hyperplanes(count: int) -> Network:
+    """One hidden layer whose first two hyperplanes have neurons of both orientations."""
+    rng = Random(count)
+    rows = [[rng.randint(-9, 9) for _ in range(count + 1)] for _ in range(count)]
+    rows += [[-entry for entry in row] for row in rows[:2]]
+    first = ([row[:-1] for row in rows], [row[-1] for row in rows])
+    second = [[rng.randint(1, 9) for _ in rows] for _ in range(count)]
+    return from_arrays([first, (second, [0] * count)])
+
+
+def test_assignments_of_one_hidden_layer_are_paid() -> None:
+    """A budget and a limit of time end the visit of all assignments to hyperplanes."""
+    net = doubled_hyperplanes(7)
+    small = polyrelu.identify(net, budget=100)
+    assert isinstance(small, Undecided)
+    assert "the budget of 100 units of work was used up" in small.reason
+    started = time.process_time()
+    assert isinstance(polyrelu.identify(net, time_limit=0.2), Undecided)
+    assert time.process_time() - started < 1.5
