@@ -4,7 +4,7 @@
 
 The file runs alone, with the standard library only:
 
-    python -I -S checker.py [--json] [--budget UNITS] [--network FILE]... CERT...
+    python -I -S checker.py [--json] [--budget UNITS] [--about FILE] [--network FILE]... CERT...
 
 The exit status is 0 if all certificates are accepted, 1 if one is rejected, 2 if one is unreadable.
 Sections have the numbers of FORMAT.md, and notation is as there. A theorem is one entry: `@theorem`
@@ -43,14 +43,14 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   3144      theorem deep
   3152      theorem deep-part
   3189  4. Verdicts
-  3306  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  3953      theorem tree-equal
-  3971      theorem tree
-  4085  5.1 Lists of regions: claim regions, theorem regions
-  4090      theorem regions
-  4130  5.2 Limits
-  4136    Files
-  4242    The command line
+  3321  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  3968      theorem tree-equal
+  3986      theorem tree
+  4099  5.1 Lists of regions: claim regions, theorem regions
+  4104      theorem regions
+  4144  5.2 Limits
+  4150    Files
+  4293    The command line
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, chain, combinations, compress, groupby, pairwise, product
 from operator import mul
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple, Protocol, TypeVar
 
 # ==== 1. Text ====
 
@@ -3231,18 +3231,33 @@ class CheckReport(NamedTuple):
         return "\n  ".join(lines)
 
 
-def check_certificate(data: bytes, search: Search, meter: Meter) -> CheckReport:
-    """Check a certificate that is one JSON value (section 3)."""
+class Contents(NamedTuple):
+    """What a file states: it has the shape of the format, and nothing else is known."""
+
+    theorem: str
+    claim: Any
+    evidence: Mapping[str, Any]  # by hypothesis; of a tree file, what its header has
+    notes: Mapping[str, str]
+
+
+def read_certificate(data: bytes, meter: Meter) -> Contents:
+    """What a certificate states that is one JSON value (section 3)."""
     document = parse(data, "certificate", CERTIFICATE_BYTES, meter)
-    del data
     is_network = type(document) is dict and document.get("format") == "polyrelu-network"
     well_formed(not is_network, "a network file, where a certificate is wanted", "certificate")
     fit(document, CERTIFICATE, "certificate")
     check_notes(document["unverified"], "certificate.unverified")
     claim, name = document["claim"], document["proof"]["theorem"]
     well_formed(name in THEOREMS, f"unknown theorem {quote(name)}", "certificate.proof.theorem")
+    evidence = read_evidence(document["proof"]["hypotheses"], THEOREMS[name])
+    return Contents(name, claim, evidence, document["unverified"])
+
+
+def check_certificate(data: bytes, search: Search, meter: Meter) -> CheckReport:
+    """Check a certificate that is one JSON value."""
+    name, claim, evidence, _ = read_certificate(data, meter)
+    del data
     theorem = THEOREMS[name]
-    evidence = read_evidence(document["proof"]["hypotheses"], theorem)
     keys = [key for key in ("network", "other") if key in claim]
     networks = [read_reference(claim[key], key, search, meter) for key in keys]
     check_claim(claim, theorem, networks)
@@ -4056,9 +4071,7 @@ class Lines:
 def check_tree(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
     """Check a tree file: header, nodes in prefix order, footer."""
     lines = Lines(file, meter)
-    header = lines.read_header()
-    name, evidence = read_header(header)
-    claim = header["claim"]
+    name, claim, evidence, _ = read_header(lines.read_header())
     keys = [key for key in ("network", "other") if key in claim]
     networks = [read_reference(claim[key], key, search, meter) for key in keys]
     case = Case(networks, claim, evidence, meter, lines)
@@ -4068,8 +4081,8 @@ def check_tree(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
     return report._replace(statement=f"{report.statement} The tree has {lines.number - 2} nodes.")
 
 
-def read_header(header: Any) -> tuple[str, dict[str, Any]]:
-    """The theorem of a tree file, and the entries of its header that are evidence."""
+def read_header(header: Any) -> Contents:
+    """What a tree file states in its header, some entries of which are evidence."""
     theorems = {name: THEOREMS[name] for name in THEOREMS if THEOREMS[name].kind in TREE_CLAIMS}
     shapes = {
         name: {**HEADER, "claim": TREE_CLAIMS[entry.kind], **entry.evidence}
@@ -4077,9 +4090,10 @@ def read_header(header: Any) -> tuple[str, dict[str, Any]]:
     }
     fit(header, OneOf(shapes.values()), "line 1")
     check_notes(header["unverified"], "line 1.unverified")
-    kind = header["claim"]["kind"]
-    name = next(name for name, entry in theorems.items() if entry.kind == kind)
-    return name, {key: header[key] for key in theorems[name].evidence}
+    claim = header["claim"]
+    name = next(name for name, entry in theorems.items() if entry.kind == claim["kind"])
+    evidence = {key: header[key] for key in theorems[name].evidence}
+    return Contents(name, claim, evidence, header["unverified"])
 
 
 # ==== 5.1 Lists of regions: claim regions, theorem regions ====
@@ -4151,7 +4165,7 @@ def check_bytes(
         """The file of that name, then the other ones."""
         return sorted(files, key=lambda file: file[0] != name)
 
-    return guarded(lambda: io.BytesIO(certificate), len(certificate), search, budget)
+    return checked(lambda: io.BytesIO(certificate), len(certificate), search, budget)
 
 
 def check_file(
@@ -4174,25 +4188,62 @@ def check_file(
         for other in given:
             yield quote(other), read_bytes(other, NETWORK_BYTES)
 
-    try:
-        size = os.path.getsize(file)
-    except (OSError, ValueError):
-        size = 0
-    return guarded(lambda: open_file(file, "certificate"), size, search, budget)
+    return checked(lambda: open_file(file, "certificate"), size_of(file), search, budget)
 
 
-def guarded(
+def read_contents(path: str | os.PathLike[str], *, budget: int | None = None) -> Contents:
+    """What a certificate file states, read with the limits of a check; nothing else is checked.
+
+    `Stop` is raised for a file that is unreadable.
+    """
+    file, meter = os.fspath(path), Meter(budget)
+
+    def read(unpacked: IO[bytes], is_tree: bool) -> Contents:
+        """The header of a tree file, or the whole of another one."""
+        if is_tree:
+            return read_header(Lines(unpacked, meter).read_header())
+        return read_certificate(unpacked.read(CERTIFICATE_BYTES + 1), meter)
+
+    contents = guarded(lambda: open_file(file, "certificate"), size_of(file), meter, read)
+    for key in ("network", "other"):
+        if "inline" in contents.claim.get(key, ""):
+            fit(contents.claim[key]["inline"], NETWORK, key)
+    return contents
+
+
+def checked(
     start: Callable[[], IO[bytes]], num_bytes: int, search: Search, budget: int | None
 ) -> CheckReport:
     """Check a file of either form, packed or not: whatever happens becomes a report."""
     meter = Meter(budget)
-    meter.allow(num_bytes)
+
+    def check(unpacked: IO[bytes], is_tree: bool) -> CheckReport:
+        """Check a tree file, or a certificate that is one JSON value."""
+        if is_tree:
+            return check_tree(unpacked, search, meter)
+        return check_certificate(unpacked.read(CERTIFICATE_BYTES + 1), search, meter)
+
     try:
-        with start() as file:
-            return check_opened(file, search, meter)
+        return guarded(start, num_bytes, meter, check)
     except Stop as stop:
         answer = stop.verdict, stop.place or meter.step, stop.expected, stop.got
         return CheckReport(*answer, cost=meter.cost)
+
+
+Found = TypeVar("Found")
+
+
+def guarded(
+    start: Callable[[], IO[bytes]],
+    num_bytes: int,
+    meter: Meter,
+    use: Callable[[IO[bytes], bool], Found],
+) -> Found:
+    """Use an unpacked file, and whether it is a tree file; whatever happens becomes a `Stop`."""
+    meter.allow(num_bytes)
+    try:
+        with start() as file:
+            return use_unpacked(file, use)
     except (
         OSError,
         EOFError,
@@ -4203,27 +4254,27 @@ def guarded(
         ValueError,
     ) as error:
         expected = "a readable file within the limits"
-        got = type(error).__name__
-        return CheckReport("unreadable", "reading", expected, got, cost=meter.cost)
+        raise Stop("unreadable", expected, type(error).__name__, "reading") from None
 
 
-def check_opened(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
-    """Check an open file, which is unpacked if it is packed."""
+def use_unpacked(file: IO[bytes], use: Callable[[IO[bytes], bool], Found]) -> Found:
+    """Use an open file, which is unpacked if it is packed."""
     first = file.read(len(TREE_START))
     file.seek(0)
     if not first.startswith(GZIP_START):
-        return check_unpacked(file, first, search, meter)
+        return use(file, first == TREE_START)
     with gzip.GzipFile(fileobj=file) as unpacked:
         first = unpacked.read(len(TREE_START))
         unpacked.seek(0)
-        return check_unpacked(unpacked, first, search, meter)  # type: ignore[arg-type]
+        return use(unpacked, first == TREE_START)  # type: ignore[arg-type]
 
 
-def check_unpacked(file: IO[bytes], first: bytes, search: Search, meter: Meter) -> CheckReport:
-    """Check a tree file, or a certificate that is one JSON value."""
-    if first == TREE_START:
-        return check_tree(file, search, meter)
-    return check_certificate(file.read(CERTIFICATE_BYTES + 1), search, meter)
+def size_of(path: str) -> int:
+    """The number of bytes of a file; 0 if there is no such file."""
+    try:
+        return os.path.getsize(path)
+    except (OSError, ValueError):
+        return 0
 
 
 def open_file(path: str, place: str) -> IO[bytes]:
@@ -4241,14 +4292,15 @@ def read_bytes(path: str, size: int) -> bytes:
 
 # ---- The command line
 
-USAGE = "usage: checker.py [--json] [--budget UNITS] [--network FILE]... CERT..."
+USAGE = "usage: checker.py [--json] [--budget UNITS] [--about FILE] [--network FILE]... CERT..."
 HELP = f"""{USAGE}
 
 Re-derive certificates of polyrelu with the standard library alone (certificate/FORMAT.md).
 
   CERT             certificate files; network files that they name are looked for beside them
   --network FILE   a network file that a certificate names, under another name
-  --budget UNITS   what each check may cost (FORMAT.md, section 3.6; default 2^36 and 2^14 a byte)
+  --about FILE     reject certificates that are not about the network in this file (native JSON)
+  --budget UNITS   what each check may cost (FORMAT.md, section 3.6; default 2^35 and 2^14 a byte)
   --json           one line of JSON for each certificate
   --version        the versions of the format and of this file
 
@@ -4290,7 +4342,7 @@ def print_error(message: str) -> None:
 def run(arguments: list[str]) -> int:
     """Check the certificates that the arguments name."""
     try:
-        names = ["json", "help", "version", "network=", "budget="]
+        names = ["json", "help", "version", "network=", "budget=", "about="]
         options, paths = getopt.gnu_getopt(arguments, "h", names)
         budgets = [int(value) for name, value in options if name == "--budget"]
     except (getopt.GetoptError, ValueError):
@@ -4302,13 +4354,46 @@ def run(arguments: list[str]) -> int:
     if not paths or any(budget < 1 for budget in budgets):
         print(USAGE, file=sys.stderr)
         return 2
-    networks, worst = [value for name, value in options if name == "--network"], 0
+    budget = budgets[-1] if budgets else None
+    networks = [value for name, value in options if name == "--network"]
+    try:
+        subjects = [hash_of(value, budget) for name, value in options if name == "--about"]
+    except Stop as stop:
+        print_error(f"--about: {stop.place or 'reading'}: {stop.got}")
+        return 2
+    worst = 0
     for path in paths:
-        report = check_file(path, networks, budget=budgets[-1] if budgets else None)
+        report = check_file(path, networks, budget=budget)
+        for subject in subjects:
+            report = about(report, subject)
         name = quote(path) if len(paths) > 1 else ""
         print_report(report, path, name, as_json="--json" in flags)
         worst = max(worst, VERDICTS.index(report.verdict))
     return worst
+
+
+def hash_of(path: str, budget: int | None) -> str:
+    """The hash of the network in a file."""
+    place, meter = quote(path), Meter(budget)
+
+    def read(file: IO[bytes], is_tree: bool) -> str:
+        """The hash that is recomputed from the numbers."""
+        well_formed(not is_tree, "a tree file, where a network is wanted", place)
+        document = parse(file.read(NETWORK_BYTES + 1), place, NETWORK_BYTES, meter)
+        return read_network(document, place, meter).sha256
+
+    return guarded(lambda: open_file(path, place), size_of(path), meter, read)
+
+
+def about(report: CheckReport, subject: str) -> CheckReport:
+    """Reject an accepted certificate that is not about the network with this hash."""
+    if report.verdict != "accepted":
+        return report
+    is_pair = THEOREMS[report.theorem].kind in ("equivalent", "not-equivalent")
+    found = report.networks if is_pair else report.networks[:1]
+    if subject in found:
+        return report
+    return CheckReport("rejected", "about", subject, " and ".join(found), cost=report.cost)
 
 
 def print_report(report: CheckReport, path: str, name: str, *, as_json: bool) -> None:
