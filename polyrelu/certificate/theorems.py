@@ -268,9 +268,10 @@ THEOREMS: dict[str, TheoremText] = {
     "bounded-replacement": TheoremText(
         "two consecutive layers replaced behind a box",
         "docs/theory/box.md",
-        "Interval arithmetic over R^n gives a box that holds all activations of the layer before. "
-        "Two maps with one hidden layer agree on the box iff their absolute-value normal forms "
-        "there are equal; hyperplanes that miss its interior do not bend.",
+        "Interval arithmetic over R^n gives a box that holds all activations of the layer before "
+        "(for the first layer it is R^n). Two maps with one hidden layer agree on the box iff "
+        "their absolute-value normal forms there are equal; hyperplanes that miss its interior do "
+        "not bend.",
         r"If $\theta$ and $\eta$ are equal in all layers but $\ell$ and $\ell+1$, and $B$ is a box "
         r"that contains the activations $a_{\ell-1}(x)$ of all $x$, then $f_\theta = f_\eta$ as "
         r"soon as the maps $u \mapsto V\sigma(Wu+b)+c$ of the two layers agree on $B$, which they "
