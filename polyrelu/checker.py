@@ -40,17 +40,17 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   2070  3.8 Domains of pairs, and theorem point
   2190      theorem point
   2251  3.9 Ridges: theorems deep and deep-part
-  3144      theorem deep
-  3152      theorem deep-part
-  3189  4. Verdicts
-  3321  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  3968      theorem tree-equal
-  3986      theorem tree
-  4099  5.1 Lists of regions: claim regions, theorem regions
-  4104      theorem regions
-  4144  5.2 Limits
-  4150    Files
-  4293    The command line
+  3150      theorem deep
+  3158      theorem deep-part
+  3195  4. Verdicts
+  3327  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  3974      theorem tree-equal
+  3992      theorem tree
+  4105  5.1 Lists of regions: claim regions, theorem regions
+  4110      theorem regions
+  4150  5.2 Limits
+  4156    Files
+  4299    The command line
 """
 
 from __future__ import annotations
@@ -1431,7 +1431,7 @@ class AbsoluteValueForm:
     {"layer": int, "neuron": int, "shift": RATIONAL},
 )
 def translation(case: Case) -> None:
-    """A neuron that the next layer sees only where no other one helps is shifted."""
+    """A neuron is shifted that alone has positive weights in the next layer."""
     changed, meter = changed_layers(case), case.meter
     j = changed_neuron(case, changed)
     p, q = rational(case.evidence["same-function"]["shift"], meter).as_integer_ratio()
@@ -2674,12 +2674,12 @@ class PieceSet:
     """Pieces of one neuron, of families that were joined.
 
     As masks of neurons of the layer before: where they are on, off, or crossed, that is, both
-    within one family, and which of them have visible weights; the crossed ones have.
+    within one family, and which of them have determined weights; the crossed ones have.
     """
 
     def __init__(self, neuron: int) -> None:
         self.neuron, self.masks, self.families = neuron, list[int](), list[PieceSet]()
-        self.on = self.off = self.crossed = self.visible = 0
+        self.on = self.off = self.crossed = self.determined = 0
 
     def join(self, other: PieceSet) -> PieceSet:
         """With a family."""
@@ -2687,7 +2687,7 @@ class PieceSet:
         self.families.append(other)
         self.on, self.off = self.on | other.on, self.off | other.off
         self.crossed |= other.crossed
-        self.visible |= other.visible
+        self.determined |= other.determined
         return self
 
 
@@ -2752,7 +2752,7 @@ class Families:
         self.meter.pay(6 * len(masks), neurons.count)
         for mask in masks:
             found.on, found.off = found.on | mask & before, found.off | ~mask & before
-        found.crossed = found.visible = found.on & found.off
+        found.crossed = found.determined = found.on & found.off
         return found
 
 
@@ -2974,59 +2974,61 @@ class SignSystem:
 
 
 class WeightSystem:
-    """Which weights between hidden layers are visible at the pieces of their neurons."""
+    """Which weights between hidden layers are determined by the pieces of their neurons."""
 
     def __init__(self, sets: FamilySets, derivatives: Any) -> None:
         self.sets, self.derivatives, self.neurons = sets, derivatives, sets.neurons
 
     def check(self, evidence: Any, ridges: Ridges) -> None:
-        """No weight is 0, all of them are visible, or they are at sources (D2')."""
+        """No weight is 0, all of them are determined, or they are at sources (D2')."""
         for own in self.sets.sets.values():
             self.look_together(own)
         self.join_by_weights(evidence["joined"])
-        unseen = self.check_visible()
+        undetermined = self.check_determined()
         order = evidence["order"]
         require(
-            sorted(order) == sorted(unseen), "an order of the sources", f"{len(unseen)} sources"
+            sorted(order) == sorted(undetermined),
+            "an order of the sources",
+            f"{len(undetermined)} sources",
         )
         if order:
-            Sources(self.sets, ridges, unseen).check(order)
+            Sources(self.sets, ridges, undetermined).check(order)
 
     def look_together(self, own: PieceSet) -> None:
         """What a set shows together, or else what its members show by their own systems."""
         self.look(own)
-        if own.on & ~own.visible and len(own.families) > 1:
+        if own.on & ~own.determined and len(own.families) > 1:
             for family in own.families:
                 self.look(family)
-                own.visible |= family.visible
+                own.determined |= family.determined
 
     def look(self, own: PieceSet) -> None:
-        """What is on at some piece is visible if the system has no solution but 0."""
+        """The weights on what is on at some piece are determined if only 0 solves the system."""
         layer = self.neurons.layer[own.neuron]
         if layer == 0:
             return
-        hidden = ones(self.neurons.part(own.on & ~own.visible, layer - 1))
+        hidden = ones(self.neurons.part(own.on & ~own.determined, layer - 1))
         unknowns = [Unknown(h, (True,), 1) for h in hidden]
         basis = rank_form(self.sets, self.derivatives, own, unknowns)
         if len(basis) == len(unknowns):
-            own.visible |= own.on
+            own.determined |= own.on
 
     def join_by_weights(self, joined: Any) -> None:
-        """Join families to sets by the visible weights that both have."""
+        """Join families to sets by weights that both determine."""
         told_apart = set[int]()
         for w, number in joined:
             new = self.sets.next_family(w, number)
             own = self.sets.sets[w]
-            self.sets.check_peers(w, told_apart, "visible")
+            self.sets.check_peers(w, told_apart, "determined")
             self.look(new)
-            self.sets.check_joint(new, "visible", f"neuron {w}, ridge {number}")
+            self.sets.check_joint(new, "determined", f"neuron {w}, ridge {number}")
             own.join(new)
             self.look(own)
 
-    def check_visible(self) -> dict[int, list[int]]:
-        """No weight is 0, and all are visible; the exceptions, in the last layer, by their h."""
+    def check_determined(self) -> dict[int, list[int]]:
+        """No weight is 0, and all are determined; the exceptions, in the last layer, by their h."""
         neurons, extent = self.neurons, self.sets.extent
-        depth, unseen = len(neurons.widths), dict[int, list[int]]()
+        depth, undetermined = len(neurons.widths), dict[int, list[int]]()
         last = depth - 1 if extent.num_layers == depth else -1
         for v, own in self.sets.sets.items():
             layer, name = neurons.layer[v], f"neuron {v}"
@@ -3034,23 +3036,27 @@ class WeightSystem:
                 continue
             weights = neurons.network.layers[layer].rows[neurons.index(v)]
             require(all(weights), "no weight 0", name)
-            require(not own.on & ~own.visible, "all weights of neurons that are on visible", name)
+            require(
+                not own.on & ~own.determined, "all weights of neurons that are on determined", name
+            )
             full = (1 << neurons.widths[layer - 1]) - 1
             off = ones(full & ~neurons.part(own.on, layer - 1))
-            require(layer == last or not off, "all weights visible", name)
+            require(layer == last or not off, "all weights determined", name)
             for h in off:
-                unseen.setdefault(h, []).append(v)
-        return unseen
+                undetermined.setdefault(h, []).append(v)
+        return undetermined
 
 
 class Sources:
     """(D2'): neurons h of layer L-2 that are on at no piece of some v of layer L-1.
 
-    Their weights are visible at their own zeros.
+    Their weights are determined at their own zeros.
     """
 
-    def __init__(self, sets: FamilySets, ridges: Ridges, unseen: dict[int, list[int]]) -> None:
-        self.sets, self.ridges, self.unseen = sets, ridges, unseen
+    def __init__(
+        self, sets: FamilySets, ridges: Ridges, undetermined: dict[int, list[int]]
+    ) -> None:
+        self.sets, self.ridges, self.undetermined = sets, ridges, undetermined
         self.neurons, self.meter = sets.neurons, sets.meter
         self.last = len(self.neurons.widths) - 1
         self.start = self.neurons.starts[self.last - 1]
@@ -3074,7 +3080,7 @@ class Sources:
             apart = are_independent(
                 rows[neurons.index(v)], rows[neurons.index(w)], [*ones(common), width]
             )
-            require(apart, f"visible rows {v}, {w} that are independent")
+            require(apart, f"determined rows {v}, {w} that are independent")
 
     def check_sector(self, left: int) -> None:
         """On some sector all sources are off, and no layer before the last one is."""
@@ -3087,7 +3093,7 @@ class Sources:
 
     def check_source(self, h: int, left: int) -> None:
         """The jumps of the gradient at zeros of a source have full rank in the weights on it."""
-        neurons, vs, basis = self.neurons, self.unseen[h], dict[int, int]()
+        neurons, vs, basis = self.neurons, self.undetermined[h], dict[int, int]()
         self.meter.pay(2 * len(self.ridges.listed))
         top = neurons.starts[self.last]
         for mark in sorted(self.marks(self.start + h, vs, left)):
@@ -3137,7 +3143,7 @@ DEEP_SAYS = {
     "families": "every hidden neuron of the claim has a placed family, and the other families can "
     "be joined",
     "signs": "other signs in a hidden layer are excluded by crossings or by linear systems",
-    "weights": "every weight between hidden layers of the claim is nonzero and visible",
+    "weights": "every weight between hidden layers of the claim is nonzero and determined",
 }
 
 

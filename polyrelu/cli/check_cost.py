@@ -33,8 +33,7 @@ class CheckCost:
     Attributes
     ----------
     units
-        The cost. If it is `measured`, the check keeps to a budget of so many units and to no
-        smaller one.
+        The cost. If it is `measured`, it is the least budget that the check keeps to.
     kind
         How the cost is known: `measured`, `estimated`, or `at-least` this.
     budget

@@ -164,7 +164,7 @@ def bounded_alternatives(network: Network, rng: random.Random) -> Iterator[Bound
 
 
 def bits_of_image_box(network: Network, depth: int) -> int | None:
-    """Return a bound on the bits of the ends of the box of a hidden layer; that of 0 is R^n.
+    """Return a bound on the bits of the ends of the box of a hidden layer, or of R^n for layer 0.
 
     It is None if the box is beyond the limits of the checker.
     """
