@@ -115,3 +115,16 @@ def test_a_certificate_that_is_rejected_is_an_error() -> None:
     path = CERTIFICATES / "invalid" / "point-outside.json"
     with pytest.raises(CertificateError, match="the checker rejects this certificate"):
         check_cost(argparse.Namespace(), [path])
+
+
+@pytest.mark.usefixtures("_files")
+def test_the_budget_of_check(capsys: pytest.CaptureFixture[str]) -> None:
+    main(COMMANDS["identify"])
+    cost = checker.check_file("cert.json").cost
+    assert main(["check", "cert.json", "--budget", str(cost)]) == 0
+    assert main(["check", "cert.json", "--budget", str(cost - 1)]) == 2
+    assert main(["check", "cert.json", "cert.json", "--budget", str(cost - 1)]) == 2
+    capsys.readouterr()
+    for wrong in ("0", "-1", "1.5", "x", ""):
+        assert main(["check", "cert.json", f"--budget={wrong}"]) == 2
+        assert "--budget" in capsys.readouterr().err
