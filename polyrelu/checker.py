@@ -4,7 +4,7 @@
 
 The file runs alone, with the standard library only:
 
-    python -I -S checker.py [--json] [--budget UNITS] [--network FILE]... CERT...
+    python -I -S checker.py [--json] [--budget UNITS] [--about FILE] [--network FILE]... CERT...
 
 The exit status is 0 if all certificates are accepted, 1 if one is rejected, 2 if one is unreadable.
 Sections have the numbers of FORMAT.md, and notation is as there. A theorem is one entry: `@theorem`
@@ -40,17 +40,17 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   2070  3.8 Domains of pairs, and theorem point
   2190      theorem point
   2251  3.9 Ridges: theorems deep and deep-part
-  3144      theorem deep
-  3152      theorem deep-part
-  3189  4. Verdicts
-  3306  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  3953      theorem tree-equal
-  3971      theorem tree
-  4085  5.1 Lists of regions: claim regions, theorem regions
-  4090      theorem regions
-  4130  5.2 Limits
-  4136    Files
-  4242    The command line
+  3150      theorem deep
+  3158      theorem deep-part
+  3195  4. Verdicts
+  3327  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  3974      theorem tree-equal
+  3992      theorem tree
+  4105  5.1 Lists of regions: claim regions, theorem regions
+  4110      theorem regions
+  4150  5.2 Limits
+  4156    Files
+  4299    The command line
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, chain, combinations, compress, groupby, pairwise, product
 from operator import mul
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple, Protocol, TypeVar
 
 # ==== 1. Text ====
 
@@ -1431,7 +1431,7 @@ class AbsoluteValueForm:
     {"layer": int, "neuron": int, "shift": RATIONAL},
 )
 def translation(case: Case) -> None:
-    """A neuron that the next layer sees only where no other one helps is shifted."""
+    """A neuron is shifted that alone has positive weights in the next layer."""
     changed, meter = changed_layers(case), case.meter
     j = changed_neuron(case, changed)
     p, q = rational(case.evidence["same-function"]["shift"], meter).as_integer_ratio()
@@ -2674,12 +2674,12 @@ class PieceSet:
     """Pieces of one neuron, of families that were joined.
 
     As masks of neurons of the layer before: where they are on, off, or crossed, that is, both
-    within one family, and which of them have visible weights; the crossed ones have.
+    within one family, and which of them have determined weights; the crossed ones have.
     """
 
     def __init__(self, neuron: int) -> None:
         self.neuron, self.masks, self.families = neuron, list[int](), list[PieceSet]()
-        self.on = self.off = self.crossed = self.visible = 0
+        self.on = self.off = self.crossed = self.determined = 0
 
     def join(self, other: PieceSet) -> PieceSet:
         """With a family."""
@@ -2687,7 +2687,7 @@ class PieceSet:
         self.families.append(other)
         self.on, self.off = self.on | other.on, self.off | other.off
         self.crossed |= other.crossed
-        self.visible |= other.visible
+        self.determined |= other.determined
         return self
 
 
@@ -2752,7 +2752,7 @@ class Families:
         self.meter.pay(6 * len(masks), neurons.count)
         for mask in masks:
             found.on, found.off = found.on | mask & before, found.off | ~mask & before
-        found.crossed = found.visible = found.on & found.off
+        found.crossed = found.determined = found.on & found.off
         return found
 
 
@@ -2974,59 +2974,61 @@ class SignSystem:
 
 
 class WeightSystem:
-    """Which weights between hidden layers are visible at the pieces of their neurons."""
+    """Which weights between hidden layers are determined by the pieces of their neurons."""
 
     def __init__(self, sets: FamilySets, derivatives: Any) -> None:
         self.sets, self.derivatives, self.neurons = sets, derivatives, sets.neurons
 
     def check(self, evidence: Any, ridges: Ridges) -> None:
-        """No weight is 0, all of them are visible, or they are at sources (D2')."""
+        """No weight is 0, all of them are determined, or they are at sources (D2')."""
         for own in self.sets.sets.values():
             self.look_together(own)
         self.join_by_weights(evidence["joined"])
-        unseen = self.check_visible()
+        undetermined = self.check_determined()
         order = evidence["order"]
         require(
-            sorted(order) == sorted(unseen), "an order of the sources", f"{len(unseen)} sources"
+            sorted(order) == sorted(undetermined),
+            "an order of the sources",
+            f"{len(undetermined)} sources",
         )
         if order:
-            Sources(self.sets, ridges, unseen).check(order)
+            Sources(self.sets, ridges, undetermined).check(order)
 
     def look_together(self, own: PieceSet) -> None:
         """What a set shows together, or else what its members show by their own systems."""
         self.look(own)
-        if own.on & ~own.visible and len(own.families) > 1:
+        if own.on & ~own.determined and len(own.families) > 1:
             for family in own.families:
                 self.look(family)
-                own.visible |= family.visible
+                own.determined |= family.determined
 
     def look(self, own: PieceSet) -> None:
-        """What is on at some piece is visible if the system has no solution but 0."""
+        """The weights on what is on at some piece are determined if only 0 solves the system."""
         layer = self.neurons.layer[own.neuron]
         if layer == 0:
             return
-        hidden = ones(self.neurons.part(own.on & ~own.visible, layer - 1))
+        hidden = ones(self.neurons.part(own.on & ~own.determined, layer - 1))
         unknowns = [Unknown(h, (True,), 1) for h in hidden]
         basis = rank_form(self.sets, self.derivatives, own, unknowns)
         if len(basis) == len(unknowns):
-            own.visible |= own.on
+            own.determined |= own.on
 
     def join_by_weights(self, joined: Any) -> None:
-        """Join families to sets by the visible weights that both have."""
+        """Join families to sets by weights that both determine."""
         told_apart = set[int]()
         for w, number in joined:
             new = self.sets.next_family(w, number)
             own = self.sets.sets[w]
-            self.sets.check_peers(w, told_apart, "visible")
+            self.sets.check_peers(w, told_apart, "determined")
             self.look(new)
-            self.sets.check_joint(new, "visible", f"neuron {w}, ridge {number}")
+            self.sets.check_joint(new, "determined", f"neuron {w}, ridge {number}")
             own.join(new)
             self.look(own)
 
-    def check_visible(self) -> dict[int, list[int]]:
-        """No weight is 0, and all are visible; the exceptions, in the last layer, by their h."""
+    def check_determined(self) -> dict[int, list[int]]:
+        """No weight is 0, and all are determined; the exceptions, in the last layer, by their h."""
         neurons, extent = self.neurons, self.sets.extent
-        depth, unseen = len(neurons.widths), dict[int, list[int]]()
+        depth, undetermined = len(neurons.widths), dict[int, list[int]]()
         last = depth - 1 if extent.num_layers == depth else -1
         for v, own in self.sets.sets.items():
             layer, name = neurons.layer[v], f"neuron {v}"
@@ -3034,23 +3036,27 @@ class WeightSystem:
                 continue
             weights = neurons.network.layers[layer].rows[neurons.index(v)]
             require(all(weights), "no weight 0", name)
-            require(not own.on & ~own.visible, "all weights of neurons that are on visible", name)
+            require(
+                not own.on & ~own.determined, "all weights of neurons that are on determined", name
+            )
             full = (1 << neurons.widths[layer - 1]) - 1
             off = ones(full & ~neurons.part(own.on, layer - 1))
-            require(layer == last or not off, "all weights visible", name)
+            require(layer == last or not off, "all weights determined", name)
             for h in off:
-                unseen.setdefault(h, []).append(v)
-        return unseen
+                undetermined.setdefault(h, []).append(v)
+        return undetermined
 
 
 class Sources:
     """(D2'): neurons h of layer L-2 that are on at no piece of some v of layer L-1.
 
-    Their weights are visible at their own zeros.
+    Their weights are determined at their own zeros.
     """
 
-    def __init__(self, sets: FamilySets, ridges: Ridges, unseen: dict[int, list[int]]) -> None:
-        self.sets, self.ridges, self.unseen = sets, ridges, unseen
+    def __init__(
+        self, sets: FamilySets, ridges: Ridges, undetermined: dict[int, list[int]]
+    ) -> None:
+        self.sets, self.ridges, self.undetermined = sets, ridges, undetermined
         self.neurons, self.meter = sets.neurons, sets.meter
         self.last = len(self.neurons.widths) - 1
         self.start = self.neurons.starts[self.last - 1]
@@ -3074,7 +3080,7 @@ class Sources:
             apart = are_independent(
                 rows[neurons.index(v)], rows[neurons.index(w)], [*ones(common), width]
             )
-            require(apart, f"visible rows {v}, {w} that are independent")
+            require(apart, f"determined rows {v}, {w} that are independent")
 
     def check_sector(self, left: int) -> None:
         """On some sector all sources are off, and no layer before the last one is."""
@@ -3087,7 +3093,7 @@ class Sources:
 
     def check_source(self, h: int, left: int) -> None:
         """The jumps of the gradient at zeros of a source have full rank in the weights on it."""
-        neurons, vs, basis = self.neurons, self.unseen[h], dict[int, int]()
+        neurons, vs, basis = self.neurons, self.undetermined[h], dict[int, int]()
         self.meter.pay(2 * len(self.ridges.listed))
         top = neurons.starts[self.last]
         for mark in sorted(self.marks(self.start + h, vs, left)):
@@ -3137,7 +3143,7 @@ DEEP_SAYS = {
     "families": "every hidden neuron of the claim has a placed family, and the other families can "
     "be joined",
     "signs": "other signs in a hidden layer are excluded by crossings or by linear systems",
-    "weights": "every weight between hidden layers of the claim is nonzero and visible",
+    "weights": "every weight between hidden layers of the claim is nonzero and determined",
 }
 
 
@@ -3231,18 +3237,33 @@ class CheckReport(NamedTuple):
         return "\n  ".join(lines)
 
 
-def check_certificate(data: bytes, search: Search, meter: Meter) -> CheckReport:
-    """Check a certificate that is one JSON value (section 3)."""
+class Contents(NamedTuple):
+    """What a file states: it has the shape of the format, and nothing else is known."""
+
+    theorem: str
+    claim: Any
+    evidence: Mapping[str, Any]  # by hypothesis; of a tree file, what its header has
+    notes: Mapping[str, str]
+
+
+def read_certificate(data: bytes, meter: Meter) -> Contents:
+    """What a certificate states that is one JSON value (section 3)."""
     document = parse(data, "certificate", CERTIFICATE_BYTES, meter)
-    del data
     is_network = type(document) is dict and document.get("format") == "polyrelu-network"
     well_formed(not is_network, "a network file, where a certificate is wanted", "certificate")
     fit(document, CERTIFICATE, "certificate")
     check_notes(document["unverified"], "certificate.unverified")
     claim, name = document["claim"], document["proof"]["theorem"]
     well_formed(name in THEOREMS, f"unknown theorem {quote(name)}", "certificate.proof.theorem")
+    evidence = read_evidence(document["proof"]["hypotheses"], THEOREMS[name])
+    return Contents(name, claim, evidence, document["unverified"])
+
+
+def check_certificate(data: bytes, search: Search, meter: Meter) -> CheckReport:
+    """Check a certificate that is one JSON value."""
+    name, claim, evidence, _ = read_certificate(data, meter)
+    del data
     theorem = THEOREMS[name]
-    evidence = read_evidence(document["proof"]["hypotheses"], theorem)
     keys = [key for key in ("network", "other") if key in claim]
     networks = [read_reference(claim[key], key, search, meter) for key in keys]
     check_claim(claim, theorem, networks)
@@ -4056,9 +4077,7 @@ class Lines:
 def check_tree(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
     """Check a tree file: header, nodes in prefix order, footer."""
     lines = Lines(file, meter)
-    header = lines.read_header()
-    name, evidence = read_header(header)
-    claim = header["claim"]
+    name, claim, evidence, _ = read_header(lines.read_header())
     keys = [key for key in ("network", "other") if key in claim]
     networks = [read_reference(claim[key], key, search, meter) for key in keys]
     case = Case(networks, claim, evidence, meter, lines)
@@ -4068,8 +4087,8 @@ def check_tree(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
     return report._replace(statement=f"{report.statement} The tree has {lines.number - 2} nodes.")
 
 
-def read_header(header: Any) -> tuple[str, dict[str, Any]]:
-    """The theorem of a tree file, and the entries of its header that are evidence."""
+def read_header(header: Any) -> Contents:
+    """What a tree file states in its header, some entries of which are evidence."""
     theorems = {name: THEOREMS[name] for name in THEOREMS if THEOREMS[name].kind in TREE_CLAIMS}
     shapes = {
         name: {**HEADER, "claim": TREE_CLAIMS[entry.kind], **entry.evidence}
@@ -4077,9 +4096,10 @@ def read_header(header: Any) -> tuple[str, dict[str, Any]]:
     }
     fit(header, OneOf(shapes.values()), "line 1")
     check_notes(header["unverified"], "line 1.unverified")
-    kind = header["claim"]["kind"]
-    name = next(name for name, entry in theorems.items() if entry.kind == kind)
-    return name, {key: header[key] for key in theorems[name].evidence}
+    claim = header["claim"]
+    name = next(name for name, entry in theorems.items() if entry.kind == claim["kind"])
+    evidence = {key: header[key] for key in theorems[name].evidence}
+    return Contents(name, claim, evidence, header["unverified"])
 
 
 # ==== 5.1 Lists of regions: claim regions, theorem regions ====
@@ -4151,7 +4171,7 @@ def check_bytes(
         """The file of that name, then the other ones."""
         return sorted(files, key=lambda file: file[0] != name)
 
-    return guarded(lambda: io.BytesIO(certificate), len(certificate), search, budget)
+    return checked(lambda: io.BytesIO(certificate), len(certificate), search, budget)
 
 
 def check_file(
@@ -4174,25 +4194,62 @@ def check_file(
         for other in given:
             yield quote(other), read_bytes(other, NETWORK_BYTES)
 
-    try:
-        size = os.path.getsize(file)
-    except (OSError, ValueError):
-        size = 0
-    return guarded(lambda: open_file(file, "certificate"), size, search, budget)
+    return checked(lambda: open_file(file, "certificate"), size_of(file), search, budget)
 
 
-def guarded(
+def read_contents(path: str | os.PathLike[str], *, budget: int | None = None) -> Contents:
+    """What a certificate file states, read with the limits of a check; nothing else is checked.
+
+    `Stop` is raised for a file that is unreadable.
+    """
+    file, meter = os.fspath(path), Meter(budget)
+
+    def read(unpacked: IO[bytes], is_tree: bool) -> Contents:
+        """The header of a tree file, or the whole of another one."""
+        if is_tree:
+            return read_header(Lines(unpacked, meter).read_header())
+        return read_certificate(unpacked.read(CERTIFICATE_BYTES + 1), meter)
+
+    contents = guarded(lambda: open_file(file, "certificate"), size_of(file), meter, read)
+    for key in ("network", "other"):
+        if "inline" in contents.claim.get(key, ""):
+            fit(contents.claim[key]["inline"], NETWORK, key)
+    return contents
+
+
+def checked(
     start: Callable[[], IO[bytes]], num_bytes: int, search: Search, budget: int | None
 ) -> CheckReport:
     """Check a file of either form, packed or not: whatever happens becomes a report."""
     meter = Meter(budget)
-    meter.allow(num_bytes)
+
+    def check(unpacked: IO[bytes], is_tree: bool) -> CheckReport:
+        """Check a tree file, or a certificate that is one JSON value."""
+        if is_tree:
+            return check_tree(unpacked, search, meter)
+        return check_certificate(unpacked.read(CERTIFICATE_BYTES + 1), search, meter)
+
     try:
-        with start() as file:
-            return check_opened(file, search, meter)
+        return guarded(start, num_bytes, meter, check)
     except Stop as stop:
         answer = stop.verdict, stop.place or meter.step, stop.expected, stop.got
         return CheckReport(*answer, cost=meter.cost)
+
+
+Found = TypeVar("Found")
+
+
+def guarded(
+    start: Callable[[], IO[bytes]],
+    num_bytes: int,
+    meter: Meter,
+    use: Callable[[IO[bytes], bool], Found],
+) -> Found:
+    """Use an unpacked file, and whether it is a tree file; whatever happens becomes a `Stop`."""
+    meter.allow(num_bytes)
+    try:
+        with start() as file:
+            return use_unpacked(file, use)
     except (
         OSError,
         EOFError,
@@ -4203,27 +4260,27 @@ def guarded(
         ValueError,
     ) as error:
         expected = "a readable file within the limits"
-        got = type(error).__name__
-        return CheckReport("unreadable", "reading", expected, got, cost=meter.cost)
+        raise Stop("unreadable", expected, type(error).__name__, "reading") from None
 
 
-def check_opened(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
-    """Check an open file, which is unpacked if it is packed."""
+def use_unpacked(file: IO[bytes], use: Callable[[IO[bytes], bool], Found]) -> Found:
+    """Use an open file, which is unpacked if it is packed."""
     first = file.read(len(TREE_START))
     file.seek(0)
     if not first.startswith(GZIP_START):
-        return check_unpacked(file, first, search, meter)
+        return use(file, first == TREE_START)
     with gzip.GzipFile(fileobj=file) as unpacked:
         first = unpacked.read(len(TREE_START))
         unpacked.seek(0)
-        return check_unpacked(unpacked, first, search, meter)  # type: ignore[arg-type]
+        return use(unpacked, first == TREE_START)  # type: ignore[arg-type]
 
 
-def check_unpacked(file: IO[bytes], first: bytes, search: Search, meter: Meter) -> CheckReport:
-    """Check a tree file, or a certificate that is one JSON value."""
-    if first == TREE_START:
-        return check_tree(file, search, meter)
-    return check_certificate(file.read(CERTIFICATE_BYTES + 1), search, meter)
+def size_of(path: str) -> int:
+    """The number of bytes of a file; 0 if there is no such file."""
+    try:
+        return os.path.getsize(path)
+    except (OSError, ValueError):
+        return 0
 
 
 def open_file(path: str, place: str) -> IO[bytes]:
@@ -4241,14 +4298,15 @@ def read_bytes(path: str, size: int) -> bytes:
 
 # ---- The command line
 
-USAGE = "usage: checker.py [--json] [--budget UNITS] [--network FILE]... CERT..."
+USAGE = "usage: checker.py [--json] [--budget UNITS] [--about FILE] [--network FILE]... CERT..."
 HELP = f"""{USAGE}
 
 Re-derive certificates of polyrelu with the standard library alone (certificate/FORMAT.md).
 
   CERT             certificate files; network files that they name are looked for beside them
   --network FILE   a network file that a certificate names, under another name
-  --budget UNITS   what each check may cost (FORMAT.md, section 3.6; default 2^36 and 2^14 a byte)
+  --about FILE     reject certificates that are not about the network in this file (native JSON)
+  --budget UNITS   what each check may cost (FORMAT.md, section 3.6; default 2^35 and 2^14 a byte)
   --json           one line of JSON for each certificate
   --version        the versions of the format and of this file
 
@@ -4290,7 +4348,7 @@ def print_error(message: str) -> None:
 def run(arguments: list[str]) -> int:
     """Check the certificates that the arguments name."""
     try:
-        names = ["json", "help", "version", "network=", "budget="]
+        names = ["json", "help", "version", "network=", "budget=", "about="]
         options, paths = getopt.gnu_getopt(arguments, "h", names)
         budgets = [int(value) for name, value in options if name == "--budget"]
     except (getopt.GetoptError, ValueError):
@@ -4302,13 +4360,46 @@ def run(arguments: list[str]) -> int:
     if not paths or any(budget < 1 for budget in budgets):
         print(USAGE, file=sys.stderr)
         return 2
-    networks, worst = [value for name, value in options if name == "--network"], 0
+    budget = budgets[-1] if budgets else None
+    networks = [value for name, value in options if name == "--network"]
+    try:
+        subjects = [hash_of(value, budget) for name, value in options if name == "--about"]
+    except Stop as stop:
+        print_error(f"--about: {stop.place or 'reading'}: {stop.got}")
+        return 2
+    worst = 0
     for path in paths:
-        report = check_file(path, networks, budget=budgets[-1] if budgets else None)
+        report = check_file(path, networks, budget=budget)
+        for subject in subjects:
+            report = about(report, subject)
         name = quote(path) if len(paths) > 1 else ""
         print_report(report, path, name, as_json="--json" in flags)
         worst = max(worst, VERDICTS.index(report.verdict))
     return worst
+
+
+def hash_of(path: str, budget: int | None) -> str:
+    """The hash of the network in a file."""
+    place, meter = quote(path), Meter(budget)
+
+    def read(file: IO[bytes], is_tree: bool) -> str:
+        """The hash that is recomputed from the numbers."""
+        well_formed(not is_tree, "a tree file, where a network is wanted", place)
+        document = parse(file.read(NETWORK_BYTES + 1), place, NETWORK_BYTES, meter)
+        return read_network(document, place, meter).sha256
+
+    return guarded(lambda: open_file(path, place), size_of(path), meter, read)
+
+
+def about(report: CheckReport, subject: str) -> CheckReport:
+    """Reject an accepted certificate that is not about the network with this hash."""
+    if report.verdict != "accepted":
+        return report
+    is_pair = THEOREMS[report.theorem].kind in ("equivalent", "not-equivalent")
+    found = report.networks if is_pair else report.networks[:1]
+    if subject in found:
+        return report
+    return CheckReport("rejected", "about", subject, " and ".join(found), cost=report.cost)
 
 
 def print_report(report: CheckReport, path: str, name: str, *, as_json: bool) -> None:

@@ -1,7 +1,7 @@
 """Certificates: claims, hypotheses with evidence, the file format, and text about them for people.
 
-Provers make certificates from here and write them; the checker, which shares no code with this
-room, reads the files and re-derives the claims. The contract between both is FORMAT.md in this
+Provers make certificates from here and write them; the checker, which shares no code with what is
+written, reads the files and re-derives the claims. The contract between both is FORMAT.md in this
 folder: a change of what is written needs a change of that document and of the checker.
 
 The modules: `certificate` and `tree` are the two kinds of files, as values; `beside` names the

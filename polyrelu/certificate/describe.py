@@ -1,21 +1,20 @@
 """A certificate file as text for people: the statement, its hypotheses, and what is trusted.
 
-The text serves `polyrelu show` and papers (as LaTeX); it is made from the file alone. Nothing here
-checks anything: a file that is no certificate is refused, a false certificate is not, and the text
-says that the checker has the last word.
+The text serves `polyrelu show` and papers (as LaTeX); it is made from the file alone. The checker
+reads the file, so that the text is about what the checker would check, within the same limits.
+Nothing here checks anything: a file that is no certificate is refused, a false certificate is not,
+and the text says that the checker has the last word.
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
-import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from polyrelu.certificate.text import domain_text, part_text, vector_text
+from polyrelu.certificate.text import domain_text, number_text, part_text, vector_text
 from polyrelu.certificate.theorems import (
     GENERIC,
     MEANING,
@@ -25,21 +24,22 @@ from polyrelu.certificate.theorems import (
     RUNTIME_MEANING,
     THEOREMS,
     TRANSVERSAL,
-    TheoremText,
 )
-from polyrelu.errors import CertificateError
+from polyrelu.errors import CertificateError, NetworkError
 from polyrelu.exact import decimal_above, parse_rational
 from polyrelu.support.arguments import expect, expect_choice, expect_path
 from polyrelu.support.display import bracketed, escaped_latex, html_table
+from polyrelu.support.limits import WIDTH_LIMIT
 from polyrelu.support.text_files import wrapped
+
+if TYPE_CHECKING:
+    from polyrelu.checker import Contents
 
 __all__ = ["CertificateText", "describe", "describe_latex", "read_certificate"]
 
-#: The first bytes of a split tree (FORMAT.md, section 5).
-_TREE_START = b'{"format": "polyrelu-tree", '
-
-#: Maximum number of bytes read of a compressed certificate, and of the first line of a tree.
-_LINE_LIMIT = 1 << 28
+#: Maximum numbers of characters of a remark and of its key, of sides of a box that are listed, and
+#: of widths of an architecture.
+_MAX_REMARK, _MAX_KEY, _MAX_SIDES, _MAX_WIDTHS = 1_000, 100, 8, 64
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -134,26 +134,16 @@ def read_certificate(path: str | Path) -> CertificateText:
     >>> certificate.kind, certificate.network, certificate.theorem
     ('identifiable', '2-1 network', 'affine')
     """
+    from polyrelu import checker
+
     path = expect_path(path, "path")
     try:
-        if (header := _tree_header(path)) is not None:
-            return _tree_text(header)
-        text = _unpacked(path).decode("ascii")
-        if "\\" in text:
-            raise ValueError("a backslash")
-        return _certificate_text(json.loads(text))
-    except OSError as error:
-        raise CertificateError(f"{path}: cannot read: {error.strerror or error}") from None
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        IndexError,
-        AttributeError,
-        RecursionError,
-        EOFError,
-        zlib.error,
-    ):
+        return _text_of(checker.read_contents(path))
+    except checker.Stop as stop:
+        raise CertificateError(
+            f"{path}: not a polyrelu certificate: {stop.place or 'reading'}: {stop.got}"
+        ) from None
+    except (ValueError, NetworkError):  # such as sides of different numbers
         raise CertificateError(
             f"{path}: not a polyrelu certificate; `polyrelu check` says where it fails"
         ) from None
@@ -277,48 +267,34 @@ def _shortened(certificate: CertificateText) -> CertificateText:
     return replace(certificate, sha256=certificate.sha256[:16], other=other)
 
 
-def _unpacked(path: Path) -> bytes:
-    """Return the bytes of a certificate, decompressed if necessary."""
-    data = path.read_bytes()
-    if not data.startswith(b"\x1f\x8b"):
-        return data
-    with gzip.open(path) as file:
-        return file.read(_LINE_LIMIT)
-
-
-def _tree_header(path: Path) -> dict[str, Any] | None:
-    """Return the first line of a split tree, or None if the file is something else."""
-    with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    with gzip.open(path) if packed else path.open("rb") as lines:
-        start = lines.read(len(_TREE_START))
-        if start != _TREE_START:
-            return None
-        line = start + lines.readline(_LINE_LIMIT)
-    if b"\\" in line:
-        raise ValueError("a backslash")
-    found = json.loads(line.decode("ascii"))
-    return found if isinstance(found, dict) else None
-
-
-def _tree_text(header: dict[str, Any]) -> CertificateText:
-    """Return the contents of a split tree, from its first line."""
-    claim = header["claim"]
-    kind = str(claim["kind"])
-    name = {"equivalent": "tree", "regions": "regions"}[kind]
-    if header["version"] != 1:
-        raise ValueError("another format")
+def _text_of(contents: Contents) -> CertificateText:
+    """Return the contents of a file in words."""
+    claim, theorem = contents.claim, THEOREMS[contents.theorem]
+    if claim["kind"] in ("equivalent", "regions"):  # the header of a tree has no other evidence
+        hypotheses = tuple(theorem.hypotheses.items())
+    else:
+        hypotheses = tuple(
+            (name, theorem.hypotheses[name] + _evidence_note(evidence))
+            for name, evidence in contents.evidence.items()
+        )
     return CertificateText(
-        kind=kind,
-        sha256=str(claim["network"]["sha256"]),
-        other=str(claim["other"]["sha256"]) if kind == "equivalent" else None,
+        kind=claim["kind"],
+        sha256=claim["network"]["sha256"],
+        other=claim["other"]["sha256"] if "other" in claim else None,
         network=_network_text(claim["network"]),
-        among="",
-        domain=_region_terms(claim) if kind == "regions" else domain_text(claim["domain"]),
-        theorem=name,
-        hypotheses=tuple(THEOREMS[name].hypotheses.items()),
-        unverified={str(key): str(value) for key, value in header["unverified"].items()},
+        among=claim.get("among", ""),
+        domain=_domain_of_claim(claim),
+        theorem=contents.theorem,
+        hypotheses=hypotheses,
+        unverified={
+            _cut(key, _MAX_KEY): _cut(value, _MAX_REMARK) for key, value in contents.notes.items()
+        },
     )
+
+
+def _cut(text: str, length: int) -> str:
+    """Return the start of a long text."""
+    return text if len(text) <= length else f"{text[:length]} …"
 
 
 def _region_terms(claim: dict[str, Any]) -> str:
@@ -326,30 +302,12 @@ def _region_terms(claim: dict[str, Any]) -> str:
     return f"exactly {int(claim['count'])} regions on {domain_text(claim['domain'])}"
 
 
-def _certificate_text(document: dict[str, Any]) -> CertificateText:
-    """Return the contents of a certificate in one JSON document."""
-    claim, proof = document["claim"], document["proof"]
-    if document["format"] != "polyrelu-certificate" or document["version"] != 1:
-        raise ValueError("another format")
-    return CertificateText(
-        kind=str(claim["kind"]),
-        sha256=str(claim["network"]["sha256"]),
-        other=str(claim["other"]["sha256"]) if "other" in claim else None,
-        network=_network_text(claim["network"]),
-        among=str(claim.get("among", "")),
-        domain=_domain_of_claim(claim),
-        theorem=proof["theorem"],
-        hypotheses=tuple(
-            _hypothesis(entry, THEOREMS[proof["theorem"]]) for entry in proof["hypotheses"]
-        ),
-        unverified={str(key): str(value) for key, value in document["unverified"].items()},
-    )
-
-
 def _domain_of_claim(claim: dict[str, Any]) -> str:
     """Return the domain in words, with the other terms of the claim; see `CertificateText`."""
     if claim["kind"] == "runtime-error":
         return _runtime_terms(claim)
+    if claim["kind"] == "regions":
+        return _region_terms(claim)
     if claim["kind"] == "determined":
         return (
             f"{claim['domain']} in "
@@ -361,23 +319,19 @@ def _domain_of_claim(claim: dict[str, Any]) -> str:
 def _runtime_terms(claim: dict[str, Any]) -> str:
     """Return format, box and bound in words; of a long box the number of its intervals."""
     lower, upper, limits = claim["domain"]["lower"], claim["domain"]["upper"], claim["at-most"]
-    sides = [f"[{low}, {high}]" for low, high in zip(lower, upper, strict=True)]
-    if len(set(sides)) == 1:
+    if not 1 <= len(lower) == len(upper) <= WIDTH_LIMIT or not 1 <= len(limits) <= WIDTH_LIMIT:
+        raise ValueError("numbers of sides or of bounds that no network has")
+    sides = [
+        f"[{number_text(low)}, {number_text(high)}]"
+        for low, high in zip(lower[:_MAX_SIDES], upper, strict=False)
+    ]
+    if len({*lower}) == len({*upper}) == 1:
         sides = [f"{sides[0]}^{len(lower)}"]
-    box = (
-        " x ".join(sides)
-        if len(sides) <= 8
-        else f"the box of {len(sides)} intervals in the certificate"
-    )
-    worst = max(parse_rational(str(limit)) for limit in limits)
+    elif len(lower) > _MAX_SIDES:
+        sides = [f"the box of {len(lower)} intervals in the certificate"]
+    box = " x ".join(sides)
+    worst = max(map(parse_rational, limits))
     return f"by at most {decimal_above(worst)} at any {claim['arithmetic']} input in {box}"
-
-
-def _hypothesis(entry: dict[str, Any], theorem: TheoremText) -> tuple[str, str]:
-    """Return the name of a hypothesis, and its statement with a note on the evidence."""
-    if entry["status"] != "proved":
-        raise ValueError("version 1 knows no other status")
-    return entry["id"], theorem.hypotheses[entry["id"]] + _evidence_note(dict(entry["evidence"]))
 
 
 def _network_text(reference: dict[str, Any]) -> str:
@@ -385,9 +339,10 @@ def _network_text(reference: dict[str, Any]) -> str:
     if "file" in reference:
         return f"network in {reference['file']}"
     inline = reference["inline"]
-    widths = [inline["inputs"], *(len(layer["bias"].split(" ")) for layer in inline["layers"])]
+    widths = [inline["inputs"], *(layer["bias"].count(" ") + 1 for layer in inline["layers"])]
+    cut = ["…", widths[-1]] if len(widths) > _MAX_WIDTHS else []
     return (
-        "-".join(map(str, widths))
+        "-".join(map(str, [*widths[: _MAX_WIDTHS - len(cut)], *cut]))
         + " network"
         + (" with trailing ReLU" if inline["last"] == "relu" else "")
     )
@@ -440,7 +395,7 @@ def _statement(certificate: CertificateText) -> str:
     return f"{head} {verb}, {domain}. Class of competitors: {among}."
 
 
-def _evidence_note(evidence: dict[str, Any]) -> str:
+def _evidence_note(evidence: Mapping[str, Any]) -> str:
     """Return a remark on the evidence, to be appended to the statement of a hypothesis."""
     if "status" in evidence:
         return f": {evidence['status']}" + (

@@ -13,13 +13,14 @@ from fractions import Fraction
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import format_rational, parse_rational
 from polyrelu.support.arguments import expect, expect_count, expect_one_of
+from polyrelu.support.limits import WIDTH_LIMIT
 
 __all__ = ["domain_text", "number_text", "part_text", "vector_text"]
 
 #: Maximum numbers of entries of a vector and of constraints that are listed.
 _MAX_ENTRIES, _MAX_CONSTRAINTS = 12, 12
-#: Maximum number of characters of numbers that are shown exactly.
-_MAX_CHARACTERS = 40
+#: Maximum numbers of characters of a number that is shown exactly, and of rows that are.
+_MAX_CHARACTERS, _MAX_DOMAIN = 40, 20_000
 #: The context for decimals of long numbers, whose exponents exceed the range of floats.
 _DECIMAL_CONTEXT = Context(prec=12, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
@@ -71,9 +72,10 @@ def vector_text(texts: Sequence[str]) -> str:
     expect_one_of(texts, (Sequence,), "texts")
     if len(texts) <= _MAX_ENTRIES:
         return ", ".join(map(number_text, texts))
-    listed = [f"[{i}] = {number_text(text)}" for i, text in enumerate(texts) if text != "0"]
-    more = f", and {len(listed) - _MAX_ENTRIES} more" if len(listed) > _MAX_ENTRIES else ""
-    shown = ", ".join(listed[:_MAX_ENTRIES]) or "0"
+    places = [i for i, text in enumerate(texts) if text != "0"]
+    listed = [f"[{i}] = {number_text(texts[i])}" for i in places[:_MAX_ENTRIES]]
+    more = f", and {len(places) - _MAX_ENTRIES} more" if len(places) > _MAX_ENTRIES else ""
+    shown = ", ".join(listed) or "0"
     return f"{shown}{more} (of {len(texts)} numbers, the others are 0)"
 
 
@@ -105,11 +107,10 @@ def part_text(layers: int, neurons: Sequence[int]) -> str:
     """
     layers = expect_count(layers, "layers")
     expect_one_of(neurons, (Sequence,), "neurons")
-    names = ", ".join(map(str, neurons))
     names = (
         f"{len(neurons)} neurons"
         if len(neurons) > _MAX_ENTRIES
-        else f"neuron{'s' * (len(neurons) > 1)} {names}"
+        else f"neuron{'s' * (len(neurons) > 1)} {', '.join(map(str, neurons))}"
     )
     last = f"{names} of layer {layers + 1}" if neurons else f"layer {layers}"
     num_determined = layers if neurons else layers - 1
@@ -134,7 +135,7 @@ def domain_text(domain: Mapping[str, Sequence[str]]) -> str:
     Returns
     -------
     str
-        R^n, a box with equal sides, the constraints, or only their number if they are many.
+        R^n, a box with equal sides, the constraints, or only their number if they are many or long.
 
     Examples
     --------
@@ -143,22 +144,21 @@ def domain_text(domain: Mapping[str, Sequence[str]]) -> str:
     >>> domain_text({"inequalities": ["21 -1 5"], "equations": ["1 1 0"]})
     '{x : 21 x_0 - x_1 ≤ 5, x_0 + x_1 = 0}'
     """
-    inequalities, equations = (
-        [row.split(" ") for row in _rows(domain, key)] for key in ("inequalities", "equations")
-    )
+    inequalities, equations = (_rows(domain, key) for key in ("inequalities", "equations"))
     if not inequalities and not equations:
         return "R^n"
     if not equations and (cube := _cube_text(inequalities)):
         return cube
-    if len(inequalities) + len(equations) > _MAX_CONSTRAINTS:
+    is_long = sum(map(len, inequalities)) + sum(map(len, equations)) > _MAX_DOMAIN
+    if is_long or len(inequalities) + len(equations) > _MAX_CONSTRAINTS:
         return (
             f"the domain of {len(inequalities)} inequalities and {len(equations)} equations in the "
             "certificate"
         )
     parts = [
-        f"{_linear_text(row[:-1])} {sign} {row[-1]}"
+        f"{_linear_text(entries[:-1])} {sign} {entries[-1]}"
         for sign, rows in (("≤", inequalities), ("=", equations))
-        for row in rows
+        for entries in (row.split(" ") for row in rows)
     ]
     return "{x : " + ", ".join(parts) + "}"
 
@@ -171,15 +171,23 @@ def _rows(domain: Mapping[str, Sequence[str]], key: str) -> Sequence[str]:
     return rows
 
 
-def _cube_text(inequalities: list[list[str]]) -> str:
-    """Return the text of {x : lo ≤ x_j ≤ hi for all j}; empty for other inequalities."""
-    size, sides = len(inequalities[0]) - 1, set[tuple[int, int, Fraction]]()
+def _cube_text(inequalities: Sequence[str]) -> str:
+    """Return the text of {x : lo ≤ x_j ≤ hi for all j}; empty for other inequalities.
+
+    A row is taken apart only when it has few characters besides zeros and blanks.
+    """
+    size, sides = inequalities[0].count(" "), set[tuple[int, int, Fraction]]()
+    if len(inequalities) > 8 * size or size > WIDTH_LIMIT:
+        return ""
     for row in inequalities:
-        places = [j for j, entry in enumerate(row[:-1]) if entry != "0"]
+        if row.count(" ") != size or len(row) > 2 * size + _MAX_DOMAIN:
+            return ""
+        entries = row.split(" ")
+        places = [j for j, entry in enumerate(entries[:-1]) if entry != "0"]
         if len(places) != 1:
             return ""
-        factor = parse_rational(row[places[0]])
-        sides.add((places[0], 1 if factor > 0 else -1, parse_rational(row[-1]) / factor))
+        factor = parse_rational(entries[places[0]])
+        sides.add((places[0], 1 if factor > 0 else -1, parse_rational(entries[-1]) / factor))
     ends = {(sign, bound) for _, sign, bound in sides}
     if len(sides) != len(ends) * size or len({sign for sign, _ in ends}) != len(ends):
         return ""

@@ -268,9 +268,10 @@ THEOREMS: dict[str, TheoremText] = {
     "bounded-replacement": TheoremText(
         "two consecutive layers replaced behind a box",
         "docs/theory/box.md",
-        "Interval arithmetic over R^n gives a box that holds all activations of the layer before. "
-        "Two maps with one hidden layer agree on the box iff their absolute-value normal forms "
-        "there are equal; hyperplanes that miss its interior do not bend.",
+        "Interval arithmetic over R^n gives a box that holds all activations of the layer before "
+        "(for the first layer it is R^n). Two maps with one hidden layer agree on the box iff "
+        "their absolute-value normal forms there are equal; hyperplanes that miss its interior do "
+        "not bend.",
         r"If $\theta$ and $\eta$ are equal in all layers but $\ell$ and $\ell+1$, and $B$ is a box "
         r"that contains the activations $a_{\ell-1}(x)$ of all $x$, then $f_\theta = f_\eta$ as "
         r"soon as the maps $u \mapsto V\sigma(Wu+b)+c$ of the two layers agree on $B$, which they "
@@ -282,9 +283,9 @@ THEOREMS: dict[str, TheoremText] = {
         "a neuron of one sign wherever another one is on",
         "docs/theory/one_sided.md",
         "If a neuron is off wherever a neuron of the layer before is on, its weight on it can be "
-        "lowered. If it is never negative there, its weight can be raised where the next layer "
-        "does not see it. The constant 1 counts as a neuron that is always on: then these are dead "
-        "and linear neurons.",
+        "lowered. If it is never negative there, its weight can be raised if the changes "
+        "cancel in the next layer. The constant 1 counts as a neuron that is always on: then these "
+        "are dead and linear neurons.",
         r"Let $a_h$ be an activation of layer $\ell-1$ or the constant 1, and let $z_v \le 0$ ($v "
         r"\in S_-$), $z_v \ge 0$ ($v \in S_+$) wherever $a_h > 0$, for the weights $W_{vh}$ and "
         r"for $W_{vh} + t_v$. If $\sum_{v\in S_+} t_v W^{\ell+1}_{\cdot v}$ is 0, or $a_h = 1$ and "
@@ -297,8 +298,8 @@ THEOREMS: dict[str, TheoremText] = {
         "a hidden hyperplane translated",
         "docs/theory/hidden_hyperplanes.md",
         (
-            "A neuron that the next layer sees only where no other neuron helps can move its "
-            "hyperplane."
+            "A neuron that alone has positive weights in the next layer, whose biases are not "
+            "positive, can move its hyperplane."
         ),
         r"If $W_{ij}\ge 0$, $W_{ik}\le 0$ $(k\ne j)$, $b_i\le 0$ and $b_i \le tW_{ij}$ for all "
         r"$i$, then $b_j + t$, $b_i - tW_{ij}$ give the same function.",

@@ -51,7 +51,7 @@ HEAD = '''\
 
 The file runs alone, with the standard library only:
 
-    python -I -S checker.py [--json] [--budget UNITS] [--network FILE]... CERT...
+    python -I -S checker.py [--json] [--budget UNITS] [--about FILE] [--network FILE]... CERT...
 
 The exit status is 0 if all certificates are accepted, 1 if one is rejected, 2 if one is unreadable.
 Sections have the numbers of FORMAT.md, and notation is as there. A theorem is one entry: `@theorem`

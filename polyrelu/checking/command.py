@@ -10,7 +10,7 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import polyrelu.checking.identifiability
 import polyrelu.checking.refutations
@@ -19,9 +19,17 @@ import polyrelu.checking.rounding
 import polyrelu.checking.systems  # noqa: F401
 from polyrelu.checking.claims import Search
 from polyrelu.checking.meter import Meter, Stop, quote, well_formed
-from polyrelu.checking.text import CERTIFICATE_BYTES, NETWORK_BYTES
-from polyrelu.checking.trees import TREE_START, check_tree
-from polyrelu.checking.verdicts import VERDICTS, CheckReport, check_certificate
+from polyrelu.checking.networks import NETWORK, read_network
+from polyrelu.checking.text import CERTIFICATE_BYTES, NETWORK_BYTES, fit, parse
+from polyrelu.checking.theorems import THEOREMS
+from polyrelu.checking.trees import TREE_START, Lines, check_tree, read_header
+from polyrelu.checking.verdicts import (
+    VERDICTS,
+    CheckReport,
+    Contents,
+    check_certificate,
+    read_certificate,
+)
 
 # ---- Files
 
@@ -41,7 +49,7 @@ def check_bytes(
         """The file of that name, then the other ones."""
         return sorted(files, key=lambda file: file[0] != name)
 
-    return guarded(lambda: io.BytesIO(certificate), len(certificate), search, budget)
+    return checked(lambda: io.BytesIO(certificate), len(certificate), search, budget)
 
 
 def check_file(
@@ -64,25 +72,62 @@ def check_file(
         for other in given:
             yield quote(other), read_bytes(other, NETWORK_BYTES)
 
-    try:
-        size = os.path.getsize(file)
-    except (OSError, ValueError):
-        size = 0
-    return guarded(lambda: open_file(file, "certificate"), size, search, budget)
+    return checked(lambda: open_file(file, "certificate"), size_of(file), search, budget)
 
 
-def guarded(
+def read_contents(path: str | os.PathLike[str], *, budget: int | None = None) -> Contents:
+    """What a certificate file states, read with the limits of a check; nothing else is checked.
+
+    `Stop` is raised for a file that is unreadable.
+    """
+    file, meter = os.fspath(path), Meter(budget)
+
+    def read(unpacked: IO[bytes], is_tree: bool) -> Contents:
+        """The header of a tree file, or the whole of another one."""
+        if is_tree:
+            return read_header(Lines(unpacked, meter).read_header())
+        return read_certificate(unpacked.read(CERTIFICATE_BYTES + 1), meter)
+
+    contents = guarded(lambda: open_file(file, "certificate"), size_of(file), meter, read)
+    for key in ("network", "other"):
+        if "inline" in contents.claim.get(key, ""):
+            fit(contents.claim[key]["inline"], NETWORK, key)
+    return contents
+
+
+def checked(
     start: Callable[[], IO[bytes]], num_bytes: int, search: Search, budget: int | None
 ) -> CheckReport:
     """Check a file of either form, packed or not: whatever happens becomes a report."""
     meter = Meter(budget)
-    meter.allow(num_bytes)
+
+    def check(unpacked: IO[bytes], is_tree: bool) -> CheckReport:
+        """Check a tree file, or a certificate that is one JSON value."""
+        if is_tree:
+            return check_tree(unpacked, search, meter)
+        return check_certificate(unpacked.read(CERTIFICATE_BYTES + 1), search, meter)
+
     try:
-        with start() as file:
-            return check_opened(file, search, meter)
+        return guarded(start, num_bytes, meter, check)
     except Stop as stop:
         answer = stop.verdict, stop.place or meter.step, stop.expected, stop.got
         return CheckReport(*answer, cost=meter.cost)
+
+
+Found = TypeVar("Found")
+
+
+def guarded(
+    start: Callable[[], IO[bytes]],
+    num_bytes: int,
+    meter: Meter,
+    use: Callable[[IO[bytes], bool], Found],
+) -> Found:
+    """Use an unpacked file, and whether it is a tree file; whatever happens becomes a `Stop`."""
+    meter.allow(num_bytes)
+    try:
+        with start() as file:
+            return use_unpacked(file, use)
     except (
         OSError,
         EOFError,
@@ -93,27 +138,27 @@ def guarded(
         ValueError,
     ) as error:
         expected = "a readable file within the limits"
-        got = type(error).__name__
-        return CheckReport("unreadable", "reading", expected, got, cost=meter.cost)
+        raise Stop("unreadable", expected, type(error).__name__, "reading") from None
 
 
-def check_opened(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
-    """Check an open file, which is unpacked if it is packed."""
+def use_unpacked(file: IO[bytes], use: Callable[[IO[bytes], bool], Found]) -> Found:
+    """Use an open file, which is unpacked if it is packed."""
     first = file.read(len(TREE_START))
     file.seek(0)
     if not first.startswith(GZIP_START):
-        return check_unpacked(file, first, search, meter)
+        return use(file, first == TREE_START)
     with gzip.GzipFile(fileobj=file) as unpacked:
         first = unpacked.read(len(TREE_START))
         unpacked.seek(0)
-        return check_unpacked(unpacked, first, search, meter)  # type: ignore[arg-type]
+        return use(unpacked, first == TREE_START)  # type: ignore[arg-type]
 
 
-def check_unpacked(file: IO[bytes], first: bytes, search: Search, meter: Meter) -> CheckReport:
-    """Check a tree file, or a certificate that is one JSON value."""
-    if first == TREE_START:
-        return check_tree(file, search, meter)
-    return check_certificate(file.read(CERTIFICATE_BYTES + 1), search, meter)
+def size_of(path: str) -> int:
+    """The number of bytes of a file; 0 if there is no such file."""
+    try:
+        return os.path.getsize(path)
+    except (OSError, ValueError):
+        return 0
 
 
 def open_file(path: str, place: str) -> IO[bytes]:
@@ -131,14 +176,15 @@ def read_bytes(path: str, size: int) -> bytes:
 
 # ---- The command line
 
-USAGE = "usage: checker.py [--json] [--budget UNITS] [--network FILE]... CERT..."
+USAGE = "usage: checker.py [--json] [--budget UNITS] [--about FILE] [--network FILE]... CERT..."
 HELP = f"""{USAGE}
 
 Re-derive certificates of polyrelu with the standard library alone (certificate/FORMAT.md).
 
   CERT             certificate files; network files that they name are looked for beside them
   --network FILE   a network file that a certificate names, under another name
-  --budget UNITS   what each check may cost (FORMAT.md, section 3.6; default 2^36 and 2^14 a byte)
+  --about FILE     reject certificates that are not about the network in this file (native JSON)
+  --budget UNITS   what each check may cost (FORMAT.md, section 3.6; default 2^35 and 2^14 a byte)
   --json           one line of JSON for each certificate
   --version        the versions of the format and of this file
 
@@ -180,7 +226,7 @@ def print_error(message: str) -> None:
 def run(arguments: list[str]) -> int:
     """Check the certificates that the arguments name."""
     try:
-        names = ["json", "help", "version", "network=", "budget="]
+        names = ["json", "help", "version", "network=", "budget=", "about="]
         options, paths = getopt.gnu_getopt(arguments, "h", names)
         budgets = [int(value) for name, value in options if name == "--budget"]
     except (getopt.GetoptError, ValueError):
@@ -192,13 +238,46 @@ def run(arguments: list[str]) -> int:
     if not paths or any(budget < 1 for budget in budgets):
         print(USAGE, file=sys.stderr)
         return 2
-    networks, worst = [value for name, value in options if name == "--network"], 0
+    budget = budgets[-1] if budgets else None
+    networks = [value for name, value in options if name == "--network"]
+    try:
+        subjects = [hash_of(value, budget) for name, value in options if name == "--about"]
+    except Stop as stop:
+        print_error(f"--about: {stop.place or 'reading'}: {stop.got}")
+        return 2
+    worst = 0
     for path in paths:
-        report = check_file(path, networks, budget=budgets[-1] if budgets else None)
+        report = check_file(path, networks, budget=budget)
+        for subject in subjects:
+            report = about(report, subject)
         name = quote(path) if len(paths) > 1 else ""
         print_report(report, path, name, as_json="--json" in flags)
         worst = max(worst, VERDICTS.index(report.verdict))
     return worst
+
+
+def hash_of(path: str, budget: int | None) -> str:
+    """The hash of the network in a file."""
+    place, meter = quote(path), Meter(budget)
+
+    def read(file: IO[bytes], is_tree: bool) -> str:
+        """The hash that is recomputed from the numbers."""
+        well_formed(not is_tree, "a tree file, where a network is wanted", place)
+        document = parse(file.read(NETWORK_BYTES + 1), place, NETWORK_BYTES, meter)
+        return read_network(document, place, meter).sha256
+
+    return guarded(lambda: open_file(path, place), size_of(path), meter, read)
+
+
+def about(report: CheckReport, subject: str) -> CheckReport:
+    """Reject an accepted certificate that is not about the network with this hash."""
+    if report.verdict != "accepted":
+        return report
+    is_pair = THEOREMS[report.theorem].kind in ("equivalent", "not-equivalent")
+    found = report.networks if is_pair else report.networks[:1]
+    if subject in found:
+        return report
+    return CheckReport("rejected", "about", subject, " and ".join(found), cost=report.cost)
 
 
 def print_report(report: CheckReport, path: str, name: str, *, as_json: bool) -> None:

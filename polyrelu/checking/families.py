@@ -43,12 +43,12 @@ class PieceSet:
     """Pieces of one neuron, of families that were joined.
 
     As masks of neurons of the layer before: where they are on, off, or crossed, that is, both
-    within one family, and which of them have visible weights; the crossed ones have.
+    within one family, and which of them have determined weights; the crossed ones have.
     """
 
     def __init__(self, neuron: int) -> None:
         self.neuron, self.masks, self.families = neuron, list[int](), list[PieceSet]()
-        self.on = self.off = self.crossed = self.visible = 0
+        self.on = self.off = self.crossed = self.determined = 0
 
     def join(self, other: PieceSet) -> PieceSet:
         """With a family."""
@@ -56,7 +56,7 @@ class PieceSet:
         self.families.append(other)
         self.on, self.off = self.on | other.on, self.off | other.off
         self.crossed |= other.crossed
-        self.visible |= other.visible
+        self.determined |= other.determined
         return self
 
 
@@ -121,7 +121,7 @@ class Families:
         self.meter.pay(6 * len(masks), neurons.count)
         for mask in masks:
             found.on, found.off = found.on | mask & before, found.off | ~mask & before
-        found.crossed = found.visible = found.on & found.off
+        found.crossed = found.determined = found.on & found.off
         return found
 
 

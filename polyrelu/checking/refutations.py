@@ -274,7 +274,7 @@ class AbsoluteValueForm:
     {"layer": int, "neuron": int, "shift": RATIONAL},
 )
 def translation(case: Case) -> None:
-    """A neuron that the next layer sees only where no other one helps is shifted."""
+    """A neuron is shifted that alone has positive weights in the next layer."""
     changed, meter = changed_layers(case), case.meter
     j = changed_neuron(case, changed)
     p, q = rational(case.evidence["same-function"]["shift"], meter).as_integer_ratio()

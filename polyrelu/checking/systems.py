@@ -163,59 +163,61 @@ class SignSystem:
 
 
 class WeightSystem:
-    """Which weights between hidden layers are visible at the pieces of their neurons."""
+    """Which weights between hidden layers are determined by the pieces of their neurons."""
 
     def __init__(self, sets: FamilySets, derivatives: Any) -> None:
         self.sets, self.derivatives, self.neurons = sets, derivatives, sets.neurons
 
     def check(self, evidence: Any, ridges: Ridges) -> None:
-        """No weight is 0, all of them are visible, or they are at sources (D2')."""
+        """No weight is 0, all of them are determined, or they are at sources (D2')."""
         for own in self.sets.sets.values():
             self.look_together(own)
         self.join_by_weights(evidence["joined"])
-        unseen = self.check_visible()
+        undetermined = self.check_determined()
         order = evidence["order"]
         require(
-            sorted(order) == sorted(unseen), "an order of the sources", f"{len(unseen)} sources"
+            sorted(order) == sorted(undetermined),
+            "an order of the sources",
+            f"{len(undetermined)} sources",
         )
         if order:
-            Sources(self.sets, ridges, unseen).check(order)
+            Sources(self.sets, ridges, undetermined).check(order)
 
     def look_together(self, own: PieceSet) -> None:
         """What a set shows together, or else what its members show by their own systems."""
         self.look(own)
-        if own.on & ~own.visible and len(own.families) > 1:
+        if own.on & ~own.determined and len(own.families) > 1:
             for family in own.families:
                 self.look(family)
-                own.visible |= family.visible
+                own.determined |= family.determined
 
     def look(self, own: PieceSet) -> None:
-        """What is on at some piece is visible if the system has no solution but 0."""
+        """The weights on what is on at some piece are determined if only 0 solves the system."""
         layer = self.neurons.layer[own.neuron]
         if layer == 0:
             return
-        hidden = ones(self.neurons.part(own.on & ~own.visible, layer - 1))
+        hidden = ones(self.neurons.part(own.on & ~own.determined, layer - 1))
         unknowns = [Unknown(h, (True,), 1) for h in hidden]
         basis = rank_form(self.sets, self.derivatives, own, unknowns)
         if len(basis) == len(unknowns):
-            own.visible |= own.on
+            own.determined |= own.on
 
     def join_by_weights(self, joined: Any) -> None:
-        """Join families to sets by the visible weights that both have."""
+        """Join families to sets by weights that both determine."""
         told_apart = set[int]()
         for w, number in joined:
             new = self.sets.next_family(w, number)
             own = self.sets.sets[w]
-            self.sets.check_peers(w, told_apart, "visible")
+            self.sets.check_peers(w, told_apart, "determined")
             self.look(new)
-            self.sets.check_joint(new, "visible", f"neuron {w}, ridge {number}")
+            self.sets.check_joint(new, "determined", f"neuron {w}, ridge {number}")
             own.join(new)
             self.look(own)
 
-    def check_visible(self) -> dict[int, list[int]]:
-        """No weight is 0, and all are visible; the exceptions, in the last layer, by their h."""
+    def check_determined(self) -> dict[int, list[int]]:
+        """No weight is 0, and all are determined; the exceptions, in the last layer, by their h."""
         neurons, extent = self.neurons, self.sets.extent
-        depth, unseen = len(neurons.widths), dict[int, list[int]]()
+        depth, undetermined = len(neurons.widths), dict[int, list[int]]()
         last = depth - 1 if extent.num_layers == depth else -1
         for v, own in self.sets.sets.items():
             layer, name = neurons.layer[v], f"neuron {v}"
@@ -223,23 +225,27 @@ class WeightSystem:
                 continue
             weights = neurons.network.layers[layer].rows[neurons.index(v)]
             require(all(weights), "no weight 0", name)
-            require(not own.on & ~own.visible, "all weights of neurons that are on visible", name)
+            require(
+                not own.on & ~own.determined, "all weights of neurons that are on determined", name
+            )
             full = (1 << neurons.widths[layer - 1]) - 1
             off = ones(full & ~neurons.part(own.on, layer - 1))
-            require(layer == last or not off, "all weights visible", name)
+            require(layer == last or not off, "all weights determined", name)
             for h in off:
-                unseen.setdefault(h, []).append(v)
-        return unseen
+                undetermined.setdefault(h, []).append(v)
+        return undetermined
 
 
 class Sources:
     """(D2'): neurons h of layer L-2 that are on at no piece of some v of layer L-1.
 
-    Their weights are visible at their own zeros.
+    Their weights are determined at their own zeros.
     """
 
-    def __init__(self, sets: FamilySets, ridges: Ridges, unseen: dict[int, list[int]]) -> None:
-        self.sets, self.ridges, self.unseen = sets, ridges, unseen
+    def __init__(
+        self, sets: FamilySets, ridges: Ridges, undetermined: dict[int, list[int]]
+    ) -> None:
+        self.sets, self.ridges, self.undetermined = sets, ridges, undetermined
         self.neurons, self.meter = sets.neurons, sets.meter
         self.last = len(self.neurons.widths) - 1
         self.start = self.neurons.starts[self.last - 1]
@@ -263,7 +269,7 @@ class Sources:
             apart = are_independent(
                 rows[neurons.index(v)], rows[neurons.index(w)], [*ones(common), width]
             )
-            require(apart, f"visible rows {v}, {w} that are independent")
+            require(apart, f"determined rows {v}, {w} that are independent")
 
     def check_sector(self, left: int) -> None:
         """On some sector all sources are off, and no layer before the last one is."""
@@ -276,7 +282,7 @@ class Sources:
 
     def check_source(self, h: int, left: int) -> None:
         """The jumps of the gradient at zeros of a source have full rank in the weights on it."""
-        neurons, vs, basis = self.neurons, self.unseen[h], dict[int, int]()
+        neurons, vs, basis = self.neurons, self.undetermined[h], dict[int, int]()
         self.meter.pay(2 * len(self.ridges.listed))
         top = neurons.starts[self.last]
         for mark in sorted(self.marks(self.start + h, vs, left)):
@@ -326,7 +332,7 @@ DEEP_SAYS = {
     "families": "every hidden neuron of the claim has a placed family, and the other families can "
     "be joined",
     "signs": "other signs in a hidden layer are excluded by crossings or by linear systems",
-    "weights": "every weight between hidden layers of the claim is nonzero and visible",
+    "weights": "every weight between hidden layers of the claim is nonzero and determined",
 }
 
 

@@ -30,7 +30,7 @@ from polyrelu.checking.refutations import refutation
 from polyrelu.checking.text import RATIONAL, OneOf, fit, parse, rational, rationals
 from polyrelu.checking.theorems import THEOREMS, Case, theorem
 from polyrelu.checking.tree_limits import MAX_DEPTH, MAX_LINE, MAX_TREE
-from polyrelu.checking.verdicts import CheckReport, accepted
+from polyrelu.checking.verdicts import CheckReport, Contents, accepted
 
 # -- What is known at a node
 
@@ -509,9 +509,7 @@ class Lines:
 def check_tree(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
     """Check a tree file: header, nodes in prefix order, footer."""
     lines = Lines(file, meter)
-    header = lines.read_header()
-    name, evidence = read_header(header)
-    claim = header["claim"]
+    name, claim, evidence, _ = read_header(lines.read_header())
     keys = [key for key in ("network", "other") if key in claim]
     networks = [read_reference(claim[key], key, search, meter) for key in keys]
     case = Case(networks, claim, evidence, meter, lines)
@@ -521,8 +519,8 @@ def check_tree(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
     return report._replace(statement=f"{report.statement} The tree has {lines.number - 2} nodes.")
 
 
-def read_header(header: Any) -> tuple[str, dict[str, Any]]:
-    """The theorem of a tree file, and the entries of its header that are evidence."""
+def read_header(header: Any) -> Contents:
+    """What a tree file states in its header, some entries of which are evidence."""
     theorems = {name: THEOREMS[name] for name in THEOREMS if THEOREMS[name].kind in TREE_CLAIMS}
     shapes = {
         name: {**HEADER, "claim": TREE_CLAIMS[entry.kind], **entry.evidence}
@@ -530,6 +528,7 @@ def read_header(header: Any) -> tuple[str, dict[str, Any]]:
     }
     fit(header, OneOf(shapes.values()), "line 1")
     check_notes(header["unverified"], "line 1.unverified")
-    kind = header["claim"]["kind"]
-    name = next(name for name, entry in theorems.items() if entry.kind == kind)
-    return name, {key: header[key] for key in theorems[name].evidence}
+    claim = header["claim"]
+    name = next(name for name, entry in theorems.items() if entry.kind == claim["kind"])
+    evidence = {key: header[key] for key in theorems[name].evidence}
+    return Contents(name, claim, evidence, header["unverified"])

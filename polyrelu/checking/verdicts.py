@@ -64,18 +64,33 @@ class CheckReport(NamedTuple):
         return "\n  ".join(lines)
 
 
-def check_certificate(data: bytes, search: Search, meter: Meter) -> CheckReport:
-    """Check a certificate that is one JSON value (section 3)."""
+class Contents(NamedTuple):
+    """What a file states: it has the shape of the format, and nothing else is known."""
+
+    theorem: str
+    claim: Any
+    evidence: Mapping[str, Any]  # by hypothesis; of a tree file, what its header has
+    notes: Mapping[str, str]
+
+
+def read_certificate(data: bytes, meter: Meter) -> Contents:
+    """What a certificate states that is one JSON value (section 3)."""
     document = parse(data, "certificate", CERTIFICATE_BYTES, meter)
-    del data
     is_network = type(document) is dict and document.get("format") == "polyrelu-network"
     well_formed(not is_network, "a network file, where a certificate is wanted", "certificate")
     fit(document, CERTIFICATE, "certificate")
     check_notes(document["unverified"], "certificate.unverified")
     claim, name = document["claim"], document["proof"]["theorem"]
     well_formed(name in THEOREMS, f"unknown theorem {quote(name)}", "certificate.proof.theorem")
+    evidence = read_evidence(document["proof"]["hypotheses"], THEOREMS[name])
+    return Contents(name, claim, evidence, document["unverified"])
+
+
+def check_certificate(data: bytes, search: Search, meter: Meter) -> CheckReport:
+    """Check a certificate that is one JSON value."""
+    name, claim, evidence, _ = read_certificate(data, meter)
+    del data
     theorem = THEOREMS[name]
-    evidence = read_evidence(document["proof"]["hypotheses"], theorem)
     keys = [key for key in ("network", "other") if key in claim]
     networks = [read_reference(claim[key], key, search, meter) for key in keys]
     check_claim(claim, theorem, networks)

@@ -12,9 +12,10 @@ import contextlib
 import io
 import json
 import os
+import re
 from typing import Any
 
-from polyrelu.cli.options import add_command, add_reading, read_network
+from polyrelu.cli.options import UsageError, add_command, add_reading, read_network
 from polyrelu.cli.output import show
 from polyrelu.errors import CertificateError, PolyreluError
 
@@ -50,6 +51,12 @@ def add_check(subparsers: Any) -> None:
         "under its name",
     )
     parser.add_argument(
+        "--budget",
+        metavar="UNITS",
+        help="what each check may cost, in units of FORMAT.md, section 3.6 (default: 2^35 and 2^14 "
+        "for each byte); the command that wrote the certificate says if it needs more",
+    )
+    parser.add_argument(
         "--about",
         metavar="NET",
         help="reject a certificate unless it is about this network (any format)",
@@ -58,6 +65,8 @@ def add_check(subparsers: Any) -> None:
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
+    if options.budget is not None and not re.fullmatch("[1-9][0-9]{0,29}", options.budget):
+        raise UsageError(f"--budget {options.budget[:40]!r}: expected a number of units, from 1")
     wanted = _Wanted(options)
     if len(options.certificate) > 1:
         return _check_several(options, wanted)
@@ -80,6 +89,8 @@ def _check(options: argparse.Namespace, name: str, arguments: list[str]) -> int:
 
     for network in options.network:
         arguments += ["--network", _as_path(network)]
+    if options.budget is not None:
+        arguments += ["--budget", options.budget]
     return checker.main([*arguments, _as_path(name)])
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyrelu.cli.check_cost import check_cost
 from polyrelu.cli.options import (
     add_command,
     add_limits,
@@ -127,7 +128,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     with deferred_interrupt(say_interrupted) as interrupt:
         cells, answer = compute(options, network, domain)
     answer |= dict.fromkeys(
-        ("breakpoint_facets", "balanced", "weights", "conditions", "certificate")
+        ("breakpoint_facets", "balanced", "weights", "conditions", "certificate", "check_cost")
     )
     missing = _missing_cells(options, cells) or _missing_results(options, interrupt)
     try:
@@ -140,6 +141,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
         status = "undecided" if missing else "ok"
         entries = answer | {
             "conditions": _conditions_object(answer["conditions"]),
+            "check_cost": answer["check_cost"] and answer["check_cost"].to_json(),
             "reason": missing or None,
             "next": steps,
         }
@@ -211,8 +213,9 @@ def _add_results(
             answer |= _conditions(cells)
     if options.certificate is None:
         return ""
-    missing = _write_certificate(options, cells, imported)
-    answer["certificate"] = None if missing else options.certificate
+    missing, written = _write_certificate(options, cells, imported)
+    answer["certificate"] = options.certificate if written else None
+    answer["check_cost"] = check_cost(options, written)
     return missing
 
 
@@ -265,8 +268,8 @@ def _reason(options: argparse.Namespace) -> str:
 
 def _write_certificate(
     options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph, imported: Imported
-) -> str:
-    """Write the certificate of the regions; return why there is none, or an empty text."""
+) -> tuple[str, list[Path]]:
+    """Write the certificate of the regions; return why there is none, and the files."""
     from polyrelu.outcomes import Undecided
     from polyrelu.proofs import certify_regions
 
@@ -277,9 +280,8 @@ def _write_certificate(
             progress=line.show,
         )
     if isinstance(outcome, Undecided):
-        return f"no certificate: {outcome.reason}"
-    outcome.with_provenance(imported.provenance).save(options.certificate)
-    return ""
+        return f"no certificate: {outcome.reason}", []
+    return "", outcome.with_provenance(imported.provenance).save(options.certificate)
 
 
 def _all_cells(
@@ -389,5 +391,7 @@ def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
         if key == "conditions" and value is not None:
             for name, condition in value.items():
                 yield f"{name:<18}{condition.status}: {condition.detail}"
+        elif key == "check_cost" and value is not None:
+            yield from value.lines()
         else:
             yield from entry_lines({key: value})

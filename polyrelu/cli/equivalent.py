@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyrelu.cli.check_cost import check_cost
 from polyrelu.cli.options import (
     NETWORK_HELP,
     add_command,
@@ -98,6 +99,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     outcome = with_commands(outcome, options, [options.network, options.other], _CONTINUED)
     floats = _float_outputs(pair, outcome)
     written = _write_certificate(options, outcome, pair)
+    cost = check_cost(options, written)
     if options.json:
         print_object(
             options,
@@ -108,11 +110,13 @@ def _run(options: argparse.Namespace, started: float) -> int:
             next=next_texts(outcome),
             certificate=str(written[-1]) if written else None,
             files=[str(path) for path in written],
+            check_cost=cost and cost.to_json(),
             reading=[reading(imported) for imported in pair],
         )
     else:
         _print_text(options, outcome, floats, pair)
-        if lines := written_lines(options.output, written):
+        lines = [*written_lines(options.output, written), *(cost.lines() if cost else [])]
+        if lines:
             show(*lines)
     return EXIT[outcome.status]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyrelu.cli.check_cost import check_cost
 from polyrelu.cli.options import (
     add_command,
     add_limits,
@@ -120,6 +122,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     outcome, last_step = _search(options, imported.network)
     outcome = with_commands(_named(outcome, imported), options, [options.network], _CONTINUED)
     written = _write_files(options, outcome, imported.provenance)
+    cost = check_cost(options, _without_other(options, written))
     if options.json:
         print_object(
             options,
@@ -127,6 +130,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             started,
             certificate=str(written[-1]) if written and options.output else None,
             files=[str(path) for path in written],
+            check_cost=cost and cost.to_json(),
             **_answer(outcome),
             next=next_texts(outcome),
             **reading(imported),
@@ -134,7 +138,11 @@ def _run(options: argparse.Namespace, started: float) -> int:
     else:
         show(str(outcome))
         print_reading(imported)
-        lines = [*_written_lines(options, outcome, written), *_checkpoint_lines(options, last_step)]
+        lines = [
+            *_written_lines(options, outcome, written),
+            *(cost.lines() if cost else []),
+            *_checkpoint_lines(options, last_step),
+        ]
         if lines:
             show(*lines)
     return EXIT[outcome.status]
@@ -227,11 +235,14 @@ def _write_files(
     return list(also)
 
 
+def _without_other(options: argparse.Namespace, written: Sequence[Path]) -> list[Path]:
+    """Return the files of the certificate, the certificate last."""
+    return [path for path in written if path != Path(options.other or "")]
+
+
 def _written_lines(options: argparse.Namespace, outcome: Outcome, written: list[Path]) -> list[str]:
     """Return lines of text about the files that were written."""
-    lines = written_lines(
-        options.output, [path for path in written if path != Path(options.other or "")]
-    )
+    lines = written_lines(options.output, _without_other(options, written))
     if options.other:
         refuted = outcome.status == "refuted"
         lines.append(

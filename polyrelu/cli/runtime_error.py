@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyrelu.cli.check_cost import check_cost
 from polyrelu.cli.options import add_command, add_limits, add_network, add_reading, read_network
 from polyrelu.cli.output import check_output, print_object, print_reading, reading, show
 from polyrelu.errors import DomainError, NetworkError, NetworkFileError
@@ -58,16 +60,20 @@ def _run(options: argparse.Namespace, started: float) -> int:
     bound = _bound(options, imported)
     outcome = prove_runtime_error(bound)
     written = _write_certificate(options, outcome, imported)
-    is_proved = bound.worst is not None and (written is not None or options.output is None)
+    cost = check_cost(options, written)
+    is_proved = bound.worst is not None and (bool(written) or options.output is None)
     if options.json:
         status = "proved" if is_proved else "undecided"
         answer = _answer(options, bound, written)
+        answer["check_cost"] = cost and cost.to_json()
         print_object(options, status, started, **answer, **reading(imported))
     else:
         _print_text(bound)
         print_reading(imported)
-        if written is not None:
-            show(f"certificate: {written} (check it: polyrelu check {written})")
+        if written:
+            path = written[-1]
+            line = f"certificate: {path} (check it: polyrelu check {path})"
+            show(line, *(cost.lines() if cost else []))
         elif options.output is not None:
             show(f"no certificate was written: {outcome}")
     return 0 if is_proved else 3
@@ -93,17 +99,17 @@ def _bound(options: argparse.Namespace, imported: Imported) -> RuntimeErrorBound
 
 def _write_certificate(
     options: argparse.Namespace, outcome: Proved[Certificate] | Undecided, imported: Imported
-) -> str | None:
-    """Write the certificate, if there is one and it is wanted, and return its path."""
+) -> list[Path]:
+    """Write the certificate, if there is one and it is wanted; return the files."""
     from polyrelu.outcomes import Proved
 
     if options.output is None or not isinstance(outcome, Proved):
-        return None
-    return str(outcome.with_provenance(imported.provenance).save(options.output)[-1])
+        return []
+    return outcome.with_provenance(imported.provenance).save(options.output)
 
 
 def _answer(
-    options: argparse.Namespace, bound: RuntimeErrorBound, written: str | None
+    options: argparse.Namespace, bound: RuntimeErrorBound, written: list[Path]
 ) -> dict[str, Any]:
     """Return the entries of the JSON object."""
     from polyrelu.formats.runtime_error import ASSUMPTIONS
@@ -117,7 +123,7 @@ def _answer(
         "worst": _rational_or_none(bound.worst),
         **numbers,
         "assumed": list(ASSUMPTIONS),
-        "certificate": written,
+        "certificate": str(written[-1]) if written else None,
     }
 
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyrelu.cli.check_cost import check_cost
 from polyrelu.cli.options import add_command, add_limits, add_network, add_reading, read_network
 from polyrelu.cli.output import (
     check_output,
@@ -95,6 +96,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     files: list[Path] = []
     if options.certificate is not None:
         files = found.outcome.with_provenance(imported.provenance).save(options.certificate)
+    cost = check_cost(options, files)
     if options.json:
         print_object(
             options,
@@ -104,12 +106,13 @@ def _run(options: argparse.Namespace, started: float) -> int:
             caution=caution or None,
             certificate=str(files[-1]) if files else None,
             files=[str(path) for path in files],
+            check_cost=cost and cost.to_json(),
             **reading(imported),
         )
     else:
         show(str(found))
         print_reading(imported)
-        lines = _written_lines(options, found, caution, files)
+        lines = _written_lines(options, found, caution, files) + (cost.lines() if cost else [])
         print("".join(f"{line}\n" for line in lines), end="")
     return 0
 

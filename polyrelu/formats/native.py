@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.imported import Draft
+from polyrelu.formats.meter import need
 from polyrelu.formats.options import ReadOptions
 from polyrelu.network import from_document
 
@@ -22,6 +23,8 @@ __all__ = ["read_native"]
 _SIZE_LIMIT = 2**30
 #: Maximum number of bytes of a file that is searched for the layers of a Keras model.
 _ARCHITECTURE_LIMIT = 2**24
+#: Entries of the meter for a value of JSON, or a number in a row.
+_ENTRIES_OF_VALUE = 3
 #: Maximum number of digits of a JSON integer; exact numbers are strings.
 _DIGIT_LIMIT = 9
 
@@ -30,8 +33,10 @@ def read_native(path: Path, options: ReadOptions | None = None) -> Draft:
     """Read the network of a native file."""
     if path.stat().st_size > _SIZE_LIMIT:
         raise NetworkFileError(path, "", "larger than 1 GiB")
+    data = path.read_bytes()
+    _count(data)
     try:
-        network = from_document(_parse(path))
+        network = from_document(_parse(path, data))
     except NetworkError:
         _check_not_keras(path)
         raise
@@ -48,9 +53,16 @@ def read_native(path: Path, options: ReadOptions | None = None) -> Draft:
     )
 
 
-def _parse(path: Path) -> Any:
+def _count(data: bytes) -> None:
+    """Ask the meter for the values and numbers of a JSON text, before it is parsed.
+
+    Each one follows a comma, a colon, an opening bracket or a blank.
+    """
+    need(entries=_ENTRIES_OF_VALUE * sum(map(data.count, (b",", b":", b"[", b"{", b" "))))
+
+
+def _parse(path: Path, data: bytes) -> Any:
     """Return the JSON document of a file, or raise a `NetworkFileError` that names the place."""
-    data = path.read_bytes()
     if b"\\" in data:
         raise NetworkFileError(path, "JSON", "backslashes are not allowed")
     try:
@@ -93,12 +105,12 @@ def _check_not_keras(path: Path) -> None:
 
 
 def _object_with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    if len(set(keys)) < len(keys):
-        raise NetworkError(
-            f"duplicate key {next(key for key in keys if keys.count(key) > 1)[:40]!r}"
-        )
-    return dict(pairs)
+    found = dict[str, Any]()
+    for key, value in pairs:
+        if key in found:
+            raise NetworkError(f"duplicate key {key[:40]!r}")
+        found[key] = value
+    return found
 
 
 def _small_integer(text: str) -> int:

@@ -1,8 +1,8 @@
 """The limits of network and certificate files (FORMAT.md §1, §2, §3.6) for code that writes them.
 
 The checker has its own copy of these numbers, since it shares no code with the package; a change
-here needs a change there and in FORMAT.md. Evidence that exceeds a limit is not written: the prover
-looks for other evidence, or answers "undecided".
+here needs a change there and in FORMAT.md, and a test compares them. Evidence that exceeds a limit
+is not written: the prover looks for other evidence, or answers "undecided".
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 
 __all__ = [
     "BIT_LIMIT",
+    "COMPUTATION_LIMIT",
     "DEPTH_LIMIT",
     "DEPTH_LIMIT_OF_TREES",
     "DETERMINANT_LIMIT",
@@ -48,19 +49,18 @@ MINOR_LIMIT, SUM_LIMIT, SUM_BIT_LIMIT = 5_000, 2**16, 2**26
 #: §3.5 over their common denominator.
 SCALE_BIT_LIMIT = 2**16
 
-#: Maximum number of levels of a split tree, and half of the cost that its check may have
-#: (FORMAT.md §5).
+#: Maximum number of levels of a split tree, somewhat less than FORMAT.md §5.2 allows, and of units
+#: that the check of what a prover writes may cost, by its own estimate.
 DEPTH_LIMIT_OF_TREES, TREE_COST_LIMIT = 4_000, 2**39
 
 #: Maximum number of bytes of a line of a split tree.
 LINE_LIMIT = 1 << 26
 
-#: The constants of the cost in FORMAT.md §3.6: the cost of an operation on short numbers, in bits,
-#: and the number of bits from which multiplication counts as quadratic.
-_COST_OF_OPERATION, _BITS_OF_LONG_NUMBERS = 64, 2048
+#: The units of FORMAT.md §3.6 for a product of short numbers with an addition.
+_COST_OF_OPERATION = 100
 
-#: Maximum cost of one computation of the checker, in the units of `cost`.
-_COST_LIMIT = 2**34
+#: Maximum number of units of one computation of the checker: half of the default budget of a file.
+COMPUTATION_LIMIT = 2**34
 
 #: Numbers as people write them: an integer, a decimal or a fraction. The bounded number of digits
 #: keeps the conversion fast.
@@ -70,30 +70,30 @@ NUMBER = re.compile(
 
 
 def cost(operations: int, bits: int) -> int:
-    """Return the cost of a computation of the checker in the unit of FORMAT.md §3.6.
+    """Return the units that a computation of the checker costs (FORMAT.md §3.6).
 
     Parameters
     ----------
     operations
-        Number of arithmetic operations.
+        Number of products, each with an addition.
     bits
         Bound on the bits of the numbers.
 
     Returns
     -------
     int
-        operations · (64 + bits) · (1 + ⌊bits / 2048⌋).
+        operations · (100 + ⌊2 bits / 16⌋ + ⌊bits² / 1024⌋).
 
     Examples
     --------
     >>> cost(2, 36)
-    200
+    210
     """
-    return operations * (_COST_OF_OPERATION + bits) * (1 + bits // _BITS_OF_LONG_NUMBERS)
+    return operations * (_COST_OF_OPERATION + (2 * bits >> 4) + (bits * bits >> 10))
 
 
 def is_affordable(operations: int, bits: int) -> bool:
-    """Decide whether a computation of the checker is within the cost limit of FORMAT.md §3.6.
+    """Decide whether a computation of the checker costs at most half of its default budget.
 
     Parameters
     ----------
@@ -112,4 +112,4 @@ def is_affordable(operations: int, bits: int) -> bool:
     >>> is_affordable(10**6, 60), is_affordable(10**9, 60)
     (True, False)
     """
-    return cost(operations, bits) <= _COST_LIMIT
+    return cost(operations, bits) <= COMPUTATION_LIMIT

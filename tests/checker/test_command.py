@@ -19,7 +19,8 @@ from tests.generators.certificates import (
     name,
     run_checker,
 )
-from tests.generators.files import ROOT
+from tests.generators.checker_bombs import BOMBS
+from tests.generators.files import CERTIFICATES, ROOT
 
 
 @pytest.mark.parametrize("path", [*VALID[:3], *INVALID[:3], *MALFORMED[:3]], ids=name)
@@ -127,3 +128,26 @@ def test_outputs_that_cannot_be_written(path: Path, flags: list[str]) -> None:
         ["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *command], capture_output=True, check=False
     )
     assert shell.returncode == STATUS[checker.check_file(path).verdict]
+
+
+def test_about(tmp_path: Path) -> None:
+    """A certificate about another network is rejected; a pair is about both of its networks."""
+    for stem, wanted in (("affine", [0]), ("replacement-line", [0, 1]), ("point", [0, 0])):
+        claim = json.loads((CERTIFICATES / "valid" / f"{stem}.json").read_text())["claim"]
+        networks = [claim[key]["inline"] for key in ("network", "other") if key in claim]
+        for k, (network, status) in enumerate(zip(networks, wanted, strict=True)):
+            file = tmp_path / f"{k}.json"
+            file.write_text(json.dumps(network))
+            found = run_checker("--about", file, CERTIFICATES / "valid" / f"{stem}.json")
+            assert (found.returncode, found.stderr) == (status, ""), (stem, k)
+            assert ("step: about" in found.stdout) == bool(status)
+
+
+def test_about_files_that_are_no_networks(tmp_path: Path) -> None:
+    packed = tmp_path / "lists.json"
+    packed.write_bytes(BOMBS["lists"].make(30_000_000))
+    valid = VALID[0]
+    for file in (packed, valid, tmp_path / "missing.json", tmp_path):
+        found = run_checker("--about", file, valid)
+        assert (found.returncode, found.stdout, len(found.stderr.splitlines())) == (2, "", 1)
+        assert found.stderr.startswith("polyrelu: --about: ")

@@ -16,7 +16,7 @@ from polyrelu.network import from_arrays, to_document
 #: Five neurons in the plane, any two with independent gradients: a piece shows two of the weights.
 PLANE = ([[1, 0], [0, 1], [1, 1], [2, 1], [1, 3]], [0] * 5)
 V, W = 5, 6
-#: Three neurons cross the pieces; the weights on the other two are visible.
+#: Three neurons cross the pieces; the weights on the other two are determined.
 ALL = [0b11111, 0b11100, 0b11011]
 
 
@@ -73,7 +73,7 @@ def test_what_a_set_sees(masks: list[int], seen: int) -> None:
     subject = in_plane()
     own = subject.joined(V, masks)
     subject.weights.look(own)
-    assert own.visible == seen
+    assert own.determined == seen
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_weights(families: list[list[int]], more: list[list[int]], expected: str
 
 
 def test_rows_that_are_told_apart_by_what_crosses() -> None:
-    """In the step `families` only crossings count, not visible weights."""
+    """In the step `families` only crossings count, not determined weights."""
     subject = in_plane()
     subject.name([[0b00101], [0b00011, 0]])
     subject.sets.sets = {V: subject.joined(V, ALL[:2]), W: subject.joined(W, ALL)}
@@ -152,7 +152,7 @@ def test_rows_that_are_told_apart_by_what_crosses() -> None:
         pytest.param(
             (0, 3, 0b0110),
             2,
-            "visible rows 2, 3 that are independent",
+            "determined rows 2, 3 that are independent",
             id="rows are multiples where both see",
         ),
     ],

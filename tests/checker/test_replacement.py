@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from polyrelu import checker
+from polyrelu.certificate import Certificate, Claim, Hypothesis
+from polyrelu.network import from_arrays
+from polyrelu.proofs.refutations import image_box
+from polyrelu.proofs.refutations.moves import moves
 from tests.generators.certificates import (
     altered,
     rehash,
@@ -58,3 +63,34 @@ def test_limit_of_boxes() -> None:
         answer = verdict(document)
         assert answer[:2] == wanted, answer
         assert wanted[0] == "rejected" or "beyond the limits: a box" in answer[2]
+
+
+@pytest.mark.parametrize("stem", ["replacement-line", "replacement-orthant"])
+def test_a_replacement_is_one_on_the_box(stem: str) -> None:
+    """Maps that agree on R^n or on the orthant agree on the box, so that provers write one id."""
+    document = altered(stem)
+    assert verdict(document)[0] == "accepted"
+    document["proof"]["theorem"] = "bounded-replacement"
+    assert verdict(document)[0] == "accepted"
+
+
+def test_the_theorem_that_provers_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is `replacement` only where the box is beyond the limits."""
+    layers = [([[1, 2], [3, 4]], [5, 6]), ([[1, 1], [2, 1]], [1, 1]), ([[1, 0]], [0])]
+    network = from_arrays(layers)
+    found = [move for move in moves(network) if move.evidence == {"layer": 2}]
+    assert {move.theorem for move in found} == {"bounded-replacement"}
+    monkeypatch.setattr(image_box, "SCALE_BIT_LIMIT", 3)
+    limited = [move for move in moves(network) if move.evidence == {"layer": 2}]
+    assert {move.theorem for move in limited} == {"replacement"}
+    for move in (found[0], limited[0]):
+        claim = Claim("not-identifiable", network, "all", other=move.other)
+        evidence: dict[str, dict[str, Any]] = {
+            "architecture": {},
+            "same-function": move.evidence,
+            "not-related": {"layer": move.difference},
+            "membership": {"status": "verified", "method": "every"},
+        }
+        hypotheses = tuple(Hypothesis(move.theorem, *entry) for entry in evidence.items())
+        document, _ = Certificate(claim, move.theorem, hypotheses).to_document()
+        assert verdict(document)[0] == "accepted"

@@ -109,6 +109,7 @@ def test_the_object(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
         "next": [],
         "conditions": None,
         "certificate": None,
+        "check_cost": None,
     }
 
 

@@ -247,6 +247,24 @@ def _json_of_lists() -> bytes:
     return b'{"a":' + b"[" * 450_000 + b"]" * 450_000 + b"}"
 
 
+def _gz_of_lists() -> bytes:
+    return gzip.compress(b"[" + b"[]," * (2 * 10**7) + b"[]]")
+
+
+def _gz_of_keys() -> bytes:
+    """Many keys, of which the last one stands twice."""
+    keys = ",".join(f'"{k}":0' for k in range(120_000))
+    return gzip.compress(f'{{{keys},"119999":0}}'.encode())
+
+
+def _gz_of_rows() -> bytes:
+    """A layer of many zeros."""
+    row = " ".join(["0"] * 10**6)
+    layer = {"denominator": "1", "bias": "1", "weights": [{"from": 0, "rows": [row] * 30}]}
+    head = {"format": "polyrelu-network", "version": 1, "inputs": 10**6}
+    return gzip.compress(json.dumps({**head, "layers": [layer], "last": "affine"}).encode())
+
+
 #: The content of each bomb, as a function, by the ending of the file and a name.
 BOMBS: dict[tuple[str, str], Callable[[], bytes]] = {
     (".onnx", "two convolutions"): lambda: _convolutions(2, 90, 8, 9),
@@ -275,5 +293,8 @@ BOMBS: dict[tuple[str, str], Callable[[], bytes]] = {
     (".nnet", "sizes"): _nnet_of_sizes,
     (".nnet", "long numbers"): _nnet_of_long_numbers,
     (".json.gz", "spaces"): _gz_of_spaces,
+    (".json.gz", "lists"): _gz_of_lists,
+    (".json.gz", "keys"): _gz_of_keys,
+    (".json.gz", "rows"): _gz_of_rows,
     (".json", "depth"): _json_of_lists,
 }

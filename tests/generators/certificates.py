@@ -22,10 +22,13 @@ __all__ = [
     "Path_",
     "altered",
     "assert_refused",
+    "entry",
+    "layer",
     "leaves",
     "name",
     "put",
     "rehash",
+    "rejection",
     "run_checker",
     "spelled",
     "verdict",
@@ -76,6 +79,27 @@ def verdict(document: Any, budget: int | None = None) -> tuple[str, str, str]:
     rehash(document)
     report = checker.check_bytes(json.dumps(document).encode(), budget=budget)
     return report.verdict, report.step, report.got
+
+
+def rejection(name: str, *changes: tuple[Path_, Any]) -> tuple[str, str]:
+    """Step and fact by which a valid certificate is rejected once its entries are changed."""
+    document = altered(name)
+    for path, value in changes:
+        document = put(document, path, value)
+    rehash(document)
+    report = checker.check_bytes(json.dumps(document).encode())
+    assert report.verdict == "rejected", report
+    return report.step, report.expected
+
+
+def entry(hypothesis: int, *path: str | int) -> Path_:
+    """The path to evidence of a hypothesis, or to an entry of it."""
+    return ("proof", "hypotheses", hypothesis, "evidence", *path)
+
+
+def layer(number: int, *path: str | int, of: str = "network") -> Path_:
+    """The path to a layer, counted from 1, of a network that stands in a certificate."""
+    return ("claim", of, "inline", "layers", number - 1, *path)
 
 
 def assert_refused(data: bytes) -> None:

@@ -337,6 +337,52 @@ def equations(size: int) -> bytes:
     return tree_of(header, '{"signs": [], "leaf": "equal"}', 1)
 
 
+# -- files that ask much of a description
+
+
+def remarks(size: int) -> bytes:
+    """A false certificate with long remarks."""
+    document = altered("rounding")
+    document["claim"]["at-most"] = ["0", "0"]
+    document["unverified"] = {f"key {k} " + "k" * size: "a word " * size for k in range(32)}
+    return written(document)
+
+
+def sides(size: int) -> bytes:
+    """A claim about a runtime on a box of many long sides, with many bounds."""
+    document = altered("rounding")
+    ends = [f"{2 * k + 1}/{long(k)}" for k in range(min(size, 4_000))]
+    claim = document["claim"]
+    claim["domain"] = {"lower": ends * (size // len(ends)), "upper": ends * (size // len(ends))}
+    claim["at-most"] = ends * (size // len(ends))
+    return written(document)
+
+
+def inequalities(size: int) -> bytes:
+    """Inequalities in one coordinate that look like a cube, all of them different."""
+    document = altered("point")
+    document["claim"]["domain"]["inequalities"] = [f"0 {k + 1} {size - k}" for k in range(size)]
+    return written(document)
+
+
+def long_inequalities(size: int) -> bytes:
+    """Few inequalities in many coordinates."""
+    document = altered("point")
+    document["claim"]["domain"]["inequalities"] = [row(*["10"] * size)] * 4
+    return written(document)
+
+
+def coordinates(size: int) -> bytes:
+    """A point with many long coordinates."""
+    document = altered("point")
+    document["proof"]["hypotheses"][0]["evidence"]["x"] = [f"1/{long(0)}"] * size
+    return written(document)
+
+
+def many_layers(size: int) -> bytes:
+    return certificate("affine", network(1, *(layer(k, ["1"]) for k in range(size))), {})
+
+
 BOMBS = {
     "lists": Bomb(lists, 80_000_000, 200_000),
     "numbers": Bomb(numbers, 120_000_000, 200_000),
@@ -362,4 +408,10 @@ BOMBS = {
     "skips": Bomb(skips, 1_500, 20),
     "parts": Bomb(parts, 200, 4),
     "equations": Bomb(equations, 600, 20),
+    "remarks": Bomb(remarks, 1_000_000, 20_000),
+    "sides": Bomb(sides, 12_000, 200),
+    "inequalities": Bomb(inequalities, 200_000, 2_000),
+    "long inequalities": Bomb(long_inequalities, 10_000_000, 20_000),
+    "coordinates": Bomb(coordinates, 40_000, 200),
+    "many layers": Bomb(many_layers, 300_000, 2_000),
 }

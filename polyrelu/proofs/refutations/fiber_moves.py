@@ -15,7 +15,7 @@ from random import Random
 from polyrelu.errors import NetworkError
 from polyrelu.fibers.layer import Component, layer_fiber, random_layer
 from polyrelu.network import Network
-from polyrelu.proofs.refutations.moves import Move, is_checkable
+from polyrelu.proofs.refutations.moves import Move, is_checkable, replacement_theorem
 from polyrelu.symmetry import first_difference
 
 __all__ = ["fiber_moves"]
@@ -69,7 +69,8 @@ def _move(network: Network, layer: int, component: Component, rng: Random, how: 
     if difference is None or not is_checkable(network, other, "replacement", evidence):
         return None
     explanation = f"layer {layer} has the same map {how}: {_kinds_of_neurons(component)}"
-    return Move("replacement", evidence, other, difference, explanation)
+    theorem = replacement_theorem(network, other, layer)
+    return Move(theorem, evidence, other, difference, explanation)
 
 
 def _may_have_other_members(component: Component) -> bool:

@@ -23,7 +23,13 @@ from polyrelu.proofs.refutations.one_layer import Alternative, LayerPair, layer_
 from polyrelu.support.limits import SCALE_BIT_LIMIT, is_affordable
 from polyrelu.support.typing import Vector
 
-__all__ = ["BoundedAlternative", "Interval", "bounded_alternatives", "image_box"]
+__all__ = [
+    "BoundedAlternative",
+    "Interval",
+    "bits_of_image_box",
+    "bounded_alternatives",
+    "image_box",
+]
 
 #: Number of other networks for each neuron that is dead or linear on the box.
 _NUM_VARIANTS = 2
@@ -155,6 +161,17 @@ def bounded_alternatives(network: Network, rng: random.Random) -> Iterator[Bound
         for explanation, other in _alternatives_on_box(layer_pair(network, layer), box, rng):
             bits_of_weights = max(net.layers[layer - 1].bits for net in (network, other))
             yield BoundedAlternative(layer, explanation, other, 2 * max(bits, bits_of_weights))
+
+
+def bits_of_image_box(network: Network, depth: int) -> int | None:
+    """Return a bound on the bits of the ends of the box of a hidden layer, or of R^n for layer 0.
+
+    It is None if the box is beyond the limits of the checker.
+    """
+    bits: int | None = 1
+    for layer in range(1, depth + 1):
+        bits = None if bits is None else _bits_of_box(network, layer, bits)
+    return bits
 
 
 def _bits_of_box(network: Network, layer: int, before: int) -> int | None:

@@ -17,7 +17,7 @@ from fractions import Fraction
 from polyrelu.errors import NetworkError
 from polyrelu.exact import format_rational
 from polyrelu.network import Network
-from polyrelu.proofs.refutations.image_box import bounded_alternatives
+from polyrelu.proofs.refutations.image_box import bits_of_image_box, bounded_alternatives
 from polyrelu.proofs.refutations.one_layer import one_layer_alternatives
 from polyrelu.proofs.refutations.reversed_line import reversed_line
 from polyrelu.proofs.shallow.assignments import (
@@ -31,7 +31,7 @@ from polyrelu.support.limits import is_affordable
 from polyrelu.symmetry.hidden_hyperplanes import flip, hidden_neurons, least_shift, translate
 from polyrelu.symmetry.invariants import first_difference
 
-__all__ = ["Move", "is_checkable", "moves"]
+__all__ = ["Move", "is_checkable", "moves", "replacement_theorem"]
 
 #: Number of shifts that are tried for each hidden neuron.
 _NUM_VARIANTS = 6
@@ -80,6 +80,8 @@ def moves(network: Network, seed: int = 0) -> Iterator[Move]:
         for theorem, evidence, other, explanation in _proposals(network, random.Random(seed)):
             difference = first_difference(network, other)
             if difference is not None and is_checkable(network, other, theorem, evidence):
+                if theorem == "replacement":
+                    theorem = replacement_theorem(network, other, int(str(evidence["layer"])))
                 yield Move(theorem, evidence, other, difference, explanation)
     except NetworkError:  # the numbers of the other network are too long for a file
         return
@@ -99,6 +101,20 @@ def is_checkable(
         bits = max(layer.bits for layer in (*network.layers, *other.layers))
         return is_affordable(4 * network.widths[2] ** 2 * network.num_outputs, 4 * bits)
     return True
+
+
+def replacement_theorem(network: Network, other: Network, layer: int) -> str:
+    """Return the theorem by which two consecutive layers are replaced.
+
+    Maps that agree on R^n, or on the orthant behind a hidden layer, agree on the box of
+    `bounded-replacement`. So this is the theorem, unless its box is beyond the checker's limits.
+    """
+    bits = bits_of_image_box(network, layer - 1)
+    if bits is None:
+        return "replacement"
+    bits = max(bits, *(net.layers[layer - 1].bits for net in (network, other)))
+    fits = _replacement_is_affordable(network, other, layer, 2 * bits)
+    return "bounded-replacement" if fits else "replacement"
 
 
 def _replacement_is_affordable(

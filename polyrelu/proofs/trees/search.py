@@ -73,11 +73,13 @@ class TreeStatistics(ProofStatistics):
     def spend(self, operations: int, bits: int) -> None:
         """Add the cost of a step of the checker, by FORMAT.md §3.6.
 
-        `CertificateLimit` is raised if the sum is beyond the limit of FORMAT.md §5.
+        `CertificateLimit` is raised if the sum is beyond `TREE_COST_LIMIT`.
         """
         self.cost += cost(operations, bits)
         if self.cost > TREE_COST_LIMIT:
-            raise CertificateLimit("the checker would take more than an hour for the certificate")
+            raise CertificateLimit(
+                f"the check of the certificate would cost more than {TREE_COST_LIMIT} units"
+            )
 
 
 class Sample:

@@ -90,6 +90,9 @@ _FAST = [
     (".onnx", "added constants"),
     (".onnx", "a doubled constant"),
     (".npz", "a text of 400 million letters"),
+    (".json.gz", "lists"),
+    (".json.gz", "keys"),
+    (".json.gz", "rows"),
 ]
 
 
