@@ -18,7 +18,7 @@ from random import Random
 from statistics import median
 from typing import Any
 
-from benchmarks.reporting import write_results
+from benchmarks.reporting import RESULTS, write_results
 from polyrelu import (
     Network,
     Polyhedron,
@@ -35,17 +35,24 @@ from tests.generators.benchmark_pairs import FAMILIES
 from tests.generators.checker_bombs import BOMBS
 from tests.oracles.judge import certificate_bytes
 
-#: Families of bombs that exercise one rule, with a size that costs some 10^9 units.
+#: Families of bombs that exercise one rule, with a size that costs 10^8 to 10^10 units.
 BY_HAND: dict[str, int | tuple[str, int]] = {
-    "minors": 4_000,
+    "minors": 1_000,
+    "assignments": 200,
+    "determinants": 200,
+    "masks": 1_500,
+    "slices": 100,
+    "region points": 4_000,
+    "splits": 1_000,
     "line-equal": ("breakpoints", 1_000),
     "not-related": ("scales", 6_000),
     "corners": 128,
     "one-sided": ("steps", 30),
     "equations": 300,
-    "parts": 10,
+    "long equation": 30,
+    "parts": 3,
     "silent nodes": 100,
-    "skips": 200,
+    "skips": 40,
 }
 
 
@@ -59,9 +66,33 @@ def main() -> None:
     for entry in entries.values():
         entry["times the median"] = round(entry["nanoseconds per unit"] / middle, 2)
     factors = [entry["times the median"] for entry in entries.values()]
-    summary = {"median": middle, "least factor": min(factors), "largest factor": max(factors)}
-    print(summary)
+    summary = {
+        "median": middle,
+        "least factor": min(factors),
+        "largest factor": max(factors),
+        "largest over least": round(max(factors) / min(factors), 2),
+    }
     write_results("checker_meter", {"rules": entries, "summary": summary})
+    _draw({name: entry["nanoseconds per unit"] for name, entry in entries.items()})
+
+
+def _draw(times: dict[str, float]) -> None:
+    """Write a plot with a bar for each certificate, and a band in which a factor of four fits."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    names = sorted(times, key=lambda name: times[name])
+    figure, axes = plt.subplots(figsize=(7, 5))
+    axes.barh(names, [times[name] for name in names])
+    axes.axvspan(times[names[0]], 4 * times[names[0]], color="gray", alpha=0.2)
+    axes.set_xscale("log")
+    axes.set_xlabel("nanoseconds for a unit of cost")
+    axes.set_title("The checker's units against time; the band is a factor of four", fontsize=10)
+    figure.tight_layout()
+    figure.savefig(RESULTS / "checker_meter.png", dpi=120)
+    plt.close(figure)
 
 
 def _measured(name: str, data: bytes, repeat: int) -> dict[str, Any]:

@@ -14,43 +14,43 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
     82  1. Text
    256  2. Networks
    394    Exact arithmetic
-   546  3. Certificates
-   584  3.1 Words
-   600  3.2 Claims
-   739  3.3 Proofs
-   900    affine, shallow
-   903      theorem affine
-   930      theorem shallow
-  1045    line
-  1048      theorem line
-  1076    bottleneck
-  1081      theorem bottleneck
-  1187    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
-  1276      theorem replacement
-  1286      theorem bounded-replacement
-  1428      theorem translation
-  1454      theorem flip
-  1482      theorem line-equal
-  1613      theorem one-sided
-  1674  3.4 Membership in the classes generic, transversal and regular
-  1778  3.5 Invariants under ~
-  1827  3.6 Cost
-  1938  3.7 Rounding errors: theorem rounding
-  1970      theorem rounding
-  2070  3.8 Domains of pairs, and theorem point
-  2190      theorem point
-  2251  3.9 Ridges: theorems deep and deep-part
-  3150      theorem deep
-  3158      theorem deep-part
-  3195  4. Verdicts
-  3327  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  3974      theorem tree-equal
-  3992      theorem tree
-  4105  5.1 Lists of regions: claim regions, theorem regions
-  4110      theorem regions
-  4150  5.2 Limits
-  4156    Files
-  4299    The command line
+   552  3. Certificates
+   590  3.1 Words
+   606  3.2 Claims
+   745  3.3 Proofs
+   906    affine, shallow
+   909      theorem affine
+   936      theorem shallow
+  1051    line
+  1054      theorem line
+  1082    bottleneck
+  1087      theorem bottleneck
+  1193    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
+  1282      theorem replacement
+  1292      theorem bounded-replacement
+  1434      theorem translation
+  1460      theorem flip
+  1488      theorem line-equal
+  1620      theorem one-sided
+  1681  3.4 Membership in the classes generic, transversal and regular
+  1785  3.5 Invariants under ~
+  1834  3.6 Cost
+  1954  3.7 Rounding errors: theorem rounding
+  1986      theorem rounding
+  2086  3.8 Domains of pairs, and theorem point
+  2209      theorem point
+  2270  3.9 Ridges: theorems deep and deep-part
+  3169      theorem deep
+  3177      theorem deep-part
+  3214  4. Verdicts
+  3346  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4013      theorem tree-equal
+  4031      theorem tree
+  4144  5.1 Lists of regions: claim regions, theorem regions
+  4149      theorem regions
+  4189  5.2 Limits
+  4195    Files
+  4338    The command line
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def parse(data: bytes, place: str, size: int, meter: Meter) -> Any:
     well_formed(data.isascii(), "a byte that is not ASCII, so the file is not in the format", place)
     well_formed(b"\\" not in data, "a backslash, so the file is not in the format", place)
     commas, colons, lists, objects = (data.count(mark) for mark in (b",", b":", b"[", b"{"))
-    meter.units(1_500 * (commas + colons + lists + objects))
+    meter.units(500 * (commas + colons + lists + objects))
     meter.hold(cells_of_text(data) + commas + 2 * colons + lists + 3 * objects)
     try:
         text = data.decode("ascii")  # `json` would take bytes with NULs for UTF-16
@@ -382,7 +382,7 @@ def read_layer(entry: Any, where: str, meter: Meter) -> Layer:
         for row in rows:
             if divisor != 1:
                 bits = longest([row])
-                meter.pay(len(row), bits, min(bits, divisor.bit_length()))
+                meter.pay_divisions(len(row), bits, min(bits, divisor.bit_length()))
                 divisor = math.gcd(divisor, *row)
     well_formed(denominator > 0, "denominator 0", where)
     message = "a common divisor of denominator, bias and weights"
@@ -422,7 +422,8 @@ def primitive_plane(row: Sequence[int], meter: Meter) -> tuple[Row, int]:
     There is one h for each hyperplane.
     """
     bits = longest([row])
-    meter.pay(4 * len(row), bits, bits)
+    meter.pay(2 * len(row))
+    meter.pay_divisions(2 * len(row), bits, bits)
     scale = math.gcd(*row) * (-1 if next((x for x in row if x), 0) < 0 else 1)
     return Row(x // (scale or 1) for x in row), scale
 
@@ -438,7 +439,9 @@ def common_denominator(numbers: Iterable[Fraction], name: str, meter: Meter) -> 
     """The least common denominator, of at most 65,536 bits."""
     scale = 1
     for x in numbers:
-        meter.pay(2, scale.bit_length(), x.denominator.bit_length())
+        if x.denominator == scale:
+            continue
+        meter.pay_divisions(2, scale.bit_length(), x.denominator.bit_length())
         scale = math.lcm(scale, x.denominator)
         if scale.bit_length() > GROWN_BITS:
             message = f"beyond the limits: {name} of more than {GROWN_BITS} bits"
@@ -506,7 +509,10 @@ def pivot_columns(matrix: Matrix, meter: Meter) -> list[int]:
         if pivot is None:
             continue
         size = (len(found) + 1) * (bits + 10)
-        meter.pay(3 * len(rest) * width, size, size)
+        left = (len(rest) - 1) * (width - c)
+        meter.pay(10 * len(rest))
+        meter.pay(2 * left, size, size)
+        meter.pay_divisions(left, 2 * size, size)
         rest = [
             [(pivot[c] * x - row[c] * y) // last for x, y in zip(row, pivot, strict=True)]
             for row in rest
@@ -1511,7 +1517,8 @@ def sorted_breakpoints(case: Case, c: int) -> list[Fraction]:
         zeros = [
             Fraction(-a, row[0]) for row, a in zip(lower.rows, lower.bias, strict=True) if row[0]
         ]
-        case.meter.pay(20 * (len(zeros) + 1), lower.bits + first.bits, first.bits)
+        case.meter.pay(34 * (len(zeros) + 1))
+        case.meter.pay_divisions(6 * (len(zeros) + 1), lower.bits + first.bits, first.bits)
         for u in (Fraction(0), *zeros):
             points.append((u * first.denominator - first.bias[0]) / first.rows[0][c])
     bits = max(x.numerator.bit_length() + x.denominator.bit_length() for x in points)
@@ -1790,7 +1797,7 @@ def invariants(network: Network, depth: int, numbers: dict[Row, int], meter: Met
         message = f"beyond the limits: scales of more than {GROWN_BITS} bits"
         well_formed(bits <= GROWN_BITS, message)
         own = longest([scales, [common]])
-        meter.pay(4 * len(layer.rows) * (len(names) + 4), layer.bits, own)
+        meter.pay_divisions(10 * len(layer.rows) * (len(names) + 4), layer.bits, own)
         meter.hold(len(layer.rows) * (len(names) + 4))
         is_last = number == len(network.layers)
         names, scales = names_of_layer(network, number, is_last, (names, scales, common), numbers)
@@ -1826,8 +1833,8 @@ def names_of_layer(
 
 # ==== 3.6 Cost ====
 
-#: The default budget of a file in units, without what the bytes of its files add. A unit is about a
-#: nanosecond in plain Python on one core of 2023, so that this is about half a minute.
+#: The default budget of a file in units, without what the bytes of its files add. A unit is about
+#: half a nanosecond in plain Python on one core of 2023, so that this is about twenty seconds.
 BUDGET = 2**35
 #: What each byte of the certificate and of network files, as stored, adds to the budget.
 UNITS_PER_BYTE = 2**14
@@ -1881,7 +1888,16 @@ class Meter:
             self.budget += UNITS_PER_BYTE * num_bytes
 
     def pay(self, operations: int, bits: int = 0, other: int = 0) -> None:
-        """Pay for products of numbers of `bits` and of `other` bits, each with an addition."""
+        """Pay for products of numbers of `bits` and of `other` bits, each with an addition.
+
+        Long products cost three of half the length, until the shorter factor is short.
+        """
+        halvings = (min(bits, other) - 1 >> 11).bit_length() if bits and other else 0
+        size = bits * other * 3**halvings >> 2 * halvings
+        self.units(operations * (100 + (bits + other >> 4) + (size >> 10)))
+
+    def pay_divisions(self, operations: int, bits: int, other: int) -> None:
+        """Pay for quotients or greatest common divisors of numbers of so many bits."""
         self.units(operations * (100 + (bits + other >> 4) + (bits * other >> 10)))
 
     def pay_modular(self, products: int) -> None:
@@ -2012,7 +2028,7 @@ def check_box(case: Case) -> list[list[Fraction]]:
 def after_layer(layer: Layer, bounds: Bounds, arithmetic: Arithmetic, meter: Meter) -> Bounds:
     """Intervals and errors of the preactivations of a layer."""
     own = layer.bits
-    meter.pay(8 * len(layer.rows) * (len(bounds.low) + 20), own, GRID + longest(bounds))
+    meter.pay(5 * len(layer.rows) * (len(bounds.low) + 20), own, GRID + longest(bounds))
     found = Bounds([], [], [])
     for row, b in zip(layer.rows, layer.bias, strict=True):
         sums = Sums(row, b, bounds)
@@ -2107,7 +2123,7 @@ class Domain(NamedTuple):
 
 def scaled_point(x: Sequence[Fraction], scale: int, meter: Meter) -> list[int]:
     """The coordinates times a common denominator."""
-    meter.pay(4 * len(x), scale.bit_length(), longest([[entry.numerator for entry in x]]))
+    meter.pay_divisions(2 * len(x), scale.bit_length(), longest([[entry.numerator for entry in x]]))
     return [entry.numerator * (scale // entry.denominator) for entry in x]
 
 
@@ -2134,7 +2150,8 @@ def read_domain(document: Any, num_inputs: int, meter: Meter) -> Domain:
         forms = {k: -factor * row[i] for k, i in enumerate(free, 1)}
         x[j] = without_zeros({0: factor * row[-1], **forms})
     inputs = [x[j] for j in range(num_inputs)]
-    slacks = [slack_of(row, inputs, scale, meter) for row in inequalities]
+    bits = max(scale.bit_length(), *map(bits_of_form, inputs))
+    slacks = [slack_of(row, inputs, scale, bits, meter) for row in inequalities]
     sides = sides_of(slacks, meter)
     return Domain(scale, inputs, slacks, sides, inequalities, equations, free)
 
@@ -2153,14 +2170,15 @@ def pivots_of_echelon(equations: list[list[int]]) -> list[int]:
     return pivots
 
 
-def slack_of(row: Sequence[int], inputs: Sequence[Form], scale: int, meter: Meter) -> Form:
-    """c - a x >= 0 as a form, times the scale."""
+def slack_of(
+    row: Sequence[int], inputs: Sequence[Form], scale: int, bits: int, meter: Meter
+) -> Form:
+    """c - a x >= 0 as a form, times the scale; `bits` bound the inputs and the scale."""
+    used = [(a, form) for a, form in zip(row[:-1], inputs, strict=True) if a]
+    meter.pay(2 + len(row) + sum(2 + len(form) for _, form in used), longest([row]), bits)
     slack = {0: scale * row[-1]}
-    meter.pay(2 + len(row) // 2, longest([row]), scale.bit_length())
-    for a, form in zip(row[:-1], inputs, strict=True):
-        if a:
-            meter.pay(2 + 2 * len(form), abs(a).bit_length(), scale.bit_length())
-            add_to(slack, form, -a)
+    for a, form in used:
+        add_to(slack, form, -a)
     meter.hold(2 * len(slack))
     return without_zeros(slack)
 
@@ -2174,7 +2192,8 @@ def sides_of(slacks: Sequence[Form], meter: Meter) -> Sides:
             continue
         (j,), constant = coordinates, slack.get(0, 0)
         bits = longest([[slack[j], constant]])
-        meter.pay(40, bits, bits)
+        meter.pay(37)
+        meter.pay_divisions(3, bits, bits)
         limit, is_lower = Fraction(-constant, slack[j]), slack[j] > 0
         old = sides.get((j, is_lower), limit)
         sides[j, is_lower] = max(old, limit) if is_lower else min(old, limit)
@@ -2217,7 +2236,7 @@ def least_common_multiple(numbers: Sequence[int], meter: Meter) -> int:
     common = 1
     for x in numbers:
         if x != common:
-            meter.pay(4, common.bit_length(), x.bit_length())
+            meter.pay_divisions(2, common.bit_length(), x.bit_length())
             common = math.lcm(common, x)
     return common
 
@@ -2239,7 +2258,7 @@ def outputs(network: Network, x: Sequence[Fraction], meter: Meter) -> list[Fract
             z = [a + factor * dot(row, values) for a, row in zip(z, rows, strict=True)]
         scale = common * layer.denominator
         total = max(longest([z]), scale.bit_length())
-        meter.pay(4 * len(z), total, total)
+        meter.pay_divisions(2 * len(z), total, total)
         divisor = math.gcd(scale, *z)
         if number <= network.num_hidden_layers():
             z = [max(a, 0) for a in z]
@@ -3358,6 +3377,18 @@ def by_the_negative(form: Form, symbol: int, factor: int) -> Form:
     return without_zeros(form | {symbol: form.get(symbol, 0) + factor})
 
 
+def common_divisor(number: int, forms: Iterable[Form], meter: Meter) -> int:
+    """The greatest common divisor of a number and all coefficients."""
+    divisor = number
+    for form in forms:
+        if divisor == 1:
+            break
+        bits = bits_of_form(form)
+        meter.pay_divisions(len(form), bits, min(bits, divisor.bit_length()))
+        divisor = math.gcd(divisor, *form.values())
+    return divisor
+
+
 #: The activations of a layer as forms over a denominator.
 Activations = tuple[list[Form], int]
 
@@ -3434,9 +3465,11 @@ class JointNetwork:
                 for w, form in zip(row, forms, strict=True):
                     add_to(entries, form, w * factor)
         sums, denominator = list(map(without_zeros, sums)), common * layer.denominator
+        divisor = common_divisor(denominator, sums, self.meter)
+        if divisor == 1:
+            return sums, denominator
         bits = max(map(bits_of_form, sums), default=0)
-        self.meter.pay(3 * sum(map(len, sums)), bits, min(bits, denominator.bit_length()))
-        divisor = math.gcd(denominator, *chain.from_iterable(form.values() for form in sums))
+        self.meter.pay_divisions(sum(map(len, sums)), bits, divisor.bit_length())
         reduced = [{symbol: x // divisor for symbol, x in form.items()} for form in sums]
         return reduced, denominator // divisor
 
@@ -3469,7 +3502,8 @@ class JointNetwork:
         if sign or not form:
             return form if sign > 0 else {}
         bits = bits_of_form(form)
-        self.meter.pay(8 * len(form) + 20, bits, bits)
+        self.meter.pay(6 * len(form) + 20)
+        self.meter.pay_divisions(2 * len(form), bits, bits)
         h, factor = primitive_form(form)
         key, other = key_of(h), key_of(h, -1)
         if neuron in self.lifted:
@@ -3559,7 +3593,7 @@ def differences(one: Activations, two: Activations, meter: Meter) -> list[Form]:
             meter.pay(2 * len(form), bits_of_form(form), factor.bit_length())
             add_to(sums, form, factor)
         bits = bits_of_form(sums)
-        meter.pay(2 * len(sums), bits, bits)
+        meter.pay_divisions(2 * len(sums), bits, bits)
         rows.append(without_zeros(sums))
     return rows
 
@@ -3576,7 +3610,7 @@ class Total:
         p, q = factor.numerator, factor.denominator
         growth = 1
         if q != self.scale:
-            self.meter.pay(10, self.scale.bit_length(), q.bit_length())
+            self.meter.pay_divisions(4, self.scale.bit_length(), q.bit_length())
             common = math.lcm(self.scale, q)
             growth, p, self.scale = common // self.scale, p * (common // q), common
         if growth > 1:
@@ -3596,7 +3630,8 @@ class Total:
 
     def pop(self) -> Fraction:
         """Take out the last symbol; its coefficient."""
-        self.meter.pay(20, self.bits, self.scale.bit_length())
+        self.meter.pay(17)
+        self.meter.pay_divisions(3, self.bits, self.scale.bit_length())
         return Fraction(self.form.pop(-heapq.heappop(self.symbols)), self.scale)
 
 
@@ -3689,7 +3724,7 @@ class Node:
     ) -> None:
         self.joint, self.state, self.first = joint, state, 1 + joint.dimension
         self.meter = joint.meter
-        self.meter.units(1_500 * (1 + len(used)) + 300 * self.first)
+        self.meter.units(2_000 * (1 + len(used)) + 300 * self.first)
         self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
         self.value_bits = dict.fromkeys(range(self.first), 1)
         self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
@@ -3720,7 +3755,8 @@ class Node:
             add_to(sums, value, x)
         found = without_zeros(sums)
         bits = bits_of_form(found)
-        self.meter.pay(8 * len(found) + 20, bits, bits)
+        self.meter.pay(6 * len(found) + 20)
+        self.meter.pay_divisions(2 * len(found), bits, bits)
         h, factor = primitive_form(found)
         keys, sign = (key_of(h), key_of(h, -1)), self.joint.shown_sign(found)
         return Written(values, found, h, factor, keys, bits, num_products, sign)
@@ -3738,7 +3774,7 @@ class Node:
         sign = self.state.atoms.get(k, 0) or known.shown_sign or self.state.forms.get(key, 0)
         if sign:
             return form if sign > 0 else {}
-        self.meter.units(9_000)
+        self.meter.units(6_500)
         if key not in self.terms and other in self.terms:
             self.meter.units(100 * len(form))
             symbol = self.first + self.join(k, other, -1).atom
@@ -3814,7 +3850,8 @@ class Bound:
     def times(self, one: Fraction, two: Fraction) -> Fraction:
         """A product, paid for."""
         bits = bits_of(one)
-        self.meter.pay(16, bits, bits_of(two))
+        self.meter.pay(14)
+        self.meter.pay_divisions(2, bits, bits_of(two))
         return one * two
 
     def gap_above(self, term: Term, slope: Fraction) -> Fraction:
@@ -3848,9 +3885,11 @@ class Bound:
             if limit is None:
                 require(False, fact, f"coordinate {j}")
                 continue
-            self.meter.pay(16, left.bits, left.scale.bit_length())
+            self.meter.pay(14)
+            self.meter.pay_divisions(2, left.bits, left.scale.bit_length())
             left.add({0: 1}, self.times(Fraction(left.form[j], left.scale), limit))
-        self.meter.pay(16, left.bits, left.scale.bit_length())
+        self.meter.pay(14)
+        self.meter.pay_divisions(2, left.bits, left.scale.bit_length())
         return Fraction(left.form.get(0, 0), left.scale)
 
 

@@ -40,7 +40,8 @@ def primitive_plane(row: Sequence[int], meter: Meter) -> tuple[Row, int]:
     There is one h for each hyperplane.
     """
     bits = longest([row])
-    meter.pay(4 * len(row), bits, bits)
+    meter.pay(2 * len(row))
+    meter.pay_divisions(2 * len(row), bits, bits)
     scale = math.gcd(*row) * (-1 if next((x for x in row if x), 0) < 0 else 1)
     return Row(x // (scale or 1) for x in row), scale
 
@@ -56,7 +57,9 @@ def common_denominator(numbers: Iterable[Fraction], name: str, meter: Meter) -> 
     """The least common denominator, of at most 65,536 bits."""
     scale = 1
     for x in numbers:
-        meter.pay(2, scale.bit_length(), x.denominator.bit_length())
+        if x.denominator == scale:
+            continue
+        meter.pay_divisions(2, scale.bit_length(), x.denominator.bit_length())
         scale = math.lcm(scale, x.denominator)
         if scale.bit_length() > GROWN_BITS:
             message = f"beyond the limits: {name} of more than {GROWN_BITS} bits"
@@ -124,7 +127,10 @@ def pivot_columns(matrix: Matrix, meter: Meter) -> list[int]:
         if pivot is None:
             continue
         size = (len(found) + 1) * (bits + 10)
-        meter.pay(3 * len(rest) * width, size, size)
+        left = (len(rest) - 1) * (width - c)
+        meter.pay(10 * len(rest))
+        meter.pay(2 * left, size, size)
+        meter.pay_divisions(left, 2 * size, size)
         rest = [
             [(pivot[c] * x - row[c] * y) // last for x, y in zip(row, pivot, strict=True)]
             for row in rest

@@ -56,6 +56,18 @@ def by_the_negative(form: Form, symbol: int, factor: int) -> Form:
     return without_zeros(form | {symbol: form.get(symbol, 0) + factor})
 
 
+def common_divisor(number: int, forms: Iterable[Form], meter: Meter) -> int:
+    """The greatest common divisor of a number and all coefficients."""
+    divisor = number
+    for form in forms:
+        if divisor == 1:
+            break
+        bits = bits_of_form(form)
+        meter.pay_divisions(len(form), bits, min(bits, divisor.bit_length()))
+        divisor = math.gcd(divisor, *form.values())
+    return divisor
+
+
 #: The activations of a layer as forms over a denominator.
 Activations = tuple[list[Form], int]
 
@@ -132,9 +144,11 @@ class JointNetwork:
                 for w, form in zip(row, forms, strict=True):
                     add_to(entries, form, w * factor)
         sums, denominator = list(map(without_zeros, sums)), common * layer.denominator
+        divisor = common_divisor(denominator, sums, self.meter)
+        if divisor == 1:
+            return sums, denominator
         bits = max(map(bits_of_form, sums), default=0)
-        self.meter.pay(3 * sum(map(len, sums)), bits, min(bits, denominator.bit_length()))
-        divisor = math.gcd(denominator, *chain.from_iterable(form.values() for form in sums))
+        self.meter.pay_divisions(sum(map(len, sums)), bits, divisor.bit_length())
         reduced = [{symbol: x // divisor for symbol, x in form.items()} for form in sums]
         return reduced, denominator // divisor
 
@@ -167,7 +181,8 @@ class JointNetwork:
         if sign or not form:
             return form if sign > 0 else {}
         bits = bits_of_form(form)
-        self.meter.pay(8 * len(form) + 20, bits, bits)
+        self.meter.pay(6 * len(form) + 20)
+        self.meter.pay_divisions(2 * len(form), bits, bits)
         h, factor = primitive_form(form)
         key, other = key_of(h), key_of(h, -1)
         if neuron in self.lifted:
@@ -257,7 +272,7 @@ def differences(one: Activations, two: Activations, meter: Meter) -> list[Form]:
             meter.pay(2 * len(form), bits_of_form(form), factor.bit_length())
             add_to(sums, form, factor)
         bits = bits_of_form(sums)
-        meter.pay(2 * len(sums), bits, bits)
+        meter.pay_divisions(2 * len(sums), bits, bits)
         rows.append(without_zeros(sums))
     return rows
 
@@ -274,7 +289,7 @@ class Total:
         p, q = factor.numerator, factor.denominator
         growth = 1
         if q != self.scale:
-            self.meter.pay(10, self.scale.bit_length(), q.bit_length())
+            self.meter.pay_divisions(4, self.scale.bit_length(), q.bit_length())
             common = math.lcm(self.scale, q)
             growth, p, self.scale = common // self.scale, p * (common // q), common
         if growth > 1:
@@ -294,5 +309,6 @@ class Total:
 
     def pop(self) -> Fraction:
         """Take out the last symbol; its coefficient."""
-        self.meter.pay(20, self.bits, self.scale.bit_length())
+        self.meter.pay(17)
+        self.meter.pay_divisions(3, self.bits, self.scale.bit_length())
         return Fraction(self.form.pop(-heapq.heappop(self.symbols)), self.scale)

@@ -24,7 +24,7 @@ def invariants(network: Network, depth: int, numbers: dict[Row, int], meter: Met
         message = f"beyond the limits: scales of more than {GROWN_BITS} bits"
         well_formed(bits <= GROWN_BITS, message)
         own = longest([scales, [common]])
-        meter.pay(4 * len(layer.rows) * (len(names) + 4), layer.bits, own)
+        meter.pay_divisions(10 * len(layer.rows) * (len(names) + 4), layer.bits, own)
         meter.hold(len(layer.rows) * (len(names) + 4))
         is_last = number == len(network.layers)
         names, scales = names_of_layer(network, number, is_last, (names, scales, common), numbers)

@@ -140,7 +140,7 @@ def read_layer(entry: Any, where: str, meter: Meter) -> Layer:
         for row in rows:
             if divisor != 1:
                 bits = longest([row])
-                meter.pay(len(row), bits, min(bits, divisor.bit_length()))
+                meter.pay_divisions(len(row), bits, min(bits, divisor.bit_length()))
                 divisor = math.gcd(divisor, *row)
     well_formed(denominator > 0, "denominator 0", where)
     message = "a common divisor of denominator, bias and weights"

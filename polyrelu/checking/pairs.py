@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from polyrelu.checking.arithmetic import (
     Form,
     add_to,
+    bits_of_form,
     common_denominator,
     dot,
     without_zeros,
@@ -59,7 +60,7 @@ class Domain(NamedTuple):
 
 def scaled_point(x: Sequence[Fraction], scale: int, meter: Meter) -> list[int]:
     """The coordinates times a common denominator."""
-    meter.pay(4 * len(x), scale.bit_length(), longest([[entry.numerator for entry in x]]))
+    meter.pay_divisions(2 * len(x), scale.bit_length(), longest([[entry.numerator for entry in x]]))
     return [entry.numerator * (scale // entry.denominator) for entry in x]
 
 
@@ -86,7 +87,8 @@ def read_domain(document: Any, num_inputs: int, meter: Meter) -> Domain:
         forms = {k: -factor * row[i] for k, i in enumerate(free, 1)}
         x[j] = without_zeros({0: factor * row[-1], **forms})
     inputs = [x[j] for j in range(num_inputs)]
-    slacks = [slack_of(row, inputs, scale, meter) for row in inequalities]
+    bits = max(scale.bit_length(), *map(bits_of_form, inputs))
+    slacks = [slack_of(row, inputs, scale, bits, meter) for row in inequalities]
     sides = sides_of(slacks, meter)
     return Domain(scale, inputs, slacks, sides, inequalities, equations, free)
 
@@ -105,14 +107,15 @@ def pivots_of_echelon(equations: list[list[int]]) -> list[int]:
     return pivots
 
 
-def slack_of(row: Sequence[int], inputs: Sequence[Form], scale: int, meter: Meter) -> Form:
-    """c - a x >= 0 as a form, times the scale."""
+def slack_of(
+    row: Sequence[int], inputs: Sequence[Form], scale: int, bits: int, meter: Meter
+) -> Form:
+    """c - a x >= 0 as a form, times the scale; `bits` bound the inputs and the scale."""
+    used = [(a, form) for a, form in zip(row[:-1], inputs, strict=True) if a]
+    meter.pay(2 + len(row) + sum(2 + len(form) for _, form in used), longest([row]), bits)
     slack = {0: scale * row[-1]}
-    meter.pay(2 + len(row) // 2, longest([row]), scale.bit_length())
-    for a, form in zip(row[:-1], inputs, strict=True):
-        if a:
-            meter.pay(2 + 2 * len(form), abs(a).bit_length(), scale.bit_length())
-            add_to(slack, form, -a)
+    for a, form in used:
+        add_to(slack, form, -a)
     meter.hold(2 * len(slack))
     return without_zeros(slack)
 
@@ -126,7 +129,8 @@ def sides_of(slacks: Sequence[Form], meter: Meter) -> Sides:
             continue
         (j,), constant = coordinates, slack.get(0, 0)
         bits = longest([[slack[j], constant]])
-        meter.pay(40, bits, bits)
+        meter.pay(37)
+        meter.pay_divisions(3, bits, bits)
         limit, is_lower = Fraction(-constant, slack[j]), slack[j] > 0
         old = sides.get((j, is_lower), limit)
         sides[j, is_lower] = max(old, limit) if is_lower else min(old, limit)
@@ -169,7 +173,7 @@ def least_common_multiple(numbers: Sequence[int], meter: Meter) -> int:
     common = 1
     for x in numbers:
         if x != common:
-            meter.pay(4, common.bit_length(), x.bit_length())
+            meter.pay_divisions(2, common.bit_length(), x.bit_length())
             common = math.lcm(common, x)
     return common
 
@@ -191,7 +195,7 @@ def outputs(network: Network, x: Sequence[Fraction], meter: Meter) -> list[Fract
             z = [a + factor * dot(row, values) for a, row in zip(z, rows, strict=True)]
         scale = common * layer.denominator
         total = max(longest([z]), scale.bit_length())
-        meter.pay(4 * len(z), total, total)
+        meter.pay_divisions(2 * len(z), total, total)
         divisor = math.gcd(scale, *z)
         if number <= network.num_hidden_layers():
             z = [max(a, 0) for a in z]

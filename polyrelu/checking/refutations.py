@@ -354,7 +354,8 @@ def sorted_breakpoints(case: Case, c: int) -> list[Fraction]:
         zeros = [
             Fraction(-a, row[0]) for row, a in zip(lower.rows, lower.bias, strict=True) if row[0]
         ]
-        case.meter.pay(20 * (len(zeros) + 1), lower.bits + first.bits, first.bits)
+        case.meter.pay(34 * (len(zeros) + 1))
+        case.meter.pay_divisions(6 * (len(zeros) + 1), lower.bits + first.bits, first.bits)
         for u in (Fraction(0), *zeros):
             points.append((u * first.denominator - first.bias[0]) / first.rows[0][c])
     bits = max(x.numerator.bit_length() + x.denominator.bit_length() for x in points)

@@ -89,7 +89,7 @@ def check_box(case: Case) -> list[list[Fraction]]:
 def after_layer(layer: Layer, bounds: Bounds, arithmetic: Arithmetic, meter: Meter) -> Bounds:
     """Intervals and errors of the preactivations of a layer."""
     own = layer.bits
-    meter.pay(8 * len(layer.rows) * (len(bounds.low) + 20), own, GRID + longest(bounds))
+    meter.pay(5 * len(layer.rows) * (len(bounds.low) + 20), own, GRID + longest(bounds))
     found = Bounds([], [], [])
     for row, b in zip(layer.rows, layer.bias, strict=True):
         sums = Sums(row, b, bounds)

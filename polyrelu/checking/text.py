@@ -115,7 +115,7 @@ def parse(data: bytes, place: str, size: int, meter: Meter) -> Any:
     well_formed(data.isascii(), "a byte that is not ASCII, so the file is not in the format", place)
     well_formed(b"\\" not in data, "a backslash, so the file is not in the format", place)
     commas, colons, lists, objects = (data.count(mark) for mark in (b",", b":", b"[", b"{"))
-    meter.units(1_500 * (commas + colons + lists + objects))
+    meter.units(500 * (commas + colons + lists + objects))
     meter.hold(cells_of_text(data) + commas + 2 * colons + lists + 3 * objects)
     try:
         text = data.decode("ascii")  # `json` would take bytes with NULs for UTF-16

@@ -121,7 +121,7 @@ class Node:
     ) -> None:
         self.joint, self.state, self.first = joint, state, 1 + joint.dimension
         self.meter = joint.meter
-        self.meter.units(1_500 * (1 + len(used)) + 300 * self.first)
+        self.meter.units(2_000 * (1 + len(used)) + 300 * self.first)
         self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
         self.value_bits = dict.fromkeys(range(self.first), 1)
         self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
@@ -152,7 +152,8 @@ class Node:
             add_to(sums, value, x)
         found = without_zeros(sums)
         bits = bits_of_form(found)
-        self.meter.pay(8 * len(found) + 20, bits, bits)
+        self.meter.pay(6 * len(found) + 20)
+        self.meter.pay_divisions(2 * len(found), bits, bits)
         h, factor = primitive_form(found)
         keys, sign = (key_of(h), key_of(h, -1)), self.joint.shown_sign(found)
         return Written(values, found, h, factor, keys, bits, num_products, sign)
@@ -170,7 +171,7 @@ class Node:
         sign = self.state.atoms.get(k, 0) or known.shown_sign or self.state.forms.get(key, 0)
         if sign:
             return form if sign > 0 else {}
-        self.meter.units(9_000)
+        self.meter.units(6_500)
         if key not in self.terms and other in self.terms:
             self.meter.units(100 * len(form))
             symbol = self.first + self.join(k, other, -1).atom
@@ -246,7 +247,8 @@ class Bound:
     def times(self, one: Fraction, two: Fraction) -> Fraction:
         """A product, paid for."""
         bits = bits_of(one)
-        self.meter.pay(16, bits, bits_of(two))
+        self.meter.pay(14)
+        self.meter.pay_divisions(2, bits, bits_of(two))
         return one * two
 
     def gap_above(self, term: Term, slope: Fraction) -> Fraction:
@@ -280,9 +282,11 @@ class Bound:
             if limit is None:
                 require(False, fact, f"coordinate {j}")
                 continue
-            self.meter.pay(16, left.bits, left.scale.bit_length())
+            self.meter.pay(14)
+            self.meter.pay_divisions(2, left.bits, left.scale.bit_length())
             left.add({0: 1}, self.times(Fraction(left.form[j], left.scale), limit))
-        self.meter.pay(16, left.bits, left.scale.bit_length())
+        self.meter.pay(14)
+        self.meter.pay_divisions(2, left.bits, left.scale.bit_length())
         return Fraction(left.form.get(0, 0), left.scale)
 
 

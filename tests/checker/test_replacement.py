@@ -21,8 +21,9 @@ from tests.generators.certificates import (
 
 
 @pytest.mark.parametrize("theorem", ["replacement", "bounded-replacement"])
-def test_cost_of_coefficients(theorem: str) -> None:
+def test_cost_of_coefficients(theorem: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long divisor of a row is multiplied by every outgoing weight, which is paid for."""
+    monkeypatch.setattr(checker, "UNITS_PER_CELL", 1)  # so that the cost is the work alone
     neurons, outputs, costs = 10, 400, []
     for number in (16**4094, 1):
         document = altered("replacement-line")

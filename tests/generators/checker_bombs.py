@@ -10,6 +10,7 @@ import gzip
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 from tests.generators.certificates import altered, rehash, spelled
@@ -36,8 +37,8 @@ def written(document: Any) -> bytes:
 
 
 def long(k: int, bits: int = 16_000) -> str:
-    """A long odd number."""
-    return spelled(2**bits + 2 * k + 1)
+    """A long odd number, without long runs of binary zeros that make its products cheap."""
+    return spelled((2**bits - 1) // 3 + 2 * k)
 
 
 def row(*entries: object) -> str:
@@ -182,24 +183,30 @@ def assignments(size: int) -> bytes:
 
 
 def minors(size: int) -> bytes:
-    """Thousands of minors of a matrix with long entries."""
+    """Hundreds of minors of a matrix with long entries; only the largest one is zero."""
+    chance = Random(size)
+    rows = [[chance.getrandbits(size) + 1 for _ in range(5)] for _ in range(5)]
+    for i, entries in enumerate(rows):
+        entries.append(-2 * entries[i])
+    rows.append(
+        [sum((i + 2) * x for i, x in enumerate(column)) for column in zip(*rows, strict=True)]
+    )
     second = layer(
         1,
-        [row(*(long(9 * i + k, size) for k in range(5))) for i in range(6)],
-        row(*[long(99, size)] * 6),
+        [row(*map(spelled, entries[:-1])) for entries in rows],
+        row(*(spelled(entries[-1]) for entries in rows)),
     )
     first = layer(0, [unit(5, i) for i in range(5)])
     net = network(5, first, second, layer(2, [row(*["1"] * 6)]))
-    verified = {"status": "verified", "method": "minors", "prime": "2147483647"}
-    evidence = {"membership": {**verified, "columns": list(range(5))}}
-    document = json.loads(gzip.decompress(certificate("deep-corners", net, evidence)))
-    document["claim"] |= {"kind": "not-identifiable", "among": "generic"}
-    document["claim"]["other"] = document["claim"]["network"]
-    document["proof"] = altered("translation-generic")["proof"]
-    hypotheses = document["proof"]["hypotheses"]
-    hypotheses[1]["evidence"] = {"layer": 1, "neuron": 0, "shift": "0"}
-    hypotheses[3]["evidence"] = evidence["membership"]
-    return written(document)
+    corners = [{"row": int(j == 0), "positive": [[int(j == 0), "2"]]} for j in range(5)]
+    minor = {"prime": "2147483647", "columns": list(range(5))}
+    evidence = {
+        "rank": minor,
+        "unique": {"method": "subset-sums", "multiplier": "3"},
+        "hyperplanes": {"witnesses": corners},
+        "membership": {"status": "verified", "method": "minors", **minor},
+    }
+    return certificate("bottleneck-corner-minors", net, evidence)
 
 
 # -- refutations
@@ -248,7 +255,7 @@ def slices(size: int) -> bytes:
     entry = {
         "point": [long(1), long(2)],
         "directions": [[long(3), long(4)], [long(5), "1"]],
-        "ridges": [[0, 1, "0"]] * 3,
+        "ridges": [[0, 1, spelled(2**width - 4)]] * 3,
     }
     return certificate("deep-corners", net, {"ridges": {"slices": [entry] * size}})
 
@@ -288,11 +295,12 @@ def silent_nodes(size: int) -> bytes:
 
 
 def repeated_signs(size: int) -> bytes:
-    """Signs with long multipliers of long inequalities, again and again."""
+    """Signs that hold, with long multipliers of long inequalities, again and again."""
     sides = [row(*[long(k)] * 8, long(k)) for k in range(30)]
-    header = pair(hinges(8, 4, 0), hinges(8, 4, 1), inequalities=sides)
+    box = [f"{unit(8, k, entry)} 1" for k in range(8) for entry in ("1", "-1")]
+    header = pair(hinges(8, 4, 0), hinges(8, 4, 1), inequalities=[*sides, *box])
     multiples = ", ".join(f'[{k}, "1/{long(k)}"]' for k in range(4))
-    sign = f'[0, "+", "0", [{multiples}], []]'
+    sign = f'[0, "+", "-1000", [{multiples}], []]'
     return tree_of(header, f'{{"signs": [[{", ".join([sign] * 20)}]], "split": 0}}', size)
 
 
@@ -335,6 +343,17 @@ def equations(size: int) -> bytes:
         hinges(2 * size, 2, 0), hinges(2 * size, 2, 1), equations=rows, inequalities=sides
     )
     return tree_of(header, '{"signs": [], "leaf": "equal"}', 1)
+
+
+def long_equation(size: int) -> bytes:
+    """A long equation that is put into many long inequalities."""
+    rows = [row("1", *(long(k) for k in range(size - 1)), "0")]
+    sides = [row(long(k), *["0"] * size) for k in range(20 * size)]
+    return tree_of(
+        pair(hinges(size, 2, 0), hinges(size, 2, 1), equations=rows, inequalities=sides),
+        '{"signs": [], "leaf": "equal"}',
+        1,
+    )
 
 
 # -- files that ask much of a description
@@ -403,11 +422,12 @@ BOMBS = {
     "slices": Bomb(slices, 1_000, 5),
     "splits": Bomb(splits, 4_000, 100),
     "silent nodes": Bomb(silent_nodes, 5_000, 20),
-    "repeated signs": Bomb(repeated_signs, 4_000, 4),
+    "repeated signs": Bomb(repeated_signs, 1_200, 1),
     "region points": Bomb(region_points, 4_000, 40),
     "skips": Bomb(skips, 1_500, 20),
     "parts": Bomb(parts, 200, 4),
     "equations": Bomb(equations, 600, 20),
+    "long equation": Bomb(long_equation, 500, 5),
     "remarks": Bomb(remarks, 1_000_000, 20_000),
     "sides": Bomb(sides, 12_000, 200),
     "inequalities": Bomb(inequalities, 200_000, 2_000),

@@ -1,0 +1,137 @@
+"""Mutants of certificates: how many are refused, and whether the accepted ones are true.
+
+    python -m benchmarks.certificate_mutations [--mutants 100000] [--seed 1]
+
+The originals are certificates of small networks that the provers write, for every theorem that they
+use on one network. A mutant has one to three changes. Four of five mutants keep to the format as
+far as single values go: numbers are negated, doubled, moved by one or exchanged, entries of lists
+are dropped or swapped, words are replaced, and a change of one network is often made in the other
+one too. The rest breaks the format. The hash of a changed network is computed anew, so that the
+checker has to look at its content. An accepted mutant with another claim is judged by routes that
+share nothing with the checker: brute force on all common cells, fibers, simulated runtimes, and the
+prover on the changed network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+from benchmarks.reporting import write_results
+from polyrelu import checker
+from tests.generators.certificate_mutants import (
+    NETWORKS,
+    Path,
+    changed,
+    original,
+    places,
+    replaced,
+    value_at,
+)
+from tests.oracles.mutants import reason_it_is_true
+
+#: Maximum number of changes of one mutant.
+MAX_CHANGES = 3
+#: Words of the format that mutants exchange.
+WORDS = (
+    *("all", "generic", "transversal", "regular", "affine", "relu", "float32", "float64"),
+    *("verified", "open", "refuted", "every", "minors", "bias", "product", "+", "-"),
+    *checker.THEOREMS,
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mutants", type=int, default=100_000, help="how many, of all originals")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    share, more = divmod(options.mutants, len(NETWORKS))
+    entries, false = dict[str, dict[str, int]](), list[str]()
+    for number, name in enumerate(NETWORKS):
+        counts, found = _verdicts(name, share + (number < more), options.seed)
+        entries[name], false = dict(sorted(counts.items())), false + found
+        print(name, entries[name], flush=True)
+    total = sum((Counter(entry) for entry in entries.values()), Counter[str]())
+    settings = {"mutants": options.mutants, "seed": options.seed}
+    results = {**settings, "total": dict(sorted(total.items())), "originals": entries}
+    write_results("certificate_mutations", {**results, "accepted and false": false})
+    sys.exit(bool(false))
+
+
+def _verdicts(name: str, count: int, seed: int) -> tuple[Counter[str], list[str]]:
+    """Return how often each verdict came, and the mutants that no reason was found for."""
+    document, _ = original(name)
+    counts, false = Counter[str](), list[str]()
+    for mutant in _mutants(document, count, Random(f"{seed} {name}")):
+        text = json.dumps(mutant)
+        verdict = checker.check_bytes(text.encode()).verdict
+        if verdict != "accepted":
+            counts[verdict] += 1
+        elif reason := reason_it_is_true(document, mutant):
+            counts[f"accepted: {reason}"] += 1
+        else:
+            counts["accepted without a reason"] += 1
+            false.append(text)
+    return counts, false
+
+
+def _mutants(document: dict[str, Any], count: int, rng: Random) -> Iterator[dict[str, Any]]:
+    """Yield so many documents that differ from the original."""
+    while count:
+        mutant, keeps_format = document, rng.random() < 0.8
+        for _ in range(rng.randint(1, MAX_CHANGES)):
+            paths = [path for path in places(mutant) if not keeps_format or path[0] != "unverified"]
+            path = rng.choice(paths)
+            old = value_at(mutant, path)
+            values = list(_alike(old, rng) if keeps_format else changed(old, rng))
+            if values:
+                mutant = _with_value(mutant, path, rng.choice(values), rng)
+        if mutant != document:
+            count -= 1
+            yield mutant
+
+
+def _with_value(mutant: dict[str, Any], path: Path, value: Any, rng: Random) -> dict[str, Any]:
+    """Return a document with another value, half of the time in both networks."""
+    paths = [path]
+    if path[:3] == ("claim", "network", "inline") and rng.random() < 0.5:
+        paths.append(("claim", "other", *path[2:]))
+    for place in paths:
+        with contextlib.suppress(KeyError, IndexError, TypeError):
+            mutant = replaced(mutant, place, value)
+    return mutant
+
+
+def _alike(value: Any, rng: Random) -> Iterator[Any]:
+    """Yield values of the same shape."""
+    if type(value) is int:
+        yield from (value + 1, abs(value - 1), 0)
+    elif isinstance(value, list) and value:
+        yield from (value[1:], value[:-1], value[::-1])
+        i, k = rng.randrange(len(value)), rng.randrange(len(value))
+        yield [value[k] if j == i else x for j, x in enumerate(value)]
+    elif isinstance(value, str) and value in WORDS:
+        yield from WORDS
+    elif isinstance(value, str):
+        parts = value.split(" ")
+        i, k = rng.randrange(len(parts)), rng.randrange(len(parts))
+        for new in (*_numbers_near(parts[i]), parts[k]):
+            yield " ".join([*parts[:i], new, *parts[i + 1 :]])
+
+
+def _numbers_near(text: str) -> Iterator[str]:
+    """Yield other rational numbers as a certificate spells them."""
+    with contextlib.suppress(ValueError):
+        x = Fraction(text)
+        yield from map(str, (-x, x + 1, x - 1, 2 * x, x / 2, Fraction(0), Fraction(1)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+"""The table of charges in FORMAT 3.6 against the sources of the checker, and against costs."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from polyrelu import checker
+from tests.generators.certificates import altered
+from tests.generators.files import ROOT
+
+SOURCES = ROOT / "polyrelu" / "checking"
+CHARGES = ("pay", "pay_divisions", "pay_modular", "units", "hold")
+#: The functions that charge, by the row of the table that says what they charge.
+ROWS = {
+    "text": "text.parse",
+    "row": "text.integers",
+    "rational": "text.rational",
+    "hash": "networks.hash_layer",
+    "divisor of a layer": "networks.read_layer",
+    "denominators": "arithmetic.common_denominator",
+    "denominators of layers": "pairs.least_common_multiple",
+    "point": "pairs.scaled_point",
+    "plane": "arithmetic.primitive_plane",
+    "elimination": "arithmetic.reduce_into",
+    "determinant": "arithmetic.check_determinant",
+    "rank": "arithmetic.pivot_columns",
+    "subset sums": "theorems.check_subset_sums",
+    "independent": "theorems.check_independent",
+    "all sums": "theorems.check_all_sums",
+    "bends": "identifiability.shallow",
+    "hyperplanes": "identifiability.hyperplanes_of",
+    "pairs": "identifiability.count_pairs",
+    "pair": "identifiability.rank_on_kernel",
+    "rank of a layer": "identifiability.check_rank",
+    "values at a corner": "identifiability.values_at",
+    "jump at a corner": "identifiability.check_corner",
+    "flat": "identifiability.check_flat",
+    "invariants": "invariants.invariants",
+    "membership": "membership.check_with_two_hidden_layers",
+    "minors": "membership.check_minors",
+    "sums of G3": "membership.check_sums",
+    "masks": "membership.check_masks",
+    "point of a domain": "pairs.check_point",
+    "domain": "pairs.read_domain",
+    "inequality": "pairs.slack_of",
+    "side": "pairs.sides_of",
+    "outputs": "pairs.outputs",
+    "layer of `other`": "refutations.check_layer",
+    "box": "refutations.image_box",
+    "maps": "refutations.add",
+    "sum of bends": "refutations.check",
+    "translation": "refutations.translation",
+    "flip": "refutations.flip",
+    "parallel rows": "refutations.line_equal",
+    "breakpoints": "refutations.sorted_breakpoints",
+    "on the axis": "refutations.on_axis",
+    "row as a form": "refutations.form",
+    "facts": "refutations.without",
+    "step": "refutations.add_step",
+    "one-sided": "refutations.one_sided",
+    "two layers": "refutations.over_common_denominator",
+    "residues": "ridges.residues",
+    "signs of a mask": "ridges.states",
+    "slice": "ridges.__init__",
+    "forms on a slice": "ridges.unpacked",
+    "layer on a slice": "ridges.move",
+    "ridge": "ridges.add",
+    "point of a ridge": "ridges.check_ridge",
+    "influences": "ridges.influences",
+    "bend of a ridge": "ridges.bend",
+    "derivatives": "ridges.new_slopes",
+    "derivatives kept": "ridges.slopes",
+    "derivative along": "ridges.along_direction",
+    "clear": "ridges.is_clear",
+    "families": "families.__init__",
+    "pieces": "families.of_pieces",
+    "apart": "families.are_apart",
+    "piece": "systems.rank_form",
+    "equations": "systems.add_equations",
+    "not oriented": "systems.not_oriented",
+    "visible rows": "systems.check_rows",
+    "sector": "systems.check_sector",
+    "source": "systems.check_source",
+    "marks of a source": "systems.marks",
+    "rounding": "rounding.after_layer",
+    "preactivations": "expressions.preactivations",
+    "reduced forms": "expressions.preactivations",
+    "divisor of forms": "expressions.common_divisor",
+    "activations": "expressions.activations",
+    "activation": "expressions.activation",
+    "atom": "expressions.add_symbol",
+    "part": "expressions.check_parts",
+    "differences": "expressions.differences",
+    "sum": "expressions.add",
+    "last term": "expressions.pop",
+    "change": "trees.put",
+    "affine form": "trees.put_form",
+    "cut": "trees.cut",
+    "node": "trees.__init__",
+    "unchanged": "trees.is_unchanged",
+    "written": "trees.written",
+    "value": "trees.value",
+    "learnt": "trees.learn",
+    "sign": "trees.check_sign",
+    "product of fractions": "trees.times",
+    "constant of a bound": "trees.constant",
+    "inside": "regions.close",
+    "line": "trees.read_bytes",
+}
+
+
+class Charges(NamedTuple):
+    """The numbers in the charges of a function, and all numbers in it."""
+
+    own: set[int]
+    all: set[int]
+
+
+def numbers_in(node: ast.AST) -> set[int]:
+    constants = (entry.value for entry in ast.walk(node) if isinstance(entry, ast.Constant))
+    return {value for value in constants if type(value) is int and value > 2}
+
+
+def charges_of(path: Path) -> dict[str, Charges]:
+    """Return the charges of the functions of a module that charge anything, by their names."""
+    found = dict[str, Charges]()
+    for function in ast.walk(ast.parse(path.read_text())):
+        if isinstance(function, ast.FunctionDef):
+            inner = {
+                id(node)
+                for part in ast.walk(function)
+                if isinstance(part, ast.FunctionDef) and part is not function
+                for node in ast.walk(part)
+            }
+            calls = [
+                call
+                for call in ast.walk(function)
+                if isinstance(call, ast.Call) and id(call) not in inner
+                if isinstance(call.func, ast.Attribute) and call.func.attr in CHARGES
+            ]
+            if calls:
+                own = set[int]().union(*(numbers_in(x) for call in calls for x in call.args))
+                old = found.get(f"{path.stem}.{function.name}", Charges(set(), set()))
+                everything = numbers_in(function) | old.all
+                found[f"{path.stem}.{function.name}"] = Charges(own | old.own, everything)
+    return found
+
+
+def table() -> dict[str, str]:
+    """Return the last column of the table of charges by the first one."""
+    text = (ROOT / "polyrelu" / "certificate" / "FORMAT.md").read_text()
+    section = text.split("\n### 3.6 ")[1].split("\n### ")[0]
+    lines = section.split("| charge | when |")[1].splitlines()[2:]
+    cells = (re.split(r" \| |^\| | \|$", line.replace("W|b", "W b")) for line in lines)
+    return {cell[1]: cell[3] for cell in cells if len(cell) > 4}
+
+
+def test_every_charge_is_in_the_table() -> None:
+    found = dict[str, Charges]()
+    for path in sorted(SOURCES.glob("*.py")):
+        if path.stem != "meter":
+            found |= charges_of(path)
+    assert set(ROWS.values()) == set(found)
+    assert list(dict.fromkeys(table())) == list(table())
+    assert set(ROWS) == set(table())
+    for function, charges in found.items():
+        rows = " ".join(table()[row] for row, name in ROWS.items() if name == function)
+        stated = {int(x) for x in re.findall("[0-9]+", re.sub(r"W\[[0-9]\]", "W", rows))}
+        assert charges.own <= stated, (function, charges.own, rows)
+        named = {0, 1, 2, 64, 1200}  # the bytes of a cell, and the grid of bounds
+        assert stated <= charges.all | named, (function, charges.all, rows)
+
+
+def products(count: int, p: int, q: int) -> int:
+    """P(n; p, q) as FORMAT says."""
+    h = 0
+    while min(p, q) > 2048 * 2**h:
+        h += 1
+    size: int = p * q * 3**h // 4**h
+    return count * (100 + (p + q) // 16 + size // 1024)
+
+
+@pytest.mark.parametrize(
+    ("p", "q"), [(0, 0), (1, 5), (2048, 9000), (2049, 2049), (4096, 4097), (70_000, 65_536)]
+)
+def test_a_product_costs_what_the_format_says(p: int, q: int) -> None:
+    meter = checker.Meter(2**60)
+    meter.pay(3, p, q)
+    assert meter.work == products(3, p, q)
+    meter.pay_divisions(2, p, q)
+    quotients = 2 * (100 + (p + q) // 16 + p * q // 1024)
+    assert meter.work == products(3, p, q) + quotients
+    meter.pay_modular(7)
+    assert meter.work == products(3, p, q) + quotients + 7 * 80
+
+
+def test_an_affine_network_costs_what_the_format_says() -> None:
+    """The whole cost of a certificate without evidence, by the table: its text and its network."""
+    document = altered("affine")
+    data = json.dumps(document).encode()
+    network = document["claim"]["network"]["inline"]
+    expected = 8 * len(data) + 500 * sum(data.count(mark) for mark in (b",", b":", b"[", b"{"))
+    for layer in network["layers"]:
+        rows = [row for block in layer["weights"] for row in block["rows"]]
+        expected += sum(
+            200 * len(text.split()) + 8 * len(text) for text in (layer["bias"], *rows)
+        ) + 4 * sum(map(len, rows))
+    meter = checker.Meter(2**60)
+    report = checker.check_certificate(data, lambda _: (), meter)
+    assert report.verdict == "accepted"
+    assert meter.work == expected

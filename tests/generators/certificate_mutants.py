@@ -1,0 +1,200 @@
+"""Certificates of small networks, one for almost every theorem, and ways to change them.
+
+The hash of a network that a mutant changes is computed anew, so that the checker has to look at its
+content.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import polyrelu
+from polyrelu import NetworkError, Proved
+from polyrelu.formats import runtime_error
+from polyrelu.network import from_document
+from polyrelu.outcomes import NotIdentifiable
+from polyrelu.proofs.runtime_error import prove_runtime_error
+
+__all__ = ["NETWORKS", "Path", "changed", "mutants", "original", "places", "replaced", "value_at"]
+
+Path = tuple[str | int, ...]
+
+NETWORKS: dict[str, list[tuple[list[list[Any]], list[Any]]]] = {
+    "affine": [([[1, "1/2"], [2, 0]], [3, 1])],
+    "shallow by assignments": [([[1], [-2]], ["1/3", "-2/3"]), ([[1, 5]], [0])],
+    "shallow by independence": [([[1, 2], [3, -1]], [1, 0]), ([[1, 1], [2, "-1/2"]], [0, 1])],
+    "shallow by subset sums": [([[1], [3], [-5]], [1, 0, 2]), ([[1, 1, 1]], [0])],
+    "line": [([[2, 1]], [1]), ([[1], [-1], [2]], [-1, 3, -1]), ([[1, 2, 3]], [0])],
+    "bottleneck": [([[1, 0], [1, 1]], [0, 1]), ([[1, -2], [-3, 1]], [1, 1]), ([[1, 1]], [0])],
+    "bottleneck, flat": [
+        ([[1, 0], [1, 1]], [0, 1]),
+        ([[1, -2], [3, -1]], [-1, -1]),
+        ([[1, 1], [2, -1]], [0, 1]),
+    ],
+    "bottleneck, not generic": [
+        ([[1, 0], [1, 1]], [0, 1]),
+        ([[1, -2], [-3, 1], [2, 0]], [1, 1, -1]),
+        ([[1, 1, 3]], [0]),
+    ],
+    "deep": [
+        ([[-2, -1], [3, 2], [1, 1]], [0, -2, 0]),
+        ([[-1, 1, 3], [1, 1, -2]], [1, 1]),
+        ([[-1, 3]], [-1]),
+    ],
+    "deep, three hidden layers": [
+        ([[-2, -2], [1, -3]], [-3, 0]),
+        ([[-3, -1], [-2, 3]], [3, 0]),
+        ([[1, -2], [-3, 1]], [2, -2]),
+        ([[-2, -2]], [0]),
+    ],
+    "replacement on space": [([[1], [2]], [1, 2]), ([[1, 3]], [0])],
+    "replacement on the orthant": [
+        ([[1, 0], [0, 1]], [1, 0]),
+        ([[1, 2], [-1, 1]], [3, 1]),
+        ([[1, 1]], [0]),
+    ],
+    "bounded replacement": [([[1]], [0]), ([[-2]], [3]), ([[-1], [2]], [3, -1]), ([[1, 1]], [0])],
+    "one-sided, dead": [([[1], [1]], [0, -1]), ([[-1, 1], [3, -1]], [0, -1]), ([[1, 1]], [0])],
+    "one-sided, off": [([[1], [-1]], [-1, -1]), ([[2, -1], [-1, 3]], [1, -1]), ([[1, 1]], [0])],
+    "dead, generic": [([[1, 0], [0, 1]], [1, 0]), ([[-1, -2], [-1, 3]], [-3, 1]), ([[1, 4]], [0])],
+    "translation": [([[1, 0], [0, 1]], [0, 0]), ([[1, -2], [2, -1]], [-3, -1]), ([[1, 1]], [0])],
+    "line-equal": [([[1]], [0]), ([[-1], [-2]], [1, 1]), ([[1, 2]], [0])],
+    "rounding": [([[1, "-1/3"], [2, 1]], [0, 1]), ([[1, "7/5"]], ["1/2"])],
+}
+
+
+def original(name: str) -> tuple[dict[str, Any], str]:
+    """Return the certificate of a network as a document, and its theorem."""
+    network = polyrelu.from_arrays(NETWORKS[name])
+    outcome: object = polyrelu.identify(network)
+    if name == "rounding":
+        outcome = prove_runtime_error(runtime_error(network, (["-1/3", 0], [1, "1/2"])))
+    assert isinstance(outcome, Proved | NotIdentifiable), (name, outcome)
+    document, _ = outcome.certificate.to_document()
+    return document, outcome.certificate.theorem
+
+
+def mutants(document: dict[str, Any], rng: Random) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    """Yield mutated texts, with the document where the text is one."""
+    for path in list(places(document)):
+        for value in changed(value_at(document, path), rng):
+            yield as_text(replaced(document, path, value))
+        if isinstance(path[-1], str):
+            yield duplicated_key(document, path), None
+        yield as_text(removed(document, path))
+
+
+def places(value: Any, path: Path = ()) -> Iterator[Path]:
+    """Yield the paths of all values below the top."""
+    entries = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    for key, entry in entries:
+        yield (*path, key)
+        yield from places(entry, (*path, key))
+
+
+def changed(value: Any, rng: Random) -> Iterator[Any]:
+    """Yield other values for a value."""
+    if isinstance(value, list):
+        yield from ([], value[::-1], value + value[-1:], value[1:], {})
+        if len(value) > 1:
+            yield [value[1], value[0], *value[2:]]
+    elif isinstance(value, dict):
+        yield from ({}, [], {**value, "extra": 1}, None)
+    elif type(value) is int:
+        yield from (
+            value + 1,
+            value - 1,
+            -value,
+            str(value),
+            float(value),
+            bool(value),
+            None,
+            [value],
+            10**10,
+        )
+    elif isinstance(value, str):
+        yield from changed_text(value, rng)
+    elif type(value) is bool:
+        yield from (not value, int(value), str(value), None)
+
+
+def changed_text(text: str, rng: Random) -> Iterator[Any]:
+    yield from ("", text + " ", " " + text, f"+{text}", "NaN", "1e3", None, 1, [text])
+    parts = text.split(" ")
+    for i, part in enumerate(parts):
+        for new in changed_number(part):
+            yield " ".join([*parts[:i], new, *parts[i + 1 :]])
+    if len(parts) > 1:
+        i, k = rng.sample(range(len(parts)), 2)
+        parts[i], parts[k] = parts[k], parts[i]
+        yield " ".join(parts)
+        yield " ".join(parts[1:])
+
+
+def changed_number(part: str) -> Iterator[str]:
+    """Yield the number negated, ±1 in numerator or denominator, zero, and spelled in other ways."""
+    numerator, _, denominator = part.partition("/")
+    if not numerator.lstrip("-").isdigit():
+        yield part[::-1]
+        return
+    tail = f"/{denominator}" if denominator else ""
+    number = int(numerator)
+    yield from (
+        f"{number + 1}{tail}",
+        f"{number - 1}{tail}",
+        f"{-number}{tail}",
+        "0",
+        f"0{part}",
+        f"{part}.0",
+        "-0",
+    )
+    yield f"{number}/{int(denominator or 1) + 1}"
+
+
+def value_at(document: Any, path: Path) -> Any:
+    for key in path:
+        document = document[key]
+    return document
+
+
+def replaced(document: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
+    new = copy.deepcopy(document)
+    value_at(new, path[:-1])[path[-1]] = value
+    return rehashed(new, path)
+
+
+def removed(document: dict[str, Any], path: Path) -> dict[str, Any]:
+    new = copy.deepcopy(document)
+    del value_at(new, path[:-1])[path[-1]]
+    return rehashed(new, path)
+
+
+def rehashed(document: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Return a document with the hash of a changed network recomputed, if it is a network."""
+    if len(path) > 2 and path[0] == "claim" and path[2] == "inline":
+        reference = document["claim"][path[1]]
+        with contextlib.suppress(NetworkError):
+            reference["sha256"] = from_document(reference.get("inline")).sha256
+    return document
+
+
+def as_text(document: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    return json.dumps(document), document
+
+
+def duplicated_key(document: dict[str, Any], path: Path) -> str:
+    new = copy.deepcopy(document)
+    holder = value_at(new, path[:-1])
+    holder["DUPLICATE"] = holder[path[-1]]
+    return json.dumps(new).replace('"DUPLICATE"', json.dumps(path[-1]))
