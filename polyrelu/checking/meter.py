@@ -70,7 +70,7 @@ class Meter:
         self.units(operations * (100 + (bits + other >> 4) + (size >> 10)))
 
     def pay_divisions(self, operations: int, bits: int, other: int) -> None:
-        """Pay for quotients or greatest common divisors of numbers of so many bits."""
+        """Pay for quotients or greatest common divisors of numbers of these sizes."""
         self.units(operations * (100 + (bits + other >> 4) + (bits * other >> 10)))
 
     def pay_modular(self, products: int) -> None:
