@@ -91,7 +91,7 @@ def cost(operations: int, bits: int) -> int:
     210
     """
     halvings = ((bits - 1) >> 11).bit_length() if bits else 0
-    size = bits * bits * 3**halvings >> 2 * halvings
+    size: int = bits * bits * 3**halvings >> 2 * halvings
     return operations * (_COST_OF_OPERATION + (2 * bits >> 4) + (size >> 10))
 
 
