@@ -19,7 +19,17 @@ from dataclasses import dataclass
 
 from polyrelu.errors import NetworkError
 
-__all__ = ["JSON_FACTOR", "LIMITS", "Limit", "Meter", "allow_file", "metered", "need", "remaining"]
+__all__ = [
+    "JSON_FACTOR",
+    "LIMITS",
+    "PACKED_LIMIT",
+    "Limit",
+    "Meter",
+    "allow_file",
+    "metered",
+    "need",
+    "remaining",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +74,9 @@ class Limits:
 
 
 LIMITS = Limits()
+#: What a file in gzip's format may unpack to. Weights pack to a half and text to a tenth of their
+#: size, while parsers take up to 500 bytes of memory for each byte of a file.
+PACKED_LIMIT = Limit(2**22, 32)
 
 #: Unpacked bytes that a byte of JSON counts for: a list of two characters takes 56 bytes.
 JSON_FACTOR = 8

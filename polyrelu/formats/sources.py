@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from polyrelu.errors import ArgumentError, NetworkError, NetworkFileError
-from polyrelu.formats.meter import LIMITS
+from polyrelu.formats.meter import PACKED_LIMIT
 from polyrelu.formats.unpacking import PACKED, TooLargeError, unpacked_pieces
 
 __all__ = ["PlainFile", "ending_of", "is_content", "is_packed", "plain_file"]
@@ -130,7 +130,7 @@ def _content(source: Any, shown: str) -> bytes:
 
 def _unpack(packed: Path, path: Path, shown: str) -> None:
     """Write the unpacked content of a file, up to the limit."""
-    limit = min(_UNPACKED_LIMIT, LIMITS.unpacked.of(packed.stat().st_size))
+    limit = min(_UNPACKED_LIMIT, PACKED_LIMIT.of(packed.stat().st_size))
     try:
         with packed.open("rb") as file, path.open("wb") as unpacked:
             unpacked.writelines(unpacked_pieces(file, limit))

@@ -82,14 +82,17 @@ def cost(operations: int, bits: int) -> int:
     Returns
     -------
     int
-        operations · (100 + ⌊2 bits / 16⌋ + ⌊bits² / 1024⌋).
+        operations · (100 + ⌊bits / 8⌋ + ⌊s / 1024⌋), s = bits² or, for long numbers, less: three
+        products of numbers of half the length take the place of one, down to 2,048 bits.
 
     Examples
     --------
     >>> cost(2, 36)
     210
     """
-    return operations * (_COST_OF_OPERATION + (2 * bits >> 4) + (bits * bits >> 10))
+    halvings = ((bits - 1) >> 11).bit_length() if bits else 0
+    size: int = bits * bits * 3**halvings >> 2 * halvings
+    return operations * (_COST_OF_OPERATION + (2 * bits >> 4) + (size >> 10))
 
 
 def is_affordable(operations: int, bits: int) -> bool:

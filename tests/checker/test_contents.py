@@ -97,7 +97,7 @@ def test_a_bomb_of_a_megabyte_is_described_or_refused(bomb: str, tmp_path: Path)
 def test_values_are_counted_before_they_are_read(tmp_path: Path) -> None:
     path = tmp_path / "lists.json"
     path.write_bytes(BOMBS["lists"].make(30_000_000))
-    with pytest.raises(CertificateError, match="beyond the limits: the file needs more than"):
+    with pytest.raises(CertificateError, match=r"the file (costs|needs) more than"):
         read_certificate(path)
 
 

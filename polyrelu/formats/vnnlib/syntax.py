@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from polyrelu.errors import DomainError
-from polyrelu.formats.unpacking import TooLargeError, file_content
+from polyrelu.formats.meter import PACKED_LIMIT
+from polyrelu.formats.unpacking import PACKED, TooLargeError, file_content
 
 __all__ = ["Form", "Index", "Item", "at_line", "content", "forms", "number", "shown"]
 
@@ -64,7 +65,8 @@ Item: TypeAlias = str | Index | Form
 def content(path: Path) -> bytes:
     """Return the bytes of a file, unpacked if it ends in .gz."""
     try:
-        return file_content(path, _SIZE_LIMIT)
+        limit = PACKED_LIMIT.of(path.stat().st_size) if path.suffix == PACKED else _SIZE_LIMIT
+        return file_content(path, min(limit, _SIZE_LIMIT))
     except (OSError, ValueError, TooLargeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DomainError(f"{path}: cannot read: {reason}") from None

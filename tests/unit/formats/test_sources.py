@@ -192,3 +192,22 @@ def test_bfloat16_in_npz(tmp_path: Path) -> None:
         load(tmp_path / "net.npz")
     np.savez(tmp_path / "net.npz", W1=WEIGHTS.astype(short).astype("float32"), b1=np.zeros(2))
     assert load(tmp_path / "net.npz") == from_arrays([(ROUNDED, [0, 0])])
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "part"),
+    [
+        ("net.json.gz", b'{"format":"polyrelu-network","version":1,"inputs":1,"layers":[', b"[],"),
+        ("net.eran.gz", b"ReLU\n[", b"[1],"),
+        ("net.onnx.gz", b"\x3a\x80\x80\x80\x20", b"\x0a\x00"),
+        ("net.nnet.gz", b"1,1,1,1,\n", b"0,"),
+    ],
+)
+def test_small_packed_files_do_not_grow(
+    name: str, start: bytes, part: bytes, tmp_path: Path
+) -> None:
+    """Some kilobytes that unpack to tens of megabytes are refused before they are parsed."""
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(start + part * (20_000_000 // len(part))))
+    with pytest.raises(NetworkFileError, match="unpack"):
+        load(path)

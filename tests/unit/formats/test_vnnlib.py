@@ -238,7 +238,7 @@ def test_limits(file: Path) -> None:
     bomb.write_bytes(gzip.compress(b" " * 10**6) * 101)
     tracemalloc.start()
     try:
-        with pytest.raises(DomainError, match="it unpacks to more than 100000000 bytes"):
+        with pytest.raises(DomainError, match=r"it unpacks to more than \d+ bytes"):
             read_vnnlib(bomb)
         assert tracemalloc.get_traced_memory()[1] < 150e6
     finally:

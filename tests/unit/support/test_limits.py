@@ -78,7 +78,7 @@ def test_sizes_of_network_files() -> None:
     assert native._SIZE_LIMIT == checker.NETWORK_BYTES
 
 
-@pytest.mark.parametrize("bits", [0, 1, 36, 64, 1000, 16_384, 65_536])
+@pytest.mark.parametrize("bits", [0, 1, 36, 64, 1000, 2048, 2049, 16_384, 65_536])
 def test_costs_are_those_of_the_meter(bits: int) -> None:
     meter = checker.Meter(10**12)
     meter.pay(7, bits, bits)
