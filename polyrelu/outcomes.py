@@ -347,7 +347,7 @@ class Refuted(_Decided[Certificate]):
     >>> import polyrelu
     >>> outcome = polyrelu.identify(polyrelu.from_arrays([([[1], [2]], [0, 1]), ([[1, 0]], [0])]))
     >>> isinstance(outcome, Refuted), outcome.theorem
-    (True, 'replacement')
+    (True, 'bounded-replacement')
     """
 
     status: ClassVar[str] = "refuted"
