@@ -424,7 +424,8 @@ def _evidence_note(evidence: Mapping[str, Any]) -> str:
 
 
 _FORMULA = re.compile(
-    r"(\bR\^n\b|\[A_i\|a_i\]|\b[A-Za-z]\[[0-9]\]|\b[A-Za-z]_[a-z0-9]\b(?: [A-Za-z]_[a-z0-9]\b)*)"
+    r"(`[^`]+`|\bR\^n\b|\[A_i\|a_i\]|\b[A-Za-z]\[[0-9]\]"
+    r"|\b[A-Za-z]_[a-z0-9]\b(?: (?:(?:>=|<=|=) )?[A-Za-z]_[a-z0-9]\b)*)"
 )
 
 
@@ -435,8 +436,10 @@ def _escape(text: str) -> str:
 
 
 def _formula(text: str) -> str:
-    """Return a formula of this package as mathematics."""
+    """Return a formula of this package as mathematics, or a command as one."""
+    if text.startswith("`"):
+        return rf"\texttt{{{escaped_latex(text[1:-1])}}}"
     if text == "R^n":
         return r"$\mathbb{R}^n$"
     subscripted = re.sub(r"^([A-Za-z])\[([0-9])\]$", r"\1_{\2}", text)
-    return f"${subscripted}$"
+    return "$" + subscripted.replace(">=", r"\ge").replace("<=", r"\le") + "$"

@@ -44,3 +44,14 @@ def test_the_text_of_a_file() -> None:
         "<tr><th>unverified: &lt;i&gt;</th><td>x &amp; y</td></tr></table>"
     )
     assert r"in $<$b$>$\_\textbackslash{}input\{x\}.json" in describe_latex(text)
+
+
+def test_commands_and_relations_in_latex() -> None:
+    """No backticks, and a relation between widths is one formula."""
+    from polyrelu.certificate.describe import _escape
+
+    assert _escape("if n_0 >= n_1") == r"if $n_0 \ge n_1$"
+    assert (
+        _escape("`polyrelu runtime-error` bounds it")
+        == r"\texttt{polyrelu runtime-error} bounds it"
+    )
