@@ -446,6 +446,7 @@ def truncated(network: Network, neurons: int) -> Network:
     return Network(network.num_inputs, tuple(layers), "relu")
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_large_network() -> None:
     rng = np.random.default_rng(0)
     shapes = [(26, 4), (26, 26), (1, 26)]

@@ -234,6 +234,7 @@ def test_a_certificate_in_part(folder: Path, capsys: pytest.CaptureFixture[str])
     assert (document["claim"]["layers"], document["claim"]["neurons"]) == (1, [0])
 
 
+@pytest.mark.slow
 def test_what_is_proved_in_part_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     outcome = polyrelu.identify(OPEN, among="transversal", budget=2000)
     assert isinstance(outcome, Undecided)

@@ -634,6 +634,7 @@ def test_show_refuses_other_files(
         assert str(target) in _check_error(status, captured.out, captured.err, False)
 
 
+@pytest.mark.slow
 def test_show_never_raises_on_damaged_certificates(
     tmp_path: Path, certificate: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

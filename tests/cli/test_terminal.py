@@ -187,6 +187,7 @@ def test_a_new_stage_is_shown_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "writing a.png: 0 of 1 files" in terminal.getvalue()
 
 
+@pytest.mark.slow
 def test_a_picture_in_space_shows_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing and writing take longer there than the complex."""
     pytest.importorskip("matplotlib")

@@ -238,6 +238,7 @@ def wide(rng: Random) -> tuple[Network, Polyhedron]:
     )
 
 
+@pytest.mark.slow
 def test_more_than_one_word_of_signs() -> None:
     rng = Random("wide")
     for _ in range(4):
@@ -406,6 +407,7 @@ def shape(cells: PolyhedralComplex) -> tuple[object, ...]:
 
 @settings(max_examples=40)
 @given(plain_stacks(widths=[2, 3, 2, 1]) | plain_stacks(widths=[3, 2, 2, 1]), st.data())
+@pytest.mark.slow
 def test_permutations_and_positive_scalings(stack: Stack, data: st.DataObject) -> None:
     network = exact_network(stack)
     changed = network

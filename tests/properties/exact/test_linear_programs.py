@@ -85,6 +85,7 @@ def test_answers_agree_with_other_exact_solvers(seeds: range) -> None:
                 assert (lp_z3.maximum(instance), lp_z3.shape(instance)) == found
 
 
+@pytest.mark.slow
 def test_the_families_reach_every_answer() -> None:
     """The families above contain programs of every kind of result."""
     instances = [instance_of(family, seed) for family in FAMILIES for seed in range(SEEDS)]

@@ -275,6 +275,7 @@ def the_smallest_layer(part: int, networks: int) -> None:
     assert certain > 2 * networks // 3
 
 
+@pytest.mark.slow
 def test_members_satisfy_the_equations() -> None:
     """Members satisfy their equations, and members with one number changed do not."""
     rng = Random("equations")

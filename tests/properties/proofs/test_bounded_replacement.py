@@ -75,6 +75,7 @@ def cases(name: str) -> Iterator[tuple[Plain, Network, Move, Random]]:
             yield layers, polyrelu.from_arrays(layers), move, rng
 
 
+@pytest.mark.slow
 def test_the_other_network_has_the_same_function() -> None:
     words = set()
     for layers, network, move, rng in cases("same function"):

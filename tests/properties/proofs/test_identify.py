@@ -21,7 +21,7 @@ from tests.oracles.judge import contradictions, is_identifiable_by_signs, unrela
 COUNT = 40
 
 
-@pytest.mark.parametrize("count", few_and_all(COUNT // 8, COUNT))
+@pytest.mark.parametrize("count", few_and_all(COUNT // 16, COUNT))
 def test_verdicts_withstand_brute_force(count: int) -> None:
     for kind in KINDS:
         rng = Random(f"verdicts {kind}")

@@ -149,6 +149,7 @@ def test_what_is_proved_of_arbitrary_suspects_is_true(count: int) -> None:
     assert proved > count // 5
 
 
+@pytest.mark.slow
 def test_changed_certificates_are_true_or_die() -> None:
     """One integer of either network changed: what is accepted still has one function."""
     rng, rejected = Random("changed"), 0

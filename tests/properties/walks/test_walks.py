@@ -471,6 +471,7 @@ def test_bent_hyperplanes_against_the_complex(count: int) -> None:
                     check_plane(network, rng, seen)
 
 
+@pytest.mark.slow
 def test_all_endings_occur() -> None:
     """The random cases are not all ordinary."""
     rng, seen = Random("bent census"), Counter[str]()

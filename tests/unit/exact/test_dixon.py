@@ -59,6 +59,7 @@ def test_lifted_systems(size: int, bits: int) -> None:
         check(matrix, fmpz_mat(size, columns))
 
 
+@pytest.mark.slow
 def test_a_system_over_the_limit_is_lifted(monkeypatch: pytest.MonkeyPatch) -> None:
     """At least once with the limits as they are."""
     lifted = []

@@ -162,6 +162,7 @@ def rows_and_point(draw: st.DrawFn) -> tuple[list[list[int]], list[Fraction]]:
 
 @given(rows_and_point())
 @settings(max_examples=300)
+@pytest.mark.slow
 def test_certain_signs_are_right(case: tuple[list[list[int]], list[Fraction]]) -> None:
     rows, point = case
     signs, _ = filtered(rows, point)

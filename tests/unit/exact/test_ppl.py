@@ -230,6 +230,7 @@ def test_errors_of_ppl_are_one_line_and_do_no_harm() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="process groups")
+@pytest.mark.slow
 def test_ctrl_c_ends_a_long_computation() -> None:
     program = _BEGIN + "print(pid, flush=True)\ngenerators_of(9, long, [])\n"
     with _running(program) as (process, (worker,)):

@@ -123,7 +123,7 @@ PICTURES = [
 ]
 
 
-@pytest.mark.parametrize("pictures", few_and_all(PICTURES[:7], PICTURES))
+@pytest.mark.parametrize("pictures", few_and_all(PICTURES[:4], PICTURES))
 def test_every_kind_of_picture(
     pictures: list[tuple[str, str, str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -154,6 +154,7 @@ def test_the_frame_stands_in_the_picture() -> None:
     assert layers.get_suptitle().endswith("box [-2, 1] × [-2, 1]")
 
 
+@pytest.mark.slow
 def test_nothing_global_changes() -> None:
     """Drawing leaves pyplot, settings and backend alone."""
     script = """

@@ -195,6 +195,7 @@ def test_certain_floats_in_place_of_exact_vertices() -> None:
         assert differ
 
 
+@pytest.mark.slow
 def test_edges_past_the_corners_of_the_frame() -> None:
     """Exact arithmetic decides on which side of a corner an edge passes, in any dimension."""
     rng, seen = Random("corners"), set()
@@ -430,6 +431,7 @@ def drawn(ax: Any) -> list[list[list[tuple[float, ...]]]]:
     ]
 
 
+@pytest.mark.slow
 def test_drawn_regions_and_edges_are_the_clipped_ones() -> None:
     for network, cells in networks(2):
         ax = draw_cells(cells, box=BOX)
@@ -514,6 +516,7 @@ def test_no_edges_inside_an_open_region_of_a_level_set() -> None:
     assert all(0 in vertex for cell in outside for vertex in part.cells.vertices_and_rays(cell)[0])
 
 
+@pytest.mark.slow
 def test_polygons_in_space() -> None:
     for _, cells in networks(3):
         if cells.lineality_dim > 2:

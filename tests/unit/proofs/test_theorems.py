@@ -157,6 +157,7 @@ def test_refutations_reach_into_deep_networks() -> None:
     assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
 
 
+@pytest.mark.slow
 def test_flips_form_a_group_and_translations_a_half_line() -> None:
     rng = Random(3)
     found = 0
