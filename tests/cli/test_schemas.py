@@ -58,7 +58,7 @@ def test_what_the_commands_print(tmp_path: Path) -> None:
         run("equivalent", "example:digits", str(other), "-o", certificate, "--json"),
         run("check", certificate, "--json"),
         run("show", certificate, "--json"),
-        run("equivalent", "example:digits", str(other), "--time-limit", "0", "--json"),
+        run("equivalent", "example:digits", str(other), "--budget", "0", "--json"),
         run("info", "missing.npz", "--json"),
     ]
     statuses = [
