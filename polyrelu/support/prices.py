@@ -26,13 +26,15 @@ def price_of_assignment(num_hyperplanes: int) -> float:
     return 1 + num_hyperplanes**3 / 500
 
 
-def price_of_program(num_rows: int, num_columns: int) -> float:
-    """Return the price of an exact linear program.
+def price_of_program(num_rows: int, num_columns: int, bits: int = 0) -> float:
+    """Return the price of an exact linear program with numbers of these bits.
 
-    >>> price_of_program(100, 40)
-    4.5
+    Numbers of ordinary floats have less than 256 bits; longer ones cost the square of their length.
+
+    >>> price_of_program(100, 40), price_of_program(100, 40, 2560)
+    (4.5, 450.0)
     """
-    return 0.5 + num_rows * num_columns / 1000
+    return (0.5 + num_rows * num_columns / 1000) * max(1.0, (bits / 256) ** 2)
 
 
 def price_of_cell(num_parameters: int) -> float:

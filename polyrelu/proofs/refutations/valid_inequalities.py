@@ -367,13 +367,13 @@ class ValidInequalities:
         unknowns, rows = list(self._unknowns(scope)), self._program_rows(scope)
         if not unknowns or len(rows) * len(unknowns) > _MAX_PROGRAM_ENTRIES:
             return None
-        self._budget.spend(price_of_program(len(rows), len(unknowns)))
         # The columns of the table and the right sides are scaled by powers of two such that their
         # longest entries have equally many bits. The entries stay integers, which the solver reads
         # fastest.
         bits = [_bits_of_longest(unknown.form) for unknown in unknowns]
         bits_of_form = _bits_of_longest(form)
         longest = max(*bits, bits_of_form)
+        self._budget.spend(price_of_program(len(rows), len(unknowns), longest))
         form_shift = longest - bits_of_form
         table, costs = [[0] * len(unknowns) for _ in rows], [0] * len(unknowns)
         for j, unknown in enumerate(unknowns):
