@@ -5,13 +5,13 @@ A slow test runs many cases, and `case` names the one that fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
 import pytest
 
-__all__ = ["case", "few_and_all"]
+__all__ = ["case", "few_and_all", "few_fast"]
 
 T = TypeVar("T")
 
@@ -21,6 +21,17 @@ def few_and_all(few: T, everything: T) -> list[pytest.ParameterSet]:
     return [
         pytest.param(few, id="few"),
         pytest.param(everything, id="all", marks=pytest.mark.slow),
+    ]
+
+
+def few_fast(cases: Iterable[T], number: int) -> list[pytest.ParameterSet]:
+    """Return all cases as values of a parameter, those after the first ones marked slow.
+
+    It is for families of cases that together take more than two seconds.
+    """
+    return [
+        pytest.param(value, marks=[pytest.mark.slow] if place >= number else [])
+        for place, value in enumerate(cases)
     ]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polyrelu.formats.keras import files as keras_files
-from tests.generators.campaigns import case
+from tests.generators.campaigns import case, few_fast
 from tests.generators.damaged_files import ENDINGS, damaged_files
 from tests.generators.guarded import read_guarded
 from tests.generators.hdf5_in_process import read_in_process
@@ -16,7 +16,7 @@ from tests.generators.hdf5_in_process import read_in_process
 @pytest.mark.parametrize(
     "number", [pytest.param(24, id="few"), pytest.param(100, id="all", marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", few_fast(ENDINGS, 3))
 def test_damaged_files(
     ending: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

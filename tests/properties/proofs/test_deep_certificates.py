@@ -289,7 +289,12 @@ def hidden(layers: Any) -> Any:
 
 @pytest.mark.parametrize("change", [twin, dead, linear, hidden])
 @pytest.mark.parametrize(
-    "layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"]
+    "layers",
+    [
+        pytest.param(SOURCES, id="sources"),
+        pytest.param(THREE, id="three hidden layers", marks=pytest.mark.slow),
+        pytest.param(PLANES, id="planes", marks=pytest.mark.slow),
+    ],
 )
 def test_networks_with_symmetries_are_never_accepted(layers: Any, change: Any) -> None:
     network = polyrelu.from_arrays(change(layers))

@@ -15,6 +15,7 @@ import pytest
 import polyrelu
 from polyrelu import Proved, checker
 from polyrelu.network import Network
+from tests.generators.campaigns import few_fast
 from tests.generators.transparent import WIDTHS, has_hypotheses, transparent_network
 
 
@@ -26,7 +27,7 @@ def with_hypotheses(widths: tuple[int, ...], count: int, seed: int) -> list[Netw
     return found
 
 
-@pytest.mark.parametrize("widths", WIDTHS, ids=str)
+@pytest.mark.parametrize("widths", few_fast(WIDTHS, 2), ids=str)
 def test_networks_with_their_hypotheses_are_proved(widths: tuple[int, ...]) -> None:
     for network in with_hypotheses(widths, 4, seed=sum(widths)):
         outcome = polyrelu.identify(network, among="regular", budget=60_000)

@@ -19,6 +19,7 @@ from polyrelu.network import Network, NeuronId, from_arrays
 from polyrelu.proofs import Simplified, simplify
 from polyrelu.proofs.removal_proof import RemovalSettings
 from polyrelu.proofs.trees.sign_tree import num_cells
+from tests.generators.campaigns import few_fast
 from tests.generators.files import NETS
 from tests.generators.redundant_networks import PLANTED, degenerate_stack, plant, random_stack
 
@@ -54,7 +55,7 @@ def judge(network: Network, domain: Polyhedron | None, found: Simplified, folder
             assert small(point) == network(point)
 
 
-@pytest.mark.parametrize("kind", PLANTED)
+@pytest.mark.parametrize("kind", few_fast(PLANTED, 3))
 def test_planted_neurons_are_found(kind: str, tmp_path: Path) -> None:
     """Each kind alone, in any layer where it is possible."""
     planted = 0

@@ -27,7 +27,7 @@ from polyrelu.topology import (
     sublevel_set,
     superlevel_set,
 )
-from tests.generators.campaigns import case
+from tests.generators.campaigns import case, few_fast
 from tests.generators.quantised_networks import (
     DOMAINS,
     KINDS,
@@ -295,7 +295,7 @@ def test_alexander_and_poincare_duality() -> None:
     assert holes > 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", few_fast(KINDS, 5))
 def test_inclusion_and_exclusion(kind: str) -> None:
     """f ≤ c and f ≥ c cover the domain, which is contractible, and meet in f = c."""
     for seed in range(6):

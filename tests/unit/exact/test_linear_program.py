@@ -578,7 +578,7 @@ program.maximize(rows[0])
     "code",
     [
         pytest.param(LONG_VERTEX, id="exact vertex"),
-        pytest.param(LONG_FLOAT_RUN, id="float run"),
+        pytest.param(LONG_FLOAT_RUN, id="float run", marks=pytest.mark.slow),
     ],
 )
 def test_ctrl_c_ends_a_long_program(code: str) -> None:

@@ -96,7 +96,7 @@ _FAST = [
 ]
 
 
-@pytest.mark.parametrize("bombs", few_and_all(_FAST, list(BOMBS)))
+@pytest.mark.parametrize("bombs", few_and_all(_FAST[:2], list(BOMBS)))
 def test_bombs(bombs: list[tuple[str, str]], tmp_path: Path) -> None:
     """A bomb is refused in one line with exit status 2, or read, within 30 s and 2 GB."""
     for ending, name in bombs:

@@ -12,6 +12,7 @@ from random import Random
 import pytest
 from flint import fmpq, fmpq_mat
 
+from tests.generators.campaigns import few_fast
 from tests.oracles.cells import affine_map, cells
 from tests.oracles.grid import (
     grid_table,
@@ -337,7 +338,7 @@ def test_same_function_of_different_depths() -> None:
         same_function(shallow, with_output((IDENTITY, [0, 0])))
 
 
-@pytest.mark.parametrize("index", [0, 77, 350, 364, 500, 728])
+@pytest.mark.parametrize("index", few_fast([0, 350, 77, 364, 500, 728], 2))
 def test_grid_members_against_all_comparisons(index: int) -> None:
     values = (Fraction(-1), Fraction(0), Fraction(1))
     table = grid_table((1, 1, 1, 1), values)

@@ -25,6 +25,7 @@ from polyrelu.topology import (
     superlevel_persistence,
     superlevel_set,
 )
+from tests.generators.campaigns import few_fast
 from tests.generators.quantised_networks import KINDS, quantised_network, random_domain
 
 #: | |x| + |y| - 2 |
@@ -160,7 +161,7 @@ def check(network: Network, domain: Polyhedron, rng: Random) -> int:
     return count
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", few_fast(KINDS, 5))
 def test_sets_at_all_levels(kind: str) -> None:
     pytest.importorskip("gudhi")
     count = 0
