@@ -145,7 +145,7 @@ def _body(source: str, tree: ast.Module) -> str:
 
 def _import_lines(standard: dict[str, set[str]]) -> str:
     """Return the imports as the formatter lays them out."""
-    lines = [f"import {name}" for name in sorted(standard) if not standard[name] or name in _BOTH]
+    lines = [f"import {name}" for name in sorted(standard) if not standard[name]]
     for name in sorted(standard):
         if not standard[name]:
             continue
@@ -155,10 +155,6 @@ def _import_lines(standard: dict[str, set[str]]) -> str:
             line = f"from {name} import (\n" + "".join(f"    {part},\n" for part in parts) + ")"
         lines.append(line)
     return "\n".join(lines) + "\n"
-
-
-#: Modules that are imported as a whole and in parts.
-_BOTH: frozenset[str] = frozenset()
 
 
 def _order_of_name(name: str) -> tuple[int, str]:

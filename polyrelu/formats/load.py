@@ -7,7 +7,6 @@ package (onnx, torch, h5py) is imported for files of other formats.
 
 from __future__ import annotations
 
-import hashlib
 import operator
 import os
 import shlex
@@ -29,7 +28,13 @@ from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.formats.runtimes.comparison import compare_with_runtime
 from polyrelu.formats.sklearn import draft_of_mlp, is_mlp
 from polyrelu.formats.source_types import NetworkSource
-from polyrelu.formats.sources import ending_of, is_content, is_packed, plain_file
+from polyrelu.formats.sources import (
+    ending_of,
+    is_content,
+    is_packed,
+    plain_file,
+    sha256_of_file,
+)
 from polyrelu.formats.unpacking import PACKED
 from polyrelu.network import Network, from_arrays
 from polyrelu.support.arguments import expect, expect_path
@@ -287,7 +292,7 @@ def _read_file(
             f"python -m tf2onnx.convert --saved-model {shlex.quote(str(path))} --output net.onnx "
             "make an ONNX file of it",
         )
-    digest = _sha256(path)
+    digest = sha256_of_file(path)
     place = FORMATS.get(ending or path.suffix.lower())
     if place is None:
         hint = _HINTS.get(path.suffix.lower(), "")
@@ -448,16 +453,3 @@ def _example(name: str, options: ReadOptions) -> Imported:
     """Read a shipped example."""
     with as_file(example_file(find_example(name))) as path:
         return _read_file(path, options)
-
-
-def _sha256(path: Path) -> str:
-    """Return the SHA-256 hash of a file; refuse anything but a regular file."""
-    try:
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            raise NetworkFileError(path, "", "not a regular file")
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, ValueError) as error:  # a null byte in the name is a ValueError
-        raise NetworkFileError(
-            path, "", f"cannot read: {getattr(error, 'strerror', None) or error}"
-        ) from None

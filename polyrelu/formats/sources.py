@@ -18,7 +18,7 @@ from polyrelu.errors import ArgumentError, NetworkError, NetworkFileError
 from polyrelu.formats.meter import PACKED_LIMIT
 from polyrelu.formats.unpacking import PACKED, TooLargeError, unpacked_pieces
 
-__all__ = ["PlainFile", "ending_of", "is_content", "is_packed", "plain_file"]
+__all__ = ["PlainFile", "ending_of", "is_content", "is_packed", "plain_file", "sha256_of_file"]
 
 #: Maximum number of bytes of a packed file after unpacking. Float64 weights, as many as a network
 #: may have, take fewer.
@@ -83,12 +83,12 @@ def plain_file(source: Any, format_: str) -> Iterator[PlainFile]:
     with TemporaryDirectory(prefix="polyrelu-") as folder:
         if isinstance(source, Path):
             shown, ending = str(source), format_ or f"{ending_of(source)}{PACKED}"
-            packed, digest = source, _sha256(source)
+            packed, digest = source, sha256_of_file(source)
         else:
             shown, ending = _described(source, format_)
             packed = Path(folder, f"given{ending}")
             packed.write_bytes(_content(source, shown))
-            digest = _sha256(packed)
+            digest = sha256_of_file(packed)
         path = packed
         if ending.endswith(PACKED):
             path = Path(folder, f"content{ending.removesuffix(PACKED)}")
@@ -139,8 +139,8 @@ def _unpack(packed: Path, path: Path, shown: str) -> None:
         raise NetworkFileError(shown, "", f"cannot read: {reason}") from None
 
 
-def _sha256(path: Path) -> str:
-    """Return the SHA-256 hash of a regular file."""
+def sha256_of_file(path: Path) -> str:
+    """Return the SHA-256 hash of a file; refuse anything but a regular file."""
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise NetworkFileError(path, "", "not a regular file")

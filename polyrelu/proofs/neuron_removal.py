@@ -160,8 +160,8 @@ class Removal:
         for i, (kept, factor) in factors.items():
             columns[kept] = _plus(columns[kept], columns[i], factor)
             reasons[i] = (
-                f"its row is {_factor(factor)} that of {_name(names[kept])}, which takes over its "
-                "outgoing weights"
+                f"its row is {_factor(factor)} the row of {_name(names[kept])}, which takes over "
+                "its outgoing weights"
             )
         return self._drop(layer, reasons, columns=columns)
 

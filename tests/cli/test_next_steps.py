@@ -89,7 +89,7 @@ def test_neurons_are_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     (command,) = commands(f"next: {text}")
     status, out, _ = run(capsys, *command)
     assert status == 0
-    assert "neuron 1 of layer 1: its row is equal to that of neuron 0" in out
+    assert "neuron 1 of layer 1: its row is equal to the row of neuron 0" in out
 
 
 def test_a_hidden_hyperplane_is_shown_by_its_fiber(capsys: pytest.CaptureFixture[str]) -> None:

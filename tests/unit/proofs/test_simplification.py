@@ -45,8 +45,8 @@ def test_each_kind_of_neuron(tmp_path: Path) -> None:
         NeuronId(2, 3),
     ]
     assert reasons(small) == [
-        "neuron 2 of layer 1: its row is 2 times that of neuron 0 of layer 1, which takes over its "
-        "outgoing weights",
+        "neuron 2 of layer 1: its row is 2 times the row of neuron 0 of layer 1, which takes over "
+        "its outgoing weights",
         "neuron 3 of layer 1: it is constant: its weights are 0, and the next biases take its "
         "value",
         "neuron 4 of layer 1: its outgoing weights are 0, so nothing reads it",
@@ -282,7 +282,7 @@ def test_numbers_of_layers_after_a_merge() -> None:
         "the next layer",
         NeuronId(
             3, 1
-        ): "neuron 1 of layer 3: its row is 2 times that of neuron 0 of layer 3, which "
+        ): "neuron 1 of layer 3: its row is 2 times the row of neuron 0 of layer 3, which "
         "takes over its outgoing weights",
     }
     assert removal.network.widths == (1, 2, 1, 1)
