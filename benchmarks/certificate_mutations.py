@@ -2,8 +2,9 @@
 
     python -m benchmarks.certificate_mutations [--mutants 100000] [--seed 1]
 
-The originals are certificates of small networks that the provers write, for every theorem that they
-use on one network. A mutant has one to three changes. Four of five mutants keep to the format as
+The originals are certificates and tree files of small networks, for every theorem of the format:
+most are written by the provers, some are hand-made ones of the format's own suite. A mutant has one
+to three changes. Four of five mutants keep to the format as
 far as single values go: numbers are negated, doubled, moved by one or exchanged, entries of lists
 are dropped or swapped, words are replaced, and a change of one network is often made in the other
 one too. The rest breaks the format. The hash of a changed network is computed anew, so that the
@@ -27,7 +28,7 @@ from typing import Any
 from benchmarks.reporting import write_results
 from polyrelu import checker
 from tests.generators.certificate_mutants import (
-    NETWORKS,
+    ORIGINALS,
     Path,
     changed,
     original,
@@ -35,6 +36,7 @@ from tests.generators.certificate_mutants import (
     replaced,
     value_at,
 )
+from tests.generators.tree_documents import with_count, written
 from tests.oracles.mutants import reason_it_is_true
 
 #: Maximum number of changes of one mutant.
@@ -52,10 +54,10 @@ def main() -> None:
     parser.add_argument("--mutants", type=int, default=100_000, help="how many, of all originals")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    share, more = divmod(options.mutants, len(NETWORKS))
+    share, more = divmod(options.mutants, len(ORIGINALS))
     entries, false = dict[str, dict[str, int]](), list[str]()
-    for number, name in enumerate(NETWORKS):
-        counts, found = _verdicts(name, share + (number < more), options.seed)
+    for number, name in enumerate(ORIGINALS):
+        counts, found = verdicts_of(name, share + (number < more), options.seed)
         entries[name], false = dict(sorted(counts.items())), false + found
         print(name, entries[name], flush=True)
     total = sum((Counter(entry) for entry in entries.values()), Counter[str]())
@@ -65,30 +67,31 @@ def main() -> None:
     sys.exit(bool(false))
 
 
-def _verdicts(name: str, count: int, seed: int) -> tuple[Counter[str], list[str]]:
+def verdicts_of(name: str, count: int, seed: int) -> tuple[Counter[str], list[str]]:
     """Return how often each verdict came, and the mutants that no reason was found for."""
     document, _ = original(name)
     counts, false = Counter[str](), list[str]()
     for mutant in _mutants(document, count, Random(f"{seed} {name}")):
-        text = json.dumps(mutant)
-        verdict = checker.check_bytes(text.encode()).verdict
+        is_tree = isinstance(mutant, list)
+        data = written(with_count(mutant)) if is_tree else json.dumps(mutant).encode()
+        verdict = checker.check_bytes(data).verdict
         if verdict != "accepted":
             counts[verdict] += 1
         elif reason := reason_it_is_true(document, mutant):
             counts[f"accepted: {reason}"] += 1
         else:
             counts["accepted without a reason"] += 1
-            false.append(text)
+            false.append(data.decode())
     return counts, false
 
 
-def _mutants(document: dict[str, Any], count: int, rng: Random) -> Iterator[dict[str, Any]]:
+def _mutants(document: Any, count: int, rng: Random) -> Iterator[Any]:
     """Yield so many documents that differ from the original."""
     while count:
         mutant, keeps_format = document, rng.random() < 0.8
         for _ in range(rng.randint(1, MAX_CHANGES)):
-            paths = [path for path in places(mutant) if not keeps_format or path[0] != "unverified"]
-            path = rng.choice(paths)
+            found = places(mutant)
+            path = rng.choice([p for p in found if not keeps_format or "unverified" not in p])
             old = value_at(mutant, path)
             values = list(_alike(old, rng) if keeps_format else changed(old, rng))
             if values:
@@ -98,11 +101,11 @@ def _mutants(document: dict[str, Any], count: int, rng: Random) -> Iterator[dict
             yield mutant
 
 
-def _with_value(mutant: dict[str, Any], path: Path, value: Any, rng: Random) -> dict[str, Any]:
+def _with_value(mutant: Any, path: Path, value: Any, rng: Random) -> Any:
     """Return a document with another value, half of the time in both networks."""
     paths = [path]
-    if path[:3] == ("claim", "network", "inline") and rng.random() < 0.5:
-        paths.append(("claim", "other", *path[2:]))
+    if "inline" in path and "network" in path and rng.random() < 0.5:
+        paths.append(tuple("other" if key == "network" else key for key in path))
     for place in paths:
         with contextlib.suppress(KeyError, IndexError, TypeError):
             mutant = replaced(mutant, place, value)

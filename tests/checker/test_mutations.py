@@ -24,6 +24,7 @@ from tests.generators.certificates import (
     rehash,
 )
 from tests.oracles.float_runtime import Runtime, rounded
+from tests.oracles.mutants import a_difference, evaluate
 
 
 def variants(value: Any) -> Iterator[Any]:
@@ -61,43 +62,6 @@ def variants(value: Any) -> Iterator[Any]:
     elif isinstance(value, dict):
         yield from ({k: v for k, v in value.items() if k != key} for key in value)
         yield {**value, "more": "1"}
-
-
-def evaluate(network: Any, x: list[Fraction]) -> list[Fraction]:
-    activations = [x]
-    for number, layer in enumerate(network["layers"], 1):
-        z = [Fraction(int(b)) for b in layer["bias"].split()]
-        for block in layer["weights"]:
-            rows = [[int(w) for w in row.split()] for row in block["rows"]]
-            products = [
-                sum(w * t for w, t in zip(row, activations[block["from"]], strict=True))
-                for row in rows
-            ]
-            z = [t + product for t, product in zip(z, products, strict=True)]
-        z = [t / int(layer["denominator"]) for t in z]
-        if number < len(network["layers"]) or network["last"] == "relu":
-            z = [max(t, Fraction(0)) for t in z]
-        activations.append(z)
-    return activations[-1]
-
-
-def a_difference(claim: Any, document: Any) -> bool:
-    """Return whether the point of a certificate proves its claim, in plain fractions."""
-    evidence = [h["evidence"] for h in document["proof"]["hypotheses"]]
-    x = [Fraction(t) for t in evidence[0]["x"]]
-    rows = {
-        key: [[int(t) for t in row.split()] for row in rows]
-        for key, rows in claim["domain"].items()
-    }
-    point = [*x, Fraction(-1)]
-    excess = {
-        k: [sum((a * t for a, t in zip(row, point, strict=True)), Fraction()) for row in r]
-        for k, r in rows.items()
-    }
-    inside = max(excess["inequalities"], default=Fraction(0)) <= 0 and not any(excess["equations"])
-    f, g = (evaluate(claim[key]["inline"], x) for key in ("network", "other"))
-    stated = [[Fraction(t) for t in evidence[1][name]] for name in "fg"]
-    return inside and f != g and stated == [f, g]
 
 
 def survives_runtimes(claim: Any) -> bool:

@@ -23,8 +23,9 @@ from polyrelu.outcomes import Equivalent, NotEquivalent
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.equivalent_pairs import Stack
 from tests.generators.tree_documents import Document, changed, mutants, with_count, written
+from tests.oracles.equal_on_domain import agree_on_domain
 from tests.oracles.judge import certificate_bytes
-from tests.oracles.one_input import differing_point
+from tests.oracles.mutants import domain_of
 
 
 def stack(*layers: Any) -> Network:
@@ -100,28 +101,9 @@ def test_valid(name: str) -> None:
 
 
 def claim_holds(claim: Any) -> bool:
-    """Return whether two networks agree on the claimed domain.
-
-    With one input the comparison is complete, with two it goes along many lines.
-    """
-    pair = [from_document(claim[key]["inline"]) for key in ("network", "other")]
-    rows = [[int(t) for t in row.split()] for row in claim["domain"]["inequalities"]]
-    equations = [[int(t) for t in row.split()] for row in claim["domain"]["equations"]]
-    domain = Polyhedron(pair[0].num_inputs, tuple(map(tuple, rows)), tuple(map(tuple, equations)))
-    if pair[0].num_inputs == 1:
-        box = [domain.maximize([s]) for s in (-1, 1)]
-        ends = [getattr(end, "value", None) for end in box]
-        low, high = (None if ends[0] is None else -ends[0]), ends[1]
-        return differing_point(pair[0], pair[1], low, high) is None
-    chance = Random(0)
-    for _ in range(400):
-        x = [
-            Fraction(chance.randint(-40, 40), chance.choice((1, 4, 16)))
-            for _ in range(pair[0].num_inputs)
-        ]
-        if domain.contains(x) and pair[0](x) != pair[1](x):
-            return False
-    return True
+    """Return whether two networks agree on the claimed domain."""
+    first, second = (from_document(claim[key]["inline"]) for key in ("network", "other"))
+    return agree_on_domain(first, second, domain_of(claim["domain"], first.num_inputs))
 
 
 def check_mutants(name: str, every: int) -> None:

@@ -1,4 +1,4 @@
-"""Certificates of small networks, one for almost every theorem, and ways to change them.
+"""Certificates of small networks, for every theorem, and ways to change them.
 
 The hash of a network that a mutant changes is computed anew, so that the checker has to look at its
 content.
@@ -14,17 +14,33 @@ from random import Random
 from typing import Any
 
 import polyrelu
-from polyrelu import NetworkError, Proved
+from polyrelu import NetworkError, Polyhedron, Proved
+from polyrelu.complex import canonical_complex
 from polyrelu.formats import runtime_error
 from polyrelu.network import from_document
-from polyrelu.outcomes import NotIdentifiable
+from polyrelu.outcomes import Equivalent, NotIdentifiable, RegionsListed
+from polyrelu.proofs import certify_regions
 from polyrelu.proofs.runtime_error import prove_runtime_error
+from tests.generators.files import CERTIFICATES
 
-__all__ = ["NETWORKS", "Path", "changed", "mutants", "original", "places", "replaced", "value_at"]
+__all__ = [
+    "NETWORKS",
+    "ORIGINALS",
+    "Path",
+    "changed",
+    "mutants",
+    "original",
+    "places",
+    "replaced",
+    "value_at",
+]
 
 Path = tuple[str | int, ...]
 
-NETWORKS: dict[str, list[tuple[list[list[Any]], list[Any]]]] = {
+Layers = list[tuple[list[list[Any]], list[Any]]]
+
+#: Networks that `identify` has an answer for.
+NETWORKS: dict[str, Layers] = {
     "affine": [([[1, "1/2"], [2, 0]], [3, 1])],
     "shallow by assignments": [([[1], [-2]], ["1/3", "-2/3"]), ([[1, 5]], [0])],
     "shallow by independence": [([[1, 2], [3, -1]], [1, 0]), ([[1, 1], [2, "-1/2"]], [0, 1])],
@@ -68,8 +84,47 @@ NETWORKS: dict[str, list[tuple[list[list[Any]], list[Any]]]] = {
 }
 
 
-def original(name: str) -> tuple[dict[str, Any], str]:
-    """Return the certificate of a network as a document, and its theorem."""
+#: Files of the format's own suite, for theorems that no prover uses on networks so small.
+SUITE = (
+    *("deep-part-neurons", "deep-part-regular", "deep-regular", "flip", "one-sided-raised"),
+    *("point", "replacement-line", "tree-equal"),
+)
+
+#: Pairs that are equal on a domain, and the domain as rows [a | c] for a·x ≤ c.
+PAIRS: dict[str, tuple[Layers, Layers, list[list[Any]]]] = {
+    "tree of splits": (
+        [([[1]], [0]), ([[1]], [-1]), ([[2]], [0])],
+        [([[1]], [-1]), ([[1]], [0]), ([[2]], [0])],
+        [],
+    ),
+    "tree on a box": (
+        [([[1, 2], [1, -1]], [0, 3]), ([[1, -1], [-2, -1]], [0, 1]), ([[1, 1]], [0])],
+        [([[1, 2], [1, -1]], [0, 3]), ([[1, -1], [0, 0]], [0, 0]), ([[1, 1]], [0])],
+        [[1, 0, 1], [-1, 0, 0], [0, 1, "3/2"], [0, -1, 0]],
+    ),
+    "tree in parts": (
+        [([[1], [2]], [0, 3]), ([[1, 0], [0, 1]], [-1, -2]), ([[1, 1]], [0])],
+        [([[1], [2]], [-1, 1]), ([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])],
+        [],
+    ),
+}
+
+#: Networks whose regions are listed.
+REGIONS: dict[str, Layers] = {
+    "regions of two layers": [([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [1, -1]], [-1, 0])],
+}
+
+#: The names of all originals.
+ORIGINALS = (*NETWORKS, *SUITE, *PAIRS, *REGIONS)
+
+
+def original(name: str) -> tuple[Any, str]:
+    """Return a certificate as a document, a tree file as the list of its lines, and its theorem."""
+    if name in SUITE:
+        document = json.loads((CERTIFICATES / "valid" / f"{name}.json").read_text())
+        return document, document["proof"]["theorem"]
+    if name in PAIRS or name in REGIONS:
+        return _tree_file(name), "tree" if name in PAIRS else "regions"
     network = polyrelu.from_arrays(NETWORKS[name])
     outcome: object = polyrelu.identify(network)
     if name == "rounding":
@@ -77,6 +132,21 @@ def original(name: str) -> tuple[dict[str, Any], str]:
     assert isinstance(outcome, Proved | NotIdentifiable), (name, outcome)
     document, _ = outcome.certificate.to_document()
     return document, outcome.certificate.theorem
+
+
+def _tree_file(name: str) -> list[Any]:
+    """Return the lines of a certificate of equality on a domain, or of a list of regions."""
+    if name in REGIONS:
+        network = polyrelu.from_arrays(REGIONS[name])
+        outcome: object = certify_regions(canonical_complex(network))
+    else:
+        first, second, rows = PAIRS[name]
+        sides, limits = [row[:-1] for row in rows], [row[-1] for row in rows]
+        domain = Polyhedron.from_constraints(sides, limits) if rows else None
+        pair = polyrelu.from_arrays(first), polyrelu.from_arrays(second)
+        outcome = polyrelu.equivalent(*pair, domain)
+    assert isinstance(outcome, Equivalent | RegionsListed), (name, outcome)
+    return [json.loads(line) for line in outcome.certificate.lines()]
 
 
 def mutants(document: dict[str, Any], rng: Random) -> Iterator[tuple[str, dict[str, Any] | None]]:
@@ -145,7 +215,7 @@ def changed_text(text: str, rng: Random) -> Iterator[Any]:
 def changed_number(part: str) -> Iterator[str]:
     """Yield the number negated, ±1 in numerator or denominator, zero, and spelled in other ways."""
     numerator, _, denominator = part.partition("/")
-    if not numerator.lstrip("-").isdigit():
+    if not numerator.lstrip("-").isdigit() or not (denominator or "1").isdigit():
         yield part[::-1]
         return
     tail = f"/{denominator}" if denominator else ""
@@ -168,22 +238,22 @@ def value_at(document: Any, path: Path) -> Any:
     return document
 
 
-def replaced(document: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
+def replaced(document: Any, path: Path, value: Any) -> Any:
     new = copy.deepcopy(document)
     value_at(new, path[:-1])[path[-1]] = value
     return rehashed(new, path)
 
 
-def removed(document: dict[str, Any], path: Path) -> dict[str, Any]:
+def removed(document: Any, path: Path) -> Any:
     new = copy.deepcopy(document)
     del value_at(new, path[:-1])[path[-1]]
     return rehashed(new, path)
 
 
-def rehashed(document: dict[str, Any], path: Path) -> dict[str, Any]:
+def rehashed(document: Any, path: Path) -> Any:
     """Return a document with the hash of a changed network recomputed, if it is a network."""
-    if len(path) > 2 and path[0] == "claim" and path[2] == "inline":
-        reference = document["claim"][path[1]]
+    if "inline" in path:
+        reference = value_at(document, path[: path.index("inline")])
         with contextlib.suppress(NetworkError):
             reference["sha256"] = from_document(reference.get("inline")).sha256
     return document

@@ -30,7 +30,7 @@ Zero
   minors.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from random import Random
 from typing import NamedTuple
@@ -154,6 +154,27 @@ def motions_and_scalings(layers: Network) -> tuple[list[list[int]], list[list[in
         [int(basis[row, column]) for row in range(jacobian.ncols())] for column in range(nullity)
     ]
     return motions, _scalings(integers)
+
+
+def is_part_rigid(layers: Network, num_layers: int, neurons: Sequence[int]) -> bool:
+    """Whether no motion of the parameters to first order moves a part of them beyond the scalings.
+
+    The part are the rows [W|b] of the first layers, and those of some neurons of the next one.
+    False may be wrong, since there may be no curve along a motion.
+    """
+    motions, scalings = motions_and_scalings(layers)
+    columns, start = list[int](), 0
+    for number, (weights, bias) in enumerate(layers):
+        size = len(weights[0]) + 1
+        for i in range(len(bias)):
+            if number < num_layers or (number == num_layers and i in neurons):
+                columns += range(start, start + size)
+            start += size
+    of_scalings, of_all = (
+        fmpz_mat([[0] * len(columns), *([vector[k] for k in columns] for vector in vectors)])
+        for vectors in (scalings, [*scalings, *motions])
+    )
+    return bool(of_scalings.rank() == of_all.rank())
 
 
 def _scalings(layers: IntegerNetwork) -> list[list[int]]:

@@ -2,46 +2,174 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from random import Random
 from typing import Any
 
 import polyrelu
 from polyrelu import Proved
+from polyrelu.exact import Polyhedron, parse_rational
 from polyrelu.formats import runtime_error
-from polyrelu.network import from_document
-from polyrelu.proofs.membership import generic_membership
+from polyrelu.network import Network, from_document
 from polyrelu.symmetry import related
+from tests.generators.quantised_networks import brute_domain, brute_layers
+from tests.oracles.cells_on_domain import cells_on_domain
+from tests.oracles.classes import is_in_class
+from tests.oracles.equal_on_domain import agree_on_domain
 from tests.oracles.float_runtime import Runtime, rounded
 from tests.oracles.grid import same_function
 from tests.oracles.judge import contradictions, plain
+from tests.oracles.local_fiber import is_part_rigid
 
-__all__ = ["reason_it_is_true"]
+__all__ = [
+    "a_difference",
+    "domain_of",
+    "evaluate",
+    "has_regions",
+    "points_are_one_in_each",
+    "reason_it_is_true",
+]
 
 
-def reason_it_is_true(document: dict[str, Any], mutant: dict[str, Any]) -> str:
-    """Return why an accepted mutant is still true, or nothing."""
-    if mutant["claim"] == document["claim"]:
-        return "the same claim"
-    claim = mutant["claim"]
-    network = from_document(claim["network"]["inline"])
-    if claim["kind"] == "runtime-error":
-        return "no runtime is further away" if _survives_runtimes(claim, network) else ""
-    if claim["kind"] == "identifiable":
-        if claim["among"] == "all" and network.depth == 1:
-            return "an affine map determines its parameters"
-        outcome = polyrelu.identify(network, among="all" if claim["among"] == "all" else None)
-        if isinstance(outcome, Proved) and contradictions(plain(network), outcome) == []:
-            return "the prover proves it and brute force finds nothing against it"
+def reason_it_is_true(document: Any, mutant: Any) -> str:
+    """Return why an accepted mutant is still true, or nothing.
+
+    Certificates are objects of JSON, tree files are lists of them.
+    """
+    old, claim = (d[0]["claim"] if isinstance(d, list) else d["claim"] for d in (document, mutant))
+    if claim["kind"] == "regions":
+        is_true = has_regions(claim) and points_are_one_in_each(mutant)
+        return "brute force finds as many cells, and one for each point" if is_true else ""
+    if claim["kind"] == "not-equivalent":
+        return "plain evaluation at the point shows it" if a_difference(claim, mutant) else ""
+    if not _membership_is_true(mutant):
         return ""
+    if claim == old:
+        return "the same claim"
+    return _REASONS[claim["kind"]](claim, from_document(claim["network"]["inline"]))
+
+
+def _membership_is_true(mutant: Any) -> bool:
+    """Whether what a certificate says about the membership of its network is true."""
+    hypotheses = [] if isinstance(mutant, list) else mutant["proof"]["hypotheses"]
+    for hypothesis in hypotheses:
+        status = hypothesis["evidence"].get("status", "open")
+        if hypothesis["id"] == "membership" and status != "open":
+            claim = mutant["claim"]
+            reference = claim["other" if "other" in claim else "network"]
+            layers = plain(from_document(reference["inline"]))
+            return is_in_class(layers, str(claim["among"])) is (status == "verified")
+    return True
+
+
+def _of_bound(claim: Any, network: Network) -> str:
+    return "no runtime is further away" if _survives_runtimes(claim, network) else ""
+
+
+def _of_identifiability(claim: Any, network: Network) -> str:
+    if claim["among"] == "all" and network.depth == 1:
+        return "an affine map determines its parameters"
+    outcome = polyrelu.identify(network, among="all" if claim["among"] == "all" else None)
+    if isinstance(outcome, Proved) and contradictions(plain(network), outcome) == []:
+        return "the prover proves it and brute force finds nothing against it"
+    return ""
+
+
+def _of_part(claim: Any, network: Network) -> str:
+    if is_part_rigid(plain(network), claim["layers"], claim["neurons"]):
+        return "the same function to first order, by brute force, means the same part"
+    return ""
+
+
+def _of_other(claim: Any, network: Network) -> str:
     other = from_document(claim["other"]["inline"])
-    member = claim["among"] == "all" or generic_membership(other)["status"] == "verified"
-    if member and same_function(plain(network), plain(other)) and not related(network, other):
+    if same_function(plain(network), plain(other)) and not related(network, other):
         return "the same function by brute force, not related, in the class"
     return ""
 
 
-def _survives_runtimes(claim: dict[str, Any], network: polyrelu.Network) -> bool:
+def _of_pair(claim: Any, network: Network) -> str:
+    other = from_document(claim["other"]["inline"])
+    is_true = agree_on_domain(network, other, domain_of(claim["domain"], network.num_inputs))
+    return "the same function on the domain by brute force" if is_true else ""
+
+
+_REASONS: dict[str, Callable[[Any, Network], str]] = {
+    "runtime-error": _of_bound,
+    "identifiable": _of_identifiability,
+    "determined": _of_part,
+    "not-identifiable": _of_other,
+    "equivalent": _of_pair,
+}
+
+
+def domain_of(claim: Any, num_inputs: int) -> Polyhedron:
+    """Return the domain of a claim."""
+    inequalities, equations = (
+        tuple(tuple(map(int, row.split(" "))) for row in claim[key])
+        for key in ("inequalities", "equations")
+    )
+    return Polyhedron(num_inputs, inequalities, equations)
+
+
+def has_regions(claim: Any) -> bool:
+    """Whether the network has the claimed number of regions on the domain, by brute force."""
+    network = from_document(claim["network"]["inline"])
+    domain = domain_of(claim["domain"], network.num_inputs)
+    cells = cells_on_domain(brute_layers(network), brute_domain(domain))
+    return sum(cell.dimension == domain.dimension for cell in cells.values()) == int(claim["count"])
+
+
+def points_are_one_in_each(document: Any) -> bool:
+    """Whether the points of a list of regions have different signs."""
+    network = from_document(document[0]["claim"]["network"]["inline"])
+    points = [
+        list(map(parse_rational, node["region"])) for node in document[1:-1] if "region" in node
+    ]
+    count: int = document[0]["claim"]["count"]
+    return len({network.sign_vector(point) for point in points}) == len(points) == count
+
+
+def evaluate(network: Any, x: list[Fraction]) -> list[Fraction]:
+    """Return the outputs of the network of a document, in plain fractions."""
+    activations = [x]
+    for number, layer in enumerate(network["layers"], 1):
+        z = [Fraction(int(b)) for b in layer["bias"].split()]
+        for block in layer["weights"]:
+            rows = [[int(w) for w in row.split()] for row in block["rows"]]
+            products = [
+                sum(w * t for w, t in zip(row, activations[block["from"]], strict=True))
+                for row in rows
+            ]
+            z = [t + product for t, product in zip(z, products, strict=True)]
+        z = [t / int(layer["denominator"]) for t in z]
+        if number < len(network["layers"]) or network["last"] == "relu":
+            z = [max(t, Fraction(0)) for t in z]
+        activations.append(z)
+    return activations[-1]
+
+
+def a_difference(claim: Any, document: Any) -> bool:
+    """Return whether the point of a certificate proves its claim, in plain fractions."""
+    evidence = [h["evidence"] for h in document["proof"]["hypotheses"]]
+    x = [Fraction(t) for t in evidence[0]["x"]]
+    rows = {
+        key: [[int(t) for t in row.split()] for row in rows]
+        for key, rows in claim["domain"].items()
+    }
+    point = [*x, Fraction(-1)]
+    excess = {
+        k: [sum((a * t for a, t in zip(row, point, strict=True)), Fraction()) for row in r]
+        for k, r in rows.items()
+    }
+    inside = max(excess["inequalities"], default=Fraction(0)) <= 0 and not any(excess["equations"])
+    f, g = (evaluate(claim[key]["inline"], x) for key in ("network", "other"))
+    stated = [[Fraction(t) for t in evidence[1][name]] for name in "fg"]
+    return inside and f != g and stated == [f, g]
+
+
+def _survives_runtimes(claim: dict[str, Any], network: Network) -> bool:
     """Return whether a claim holds for the prover's bound and for a hundred simulated runtimes.
 
     The runtimes use every freedom that the theorem allows.

@@ -14,7 +14,7 @@ from polyrelu import checker
 from polyrelu.complex import PolyhedralComplex, RegionGraph, canonical_complex, region_graph
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, parse_rational
-from polyrelu.network import Network, from_arrays, from_document
+from polyrelu.network import Network, from_arrays
 from polyrelu.outcomes import RegionsListed, Undecided
 from polyrelu.proofs import certify_regions
 from polyrelu.support.progress import ProgressStep
@@ -22,13 +22,11 @@ from tests.generators.campaigns import case, few_and_all
 from tests.generators.quantised_networks import (
     DOMAINS,
     KINDS,
-    brute_domain,
-    brute_layers,
     quantised_network,
     random_domain,
 )
 from tests.generators.tree_documents import Document, changed, mutants, with_count, written
-from tests.oracles import cells_on_domain as brute
+from tests.oracles.mutants import has_regions, points_are_one_in_each
 
 
 def certified(cells: PolyhedralComplex | RegionGraph) -> RegionsListed:
@@ -124,28 +122,6 @@ def test_networks_without_hidden_neurons() -> None:
 # -- changes ---------------------------------------------------------------------------------------
 
 
-def is_true(claim: Any) -> bool:
-    """Whether the network has the claimed number of regions on the domain, by brute force."""
-    network = from_document(claim["network"]["inline"])
-    rows = [
-        [tuple(map(int, row.split(" "))) for row in claim["domain"][key]]
-        for key in ("inequalities", "equations")
-    ]
-    domain = Polyhedron(network.num_inputs, tuple(rows[0]), tuple(rows[1]))
-    cells = brute.cells_on_domain(brute_layers(network), brute_domain(domain))
-    return sum(cell.dimension == domain.dimension for cell in cells.values()) == int(claim["count"])
-
-
-def points_are_one_in_each(document: Document) -> bool:
-    """Whether the points have different signs, none of which changes near them."""
-    network = from_document(document[0]["claim"]["network"]["inline"])
-    points = [
-        list(map(parse_rational, node["region"])) for node in document[1:-1] if "region" in node
-    ]
-    count: int = document[0]["claim"]["count"]
-    return len({network.sign_vector(point) for point in points}) == len(points) == count
-
-
 def check_mutants(name: str, every: int) -> None:
     """Check that each accepted mutant is true, for every n-th of the mutants."""
     document = document_of(certified(CASES[name]))
@@ -156,7 +132,7 @@ def check_mutants(name: str, every: int) -> None:
             count += 1
             if report.verdict == "accepted":
                 accepted += 1
-                assert is_true(fixed[0]["claim"]), fixed
+                assert has_regions(fixed[0]["claim"]), fixed
                 assert points_are_one_in_each(fixed), fixed
     assert count > 150 / every
     assert accepted < count / 3
@@ -297,7 +273,7 @@ def test_a_tree_of_another_network_is_refused() -> None:
             mutant = changed(document, (0, "claim", "network"), fresh[0]["claim"]["network"])
             report = checker.check_bytes(written(mutant))
             if report.verdict == "accepted":
-                assert is_true(mutant[0]["claim"])
+                assert has_regions(mutant[0]["claim"])
 
 
 def test_small_files_that_would_take_long() -> None:
