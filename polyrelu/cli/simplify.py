@@ -66,8 +66,8 @@ def add_simplify(subparsers: Any) -> None:
     )
     add_limits(
         parser,
-        "work of each proof, in units of about a millisecond (default: no limit); less work may "
-        "remove fewer neurons",
+        "work of all searches and proofs together, in units of about a millisecond (default: no "
+        "limit); less work may remove fewer neurons",
     )
     add_reading(parser)
 

@@ -17,6 +17,7 @@ of visible hyperplanes proves it.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Iterable, Iterator
@@ -28,7 +29,9 @@ from polyrelu.fibers.layer import Component, LayerFiber, LayerNeurons, NeuronAss
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect, expect_count
+from polyrelu.support.budget import Budget, WorkLimit
 from polyrelu.support.display import bracketed, count_text
+from polyrelu.support.prices import price_of_component
 from polyrelu.symmetry import LayerDomain
 
 __all__ = ["SimplifiedLayers", "SmallestLayer", "simplify_layers", "smallest_layer"]
@@ -166,7 +169,9 @@ def simplify_layers(network: NetworkLike, domain: DomainLike = None) -> Simplifi
     return SimplifiedLayers(network, tuple(reversed(smallest)))
 
 
-def smallest_layer(fiber: LayerFiber, *, max_assignments: int | None = None) -> SmallestLayer:
+def smallest_layer(
+    fiber: LayerFiber, *, max_assignments: int | None = None, budget: Budget | None = None
+) -> SmallestLayer:
     """Find the smallest layer with the map of a fiber; it has at least one neuron.
 
     Parameters
@@ -175,6 +180,9 @@ def smallest_layer(fiber: LayerFiber, *, max_assignments: int | None = None) -> 
         The fiber of a layer; its own width does not matter.
     max_assignments
         Maximum number of assignments that are tried for one number of neurons; 2^14 if None.
+    budget
+        A `Budget` that pays for these trials. Once its work is used up, only a few likely
+        assignments are tried. None for no limit.
 
     Returns
     -------
@@ -196,7 +204,7 @@ def smallest_layer(fiber: LayerFiber, *, max_assignments: int | None = None) -> 
     at_least = max(needed, 1)
     certain = True  # all smaller numbers of neurons are excluded
     for extra in itertools.count(1 if needed == 0 else 0):
-        component, decided = _nonempty_component(fiber, extra, limit)
+        component, decided = _nonempty_component(fiber, extra, limit, budget or Budget())
         if component is not None:
             neurons = component.member()
             if neurons is None:
@@ -207,7 +215,9 @@ def smallest_layer(fiber: LayerFiber, *, max_assignments: int | None = None) -> 
     raise AssertionError("itertools.count ends")  # pragma: no cover - for the type checker
 
 
-def _nonempty_component(fiber: LayerFiber, extra: int, limit: int) -> tuple[Component | None, bool]:
+def _nonempty_component(
+    fiber: LayerFiber, extra: int, limit: int, budget: Budget
+) -> tuple[Component | None, bool]:
     """Return a component with `extra` neurons more than there are visible hyperplanes.
 
     The second value tells whether None proves that there is no such component.
@@ -219,14 +229,23 @@ def _nonempty_component(fiber: LayerFiber, extra: int, limit: int) -> tuple[Comp
     if extra == 0 and (solved := _solved_orientations(fiber)) is not None:
         return _first_nonempty(fiber, solved), True
     if _num_assignments(fiber, extra) <= limit:
-        return _first_nonempty(fiber, _assignments(fiber, extra)), True
+        with contextlib.suppress(WorkLimit):
+            return _first_nonempty(fiber, _assignments(fiber, extra), budget), True
     return _first_nonempty(fiber, _likely_assignments(fiber, extra)), False
 
 
-def _first_nonempty(fiber: LayerFiber, assignments: Iterable[NeuronAssignment]) -> Component | None:
+def _first_nonempty(
+    fiber: LayerFiber, assignments: Iterable[NeuronAssignment], budget: Budget | None = None
+) -> Component | None:
     """Return the first component of these assignments that is not empty."""
-    components = (Component(fiber, assignment) for assignment in assignments)
-    return next((component for component in components if not component.is_empty), None)
+    price = price_of_component(fiber.domain.dimension, fiber.num_outputs)
+    for assignment in assignments:
+        if budget is not None:
+            budget.spend(price)
+        component = Component(fiber, assignment)
+        if not component.is_empty:
+            return component
+    return None
 
 
 def _solved_orientations(fiber: LayerFiber) -> list[NeuronAssignment] | None:

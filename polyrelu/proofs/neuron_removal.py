@@ -26,6 +26,7 @@ from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix, primitive
 from polyrelu.fibers import LayerFiber, LayerNeurons, layer_fiber, smallest_layer
 from polyrelu.network import Block, Layer, Network, NeuronId
+from polyrelu.support.budget import Budget
 from polyrelu.support.typing import Signs, Vector
 from polyrelu.symmetry import LayerDomain
 
@@ -54,6 +55,8 @@ class Removal:
         The inputs in words: "R^n" or "the domain".
     removed
         The reason for each neuron that was removed, by the neuron of the given network.
+    budget
+        The work for searches for layers with fewer neurons.
     """
 
     network: Network
@@ -61,6 +64,7 @@ class Removal:
     space: LayerDomain | None
     place: str
     removed: dict[NeuronId, str] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
 
     @classmethod
     def of(cls, network: Network, space: LayerDomain | None, place: str) -> Removal:
@@ -209,7 +213,7 @@ class Removal:
             matrix = RationalMatrix.from_rows(fiber.form.matrix)
             self._merge(layer, matrix, RationalMatrix.column(fiber.form.offset))
             return True
-        found = smallest_layer(fiber, max_assignments=_MAX_CHOICES)
+        found = smallest_layer(fiber, max_assignments=_MAX_CHOICES, budget=self.budget)
         if found.width >= fiber.width:
             return False
         try:

@@ -31,8 +31,9 @@ from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates, NodePolyhed
 from polyrelu.proofs.trees.search import TreeStatistics
 from polyrelu.proofs.trees.sign_tree import SignNotProved, num_cells, sign_tree
 from polyrelu.proofs.trees.sparse_forms import integer_row
-from polyrelu.support.budget import CertificateLimit
+from polyrelu.support.budget import Budget, CertificateLimit
 from polyrelu.support.limits import LINE_LIMIT
+from polyrelu.support.prices import price_of_samples
 from polyrelu.support.progress import Progress, report
 
 __all__ = ["SETTINGS", "RemovalProof", "guessed_signs", "prove_by_signs"]
@@ -73,13 +74,17 @@ class RemovalProof:
     work: SearchStatistics
 
 
-def guessed_signs(network: Network, dimension: int, seed: int) -> dict[NeuronId, int]:
+def guessed_signs(
+    network: Network, dimension: int, seed: int, budget: Budget
+) -> dict[NeuronId, int]:
     """Return signs of hidden neurons of a plain stack that seem to hold and have small proofs.
 
-    `dimension` is the dimension of the domain; the signs seem to hold on R^n.
+    `dimension` is the dimension of the domain; the signs seem to hold on R^n. A `LimitReached` says
+    that the budget is not enough for sample points.
     """
     if network.depth < 3 or dimension > SETTINGS.max_coordinates:
         return {}
+    budget.spend(price_of_samples(network.num_parameters))
     widths, top = network.widths, network.depth - 1
     num_below = sum(m * (n + 1) for n, m in pairwise(widths[:top]))
     costs = []
@@ -116,6 +121,7 @@ def prove_by_signs(
     joint: JointNetwork,
     coordinates: DomainCoordinates,
     signs: Mapping[Neuron, int],
+    budget: Budget,
     progress: Progress | None = None,
 ) -> RemovalProof:
     """Prove that a difference of networks vanishes because neurons have given signs.
@@ -128,13 +134,17 @@ def prove_by_signs(
         The domain.
     signs
         The claimed signs: 1 for nonnegative, -1 for nonpositive.
+    budget
+        The work for all trees.
     progress
         Called with a `ProgressStep` after each node.
 
     Raises
     ------
     SignNotProved
-        There is no such proof within the limits.
+        There is no such proof within the limits of the trees.
+    LimitReached
+        The budget is used up.
     """
     own = {
         atom.symbol: signs[atom.neuron]
@@ -154,7 +164,8 @@ def prove_by_signs(
         difference = [integer_row(row) for row in part if row]
         root = NodePolyhedron.at_root(coordinates)
         try:
-            sign_tree(joint.part(difference), root, own, record, statistics, SETTINGS.max_nodes)
+            whole, most = joint.part(difference), SETTINGS.max_nodes
+            sign_tree(whole, root, own, record, statistics, most, budget)
         except CertificateLimit as limit:
             raise SignNotProved(None) from limit
     statistics.closed = 1.0

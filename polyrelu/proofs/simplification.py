@@ -4,11 +4,13 @@
 `trees.root_signs` and guesses of further signs, and then proves the result to be equal to the given
 network (`removal_proof`). The proof does not rely on the steps. Should it fail within its limits,
 the steps are made again without the guess that failed, or with fewer means, down to none. All
-limits count work and none is a time, so the same network gives the same result.
+limits count work and none is a time, so the same network gives the same result. Each attempt gets a
+share of the budget that is left, and the last one, without any means, needs none.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -32,9 +34,11 @@ from polyrelu.proofs.trees.expressions import JointNetwork, Neuron
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.proofs.trees.root_signs import root_signs
 from polyrelu.proofs.trees.sign_tree import SignNotProved
-from polyrelu.support.arguments import expect_function, expect_integer, expect_limit
+from polyrelu.support.arguments import expect_function, expect_integer
+from polyrelu.support.budget import Budget, WorkLimit
 from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.limits import LINE_LIMIT
+from polyrelu.support.prices import price_of_samples
 from polyrelu.support.progress import Progress
 from polyrelu.symmetry import LayerDomain
 from polyrelu.version import __version__
@@ -48,6 +52,9 @@ class SimplificationSettings:
 
     Attributes
     ----------
+    share
+        Share of the work that is left for an attempt, and of the work of an attempt for signs; the
+        rest is for the proof, and for later attempts.
     max_products
         Maximum number of products in a proof by signs; the search for signs has fewer, so that what
         it finds can be proved.
@@ -63,6 +70,7 @@ class SimplificationSettings:
         Maximum number of parameters of a network that is searched for neurons only to say so.
     """
 
+    share: float = 0.5
     max_products: int = 16_000_000
     max_nodes: int = 1024
     max_table: int = 2_000
@@ -159,8 +167,8 @@ def simplify(
         Seed of the points at which neurons are seen to be dead or linear, and of those that a proof
         by a split tree tries.
     budget
-        Units of work, of about a millisecond, for each proof by inequalities or by a split tree of
-        both networks; no limit by default. With less work fewer neurons may be removed.
+        Units of work, of about a millisecond, for all searches for signs and proofs together;
+        no limit by default. With less work fewer neurons may be removed.
     progress
         Called with a `ProgressStep` after each node of a proof by split trees.
 
@@ -197,14 +205,13 @@ def simplify(
     'neuron 0 of layer 2: it is dead: its preactivation is never positive on R^n'
     """
     read, seed = as_imported(network), expect_integer(seed, "seed")
-    expect_limit(budget, "budget")
     expect_function(progress, "progress")
-    found = _smaller(read.network, domain, seed, budget, progress)
+    found = _smaller(read.network, domain, seed, Budget(budget), progress)
     return replace(found, outcome=with_sources(found.outcome, read))
 
 
 def _smaller(
-    network: Network, domain: DomainLike, seed: int, budget: float | None, progress: Progress | None
+    network: Network, domain: DomainLike, seed: int, budget: Budget, progress: Progress | None
 ) -> Simplified:
     """Leave out what can be left out with one of several means, the first that can be proved."""
     if not network.is_plain:
@@ -216,7 +223,7 @@ def _smaller(
     question = _Simplification(network, polyhedron, seed, budget, progress)
     tried = set[Network]()
     for means, rewrite in product((_Means.GUESSES, _Means.SIGNS, _Means.NONE), (True, False)):
-        while (found := question.removal(means, rewrite)).network not in tried:
+        while (found := question.attempt(means, rewrite)).network not in tried:
             tried.add(found.network)
             if (outcome := question.prove(found.network)) is not None:
                 smallest = question.is_smallest(found.network)
@@ -233,8 +240,8 @@ def has_visible_redundancy(network: Network) -> bool:
     """
     if network.num_parameters > SETTINGS.max_parameters:
         return False
-    question = _Simplification(network, None, 0)
-    return bool(question.removal(_Means.SIGNS, False).removed)
+    question = _Simplification(network, None, 0, Budget())
+    return bool(question.attempt(_Means.SIGNS, False).removed)
 
 
 def is_removable(network: Network, neuron: NeuronId, sign: int) -> bool:
@@ -251,7 +258,7 @@ def is_removable(network: Network, neuron: NeuronId, sign: int) -> bool:
         return True
     # the tree of a dead neuron of layer 2 is complete: it fails only by its size
     if neuron.layer == 2 and sign < 0:
-        return neuron in guessed_signs(network, network.num_inputs, 0)
+        return neuron in guessed_signs(network, network.num_inputs, 0, Budget())
     is_small = sum(network.widths[1:]) <= SETTINGS.max_neurons
     return is_small and bool(simplify(network).removed)
 
@@ -264,7 +271,7 @@ class _Simplification:
         network: Network,
         domain: Polyhedron | None,
         seed: int,
-        budget: float | None = None,
+        budget: Budget,
         progress: Progress | None = None,
     ) -> None:
         size = network.num_inputs
@@ -275,7 +282,7 @@ class _Simplification:
                 f"{size} inputs"
             )
         self._network, self._domain, self._seed = network, polyhedron, seed
-        self._budget = budget
+        self._whole, self._budget = budget, budget
         self._coordinates = DomainCoordinates.of(polyhedron)
         self._progress = progress
         self._guesses = dict[NeuronId, int]()
@@ -289,9 +296,14 @@ class _Simplification:
         found.remove_visible(False)
         return found
 
-    def removal(self, means: _Means, rewrite: bool) -> Removal:
-        """Return the network after all steps with the given means."""
+    def attempt(self, means: _Means, rewrite: bool) -> Removal:
+        """Return the network after all steps with the given means.
+
+        Its budget is a share of the work that is left; a proof of the same attempt pays from it.
+        """
+        self._budget = self._whole.trial(SETTINGS.share)
         found = self._start.copy()
+        found.budget = self._budget
         self._guesses.clear()
         while found.remove_signed(self._signs(found, means)):
             found.remove_visible(False)
@@ -311,26 +323,29 @@ class _Simplification:
         """Return the signs of hidden neurons on the domain that are found by the given means."""
         if means is _Means.NONE:
             return {}
-        network = removal.network
+        network, budget = removal.network, self._budget.trial(SETTINGS.share)
         weight = RationalMatrix.zeros(network.num_outputs, network.num_inputs)
         zero = from_arrays([(weight, RationalMatrix.zeros(network.num_outputs, 1))])
         joint = JointNetwork(network, zero, self._coordinates.inputs)
-        found = root_signs(joint, self._coordinates).signs
+        found = root_signs(joint, self._coordinates, budget=budget).signs
         signs = {
             NeuronId(neuron.layer, neuron.index_in_layer): sign for neuron, sign in found.items()
         }
         if means is _Means.GUESSES:
-            signs |= self._guessed(removal, signs)
+            with contextlib.suppress(WorkLimit):
+                signs |= self._guessed(removal, signs, budget)
         return signs
 
-    def _guessed(self, removal: Removal, known: Mapping[NeuronId, int]) -> dict[NeuronId, int]:
+    def _guessed(
+        self, removal: Removal, known: Mapping[NeuronId, int], budget: Budget
+    ) -> dict[NeuronId, int]:
         """Return signs of further neurons of the present network that may have a proof.
 
         They are kept by the names of the neurons, without those that had no proof before.
         """
         network, dimension = removal.network, self._coordinates.dimension
-        guesses = guessed_signs(network, dimension, self._seed)
-        guesses |= self._signs_by_inequalities(network)
+        guesses = guessed_signs(network, dimension, self._seed, budget)
+        guesses |= self._signs_by_inequalities(network, budget)
         found = {}
         for neuron, sign in guesses.items():
             name = removal.names[neuron.layer - 1][neuron.index]
@@ -338,20 +353,28 @@ class _Simplification:
                 found[neuron] = self._guesses[name] = sign
         return found
 
-    def _signs_by_inequalities(self, network: Network) -> dict[NeuronId, int]:
+    def _signs_by_inequalities(self, network: Network, budget: Budget) -> dict[NeuronId, int]:
         """Return the signs that follow from valid inequalities of the layers before."""
         if network.depth < 3 or sum(network.widths[1:]) > SETTINGS.max_neurons:
             return {}
+        budget.spend(price_of_samples(network.num_parameters))
         candidates = [c for c in sampled_candidates(network, self._seed) if c.guard is None]
-        proved = one_sided_neurons(network, candidates, budget=self._budget, seed=self._seed)
+        proved = one_sided_neurons(network, candidates, budget=budget, seed=self._seed)
         return {candidate.neuron: candidate.sign for candidate in proved}
 
     def prove(self, other: Network) -> Equivalent | None:
         """Prove that another network is equal to the given one, within the limits."""
+        try:
+            return self._prove(other)
+        except WorkLimit:
+            return None
+
+    def _prove(self, other: Network) -> Equivalent | None:
         joint = JointNetwork(self._network, other, self._coordinates.inputs)
         record = NodeRecord([], None)
         if joint.difference:
-            found = root_signs(joint, self._coordinates, SETTINGS.max_products).record
+            most, budget = SETTINGS.max_products, self._budget
+            found = root_signs(joint, self._coordinates, most, budget).record
             if found is None:
                 proved = self._by_sign_trees(joint, other)
                 return self._by_tree(joint, other) if proved is None else proved
@@ -380,10 +403,10 @@ class _Simplification:
             return None
         signs = {Neuron(0, n.layer, n.index): sign for n, sign in self._guesses.items()}
         if 1 in signs.values():  # neurons of the other network are sums of linear ones
-            joined = guessed_signs(other, self._coordinates.dimension, self._seed)
+            joined = guessed_signs(other, self._coordinates.dimension, self._seed, self._budget)
             signs |= {Neuron(1, n.layer, n.index): sign for n, sign in joined.items()}
         try:
-            proof = prove_by_signs(joint, self._coordinates, signs, self._progress)
+            proof = prove_by_signs(joint, self._coordinates, signs, self._budget, self._progress)
         except SignNotProved as failure:
             self._refuse(joint, failure.symbol)
             return None
@@ -417,5 +440,5 @@ class _Simplification:
             return None
         if not fiber.normals:
             return False
-        found = smallest_layer(fiber)
+        found = smallest_layer(fiber, budget=self._whole)
         return False if found.width < fiber.width else found.is_smallest

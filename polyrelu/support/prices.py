@@ -10,10 +10,20 @@ from __future__ import annotations
 __all__ = [
     "price_of_assignment",
     "price_of_cell",
+    "price_of_component",
     "price_of_evaluation",
+    "price_of_independence",
+    "price_of_layer",
+    "price_of_membership",
     "price_of_node",
+    "price_of_point",
+    "price_of_products",
     "price_of_program",
     "price_of_ray",
+    "price_of_samples",
+    "price_of_subset_sums",
+    "price_of_support",
+    "price_of_table",
 ]
 
 
@@ -71,3 +81,93 @@ def price_of_node(num_terms: int, dimension: int) -> float:
     1.4
     """
     return 1 + num_terms * dimension / 1000
+
+
+def price_of_point(num_parameters: int) -> float:
+    """Return the price of the exact values of networks with these parameters at a point.
+
+    >>> price_of_point(10_000)
+    0.4
+    """
+    return 0.3 + num_parameters / 100_000
+
+
+def price_of_products(num_products: int) -> float:
+    """Return the price of products of rational numbers, in linear relaxations.
+
+    >>> price_of_products(10_000)
+    25.0
+    """
+    return num_products / 400
+
+
+def price_of_samples(num_parameters: int) -> float:
+    """Return the price of the signs of all neurons at thousands of sample points, in floats.
+
+    >>> price_of_samples(10_000)
+    60.0
+    """
+    return 50 + num_parameters / 1_000
+
+
+def price_of_table(num_entries: int) -> float:
+    """Return the price of bounds of all neurons over a box, in floats, from a table of their forms.
+
+    >>> price_of_table(100_000)
+    11.0
+    """
+    return 1 + num_entries / 10_000
+
+
+def price_of_independence(num_neurons: int) -> float:
+    """Return the price of the question whether the matrices v_i w_i are linearly independent.
+
+    >>> price_of_independence(100)
+    5.0
+    """
+    return 1 + num_neurons**3 / 250_000
+
+
+def price_of_subset_sums(num_neurons: int) -> float:
+    """Return the price of a comparison of all subset sums of these neurons.
+
+    >>> price_of_subset_sums(20), price_of_subset_sums(40)
+    (2.024, 1049.576)
+    """
+    return 1 + float(2 ** (num_neurons // 2)) / 1_000
+
+
+def price_of_support(num_rows: int) -> float:
+    """Return the price of a look at a point with a given set of positive coordinates.
+
+    >>> price_of_support(100)
+    0.035
+    """
+    return 0.01 + num_rows / 4_000
+
+
+def price_of_membership(num_conditions: int) -> float:
+    """Return the price of these minors and sums, which show that a parameter is generic.
+
+    >>> price_of_membership(5_000)
+    251.0
+    """
+    return 1 + num_conditions / 20
+
+
+def price_of_layer(num_parameters: int) -> float:
+    """Return the price of a look for simple changes of two layers with these parameters.
+
+    >>> price_of_layer(10_000)
+    21.0
+    """
+    return 1 + num_parameters / 500
+
+
+def price_of_component(num_inputs: int, num_outputs: int) -> float:
+    """Return the price of a look at a component of the fiber of a layer.
+
+    >>> price_of_component(30, 10)
+    0.5
+    """
+    return 0.2 + num_inputs * num_outputs / 1_000

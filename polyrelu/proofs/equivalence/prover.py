@@ -80,7 +80,7 @@ from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.budget import Budget, BudgetLike, CertificateLimit, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import BIT_LIMIT, LINE_LIMIT
-from polyrelu.support.prices import price_of_cell
+from polyrelu.support.prices import price_of_point
 from polyrelu.support.progress import Progress, report
 from polyrelu.version import __version__
 
@@ -201,16 +201,15 @@ def equivalent_within(
     domain: DomainLike,
     seed: int,
     max_nodes: int,
-    budget: float | None = None,
+    budget: Budget,
 ) -> PairOutcome:
     """Answer as `equivalent` does, unless all attempts together need more than some nodes.
 
     Ctrl-C is not deferred: it ends what needs the answer as well.
     """
     polyhedron = as_domain(domain, first.num_inputs)
-    return _answer_within(
-        _Question(first, second, polyhedron, seed, max_nodes=max_nodes), Budget(budget)
-    )
+    question = _Question(first, second, polyhedron, seed, max_nodes=max_nodes)
+    return _answer_within(question, budget)
 
 
 def _answer(question: _Question, budget: Budget) -> PairOutcome:
@@ -244,7 +243,7 @@ class _Question:
         self._seed, self._progress = seed, progress
         self._max_nodes, self._num_nodes = max_nodes, 0
         self._statistics, self._programs, self._points = TreeStatistics(), 0, 0
-        self._price_of_point = price_of_cell(first.num_parameters + second.num_parameters)
+        self._price_of_point = price_of_point(first.num_parameters + second.num_parameters)
 
     def steps_after_limit(self, budget: Budget) -> tuple[NextStep, ...]:
         """Return what to try after a limit was reached."""

@@ -19,6 +19,7 @@ Dead and linear neurons are the case of the constant guard.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -42,8 +43,9 @@ from polyrelu.proofs.refutations.valid_inequalities import (
     Multipliers,
     ValidInequalities,
 )
-from polyrelu.support.budget import BudgetLike, WorkLimit, as_budget
+from polyrelu.support.budget import Budget, BudgetLike, WorkLimit, as_budget
 from polyrelu.support.limits import BIT_LIMIT, is_affordable
+from polyrelu.support.prices import price_of_program, price_of_samples
 from polyrelu.symmetry import first_difference
 
 __all__ = ["THEOREM", "OneSided", "one_sided_moves", "one_sided_neurons"]
@@ -58,17 +60,21 @@ class OneSidedSettings:
     Attributes
     ----------
     budget
-        Default of the work for all linear programs, in the units of `Budget`.
+        Default of the work for samples and all linear programs, in the units of `Budget`.
     num_variants
         Number of other networks for each proved candidate, with changes of different sizes.
     max_raised
         Maximum number of candidates that are useful only in groups; if there are more, all of them
         are left out.
+    share_for_groups
+        Share of the budget that is for linear programs which decide what is useful in groups; if it
+        is not enough, all candidates that are useful only in groups are left out.
     """
 
     budget: float = 10_000
     num_variants: int = 2
     max_raised: int = 2_000
+    share_for_groups: float = 0.5
 
 
 SETTINGS = OneSidedSettings()
@@ -109,12 +115,8 @@ def one_sided_neurons(
     >>> [(s.neuron.index, s.sign, s.guard.index) for s in one_sided_neurons(net)]
     [(1, -1, 0), (0, -1, 1), (0, 1, 0)]
     """
-    return [
-        proved.candidate
-        for proved in _proved_candidates(
-            ValidInequalities(network, as_budget(budget)), candidates, seed
-        )
-    ]
+    inequalities = ValidInequalities(network, as_budget(budget))
+    return [proved.candidate for proved in _proved_candidates(inequalities, candidates, seed)]
 
 
 def one_sided_moves(
@@ -137,23 +139,24 @@ def one_sided_moves(
     """
     if not _is_applicable(network):
         return
-    inequalities, rng = ValidInequalities(network, as_budget(budget)), Random(seed)
+    limits = as_budget(budget)
+    inequalities, rng = ValidInequalities(network, limits), Random(seed)
     groups: dict[NeuronId, list[OneSided]] = {}
-    chosen = _useful_candidates(
-        network, sampled_candidates(network, seed) if candidates is None else candidates
-    )
     try:
+        chosen = _useful_candidates(
+            network, _sampled(network, seed, limits) if candidates is None else candidates, limits
+        )
         for proved in _proved_candidates(inequalities, chosen, seed):
             group = [proved]
             if _needs_a_group(proved.candidate):
                 group = groups.setdefault(proved.candidate.guard or proved.candidate.neuron, [])
                 group.append(proved)
-            for explanation, other in _alternatives(network, group, rng):
+            for explanation, other in _alternatives(network, group, rng, limits):
                 difference = first_difference(network, other)
                 evidence = _evidence(inequalities, group, other)
                 if difference is not None and evidence is not None:
                     yield Move(THEOREM, evidence, other, difference, explanation)
-    except NetworkError:  # the numbers of the other network are too long for a file
+    except (NetworkError, WorkLimit):  # too long numbers in the other network, or no work left
         return
 
 
@@ -167,18 +170,35 @@ def _needs_a_group(candidate: OneSidedCandidate) -> bool:
     return candidate.sign > 0 and candidate.guard is not None
 
 
+def _sampled(network: Network, seed: int, budget: Budget) -> list[OneSidedCandidate]:
+    """Return the candidates that sample points do not contradict, and pay for the points."""
+    budget.spend(price_of_samples(network.num_parameters))
+    return sampled_candidates(network, seed)
+
+
 def _useful_candidates(
-    network: Network, candidates: Iterable[OneSidedCandidate]
+    network: Network, candidates: Iterable[OneSidedCandidate], budget: Budget
 ) -> list[OneSidedCandidate]:
     """Return the candidates that lead to another network if they are proved.
 
     For candidates that need a group this takes a linear program each; if there are many of them,
     they are left out.
     """
-    chosen, groups = list(candidates), dict[NeuronId, list[OneSidedCandidate]]()
-    if sum(map(_needs_a_group, chosen)) > SETTINGS.max_raised:
-        return [candidate for candidate in chosen if not _needs_a_group(candidate)]
-    for candidate in filter(_needs_a_group, chosen):
+    chosen = list(candidates)
+    in_groups = [candidate for candidate in chosen if _needs_a_group(candidate)]
+    useless = set(in_groups)
+    if len(in_groups) <= SETTINGS.max_raised:
+        with contextlib.suppress(WorkLimit):
+            useless = _useless(network, in_groups, budget.trial(SETTINGS.share_for_groups))
+    return [candidate for candidate in chosen if candidate not in useless]
+
+
+def _useless(
+    network: Network, candidates: Iterable[OneSidedCandidate], budget: Budget
+) -> set[OneSidedCandidate]:
+    """Return the candidates that are not useful even in a group with all others of their guard."""
+    groups = dict[NeuronId, list[OneSidedCandidate]]()
+    for candidate in candidates:
         groups.setdefault(candidate.guard or candidate.neuron, []).append(candidate)
     useless: set[OneSidedCandidate] = set()
     pairs = {
@@ -190,19 +210,20 @@ def _useful_candidates(
         useless |= {
             candidate
             for candidate in group
-            if _joint_shifts(pair, [s.neuron.index for s in group], candidate) is None
+            if _joint_shifts(pair, [s.neuron.index for s in group], candidate, budget) is None
         }
-    return [candidate for candidate in chosen if candidate not in useless]
+    return useless
 
 
 def _joint_shifts(
-    pair: LayerPair, neurons: Sequence[int], wanted: OneSidedCandidate
+    pair: LayerPair, neurons: Sequence[int], wanted: OneSidedCandidate, budget: Budget
 ) -> tuple[Fraction, ...] | None:
     """Return shifts of some neurons' weights that the next layer does not notice, or None.
 
     The weights are those on one guard; the shifts are nonnegative, and positive for the wanted
     neuron.
     """
+    budget.spend(price_of_program(1 + len(pair.offset), len(neurons)))
     program = LinearProgram(len(neurons), lower=[0] * len(neurons))
     program.add_equations(
         list(zip(*(pair.columns[v] for v in neurons), strict=True)), [0] * len(pair.offset)
@@ -225,7 +246,13 @@ def _proved_candidates(
     network = inequalities.network
     if not _is_applicable(network):
         return
-    chosen = sampled_candidates(network, seed) if candidates is None else list(candidates)
+    budget = inequalities.budget
+    try:
+        chosen = _sampled(network, seed, budget) if candidates is None else list(candidates)
+        if chosen:
+            budget.spend(price_of_samples(network.num_parameters))
+    except WorkLimit:
+        return
     bounded = apparently_bounded_neurons(network, seed) if chosen else {}
     for candidate in chosen:
         neuron, sign, guard = candidate
@@ -248,7 +275,7 @@ def _proved_candidates(
 
 
 def _alternatives(
-    network: Network, group: Sequence[OneSided], rng: Random
+    network: Network, group: Sequence[OneSided], rng: Random, budget: Budget
 ) -> Iterator[tuple[str, Network]]:
     """Yield networks that differ by what the last member of a group allows, with explanations.
 
@@ -259,7 +286,7 @@ def _alternatives(
     pair = layer_pair(network, neuron.layer)
     name = pair.name(neuron.index)
     if guard is not None and sign > 0:
-        yield from _raised_together(pair, group, guard, rng)
+        yield from _raised_together(pair, group, guard, rng, budget)
         return
     column = len(pair.rows[0]) - 1 if guard is None else guard.index
     for _ in range(SETTINGS.num_variants):
@@ -278,14 +305,14 @@ def _alternatives(
 
 
 def _raised_together(
-    pair: LayerPair, group: Sequence[OneSided], guard: NeuronId, rng: Random
+    pair: LayerPair, group: Sequence[OneSided], guard: NeuronId, rng: Random, budget: Budget
 ) -> Iterator[tuple[str, Network]]:
     """Yield networks in which neurons of a group raise their weights on the guard together.
 
     The next layer does not change; the last member takes part.
     """
     neurons = [found.candidate.neuron.index for found in group]
-    shifts = _joint_shifts(pair, neurons, group[-1].candidate)
+    shifts = _joint_shifts(pair, neurons, group[-1].candidate, budget)
     if shifts is None:
         return
     explanation = (

@@ -192,6 +192,8 @@ class ValidInequalities:
     ----------
     network
         The plain stack.
+    budget
+        The work for linear programs.
     derivations
         The inequalities that were derived so far, in order.
 
@@ -207,7 +209,7 @@ class ValidInequalities:
 
     def __init__(self, network: Network, budget: Budget | None = None) -> None:
         self.network = network
-        self._budget = Budget() if budget is None else budget
+        self.budget = Budget() if budget is None else budget
         widths = network.widths
         self._starts = list(accumulate(widths, initial=1))
         self._first = self._starts[1]
@@ -373,7 +375,7 @@ class ValidInequalities:
         bits = [_bits_of_longest(unknown.form) for unknown in unknowns]
         bits_of_form = _bits_of_longest(form)
         longest = max(*bits, bits_of_form)
-        self._budget.spend(price_of_program(len(rows), len(unknowns), longest))
+        self.budget.spend(price_of_program(len(rows), len(unknowns), longest))
         form_shift = longest - bits_of_form
         table, costs = [[0] * len(unknowns) for _ in rows], [0] * len(unknowns)
         for j, unknown in enumerate(unknowns):

@@ -7,11 +7,12 @@ bounds in floats (`bounds`) say first which signs are worth a proof. A round of 
 level, after which the expressions are written again: so an atom that was proved to be linear needs
 no upper bound in later levels. FORMAT.md §5 defines the records.
 
-The work is limited by a count of operations, never by time, so equal questions get equal answers.
+The work is limited by a count of operations and by a budget, so equal questions get equal answers.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -23,6 +24,8 @@ from polyrelu.proofs.trees.bounds import BoxBounds
 from polyrelu.proofs.trees.expressions import Expressions, JointNetwork, KnownSigns, Neuron, Term
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates, NodePolyhedron
 from polyrelu.proofs.trees.relaxation import AffineLowerBound, affine_lower_bound
+from polyrelu.support.budget import Budget, WorkLimit
+from polyrelu.support.prices import price_of_products, price_of_program, price_of_table
 
 __all__ = ["RootSigns", "root_signs"]
 
@@ -62,7 +65,10 @@ class RootSigns:
 
 
 def root_signs(
-    joint: JointNetwork, coordinates: DomainCoordinates, max_products: int = _MAX_PRODUCTS
+    joint: JointNetwork,
+    coordinates: DomainCoordinates,
+    max_products: int = _MAX_PRODUCTS,
+    budget: Budget | None = None,
 ) -> RootSigns:
     """Prove signs of atoms on a domain, until the difference vanishes or no more are found.
 
@@ -74,11 +80,13 @@ def root_signs(
         The domain.
     max_products
         Maximum number of products of two rational numbers in the relaxations.
+    budget
+        The work for all bounds; no limit by default.
 
     Returns
     -------
     RootSigns
-        The signs and the difference that is left.
+        The signs that are proved within the budget, and the difference that is left.
 
     Examples
     --------
@@ -90,13 +98,9 @@ def root_signs(
     {Neuron(network=0, layer=1, index_in_layer=0): 1,
      Neuron(network=0, layer=1, index_in_layer=1): 1}
     """
-    search = _RootSearch(joint, coordinates, max_products)
-    if search.is_box:
-        search.by_floats()
-    elif coordinates.dimension <= _MAX_COORDINATES:
-        for level in sorted({atom.level for atom in joint.atoms}):
-            if not search.found.expressions.difference or not search.bound_level(level):
-                break
+    search = _RootSearch(joint, coordinates, max_products, budget or Budget())
+    with contextlib.suppress(WorkLimit):
+        search.run()
     return search.found
 
 
@@ -106,7 +110,7 @@ class _RootSearch:
 
     Attributes
     ----------
-    joint, coordinates, max_products
+    joint, coordinates, max_products, budget
         As given.
     found
         What is proved so far.
@@ -119,6 +123,7 @@ class _RootSearch:
     joint: JointNetwork
     coordinates: DomainCoordinates
     max_products: int
+    budget: Budget
     found: RootSigns = field(init=False)
     bounds: dict[int, FormBounds] = field(default_factory=dict)
     products: int = 0
@@ -142,8 +147,23 @@ class _RootSearch:
             sum(column > 0 for column in row.columns) == 1 for row in rows
         )
 
+    def run(self) -> None:
+        """Prove signs over a box by floats, otherwise level by level."""
+        if self.is_box:
+            self.by_floats()
+        elif self.coordinates.dimension <= _MAX_COORDINATES:
+            for level in sorted({atom.level for atom in self.joint.atoms}):
+                if not self.found.expressions.difference or not self.bound_level(level):
+                    break
+
+    def _spend_products(self, number: int) -> None:
+        self.products += number
+        self.budget.spend(price_of_products(number))
+
     def by_floats(self) -> None:
         """Prove the signs that bounds in floats over the box claim."""
+        size = len(self.joint.atoms)
+        self.budget.spend(price_of_table(size * (1 + self.joint.dimension + size)))
         bounds, records = BoxBounds(self.joint, self._sides), list[SignRecord]()
         lengths = [len(atom.form.columns) for atom in self.joint.atoms]
         for term in self.found.expressions.terms:
@@ -151,7 +171,7 @@ class _RootSearch:
                 break
             if sign := bounds.signs.get(term.symbol, 0):
                 proof = bounds.prove_sign(term.symbol, sign) or []
-                self.products += sum(lengths[k] for record in proof for k in record.slopes)
+                self._spend_products(sum(lengths[k] for record in proof for k in record.slopes))
                 records += proof
         self._apply(records)
 
@@ -196,7 +216,7 @@ class _RootSearch:
         for slopes in (chosen, flat) if flat != chosen else (chosen,):
             below = affine_lower_bound(term.form, sign, forms, self.joint.dimension, scaled, slopes)
             sizes = (len(forms[symbol].columns) for symbol in (below.slopes if below else ()))
-            self.products += len(term.form.columns) + sum(sizes)
+            self._spend_products(len(term.form.columns) + sum(sizes))
             record = None if below is None else self._record(term, sign, below)
             if record is not None and (best is None or record.value > best.value):
                 best = record
@@ -231,6 +251,7 @@ class _RootSearch:
                 constant = entries.pop(0, 0)
                 left = [-entries.get(j, 0) for j in range(1, 1 + self.joint.dimension)]
                 self._program.add_inequalities([left], [constant])
+        self.budget.spend(price_of_program(len(numbers), self.joint.dimension))
         objective = [coefficients.get(j, Fraction()) for j in range(1, 1 + self.joint.dimension)]
         answer = self._program.minimize(objective)
         if not isinstance(answer, Optimal):

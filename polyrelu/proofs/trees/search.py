@@ -43,7 +43,7 @@ from polyrelu.proofs.trees.relaxation import AffineLowerBound, affine_lower_boun
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget, CertificateLimit
 from polyrelu.support.limits import BIT_LIMIT, TREE_COST_LIMIT, cost
-from polyrelu.support.prices import price_of_node, price_of_program
+from polyrelu.support.prices import price_of_node, price_of_products, price_of_program, price_of_table
 
 __all__ = ["Difference", "Sample", "TreeStatistics", "search", "sign_record"]
 
@@ -199,6 +199,8 @@ class _Search:
     ) -> None:
         self._joint, self._polyhedron = joint, polyhedron
         self._budget, self._statistics = budget, statistics
+        size = len(joint.atoms)
+        budget.spend(price_of_table(size * (1 + joint.dimension + size)))
         self._bounds = BoxBounds(joint, polyhedron.sides())
         self._price_of_program = price_of_program(joint.dimension, 2 * joint.dimension)
 
@@ -270,10 +272,14 @@ class _Search:
         The records of a bound come before the records whose proofs need it.
         """
         records: list[SignRecord] = []
+        lengths = [len(atom.form.columns) for atom in self._joint.atoms]
         for term in expressions.terms:
             self._budget.check()
             if sign := self._bounds.signs.get(term.symbol, 0):
-                records += self._bounds.prove_sign(term.symbol, sign) or []
+                proof = self._bounds.prove_sign(term.symbol, sign) or []
+                products = sum(lengths[k] for record in proof for k in record.slopes)
+                self._budget.spend(price_of_products(products))
+                records += proof
         operations = _OPERATIONS_PER_BOX_SIGN * len(records) * len(expressions.terms)
         self._statistics.spend(operations, _BITS_OF_BOX_SIGNS)
         return records

@@ -26,6 +26,8 @@ from polyrelu.proofs.trees.expressions import Expressions, JointNetwork, KnownSi
 from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron, NonnegativityProof, value_sign
 from polyrelu.proofs.trees.search import Sample, TreeStatistics, sign_record
 from polyrelu.proofs.trees.sparse_forms import SparseForm, bits_of_longest, negated
+from polyrelu.support.budget import Budget
+from polyrelu.support.prices import price_of_node, price_of_program
 
 __all__ = ["SignNotProved", "num_cells", "sign_tree"]
 
@@ -64,6 +66,7 @@ def sign_tree(
     record: Callable[[NodeRecord], None],
     statistics: TreeStatistics,
     max_nodes: int,
+    budget: Budget,
 ) -> None:
     """Prove that a difference vanishes because atoms have given signs.
 
@@ -81,15 +84,19 @@ def sign_tree(
         The work, which is counted on.
     max_nodes
         Maximum number of nodes in the statistics.
+    budget
+        The work for all nodes.
 
     Raises
     ------
     SignNotProved
         The tree does not exist or is too large.
+    LimitReached
+        The budget is used up.
     CertificateLimit
         The checker would not take the tree.
     """
-    tree = _SignTree(joint, polyhedron, signs, statistics)
+    tree = _SignTree(joint, polyhedron, signs, statistics, budget)
     waiting = [_Node(0, None, KnownSigns(), [])]
     while waiting:
         node = waiting.pop()
@@ -153,7 +160,7 @@ class _SignTree:
 
     Attributes
     ----------
-    joint, polyhedron, signs, statistics
+    joint, polyhedron, signs, statistics, budget
         As given.
     last
         The symbol of the atom whose sign was asked for last.
@@ -163,12 +170,14 @@ class _SignTree:
     polyhedron: NodePolyhedron
     signs: Mapping[int, int]
     statistics: TreeStatistics
+    budget: Budget
     last: int | None = None
 
     def resolve(self, node: _Node) -> Term | None:
         """Add the records of a node; return the term at which it is split, None at a leaf."""
         while True:
             expressions = self.joint.expressions(node.known)
+            self.budget.spend(price_of_node(len(expressions.terms), self.joint.dimension))
             self.statistics.spend(*expressions.cost)
             if not expressions.difference:
                 return None
@@ -214,7 +223,7 @@ class _SignTree:
         for sign in (1, -1):
             if any(sample.sign(term) == -sign for sample in samples):
                 continue
-            self.statistics.num_programs += 1
+            self._count_program(self.joint.dimension, 2 * self.joint.dimension)
             form = {c: sign * w for c, w in zip(*term.form, strict=True)}
             answer = self.polyhedron.prove_nonnegative(form)
             if isinstance(answer, NonnegativityProof):
@@ -222,16 +231,21 @@ class _SignTree:
             samples.append(Sample(self.joint, answer))
         return None
 
+    def _count_program(self, num_rows: int, num_columns: int) -> None:
+        """Count a linear program of this size, and pay for it."""
+        self.statistics.num_programs += 1
+        self.budget.spend(price_of_program(num_rows, num_columns))
+
     def _proof(self, term: Term, sign: int, terms: Mapping[int, Term]) -> SignRecord | None:
         """Return the record of sign · form ≥ 0 with the best slopes of affine terms, if it holds.
 
         Each term in the form has a coefficient γ whose sign is `sign`. The unknowns are γ σ, σ the
         slope, between 0 and |γ|, and the multipliers of the polyhedron's inequalities.
         """
-        self.statistics.num_programs += 1
         form = {c: sign * w for c, w in zip(*term.form, strict=True)}
         used = [c for c in form if c in terms and terms[c].is_affine]
         rows = [*(negated(terms[c].form) for c in used), *self.polyhedron.constraints()]
+        self._count_program(1 + self.joint.dimension, len(rows))
         found = _least_constant(form, rows, [form[c] for c in used], self.joint.dimension)
         if found is None:
             return None
