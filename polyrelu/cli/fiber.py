@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["add_fiber"]
 
 _REPORT_FORMATS = (".txt", ".json", ".tex")
-#: Units of work for the proof that a member computes the same function: about a minute.
-_PROOF_BUDGET = 60_000
+#: Units of work for the list of components, and for each proof of equality: about a minute.
+_WORK = 60_000
 #: Maximum number of members of the option --sample.
 _MAX_MEMBERS = 10_000
 #: Maximum width of layers up to which it is decided whether a member is related to the network. In
@@ -87,8 +87,8 @@ def add_fiber(subparsers: Any) -> None:
     parser.add_argument("--seed", type=int, default=0, help="seed of the random members")
     add_limits(
         parser,
-        "work of the proof for each member that is made, in units of about a millisecond (default "
-        f"{_PROOF_BUDGET})",
+        "work of the list of components, and of the proof for each member, in units of about a "
+        f"millisecond (default {_WORK})",
     )
     add_reading(parser)
 
@@ -102,7 +102,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     imported = read_network(options, options.network)
     network = imported.network
     domain = None if options.domain is None else parse_domain(options.domain, network.num_inputs)
-    fiber = compute_fiber(network, domain)
+    fiber = compute_fiber(network, domain, budget=_work(options))
     answer = _answer(fiber)
     if options.member is not None and not 0 <= options.member < len(fiber.components):
         last = len(fiber.components) - 1
@@ -194,9 +194,13 @@ def _members(options: argparse.Namespace, fiber: Fiber) -> Iterator[tuple[int, N
 
 
 def _budget_of_proof(options: argparse.Namespace) -> Budget:
-    work = _PROOF_BUDGET if options.budget is None else options.budget
-    budget: Budget = options.limits.apart(work)
+    budget: Budget = options.limits.apart(_work(options))
     return budget
+
+
+def _work(options: argparse.Namespace) -> float:
+    """Return the units of work for the list of components, and for each proof."""
+    return _WORK if options.budget is None else float(options.budget)
 
 
 def _prove_and_write(

@@ -13,7 +13,7 @@ verified exactly before it is returned.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from polyrelu.exact.matrix import RationalMatrix
@@ -57,7 +57,12 @@ class SubsetSumSearch:
         return "<SubsetSumSearch, open>"
 
 
-def vanishing_subset(left: RationalMatrix, right: RationalMatrix) -> SubsetSumSearch:
+def vanishing_subset(
+    left: RationalMatrix,
+    right: RationalMatrix,
+    *,
+    before_sums: Callable[[], object] | None = None,
+) -> SubsetSumSearch:
     """Search a nonempty set S with Σ_{i∈S} left[:, i] right[i, :] = 0.
 
     Parameters
@@ -66,6 +71,8 @@ def vanishing_subset(left: RationalMatrix, right: RationalMatrix) -> SubsetSumSe
         The left factors as columns, shape (m, q).
     right
         The right factors as rows, shape (q, n).
+    before_sums
+        Called before all sums of subsets are compared, which takes time 2^(q/2).
 
     Returns
     -------
@@ -93,6 +100,8 @@ def vanishing_subset(left: RationalMatrix, right: RationalMatrix) -> SubsetSumSe
         )
     if right.nrows > SUBSET_LIMIT:
         return SubsetSumSearch()
+    if before_sums is not None:
+        before_sums()
     return _meet_in_the_middle(left, right)
 
 

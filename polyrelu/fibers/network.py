@@ -20,7 +20,7 @@ set.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from random import Random
@@ -35,7 +35,9 @@ from polyrelu.fibers.linear_part import random_source
 from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect_integer
+from polyrelu.support.budget import Budget, WorkLimit
 from polyrelu.support.display import bracketed, count_text, html_columns
+from polyrelu.support.prices import price_of_component
 from polyrelu.symmetry import LayerDomain
 
 __all__ = ["Fiber", "FiberComponent", "HiddenComponent", "LayerComponent", "fiber"]
@@ -366,7 +368,7 @@ class Fiber:
         return rng.choice(self.components).member(seed=rng.getrandbits(64))
 
 
-def fiber(network: NetworkLike, domain: DomainLike = None) -> Fiber:
+def fiber(network: NetworkLike, domain: DomainLike = None, *, budget: float | None = None) -> Fiber:
     """Describe the networks of one architecture that compute the function of a plain stack.
 
     Parameters
@@ -376,6 +378,9 @@ def fiber(network: NetworkLike, domain: DomainLike = None) -> Fiber:
     domain
         For one hidden layer with an affine output: a polyhedron with interior on which the
         functions agree, or text like "box:-1,1". None for R^n.
+    budget
+        Units of work, of about a millisecond, for the list of components; None for no limit. If it
+        is used up, the list is a part, and `reason` says so.
 
     Returns
     -------
@@ -404,7 +409,7 @@ def fiber(network: NetworkLike, domain: DomainLike = None) -> Fiber:
     'hyperplane of neuron 0 translated, neuron 1 flipped'])
     """
     network = as_network(network)
-    polyhedron = as_domain(domain, network.num_inputs)
+    polyhedron, limits = as_domain(domain, network.num_inputs), Budget(budget)
     if not network.is_plain or network.depth < 2:
         shape = network.architecture if network.is_plain else "with connections that skip layers"
         raise NetworkError(
@@ -412,25 +417,26 @@ def fiber(network: NetworkLike, domain: DomainLike = None) -> Fiber:
             f"{shape}"
         )
     if network.depth == 2 and network.last == "affine":
-        return _one_hidden_layer(network, LayerDomain.of(polyhedron))
+        return _one_hidden_layer(network, LayerDomain.of(polyhedron), limits)
     if polyhedron.inequalities or polyhedron.equations:
         raise NetworkError(
             "a domain can be given for one hidden layer with an affine output only; leave it out"
         )
     failure = _failed_hypothesis(network)
     if failure:
-        return _fiber_in_parts(network, failure)
-    return _bottleneck_fiber(network)
+        return _fiber_in_parts(network, failure, limits)
+    return _bottleneck_fiber(network, limits)
 
 
-def _one_hidden_layer(network: Network, space: LayerDomain) -> Fiber:
+def _one_hidden_layer(network: Network, space: LayerDomain, budget: Budget) -> Fiber:
     """Return the fiber of a network with one hidden layer and an affine output."""
-    components, complete, reason = _layer_components(network, 1, layer_fiber(network, 1, space))
+    layer = layer_fiber(network, 1, space)
+    components, complete, reason = _layer_components(network, 1, layer, budget)
     return Fiber(network, components, complete, reason)
 
 
 def _layer_components(
-    network: Network, layer: int, fiber: LayerFiber
+    network: Network, layer: int, fiber: LayerFiber, budget: Budget
 ) -> tuple[tuple[FiberComponent, ...], Completeness, str]:
     """Return the nonempty components of a layer, how complete the list is, and why not more."""
     own = fiber.component(fiber.given_assignment)
@@ -441,14 +447,31 @@ def _layer_components(
     listed = fiber.components() if is_full_list else fiber.simple_components()
     entries = fiber.width * fiber.num_outputs * fiber.domain.dimension
     limit = max(1, min(_SETTINGS.max_visited, _SETTINGS.max_entries // entries))
-    visited = list(itertools.islice(listed, limit + 1))
-    others = (
-        part for part in visited[:limit] if part.assignment != own.assignment and not part.is_empty
-    )
+    price = price_of_component(fiber.domain.dimension, fiber.num_outputs)
+    visited, why_cut = _visited(listed, limit, price, budget)
+    others = (part for part in visited if part.assignment != own.assignment)
     components = tuple(LayerComponent(network, layer, part) for part in (own, *others))
-    if len(visited) > limit:
-        return components, "part", f"only the first {limit} assignments of neurons were visited"
+    if why_cut:
+        return components, "part", why_cut
     return (components, "all", "") if is_full_list else (components, "simple", _ONLY_SIMPLE)
+
+
+def _visited(
+    components: Iterable[Component], limit: int, price: float, budget: Budget
+) -> tuple[list[Component], str]:
+    """Return the nonempty ones of the first components, and why not all of them were visited."""
+    found = list[Component]()
+    for number, component in enumerate(components):
+        cut = f"only the first {number} assignments of neurons were visited"
+        if number == limit:
+            return found, cut
+        try:
+            budget.spend(price)
+        except WorkLimit as used_up:
+            return found, f"{cut}: {used_up}"
+        if not component.is_empty:
+            found.append(component)
+    return found, ""
 
 
 def _failed_hypothesis(network: Network) -> str:
@@ -465,7 +488,7 @@ def _failed_hypothesis(network: Network) -> str:
     return ""
 
 
-def _bottleneck_fiber(network: Network) -> Fiber:
+def _bottleneck_fiber(network: Network, budget: Budget) -> Fiber:
     """Return the fiber of a network with two hidden layers to which the theorem applies."""
     hidden = hidden_hyperplane(network, 1)
     if hidden is not None:
@@ -476,10 +499,9 @@ def _bottleneck_fiber(network: Network) -> Fiber:
         return Fiber(network, components, "generic", _GENERIC)
     second = layer_fiber(network, 2)
     if not second.normals and not second.given_assignment.num_linear:
-        return _fiber_in_parts(
-            network, "the function is constant, and every first layer can make it"
-        )
-    parts, complete, reason = _layer_components(network, 2, second)
+        reason = "the function is constant, and every first layer can make it"
+        return _fiber_in_parts(network, reason, budget)
+    parts, complete, reason = _layer_components(network, 2, second, budget)
     if complete == "part":
         return Fiber(network, parts, "part", reason)
     return Fiber(network, parts, "generic", _GENERIC)
@@ -491,11 +513,11 @@ def _hidden_components(hidden: HiddenHyperplane) -> tuple[HiddenComponent, ...]:
     return tuple(HiddenComponent(hidden, flipped) for flipped in flips)
 
 
-def _fiber_in_parts(network: Network, reason: str) -> Fiber:
+def _fiber_in_parts(network: Network, reason: str, budget: Budget) -> Fiber:
     """Return the components of every layer and every hidden hyperplane, other layers fixed."""
     components: list[FiberComponent] = []
     for layer in range(1, network.depth):
-        found, _, _ = _layer_components(network, layer, layer_fiber(network, layer))
+        found, _, _ = _layer_components(network, layer, layer_fiber(network, layer), budget)
         # after the first layer, a component of dimension 0 at the start is the network itself again
         components += found if layer == 1 or found[0].dimension != 0 else found[1:]
         hidden = hidden_hyperplane(network, layer)

@@ -38,8 +38,10 @@ from polyrelu.certificate import Hypothesis
 from polyrelu.exact import format_rational, nonzero_minor, primitive
 from polyrelu.network import Network
 from polyrelu.outcomes import Attempt
-from polyrelu.proofs.membership import generic_membership
+from polyrelu.proofs.membership import generic_membership, num_conditions
+from polyrelu.support.budget import Budget, WorkLimit
 from polyrelu.support.limits import BIT_LIMIT
+from polyrelu.support.prices import price_of_membership, price_of_support
 
 __all__ = ["THEOREM", "prove"]
 
@@ -100,7 +102,9 @@ class _SecondLayer:
         return len(self.rows[0]) - 1
 
 
-def prove(network: Network, seed: int = 0) -> list[Hypothesis] | Attempt:
+def prove(
+    network: Network, seed: int = 0, budget: Budget | None = None
+) -> list[Hypothesis] | Attempt:
     """Return the hypotheses with evidence, or the first one that fails.
 
     Parameters
@@ -109,6 +113,8 @@ def prove(network: Network, seed: int = 0) -> list[Hypothesis] | Attempt:
         A plain stack with two hidden layers and an affine output.
     seed
         Seed of the search for points.
+    budget
+        The work of this search; no limit by default.
 
     Returns
     -------
@@ -131,9 +137,11 @@ def prove(network: Network, seed: int = 0) -> list[Hypothesis] | Attempt:
     failure = _failure_of_rows(layer)
     if failure is not None:
         return Attempt(THEOREM, f"rows: {failure}")
-    witnesses = _witnesses(layer, random.Random(seed))
+    limits = budget or Budget()
+    witnesses = _witnesses(layer, random.Random(seed), limits)
     if isinstance(witnesses, Attempt):
         return witnesses
+    limits.pay(price_of_membership(num_conditions(network)))
     return [
         Hypothesis(THEOREM, "rank", {"prime": str(minor.prime), "columns": list(minor.columns)}),
         Hypothesis(THEOREM, "rows"),
@@ -171,7 +179,9 @@ def _failure_of_rows(layer: _SecondLayer) -> str | None:
     return None
 
 
-def _witnesses(layer: _SecondLayer, rng: random.Random) -> list[dict[str, Any]] | Attempt:
+def _witnesses(
+    layer: _SecondLayer, rng: random.Random, budget: Budget
+) -> list[dict[str, Any]] | Attempt:
     """The JSON object for each hyperplane H_j, or why there is none for one of them."""
     found: list[dict[str, Any]] = []
     for j in range(layer.width):
@@ -183,9 +193,13 @@ def _witnesses(layer: _SecondLayer, rng: random.Random) -> list[dict[str, Any]] 
                 )
             found.append({"flat": True})
             continue
-        point = _point(layer, j, rng)
+        failure = f"hyperplanes: no point was found that shows H_{j}"
+        try:
+            point = _point(layer, j, rng, budget)
+        except WorkLimit as limit:
+            return Attempt(THEOREM, f"{failure}: {limit}")
         if point is None:
-            return Attempt(THEOREM, f"hyperplanes: no point was found that shows H_{j}")
+            return Attempt(THEOREM, failure)
         i, positive = point
         found.append(
             {"row": i, "positive": [[k, format_rational(positive[k])] for k in sorted(positive)]}
@@ -217,11 +231,13 @@ def _jump(layer: _SecondLayer, active: list[int], j: int) -> list[int]:
 
 
 def _point(
-    layer: _SecondLayer, j: int, rng: random.Random
+    layer: _SecondLayer, j: int, rng: random.Random, budget: Budget
 ) -> tuple[int, dict[int, Fraction]] | None:
     """A row i and the positive coordinates of a point that satisfy (c) for H_j."""
+    price = price_of_support(len(layer.rows))
     for i, support in _supports(layer, j, rng):
         for _ in range(1 if len(support) == 1 else _SETTINGS.points_per_support):
+            budget.spend(price)
             positive = _random_zero(layer.rows[i], support, rng)
             if positive is not None and _satisfies_condition_c(layer, j, i, positive):
                 return i, positive

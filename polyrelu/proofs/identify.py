@@ -36,7 +36,12 @@ from polyrelu.proofs.deep import prover as deep
 from polyrelu.proofs.deep.one_sided_candidates import one_sided_candidates
 from polyrelu.proofs.deep.ridges import Competitors
 from polyrelu.proofs.deep.search import DeepSearch
-from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
+from polyrelu.proofs.membership import (
+    can_be_verified,
+    generic_membership,
+    has_generic_class,
+    num_conditions,
+)
 from polyrelu.proofs.next_steps import (
     REFUTED_AMONG_ALL,
     Question,
@@ -63,6 +68,7 @@ from polyrelu.support.budget import (
     as_budget,
 )
 from polyrelu.support.interrupts import Interrupt, deferred_interrupt
+from polyrelu.support.prices import price_of_membership
 from polyrelu.support.progress import Progress, report
 from polyrelu.version import __version__
 
@@ -77,8 +83,9 @@ NOT_PLAIN = (
 #: Units of work for the search for ridges (Theorem D): about a minute.
 BUDGET = 60_000
 
-#: Share of this work that refutations by linear programs get, and the least that they get.
-_SHARE_OF_PROGRAMS, _LEAST_FOR_PROGRAMS = 1 / 6, one_sided.SETTINGS.budget
+#: Share of this work that each other search gets, besides, and the least that it gets: for points
+#: of Theorem P, for simple changes, and twice for refutations by linear programs.
+_SHARE_OF_OTHERS, _LEAST_FOR_OTHERS = 1 / 6, one_sided.SETTINGS.budget
 
 #: Share of a time limit, and number of seconds after Ctrl-C, in which it is still worked out what
 #: is proved in part.
@@ -130,12 +137,13 @@ def identify(
         Seed of the searches for points, shifts and ridges. The same seed and budget give the same
         answer and the same certificate, on every machine.
     budget
-        Units of work for the steps that may take long, the search for ridges and, for one hidden
-        layer with doubled hyperplanes, the visit of all assignments; or a `Budget` with all limits;
-        None: until nothing new is met. A unit is about a millisecond.
-        Refutations by linear programs have a sixth of it twice, and at least 10,000 units. A search
-        that is enough for transversal competitors makes some more walks for regular ones, within
-        the budget.
+        Units of work for the search for ridges and, where the first layer is one neuron or the only
+        hidden one, for sums of subsets and assignments of neurons to hyperplanes; or a `Budget`
+        with all limits; None: until nothing new is met. A unit is about a millisecond. The search
+        for points of Theorem P and the one for simple changes of layers have a sixth of it each,
+        refutations by linear programs twice, and each of them at least 10,000 units. A search that
+        is enough for transversal competitors makes some more walks for regular ones, within the
+        budget.
     time_limit
         Seconds for the whole call; None for no limit. After this time the answer is `Undecided`.
         Ctrl-C ends the search for ridges in the same way.
@@ -210,14 +218,14 @@ class _Identification:
         return self._after_limit(reason)
 
     def _answer(self) -> Outcome:
-        network, among, seed = self._network, self._among, self._question.seed
-        for theorem, competitors, prover in _theorems(network, seed, self._limits):
+        network, among = self._network, self._among
+        for theorem, competitors, prover in self._theorems():
             self._limits.check_others()
             found = _try_theorem(network, among, theorem, competitors, prover)
             if isinstance(found, Identifiable):
                 return found
             self._attempts.append(found)
-        refuted = _refute(network, among, seed, self._budget_of_programs())
+        refuted = self._refute()
         if isinstance(refuted, NotIdentifiable):
             return refuted
         self._refuted = refuted
@@ -248,10 +256,10 @@ class _Identification:
             moves = one_sided_moves(
                 network,
                 one_sided_candidates(search),
-                budget=self._budget_of_programs(),
+                budget=self._budget_of_others(),
                 seed=self._question.seed,
             )
-            late = _refute_by(network, among, moves)
+            late = _refute_by(network, among, moves, self._budget_of_others())
             if isinstance(late, NotIdentifiable):
                 return late
             part = _part(search, limits.check_others)
@@ -262,10 +270,39 @@ class _Identification:
         """All attempts, the refutations last."""
         return (*self._attempts, *([] if self._refuted is None else [self._refuted]))
 
-    def _budget_of_programs(self) -> Budget:
+    def _budget_of_others(self) -> Budget:
         work = self._limits.total_work
-        least = _LEAST_FOR_PROGRAMS
-        return self._limits.apart(None if work is None else max(least, work * _SHARE_OF_PROGRAMS))
+        least = _LEAST_FOR_OTHERS
+        return self._limits.apart(None if work is None else max(least, work * _SHARE_OF_OTHERS))
+
+    def _theorems(self) -> Iterator[tuple[str, Among, _Prover]]:
+        """The theorems for the architecture but Theorem D, each with its competitors."""
+        network, seed, budget = self._network, self._question.seed, self._limits
+        if network.last != "affine":
+            return
+        if network.depth == 1:
+            yield "affine", "all", list
+        elif network.depth == 2:
+            yield shallow.THEOREM, "all", lambda: shallow.prove(network, budget)
+        elif network.depth == 3 and network.widths[1] == 1:
+            yield line.THEOREM, "all", lambda: line.prove(network, budget)
+        elif network.depth == 3:
+            others = self._budget_of_others()
+            yield bottleneck.THEOREM, "generic", lambda: bottleneck.prove(network, seed, others)
+
+    def _refute(self) -> NotIdentifiable | Attempt:
+        """Refute by moves of all kinds; those that take linear programs come only if needed."""
+        network, among, seed = self._network, self._among, self._question.seed
+        budget = self._budget_of_others()
+        candidates: Iterator[Move] = itertools.chain(
+            moves(network, seed, budget), fiber_moves(network, seed, budget)
+        )
+        first = next(candidates, None)
+        if first is not None:
+            return _refute_by(network, among, itertools.chain([first], candidates), budget)
+        programs = self._budget_of_others()
+        found = one_sided_moves(network, budget=programs, seed=seed)
+        return _refute_by(network, among, found, budget)
 
     def _search_ridges(self, limits: Budget, before_walk: deep.BeforeWalk) -> DeepSearch:
         """Search for ridges, and go on for regular competitors where that promises something."""
@@ -362,40 +399,23 @@ def _may_be_deep(network: Network) -> bool:
     return network.last == "affine" and network.depth >= 3 and network.num_inputs >= 2
 
 
-def _theorems(network: Network, seed: int, budget: Budget) -> Iterator[tuple[str, Among, _Prover]]:
-    """The theorems for the architecture that need no long search, each with its competitors."""
-    if network.last != "affine":
-        return
-    if network.depth == 1:
-        yield "affine", "all", list
-    elif network.depth == 2:
-        yield shallow.THEOREM, "all", lambda: shallow.prove(network, budget)
-    elif network.depth == 3 and network.widths[1] == 1:
-        yield line.THEOREM, "all", lambda: line.prove(network)
-    elif network.depth == 3:
-        yield bottleneck.THEOREM, "generic", lambda: bottleneck.prove(network, seed)
-
-
-def _refute(
-    network: Network, among: Among | None, seed: int, budget: Budget
-) -> NotIdentifiable | Attempt:
-    """Refute by the moves of all kinds; those that take linear programs come only if needed."""
-    candidates: Iterator[Move] = itertools.chain(moves(network, seed), fiber_moves(network, seed))
-    first = next(candidates, None)
-    if first is None:
-        return _refute_by(network, among, one_sided_moves(network, budget=budget, seed=seed))
-    return _refute_by(network, among, itertools.chain([first], candidates))
-
-
 def _refute_by(
-    network: Network, among: Among | None, candidates: Iterator[Move]
+    network: Network, among: Among | None, candidates: Iterator[Move], budget: Budget
 ) -> NotIdentifiable | Attempt:
-    """Refute by the first move into the wanted class; by default prefer the generic class."""
+    """Refute by the first move into the wanted class; by default prefer the generic class.
+
+    The budget pays for the proofs that other networks are generic.
+    """
     first = next(candidates, None)
     if first is None:
         return Attempt("other networks", _NO_MOVE)
     if among in (None, "generic") and can_be_verified(network):
+        price = price_of_membership(num_conditions(network))
         for move in itertools.chain([first], itertools.islice(candidates, _MOVE_LIMIT)):
+            budget.check_others()
+            if not budget.has_work:
+                break
+            budget.pay(price)
             membership = generic_membership(move.other)
             if membership["status"] == "verified":
                 return _refuted(network, "generic", move, membership)

@@ -19,6 +19,7 @@ from polyrelu.certificate import Hypothesis
 from polyrelu.network import Network
 from polyrelu.outcomes import Attempt
 from polyrelu.proofs.shallow.vanishing_sums import no_vanishing_sum
+from polyrelu.support.budget import Budget
 
 __all__ = ["THEOREM", "prove"]
 
@@ -26,8 +27,10 @@ __all__ = ["THEOREM", "prove"]
 THEOREM = "line"
 
 
-def prove(network: Network) -> list[Hypothesis] | Attempt:
+def prove(network: Network, budget: Budget | None = None) -> list[Hypothesis] | Attempt:
     """Return the hypotheses with evidence, or why the theorem does not apply.
+
+    A `LimitReached` says that the budget ended the comparison of all sums.
 
     Examples
     --------
@@ -42,7 +45,7 @@ def prove(network: Network) -> list[Hypothesis] | Attempt:
     failure = _failure_of_bends([(a, b) for a, b in rows])
     if failure is not None:
         return Attempt(THEOREM, f"bends: {failure}")
-    evidence = no_vanishing_sum(THEOREM, network, layer=2)
+    evidence = no_vanishing_sum(THEOREM, network, 2, budget)
     if isinstance(evidence, Attempt):
         return evidence
     return [

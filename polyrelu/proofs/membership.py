@@ -49,6 +49,11 @@ def can_be_verified(network: Network) -> bool:
     )
 
 
+def num_conditions(network: Network) -> int:
+    """Return the number of minors and sums that a verification computes; 0 if there is none."""
+    return _num_minors(network) + _num_sums(network) if can_be_verified(network) else 0
+
+
 def generic_membership(network: Network) -> dict[str, Any]:
     """Return evidence on membership in the class of generic parameters (FORMAT.md §3.4).
 

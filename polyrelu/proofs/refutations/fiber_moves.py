@@ -8,6 +8,7 @@ components grows exponentially with the width, so wide layers are skipped.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterator
 from random import Random
@@ -16,6 +17,8 @@ from polyrelu.errors import NetworkError
 from polyrelu.fibers.layer import Component, layer_fiber, random_layer
 from polyrelu.network import Network
 from polyrelu.proofs.refutations.moves import Move, is_checkable, replacement_theorem
+from polyrelu.support.budget import Budget, WorkLimit
+from polyrelu.support.prices import price_of_component
 from polyrelu.symmetry import first_difference
 
 __all__ = ["fiber_moves"]
@@ -26,11 +29,11 @@ _MAX_WIDTH = 6
 _MAX_COMPONENTS = 400
 
 
-def fiber_moves(network: Network, seed: int = 0) -> Iterator[Move]:
+def fiber_moves(network: Network, seed: int = 0, budget: Budget | None = None) -> Iterator[Move]:
     """Yield networks that differ from a plain stack in two consecutive layers with the same map.
 
     They are random members of the components of the layers' fibers, and not related to the plain
-    stack. The example is |y - 1| for y = max(x, 0).
+    stack. The work of the budget may end them. The example is |y - 1| for y = max(x, 0).
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1]], [0]), ([[1], [-1]], [-1, 1]), ([[1, 1]], [0])])
@@ -39,12 +42,21 @@ def fiber_moves(network: Network, seed: int = 0) -> Iterator[Move]:
     """
     if not network.is_plain:
         return
-    rng = Random(seed)
+    rng, limits = Random(seed), budget or Budget()
+    with contextlib.suppress(WorkLimit):
+        yield from _fiber_moves(network, rng, limits)
+
+
+def _fiber_moves(network: Network, rng: Random, budget: Budget) -> Iterator[Move]:
+    """Yield the moves of `fiber_moves`, and pay for each component."""
     for layer in range(1, network.depth):
         if network.widths[layer] > _MAX_WIDTH:
             continue
+        price = price_of_component(network.widths[layer - 1], network.widths[layer + 1])
+        budget.spend(price)
         fiber = layer_fiber(network, layer)
         for component in itertools.islice(fiber.components(), _MAX_COMPONENTS):
+            budget.spend(price)
             is_own = component.assignment == fiber.given_assignment
             if component.is_empty or (is_own and not _may_have_other_members(component)):
                 continue

@@ -27,6 +27,7 @@ from polyrelu.proofs.shallow.assignments import (
     other_assignment,
     why_not_visible,
 )
+from polyrelu.support.budget import Budget, WorkLimit
 from polyrelu.support.limits import is_affordable
 from polyrelu.symmetry.hidden_hyperplanes import flip, hidden_neurons, least_shift, translate
 from polyrelu.symmetry.invariants import first_difference
@@ -66,8 +67,8 @@ class Move:
 _Proposal = tuple[str, dict[str, object], Network, str]
 
 
-def moves(network: Network, seed: int = 0) -> Iterator[Move]:
-    """Yield moves of a plain stack, cheap ones first.
+def moves(network: Network, seed: int = 0, budget: Budget | None = None) -> Iterator[Move]:
+    """Yield moves of a plain stack, cheap ones first, until the work of the budget is used up.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [2]], [1, 1]), ([[1, 0]], [0])])
@@ -77,13 +78,14 @@ def moves(network: Network, seed: int = 0) -> Iterator[Move]:
     if not network.is_plain:
         return
     try:
-        for theorem, evidence, other, explanation in _proposals(network, random.Random(seed)):
+        proposals = _proposals(network, random.Random(seed), budget or Budget())
+        for theorem, evidence, other, explanation in proposals:
             difference = first_difference(network, other)
             if difference is not None and is_checkable(network, other, theorem, evidence):
                 if theorem == "replacement":
                     theorem = replacement_theorem(network, other, int(str(evidence["layer"])))
                 yield Move(theorem, evidence, other, difference, explanation)
-    except NetworkError:  # the numbers of the other network are too long for a file
+    except (NetworkError, WorkLimit):  # too long numbers in the other network, or no work left
         return
 
 
@@ -142,13 +144,13 @@ def _replacement_is_affordable(
     )
 
 
-def _proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
+def _proposals(network: Network, rng: random.Random, budget: Budget) -> Iterator[_Proposal]:
     """Yield possible moves; their networks may still be related to the original."""
     for layer in range(1, network.depth):
         yield from _hiding_proposals(network, layer, rng)
-        for explanation, other in one_layer_alternatives(network, layer, rng):
+        for explanation, other in one_layer_alternatives(network, layer, rng, budget):
             yield "replacement", {"layer": layer}, other, explanation
-    yield from _assignment_proposals(network)
+    yield from _assignment_proposals(network, budget)
     turned = reversed_line(network)
     if turned is not None:
         explanation = (
@@ -168,7 +170,7 @@ def _bounded_proposals(network: Network, rng: random.Random) -> Iterator[_Propos
             yield "bounded-replacement", {"layer": layer}, other, explanation
 
 
-def _assignment_proposals(network: Network) -> Iterator[_Proposal]:
+def _assignment_proposals(network: Network, budget: Budget) -> Iterator[_Proposal]:
     """Yield the move of a shallow network to other neurons on the same hyperplanes."""
     if network.depth != 2 or network.last != "affine" or why_not_visible(network) is not None:
         return
@@ -176,7 +178,7 @@ def _assignment_proposals(network: Network) -> Iterator[_Proposal]:
         return
     planes = hyperplanes(network)
     if can_be_visited(network, planes):
-        other = other_assignment(network, planes)
+        other = other_assignment(network, planes, budget)
         if other is not None:
             explanation = (
                 "other neurons on the same hyperplanes give the same breakpoints and linear part"

@@ -13,8 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from polyrelu.exact import RationalMatrix, primitive, vanishing_subset
+from polyrelu.exact import RationalMatrix, primitive
 from polyrelu.network import Block, Layer, Network, layer_from_rows
+from polyrelu.proofs.shallow.vanishing_sums import paid_vanishing_subset
+from polyrelu.support.budget import Budget
+from polyrelu.support.prices import price_of_layer
 from polyrelu.support.typing import Vector
 
 __all__ = ["Alternative", "LayerPair", "layer_pair", "one_layer_alternatives", "plus_multiple"]
@@ -90,22 +93,25 @@ def layer_pair(network: Network, layer: int) -> LayerPair:
 
 
 def one_layer_alternatives(
-    network: Network, layer: int, rng: random.Random
+    network: Network, layer: int, rng: random.Random, budget: Budget
 ) -> Iterator[Alternative]:
     """Yield networks with the same function that differ in layers ℓ = `layer` and ℓ + 1 only.
 
-    Each network comes with the reason why the function is the same.
+    Each network comes with the reason why the function is the same. A `LimitReached` says that the
+    budget is used up.
     """
+    before, own, after = network.widths[layer - 1 : layer + 2]
+    budget.spend(price_of_layer(own * (before + 1 + after)))
     pair = layer_pair(network, layer)
     kinds: tuple[Callable[[LayerPair, random.Random], Iterator[Alternative]], ...] = (
         _unused_neurons,
         _dead_neurons,
         _linear_neurons,
         _shared_hyperplanes,
-        _vanishing_sums,
     )
     for kind in kinds:
         yield from kind(pair, rng)
+    yield from _vanishing_sums(pair, budget)
 
 
 def _unused_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
@@ -216,13 +222,12 @@ def _moved_together(
     yield explanation, pair.replaced(rows, {}, plus_multiple(pair.offset, pair.columns[i], -s))
 
 
-def _vanishing_sums(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
+def _vanishing_sums(pair: LayerPair, budget: Budget) -> Iterator[Alternative]:
     """Yield the alternative in which all neurons of a set S with Σ_{i∈S} v_i w_i = 0 are flipped.
 
     By σ(t) = t + σ(-t), negating all their rows changes the map by a constant only.
     """
-    after, hidden = pair.network.layers[pair.layer], pair.network.layers[pair.layer - 1]
-    subset = vanishing_subset(after.weight, hidden.weight).subset
+    subset = paid_vanishing_subset(pair.network, pair.layer, budget).subset
     if subset is None:
         return
     rows = {i: tuple(-entry for entry in pair.rows[i]) for i in subset}

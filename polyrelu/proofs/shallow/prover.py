@@ -40,7 +40,8 @@ THEOREM = "shallow"
 def prove(network: Network, budget: Budget | None = None) -> list[Hypothesis] | Attempt:
     """Return the hypotheses with evidence, or why the theorem does not apply.
 
-    A `LimitReached` says that the budget ended the visit of all assignments.
+    A `LimitReached` says that the budget ended the comparison of all sums or the visit of all
+    assignments.
 
     Examples
     --------
@@ -61,7 +62,7 @@ def prove(network: Network, budget: Budget | None = None) -> list[Hypothesis] | 
 def _unique(network: Network, budget: Budget | None) -> dict[str, Any] | Attempt:
     """Return the evidence that no other assignment to hyperplanes gives the same function."""
     if not has_doubled_hyperplane(network):
-        return no_vanishing_sum(THEOREM, network, layer=1)
+        return no_vanishing_sum(THEOREM, network, 1, budget)
     planes = hyperplanes(network)
     if not can_be_visited(network, planes):
         return Attempt(

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from polyrelu.exact import vanishing_subset
+from polyrelu.exact import SubsetSumSearch, vanishing_subset
 from polyrelu.network import Network
 from polyrelu.outcomes import Attempt
+from polyrelu.support.budget import Budget
+from polyrelu.support.prices import price_of_independence, price_of_subset_sums
 
-__all__ = ["no_vanishing_sum"]
+__all__ = ["no_vanishing_sum", "paid_vanishing_subset"]
 
 
-def no_vanishing_sum(theorem: str, network: Network, layer: int) -> dict[str, Any] | Attempt:
+def no_vanishing_sum(
+    theorem: str, network: Network, layer: int, budget: Budget | None = None
+) -> dict[str, Any] | Attempt:
     """Return evidence that no nonempty S has Σ_{i∈S} W[ℓ+1]_{·i} W[ℓ]_i = 0, or why there is none.
 
     Parameters
@@ -28,11 +32,18 @@ def no_vanishing_sum(theorem: str, network: Network, layer: int) -> dict[str, An
         The network.
     layer
         The layer ℓ of the neurons i.
+    budget
+        The work; no limit by default.
 
     Returns
     -------
     dict or Attempt
         The JSON object of the hypothesis, or why it fails or is open.
+
+    Raises
+    ------
+    LimitReached
+        The budget is used up.
 
     Examples
     --------
@@ -40,7 +51,7 @@ def no_vanishing_sum(theorem: str, network: Network, layer: int) -> dict[str, An
     >>> print(no_vanishing_sum("shallow", from_arrays([([[1], [-1]], [0, 1]), ([[1, 1]], [0])]), 1))
     shallow: unique: the linear parts of the neurons [0, 1] of layer 1 cancel
     """
-    search = vanishing_subset(network.weight(layer + 1), network.weight(layer))
+    search = paid_vanishing_subset(network, layer, budget or Budget())
     if search.subset is not None:
         names = f"the neurons {list(search.subset)} of layer {layer}"
         return Attempt(theorem, f"unique: the linear parts of {names} cancel")
@@ -50,3 +61,14 @@ def no_vanishing_sum(theorem: str, network: Network, layer: int) -> dict[str, An
             "unique: whether some linear parts cancel is a subset-sum problem beyond the bound",
         )
     return search.evidence
+
+
+def paid_vanishing_subset(network: Network, layer: int, budget: Budget) -> SubsetSumSearch:
+    """Search a set of neurons with a vanishing sum, and pay for each step before it is made."""
+    width = network.widths[layer]
+    budget.spend(price_of_independence(width))
+    return vanishing_subset(
+        network.weight(layer + 1),
+        network.weight(layer),
+        before_sums=lambda: budget.spend(price_of_subset_sums(width)),
+    )

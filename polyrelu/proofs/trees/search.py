@@ -43,7 +43,12 @@ from polyrelu.proofs.trees.relaxation import AffineLowerBound, affine_lower_boun
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget, CertificateLimit
 from polyrelu.support.limits import BIT_LIMIT, TREE_COST_LIMIT, cost
-from polyrelu.support.prices import price_of_node, price_of_products, price_of_program, price_of_table
+from polyrelu.support.prices import (
+    price_of_node,
+    price_of_products,
+    price_of_program,
+    price_of_table,
+)
 
 __all__ = ["Difference", "Sample", "TreeStatistics", "search", "sign_record"]
 

@@ -10,11 +10,19 @@ from random import Random
 import pytest
 
 import polyrelu
-from polyrelu import Network, from_arrays
+from polyrelu import Network, Polyhedron, from_arrays
+from polyrelu.fibers import layer_fiber, smallest_layer
 from polyrelu.outcomes import Undecided
+from polyrelu.proofs import bottleneck
+from polyrelu.proofs.refutations.fiber_moves import fiber_moves
+from polyrelu.proofs.refutations.moves import moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
+from polyrelu.proofs.trees.expressions import JointNetwork
+from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
+from polyrelu.proofs.trees.root_signs import root_signs
 from polyrelu.support import Budget, ProgressStep
 from tests.generators.files import NETS
+from tests.generators.redundant_networks import trained_like
 
 #: A network that takes some rounds of walks.
 RIDGES = from_arrays(
@@ -149,3 +157,85 @@ def test_assignments_of_one_hidden_layer_are_paid() -> None:
     started = time.process_time()
     assert isinstance(polyrelu.identify(net, time_limit=0.2), Undecided)
     assert time.process_time() - started < 1.5
+
+
+#: A network with dead and linear neurons in the unit square, as signs of bounds show, and one with
+#: dead neurons on R^n, as two split trees show.
+IN_THE_SQUARE = from_arrays(
+    [
+        ([[1, 0], [0, 1], [1, 1]], [0, 0, 1]),
+        ([[1, -1, -1], [1, 2, -1], [1, 1, 1]], [0, -1, 2]),
+        ([[1, 2, 3]], [0]),
+    ]
+)
+BEHIND_SPLITS = from_arrays(trained_like("dead 1"))
+
+
+@pytest.mark.parametrize(("net", "domain"), [(IN_THE_SQUARE, "box:0,1"), (BEHIND_SPLITS, None)])
+def test_simplify_pays_for_everything(
+    net: Network, domain: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without work all neurons stay; with more of it some go, and the same ones on any clock."""
+
+    def answer(budget: float | None) -> tuple[int, bytes]:
+        found = polyrelu.simplify(net, domain, budget=budget)
+        return len(found.removed), b"".join(found.outcome.certificate.lines())
+
+    numbers = [answer(budget)[0] for budget in (0, 80, 1000, None)]
+    assert numbers[0] == numbers[1] == 0 < numbers[2] == numbers[3]
+    _twice(lambda: answer(1000), monkeypatch)
+
+
+def test_signs_on_a_polyhedron_are_paid() -> None:
+    """Bounds by linear programs stop where the work is used up; what was proved before is kept."""
+    plane = DomainCoordinates.of(Polyhedron.from_constraints([[1, 1], [-1, 0], [0, -1]], [3, 0, 0]))
+    zero = from_arrays([([[0, 0]], [0])])
+    found = []
+    for work in (0, 4, 8, 1000):
+        joint, budget = JointNetwork(IN_THE_SQUARE, zero, plane.inputs), Budget(work)
+        found.append(len(root_signs(joint, plane, budget=budget).signs))
+    assert found[0] == 0 < found[-1]
+    assert found == sorted(found)
+
+
+def test_points_of_theorem_p_are_paid() -> None:
+    """Without work no point is found, and the reason names the budget."""
+    net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -2], [-3, 1]], [1, 1]), ([[1, 1]], [0])])
+    failed = bottleneck.prove(net, budget=Budget(0))
+    assert "H_0: the budget of 0 units of work was used up" in str(failed)
+    assert isinstance(bottleneck.prove(net, budget=Budget(1)), list)
+
+
+def test_sums_of_subsets_are_paid() -> None:
+    """One neuron in the first layer and 24 behind it, whose products are linearly dependent."""
+    rows = [[(-1) ** k] for k in range(24)]
+    bias = [-((-1) ** k) * (k + 1) for k in range(24)]
+    net = from_arrays([([[1]], [0]), (rows, bias), ([[2**k for k in range(24)]], [0])])
+    outcome = polyrelu.identify(net, budget=3)
+    assert isinstance(outcome, Undecided)
+    assert outcome.reason == "the budget of 3 units of work was used up"
+    assert polyrelu.identify(net, budget=10).status == "proved"
+
+
+def test_simple_changes_are_paid() -> None:
+    net = from_arrays([([[1], [2], [3]], [0, 1, 1]), ([[1, 2, 0]], [0])])
+    for found in (moves, fiber_moves):
+        assert list(found(net, budget=Budget(0))) == []
+        assert next(found(net, budget=Budget(100))).theorem == "bounded-replacement"
+
+
+def test_components_of_a_fiber_are_paid() -> None:
+    net = from_arrays([([[1], [2], [-1]], [0, 1, 5]), ([[1, 2, 1]], [0])])
+    part, whole = polyrelu.fiber(net, budget=1), polyrelu.fiber(net)
+    assert (part.complete, whole.complete) == ("part", "all")
+    assert part.reason.endswith("were visited: the budget of 1 units of work was used up")
+    assert len(part) < len(whole)
+
+
+def test_a_smallest_layer_is_paid() -> None:
+    """With no work for all assignments, the likely ones are tried and nothing is claimed."""
+    rows = [[1, 0], [0, 1], [1, 1], [-1, 0], [0, -1], [-1, -1]]
+    net = from_arrays([(rows, [0] * 6), ([[1, 2, 4, 1, 2, 4]], [0])])
+    layer = layer_fiber(net, 1)
+    assert smallest_layer(layer).is_smallest
+    assert smallest_layer(layer, budget=Budget(0)).is_smallest is None
