@@ -5,9 +5,10 @@ before a command needs it, so that help and errors come at once.
 
 Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted,
 1 rejected, 2 unreadable; `info`, `convert`, `show` and `examples` 0 or 2. Errors that nobody
-foresaw are 2 as well, and 3 if the memory of a search ran out. With `--json` exactly one object
-goes to stdout, errors included; every error is also one line on stderr. Without arguments the
-program prints its help.
+foresaw are 2 as well. A limit of time or memory that ends a command before anything is done is an
+answer as well: undecided, with the limit and how to go on. With `--json` exactly one object goes to
+stdout, errors included; every error is also one line on stderr. Without arguments the program
+prints its help.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from polyrelu.cli.convert import add_convert
 from polyrelu.cli.equivalent import add_equivalent
 from polyrelu.cli.examples import add_examples
 from polyrelu.cli.fiber import add_fiber
+from polyrelu.cli.given_up import INTERRUPTED, NO_MEMORY, report_given_up, undecided_object
 from polyrelu.cli.identify import add_identify
 from polyrelu.cli.info import add_info
 from polyrelu.cli.options import named_operations, watch_limits
@@ -44,11 +46,6 @@ from polyrelu.support.interrupts import Watch, quit_with
 from polyrelu.version import __version__
 
 __all__ = ["entry", "main"]
-
-_INTERRUPTED = "interrupted; nothing was written"
-_NO_MEMORY = (
-    "the memory ran out; nothing was written; a smaller network, domain or --budget takes less"
-)
 
 
 def main(
@@ -97,16 +94,16 @@ def _status(given: list[str], options: argparse.Namespace) -> int:
         sys.stdout.flush()
         raise
     except KeyboardInterrupt:
-        return _report_interrupt(options)
+        return _report_interrupt(options, given)
     except Exception as error:
         if options.watch.is_raised:  # some imports turn KeyboardInterrupt into another error
-            return _report_interrupt(options)
+            return _report_interrupt(options, given)
         return _report_failure(options, given, error)
 
 
-def _report_interrupt(options: argparse.Namespace) -> int:
+def _report_interrupt(options: argparse.Namespace, given: list[str]) -> int:
     options.watch.finish()
-    return _report_error(options, _why_interrupted(options), exit_status=EXIT["undecided"])
+    return report_given_up(options, given, options.watch.reason)
 
 
 def _report_failure(options: argparse.Namespace, given: list[str], error: Exception) -> int:
@@ -115,20 +112,12 @@ def _report_failure(options: argparse.Namespace, given: list[str], error: Except
         options.json |= "--json" in given  # before a command, where it does not belong
         return _report_error(options, named_operations(options, str(error)))
     if isinstance(error, MemoryError):
-        status = EXIT["undecided"] if hasattr(options, "limits") else 2
-        return _report_error(options, _NO_MEMORY, exit_status=status)
+        if hasattr(options, "limits"):
+            return report_given_up(options, given, NO_MEMORY)
+        return _report_error(options, NO_MEMORY)
     if isinstance(error, OSError) and error.filename is None:
         raise error
     return _report_error(options, _unexpected(error, given))
-
-
-def _why_interrupted(options: argparse.Namespace) -> str:
-    """Return in words which limit ended a command, or that Ctrl-C did."""
-    reason: str | None = options.watch.reason
-    if reason is None:
-        return _INTERRUPTED
-    remedy = "" if getattr(options, "time_limit", None) is None else "; allow more --time-limit"
-    return f"{reason}; nothing was written{remedy}"
 
 
 def _unexpected(error: Exception, given: Sequence[str]) -> str:
@@ -146,9 +135,8 @@ def _unexpected(error: Exception, given: Sequence[str]) -> str:
 
 def quit_at_once(is_json: bool) -> None:
     """End the process at a second Ctrl-C, whatever it is doing."""
-    error = {"command": None, "status": "error", "error": _INTERRUPTED}
-    lines = [(1, json.dumps(error))] if is_json else []
-    quit_with(EXIT["undecided"], *lines, (2, f"polyrelu: {_INTERRUPTED}"))
+    lines = [(1, json.dumps(undecided_object(None, INTERRUPTED)))] if is_json else []
+    quit_with(EXIT["undecided"], *lines, (2, f"polyrelu: {INTERRUPTED}"))
 
 
 def _as_option(given: Sequence[str]) -> list[str]:
@@ -211,10 +199,9 @@ def _parser() -> Parser:
     return parser
 
 
-def _report_error(options: argparse.Namespace, message: str, exit_status: int = 2) -> int:
+def _report_error(options: argparse.Namespace, message: str) -> int:
     line = " ".join(message.split())
     if options.json:
         print(json.dumps({"command": options.command, "status": "error", "error": line}))
-    # another Ctrl-C may come while the colours are imported
-    show_error(f"polyrelu: {line}", is_plain=message is _INTERRUPTED)
-    return exit_status
+    show_error(f"polyrelu: {line}")
+    return 2

@@ -561,8 +561,8 @@ def test_a_second_ctrl_c_stops_at_once(folder: Path) -> None:
         assert running.process.poll() is None
         running.process.send_signal(signal.SIGINT)
         status, found = running.finish()
-    assert (status, found["status"]) == (3, "error")
-    assert found["error"] == "interrupted; nothing was written"
+    assert (status, found["status"]) == (3, "undecided")
+    assert found["reason"] == "interrupted; nothing was written"
     assert running.shown.rstrip().endswith("polyrelu: interrupted; nothing was written")
     assert names(folder) == {"net.json"}
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,12 +19,14 @@ from typing import Any
 import pytest
 
 import polyrelu
+from polyrelu.cli import main as cli_main
 from polyrelu.cli.main import main
 from tests.cli.commands import run, run_json
 
 #: Every command, with arguments that need no file but {net}, a small network, and {cert}.
 COMMANDS = {
     "info": ["example:xor"],
+    "convert": ["example:xor", "xor.json"],
     "complex": ["example:bends", "--domain", "box:-2,2"],
     "topology": ["example:bends", "--boundary", "--domain", "box:-2,2"],
     "fiber": ["example:hidden"],
@@ -50,8 +54,13 @@ def _network(*widths: int) -> polyrelu.Network:
     return polyrelu.from_arrays(layers)
 
 
+#: The commands that take limits of time and memory.
+LIMITED = (
+    *("complex", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
+    "simplify",
+)
+
 _SLOW = pytest.mark.slow
-_FEW = ("identify", "complex", "check")
 
 
 def _each(*fast: str) -> list[Any]:
@@ -220,28 +229,56 @@ def test_a_stopped_process_writes_the_same_bytes(tmp_path: Path) -> None:
 # -- limits ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "command", ["complex", "topology", "fiber", "plot", "runtime-error", "simplify"]
-)
-def test_no_time(
+def _parsers() -> dict[str, argparse.ArgumentParser]:
+    """The parsers of all commands."""
+    actions = cli_main._parser()._subparsers._group_actions  # type: ignore[union-attr]
+    return dict(actions[0].choices)  # type: ignore[arg-type]
+
+
+def test_the_tests_know_every_command() -> None:
+    assert {*COMMANDS} == {*_parsers()}
+    assert {*LIMITED} == {n for n, p in _parsers().items() if "--time-limit" in p.format_help()}
+
+
+@pytest.mark.parametrize("command", LIMITED)
+@pytest.mark.parametrize("limit", ["0", pytest.param("2", marks=_SLOW)])
+def test_a_time_limit_that_ends_before_anything_is_done(
     command: str,
+    limit: str,
     certificate: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A time limit of 0 ends every command that computes within a second or so, undecided."""
+    """It ends every command that takes it within a tenth and one step, with an answer."""
     monkeypatch.chdir(tmp_path)
+    module = command.replace("-", "_")
+    monkeypatch.setattr(f"polyrelu.cli.{module}.read_network", _endless)
+    arguments = [*_arguments(command, certificate), "--time-limit", limit]
     started = time.monotonic()
-    arguments = _arguments(command, certificate)
-    monkeypatch.setattr("polyrelu.cli.options.read_network", _endless)
-    for module in ("complex", "topology", "fiber", "plot", "runtime_error", "simplify"):
-        monkeypatch.setattr(f"polyrelu.cli.{module}.read_network", _endless)
-    status, _, err = run(capsys, *arguments, "--time-limit", "0")
-    assert status == 3
-    assert "the time limit of 0 seconds was reached; nothing was written; allow more" in err
-    assert time.monotonic() - started < 10
+    status, answer = run_json(capsys, *arguments)
+    assert time.monotonic() - started < 1.1 * float(limit) + 5  # the machine may be busy
+    reason = f"the time limit of {limit} seconds was reached; nothing was written"
+    step = f"allow more: polyrelu {shlex.join([*arguments[:-1], '60', '--json'])}"
+    assert (status, answer) == (
+        3,
+        {"command": command, "status": "undecided", "reason": reason, "next": [step]},
+    )
+    if limit == "0":
+        status, out, err = run(capsys, *arguments)
+        step = step.removesuffix(" --json")
+        assert (status, out, err) == (3, f"undecided: {reason}\nnext: {step}\n", "")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["--time-limit=0.5", "--time-l=0.5", "--memory-limit=0"])
+def test_the_next_step_replaces_the_option(
+    option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("polyrelu.cli.identify.read_network", _endless)
+    name = "memory-limit 1024" if "memory" in option else "time-limit 60"
+    out = run(capsys, "identify", "example:xor", option, "--seed", "3")[1]
+    assert out.endswith(f"next: allow more: polyrelu identify example:xor --{name} --seed 3\n")
 
 
 def _endless(*_: object) -> None:
@@ -261,9 +298,9 @@ def test_an_interrupt_that_becomes_another_error(
             raise ImportError("numpy") from None
 
     monkeypatch.setattr("polyrelu.cli.identify.read_network", imports)
-    status, _, err = run(capsys, "identify", "example:xor", "--time-limit", "0")
+    status, out, _ = run(capsys, "identify", "example:xor", "--time-limit", "0")
     assert status == 3
-    assert "the time limit of 0 seconds was reached" in err
+    assert out.startswith("undecided: the time limit of 0 seconds was reached")
 
 
 @pytest.mark.parametrize("limit", ["0", "0.3"])
@@ -364,9 +401,9 @@ def test_memory_that_runs_out(
 ) -> None:
     """It is undecided where something was searched, and an error elsewhere."""
     monkeypatch.setattr(f"polyrelu.cli.{command}.read_network", _fails(MemoryError()))
-    status, _, err = run(capsys, command, "example:xor")
+    status, out, err = run(capsys, command, "example:xor")
     assert status == expected
-    assert "the memory ran out" in err
+    assert (out if expected == 3 else err).split(": ")[1].startswith("the memory ran out")
 
 
 def test_memory_that_runs_out_in_a_proof(

@@ -559,7 +559,7 @@ def test_ctrl_c(
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     status, out, err = run(capsys, "plot", "net.json", "-o", "a.png", "--what", what, "--json")
     signal.signal(signal.SIGINT, before)
-    assert (status, json.loads(out)["error"]) == (3, "interrupted; nothing was written")
+    assert (status, json.loads(out)["reason"]) == (3, "interrupted; nothing was written")
     assert err.endswith("polyrelu: interrupted; nothing was written\n")
     assert names(folder) == {"net.json", "torus.json", "lines.json"}
 

@@ -1,0 +1,69 @@
+"""The answer of a command that a limit or Ctrl-C ended before anything was done."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from collections.abc import Sequence
+
+from polyrelu.cli.output import EXIT, show, show_error
+
+__all__ = ["INTERRUPTED", "NO_MEMORY", "report_given_up", "undecided_object"]
+
+INTERRUPTED = "interrupted; nothing was written"
+NO_MEMORY = (
+    "the memory ran out; nothing was written; a smaller network, domain or --budget takes less"
+)
+
+#: The options of limits, by the begin of the reason that names them, and the least proposal.
+_LIMITS = {"the time limit": ("--time-limit", 60), "the memory limit": ("--memory-limit", 1024)}
+#: By how much larger the limit of the next step is.
+_FACTOR = 10
+
+
+def report_given_up(options: argparse.Namespace, given: Sequence[str], limit: str | None) -> int:
+    """Say which limit ended a command, and how to go on; Ctrl-C if it was none.
+
+    The limit is an answer, on stdout. What Ctrl-C has ended is a line on stderr.
+    """
+    reason = INTERRUPTED if limit is None else limit
+    if limit not in (None, NO_MEMORY):
+        reason = f"{limit}; nothing was written"
+    steps = [] if limit is None else _steps(given, limit)
+    if options.json:
+        print(json.dumps(undecided_object(options.command, reason, steps)))
+    elif limit is not None:
+        show(f"undecided: {reason}", *(f"next: {step}" for step in steps))
+    if limit is None:
+        # another Ctrl-C may come while the colours are imported
+        show_error(f"polyrelu: {reason}", is_plain=True)
+    return EXIT["undecided"]
+
+
+def undecided_object(
+    command: str | None, reason: str, steps: Sequence[str] = ()
+) -> dict[str, object]:
+    """Return the JSON object of a command that was given up."""
+    return {"command": command, "status": "undecided", "reason": reason, "next": list(steps)}
+
+
+def _steps(given: Sequence[str], limit: str) -> list[str]:
+    """Return the same command with more of the limit, if it is one."""
+    for begin, (option, least) in _LIMITS.items():
+        if limit.startswith(begin):
+            words = ["polyrelu", *_with_more(given, option, least)]
+            return [f"allow more: {shlex.join(words)}"]
+    return []
+
+
+def _with_more(given: Sequence[str], option: str, least: int) -> list[str]:
+    """Return a command line with a larger value of an option, which may be abbreviated."""
+    words = list(given)
+    for place, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if len(name) > 2 and option.startswith(name):
+            old = value if equals else words[place + 1]
+            more = f"{max(_FACTOR * float(old), least):g}"
+            return [*words[:place], option, more, *words[place + 1 + (not equals) :]]
+    return words
