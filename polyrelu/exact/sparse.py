@@ -212,7 +212,7 @@ class SparseMatrix:
         values
             A column of values.
         copies
-            Number of copies; `rows` are those of the first, and nrows is a multiple of it.
+            Number of copies, a divisor of nrows; `rows` are rows of the first copy.
         step
             What is added to the codes from one copy to the next.
 

@@ -164,6 +164,14 @@ class Enclosure:
     radius: Floats
 
     @classmethod
+    def around(cls, middle: Floats, radius: Floats) -> Enclosure:
+        """Return an enclosure, in which entries that overflowed may be any numbers."""
+        known = np.isfinite(middle) & ~np.isnan(radius)
+        if known.all():
+            return cls(middle, radius)
+        return cls(np.where(known, middle, 0.0), np.where(known, radius, np.inf))
+
+    @classmethod
     def of_exact(cls, floats: Floats) -> Enclosure:
         """Return the enclosure of floats that are the exact entries."""
         return cls(floats, np.zeros_like(floats))
@@ -172,26 +180,30 @@ class Enclosure:
     def of_column(cls, column: RationalMatrix, vectors: int) -> Enclosure:
         """Return the enclosure of a column of exact numbers, repeated."""
         middle = np.repeat(column.to_floats(), vectors, axis=1)
-        return cls(middle, _rounding(absolute_values(middle), 1))
+        return cls.around(middle, _rounding(absolute_values(middle), 1))
 
     def image(self, matrix: FloatMatrix) -> Enclosure:
         """Return the enclosure of a matrix times the vectors."""
-        if matrix.only_shifts:
-            middle, radius = matrix.products(self.middle, self.radius)
-            return Enclosure(middle, round_up(radius, 2))
-        # Each product and its sums are wrong by a factor of at most 1 + (terms + 2) 2^-53.
-        terms = float(matrix.terms.max(initial=0.0))
-        reach = self.radius + (terms + 6) * EPSILON * np.abs(self.middle)
-        middle, radius = matrix.products(self.middle, round_up(reach, 3))
-        return Enclosure(middle, round_up(radius, matrix.terms + 2))
+        with np.errstate(over="ignore", invalid="ignore"):
+            if matrix.only_shifts:
+                middle, radius = matrix.products(self.middle, self.radius)
+                return Enclosure.around(middle, round_up(radius, 2))
+            # Each product and its sums are wrong by a factor of at most 1 + (terms + 2) 2^-53.
+            terms = float(matrix.terms.max(initial=0.0))
+            reach = self.radius + (terms + 6) * EPSILON * np.abs(self.middle)
+            middle, radius = matrix.products(self.middle, round_up(reach, 3))
+            return Enclosure.around(middle, round_up(radius, matrix.terms + 2))
 
     def plus(self, other: Enclosure) -> Enclosure:
         """Return the enclosure of the sum of two vectors."""
-        middle = self.middle + other.middle
-        # The rounding error of a sum of two floats is a float (Knuth, TAOCP 2, §4.2.2, Theorem B).
-        second = middle - self.middle
-        lost = (self.middle - (middle - second)) + (other.middle - second)
-        return Enclosure(middle, round_up(self.radius + other.radius + np.abs(lost), 3))
+        with np.errstate(over="ignore", invalid="ignore"):
+            middle = self.middle + other.middle
+            # The rounding error of a sum of two floats is a float (Knuth, TAOCP 2, §4.2.2,
+            # Theorem B).
+            second = middle - self.middle
+            lost = (self.middle - (middle - second)) + (other.middle - second)
+            radius = round_up(self.radius + other.radius + np.abs(lost), 3)
+            return Enclosure.around(middle, radius)
 
     def relu(self) -> Enclosure:
         """Return the enclosure of the positive parts."""
