@@ -98,4 +98,5 @@ def _comparison(imported: Imported) -> dict[str, Any]:
         "points": comparison.num_points,
         "values": comparison.num_values,
         "worst": comparison.worst,
+        "overflows": comparison.num_overflows,
     }

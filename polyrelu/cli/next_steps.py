@@ -26,6 +26,7 @@ _READING = {
     "output_name": None,
     "strip_tail": False,
     "no_compare": False,
+    "read_limit": 1.0,
 }
 
 

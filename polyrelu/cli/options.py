@@ -154,6 +154,14 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         help="do not compare what was read with the format's own runtime (onnxruntime), if that is "
         "installed",
     )
+    reading.add_argument(
+        "--read-limit",
+        type=float,
+        default=1.0,
+        metavar="FACTOR",
+        help="how many times the usual memory and work the reading of a file of its size may take; "
+        "inf is no limit (1)",
+    )
 
 
 def output_index(option: str, text: str, hint: str = "") -> int:
@@ -204,6 +212,7 @@ def read_network(
         input_shape=None if "input_shape" in unused else shape,
         output_name=None if "output_name" in unused else options.output_name,
         compare=not options.no_compare,
+        read_limit=options.read_limit,
     )
     options.skipping = imported.skipping
     return imported

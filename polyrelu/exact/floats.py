@@ -31,8 +31,8 @@ __all__ = [
 #: The entry of an array of signs -1, 0 and 1 where floats do not decide the sign.
 UNDECIDED = 2
 
-#: Integers of at most this number of bits are short: int64 holds them, and sums of two of them.
-SMALL_BITS = 62
+#: Integers of at most this number of bits are short: int64 holds them and their negatives.
+SMALL_BITS = 63
 #: Bits of the significand of a float64.
 _MANTISSA_BITS = 53
 #: The least positive float64, a subnormal number.

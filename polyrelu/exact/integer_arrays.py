@@ -20,8 +20,10 @@ __all__ = [
     "as_objects",
     "common_divisor",
     "distinct",
+    "joined",
     "longest",
     "nearest_floats",
+    "product_in_floats",
     "products",
     "quotients",
     "shortened",
@@ -30,6 +32,10 @@ __all__ = [
 
 #: Integers of at most this number of bits are floats.
 _MANTISSA_BITS = 53
+#: Maximum number of pieces of a factor in `product_in_floats`.
+_MAX_PIECES = 4
+#: Number of low bits that are added apart from the others where a sum may be long.
+_LOW_BITS = 31
 #: An int64 divided by 2 to this power, or a smaller one, does not underflow in float64.
 _SAFE_EXPONENT = 900
 
@@ -88,8 +94,48 @@ def sums_of_runs(integers: NDArray[Any], starts: Indices) -> NDArray[Any]:
     if integers.dtype != object:
         terms = int(np.diff(starts, append=len(integers)).max(initial=0))
         if longest(integers) + terms.bit_length() > SMALL_BITS:
-            integers = integers.astype(object)
+            high = np.add.reduceat(integers >> _LOW_BITS, starts)
+            low = np.add.reduceat(integers & ((1 << _LOW_BITS) - 1), starts)
+            return joined(high, low, _LOW_BITS)
     return np.asarray(np.add.reduceat(integers, starts))
+
+
+def joined(high: NDArray[Any], low: NDArray[Any], bits: int) -> NDArray[Any]:
+    """Return the integers high · 2^bits + low, where arrays of int64 have at most 62 bits.
+
+    >>> joined(np.array([1, 1 << 40]), np.array([-1, 0]), 30).tolist() == [2**30 - 1, 2**70]
+    True
+    """
+    if object not in (high.dtype, low.dtype):
+        carried = high + (low >> bits)
+        if longest(carried) + bits <= SMALL_BITS:
+            return np.asarray((carried << bits) + (low & ((1 << bits) - 1)))
+    return np.asarray((as_objects(high) << bits) + as_objects(low))
+
+
+def product_in_floats(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the exact product of two tables of integers, computed in float64.
+
+    The left factor is cut into pieces so short that no sum needs more bits than float64 has. The
+    result is None if the pieces would be too many.
+
+    >>> product_in_floats(np.array([[1 << 40, 3]]), np.array([[1 << 20], [2]])).tolist()
+    [[1152921504606846982]]
+    """
+    if object in (left.dtype, right.dtype):
+        return None
+    bits = _MANTISSA_BITS - longest(right) - left.shape[1].bit_length()
+    count = -(-longest(left) // max(bits, 1))
+    if not 1 <= count <= _MAX_PIECES:
+        return None
+    factor, total = right.astype(np.float64), None
+    for place in reversed(range(count)):
+        piece = left >> place * bits
+        if place < count - 1:
+            piece &= (1 << bits) - 1
+        part = (piece.astype(np.float64) @ factor).astype(np.int64)
+        total = part if total is None else joined(total, part, bits)
+    return total
 
 
 def common_divisor(denominator: int, integers: NDArray[Any]) -> int:

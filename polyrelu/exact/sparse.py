@@ -30,12 +30,14 @@ from polyrelu.exact.integer_arrays import (
     distinct,
     longest,
     nearest_floats,
+    product_in_floats,
     products,
     quotients,
     shortened,
     sums_of_runs,
 )
 from polyrelu.exact.matrix import MATRIX, RationalMatrix
+from polyrelu.exact.row_patterns import rows_by_columns
 from polyrelu.support.arguments import (
     expect,
     expect_count,
@@ -65,6 +67,9 @@ _SPARSE_SIZE = 1 << 14
 _SPARSE_SHARE = 8
 #: A sparse matrix with at least one nonzero entry in this number is multiplied as a dense one.
 _DENSE_SHARE = 4
+#: Minimum number of products of entries for which rows with entries in the same columns are sought,
+#: and minimum number of such rows.
+_SHARED_PAIRS, _SHARED_ROWS = 1 << 20, 4
 #: Maximum number of products of entries at a time, which take about 100 bytes each, unless one row
 #: needs more.
 _CHUNK = 1 << 20
@@ -100,7 +105,16 @@ class SparseMatrix:
     (2, 2, Fraction(2, 1))
     """
 
-    __slots__ = ("_dense", "codes", "columns", "denominator", "shape", "starts", "values")
+    __slots__ = (
+        "_dense",
+        "_tables",
+        "codes",
+        "columns",
+        "denominator",
+        "shape",
+        "starts",
+        "values",
+    )
 
     def __init__(
         self,
@@ -121,6 +135,8 @@ class SparseMatrix:
         self.shape, self.starts, self.columns, self.codes = shape, starts, columns, codes
         self.values, self.denominator = shortened(values), denominator
         self._dense: RationalMatrix | None = None
+        # What `rows_by_columns` returns, once; matrices with entries at the same places share it.
+        self._tables: list[list[Indices]] = []
 
     # -- construction -----------------------------------------------------------------------------
 
@@ -175,10 +191,13 @@ class SparseMatrix:
         columns: Indices,
         codes: Indices,
         values: RationalMatrix,
+        copies: int = 1,
+        step: int = 0,
     ) -> SparseMatrix:
         """Build a matrix with entries ``values[codes[i], 0]`` at (rows[i], columns[i]).
 
-        Entries at one place are added.
+        The entries may describe the first of several copies, one below the other, as for the
+        filters of a convolution. Entries at one place are added if there is one copy.
 
         Parameters
         ----------
@@ -192,6 +211,10 @@ class SparseMatrix:
             The row of `values` that holds each entry.
         values
             A column of values.
+        copies
+            Number of copies, a divisor of nrows; `rows` are rows of the first copy.
+        step
+            What is added to the codes from one copy to the next.
 
         Returns
         -------
@@ -201,16 +224,30 @@ class SparseMatrix:
         Raises
         ------
         ArgumentError
-            The shape is no pair of counts, or an entry lies outside.
+            The shape is no pair of counts, an entry lies outside, or two entries of copies are at
+            one place.
         """
         nrows, ncols = (expect_count(size, "shape") for size in _pair(shape))
+        copies, step = expect_count(copies, "copies", 1), expect_count(step, "step")
         values = expect(values, RationalMatrix, "values", "RationalMatrix.column makes one")
-        over, places = _indices(rows, nrows, "rows"), _indices(columns, ncols, "columns")
-        coded = _indices(codes, values.nrows, "codes")
+        if nrows % copies:
+            raise ArgumentError(f"copies: expected a divisor of {nrows} rows")
+        over, places = _indices(rows, nrows // copies, "rows"), _indices(columns, ncols, "columns")
+        coded = _indices(codes, max(0, values.nrows - step * (copies - 1)), "codes")
         if not len(over) == len(places) == len(coded):
             raise ArgumentError("rows, columns and codes: expected lists of the same length")
         numbers = values.integer_array()[:, 0]
-        return cls._of((nrows, ncols), over, places, numbers, values.denominator, coded)
+        if copies == 1:
+            return cls._of((nrows, ncols), over, places, numbers, values.denominator, coded)
+        keys, places, coded = _sorted(over * ncols + places, places, coded)
+        if (keys[1:] == keys[:-1]).any():
+            raise ArgumentError("rows, columns: expected one entry at a place of a copy")
+        coded = (coded + step * np.arange(copies)[:, None]).reshape(-1)
+        places, counts = np.tile(places, copies), np.bincount(over, minlength=nrows // copies)
+        starts = np.concatenate(([0], np.cumsum(np.tile(counts, copies))))
+        return cls._without_zeros(
+            (nrows, ncols), starts, places, numbers, coded, values.denominator
+        )
 
     @classmethod
     def _of(
@@ -227,22 +264,34 @@ class SparseMatrix:
         Without codes entry i has value i.
         """
         places = np.asarray(columns, dtype=np.int64)
-        keys = np.asarray(rows, dtype=np.int64) * shape[1] + places
         values = _as_array(values)
         codes = np.arange(len(values)) if codes is None else codes
-        if len(keys) > 1 and not (keys[1:] > keys[:-1]).all():
-            order = np.argsort(keys, kind="stable")
-            keys, places, codes = keys[order], places[order], codes[order]
+        keys = np.asarray(rows, dtype=np.int64) * shape[1] + places
+        keys, places, codes = _sorted(keys, places, codes)
+        if (keys[1:] == keys[:-1]).any():
             first = np.flatnonzero(np.concatenate(([True], keys[1:] > keys[:-1])))
-            if len(first) < len(keys):
-                keys, places = keys[first], places[first]
-                values, codes = sums_of_runs(values[codes], first), np.arange(len(first))
+            keys, places = keys[first], places[first]
+            values, codes = sums_of_runs(values[codes], first), np.arange(len(first))
+        starts = np.searchsorted(keys, np.arange(shape[0] + 1, dtype=np.int64) * shape[1])
+        return cls._without_zeros(shape, starts, places, values, codes, denominator)
+
+    @classmethod
+    def _without_zeros(
+        cls,
+        shape: tuple[int, int],
+        starts: Indices,
+        columns: Indices,
+        values: NDArray[Any],
+        codes: Indices,
+        denominator: int,
+    ) -> SparseMatrix:
+        """Make a matrix of sorted entries, without those that are 0."""
         nonzero = np.asarray(values != 0, dtype=bool)
         if not nonzero.all():
             kept = nonzero[codes]
-            keys, places, codes = keys[kept], places[kept], codes[kept]
-        starts = np.searchsorted(keys, np.arange(shape[0] + 1, dtype=np.int64) * shape[1])
-        return cls(shape, starts, places, *_used(values, codes), denominator)
+            starts = np.concatenate(([0], np.cumsum(kept)))[starts]
+            columns, codes = columns[kept], codes[kept]
+        return cls(shape, starts, columns, *_used(values, codes), denominator)
 
     @classmethod
     def sum(cls, shape: tuple[int, int], matrices: Sequence[SparseMatrix]) -> SparseMatrix:
@@ -396,7 +445,28 @@ class SparseMatrix:
 
     def to_floats(self) -> NDArray[np.float64]:
         """Return the nearest float64 of every nonzero entry, in the order of `numerators`."""
-        return nearest_floats(self.values, self.denominator)[self.codes]
+        return self.floats_of_values()[self.codes]
+
+    def floats_of_values(self) -> NDArray[np.float64]:
+        """Return the nearest float64 of every value, in the order of `values`."""
+        return nearest_floats(self.values, self.denominator)
+
+    def rows_by_columns(self) -> list[Indices]:
+        """Return tables of the rows that have entries; a line has them in the same columns.
+
+        Returns
+        -------
+        list of Indices
+            Tables of shape (lines, rows of a line), one for each number of rows of a line.
+
+        Examples
+        --------
+        >>> SparseMatrix.selection(np.array([1, 0, 1]), 2).rows_by_columns()
+        [array([[1]]), array([[0, 2]])]
+        """
+        if not self._tables:
+            self._tables.append(rows_by_columns(self.starts, self.columns, self.ncols))
+        return self._tables[0]
 
     def placed(self, shape: tuple[int, int], top: int, left: int) -> SparseMatrix:
         """Return a matrix of zeros with this matrix as the block that starts at (top, left).
@@ -450,9 +520,8 @@ class SparseMatrix:
         table = other.integer_array()
         sums = np.zeros((self.nrows, other.ncols), dtype=object)
         filled = np.flatnonzero(np.diff(self.starts))
-        numerators = self.numerators
-        for j in range(other.ncols if filled.size else 0):
-            terms = products(numerators, table[:, j][self.columns])
+        for j in np.flatnonzero((table != 0).any(axis=0)) if filled.size else ():
+            terms = products(self.numerators, table[:, j][self.columns])
             sums[filled, j] = sums_of_runs(terms, self.starts[filled])
         return RationalMatrix.from_integer_array(sums, self.denominator * other.denominator)
 
@@ -465,8 +534,11 @@ class SparseMatrix:
             return self
         if (np.diff(self.starts) <= 1).all():
             return self._times_rows(other)
-        lengths = np.diff(other.starts)[self.columns]
-        counts = np.concatenate(([0], np.cumsum(lengths)))[self.starts]
+        pairs = np.concatenate(([0], np.cumsum(np.diff(other.starts)[self.columns])))
+        shared = _shared_product(self, other) if pairs[-1] >= _SHARED_PAIRS else None
+        if shared is not None:
+            return shared
+        counts = pairs[self.starts]
         parts, row = list[SparseMatrix](), 0
         while row < self.nrows or not parts:
             end = int(np.searchsorted(counts, counts[row] + _CHUNK, side="right")) - 1
@@ -481,7 +553,8 @@ class SparseMatrix:
         filled = np.flatnonzero(np.diff(self.starts))
         lengths[filled] = np.diff(other.starts)[self.columns]
         starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
-        if np.array_equal(self.columns, np.arange(other.nrows)):  # all rows, in order
+        is_scaling = np.array_equal(self.columns, np.arange(other.nrows))  # all rows, in order
+        if is_scaling:
             right_codes, columns = other.codes, other.columns
         else:
             offsets = np.arange(starts[-1]) - np.repeat(starts[filled], lengths[filled])
@@ -491,7 +564,10 @@ class SparseMatrix:
         values, codes = _coded_products(self.values, left_codes, other.values, right_codes)
         denominator = self.denominator * other.denominator
         shape = (self.nrows, other.ncols)
-        return SparseMatrix(shape, starts, columns, *_used(values, codes), denominator)
+        product = SparseMatrix(shape, starts, columns, *_used(values, codes), denominator)
+        if is_scaling and self.nrows == other.nrows:
+            product._tables = other._tables
+        return product
 
     def _rows_times(self, other: SparseMatrix, row: int, end: int) -> SparseMatrix:
         """Return the product of the rows from `row` to `end` - 1 with another matrix."""
@@ -821,6 +897,14 @@ def add(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
     return as_dense(left) + as_dense(right)
 
 
+def _sorted(keys: Indices, columns: Indices, codes: Indices) -> tuple[Indices, Indices, Indices]:
+    """Return the places of entries, their columns and their codes in the order of the places."""
+    if (keys[1:] >= keys[:-1]).all():
+        return keys, columns, codes
+    order = np.argsort(keys, kind="stable")
+    return keys[order], columns[order], codes[order]
+
+
 def _joined(parts: Sequence[SparseMatrix], denominator: int) -> tuple[NDArray[Any], Indices]:
     """Return the values over a common denominator of several matrices, and the codes, joined."""
     values, firsts = list[NDArray[Any]](), np.cumsum([0, *(len(part.values) for part in parts)])
@@ -859,6 +943,59 @@ def _coded_products(
         table = products(left[:, None], right[None, :]).reshape(-1)
         return table, pairs
     return products(left[left_codes], right[right_codes]), np.arange(len(pairs))
+
+
+def _shared_product(left: SparseMatrix, right: SparseMatrix) -> SparseMatrix | None:
+    """Return a product whose left factor has many rows with entries in the same columns.
+
+    Such rows are multiplied by the same part of the right factor as a dense matrix. The result is
+    None if that does not pay, or if the integers are too long.
+    """
+    tables = left.rows_by_columns()
+    if len(tables) != 1 or tables[0].shape[1] < _SHARED_ROWS:
+        return None
+    (table,) = tables
+    columns, parts = list[Indices](), list[NDArray[Any]]()
+    for line in table:
+        used, factor = _read_part(
+            right, left.columns[left.starts[line[0]] : left.starts[line[0] + 1]]
+        )
+        entries = left.starts[line][:, None] + np.arange(len(factor))
+        part = product_in_floats(left.values[left.codes[entries]], factor)
+        if part is None:
+            return None
+        columns.append(used)
+        parts.append(part)
+    num_rows, counts = table.shape[1], [len(used) for used in columns]
+    starts = np.concatenate(([0], np.cumsum(counts * num_rows)))
+    values = np.concatenate([part[i] for i in range(num_rows) for part in parts])
+    product = SparseMatrix._without_zeros(
+        (table.size, right.ncols),
+        starts,
+        np.tile(np.concatenate(columns), num_rows),
+        values,
+        np.arange(len(values)),
+        left.denominator * right.denominator,
+    )
+    chosen = np.full(left.nrows, -1)
+    chosen[table.T.reshape(-1)] = np.arange(table.size)
+    return as_sparse(take_rows(product, chosen))
+
+
+def _read_part(matrix: SparseMatrix, rows: Indices) -> tuple[Indices, NDArray[Any]]:
+    """Return the columns in which some rows have entries, and the rows in these, a dense table."""
+    lengths = np.diff(matrix.starts)[rows]
+    offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    entries = np.repeat(matrix.starts[rows], lengths) + offsets
+    is_used = np.zeros(matrix.ncols, dtype=bool)
+    is_used[matrix.columns[entries]] = True
+    used = np.flatnonzero(is_used)
+    table = np.zeros((len(rows), len(used)), dtype=matrix.values.dtype)
+    lines = np.repeat(np.arange(len(rows)), lengths)
+    table[lines, np.searchsorted(used, matrix.columns[entries])] = matrix.values[
+        matrix.codes[entries]
+    ]
+    return used, table
 
 
 def take_rows(matrix: AnyMatrix, chosen: Indices) -> AnyMatrix:

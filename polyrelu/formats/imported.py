@@ -109,6 +109,9 @@ class Comparison:
         Number of values of the file that were compared at each point.
     worst
         The largest ratio |runtime - exact| / (proved error bound) over all entries of all values.
+    num_overflows
+        Number of entries, over all values and points, that were not compared because the runtime
+        may overflow there.
 
     Examples
     --------
@@ -121,6 +124,7 @@ class Comparison:
     num_points: int = 0
     num_values: int = 0
     worst: float = 0.0
+    num_overflows: int = 0
 
     def __str__(self) -> str:
         if self.reason:
@@ -128,8 +132,15 @@ class Comparison:
         return (
             f"{self.num_values} values of the file agree with {self.runtime} at "
             f"{self.num_points} points, within the proved bound on its rounding (the "
-            f"largest difference is {self.worst:.2g} of the bound)"
+            f"largest difference is {self.worst:.2g} of the bound)" + self._left_out
         )
+
+    @property
+    def _left_out(self) -> str:
+        if not self.num_overflows:
+            return ""
+        entries = "entry was" if self.num_overflows == 1 else "entries were"
+        return f"; {self.num_overflows} {entries} left out, where the runtime may overflow"
 
     def __repr__(self) -> str:
         return bracketed(f"Comparison, {self}")

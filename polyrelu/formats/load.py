@@ -37,7 +37,7 @@ from polyrelu.formats.sources import (
 )
 from polyrelu.formats.unpacking import PACKED
 from polyrelu.network import Network, from_arrays
-from polyrelu.support.arguments import expect, expect_path
+from polyrelu.support.arguments import expect, expect_limit, expect_path
 
 __all__ = ["FORMATS", "choices_of", "load", "read"]
 
@@ -89,6 +89,7 @@ def load(
     input_shape: Iterable[int] | None = None,
     output_name: str | None = None,
     compare: bool = True,
+    read_limit: float = 1.0,
 ) -> Network:
     """Return the exact network of a file, a shipped example, or an object.
 
@@ -118,6 +119,9 @@ def load(
         taken, one after the other.
     compare
         Whether to compare the network with the format's own runtime, if it is installed.
+    read_limit
+        How many times the usual amounts of memory and work the reading may take; ``math.inf`` is no
+        limit. A small file that asks for much is refused otherwise.
 
     Returns
     -------
@@ -150,6 +154,7 @@ def load(
         input_shape=input_shape,
         output_name=output_name,
         compare=compare,
+        read_limit=read_limit,
     ).network
 
 
@@ -164,6 +169,7 @@ def read(
     input_shape: Iterable[int] | None = None,
     output_name: str | None = None,
     compare: bool = True,
+    read_limit: float = 1.0,
 ) -> Imported:
     """Return the exact network of a file, an example or an object, with a record of the reading.
 
@@ -193,6 +199,9 @@ def read(
         taken, one after the other.
     compare
         Whether to compare the network with the format's own runtime, if it is installed.
+    read_limit
+        How many times the usual amounts of memory and work the reading may take; ``math.inf`` is no
+        limit. A small file that asks for much is refused otherwise.
 
     Returns
     -------
@@ -224,6 +233,7 @@ def read(
         None if input_shape is None else _as_shape(input_shape),
         expect(compare, bool, "compare"),
         None if output_name is None else expect(output_name, str, "output_name"),
+        _as_limit(read_limit),
     )
     ending = "" if format is None else _as_ending(format)
     if isinstance(source, str) and source.startswith(EXAMPLE_PREFIX):
@@ -250,6 +260,13 @@ def _as_rounding(rounding: object) -> Rounding:
     raise NetworkError("rounding is text such as 'text=float32'")
 
 
+def _as_limit(factor: object) -> float:
+    expect_limit(factor, "read_limit")
+    if factor is None:
+        raise NetworkError("read_limit is a number above 0; math.inf is no limit")
+    return float(factor)  # type: ignore[arg-type]
+
+
 def _as_shape(sizes: Iterable[int]) -> tuple[int, ...]:
     try:
         return tuple(map(operator.index, sizes))
@@ -268,7 +285,7 @@ def _as_ending(format_: str) -> str:
 
 def _read_content(source: Any, ending: str, options: ReadOptions) -> Imported:
     """Read a packed file, or the content of a file, from a temporary file."""
-    with plain_file(source, ending) as file:
+    with plain_file(source, ending, options.read_limit) as file:
         try:
             imported = _read_file(file.path, options, size=file.size)
         except NetworkFileError as error:
@@ -305,10 +322,10 @@ def _read_file(
     )
     size = size if size is not None else path.stat().st_size
     try:
-        with metered(size):
+        with metered(size, options.read_limit):
             imported = _import_draft(path, reader(path, options), options)
     except NetworkError as error:
-        with metered(size):
+        with metered(size, options.read_limit):
             hinted = with_working_hint(error, options, partial(reader, path))
         raise _as_file_error(path, hinted) from None
     return imported.with_source(path.name, digest)

@@ -8,6 +8,7 @@ raises an error
 in one line once the sum exceeds what a file of that size may ask for.
 
 `load.read` opens a meter for each file. Objects of Python, which are in memory already, have none.
+A user who knows that a file needs more raises all limits by a factor (`ReadOptions.read_limit`).
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ __all__ = [
 ]
 
 
+#: More than any file can ask for.
+_NO_LIMIT = 2**62
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """How much of something a file may ask for, in all.
@@ -50,6 +55,10 @@ class Limit:
     def of(self, size: int) -> int:
         """Return the amount for a file of that many bytes."""
         return self.base + self.per_byte * size
+
+    def times(self, factor: float, size: int) -> int:
+        """Return a multiple of the amount, which is finite for an infinite factor too."""
+        return int(min(factor * self.of(size), _NO_LIMIT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +98,8 @@ class Meter:
     ----------
     size
         Number of bytes of the file, and of the files that belong to it.
+    factor
+        How many times the usual amounts the file may ask for, maybe infinite.
     files
         The names of these other files.
     used
@@ -102,22 +113,25 @@ class Meter:
     0
     """
 
-    def __init__(self, size: int, limits: Limits = LIMITS) -> None:
-        self.size, self.files, self._limits = size, set[str](), limits
+    def __init__(self, size: int, limits: Limits = LIMITS, factor: float = 1.0) -> None:
+        self.size, self.factor, self.files, self._limits = size, factor, set[str](), limits
         self.used = {"entries": 0, "products": 0, "unpacked": 0}
 
     def remaining(self, kind: str) -> int:
         """Return how much of a kind the file may still ask for."""
+        return self._limit(kind) - self.used[kind]
+
+    def _limit(self, kind: str) -> int:
         limit: Limit = getattr(self._limits, kind)
-        return limit.of(self.size) - self.used[kind]
+        return limit.times(self.factor, self.size)
 
     def need(self, kind: str, amount: int) -> None:
         """Count an amount of a kind; raise a `NetworkError` if the file may not ask for it."""
         if amount > self.remaining(kind):
-            limit: Limit = getattr(self._limits, kind)
             raise NetworkError(
-                f"reading it takes more than {limit.of(self.size)} {_WORDS[kind]}, too many for a "
-                f"file of {self.size} bytes; {_REMEDIES[kind]}"
+                f"reading it takes more than {self._limit(kind)} {_WORDS[kind]}, too many for a "
+                f"file of {self.size} bytes; {_REMEDIES[kind]}, or read it without this limit: "
+                "--read-limit inf (read_limit=inf)"
             )
         self.used[kind] += amount
 
@@ -137,9 +151,12 @@ _meter: ContextVar[Meter | None] = ContextVar("_meter", default=None)
 
 
 @contextmanager
-def metered(size: int) -> Iterator[Meter]:
-    """Count what is needed inside the `with` statement for a file of that many bytes."""
-    meter = Meter(size)
+def metered(size: int, factor: float = 1.0) -> Iterator[Meter]:
+    """Count what is needed inside the `with` statement for a file of that many bytes.
+
+    The file may ask for `factor` times the usual amounts.
+    """
+    meter = Meter(size, factor=factor)
     token = _meter.set(meter)
     try:
         yield meter

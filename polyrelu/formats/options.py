@@ -8,7 +8,7 @@ change.
 ``batchnorm``: float64 (default) or float32
     An irrational factor 1/√(variance + ε) of a batch normalisation is rounded to this format.
 ``text``: exact (default), float64 or float32
-    A decimal in a text file (``.nnet``) is taken exactly, or rounded to this format.
+    A decimal in a text file (``.nnet``, ``.eran``) is taken exactly, or rounded to this format.
 ``attributes``: stored (default) or decimal
     A float32 attribute of a node (a slope, an ε) is the dyadic number that is stored, or the
     shortest decimal that float32 rounds to it.
@@ -169,6 +169,8 @@ class ReadOptions:
         Whether values are compared with the format's own runtime, if it is installed.
     output_name
         The name of the value that is the output, for files that name their values.
+    read_limit
+        How many times the usual amounts of memory and work the reading may take (`meter`).
     """
 
     rounding: Rounding = field(default_factory=Rounding)
@@ -178,8 +180,11 @@ class ReadOptions:
     input_shape: tuple[int, ...] | None = None
     compare: bool = True
     output_name: str | None = None
+    read_limit: float = 1.0
 
     def __post_init__(self) -> None:
+        if not self.read_limit > 0:
+            raise NetworkError(f"read limit {self.read_limit}: expected a number above 0, or inf")
         if self.normalisation not in NORMALISATIONS:
             raise NetworkError(
                 f"normalisation {self.normalisation!r}: choose from {', '.join(NORMALISATIONS)}"

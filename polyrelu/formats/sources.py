@@ -74,11 +74,12 @@ def is_content(source: object) -> bool:
 
 
 @contextmanager
-def plain_file(source: Any, format_: str) -> Iterator[PlainFile]:
+def plain_file(source: Any, format_: str, read_limit: float = 1.0) -> Iterator[PlainFile]:
     """Give a file that a reader can open, for a packed file, bytes, or an open file.
 
     `format_` is the ending of the format, such as ``.onnx`` or ``.onnx.gz``; a packed file and an
-    open file with a name may leave it empty.
+    open file with a name may leave it empty. A packed file may unpack to `read_limit` times what is
+    usual for its size.
     """
     with TemporaryDirectory(prefix="polyrelu-") as folder:
         if isinstance(source, Path):
@@ -92,7 +93,7 @@ def plain_file(source: Any, format_: str) -> Iterator[PlainFile]:
         path = packed
         if ending.endswith(PACKED):
             path = Path(folder, f"content{ending.removesuffix(PACKED)}")
-            _unpack(packed, path, shown)
+            _unpack(packed, path, shown, read_limit)
         name = "" if isinstance(source, bytes | bytearray | memoryview) else Path(shown).name
         yield PlainFile(path, shown, name, digest, packed.stat().st_size)
 
@@ -128,14 +129,19 @@ def _content(source: Any, shown: str) -> bytes:
     return content
 
 
-def _unpack(packed: Path, path: Path, shown: str) -> None:
+def _unpack(packed: Path, path: Path, shown: str, read_limit: float) -> None:
     """Write the unpacked content of a file, up to the limit."""
-    limit = min(_UNPACKED_LIMIT, PACKED_LIMIT.of(packed.stat().st_size))
+    limit = min(_UNPACKED_LIMIT, PACKED_LIMIT.times(read_limit, packed.stat().st_size))
     try:
         with packed.open("rb") as file, path.open("wb") as unpacked:
             unpacked.writelines(unpacked_pieces(file, limit))
-    except (OSError, TooLargeError) as error:
-        reason = getattr(error, "strerror", None) or error
+    except TooLargeError as error:
+        remedy = "unpack it before, with gunzip"
+        if limit < _UNPACKED_LIMIT:
+            remedy += ", or read it with --read-limit inf (read_limit=inf)"
+        raise NetworkFileError(shown, "", f"cannot read: {error}; {remedy}") from None
+    except OSError as error:
+        reason = error.strerror or error
         raise NetworkFileError(shown, "", f"cannot read: {reason}") from None
 
 

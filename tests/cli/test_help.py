@@ -58,7 +58,7 @@ def test_options_of_reading_come_last(name: str) -> None:
         assert option not in own.removeprefix(usage)
     declared = [a.option_strings[-1] for a in COMMANDS[name]._actions if a.option_strings]
     if heading:
-        assert declared[-7:] == [
+        assert declared[-8:] == [
             "--rounding",
             "--normalisation",
             "--prefix",
@@ -66,6 +66,7 @@ def test_options_of_reading_come_last(name: str) -> None:
             "--output-name",
             "--strip-tail",
             "--no-compare",
+            "--read-limit",
         ]
 
 

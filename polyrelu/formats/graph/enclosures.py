@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix
-from polyrelu.support.typing import Floats
+from polyrelu.support.typing import Floats, Indices
 
 __all__ = [
     "EPSILON",
@@ -32,8 +32,10 @@ __all__ = [
 #: The distance from 1 to the next float64, and an upper bound on what underflow in float64 loses.
 EPSILON, _UNDERFLOW = 2.0**-52, 2.0**-1000
 
-#: Maximum number of products of floats at a time, 8 bytes each, unless one row needs more.
-_CHUNK = 1 << 22
+#: Minimum number of entries for which rows with entries in the same columns are sought.
+_SHARED_ENTRIES = 1 << 12
+#: Maximum number of floats at a time, 8 bytes each, unless a single row needs more.
+_CHUNK = 1 << 18
 
 
 def round_up(values: Floats, terms: Any) -> Floats:
@@ -82,46 +84,68 @@ class FloatMatrix:
     def __init__(self, matrix: AnyMatrix) -> None:
         self.rows = matrix.nrows
         if isinstance(matrix, SparseMatrix):
-            self._starts, self._columns = matrix.starts, matrix.columns
+            self._sparse: SparseMatrix | None = matrix
+            self._tables = _tables(matrix)
             self.terms = np.diff(matrix.starts).astype(np.float64)[:, None]
+            self._entries = matrix.floats_of_values()
         else:
+            self._sparse = None
             self.terms = (matrix.signs() != 0).sum(axis=1).astype(np.float64)[:, None]
-        self._entries: Floats = matrix.to_floats()
+            self._entries = matrix.to_floats()
+        # Of a sparse matrix, these are the distinct values only.
         self._sizes = round_up(absolute_values(self._entries), 1)
-        self._dense = not isinstance(matrix, SparseMatrix)
         self.largest = float(self._sizes.max(initial=0.0))
-        self.only_shifts = self.terms.max(initial=0.0) <= 1 and _are_powers_of_two(matrix)
+        self.only_shifts = self.terms.max(initial=0.0) <= 1 and self._are_powers_of_two()
 
-    def times(self, x: Floats) -> Floats:
-        """Return W x."""
-        return self._product(self._entries, x)
+    def products(self, x: Floats, *sizes: Floats) -> list[Floats]:
+        """Return W x, and upper bounds of |W| times each of some nonnegative arrays.
 
-    def absolute(self, *x: Floats) -> list[Floats]:
-        """Return upper bounds of |W| times each x, without the rounding errors of the product."""
-        product = self._product(self._sizes, np.concatenate(x, axis=1))
-        return np.split(product, np.cumsum([part.shape[1] for part in x])[:-1], axis=1)
+        The bounds leave out the rounding errors of the products.
+        """
+        bounded = np.concatenate(sizes, axis=1)
+        ends = np.cumsum([part.shape[1] for part in sizes])[:-1]
+        if self._sparse is None:
+            return [self._entries @ x, *np.split(self._sizes @ bounded, ends, axis=1)]
+        middle = np.zeros((self.rows, x.shape[1]))
+        bounds = np.zeros((self.rows, bounded.shape[1]))
+        for lines, columns, codes in self._parts(x.shape[1] + bounded.shape[1]):
+            middle[lines] = self._entries[codes] @ x[columns]
+            bounds[lines] = self._sizes[codes] @ bounded[columns]
+        return [middle, *np.split(bounds, ends, axis=1)]
 
-    def _product(self, entries: Floats, x: Floats) -> Floats:
-        if self._dense:
-            product: Floats = entries @ x
-            return product
-        sums = np.zeros((self.rows, x.shape[1]))
-        for rows in self._chunks(max(x.shape[1], 1)):
-            first, last = int(self._starts[rows[0]]), int(self._starts[rows[-1] + 1])
-            products = entries[first:last, None] * x[self._columns[first:last]]
-            sums[rows] = np.add.reduceat(products, self._starts[rows] - first)
-        return sums
+    def _parts(self, width: int) -> Iterator[tuple[Indices, Indices, Indices]]:
+        """Yield lines of rows with entries in the same columns, these columns, and the codes.
 
-    def _chunks(self, width: int) -> Iterator[Any]:
-        """Yield lists of nonempty rows that have few enough products with `width` columns."""
-        filled = np.flatnonzero(self.terms)
-        row = 0
-        while row < len(filled):
-            limit = self._starts[filled[row]] + _CHUNK // width
-            ends = self._starts[filled + 1]
-            end = max(row + 1, int(np.searchsorted(ends, limit, side="right")))
-            yield filled[row:end]
-            row = end
+        The shapes are (lines, rows of a line), (lines, entries) and (lines, rows, entries).
+        """
+        matrix = cast(SparseMatrix, self._sparse)
+        for table in self._tables:
+            entries = np.arange(matrix.starts[table[0, 0] + 1] - matrix.starts[table[0, 0]])
+            count = max(1, _CHUNK // (len(entries) * (table.shape[1] + width)))
+            for first in range(0, len(table), count):
+                lines = table[first : first + count]
+                places = matrix.starts[lines][:, :, None] + entries
+                yield lines, matrix.columns[places[:, 0]], matrix.codes[places]
+
+    def _are_powers_of_two(self) -> bool:
+        """Return whether all nonzero entries are powers of two near 1, positive or negative."""
+        if self._sparse is None or self._sparse.denominator > 1 << 16:
+            return False
+        sizes = np.abs(self._entries)
+        return bool((np.frexp(sizes)[0] == 0.5).all() and sizes.max(initial=0.0) <= 1 << 16)
+
+
+def _tables(matrix: SparseMatrix) -> list[Indices]:
+    """Return tables of rows with entries, all of one length, in the same columns in each line."""
+    if matrix.num_nonzeros < _SHARED_ENTRIES:
+        tables = [np.flatnonzero(np.diff(matrix.starts))[:, None]]
+    else:
+        tables = matrix.rows_by_columns()
+    parts = []
+    for table in tables:
+        lengths = np.diff(matrix.starts)[table[:, 0]]
+        parts += [table[lengths == length] for length in np.unique(lengths)]
+    return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +164,14 @@ class Enclosure:
     radius: Floats
 
     @classmethod
+    def around(cls, middle: Floats, radius: Floats) -> Enclosure:
+        """Return an enclosure, in which entries that overflowed may be any numbers."""
+        known = np.isfinite(middle) & ~np.isnan(radius)
+        if known.all():
+            return cls(middle, radius)
+        return cls(np.where(known, middle, 0.0), np.where(known, radius, np.inf))
+
+    @classmethod
     def of_exact(cls, floats: Floats) -> Enclosure:
         """Return the enclosure of floats that are the exact entries."""
         return cls(floats, np.zeros_like(floats))
@@ -148,27 +180,30 @@ class Enclosure:
     def of_column(cls, column: RationalMatrix, vectors: int) -> Enclosure:
         """Return the enclosure of a column of exact numbers, repeated."""
         middle = np.repeat(column.to_floats(), vectors, axis=1)
-        return cls(middle, _rounding(absolute_values(middle), 1))
+        return cls.around(middle, _rounding(absolute_values(middle), 1))
 
     def image(self, matrix: FloatMatrix) -> Enclosure:
         """Return the enclosure of a matrix times the vectors."""
-        middle = matrix.times(self.middle)
-        if matrix.only_shifts:
-            (radius,) = matrix.absolute(self.radius)
-            return Enclosure(middle, round_up(radius, 2))
-        # Each product and its sums are wrong by a factor of at most 1 + (terms + 2) 2^-53.
-        terms = float(matrix.terms.max(initial=0.0))
-        reach = self.radius + (terms + 6) * EPSILON * np.abs(self.middle)
-        (radius,) = matrix.absolute(round_up(reach, 3))
-        return Enclosure(middle, round_up(radius, matrix.terms + 2))
+        with np.errstate(over="ignore", invalid="ignore"):
+            if matrix.only_shifts:
+                middle, radius = matrix.products(self.middle, self.radius)
+                return Enclosure.around(middle, round_up(radius, 2))
+            # Each product and its sums are wrong by a factor of at most 1 + (terms + 2) 2^-53.
+            terms = float(matrix.terms.max(initial=0.0))
+            reach = self.radius + (terms + 6) * EPSILON * np.abs(self.middle)
+            middle, radius = matrix.products(self.middle, round_up(reach, 3))
+            return Enclosure.around(middle, round_up(radius, matrix.terms + 2))
 
     def plus(self, other: Enclosure) -> Enclosure:
         """Return the enclosure of the sum of two vectors."""
-        middle = self.middle + other.middle
-        # The rounding error of a sum of two floats is a float (Knuth, TAOCP 2, §4.2.2, Theorem B).
-        second = middle - self.middle
-        lost = (self.middle - (middle - second)) + (other.middle - second)
-        return Enclosure(middle, round_up(self.radius + other.radius + np.abs(lost), 3))
+        with np.errstate(over="ignore", invalid="ignore"):
+            middle = self.middle + other.middle
+            # The rounding error of a sum of two floats is a float (Knuth, TAOCP 2, §4.2.2,
+            # Theorem B).
+            second = middle - self.middle
+            lost = (self.middle - (middle - second)) + (other.middle - second)
+            radius = round_up(self.radius + other.radius + np.abs(lost), 3)
+            return Enclosure.around(middle, radius)
 
     def relu(self) -> Enclosure:
         """Return the enclosure of the positive parts."""
@@ -178,14 +213,6 @@ class Enclosure:
     def rows(self, first: int, count: int) -> Enclosure:
         """Return consecutive entries."""
         return Enclosure(self.middle[first : first + count], self.radius[first : first + count])
-
-
-def _are_powers_of_two(matrix: AnyMatrix) -> bool:
-    """Return whether all nonzero entries are powers of two near 1, positive or negative."""
-    if not isinstance(matrix, SparseMatrix) or matrix.denominator > 1 << 16:
-        return False
-    sizes = np.abs(matrix.to_floats())
-    return bool((np.frexp(sizes)[0] == 0.5).all() and sizes.max(initial=0.0) <= 1 << 16)
 
 
 def _rounding(sizes: Floats, terms: int) -> Floats:

@@ -314,9 +314,11 @@ def _range_of_linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
     radius = round_up(np.maximum(x.high - centre, centre - x.low), 1)
     slack = (weights.terms + 6) * EPSILON
     reach = round_up(x.size + x.error, 1)
-    spreads, sizes, reaches, errors = weights.absolute(radius, np.abs(centre), reach, x.error)
+    image, spreads, sizes, reaches, errors = weights.products(
+        centre, radius, np.abs(centre), reach, x.error
+    )
     blur = round_up(spreads + slack * (sizes + bias), weights.terms + 2)
-    middle = weights.times(centre) + offset
+    middle = image + offset
     # Error bound of the runtime.
     count = weights.terms + 2 + operation.extra_roundings
     gamma = count * runtime.unit / (1 - count * runtime.unit)

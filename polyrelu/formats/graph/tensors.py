@@ -200,22 +200,29 @@ def _spread_column(array: Array, shape: tuple[int, ...]) -> RationalMatrix:
 
 
 def _sparse_matrix(
-    shape: tuple[int, int], rows: Indices, columns: Indices, weights: Indices, numbers: Array
+    shape: tuple[int, int],
+    rows: Indices,
+    columns: Indices,
+    weights: Indices,
+    numbers: Array,
+    copies: tuple[int, int] = (1, 0),
 ) -> SparseMatrix:
     """Return the matrix with entry ``numbers[weights[i]]`` at (rows[i], columns[i]).
 
     The index arrays are broadcast together; `numbers` is indexed flat. Entries with row or column
-    -1 are left out, and entries at the same place are added.
+    -1 are left out, and entries at the same place are added. `copies` says how many copies of these
+    entries stand below each other, and what is added to the weights from one to the next.
     """
-    need(entries=math.prod(np.broadcast_shapes(rows.shape, columns.shape, weights.shape)))
+    size = math.prod(np.broadcast_shapes(rows.shape, columns.shape, weights.shape))
+    need(entries=size * copies[0])
     rows, columns, weights = (
         np.ascontiguousarray(a).reshape(-1) for a in np.broadcast_arrays(rows, columns, weights)
     )
     inside = (columns >= 0) & (rows >= 0)
-    if int(inside.sum()) > _MAX_ENTRIES:
+    if int(inside.sum()) * copies[0] > _MAX_ENTRIES:
         raise NetworkError(f"its matrix has more than {_MAX_ENTRIES} entries")
     return SparseMatrix.from_codes(
-        shape, rows[inside], columns[inside], weights[inside], column(numbers)
+        shape, rows[inside], columns[inside], weights[inside], column(numbers), *copies
     )
 
 
@@ -607,10 +614,19 @@ def conv(
     # Axes of the result: batch, group, filter of the group, position. Axes of the sum: channel of
     # the group, offset in the window.
     columns = table.transpose(0, 1, 3, 2, 4)[:, :, None]
+    copies = filters if batch * groups == 1 else 1
+    firsts = filters // groups // copies
     weights = indices(kernel.shape).reshape(1, groups, filters // groups, 1, group_channels, -1)
     shape = (batch, filters, *places)
-    rows = indices((batch, groups, filters // groups, math.prod(places)))[..., None, None]
-    matrix = _sparse_matrix((math.prod(shape), x.size), rows, columns, weights, kernel)
+    rows = indices((batch, groups, firsts, math.prod(places)))[..., None, None]
+    matrix = _sparse_matrix(
+        (math.prod(shape), x.size),
+        rows,
+        columns,
+        weights[:, :, :firsts],
+        kernel,
+        (copies, math.prod(kernel.shape[1:])),
+    )
     added = None if bias is None else bias.reshape(-1, *(1 for _ in places))
     return _affine(graph, x, matrix, added, shape)
 
@@ -645,13 +661,17 @@ def conv_transpose(
     # Axes: batch, group, channel of the group, filter of the group, position, offset in the window.
     share, total = channels // groups, math.prod(spatial)
     inputs = indices((batch, groups, share, math.prod(sizes)))[:, :, :, None, :, None]
-    weights = indices((groups, share, filters, math.prod(widths)))[None, :, :, :, None, :]
-    outputs = indices((batch, groups, filters))[:, :, None, :, None, None] * total + target
+    copies = filters if batch * groups == 1 else 1
+    firsts = filters // copies
+    weights = indices((groups, share, filters, math.prod(widths)))[None, :, :, :firsts, None, :]
+    outputs = indices((batch, groups, firsts))[:, :, None, :, None, None] * total + target
     outputs, inputs, weights = np.broadcast_arrays(
         np.where(target < 0, -1, outputs), inputs, weights
     )
     shape = (batch, filters * groups, *spatial)
-    matrix = _sparse_matrix((math.prod(shape), x.size), outputs, inputs, weights, kernel)
+    matrix = _sparse_matrix(
+        (math.prod(shape), x.size), outputs, inputs, weights, kernel, (copies, math.prod(widths))
+    )
     added = None if bias is None else bias.reshape(-1, *(1 for _ in spatial))
     return _affine(graph, x, matrix, added, shape)
 
@@ -769,15 +789,15 @@ def batch_norm(
     channel = np.broadcast_to(
         np.arange(channels).reshape(-1, *(1 for _ in x.shape[2:])), x.shape
     ).reshape(-1)
-    spread_out = [
+    offset, spread = (
         as_dense(take_rows(RationalMatrix.column(numbers), channel))
-        for numbers in (factors, offsets, spreads)
-    ]
-    matrix = SparseMatrix.diagonal(spread_out[0])
+        for numbers in (offsets, spreads)
+    )
+    places, shape = np.arange(x.size), (x.size, x.size)
     linear = Linear(
-        matrix,
-        spread_out[1],
-        spread_out[2],
+        SparseMatrix.from_codes(shape, places, places, channel, RationalMatrix.column(factors)),
+        offset,
+        spread,
         _NORMALISATION_ROUNDINGS,
         _stretch_of_norm(scale, mean, roots),
     )
@@ -790,7 +810,7 @@ def _stretch_of_norm(scale: Array, mean: Array, roots: Sequence[Fraction]) -> fl
     A runtime multiplies x, the mean or their difference by the scale and divides them by the
     standard deviation; the entries of `roots` are the reciprocals of the deviations.
     """
-    reciprocals_of_deviations = [_nearest_float(root) for root in roots]
+    reciprocals_of_deviations: list[float] = RationalMatrix.column(roots).to_floats()[:, 0].tolist()
     largest_mean, largest_scale = (
         float(np.abs(column(array).to_floats()).max()) for array in (mean, scale)
     )

@@ -46,7 +46,8 @@ def compare_with_runtime(
     """Compare all named values of a graph with the runtime of the draft.
 
     A value that differs by more than its bound raises a `NetworkFileError` that names it. Where no
-    comparison is possible, the result holds the reason.
+    comparison is possible, the result holds the reason. Numbers at which the runtime may overflow
+    have no bound; they are counted and left out.
     """
     runtime = draft.runtime
     if isinstance(runtime, str):
@@ -65,22 +66,34 @@ def compare_with_runtime(
     if not names:
         return Comparison(reason=f"{runtime.name} gives no value that the network has")
     values = _Values(graph, lowered, points, ranges_at(graph, points.T, model))
-    worst = 0.0
+    worst, compared, overflows = 0.0, 0, 0
     for name in names:
         node = graph.names[name].node
         computed = [run[name].astype(np.float64).reshape(-1) for run in runs]
         _check_sizes(path, name, runtime.name, computed, graph.nodes[node].size)
-        ratio = values.largest_ratio(node, np.stack(computed, axis=1))
-        if ratio is None:
-            try:
-                exact = values.exact(node)
-            except NetworkError as reason:
-                return Comparison(reason=f"{name!r} was to be evaluated exactly: {reason}")
-            ratio = _largest_ratio(
-                path, name, runtime.name, computed, exact, values.ranges[node].error
-            )
-        worst = max(worst, ratio)
-    return Comparison(runtime.name, "", len(points), len(names), worst)
+        unbounded = int(np.count_nonzero(~np.isfinite(values.ranges[node].error)))
+        overflows += unbounded
+        compared += unbounded < values.ranges[node].error.size
+        try:
+            worst = max(worst, _ratio_of_value(path, name, runtime.name, computed, values, node))
+        except NetworkFileError:
+            raise
+        except NetworkError as error:
+            return Comparison(reason=f"{name!r} was to be evaluated exactly: {error}")
+    if not compared:
+        return Comparison(reason=f"a {draft.arithmetic} runtime may overflow in every value")
+    return Comparison(runtime.name, "", len(points), compared, worst, overflows)
+
+
+def _ratio_of_value(
+    path: str | Path, name: str, runtime: str, computed: list[Floats], values: _Values, node: int
+) -> float:
+    """Return the largest ratio of a difference to its bound; a ratio above 1 is an error."""
+    ratio = values.largest_ratio(node, np.stack(computed, axis=1))
+    if ratio is not None:
+        return ratio
+    exact = values.exact(node)
+    return _largest_ratio(path, name, runtime, computed, exact, values.ranges[node].error)
 
 
 #: The operations whose values are affine in the values that they read.
@@ -120,8 +133,10 @@ class _Values:
         if not isinstance(self._graph.nodes[node].operation, _AFFINE):
             return self._enclosures.values(node)
         bounds = self.ranges[node]
-        middle = bounds.low / 2 + bounds.high / 2
-        return Enclosure(middle, np.maximum(bounds.high - middle, middle - bounds.low))
+        with np.errstate(invalid="ignore"):  # of a value that may be any number
+            middle = bounds.low / 2 + bounds.high / 2
+            radius = np.maximum(bounds.high - middle, middle - bounds.low)
+        return Enclosure.around(middle, radius)
 
     def exact(self, node: int) -> Floats:
         """Return the exact values, each rounded to the nearest float."""

@@ -45,6 +45,28 @@ def test_every_operation_is_that_of_python_integers(bits: int) -> None:
             ]
 
 
+@pytest.mark.parametrize("bits", [3, 30, 31, 32, 33, 61, 62])
+def test_high_and_low_parts(bits: int) -> None:
+    chance = random.Random(bits)
+    for shift in (1, 20, 31):
+        high, low = _entries(chance, bits), _entries(chance, 61)
+        found = arrays.joined(np.array(high), np.array(low), shift)
+        assert found.tolist() == [(a << shift) + b for a, b in zip(high, low, strict=True)]
+
+
+@pytest.mark.parametrize("sizes", [(3, 3), (31, 31), (60, 20), (40, 45), (20, 52), (62, 53)])
+def test_products_of_tables_in_floats(sizes: tuple[int, int]) -> None:
+    """The products are exact, or there are none: with long entries on the right."""
+    chance = random.Random(sum(sizes))
+    left, right = (np.array(_entries(chance, size, 30)) for size in sizes)
+    left[0], right[0] = -(2 ** sizes[0]) + 1, 2 ** sizes[1] - 1
+    found = arrays.product_in_floats(left.reshape(5, 6), right.reshape(6, 5))
+    exact = left.astype(object).reshape(5, 6) @ right.astype(object).reshape(6, 5)
+    assert (found is None) == (sizes[1] > 40)
+    assert found is None or found.tolist() == exact.tolist()
+    assert arrays.product_in_floats(left.astype(object).reshape(5, 6), exact) is None
+
+
 @pytest.mark.parametrize("denominator", [1, 3, 2**10, 2**53, 2**53 + 1, 2**900, 2**1074, 10**400])
 @pytest.mark.parametrize("bits", [10, 53, 54, 62, 100, 1100, 1500])
 def test_floats_are_the_nearest_ones(bits: int, denominator: int) -> None:

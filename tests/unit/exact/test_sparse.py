@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from polyrelu.errors import NetworkError
+from polyrelu.errors import ArgumentError, NetworkError
 from polyrelu.exact import (
     RationalMatrix,
     SparseMatrix,
@@ -206,3 +206,50 @@ def test_large_products_are_computed_in_chunks(monkeypatch: pytest.MonkeyPatch) 
     for size in (1, 7, 100):
         monkeypatch.setattr(sparse, "_CHUNK", size)
         assert a.times_sparse(b) == whole
+
+
+def _filters(chance: random.Random, windows: int, filters: int, columns: int) -> SparseMatrix:
+    """Return a matrix in which the rows `windows` apart have entries in the same columns."""
+    places = [sorted(chance.sample(range(columns), chance.randint(1, 6))) for _ in range(windows)]
+    rows = np.array([i for i, line in enumerate(places) for _ in line])
+    below = np.array([place for line in places for place in line])
+    codes = np.array([j for line in places for j in range(len(line))])
+    values = RationalMatrix.column(
+        [Fraction(chance.randint(1, 2**30), 8) for _ in range(6 * filters)]
+    )
+    shape = (windows * filters, columns)
+    return SparseMatrix.from_codes(shape, rows, below, codes, values, filters, 6)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_rows_with_entries_in_the_same_columns(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products of such rows are those of dense matrices, in any order of the rows."""
+    chance = random.Random(seed)
+    windows, filters = chance.randint(1, 7), chance.randint(4, 6)
+    matrix = _filters(chance, windows, filters, 12)
+    tables = matrix.rows_by_columns()
+    assert sum(table.size for table in tables) == matrix.nrows
+    for line in (line for table in tables for line in table):
+        assert len(line) >= filters
+        columns = [matrix.columns[matrix.starts[i] : matrix.starts[i + 1]].tolist() for i in line]
+        assert columns == columns[:1] * len(line)
+    right = _filters(chance, 3, 4, 9)
+    mixed = as_sparse(take_rows(matrix, np.random.default_rng(seed).permutation(matrix.nrows)))
+    monkeypatch.setattr(sparse, "_SHARED_PAIRS", 0)
+    for left in (matrix, mixed, matrix.scale_rows(range(1, matrix.nrows + 1))):
+        assert as_dense(left.times_sparse(right)) == as_dense(left) @ as_dense(right)
+    big = right.scale_rows([2**60 + i for i in range(12)])
+    assert as_dense(matrix.times_sparse(big)) == as_dense(matrix) @ as_dense(big)
+
+
+def test_copies_of_entries() -> None:
+    values = RationalMatrix.column([1, 0, 3, 4])
+    rows, columns, codes = np.array([1, 0]), np.array([0, 2]), np.array([0, 1])
+    found = SparseMatrix.from_codes((4, 3), rows, columns, codes, values, 2, 2)
+    expected = RationalMatrix.from_rows([[0, 0, 0], [1, 0, 0], [0, 0, 4], [3, 0, 0]])
+    assert found.to_dense() == expected
+    for wrong in ((4, 1), (3, 2), (2, 3)):  # a code, the shape, and both lie outside
+        with pytest.raises(ArgumentError):
+            SparseMatrix.from_codes((4, 3), rows, columns, codes, values, *wrong)
+    with pytest.raises(ArgumentError, match="one entry at a place"):
+        SparseMatrix.from_codes((4, 3), np.zeros(2, int), np.zeros(2, int), codes, values, 2, 2)

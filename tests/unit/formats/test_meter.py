@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
+import math
 from functools import partialmethod
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from polyrelu.errors import NetworkError, NetworkFileError
+from polyrelu.cli.main import main
+from polyrelu.errors import NetworkError, NetworkFileError, PolyreluError
 from polyrelu.formats import read
 from polyrelu.formats.meter import (
     LIMITS,
@@ -80,6 +83,37 @@ def test_a_network_as_large_as_its_file(tmp_path: Path, monkeypatch: pytest.Monk
     nodes = [node("MatMul", ["x", "a"], "h"), node("Relu", ["h"], "y")]
     path = write(tmp_path, "net.onnx", model(nodes, [constant("a", weight)], (1, 700)))
     assert read(path, compare=False).num_stored == weight.size
+
+
+def test_a_user_raises_the_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The refusal names an option, and a keyword of Python, with which the file is read."""
+    monkeypatch.setattr(Meter, "__init__", partialmethod(Meter.__init__, limits=_LIMITS))
+    nodes = [node("Relu", ["x"], "h"), node("Relu", ["h"], "y")]
+    path = write(tmp_path, "net.onnx", model(nodes, [], (1, 300)))
+    with pytest.raises(NetworkFileError, match=r"--read-limit inf \(read_limit=inf\)$"):
+        read(path)
+    assert read(path, read_limit=math.inf).network.num_inputs == 300
+    assert read(path, read_limit=100).network.num_inputs == 300
+    assert main(["info", str(path)]) == 2
+    assert "--read-limit inf" in capsys.readouterr().err
+    assert main(["info", str(path), "--read-limit", "inf"]) == 0
+    capsys.readouterr()
+    for wrong in (0, -1, math.nan, None, "2"):
+        with pytest.raises(PolyreluError, match=r"read.limit"):
+            read(path, read_limit=wrong)  # type: ignore[arg-type]
+
+
+def test_a_packed_file_that_unpacks_to_much(tmp_path: Path) -> None:
+    """What the refusal proposes, a higher limit or gunzip, works."""
+    text = b"// " + b" " * 10**7 + b"\n1,1,1,1,\n1,1,\n0,\n0,\n0,\n0,\n0,\n2,\n3,\n"
+    path = write(tmp_path, "net.nnet.gz", gzip.compress(text))
+    with pytest.raises(NetworkFileError, match=r"unpacks to more than .*; unpack it .* gunzip"):
+        read(path)
+    network = read(path, read_limit=math.inf).network
+    assert read(write(tmp_path, "net.nnet", text)).network == network
+    assert [list(row) for row in network.evaluate([[1]])] == [[5]]
 
 
 #: The bombs that only look like bombs.

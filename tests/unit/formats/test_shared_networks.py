@@ -119,7 +119,7 @@ _READ: dict[str, tuple[str, int]] = {
     "pairs/acasxu_5_1.onnx": ("5-50-50-50-50-50-50-5", 13310),
 }
 
-#: The rounding rules that are used, where it is not none, nor the exact decimals of .nnet files.
+#: The rounding rules that are used, where it is not none, nor the exact decimals of text files.
 _ROUNDING = {
     "layerzoo/batchnorm.onnx": "attributes: stored; batchnorm: float64",
     "layerzoo/leakyRelu.onnx": "attributes: stored",
@@ -261,7 +261,7 @@ def _shape(network: Network) -> str:
 def test_networks_that_are_read(name: str) -> None:
     imported = read(_path(name))
     assert (_shape(imported.network), imported.num_stored) == _READ[name]
-    plain = "text: exact" if name.endswith(".nnet") else "none"
+    plain = "text: exact" if name.endswith((".nnet", ".eran")) else "none"
     assert imported.rounding == _ROUNDING.get(name, plain)
     expected = _CAUTIONS.get(name, [])
     assert len(imported.caveats) == len(expected)
