@@ -54,6 +54,10 @@ def expect_rounding_to_nearest() -> None:
     ------
     PolyreluError
         Sums are rounded in another way.
+
+    Examples
+    --------
+    >>> expect_rounding_to_nearest()
     """
     if _ONE + _LITTLE != _ONE or _ONE - _LITTLE != _ONE:
         raise PolyreluError(
