@@ -44,7 +44,7 @@ def _docstring(name: str) -> tuple[str, str]:
         return name.replace("_", " "), ""
     text = ast.get_docstring(ast.parse(source.read_text("utf-8"))) or name
     title, _, rest = text.partition("\n")
-    return title.rstrip("."), rest.strip()
+    return title.rstrip("."), rest.strip("\n")
 
 
 def _pictures(name: str) -> list[str]:

@@ -136,7 +136,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
         missing = missing or _add_results(options, cells, imported, answer)
     except KeyboardInterrupt:  # files that are written already stay
         missing = _missing_after_interrupt(options, answer, missing)
-    steps = complex_steps(options, cells.dimension) if missing else []
+    steps = complex_steps(options, cells.dimension, is_complete=not missing)
     if options.json:
         status = "undecided" if missing else "ok"
         entries = answer | {
@@ -151,8 +151,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
         print_reading(imported)
         if missing:
             show(missing)
-            for step in steps:
-                print(f"next: {step}")
+        for step in steps:
+            print(f"next: {step}")
     return 3 if missing else 0
 
 

@@ -94,6 +94,7 @@ def add_fiber(subparsers: Any) -> None:
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.cli.next_steps import fiber_steps
     from polyrelu.fibers import fiber as compute_fiber
     from polyrelu.formats import parse_domain
     from polyrelu.support.interrupts import deferred_interrupt
@@ -104,6 +105,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     domain = None if options.domain is None else parse_domain(options.domain, network.num_inputs)
     fiber = compute_fiber(network, domain, budget=_work(options))
     answer = _answer(fiber)
+    steps = fiber_steps(options, is_known=fiber.complete in ("all", "generic"))
     if options.member is not None and not 0 <= options.member < len(fiber.components):
         last = len(fiber.components) - 1
         raise UsageError(f"--member {options.member}: the components are numbered 0 to {last}")
@@ -122,15 +124,16 @@ def _run(options: argparse.Namespace, started: float) -> int:
             options,
             "ok" if is_complete else "undecided",
             started,
-            domain=options.domain,
+            domain=options.domain or "R^n",
             **answer,
             output=options.output,
+            next=steps,
             **reading(imported),
         )
     else:
         show(_report_text(options, fiber, answer).removesuffix("\n"))
         print_reading(imported)
-        print("".join(f"{line}\n" for line in _file_lines(options)), end="")
+        print("".join(f"{line}\n" for line in _closing_lines(options, steps)), end="")
         if not is_complete:
             show("interrupted: some members are missing")
     return 0 if is_complete else 3
@@ -312,7 +315,7 @@ def _write_report(options: argparse.Namespace, fiber: Fiber, answer: dict[str, A
     path, num_components = Path(options.output), len(fiber.components)
     if path.suffix == ".json":
         document = {"format": "polyrelu-fiber", "version": 1, "network": fiber.network.sha256}
-        text = layout({**document, "domain": options.domain, **answer})
+        text = layout({**document, "domain": options.domain or "R^n", **answer})
     elif path.suffix == ".tex":
         text = latex_document(fiber_latex(fiber, _remarks(options, answer)))
     else:
@@ -320,12 +323,12 @@ def _write_report(options: argparse.Namespace, fiber: Fiber, answer: dict[str, A
     write_all([(path, [text.encode()])])  # reports contain characters such as ≥
 
 
-def _file_lines(options: argparse.Namespace) -> list[str]:
-    """Return lines of text about the report's file and about members that have no files."""
+def _closing_lines(options: argparse.Namespace, steps: list[str]) -> list[str]:
+    """Return lines about the report's file, about members that have no files, and next steps."""
     lines = [] if options.output is None else [f"report: {options.output}"]
     if _num_wanted(options) and options.to is None:
         lines.append("no member was written: --to FOLDER writes them (--to . into this folder)")
-    return lines
+    return [*lines, *(f"next: {step}" for step in steps)]
 
 
 def _report_text(

@@ -9,12 +9,14 @@ from typing import Any, TypeVar
 
 from polyrelu.outcomes import NextStep, Proved, Refuted, Undecided
 
-__all__ = ["complex_steps", "next_texts", "with_commands"]
+__all__ = ["complex_steps", "fiber_steps", "next_texts", "with_commands"]
 
 _Answer = TypeVar("_Answer", bound=Proved[Any] | Refuted | Undecided)
 
 #: Least dimension of a domain in which regions without faces are proposed.
 _MANY_DIMENSIONS = 8
+#: Largest dimension of a domain in which all cells are proposed in the place of regions alone.
+_FEW_DIMENSIONS = 3
 #: Values of options that need not be written.
 _IMPLIED = {"domain": "R^n", "seed": 0}
 #: Options about the reading of networks, which every command has, with the values implied.
@@ -58,12 +60,21 @@ def with_commands(
     return changed
 
 
-def complex_steps(options: argparse.Namespace, dimension: int) -> list[str]:
-    """Return the steps, in words, after `complex` has not finished: regions alone, or a box.
+def complex_steps(options: argparse.Namespace, dimension: int, is_complete: bool) -> list[str]:
+    """Return the steps, in words, after `complex`: regions alone or a box if it has not finished.
 
     Regions alone take longer than the complex, so they are proposed where the complex may not fit
-    into memory.
+    into memory; in few dimensions the complex is proposed in their place.
     """
+    if options.regions_only and dimension <= _FEW_DIMENSIONS:
+        whole = NextStep(
+            "compute all cells, which takes less time in few dimensions",
+            "polyrelu.canonical_complex(net, domain)",
+            ("complex", "NET"),
+        )
+        return [str(_with_command(whole, options, [options.network], ("domain",)))]
+    if is_complete:
+        return []
     steps = []
     if not options.regions_only and dimension >= _MANY_DIMENSIONS:
         steps.append(
@@ -83,6 +94,18 @@ def complex_steps(options: argparse.Namespace, dimension: int) -> list[str]:
         )
     own = ("domain", "regions_only")
     return [str(_with_command(step, options, [options.network], own)) for step in steps]
+
+
+def fiber_steps(options: argparse.Namespace, is_known: bool) -> list[str]:
+    """Return the step, in words, after `fiber` where other parameters may have the function."""
+    if is_known or options.domain is not None:
+        return []
+    step = NextStep(
+        "look for another network with the same function by further theorems, at any depth",
+        "polyrelu.identify(net)",
+        ("identify", "NET"),
+    )
+    return [str(_with_command(step, options, [options.network], ()))]
 
 
 def next_texts(outcome: Proved[Any] | Refuted | Undecided) -> list[str]:

@@ -6,7 +6,7 @@ and float arrays through `RationalMatrix.from_array`, both exactly. The other ro
 Fraction(1, 2)` is False although the hashes agree, and FLINT matrices are mutable.
 """
 
-from polyrelu.exact.floats import UNDECIDED, nearest_float
+from polyrelu.exact.floats import UNDECIDED, expect_rounding_to_nearest, nearest_float
 from polyrelu.exact.linalg import (
     column_basis,
     determinant,
@@ -98,6 +98,7 @@ __all__ = [
     "dot_sign",
     "eliminate_mod",
     "exact_root",
+    "expect_rounding_to_nearest",
     "float_prime",
     "format_integer",
     "format_rational",

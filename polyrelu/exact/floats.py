@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.errors import NetworkError
+from polyrelu.errors import NetworkError, PolyreluError
 
 __all__ = [
     "SMALL_BITS",
     "UNDECIDED",
+    "expect_rounding_to_nearest",
     "integer_array",
     "integers_from_floats",
     "nearest_float",
@@ -37,6 +38,32 @@ SMALL_BITS = 63
 _MANTISSA_BITS = 53
 #: The least positive float64, a subnormal number.
 _LEAST = np.array([5e-324])
+
+
+#: A float and less than half a unit in its last place: their sum is the float if it is rounded.
+_ONE, _LITTLE = 1.0, 2.0**-60
+
+
+def expect_rounding_to_nearest() -> None:
+    """Refuse to compute if floats are not rounded to nearest, as the proofs of all bounds suppose.
+
+    The mode belongs to the thread, and another library may have changed it: importing pplpy 0.9
+    sets it to upwards. The package itself runs PPL in a process of its own.
+
+    Raises
+    ------
+    PolyreluError
+        Sums are rounded in another way.
+
+    Examples
+    --------
+    >>> expect_rounding_to_nearest()
+    """
+    if _ONE + _LITTLE != _ONE or _ONE - _LITTLE != _ONE:
+        raise PolyreluError(
+            "floats are not rounded to nearest here, since another library has changed this (pplpy "
+            "does when it is imported): call ctypes.CDLL(None).fesetround(0) after that"
+        )
 
 
 def integers_from_floats(array: NDArray[Any]) -> tuple[list[int], int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from polyrelu.errors import ArgumentError, DomainError, NetworkError
-from polyrelu.exact import Polyhedron, to_fraction
+from polyrelu.exact import Polyhedron, expect_rounding_to_nearest, to_fraction
 from polyrelu.formats.domain import parse_domain
 from polyrelu.formats.imported import Imported
 from polyrelu.formats.source_types import NetworkSource
@@ -53,12 +53,15 @@ def as_network(source: NetworkLike) -> Network:
     ------
     NetworkError
         The argument is not a network that can be taken exactly.
+    PolyreluError
+        Another library has changed how floats are rounded.
 
     Examples
     --------
     >>> as_network([([[1, 2]], [3])]).widths
     (2, 1)
     """
+    expect_rounding_to_nearest()
     return source if isinstance(source, Network) else as_imported(source).network
 
 

@@ -577,6 +577,7 @@ def test_regions_only(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = run(capsys, "net.json", "--domain", domain, "--regions-only", "-o", "regions.csv")
     for key in ("dimension", "regions", "bounded_regions", "lineality_dim", "complete", "neurons"):
         assert found[key] == whole[key]
+    assert (whole["next"], len(found["next"])) == ([], 1)
     lines = [
         list(csv.DictReader(Path(name).read_text().splitlines()))
         for name in ("cells.csv", "regions.csv")

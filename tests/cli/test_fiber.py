@@ -223,7 +223,8 @@ def test_what_is_known_and_written(capsys: pytest.CaptureFixture[str]) -> None:
     """A part has a lower bound of the dimension; files are named, and what has none is told."""
     _, out, _ = run(capsys, "fiber", "deep.json", "-o", "report.tex")
     assert "dimension at least 4, 5 known components, up to permutation and scaling:" in out
-    assert out.endswith("report: report.tex\n")
+    assert "report: report.tex\nnext: look for another network" in out
+    assert out.endswith("polyrelu identify deep.json\n")
     assert "Dimension at least 4" in Path("report.tex").read_text()
     assert "dimension at least 4" in repr(fiber(NETWORKS["deep"]))
     _, out, _ = run(capsys, "fiber", "hidden.json", "--sample", "2")
@@ -232,7 +233,9 @@ def test_what_is_known_and_written(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.endswith(
         "no member was written: --to FOLDER writes them (--to . into this folder)\n"
     )
-    assert "no member was written" not in run(capsys, "fiber", "hidden.json")[1]
+    _, out, _ = run(capsys, "fiber", "hidden.json")
+    assert "no member was written" not in out
+    assert "next:" not in out
 
 
 def test_latex_is_a_document(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,11 +6,11 @@ polyhedron, and its sign vector (over all hidden neurons) names it. Emptiness an
 decided exactly by PPL.
 """
 
-import signal
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
+from tests.oracles.parma import Constraint, Linear_Expression, NNC_Polyhedron
 from tests.oracles.plain import (
     Matrix,
     Network,
@@ -21,13 +21,6 @@ from tests.oracles.plain import (
     sign_vector,
     split_by_layer,
 )
-
-# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; a module that imports an
-# oracle keeps its own.
-_sigint_handler = signal.getsignal(signal.SIGINT)
-from ppl import Constraint, Linear_Expression, NNC_Polyhedron  # noqa: E402
-
-signal.signal(signal.SIGINT, _sigint_handler)
 
 
 class Cell(NamedTuple):

@@ -9,20 +9,13 @@ which of the parts h > 0, h = 0, h < 0 are not empty.
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any, NamedTuple
 
+from tests.oracles.parma import Linear_Expression, NNC_Polyhedron
 from tests.oracles.plain import Matrix, Network, SignVector, Vector, apply_affine, compose
-
-# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; a module that imports an
-# oracle keeps its own.
-_sigint_handler = signal.getsignal(signal.SIGINT)
-from ppl import Linear_Expression, NNC_Polyhedron  # noqa: E402
-
-signal.signal(signal.SIGINT, _sigint_handler)
 
 Row = tuple[int, ...]
 Point = tuple[Fraction, ...]

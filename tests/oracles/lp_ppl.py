@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import math
-import signal
 from collections.abc import Sequence
 from fractions import Fraction
 
 from tests.generators.lp_families import Instance, Number
 from tests.oracles.lp_certificates import Maximum, Shape, constant_rows
-
-# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; a module that imports an
-# oracle keeps its own.
-_sigint_handler = signal.getsignal(signal.SIGINT)
-from ppl import C_Polyhedron, Constraint, Linear_Expression, MIP_Problem  # noqa: E402
-
-signal.signal(signal.SIGINT, _sigint_handler)
+from tests.oracles.parma import C_Polyhedron, Constraint, Linear_Expression, MIP_Problem
 
 __all__ = ["dimensions", "maximum", "polyhedron", "problem", "shape", "shape_by_dimension"]
 

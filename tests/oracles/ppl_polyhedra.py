@@ -7,19 +7,12 @@ integers.
 from __future__ import annotations
 
 import math
-import signal
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from tests.oracles.parma import C_Polyhedron, Linear_Expression, line, point, ray
 from tests.oracles.plain import Matrix, Vector
-
-# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; a module that imports an
-# oracle keeps its own.
-_sigint_handler = signal.getsignal(signal.SIGINT)
-from ppl import C_Polyhedron, Linear_Expression, line, point, ray  # noqa: E402
-
-signal.signal(signal.SIGINT, _sigint_handler)
 
 Row = tuple[int, ...]
 

@@ -2,7 +2,7 @@
 
 The search ends after a bounded number of points. A caller evaluates both networks at each of them,
 and concludes nothing if they agree at all. Why one of the points should show a difference of
-generic networks is explained in docs/theory/equivalence.md, "Bottleneck networks".
+generic networks is explained in docs/theory/bottleneck_pairs.md, "Where they differ".
 
 The networks read first-layer neurons with independent weights (`canonical_position`). So the
 preactivations z[1] of either network may be prescribed, and a point x with these preactivations

@@ -3,7 +3,7 @@
 The tree proves the equality of two networks that differ by translations and flips without linear
 programs: a record is guessed and verified by comparing coefficients. If a guess fails, no tree is
 claimed, and the general search goes on. That the guesses are right in exact canonical position is
-proved in docs/theory/equivalence.md, "Bottleneck networks".
+proved in docs/theory/bottleneck_pairs.md, proposition 1.
 
 The networks have most first-layer neurons in common, up to a factor that is negative after a flip;
 the others are the hidden neurons that were moved. Only these are split. Every other sign follows

@@ -3,8 +3,8 @@
 Parameters with the same function may differ by translations and flips of hidden hyperplanes. They
 are undone here: hidden neurons are moved to a position that depends only on the function, if the
 parameters are generic. The result has the function of the network for any parameters, but it only
-tells provers what to look for; no certificate rests on it. See docs/theory/equivalence.md,
-"Bottleneck networks".
+tells provers what to look for; no certificate rests on it. See
+docs/theory/bottleneck_pairs.md.
 
 Write f(x) = F(σ(z)), z = W[1] x + b[1], where F on the orthant is Σ_h D_h σ(h·(u,1)) + L·(u,1), the
 sum over distinct hyperplanes of rows h with entries of both signs, so that σ(h·(u,1)) bends inside
