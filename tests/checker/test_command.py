@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from polyrelu import checker
+from tests.generators.campaigns import few_fast
 from tests.generators.certificates import (
     INVALID,
     MALFORMED,
@@ -18,6 +19,7 @@ from tests.generators.certificates import (
     VALID,
     name,
     run_checker,
+    run_checker_alone,
 )
 from tests.generators.checker_bombs import BOMBS
 from tests.generators.files import CERTIFICATES, ROOT
@@ -53,6 +55,17 @@ def test_command(path: Path) -> None:
     assert document["command"] == "check"
     assert document["status"] == {0: "accepted", 1: "rejected", 2: "error"}[status]
     assert document["hypotheses"] == list(report.hypotheses)
+
+
+@pytest.mark.parametrize("path", [VALID[0], INVALID[0], MALFORMED[0]], ids=name)
+def test_a_process_of_its_own(path: Path) -> None:
+    """The file alone says the same."""
+    found, wanted = run_checker_alone(path), run_checker(path)
+    assert (found.returncode, found.stdout, found.stderr) == (
+        wanted.returncode,
+        wanted.stdout,
+        wanted.stderr,
+    )
 
 
 def test_usage() -> None:
@@ -106,11 +119,25 @@ def test_budget() -> None:
     assert "which --budget raises" in found.stderr
 
 
-@pytest.mark.parametrize("path", [VALID[0], INVALID[0], MALFORMED[0]], ids=name)
-@pytest.mark.parametrize("flags", [[], ["--json"]], ids=["text", "json"])
-def test_outputs_that_cannot_be_written(path: Path, flags: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    few_fast(
+        [
+            [VALID[0]],
+            ["--json", INVALID[0]],
+            [MALFORMED[0]],
+            ["--json", VALID[0]],
+            [INVALID[0]],
+            ["--json", MALFORMED[0]],
+        ],
+        2,
+    ),
+)
+def test_outputs_that_cannot_be_written(arguments: list[str | Path]) -> None:
     """A full disk, a closed pipe or no output: status 0, 1 or 2, and a line, but no traceback."""
-    command = [sys.executable, "-I", "-S", str(ROOT / "polyrelu" / "checker.py"), *flags, str(path)]
+    path = Path(arguments[-1])
+    file = str(ROOT / "polyrelu" / "checker.py")
+    command = [sys.executable, "-I", "-S", file, *map(str, arguments)]
     with Path("/dev/full").open("w") as full:
         found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         assert found.returncode == 2

@@ -543,7 +543,7 @@ def test_forms_and_derivatives(path: Path) -> None:
                 assert (derivatives.bend(u, v, mask & ~(1 << u)) != 0) == (jump[v] != 0)
 
 
-@pytest.mark.parametrize("count", few_and_all(10, 40))
+@pytest.mark.parametrize("count", few_and_all(8, 40))
 def test_kinds_against_jumps(count: int) -> None:
     for widths in ((2, 3, 3, 2), (2, 2, 3, 2, 1), (2, 2, 1, 2, 2, 1)):
         for among in ("transversal", "regular"):

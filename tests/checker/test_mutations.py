@@ -151,7 +151,7 @@ def check_mutations(path: Path, every: int) -> None:
 
 @pytest.mark.parametrize("path", few_fast(VALID, 25), ids=name)
 def test_some_mutations(path: Path) -> None:
-    check_mutations(path, 17)
+    check_mutations(path, 37)
 
 
 @pytest.mark.slow

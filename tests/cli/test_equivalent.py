@@ -191,7 +191,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
     )
     assert process.stderr is not None
     assert process.stderr.readline() == "started\n"
-    time.sleep(0.5)
+    time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 3, (out, err)

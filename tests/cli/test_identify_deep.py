@@ -19,6 +19,7 @@ from polyrelu.outcomes import Undecided
 from polyrelu.proofs.deep.checkpoint import load_search
 from polyrelu.proofs.deep.search import DeepSearch
 from tests.cli.commands import run, run_json
+from tests.generators.campaigns import few_fast
 from tests.generators.files import ROOT
 
 #: No search can prove it, because a weight of layer 2 is free. Layer 1 is determined with its
@@ -333,7 +334,7 @@ def large() -> Network:
     )
 
 
-@pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+@pytest.mark.parametrize("options", few_fast([["--json"], []], 1))
 def test_interrupted(folder: Path, options: list[str]) -> None:
     """What was found is printed, and the search is kept."""
     polyrelu.save(large(), folder / "large.json")

@@ -346,7 +346,7 @@ def test_unwritable_targets(
 def test_unwritable_targets_in_a_process_of_their_own(folder: Path, targets: list[str]) -> None:
     before = _names(folder)
     for target in targets:
-        for name in ("abs.npz", "duplicate.npz"):
+        for name in ("abs.npz", "duplicate.npz")[: len(targets)]:
             with case(target, name):
                 found = _run_process(folder, "identify", name, "-o", target)
                 message = _check_error(found.returncode, found.stdout, found.stderr, False)
@@ -430,11 +430,11 @@ def test_bad_files_in_a_process_of_their_own(names: list[str], tmp_path: Path) -
         folder = tmp_path / str(number)
         folder.mkdir()
         path = BAD_FILES[name].write(folder)
-        for command in ("info", "identify"):
-            with case(name, command):
-                found = _run_process(folder, command, path.name, "--json")
-                message = _check_error(found.returncode, found.stdout, found.stderr, True)
-                assert message.startswith(f"{path.name}: ")
+        command = ("info", "identify")[number % 2]
+        with case(name, command):
+            found = _run_process(folder, command, path.name, "--json")
+            message = _check_error(found.returncode, found.stdout, found.stderr, True)
+            assert message.startswith(f"{path.name}: ")
 
 
 def test_other_domains_are_an_error(folder: Path) -> None:
@@ -466,10 +466,7 @@ def test_names_that_start_with_a_dash(folder: Path) -> None:
 
 def test_names_with_blanks_and_letters(folder: Path) -> None:
     (folder / "abs.npz").rename(folder / "mein Netz é.npz")
-    assert (
-        _run_process(folder, "identify", "mein Netz é.npz", "-o", "der Beweis é.json").returncode
-        == 0
-    )
+    assert _run(folder, "identify", "mein Netz é.npz", "-o", "der Beweis é.json").returncode == 0
     certificate = (folder / "der Beweis é.json").read_bytes()
     assert certificate.isascii()
     assert b"\\" not in certificate
@@ -717,27 +714,9 @@ def test_outputs_that_are_no_regular_files(folder: Path) -> None:
     fifo = folder / "pipe.json"
     os.mkfifo(fifo)
     for arguments in (["identify", "abs.npz", "-o", "pipe.json"], ["info", "pipe.json"]):
-        found = _run_process(folder, *arguments)
+        found = _run(folder, *arguments)
         assert "regular file" in _check_error(found.returncode, found.stdout, found.stderr, False)
     assert fifo.is_fifo()
-
-
-def test_a_full_disk_is_an_error(folder: Path) -> None:
-    if not Path("/dev/full").exists():
-        pytest.skip("no /dev/full here")
-    for arguments in (["info", "abs.npz"], ["identify", "duplicate.npz"]):
-        with open("/dev/full", "w") as full:
-            found = subprocess.run(
-                [sys.executable, "-m", "polyrelu", *arguments],
-                cwd=folder,
-                stdout=full,
-                stderr=subprocess.PIPE,
-                text=True,
-                check=False,
-                env={**os.environ, "PYTHONPATH": str(_ROOT)},
-            )
-        assert found.returncode == 2
-        assert "Traceback" not in found.stderr
 
 
 def test_nothing_is_overwritten(folder: Path) -> None:

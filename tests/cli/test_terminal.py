@@ -9,11 +9,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from polyrelu.cli.main import main
 from polyrelu.cli.output import show
 from polyrelu.formats import load, save
 from polyrelu.network import from_arrays
@@ -56,15 +58,12 @@ def on_terminal(*arguments: str, **variables: str) -> tuple[int, str]:
     return process.wait(timeout=60), shown.decode().replace("\r\n", "\n")
 
 
-def in_pipes(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """A command with pipes as stdout and stderr."""
-    return subprocess.run(
-        [sys.executable, "-m", "polyrelu", *arguments],
-        env=environment(**variables),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def in_pipes(*arguments: str) -> tuple[int, str, str]:
+    """The exit status of a command in this process, and its texts, which no terminal shows."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = main(list(arguments))
+    return status, out.getvalue(), err.getvalue()
 
 
 # --- Colours --------------------------------------------------------------------------------------
@@ -97,10 +96,10 @@ def test_words_have_colours_on_terminals(
     for arguments, coloured in cases:
         with case(*arguments):
             status, shown = on_terminal(*arguments)
-            plain = in_pipes(*arguments)
-            assert status == plain.returncode
+            wanted, out, err = in_pipes(*arguments)
+            assert status == wanted
             assert coloured in shown
-            assert _ESCAPE.sub("", shown) == plain.stdout + plain.stderr
+            assert _ESCAPE.sub("", shown) == out + err
 
 
 WITHOUT_COLOURS = [{"NO_COLOR": "1"}, {"TERM": "dumb"}]
@@ -112,18 +111,20 @@ def test_terminals_without_colours(cases: list[dict[str, str]]) -> None:
         with case(*variables):
             status, shown = on_terminal("identify", "example:hidden", **variables)
             assert status == 1
-            assert shown == in_pipes("identify", "example:hidden").stdout
+            assert shown == in_pipes("identify", "example:hidden")[1]
 
 
-def test_pipes_get_plain_text() -> None:
+def test_pipes_get_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """Byte for byte the text of the outcome, whatever the variables say of colours.
 
     Only the next step is a command here, and a call of Python there.
     """
-    found = in_pipes("identify", "example:hidden", FORCE_COLOR="1", CLICOLOR_FORCE="1")
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+        monkeypatch.setenv(name, "1")
+    _, out, err = in_pipes("identify", "example:hidden")
     text = str(identify(load("example:hidden")))
-    assert found.stdout == text.replace("polyrelu.fiber(net)", "polyrelu fiber example:hidden\n")
-    assert found.stderr == ""
+    assert out == text.replace("polyrelu.fiber(net)", "polyrelu fiber example:hidden\n")
+    assert err == ""
 
 
 class Terminal(io.StringIO):

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 import pytest
+from hypothesis import settings
 
-__all__ = ["case", "few_and_all", "few_fast"]
+__all__ = ["case", "examples", "few_and_all", "few_fast"]
 
 T = TypeVar("T")
 
@@ -33,6 +34,14 @@ def few_fast(cases: Iterable[T], number: int) -> list[pytest.ParameterSet]:
         pytest.param(value, marks=[pytest.mark.slow] if place >= number else [])
         for place, value in enumerate(cases)
     ]
+
+
+def examples(number: int) -> settings:
+    """Return the settings of a property with a number of examples.
+
+    The quick part of the tests tries a share of them (`tests/conftest.py`).
+    """
+    return settings(max_examples=max(5, number * settings().max_examples // 100))
 
 
 @contextmanager

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import io
 import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ __all__ = [
     "rehash",
     "rejection",
     "run_checker",
+    "run_checker_alone",
     "spelled",
     "verdict",
 ]
@@ -60,6 +63,18 @@ def name(path: Path) -> str:
 
 
 def run_checker(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the command line of the checker file in this process."""
+    out, err, digits = io.StringIO(), io.StringIO(), sys.get_int_max_str_digits()
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            status = checker.main([str(argument) for argument in arguments])
+    finally:
+        sys.set_int_max_str_digits(digits)
+    return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
+
+
+def run_checker_alone(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the checker file in a process of its own, without any package."""
     command = [
         sys.executable,
         "-I",

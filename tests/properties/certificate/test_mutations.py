@@ -54,7 +54,7 @@ def check_mutants(name: str, every: int) -> None:
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_some_mutants_die_or_are_true(name: str) -> None:
-    check_mutants(name, 29)
+    check_mutants(name, 67)
 
 
 @pytest.mark.slow

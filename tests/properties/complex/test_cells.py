@@ -13,7 +13,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from polyrelu.complex import (
@@ -29,7 +29,7 @@ from polyrelu.complex.graphs import dual_graph, face_poset, linear_regions
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
 from polyrelu.symmetry import permute, rescale
-from tests.generators.campaigns import case
+from tests.generators.campaigns import case, examples
 from tests.generators.files import ROOT
 from tests.generators.quantised_networks import (
     DOMAINS,
@@ -405,7 +405,7 @@ def shape(cells: PolyhedralComplex) -> tuple[object, ...]:
     return cells.f_vector, cells.num_bounded_regions, cells.lineality_dim
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(plain_stacks(widths=[2, 3, 2, 1]) | plain_stacks(widths=[3, 2, 2, 1]), st.data())
 @pytest.mark.slow
 def test_permutations_and_positive_scalings(stack: Stack, data: st.DataObject) -> None:
@@ -429,7 +429,7 @@ def test_permutations_and_positive_scalings(stack: Stack, data: st.DataObject) -
         )
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(plain_stacks(widths=[2, 4, 2, 1]), st.integers(-3, 3), st.integers(1, 3))
 def test_boxes_seen_as_polyhedra(stack: Stack, corner: int, size: int) -> None:
     """The same box with other inequalities has other constraint signs and the same cells."""

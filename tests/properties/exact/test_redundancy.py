@@ -18,7 +18,7 @@ from polyrelu.exact.redundancy import (
     reduced_equations,
     reduced_inequality,
 )
-from tests.generators.campaigns import case
+from tests.generators.campaigns import case, few_and_all
 from tests.oracles import ppl_polyhedra as oracle
 
 Row = tuple[int, ...]
@@ -178,7 +178,7 @@ def test_the_same_rows_as_one_by_one(family: str, m: int, n: int) -> None:
         assert irredundant_rows(rows, _other_inside(rows, n)) == found, (rows, inside)
 
 
-@pytest.mark.parametrize("sizes", [SIZES], ids=["all"])
+@pytest.mark.parametrize("sizes", few_and_all(SIZES[::3], SIZES))
 def test_the_same_set_by_as_few_rows_as_ppl(sizes: Sequence[tuple[int, int]]) -> None:
     for family, (m, n) in product(FAMILIES, sizes):
         with case(family, m, n):

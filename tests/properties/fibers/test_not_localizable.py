@@ -127,7 +127,7 @@ def test_other_widths_are_refused(widths: tuple[int, ...], remedy: str) -> None:
         not_localizable(widths)
 
 
-@pytest.mark.parametrize("step", [1])
+@pytest.mark.parametrize("step", few_and_all(4, 1))
 def test_one_neuron_in_each_of_two_hidden_layers_is_never_identifiable(step: int) -> None:
     """Why n_1 = 1, and n_2 = n_3 = 1, are not admissible: small integers, all signs and zeros."""
     rng = Random(7)

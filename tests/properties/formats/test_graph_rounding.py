@@ -104,10 +104,10 @@ def _values(
     return found
 
 
-@pytest.mark.parametrize("block", few_fast(range(4), 1))
+@pytest.mark.parametrize("block", few_fast(range(8), 1))
 def test_no_value_is_further_away_than_its_bound(block: int, tmp_path: Path) -> None:
     chance, largest, compared = random.Random(block), Fraction(0), 0
-    for seed in range(5000 + 25 * block, 5025 + 25 * block):
+    for seed in range(5000 + 13 * block, 5013 + 13 * block):
         try:
             imported = read(write(tmp_path, "net.onnx", random_graph(seed)), compare=False)
         except NetworkFileError:
@@ -129,5 +129,5 @@ def test_no_value_is_further_away_than_its_bound(block: int, tmp_path: Path) -> 
                     assert abs(a - b) <= Fraction(bound.error[i, 0])
                     largest = max(largest, abs(a - b) / Fraction(bound.error[i, 0]))
         compared += 1
-    assert compared > 8
+    assert compared > 4
     assert largest > Fraction(1, 10)

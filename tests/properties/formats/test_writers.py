@@ -8,11 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from polyrelu import NetworkError, load, save
 from polyrelu.exact import FLOAT32, FLOAT64
 from polyrelu.network import from_arrays
+from tests.generators.campaigns import examples
 from tests.generators.strategies import (
     architectures,
     dyadic_rationals,
@@ -33,7 +34,7 @@ def stacks(draw: st.DrawFn, entries: st.SearchStrategy[Fraction]) -> list[tuple[
 
 @pytest.mark.parametrize("ending", [".json", ".npz", ".nnet", ".onnx"])
 @given(pairs=stacks(dyadic_rationals()))
-@settings(max_examples=15)
+@examples(15)
 def test_floats_come_back(ending: str, pairs: list[tuple[object, object]]) -> None:
     if ending == ".onnx":
         pytest.importorskip("onnx")
@@ -47,7 +48,7 @@ def test_floats_come_back(ending: str, pairs: list[tuple[object, object]]) -> No
 
 @pytest.mark.parametrize("ending", [".json", ".npz", ".nnet"])
 @given(pairs=stacks(rationals()))
-@settings(max_examples=25)
+@examples(25)
 def test_exact_or_said(ending: str, pairs: list[tuple[object, object]]) -> None:
     """Each number is at most the stated difference away, and one of them is exactly so far."""
     network = from_arrays(pairs)

@@ -427,7 +427,7 @@ def test_parts_of_subsets_of_ridges(widths: tuple[int, ...], seeds: tuple[int, .
         rng, search = Random(seed), DeepSearch(network)
         search.run(rounds=2, budget=2000)
         ridges = list(search.ridges)
-        for _ in range(8):
+        for _ in range(4):
             some = with_ridges(
                 search, rng.sample(ridges, rng.randint(1 + len(ridges) // 2, len(ridges)))
             )

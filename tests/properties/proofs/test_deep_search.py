@@ -175,9 +175,10 @@ def check_search(search: DeepSearch) -> None:
     assert search.hypotheses.hold or search.hypotheses.missing
 
 
-def test_ridges_are_those_of_the_complex() -> None:
+@pytest.mark.parametrize("count", few_and_all(2, 4))
+def test_ridges_are_those_of_the_complex(count: int) -> None:
     """A search meets cells of codimension 2 only, and a long search meets most of them."""
-    for seed in range(4):
+    for seed in range(count):
         network = polyrelu.from_arrays(random_layers((2, 3, 2, 1), Random(seed)))
         search = DeepSearch(network)
         search.run(rounds=10, budget=2000)

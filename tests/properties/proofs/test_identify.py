@@ -50,8 +50,8 @@ def test_agrees_with_the_sign_condition_on_generic_networks(kind: str) -> None:
 @pytest.mark.parametrize(
     ("widths", "values", "count"),
     [
-        ((1, 1, 1), (-2, -1, 0, 1, 2), 80),
-        ((1, 2, 1), (-1, 0, 1), 60),
+        ((1, 1, 1), (-2, -1, 0, 1, 2), 40),
+        ((1, 2, 1), (-1, 0, 1), 20),
         pytest.param((1, 1, 2, 1), (-2, -1, 1), 80, marks=pytest.mark.slow),
         pytest.param((2, 2, 1, 1), (-1, 0, 1), 60, marks=pytest.mark.slow),
     ],

@@ -73,7 +73,7 @@ def test_planted_neurons_are_found(kind: str, tmp_path: Path) -> None:
     assert planted >= 1
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", few_fast(range(4), 1))
 def test_random_networks(part: int, tmp_path: Path) -> None:
     removed = 0
     for seed in range(part * 30, part * 30 + 30):

@@ -27,7 +27,7 @@ from polyrelu.topology import (
     sublevel_set,
     superlevel_set,
 )
-from tests.generators.campaigns import case, few_fast
+from tests.generators.campaigns import case, few_and_all, few_fast
 from tests.generators.quantised_networks import (
     DOMAINS,
     KINDS,
@@ -262,11 +262,12 @@ def generic_network(seed: int) -> Network:
     return from_arrays(layers)
 
 
-def test_alexander_and_poincare_duality() -> None:
+@pytest.mark.parametrize("count", few_and_all(24, 40))
+def test_alexander_and_poincare_duality(count: int) -> None:
     """A bounded level c through no vertex is a closed manifold M of dimension n - 1 with a collar,
     so f ≤ c and f ≥ c together have the homology of R^n without M."""
     checked = holes = 0
-    for seed in range(40):
+    for seed in range(count):
         network = generic_network(seed)
         size, cells = network.num_inputs, canonical_complex(network)
         values = {network(cells.vertex(index))[0] for index in range(cells.size(0))}
@@ -291,7 +292,7 @@ def test_alexander_and_poincare_duality() -> None:
         ]  # Alexander; in dimension n - 1 also the class around all of M
         checked += 1
         holes += betti[0] > 1
-    assert checked > 10
+    assert checked > count / 4
     assert holes > 0
 
 

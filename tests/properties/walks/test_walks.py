@@ -104,9 +104,10 @@ def check_line(
 
 
 @pytest.mark.parametrize("kind", ALL_KINDS, ids=" ".join)
-def test_lines(kind: tuple[str, str]) -> None:
+@pytest.mark.parametrize("count", few_and_all(6, 14))
+def test_lines(kind: tuple[str, str], count: int) -> None:
     rng = Random(f"lines {kind}")
-    for _ in range(14):
+    for _ in range(count):
         network = network_of(kind, rng)
         (direction,) = directions(1, network.num_inputs, rng)
         check_line(

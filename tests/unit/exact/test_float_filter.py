@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from polyrelu.exact.floats import UNDECIDED, nearest_float
 from polyrelu.exact.lp import LinearProgram
 from polyrelu.exact.lp.float_filter import certain_signs
 from polyrelu.exact.lp.highs import exponent_of
+from tests.generators.campaigns import examples
 from tests.generators.strategies import dyadic_rationals, rationals, small_rationals
 
 Point = Sequence[Fraction]
@@ -161,7 +162,7 @@ def rows_and_point(draw: st.DrawFn) -> tuple[list[list[int]], list[Fraction]]:
 
 
 @given(rows_and_point())
-@settings(max_examples=300)
+@examples(300)
 @pytest.mark.slow
 def test_certain_signs_are_right(case: tuple[list[list[int]], list[Fraction]]) -> None:
     rows, point = case

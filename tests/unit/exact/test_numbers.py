@@ -16,7 +16,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import sympy
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import (
@@ -37,6 +37,7 @@ from polyrelu.exact import (
     vanishing_subset,
 )
 from polyrelu.exact.floats import integers_from_floats
+from tests.generators.campaigns import examples
 from tests.generators.strategies import (
     AWKWARD,
     ranked_rows,
@@ -280,7 +281,7 @@ def _three_matrices(draw: st.DrawFn) -> tuple[Matrix, Matrix, Matrix]:
 
 
 @given(_three_matrices())
-@settings(max_examples=60)
+@examples(60)
 def test_arithmetic_is_that_of_fractions(case: tuple[Matrix, Matrix, Matrix]) -> None:
     a, b, c = case
     p, q, r = (RationalMatrix.from_rows(rows) for rows in case)
@@ -305,7 +306,7 @@ def test_arithmetic_is_that_of_fractions(case: tuple[Matrix, Matrix, Matrix]) ->
 
 
 @given(_three_matrices(), small_rationals())
-@settings(max_examples=40)
+@examples(40)
 def test_scaling_and_taking(case: tuple[Matrix, Matrix, Matrix], factor: Fraction) -> None:
     a = case[0]
     p = RationalMatrix.from_rows(a)
@@ -325,7 +326,7 @@ def test_scaling_and_taking(case: tuple[Matrix, Matrix, Matrix], factor: Fractio
 
 
 @given(_three_matrices())
-@settings(max_examples=40)
+@examples(40)
 def test_equality_hash_and_pickle(case: tuple[Matrix, Matrix, Matrix]) -> None:
     a, b, _ = case
     p, q = RationalMatrix.from_rows(a), RationalMatrix.from_rows(b)
@@ -429,7 +430,7 @@ def _sympy_rank(rows: Sequence[Sequence[Fraction]]) -> int:
 
 
 @given(ranked_rows())
-@settings(max_examples=150)
+@examples(150)
 def test_rank_and_kernels(rows: Matrix) -> None:
     matrix, expected = RationalMatrix.from_rows(rows), _sympy_rank(rows)
     assert rank(matrix) == expected
@@ -444,7 +445,7 @@ def test_rank_and_kernels(rows: Matrix) -> None:
 
 
 @given(ranked_rows(4), st.data())
-@settings(max_examples=150)
+@examples(150)
 def test_solve(rows: Matrix, data: st.DataObject) -> None:
     matrix = RationalMatrix.from_rows(rows)
     columns = data.draw(st.integers(1, 2))
@@ -480,7 +481,7 @@ def test_solve_survives_primes_that_all_fail() -> None:
 
 
 @given(st.integers(1, 5).flatmap(lambda n: shaped_rows(n, n, st.integers(-9, 9).map(Fraction))))
-@settings(max_examples=50)
+@examples(50)
 def test_determinant(rows: Matrix) -> None:
     integers = _integers(rows)
     assert determinant(integers) == _exact_determinant(integers)
@@ -515,7 +516,7 @@ def _integers(rows: Matrix) -> list[list[int]]:
 
 
 @given(ranked_rows())
-@settings(max_examples=150)
+@examples(150)
 def test_nonzero_minor_evidence(rows: Matrix) -> None:
     matrix = RationalMatrix.from_rows(rows)
     found = nonzero_minor(matrix)
@@ -586,7 +587,7 @@ def _products(left: list[list[int]], right: list[list[int]]) -> list[list[int]]:
 @given(
     _factors(6), st.sampled_from([1, *AWKWARD]), st.sampled_from([1, *AWKWARD]), st.integers(0, 5)
 )
-@settings(max_examples=150)
+@examples(150)
 def test_independent_entries_evidence(
     case: tuple[list[list[int]], list[list[int]]], left_factor: int, right_factor: int, where: int
 ) -> None:
@@ -617,7 +618,7 @@ def _vanishing_by_brute_force(products: list[list[int]]) -> list[tuple[int, ...]
 
 
 @given(_factors(10, 3))
-@settings(max_examples=120)
+@examples(120)
 def test_vanishing_subset_against_brute_force(
     case: tuple[list[list[int]], list[list[int]]],
 ) -> None:
@@ -672,7 +673,7 @@ def test_vanishing_subset_beyond_the_bound_is_open_unless_independent() -> None:
 
 
 @given(_factors(6, 2), st.sampled_from(AWKWARD))
-@settings(max_examples=60)
+@examples(60)
 def test_vanishing_subset_is_not_fooled_by_a_prime(
     case: tuple[list[list[int]], list[list[int]]], prime: int
 ) -> None:

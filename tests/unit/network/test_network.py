@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix
@@ -34,7 +34,7 @@ from polyrelu.network import (
     to_document,
 )
 from polyrelu.symmetry import canonical_form, permute, related, rescale
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, examples, few_and_all
 from tests.generators.strategies import (
     exact_network,
     plain_stacks,
@@ -392,7 +392,7 @@ def test_networks_cannot_be_changed() -> None:
 
 
 @given(_skip_networks())
-@settings(max_examples=40)
+@examples(40)
 def test_networks_are_values(network: Network) -> None:
     again = pickle.loads(pickle.dumps(network))
     assert again == network
@@ -458,7 +458,7 @@ def test_canonical_bytes_and_documents_of_plain_stacks(layers: plain.Network, la
 
 
 @given(shaped_rows(1, 2, rationals()), shaped_rows(1, 1, rationals()))
-@settings(max_examples=40)
+@examples(40)
 def test_canonical_bytes_of_huge_and_tiny_numbers(
     weights: plain.Matrix, bias: plain.Matrix
 ) -> None:
@@ -529,7 +529,7 @@ def _shuffled(random_: random.Random, network: Network) -> Network:
 
 
 @given(_skip_networks(), st.integers(0, 10**6), st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_permuting_and_scaling_keep_the_function(
     network: Network, seed: int, data: st.DataObject
 ) -> None:
@@ -668,7 +668,7 @@ def test_canonical_form_is_a_member_of_the_class(layers: plain.Network, seed: in
 
 
 @given(_skip_networks(), st.integers(0, 10**6))
-@settings(max_examples=80)
+@examples(80)
 def test_related_with_skip_connections(network: Network, seed: int) -> None:
     shuffled = _shuffled(random.Random(seed), network)
     if any(not any(layer.bias.entries()) for layer in network.layers[:-1]):

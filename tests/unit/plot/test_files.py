@@ -123,7 +123,7 @@ PICTURES = [
 ]
 
 
-@pytest.mark.parametrize("pictures", few_and_all(PICTURES[:4], PICTURES))
+@pytest.mark.parametrize("pictures", few_and_all(PICTURES[:2], PICTURES))
 def test_every_kind_of_picture(
     pictures: list[tuple[str, str, str]], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -227,7 +227,7 @@ def test_the_simplest_point_is_chosen() -> None:
 @pytest.mark.parametrize(
     "campaign",
     few_and_all(
-        ((0,), (0, 41), ("0", "77")),
+        ((0,), (0,), ("0", "77")),
         ((0, 1, 2), (0, 4, 16, 40, 41, 42), ("0", "1", "77")),
     ),
 )
@@ -272,10 +272,10 @@ def test_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prover, "SETTINGS", one_tree)
     monkeypatch.setattr(prover, "canonical_position", lambda network: None)
     started = time.monotonic()
-    outcome = equivalent(*hinges(13), time_limit=1)
+    outcome = equivalent(*hinges(13), time_limit=0.3)
     assert time.monotonic() - started < 10
     assert isinstance(outcome, Undecided)
-    assert "time limit of 1 seconds" in str(outcome)
+    assert "time limit of 0.3 seconds" in str(outcome)
     assert outcome.search is not None
     assert outcome.search.num_nodes > 5
     assert 0 < outcome.search.closed < 1
