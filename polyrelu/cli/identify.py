@@ -109,11 +109,11 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.cli.next_steps import next_texts, with_commands
-    from polyrelu.proofs.identify import BUDGET
+    from polyrelu.proofs.identify import SETTINGS
 
     _check_files(options)
     if options.budget is None:
-        options.limits.work = BUDGET
+        options.limits.work = SETTINGS.budget
     if options.domain != "R^n":
         raise DomainError(
             f"--domain {options.domain}: identify proves on R^n only; leave the option out"

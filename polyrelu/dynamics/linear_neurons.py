@@ -33,7 +33,7 @@ from polyrelu.exact import (
     RationalMatrix,
     format_rational,
 )
-from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes, rounded_down
+from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes, relaxation_slopes, rounded_down
 from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network, NeuronId
 from polyrelu.support.display import bracketed
@@ -45,8 +45,6 @@ SlopesByLayer = tuple[tuple[RelaxationSlopes, ...], ...]
 
 #: Number of significant bits of the bounds that later layers use.
 _SIGNIFICANT_BITS = 24
-#: Denominator of the slopes: they are multiples of 1/16, to keep the exact numbers short.
-_SLOPE_STEPS = 16
 
 
 def linear_neurons(network: NetworkLike, layer: int, domain: DomainLike = None) -> tuple[int, ...]:
@@ -359,23 +357,9 @@ def _relaxed_layer(bounds: Sequence[FormBounds], flat: bool) -> _RelaxedLayer:
 
     With `flat`, lower slopes are 0 where this is possible.
     """
-    slopes = [_slopes(bound, flat) for bound in bounds]
+    slopes = [relaxation_slopes(bound, flat) for bound in bounds]
     offsets = [_offset(bound, slope.upper) for bound, slope in zip(bounds, slopes, strict=True)]
     return _RelaxedLayer(tuple(slopes), tuple(offsets))
-
-
-def _slopes(bound: FormBounds, flat: bool) -> RelaxationSlopes:
-    lower, upper = bound
-    if lower is not None and lower >= 0:
-        return RelaxationSlopes(Fraction(1), Fraction(1))
-    if upper is not None and upper <= 0:
-        return RelaxationSlopes(Fraction(0), Fraction(0))
-    if lower is None:
-        return RelaxationSlopes(Fraction(0), Fraction(0))
-    if upper is None:
-        return RelaxationSlopes(Fraction(not flat), Fraction(1))
-    chord = Fraction(round(_SLOPE_STEPS * upper / (upper - lower)), _SLOPE_STEPS)
-    return RelaxationSlopes(Fraction(upper > -lower and not flat), chord)
 
 
 def _offset(bound: FormBounds, slope: Fraction) -> Fraction | None:

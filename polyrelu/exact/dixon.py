@@ -13,20 +13,38 @@ faster than to continue up to the a-priori bound on the number of digits.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from flint import fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
-__all__ = ["solve_integer"]
+__all__ = ["SETTINGS", "DixonSettings", "solve_integer"]
 
-#: Maximum estimated work of FLINT's own solver, in units of about a second; it is two to three
-#: times as fast as lifting, but cannot be interrupted. Both give the same solution.
-_FLINT_WORK = 0.25
-#: Maximum number of unknowns for which FLINT is used without an estimate, which would cost as much
-#: as the solution.
-_FLINT_UNKNOWNS = 12
-#: Primes to try in turn, since the matrix may be singular modulo one of them.
-_PRIMES = (2**61 - 1, 2**63 - 25, 2**62 - 57, 2**31 - 1)
-#: Number of digits before the first reconstruction.
-_FIRST_DIGITS = 16
+
+@dataclass(frozen=True, slots=True)
+class DixonSettings:
+    """When systems are lifted, and how.
+
+    Attributes
+    ----------
+    flint_work
+        Maximum estimated work of FLINT's own solver, in units of about a second; it is two to three
+        times as fast as lifting, but cannot be interrupted. Both give the same solution.
+    flint_unknowns
+        Maximum number of unknowns for which FLINT is used without an estimate, which would cost as
+        much as the solution.
+    primes
+        Primes to try in turn, since the matrix may be singular modulo one of them.
+    first_digits
+        Number of digits before the first reconstruction.
+    """
+
+    flint_work: float = 0.25
+    flint_unknowns: int = 12
+    primes: tuple[int, ...] = (2**61 - 1, 2**63 - 25, 2**62 - 57, 2**31 - 1)
+    first_digits: int = 16
+
+
+SETTINGS = DixonSettings()
 
 
 def solve_integer(matrix: fmpz_mat, right: fmpz_mat) -> tuple[fmpz_mat, fmpz]:
@@ -49,8 +67,8 @@ def solve_integer(matrix: fmpz_mat, right: fmpz_mat) -> tuple[fmpz_mat, fmpz]:
     ZeroDivisionError
         The matrix is singular.
     """
-    if matrix.nrows() > _FLINT_UNKNOWNS and _estimate(matrix) > _FLINT_WORK:
-        for prime in _PRIMES:
+    if matrix.nrows() > SETTINGS.flint_unknowns and _estimate(matrix) > SETTINGS.flint_work:
+        for prime in SETTINGS.primes:
             modular = nmod_mat(matrix, prime)
             if modular.rank() == matrix.nrows():
                 return _lift(matrix, right, modular.inv(), prime)
@@ -72,7 +90,7 @@ def _lift(
     """Solve by lifting, given the inverse of the matrix modulo the prime."""
     size, columns = right.nrows(), right.ncols()
     residue, solution, power = right, fmpz_mat(size, columns), fmpz(1)
-    digits, goal = 0, _FIRST_DIGITS
+    digits, goal = 0, SETTINGS.first_digits
     while True:
         digit = _lifted(inverse * nmod_mat(residue, prime), prime)
         solution = solution + digit * power

@@ -6,10 +6,35 @@ Several rooms of provers exchange these two types; the computation of the bounds
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["FormBounds", "RelaxationSlopes", "rounded_down"]
+__all__ = [
+    "SETTINGS",
+    "FormBounds",
+    "RelaxationSettings",
+    "RelaxationSlopes",
+    "relaxation_slopes",
+    "rounded_down",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RelaxationSettings:
+    """The constants of relaxations; any slopes in [0, 1] are valid.
+
+    Attributes
+    ----------
+    slope_steps
+        Denominator of the slopes: they are multiples of its inverse, to keep exact numbers short.
+    """
+
+    slope_steps: int = 16
+
+
+#: The settings of every relaxation.
+SETTINGS = RelaxationSettings()
 
 
 class FormBounds(NamedTuple):
@@ -44,6 +69,27 @@ class RelaxationSlopes(NamedTuple):
 
     lower: Fraction
     upper: Fraction
+
+
+def relaxation_slopes(bounds: FormBounds, flat: bool = False) -> RelaxationSlopes:
+    """Return slopes for max(h, 0) for a form h between bounds, of which some may be unknown.
+
+    The lower slope is 0 or 1, whichever cuts off the smaller triangle; with `flat` it is 0 where h
+    may have both signs. The upper slope is near the slope of the chord.
+
+    >>> relaxation_slopes(FormBounds(Fraction(-1), Fraction(3)))
+    RelaxationSlopes(lower=Fraction(1, 1), upper=Fraction(3, 4))
+    """
+    lower, upper = bounds
+    if lower is not None and lower >= 0:
+        return RelaxationSlopes(Fraction(1), Fraction(1))
+    if lower is None or (upper is not None and upper <= 0):
+        return RelaxationSlopes(Fraction(0), Fraction(0))
+    if upper is None:
+        return RelaxationSlopes(Fraction(not flat), Fraction(1))
+    steps = SETTINGS.slope_steps
+    chord = Fraction(round(steps * upper / (upper - lower)), steps)
+    return RelaxationSlopes(Fraction(upper > -lower and not flat), chord)
 
 
 def rounded_down(value: Fraction, bits: int) -> Fraction:

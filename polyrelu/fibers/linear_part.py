@@ -49,15 +49,13 @@ from random import Random
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, kernel, rank, row_basis, solve
 from polyrelu.exact.vectors import add_multiple, dot, linear_combination
+from polyrelu.fibers.settings import SETTINGS
 from polyrelu.support.arguments import expect, expect_integer
 from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import Vector
 from polyrelu.symmetry import LayerDomain
 
 __all__ = ["AvailableNeurons", "LinearPart", "Realisation", "random_source", "realise"]
-
-#: Maximum number of attempts to make a form bounded below, with another step length in each.
-_MAX_ADJUSTMENTS = 64
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -455,7 +453,7 @@ class LinearPart:
     def _raised(self, form: Vector, inside: Vector) -> Vector:
         """Add a multiple of `inside` to a form that makes it bounded below, if there is one."""
         factor = Fraction(1)
-        for _ in range(_MAX_ADJUSTMENTS):
+        for _ in range(SETTINGS.max_adjustments):
             if self.domain.allows(add_multiple(form, inside, factor)):
                 # with the factor itself the sum is 0 if the form is -inside
                 return add_multiple(form, inside, factor * Fraction(3, 2))
@@ -543,7 +541,7 @@ def _perturbed(form: Vector, rng: Random, domain: LayerDomain) -> Vector:
     if not directions:
         return form
     direction = linear_combination(directions, [_random_number(rng) for _ in directions])
-    for _ in range(_MAX_ADJUSTMENTS):
+    for _ in range(SETTINGS.max_adjustments):
         moved = add_multiple(form, direction, Fraction(1))
         if domain.allows(moved):
             return moved

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix, rank, solve
 from polyrelu.fibers.layer import Component, LayerFiber, LayerNeurons, NeuronAssignment, layer_fiber
+from polyrelu.fibers.settings import SETTINGS
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect, expect_count
@@ -35,9 +36,6 @@ from polyrelu.support.prices import price_of_component
 from polyrelu.symmetry import LayerDomain
 
 __all__ = ["SimplifiedLayers", "SmallestLayer", "simplify_layers", "smallest_layer"]
-
-#: Maximum number of assignments that are tried for one number of neurons.
-_MAX_ASSIGNMENTS = 2**14
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -197,7 +195,7 @@ def smallest_layer(
     ((1, 0),)
     """
     fiber = expect(fiber, LayerFiber, "fiber")
-    limit = _MAX_ASSIGNMENTS
+    limit = SETTINGS.max_assignments
     if max_assignments is not None:
         limit = expect_count(max_assignments, "max_assignments")
     needed = len(fiber.normals)

@@ -32,6 +32,7 @@ from polyrelu.fibers.equations import Conditions, conditions_of, hidden_conditio
 from polyrelu.fibers.hidden import HiddenHyperplane, hidden_hyperplane, random_translation
 from polyrelu.fibers.layer import Component, LayerFiber, layer_fiber
 from polyrelu.fibers.linear_part import random_source
+from polyrelu.fibers.settings import SETTINGS
 from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect_integer
@@ -42,29 +43,6 @@ from polyrelu.symmetry import LayerDomain
 
 __all__ = ["Fiber", "FiberComponent", "HiddenComponent", "LayerComponent", "fiber"]
 
-
-@dataclass(frozen=True, slots=True)
-class ListingSettings:
-    """Limits of the lists of components.
-
-    Attributes
-    ----------
-    max_width
-        Largest number of neurons of a layer for which all assignments are listed, not only simple
-        ones.
-    max_visited
-        Maximum number of assignments of one layer, or of sets of flips, that are visited.
-    max_entries
-        Maximum of the number of visited assignments times neurons, inputs and outputs of the layer;
-        it lowers `max_visited` for large layers.
-    """
-
-    max_width: int = 4
-    max_visited: int = 4096
-    max_entries: int = 1_000_000
-
-
-_SETTINGS = ListingSettings()
 #: Maximum number of unknowns of a component whose relations a notebook shows.
 _MAX_UNKNOWNS = 60
 #: Maximum number of components that a notebook lists.
@@ -443,10 +421,10 @@ def _layer_components(
     if fiber.is_provably_unique:
         return (LayerComponent(network, layer, own),), "all", ""
     no_spare = fiber.width == len(fiber.normals)  # then every assignment is simple
-    is_full_list = fiber.width <= _SETTINGS.max_width or no_spare or not fiber.is_simple
+    is_full_list = fiber.width <= SETTINGS.max_width or no_spare or not fiber.is_simple
     listed = fiber.components() if is_full_list else fiber.simple_components()
     entries = fiber.width * fiber.num_outputs * fiber.domain.dimension
-    limit = max(1, min(_SETTINGS.max_visited, _SETTINGS.max_entries // entries))
+    limit = max(1, min(SETTINGS.max_visited, SETTINGS.max_entries // entries))
     price = price_of_component(fiber.domain.dimension, fiber.num_outputs)
     visited, why_cut = _visited(listed, limit, price, budget)
     others = (part for part in visited if part.assignment != own.assignment)
@@ -493,8 +471,8 @@ def _bottleneck_fiber(network: Network, budget: Budget) -> Fiber:
     hidden = hidden_hyperplane(network, 1)
     if hidden is not None:
         components = _hidden_components(hidden)
-        if hidden.num_components > _SETTINGS.max_visited:
-            listed = f"{_SETTINGS.max_visited} of {hidden.num_components}"
+        if hidden.num_components > SETTINGS.max_visited:
+            listed = f"{SETTINGS.max_visited} of {hidden.num_components}"
             return Fiber(network, components, "part", f"only {listed} sets of flips are listed")
         return Fiber(network, components, "generic", _GENERIC)
     second = layer_fiber(network, 2)
@@ -509,7 +487,7 @@ def _bottleneck_fiber(network: Network, budget: Budget) -> Fiber:
 
 def _hidden_components(hidden: HiddenHyperplane) -> tuple[HiddenComponent, ...]:
     """Return the components of a hidden hyperplane, up to the maximum number of sets of flips."""
-    flips = itertools.islice(hidden.flips(), _SETTINGS.max_visited)
+    flips = itertools.islice(hidden.flips(), SETTINGS.max_visited)
     return tuple(HiddenComponent(hidden, flipped) for flipped in flips)
 
 

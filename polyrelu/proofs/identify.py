@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -80,22 +81,40 @@ NOT_PLAIN = (
     "connections, leaky ReLU, max pooling and the like)"
 )
 
-#: Units of work for the search for ridges (Theorem D): about a minute.
-BUDGET = 60_000
 
-#: Share of this work that each other search gets, besides, and the least that it gets: for points
-#: of Theorem P, for simple changes, and twice for refutations by linear programs.
-_SHARE_OF_OTHERS, _LEAST_FOR_OTHERS = 1 / 6, one_sided.SETTINGS.budget
+@dataclass(frozen=True, slots=True)
+class IdentifySettings:
+    """How `identify` divides its work.
 
-#: Share of a time limit, and number of seconds after Ctrl-C, in which it is still worked out what
-#: is proved in part.
-_GRACE_SHARE, _GRACE = 0.1, 1.0
+    Attributes
+    ----------
+    budget
+        Units of work for the search for ridges (Theorem D), by default: about a minute.
+    share_of_others
+        Share of this work that each other search gets, besides: for points of Theorem P, for simple
+        changes, and twice for refutations by linear programs.
+    least_for_others
+        Units of work that each other search gets at least.
+    grace_share
+        Share of a time limit in which it is still worked out what is proved in part.
+    grace
+        Number of seconds for that after Ctrl-C.
+    max_moves
+        Maximum number of other networks whose membership in the generic class is tested.
+    """
+
+    budget: int = 60_000
+    share_of_others: float = 1 / 6
+    least_for_others: float = one_sided.SETTINGS.budget
+    grace_share: float = 0.1
+    grace: float = 1.0
+    max_moves: int = 64
+
+
+SETTINGS = IdentifySettings()
 
 #: The classes of competitors; each contains those after it.
 _CLASSES: tuple[Among, ...] = ("all", "regular", "transversal", "generic")
-
-#: Maximum number of other networks whose membership in the generic class is tested.
-_MOVE_LIMIT = 64
 
 _NO_MOVE = (
     "none was found by looking, layer by layer, for unused, dead, linear, duplicate, cancelling "
@@ -113,7 +132,7 @@ def identify(
     *,
     among: Among | None = None,
     seed: int = 0,
-    budget: BudgetLike = BUDGET,
+    budget: BudgetLike = SETTINGS.budget,
     time_limit: float | None = None,
     memory_limit: int | None = None,
     checkpoint: str | Path | None = None,
@@ -272,8 +291,10 @@ class _Identification:
 
     def _budget_of_others(self) -> Budget:
         work = self._limits.total_work
-        least = _LEAST_FOR_OTHERS
-        return self._limits.apart(None if work is None else max(least, work * _SHARE_OF_OTHERS))
+        least = SETTINGS.least_for_others
+        return self._limits.apart(
+            None if work is None else max(least, work * SETTINGS.share_of_others)
+        )
 
     def _theorems(self) -> Iterator[tuple[str, Among, _Prover]]:
         """The theorems for the architecture but Theorem D, each with its competitors."""
@@ -328,7 +349,11 @@ class _Identification:
 
     def _after_limit(self, reason: str) -> Undecided:
         """Return what is done when a limit of time or memory is reached, or after Ctrl-C."""
-        seconds = _GRACE if self._limits.seconds is None else _GRACE_SHARE * self._limits.seconds
+        seconds = (
+            SETTINGS.grace
+            if self._limits.seconds is None
+            else SETTINGS.grace_share * self._limits.seconds
+        )
         grace, part = Budget(seconds=seconds), None
         if self._search is not None and reason != OUT_OF_MEMORY:
             with contextlib.suppress(LimitReached, KeyboardInterrupt):
@@ -411,7 +436,7 @@ def _refute_by(
         return Attempt("other networks", _NO_MOVE)
     if among in (None, "generic") and can_be_verified(network):
         price = price_of_membership(num_conditions(network))
-        for move in itertools.chain([first], itertools.islice(candidates, _MOVE_LIMIT)):
+        for move in itertools.chain([first], itertools.islice(candidates, SETTINGS.max_moves)):
             budget.check_others()
             if not budget.has_work:
                 break

@@ -30,12 +30,26 @@ from polyrelu.support.budget import Budget
 from polyrelu.support.typing import Signs, Vector
 from polyrelu.symmetry import LayerDomain
 
-__all__ = ["Removal", "layer_fiber_if_affordable"]
+__all__ = ["NeuronRemovalSettings", "Removal", "layer_fiber_if_affordable"]
 
-#: Maximum number of products of the normal form of a layer that is written with fewer neurons.
-_MAX_FIBER_PRODUCTS = 200_000
-#: Maximum number of choices of orientations that are tried for such a layer.
-_MAX_CHOICES = 256
+
+@dataclass(frozen=True, slots=True)
+class NeuronRemovalSettings:
+    """Limits of the search for a layer with fewer neurons.
+
+    Attributes
+    ----------
+    max_fiber_products
+        Maximum number of products of the normal form of a layer that is written with fewer neurons.
+    max_choices
+        Maximum number of choices of orientations that are tried for such a layer.
+    """
+
+    max_fiber_products: int = 200_000
+    max_choices: int = 256
+
+
+SETTINGS = NeuronRemovalSettings()
 
 
 @dataclass(slots=True)
@@ -213,7 +227,7 @@ class Removal:
             matrix = RationalMatrix.from_rows(fiber.form.matrix)
             self._merge(layer, matrix, RationalMatrix.column(fiber.form.offset))
             return True
-        found = smallest_layer(fiber, max_assignments=_MAX_CHOICES, budget=self.budget)
+        found = smallest_layer(fiber, max_assignments=SETTINGS.max_choices, budget=self.budget)
         if found.width >= fiber.width:
             return False
         try:
@@ -310,7 +324,7 @@ def layer_fiber_if_affordable(
     if layer == 1 and space is None:
         return None
     before, own, after = network.widths[layer - 1 : layer + 2]
-    if own * (before + 1) * (after + 1) > _MAX_FIBER_PRODUCTS:
+    if own * (before + 1) * (after + 1) > SETTINGS.max_fiber_products:
         return None
     return layer_fiber(network, layer, space if layer == 1 else None)
 

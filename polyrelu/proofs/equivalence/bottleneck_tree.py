@@ -12,7 +12,7 @@ from the inequality of one split, with the slope 1 for all flipped neurons or fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -22,14 +22,17 @@ from polyrelu.proofs.trees.expressions import Expressions, JointNetwork, KnownSi
 from polyrelu.proofs.trees.node_polyhedron import NonnegativityProof
 from polyrelu.proofs.trees.relaxation import affine_lower_bound
 from polyrelu.proofs.trees.search import TreeStatistics, sign_record
+from polyrelu.proofs.trees.settings import SETTINGS
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_program
 
-__all__ = ["MAX_SPLITS", "flipped_atoms", "hidden_tree", "unshared_atoms"]
+__all__ = ["fits_one_tree", "flipped_atoms", "hidden_tree", "unshared_atoms"]
 
-#: Maximum number of atoms that are split in one tree.
-MAX_SPLITS = 2
+
+def fits_one_tree(unshared: Collection[object]) -> bool:
+    """Return whether the atoms that the networks do not share are few enough to be split."""
+    return len(unshared) <= SETTINGS.max_hidden_splits
 
 
 def flipped_atoms(joint: JointNetwork, rows: list[SparseForm]) -> frozenset[int]:
@@ -62,7 +65,7 @@ def hidden_tree(
     is returned. `flipped` are the atoms, by symbol, that one network has with the other sign.
     """
     unshared = unshared_atoms(joint)
-    return len(unshared) <= MAX_SPLITS and _HiddenTree(
+    return fits_one_tree(unshared) and _HiddenTree(
         joint, unshared, flipped, record, budget, statistics
     ).grow(KnownSigns(), [])
 

@@ -52,7 +52,7 @@ from polyrelu.proofs.equivalence.ascent import ascent_points
 from polyrelu.proofs.equivalence.bottleneck_parts import hidden_parts
 from polyrelu.proofs.equivalence.bottleneck_points import difference_candidates, first_layer_rows
 from polyrelu.proofs.equivalence.bottleneck_tree import (
-    MAX_SPLITS,
+    fits_one_tree,
     flipped_atoms,
     hidden_tree,
     unshared_atoms,
@@ -370,7 +370,7 @@ class _Question:
         It has one tree, or one tree for each hidden neuron.
         """
         unshared, parts = unshared_atoms(self._joint), list[Part]()
-        if len(unshared) > MAX_SPLITS:
+        if not fits_one_tree(unshared):
             parts = hidden_parts(self._joint, (self._first, self._second), positions, unshared)
             if not parts:
                 return None

@@ -17,16 +17,12 @@ from polyrelu.errors import NetworkError
 from polyrelu.fibers.layer import Component, layer_fiber, random_layer
 from polyrelu.network import Network
 from polyrelu.proofs.refutations.moves import Move, is_checkable, replacement_theorem
+from polyrelu.proofs.refutations.settings import SETTINGS
 from polyrelu.support.budget import Budget, WorkLimit
 from polyrelu.support.prices import price_of_component
 from polyrelu.symmetry import first_difference
 
 __all__ = ["fiber_moves"]
-
-#: Maximum number of neurons of a layer whose fiber is computed.
-_MAX_WIDTH = 6
-#: Maximum number of components that are tried in the fiber of one layer.
-_MAX_COMPONENTS = 400
 
 
 def fiber_moves(network: Network, seed: int = 0, budget: Budget | None = None) -> Iterator[Move]:
@@ -50,12 +46,12 @@ def fiber_moves(network: Network, seed: int = 0, budget: Budget | None = None) -
 def _fiber_moves(network: Network, rng: Random, budget: Budget) -> Iterator[Move]:
     """Yield the moves of `fiber_moves`, and pay for each component."""
     for layer in range(1, network.depth):
-        if network.widths[layer] > _MAX_WIDTH:
+        if network.widths[layer] > SETTINGS.max_fiber_width:
             continue
         price = price_of_component(network.widths[layer - 1], network.widths[layer + 1])
         budget.spend(price)
         fiber = layer_fiber(network, layer)
-        for component in itertools.islice(fiber.components(), _MAX_COMPONENTS):
+        for component in itertools.islice(fiber.components(), SETTINGS.max_fiber_components):
             budget.spend(price)
             is_own = component.assignment == fiber.given_assignment
             if component.is_empty or (is_own and not _may_have_other_members(component)):

@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeAlias
 
 from polyrelu.network import Network
 from polyrelu.proofs.refutations.one_layer import Alternative, LayerPair, layer_pair, plus_multiple
+from polyrelu.proofs.refutations.settings import SETTINGS
 from polyrelu.support.limits import SCALE_BIT_LIMIT, is_affordable
 from polyrelu.support.typing import Vector
 
@@ -30,11 +31,6 @@ __all__ = [
     "bounded_alternatives",
     "image_box",
 ]
-
-#: Number of other networks for each neuron that is dead or linear on the box.
-_NUM_VARIANTS = 2
-#: Maximum number of pairs of linear neurons of one layer that are mixed.
-_MAX_PAIRS = 8
 
 
 class Interval(NamedTuple):
@@ -196,7 +192,7 @@ def _alternatives_on_box(pair: LayerPair, box: Box, rng: random.Random) -> Itera
             yield from _dead(pair, i, f"{pair.name(i)} is dead {place}", rng)
         if i in linear and min(row) < 0:
             yield from _linear(pair, i, f"{pair.name(i)} is linear {place}", rng)
-    for i, k in itertools.islice(itertools.permutations(linear, 2), _MAX_PAIRS):
+    for i, k in itertools.islice(itertools.permutations(linear, 2), SETTINGS.max_mixed_pairs):
         if min(pair.rows[i]) < 0:
             names = f"neurons {i} and {k} of layer {pair.layer}"
             yield _mixed(pair, i, k, f"{names} are linear {place}, so they can mix")
@@ -204,7 +200,7 @@ def _alternatives_on_box(pair: LayerPair, box: Box, rng: random.Random) -> Itera
 
 def _dead(pair: LayerPair, i: int, explanation: str, rng: random.Random) -> Iterator[Alternative]:
     """Yield alternatives in which a dead neuron has a lower bias."""
-    for _ in range(_NUM_VARIANTS):
+    for _ in range(SETTINGS.num_box_variants):
         yield (
             explanation,
             pair.replaced({i: _with_shifted_bias(pair.rows[i], -_random_shift(rng))}, {}),
@@ -213,7 +209,7 @@ def _dead(pair: LayerPair, i: int, explanation: str, rng: random.Random) -> Iter
 
 def _linear(pair: LayerPair, i: int, explanation: str, rng: random.Random) -> Iterator[Alternative]:
     """Yield alternatives in which a linear neuron's bias is raised and the next layer's lowered."""
-    for _ in range(_NUM_VARIANTS):
+    for _ in range(SETTINGS.num_box_variants):
         shift = _random_shift(rng)
         offset = plus_multiple(pair.offset, pair.columns[i], -shift)
         yield explanation, pair.replaced({i: _with_shifted_bias(pair.rows[i], shift)}, {}, offset)

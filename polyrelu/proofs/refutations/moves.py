@@ -20,6 +20,7 @@ from polyrelu.network import Network
 from polyrelu.proofs.refutations.image_box import bits_of_image_box, bounded_alternatives
 from polyrelu.proofs.refutations.one_layer import one_layer_alternatives
 from polyrelu.proofs.refutations.reversed_line import reversed_line
+from polyrelu.proofs.refutations.settings import SETTINGS
 from polyrelu.proofs.shallow.assignments import (
     can_be_visited,
     has_doubled_hyperplane,
@@ -33,9 +34,6 @@ from polyrelu.symmetry.hidden_hyperplanes import flip, hidden_neurons, least_shi
 from polyrelu.symmetry.invariants import first_difference
 
 __all__ = ["Move", "is_checkable", "moves", "replacement_theorem"]
-
-#: Number of shifts that are tried for each hidden neuron.
-_NUM_VARIANTS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +188,7 @@ def _hiding_proposals(network: Network, layer: int, rng: random.Random) -> Itera
     """Yield translations and flips of hidden hyperplanes."""
     for neuron in hidden_neurons(network, layer):
         least = least_shift(network, layer, neuron)
-        for _ in range(_NUM_VARIANTS):
+        for _ in range(SETTINGS.num_shifts):
             shift = _random_shift(least, rng)
             other = translate(network, layer, neuron, shift)
             explanation = (

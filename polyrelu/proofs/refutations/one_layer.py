@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from polyrelu.exact import RationalMatrix, primitive
 from polyrelu.network import Block, Layer, Network, layer_from_rows
+from polyrelu.proofs.refutations.settings import SETTINGS
 from polyrelu.proofs.shallow.vanishing_sums import paid_vanishing_subset
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_layer
@@ -22,8 +23,6 @@ from polyrelu.support.typing import Vector
 
 __all__ = ["Alternative", "LayerPair", "layer_pair", "one_layer_alternatives", "plus_multiple"]
 
-#: Number of other networks for each dead or linear neuron.
-_NUM_VARIANTS = 6
 
 #: The reason why another network has the same function, and this network.
 Alternative = tuple[str, Network]
@@ -136,7 +135,7 @@ def _dead_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
             continue
         explanation = f"{pair.name(i)} is dead: its preactivation is never positive"
         if pair.on_orthant:
-            for _ in range(_NUM_VARIANTS):
+            for _ in range(SETTINGS.num_variants):
                 changed = tuple(Fraction(-rng.randint(1, 64), 16) for _ in row)
                 yield explanation, pair.replaced({i: changed}, {})
         else:
@@ -154,7 +153,7 @@ def _linear_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative
         explanation = f"{pair.name(i)} is linear on its domain: its preactivation is never negative"
         shifts = [-row[-1]]
         if any(row[:-1]):
-            shifts = [Fraction(rng.randint(1, 64), 16) for _ in range(_NUM_VARIANTS)]
+            shifts = [Fraction(rng.randint(1, 64), 16) for _ in range(SETTINGS.num_variants)]
         for shift in shifts:
             changed = (*row[:-1], row[-1] + shift)
             offset = plus_multiple(pair.offset, pair.columns[i], -shift)

@@ -36,6 +36,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from polyrelu.exact import LinearProgram, Optimal
 from polyrelu.network import Network, NeuronId
+from polyrelu.proofs.refutations.settings import SETTINGS
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_program
 
@@ -53,12 +54,6 @@ __all__ = [
 #: Integer coefficients by symbol. Symbol 0 is the constant 1; then come the inputs and then the
 #: activations of the hidden neurons, layer by layer.
 Form: TypeAlias = dict[int, int]
-
-#: Maximum number of entries of the table of a linear program.
-_MAX_PROGRAM_ENTRIES = 5_000_000
-#: Maximum number of rows of a linear program times exact pivots: a pivot takes time with the rows,
-#: and programs whose float basis needs many of them took minutes.
-_MAX_PIVOT_ROWS = 100_000
 
 
 class Inequality(NamedTuple):
@@ -367,7 +362,7 @@ class ValidInequalities:
     def _solve(self, form: Form, scope: _ProgramScope) -> Bound | None:
         """Return the best lower bound of a form from the inequalities in scope, or None."""
         unknowns, rows = list(self._unknowns(scope)), self._program_rows(scope)
-        if not unknowns or len(rows) * len(unknowns) > _MAX_PROGRAM_ENTRIES:
+        if not unknowns or len(rows) * len(unknowns) > SETTINGS.max_program_entries:
             return None
         # The columns of the table and the right sides are scaled by powers of two such that their
         # longest entries have equally many bits. The entries stay integers, which the solver reads
@@ -523,7 +518,7 @@ def _minimize(
         chosen = [i for i, flag in enumerate(is_equation) if flag is kind]
         if chosen:
             add([table[i] for i in chosen], [right[i] for i in chosen])
-    return program.try_minimize(costs, max_pivots=_MAX_PIVOT_ROWS // max(1, len(table)))
+    return program.try_minimize(costs, max_pivots=SETTINGS.max_pivot_rows // max(1, len(table)))
 
 
 def _integer_multipliers(multipliers: Mapping[Inequality, Fraction], factor: int) -> Multipliers:

@@ -21,17 +21,13 @@ from polyrelu.exact import nearest_float
 from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes, rounded_down
 from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.relaxation import affine_lower_bound, chosen_slopes
+from polyrelu.proofs.trees.settings import SETTINGS
 from polyrelu.support.typing import Floats
 
 __all__ = ["BoxBounds", "ScaledForms", "Sides"]
 
 #: Bounds of single coordinates, by coordinate and side: 1 for the lower bound, -1 for the upper.
 Sides = Mapping[tuple[int, int], Fraction]
-
-#: Number of significant bits of the bounds that certificates record.
-_SIGNIFICANT_BITS = 16
-#: Maximum number of entries of the table of all forms in floats (160 MB).
-_MAX_TABLE_ENTRIES = 20_000_000
 
 
 class BoxBounds:
@@ -119,7 +115,7 @@ class BoxBounds:
         for sign in (1, -1):
             value, slopes = self._prove_lower_bound(symbol, sign, records)
             if value is not None:
-                value = rounded_down(value, _SIGNIFICANT_BITS) if value < 0 else Fraction(0)
+                value = rounded_down(value, SETTINGS.significant_bits) if value < 0 else Fraction(0)
                 records.append(self._record(symbol, sign, value, slopes))
                 value *= sign
             ends.append(value)
@@ -148,7 +144,10 @@ class ScaledForms:
     @staticmethod
     def is_affordable(joint: JointNetwork) -> bool:
         """Return whether the table of a joint network takes at most 160 MB."""
-        return len(joint.atoms) * (1 + joint.dimension + len(joint.atoms)) <= _MAX_TABLE_ENTRIES
+        return (
+            len(joint.atoms) * (1 + joint.dimension + len(joint.atoms))
+            <= SETTINGS.max_table_entries
+        )
 
     def __init__(self, joint: JointNetwork) -> None:
         self._first = 1 + joint.dimension

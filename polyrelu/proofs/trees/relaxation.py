@@ -25,14 +25,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes
+from polyrelu.exact.form_bounds import SETTINGS, FormBounds, RelaxationSlopes
 from polyrelu.proofs.trees.sparse_forms import SparseForm
 from polyrelu.support.typing import Floats
 
 __all__ = ["AffineLowerBound", "affine_lower_bound", "chosen_slopes"]
-
-#: Denominator of the slopes: they are multiples of 1/16, to keep the exact numbers short.
-_SLOPE_STEPS = 16
 
 
 def chosen_slopes(bottom: Floats, top: Floats) -> tuple[Floats, Floats]:
@@ -46,7 +43,8 @@ def chosen_slopes(bottom: Floats, top: Floats) -> tuple[Floats, Floats]:
     (array([1., 1.]), array([0.75, 1.  ]))
     """
     length = np.maximum(top - bottom, np.finfo(np.float64).tiny)
-    chord = np.clip(np.round(_SLOPE_STEPS * top / length) / _SLOPE_STEPS, 0, 1)
+    steps = SETTINGS.slope_steps
+    chord = np.clip(np.round(steps * top / length) / steps, 0, 1)
     stable = (bottom >= 0) | (top <= 0)
     lower = np.where(stable, bottom >= 0, top > -bottom).astype(np.float64)
     return lower, np.where(stable, bottom >= 0, chord)

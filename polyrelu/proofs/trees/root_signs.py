@@ -19,24 +19,16 @@ from fractions import Fraction
 
 from polyrelu.certificate import NodeRecord, SignRecord
 from polyrelu.exact import LinearProgram, Optimal
-from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes, rounded_down
+from polyrelu.exact.form_bounds import FormBounds, relaxation_slopes, rounded_down
 from polyrelu.proofs.trees.bounds import BoxBounds
 from polyrelu.proofs.trees.expressions import Expressions, JointNetwork, KnownSigns, Neuron, Term
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates, NodePolyhedron
 from polyrelu.proofs.trees.relaxation import AffineLowerBound, affine_lower_bound
+from polyrelu.proofs.trees.settings import SETTINGS
 from polyrelu.support.budget import Budget, WorkLimit
 from polyrelu.support.prices import price_of_products, price_of_program, price_of_table
 
 __all__ = ["RootSigns", "root_signs"]
-
-#: Number of significant bits of the bounds that certificates record.
-_SIGNIFICANT_BITS = 16
-#: Denominator of the slopes: they are multiples of 1/16, to keep the exact numbers short.
-_SLOPE_STEPS = 16
-#: Maximum number of products of two rational numbers in the relaxations, by default.
-_MAX_PRODUCTS = 1_000_000
-#: Maximum number of coordinates for which linear programs over the domain are solved.
-_MAX_COORDINATES = 64
 
 
 @dataclass(slots=True)
@@ -67,7 +59,7 @@ class RootSigns:
 def root_signs(
     joint: JointNetwork,
     coordinates: DomainCoordinates,
-    max_products: int = _MAX_PRODUCTS,
+    max_products: int = SETTINGS.max_products,
     budget: Budget | None = None,
 ) -> RootSigns:
     """Prove signs of atoms on a domain, until the difference vanishes or no more are found.
@@ -151,7 +143,7 @@ class _RootSearch:
         """Prove signs over a box by floats, otherwise level by level."""
         if self.is_box:
             self.by_floats()
-        elif self.coordinates.dimension <= _MAX_COORDINATES:
+        elif self.coordinates.dimension <= SETTINGS.max_coordinates:
             for level in sorted({atom.level for atom in self.joint.atoms}):
                 if not self.found.expressions.difference or not self.bound_level(level):
                     break
@@ -210,7 +202,7 @@ class _RootSearch:
             for symbol, other in terms.items()
             if symbol in self.bounds
         }
-        chosen = {symbol: _slopes(bound) for symbol, bound in scaled.items()}
+        chosen = {symbol: relaxation_slopes(bound) for symbol, bound in scaled.items()}
         flat = {s: slopes for s, slopes in chosen.items() if slopes.lower == slopes.upper}
         best: SignRecord | None = None
         for slopes in (chosen, flat) if flat != chosen else (chosen,):
@@ -231,7 +223,7 @@ class _RootSearch:
                 return None
             value, rows = value + least[0], least[1]
         value *= term.factor
-        value = Fraction() if value >= 0 else rounded_down(value, _SIGNIFICANT_BITS)
+        value = Fraction() if value >= 0 else rounded_down(value, SETTINGS.significant_bits)
         slopes = {self.joint.atom_number(symbol): slope for symbol, slope in below.slopes.items()}
         multipliers = {number: entry * term.factor for number, entry in rows.items() if entry}
         return SignRecord(self.joint.atom_number(term.symbol), sign, value, multipliers, slopes)
@@ -274,16 +266,3 @@ class _RootSearch:
         self._known = self._known.extended((terms[r.atom], r.sign) for r in proved)
         self.found.rounds.append(records)
         self.found.expressions = self.joint.expressions(self._known)
-
-
-def _slopes(bound: FormBounds) -> RelaxationSlopes:
-    """Return the slopes of max(h, 0) for a form h between bounds, of which some may be unknown."""
-    lower, upper = bound
-    if lower is not None and lower >= 0:
-        return RelaxationSlopes(Fraction(1), Fraction(1))
-    if lower is None or (upper is not None and upper <= 0):
-        return RelaxationSlopes(Fraction(0), Fraction(0))
-    if upper is None:
-        return RelaxationSlopes(Fraction(1), Fraction(1))
-    chord = Fraction(round(_SLOPE_STEPS * upper / (upper - lower)), _SLOPE_STEPS)
-    return RelaxationSlopes(Fraction(upper > -lower), chord)

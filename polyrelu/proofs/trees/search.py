@@ -40,6 +40,7 @@ from polyrelu.proofs.trees.node_polyhedron import (
     value_sign,
 )
 from polyrelu.proofs.trees.relaxation import AffineLowerBound, affine_lower_bound
+from polyrelu.proofs.trees.settings import SETTINGS
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget, CertificateLimit
 from polyrelu.support.limits import BIT_LIMIT, TREE_COST_LIMIT, cost
@@ -51,13 +52,6 @@ from polyrelu.support.prices import (
 )
 
 __all__ = ["Difference", "Sample", "TreeStatistics", "search", "sign_record"]
-
-#: Maximum number of known points of its polyhedron that a node takes over from its parent.
-_MAX_SAMPLES = 64
-
-#: Estimates for the cost of checking the signs that bounds over the box prove (FORMAT.md §5): the
-#: number of operations per record and term, and the bits of the numbers.
-_OPERATIONS_PER_BOX_SIGN, _BITS_OF_BOX_SIGNS = 16, 64
 
 
 @dataclass(slots=True)
@@ -242,7 +236,10 @@ class _Search:
     def _resolve(self, node: _OpenNode) -> _ResolvedNode:
         """Return the node with all signs that can be found without a split."""
         resolved = _ResolvedNode(
-            [], node.known, node.samples[-_MAX_SAMPLES:], self._joint.expressions(node.known)
+            [],
+            node.known,
+            node.samples[-SETTINGS.max_samples :],
+            self._joint.expressions(node.known),
         )
         if node.depth == 0:
             self._apply(resolved, self._box_records(resolved.expressions))
@@ -285,8 +282,8 @@ class _Search:
                 products = sum(lengths[k] for record in proof for k in record.slopes)
                 self._budget.spend(price_of_products(products))
                 records += proof
-        operations = _OPERATIONS_PER_BOX_SIGN * len(records) * len(expressions.terms)
-        self._statistics.spend(operations, _BITS_OF_BOX_SIGNS)
+        operations = SETTINGS.operations_per_box_sign * len(records) * len(expressions.terms)
+        self._statistics.spend(operations, SETTINGS.bits_of_box_signs)
         return records
 
     def _sign_records(self, node: _ResolvedNode) -> list[SignRecord]:

@@ -25,14 +25,12 @@ from polyrelu.exact import LinearProgram
 from polyrelu.proofs.trees.expressions import Expressions, JointNetwork, KnownSigns, Term
 from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron, NonnegativityProof, value_sign
 from polyrelu.proofs.trees.search import Sample, TreeStatistics, sign_record
+from polyrelu.proofs.trees.settings import SETTINGS
 from polyrelu.proofs.trees.sparse_forms import SparseForm, bits_of_longest, negated
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_node, price_of_program
 
 __all__ = ["SignNotProved", "num_cells", "sign_tree"]
-
-#: Maximum number of known points of its polyhedron that a node takes over from its parent.
-_MAX_SAMPLES = 64
 
 
 class SignNotProved(Exception):  # noqa: N818 - no error: another way is tried
@@ -151,7 +149,7 @@ class _Node:
             samples = [s for s in self.samples if value_sign(side, s.point) >= 0]
             known = self.known.extended([(split, sign)])
             cut = side, split.factor
-            yield _Node(self.depth + 1, cut, known, samples[-_MAX_SAMPLES:])
+            yield _Node(self.depth + 1, cut, known, samples[-SETTINGS.max_samples :])
 
 
 @dataclass(slots=True)

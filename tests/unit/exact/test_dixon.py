@@ -37,8 +37,8 @@ def check(matrix: fmpz_mat, right: fmpz_mat) -> None:
 @pytest.fixture
 def always_lifted(monkeypatch: pytest.MonkeyPatch) -> None:
     """No system is left to FLINT."""
-    monkeypatch.setattr(dixon, "_FLINT_UNKNOWNS", 0)
-    monkeypatch.setattr(dixon, "_FLINT_WORK", -1.0)
+    always = dixon.DixonSettings(flint_work=-1.0, flint_unknowns=0)
+    monkeypatch.setattr(dixon, "SETTINGS", always)
 
 
 @pytest.mark.parametrize("size", [1, 2, 11, 12, 13, 40])
@@ -89,10 +89,10 @@ def test_integer_solutions_and_solutions_with_a_large_denominator() -> None:
 def test_matrices_that_are_singular_modulo_some_of_the_primes() -> None:
     rng = Random(4)
     right = random_matrix(rng, 6, 2, 50)
-    for count in range(1, len(dixon._PRIMES) + 1):
+    for count in range(1, len(dixon.SETTINGS.primes) + 1):
         matrix = random_matrix(rng, 6, 6, 30)
         table = [[int(entry) for entry in row] for row in matrix.tolist()]
-        for prime in dixon._PRIMES[:count]:
+        for prime in dixon.SETTINGS.primes[:count]:
             table[0] = [entry * prime for entry in table[0]]
         check(fmpz_mat(table), right)
 
@@ -105,7 +105,7 @@ def test_singular_matrices(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     right = random_matrix(rng, size, 1, 20)
     with pytest.raises(ZeroDivisionError):
         solve_integer(fmpz_mat(table), right)
-    monkeypatch.setattr(dixon, "_FLINT_UNKNOWNS", 0)
-    monkeypatch.setattr(dixon, "_FLINT_WORK", -1.0)
+    always = dixon.DixonSettings(flint_work=-1.0, flint_unknowns=0)
+    monkeypatch.setattr(dixon, "SETTINGS", always)
     with pytest.raises(ZeroDivisionError):
         solve_integer(fmpz_mat(table), right)

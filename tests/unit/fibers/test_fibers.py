@@ -32,8 +32,8 @@ from polyrelu.fibers import (
     smallest_layer,
 )
 from polyrelu.fibers.hidden import HiddenHyperplane
-from polyrelu.fibers.network import ListingSettings
 from polyrelu.fibers.report import fiber_latex, fiber_text
+from polyrelu.fibers.settings import FiberSettings
 from polyrelu.network import Network, from_arrays
 from polyrelu.outcomes import Equivalent
 from polyrelu.symmetry import LayerDomain, absolute_value_form_on, related
@@ -347,12 +347,12 @@ def test_dimensions_of_special_parts(r: int, dimension: int) -> None:
 def test_lists_that_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """A list that reaches a limit is called a part, with the reason."""
     net = from_arrays([UNIT, ([[1, -1], [2, 1], [-1, -2]], [1, 0, 3]), ([[1, 1, 2]], [0])])
-    monkeypatch.setattr("polyrelu.fibers.network._SETTINGS", ListingSettings(max_visited=1))
+    monkeypatch.setattr("polyrelu.fibers.network.SETTINGS", FiberSettings(max_visited=1))
     assert (fiber(net).complete, fiber(SINGLE).complete) == ("part", "part")
     assert "only 1 of 4 sets of flips" in fiber(SINGLE).reason
     monkeypatch.undo()
     assert (fiber(net).complete, fiber(SINGLE).complete) == ("generic", "generic")
-    monkeypatch.setattr("polyrelu.fibers.network._SETTINGS", ListingSettings(max_entries=1))
+    monkeypatch.setattr("polyrelu.fibers.network.SETTINGS", FiberSettings(max_entries=1))
     assert fiber(net).complete == "part"
 
 
@@ -634,7 +634,8 @@ def test_simplify_beyond_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
         net = from_arrays(layers)
         whole = simplify_layers(net, Polyhedron.orthant(2))
         with monkeypatch.context() as patched:
-            patched.setattr("polyrelu.fibers.minimal_layer._MAX_ASSIGNMENTS", 1)
+            settings = FiberSettings(max_assignments=1)
+            patched.setattr("polyrelu.fibers.minimal_layer.SETTINGS", settings)
             cut = simplify_layers(net, Polyhedron.orthant(2))
         assert equivalent(net, cut.network, Polyhedron.orthant(2)).status == "proved"
         assert whole.is_smallest == (True,)
@@ -652,7 +653,8 @@ def test_smallest_true_false_none(monkeypatch: pytest.MonkeyPatch) -> None:
     # three hyperplanes with dependent matrices: linear algebra alone does not decide
     dependent = from_arrays([([[1], [-1], [1], [2]], [0, 1, 2, 7]), ([[1, -2, 4, 1]], [0])])
     with monkeypatch.context() as patched:
-        patched.setattr("polyrelu.fibers.minimal_layer._MAX_ASSIGNMENTS", 0)
+        settings = FiberSettings(max_assignments=0)
+        patched.setattr("polyrelu.fibers.minimal_layer.SETTINGS", settings)
         cut = simplify_layers(dependent, Polyhedron.box([-3], [3]))
     assert cut.is_smallest == (None,)
     assert simplify_layers(dependent, Polyhedron.box([-3], [3])).is_smallest == (True,)

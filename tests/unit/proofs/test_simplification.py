@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from polyrelu import checker
 from polyrelu.errors import DomainError, NetworkError, PolyreluError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
-from polyrelu.proofs import Simplified, equivalent, removal_proof, simplify
+from polyrelu.proofs import Simplified, equivalent, neuron_removal, removal_proof, simplify
 from polyrelu.proofs.neuron_removal import Removal
 from polyrelu.proofs.simplification import SETTINGS
 from polyrelu.proofs.trees.expressions import JointNetwork
@@ -171,7 +172,9 @@ def test_smallest_true_false_none(monkeypatch: pytest.MonkeyPatch) -> None:
     large = from_arrays([([[1], [-1], [3]], [0, 0, -2]), ([[1, -1, 2]], [0])])
     assert simplify(large).is_smallest is True
     with monkeypatch.context() as patched:
-        patched.setattr("polyrelu.proofs.neuron_removal._MAX_FIBER_PRODUCTS", 0)
+        patched.setattr(
+            neuron_removal, "SETTINGS", neuron_removal.NeuronRemovalSettings(max_fiber_products=0)
+        )
         assert simplify(large).is_smallest is None  # too large to look
 
     def too_long(*_: object) -> Network:
@@ -231,7 +234,7 @@ def test_a_wrong_guess_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     dead = {neuron for neuron, _ in simplify(net).removed}
     guess = removal_proof.guessed_signs
 
-    def wrong(network: Network, *arguments: int) -> dict[NeuronId, int]:
+    def wrong(network: Network, *arguments: Any) -> dict[NeuronId, int]:
         every = {NeuronId(2, i): -1 for i in range(network.widths[2] if network.depth > 2 else 0)}
         return guess(network, *arguments) | every
 
