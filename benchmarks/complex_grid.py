@@ -3,10 +3,11 @@
     python -m benchmarks.complex_grid [--yardsticks DIR] [--repeat 3]
         [--part grid|less|growth|worst|stream|peers] [--nets DIR] [--relucent PYTHON]
 
-The script measures time, growth and memory. The grid is the one of `float_lattice.py`: normal
+The script measures time, growth and memory. The grid has normal
 weights and biases with seed 0, rounded to 1/1024, on the box [-1, 1]^d. Times are CPU seconds of
-one thread, the least of the repetitions, everything in one run. Yardsticks are programs that are
-not part of the project; without their folder only polyrelu is measured. `--relucent` names a Python
+one thread, the least of the repetitions, everything in one run. Yardsticks are two
+programs that are not part of the project, the draft and a face lattice in plain floats; without
+their folder only polyrelu is measured. `--relucent` names a Python
 in which relucent, torch and polyrelu are installed, `--nets` the folder of
 `arch_single_pendulum.onnx`. Parts that are not run keep their last results.
 """

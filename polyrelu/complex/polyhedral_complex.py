@@ -29,7 +29,13 @@ from polyrelu.complex.engine.vertices import SignStatistics
 from polyrelu.complex.facet_forms import FacetForms, forms_of_facets
 from polyrelu.complex.frame import Frame, frame_of, need_few_cells
 from polyrelu.complex.generators import CellGenerators
-from polyrelu.complex.region import Region, point_inside, region_polyhedron, region_volume
+from polyrelu.complex.region import (
+    Region,
+    point_inside,
+    region_index,
+    region_polyhedron,
+    region_volume,
+)
 from polyrelu.errors import ArgumentError, DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network, as_points
@@ -442,11 +448,11 @@ class PolyhedralComplex:
         >>> sorted(len(cells.neighbours(index)) for index in range(3))
         [1, 1, 2]
         """
-        return tuple(other for other, _ in self._neighbours[self._region_index(index)])
+        return tuple(other for other, _ in self._neighbours[region_index(index, self.num_regions)])
 
     def facets_to_neighbours(self, index: int) -> tuple[Cell, ...]:
         """Return the cell of codimension 1 between a region and each of its `neighbours`."""
-        return tuple(facet for _, facet in self._neighbours[self._region_index(index)])
+        return tuple(facet for _, facet in self._neighbours[region_index(index, self.num_regions)])
 
     @cached_property
     def _neighbours(self) -> list[list[tuple[int, Cell]]]:
@@ -479,7 +485,7 @@ class PolyhedralComplex:
         """
         if not self.complete:
             raise DomainError("the complex is incomplete: the network is not affine on its cells")
-        index = self._region_index(index)
+        index = region_index(index, self.num_regions)
         polyhedron, point = self.region_polyhedron(index), self.interior_point(index)
         signs = self.signs_of_region(index)
         affine_map, bounded = self.network.affine_map(signs), bool(self.bounded[index])
@@ -487,14 +493,14 @@ class PolyhedralComplex:
 
     def region_polyhedron(self, index: int) -> Polyhedron:
         """Return the closure of a region as a polyhedron, of an incomplete complex too."""
-        return region_polyhedron(self._arrays, self.domain, self._region_index(index))
+        return region_polyhedron(self._arrays, self.domain, region_index(index, self.num_regions))
 
     def interior_point(self, index: int) -> Point:
         """Return a point strictly inside a region, of an incomplete complex too.
 
         Its coordinates have few binary digits where possible.
         """
-        return point_inside(self._arrays, self._region_index(index))
+        return point_inside(self._arrays, region_index(index, self.num_regions))
 
     def volume(self, index: int) -> Fraction:
         """Return the exact volume of a bounded region; the domain must have full dimension.
@@ -515,17 +521,10 @@ class PolyhedralComplex:
         """
         if self.dimension != self.network.num_inputs:
             raise DomainError("regions of a lower-dimensional domain have no rational volume")
-        index = self._region_index(index)
+        index = region_index(index, self.num_regions)
         if not self.bounded[index]:
             raise DomainError(f"region {index} is unbounded")
         return region_volume(self._arrays, index)
-
-    def _region_index(self, index: int) -> int:
-        """The index of a region, or an error."""
-        index = expect_integer(index, "index")
-        if not 0 <= index < self.num_regions:
-            raise DomainError(f"there is no region {index}, only {self.num_regions} regions")
-        return index
 
     # -- coordinates -------------------------------------------------------------------------------
 

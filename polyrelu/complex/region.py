@@ -19,8 +19,10 @@ import numpy as np
 from polyrelu.complex.engine.affine_forms import signs_of_values
 from polyrelu.complex.engine.cells import CellArrays
 from polyrelu.complex.frame import Frame
+from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix, dot_sign, positive_primitive
 from polyrelu.network import AffineMap, SignVector
+from polyrelu.support.arguments import expect_integer
 from polyrelu.support.display import count_text, shortened
 from polyrelu.support.typing import Floats, Point
 
@@ -30,6 +32,7 @@ __all__ = [
     "float_bounds",
     "point_inside",
     "polyhedron_in_x",
+    "region_index",
     "region_polyhedron",
     "region_volume",
 ]
@@ -39,6 +42,14 @@ Row = list[int]
 #: Numbers of binary digits after the point that are tried for a point inside, in order. Where none
 #: suffices, the exact mean of the vertices is taken.
 BINARY_DIGITS = (0, 2, 4, 8, 12, 16, 24, 32, 40, 52)
+
+
+def region_index(index: int, num_regions: int) -> int:
+    """Return the number of a region that a user named, or raise `DomainError`."""
+    index = expect_integer(index, "index")
+    if not 0 <= index < num_regions:
+        raise DomainError(f"there is no region {index}, only {num_regions} regions")
+    return index
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ import networkx as nx
 import numpy as np
 
 from polyrelu.complex.frame import Frame, frame_of
-from polyrelu.complex.region import Region, polyhedron_in_x
+from polyrelu.complex.region import Region, polyhedron_in_x, region_index
 from polyrelu.errors import DomainError
 from polyrelu.exact import (
     InteriorPoint,
@@ -243,7 +243,7 @@ class RegionGraph:
         DomainError
             There is no such region.
         """
-        return tuple(sorted(self.graph.neighbors(self._region_index(index))))
+        return tuple(sorted(self.graph.neighbors(region_index(index, self.num_regions))))
 
     def region(self, index: int) -> Region:
         """Return a region by its number.
@@ -253,14 +253,7 @@ class RegionGraph:
         DomainError
             There is no such region.
         """
-        return self.all_regions[self._region_index(index)]
-
-    def _region_index(self, index: int) -> int:
-        """The number of a region; others raise `DomainError`."""
-        index = expect_integer(index, "index")
-        if not 0 <= index < self.num_regions:
-            raise DomainError(f"there is no region {index}, only {self.num_regions} regions")
-        return index
+        return self.all_regions[region_index(index, self.num_regions)]
 
     @cached_property
     def graph(self) -> nx.Graph:

@@ -509,16 +509,6 @@ class RationalMatrix:
         """
         return nearest_floats(self.integer_array(), self._denominator)
 
-    def to_sympy(self) -> Any:
-        """Return a SymPy matrix of rationals."""
-        import sympy
-
-        return sympy.Matrix(
-            self.nrows,
-            self.ncols,
-            [sympy.Rational(e.numerator, e.denominator) for e in self.entries()],
-        )
-
     def __str__(self) -> str:
         return "\n".join("[" + " ".join(str(entry) for entry in row) + "]" for row in self.rows())
 

@@ -2,8 +2,9 @@
 
 A number whose denominator has no other prime factors than 2 and 5 is a finite decimal, and so is
 every float. Such a number is written exactly if it has at most `_DIGIT_LIMIT` digits, as all floats
-have; others are rounded to `_ROUNDED_DIGITS` digits, which determine a float64. The header has no
-effect: it shifts nothing, scales by 1, and bounds the inputs by the range of float32.
+have; others are rounded to `_ROUNDED_DIGITS` digits, which determine a float64. The header shifts
+nothing and scales by 1; the bounds of the inputs, which the format requires, are the range of
+float32.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ def save_nnet(
 ) -> SavedNetwork:
     """Write a plain stack as an .nnet text file.
 
-    Numbers that are finite decimals, such as all floats, are written exactly, others with 17
-    digits. The header says nothing about inputs: no normalisation, and bounds beyond which float32
-    has no numbers. The file is written completely or not at all.
+    Numbers that are finite decimals of at most 800 digits, such as all floats, are written exactly,
+    others with 17 digits. There is no normalisation, and the bounds of the inputs are the range of
+    float32. The file is written completely or not at all.
 
     Parameters
     ----------

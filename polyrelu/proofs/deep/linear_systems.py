@@ -2,9 +2,10 @@
 
 The systems decide whether a competitor can have other signs in a layer, or other weights of a
 neuron. Ranks are taken modulo a prime, so they are never too large, and a part of the equations is
-enough for a lower bound. The set of neurons that is tried for the signs must be the one of the
-checker, which FORMAT.md §3.9 describes. Mathematics: docs/theory/deep.md, conditions (D2) and (D3),
-and the paragraphs "Determined weights" and "Joining by weights".
+enough for a lower bound. A set of neurons may prove signs only if the checker tries it too
+(FORMAT.md §3.9); in wide layers the prover tries fewer sets than the checker. Mathematics:
+docs/theory/deep.md, conditions (D2) and (D3), and the paragraphs "Determined weights" and "Joining
+by weights".
 
 Let m ≥ 1 be a layer and v a neuron of layer m+1, and suppose that the layers before m of a
 competitor are the layers of θ, and that layer m is so up to signs. At each piece of v an equation
@@ -17,7 +18,8 @@ on h and the sign of h are right.
   t_vh are replaced by 0 if h is oriented. If only 0 solves the system, the signs are right. A
   neuron v can belong to T only if its own unknowns s_vh, t_vh are determined once the p_h are
   known. A larger T has more equations and more unknowns p_h: like the checker, the prover tries
-  each such v alone, and the first k of them for every k.
+  each such v alone, and the first k of them for every k. Above `many_neurons` neurons v, it tries
+  only those alone that the most neurons cross.
 * *Weights* (D2). If the signs are right, only unknowns s_h remain, for the h that are active and
   whose weights are not determined yet. If only 0 solves this system, the weights of v on these h
   are determined.
@@ -145,26 +147,25 @@ def _sign_system(
     with_t = [h - start for h in bits_of(v.num_inactive & ~v.crossed_by & unresolved)]
     weights = np.array([w % prime for w in deep_network.integer_row(v.neuron)])
     factors = np.where(_layer_part(v.crossed_by & unresolved, start, width), weights, 0)
-    num_own, rows = len(with_s) + len(with_t), list[list[int]]()
+    num_own = len(with_s) + len(with_t)
     full_rank = num_own + int(np.count_nonzero(factors))
-    idle_blocks = 0
     ranks = num_own, full_rank
-    for equations in _equations(deep_network, layer, v.masks, ~v.crossed_by, ranks):
-        block = [
-            np.hstack(
-                [
-                    np.where(active[with_s], slopes[:, with_s], 0),
-                    np.where(active[with_t], 0, slopes[:, with_t]),
-                    slopes * factors % prime,
-                ]
-            )
-            for active, slopes in equations
-        ]
-        rank_before = len(rows)
-        rows = eliminate_mod([*rows, *np.vstack(block).tolist()], 0, prime)[1]
-        idle_blocks = idle_blocks + 1 if len(rows) == rank_before else 0
-        if len(rows) == full_rank or idle_blocks == SETTINGS.idle_blocks:
-            break
+    blocks = (
+        np.vstack(
+            [
+                np.hstack(
+                    [
+                        np.where(active[with_s], slopes[:, with_s], 0),
+                        np.where(active[with_t], 0, slopes[:, with_t]),
+                        slopes * factors % prime,
+                    ]
+                )
+                for active, slopes in equations
+            ]
+        )
+        for equations in _equations(deep_network, layer, v.masks, ~v.crossed_by, ranks)
+    )
+    rows = _independent_rows(blocks, full_rank, prime)
     rank, remaining = eliminate_mod(rows, num_own, prime)
     return _SignSystem(num_own - rank, remaining)
 
@@ -193,17 +194,25 @@ def determines_weights(
     start = deep_network.starts[layer - 1]
     columns = np.array([h - start for h in bits_of(unknown)], dtype=np.int64)
     ranks = len(columns), len(columns)
+    blocks = (
+        np.vstack([np.where(active[columns], slopes[:, columns], 0) for active, slopes in block])
+        for block in _equations(deep_network, layer, masks, unknown, ranks)
+    )
+    return len(_independent_rows(blocks, len(columns), deep_network.prime)) == len(columns)
+
+
+def _independent_rows(
+    blocks: Iterable[NDArray[np.int64]], full_rank: int, prime: int
+) -> list[list[int]]:
+    """Eliminate block after block; stop at the full rank, or when blocks add nothing for long."""
     rows, idle_blocks = list[list[int]](), 0
-    for equations in _equations(deep_network, layer, masks, unknown, ranks):
-        block = [np.where(active[columns], slopes[:, columns], 0) for active, slopes in equations]
+    for block in blocks:
         rank_before = len(rows)
-        rows = eliminate_mod([*rows, *np.vstack(block).tolist()], 0, deep_network.prime)[1]
-        if len(rows) == len(columns):
-            return True
+        rows = eliminate_mod([*rows, *block.tolist()], 0, prime)[1]
         idle_blocks = idle_blocks + 1 if len(rows) == rank_before else 0
-        if idle_blocks == SETTINGS.idle_blocks:
+        if len(rows) == full_rank or idle_blocks == SETTINGS.idle_blocks:
             break
-    return not len(columns)
+    return rows
 
 
 def _equations(

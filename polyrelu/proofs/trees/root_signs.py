@@ -1,11 +1,11 @@
 """Signs of neurons on a whole domain, proved without splits at the root of a tree.
 
-The search for split trees (`search`) bounds atoms over boxes only. Here the domain is any
-polyhedron, R^n included: level by level every atom's form is bounded on both sides, by linear
-relaxation (`relaxation`) down to an affine form and a linear program over the domain. On boxes the
-bounds in floats (`bounds`) say first which signs are worth a proof. A round of records is one
-level, after which the expressions are written again: so an atom that was proved to be linear needs
-no upper bound in later levels. FORMAT.md §5 defines the records.
+On a box only the signs that the bounds in floats (`bounds`) claim are proved, in one round of
+records. On any other polyhedron, R^n included, every atom's form is bounded on both sides, level by
+level: by linear relaxation (`relaxation`) down to an affine form, and a linear program over the
+domain. There a round of records is one level, after which the expressions are written again; so an
+atom that was proved to be linear needs no upper bound in later levels. FORMAT.md §5 defines the
+records. The search for split trees (`search`) goes on where these signs are not enough.
 
 The work is limited by a count of operations and by a budget, so equal questions get equal answers.
 """
