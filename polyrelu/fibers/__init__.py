@@ -7,6 +7,7 @@ not. Every list of components says how complete it is, because whole fibers are 
 architectures only.
 """
 
+from polyrelu.fibers.assignments import NeuronAssignment
 from polyrelu.fibers.equations import Conditions, conditions_of, hidden_conditions
 from polyrelu.fibers.hidden import HiddenHyperplane, flip_matrix, hidden_hyperplane, normalised
 from polyrelu.fibers.identifiable_fraction import (
@@ -14,7 +15,8 @@ from polyrelu.fibers.identifiable_fraction import (
     identifiable_fraction,
     identifiable_fraction_bounds,
 )
-from polyrelu.fibers.layer import Component, LayerFiber, LayerNeurons, NeuronAssignment, layer_fiber
+from polyrelu.fibers.layer import Component, LayerFiber, layer_fiber
+from polyrelu.fibers.layer_neurons import LayerNeurons
 from polyrelu.fibers.linear_part import AvailableNeurons, LinearPart, Realisation
 from polyrelu.fibers.minimal_layer import (
     SimplifiedLayers,

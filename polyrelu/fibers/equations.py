@@ -20,7 +20,8 @@ from typing import Any
 
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.fibers.hidden import HiddenHyperplane
-from polyrelu.fibers.layer import Component, LayerNeurons
+from polyrelu.fibers.layer import Component
+from polyrelu.fibers.layer_neurons import LayerNeurons
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect
 from polyrelu.support.display import count_text

@@ -40,6 +40,20 @@ from random import Random
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import RationalMatrix, primitive, vanishing_subset
 from polyrelu.exact.vectors import dot, negated
+from polyrelu.fibers.assignments import (
+    NeuronAssignment,
+    distributions,
+    is_mixed,
+    other_roles,
+    sorted_groups,
+)
+from polyrelu.fibers.layer_neurons import (
+    LayerNeurons,
+    both_orientations,
+    layer_value,
+    one_orientation,
+    with_primitive_row,
+)
 from polyrelu.fibers.linear_part import (
     AvailableNeurons,
     LinearPart,
@@ -49,146 +63,12 @@ from polyrelu.fibers.linear_part import (
 )
 from polyrelu.fibers.nonnegative_rank import NonnegativeRank, nonnegative_column_rank
 from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
-from polyrelu.network import Block, Layer, layer_from_rows
 from polyrelu.support.arguments import expect, expect_count, expect_indices, expect_integer
 from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import IntegerRow, Vector
 from polyrelu.symmetry import AbsoluteValueForm, LayerDomain, absolute_value_form_on
 
-__all__ = [
-    "Component",
-    "LayerFiber",
-    "LayerNeurons",
-    "NeuronAssignment",
-    "layer_fiber",
-    "random_layer",
-]
-
-#: Maximum number of hyperplanes that the description of an assignment mentions.
-_MAX_LABELLED = 16
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class NeuronAssignment:
-    """The numbers of neurons of a layer in each role.
-
-    Attributes
-    ----------
-    visible
-        For each visible hyperplane the number of neurons with its orientation, whose first nonzero
-        entry is positive, and the number of neurons with the opposite orientation.
-    groups
-        The same two numbers for each further hyperplane, whose neurons cancel. The larger number
-        stands first, and large pairs stand first, because these hyperplanes have no preferred
-        orientation.
-    num_linear
-        The number of neurons that are ≥ 0 on the domain.
-    num_dead
-        The number of neurons that are ≤ 0 on the domain.
-
-    Notes
-    ----- `polyrelu.proofs.shallow.assignments.HyperplaneAssignment` records less, for one theorem:
-    it is for networks on R^n without superfluous neurons, where each hyperplane is doubled or has
-    one sign, and it has free pairs but neither further neurons on a hyperplane nor linear and dead
-    neurons. The class here covers every domain, every width and any number of neurons on a
-    hyperplane.
-
-    Examples
-    --------
-    >>> assignment = NeuronAssignment(visible=((1, 0), (1, 1)), groups=(), num_linear=0, num_dead=1)
-    >>> print(assignment)
-    neurons on the hyperplanes: 1+0 1+1, 1 dead
-    >>> assignment.width, assignment.is_simple
-    (4, False)
-    """
-
-    visible: tuple[tuple[int, int], ...]
-    groups: tuple[tuple[int, int], ...]
-    num_linear: int
-    num_dead: int
-
-    @property
-    def is_simple(self) -> bool:
-        """Whether every visible hyperplane has exactly one neuron and there are no groups."""
-        return not self.groups and all(sum(pair) == 1 for pair in self.visible)
-
-    @property
-    def width(self) -> int:
-        """The number of neurons."""
-        return sum(map(sum, (*self.visible, *self.groups))) + self.num_linear + self.num_dead
-
-    def __str__(self) -> str:
-        pairs = [f"{plus}+{minus}" for plus, minus in self.visible[:_MAX_LABELLED]]
-        if len(self.visible) > _MAX_LABELLED:
-            pairs.append(f"and {len(self.visible) - _MAX_LABELLED} more")
-        on_visible = f"neurons on the hyperplanes: {' '.join(pairs)}"
-        return self.described(on_visible if pairs else "no visible hyperplane")
-
-    def __repr__(self) -> str:
-        return bracketed(f"NeuronAssignment, {self}")
-
-    def described(self, on_visible: str) -> str:
-        """Return the numbers of neurons in words, given words about the visible hyperplanes."""
-        parts = [on_visible]
-        parts += [
-            f"{plus}+{minus} that cancel on one more hyperplane" for plus, minus in self.groups
-        ]
-        parts += [
-            f"{count} {name}"
-            for count, name in ((self.num_linear, "linear"), (self.num_dead, "dead"))
-            if count
-        ]
-        return ", ".join(parts)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class LayerNeurons:
-    """The neurons of a hidden layer together with the affine map after it.
-
-    Attributes
-    ----------
-    rows
-        The row [w | b] of each neuron, n + 1 entries.
-    columns
-        The outgoing column v of each neuron, m entries.
-    offset
-        The bias c of the affine map, m entries.
-
-    Examples
-    --------
-    >>> two, three = Fraction(2), Fraction(3)
-    >>> neurons = LayerNeurons(rows=((two, -two),), columns=((three,),), offset=(Fraction(0),))
-    >>> neurons.normalised().columns
-    ((Fraction(12, 1),),)
-    """
-
-    rows: tuple[Vector, ...]
-    columns: tuple[Vector, ...]
-    offset: Vector
-
-    def normalised(self) -> LayerNeurons:
-        """Return the same map with rows whose absolute values add up to 1; zero rows stay."""
-        sizes = [sum(map(abs, row), Fraction()) or Fraction(1) for row in self.rows]
-        rows = tuple(
-            tuple(a / size for a in row) for row, size in zip(self.rows, sizes, strict=True)
-        )
-        columns = tuple(
-            tuple(a * size for a in column)
-            for column, size in zip(self.columns, sizes, strict=True)
-        )
-        return LayerNeurons(rows, columns, self.offset)
-
-    def layers(self, source: int) -> tuple[Layer, Layer]:
-        """Return two layers of a plain stack, the first of which reads layer number `source`."""
-        weight = RationalMatrix.from_rows(self.columns).transpose()
-        return layer_from_rows(self.rows, source), Layer(
-            (Block(source + 1, weight),), RationalMatrix.column(self.offset)
-        )
-
-    def __repr__(self) -> str:
-        count, inputs = len(self.rows), len(self.rows[0]) - 1 if self.rows else 0
-        counts = [(count, "neuron"), (inputs, "input"), (len(self.offset), "output")]
-        return f"<LayerNeurons, {count_text(counts)}>"
+__all__ = ["Component", "LayerFiber", "layer_fiber", "random_layer"]
 
 
 class LayerFiber:
@@ -253,7 +133,7 @@ class LayerFiber:
         pairs = [(count[0], count[1]) for count in counts.values()]
         visible = len(self.normals)
         return NeuronAssignment(
-            tuple(pairs[:visible]), _sorted_groups(pairs[visible:]), linear, dead
+            tuple(pairs[:visible]), sorted_groups(pairs[visible:]), linear, dead
         )
 
     @property
@@ -352,12 +232,12 @@ class LayerFiber:
     def components(self) -> Iterator[Component]:
         """Yield all components, empty ones included; the number is exponential in the width."""
         count = len(self.normals)
-        for spread in _distributions(self.width - count, count + 1):
+        for spread in distributions(self.width - count, count + 1):
             totals = [1 + extra for extra in spread[:count]]
             for visible in itertools.product(
                 *([(k, n - k) for k in range(n, -1, -1)] for n in totals)
             ):
-                for groups, linear, dead in _other_roles(spread[count]):
+                for groups, linear, dead in other_roles(spread[count]):
                     yield Component(self, NeuronAssignment(tuple(visible), groups, linear, dead))
 
 
@@ -402,7 +282,7 @@ class Component:
             weights, ncols=fiber.num_outputs
         ).transpose() @ self._linear_parts([k for k, _ in single])
         available = AvailableNeurons(
-            self._linear_parts(self.doubled), sum(map(_is_mixed, given.groups)), given.num_linear
+            self._linear_parts(self.doubled), sum(map(is_mixed, given.groups)), given.num_linear
         )
         return LinearPart(
             RationalMatrix.from_rows(fiber.form.matrix, ncols=size) - fixed, available, fiber.domain
@@ -416,7 +296,7 @@ class Component:
     @property
     def doubled(self) -> tuple[int, ...]:
         """The visible hyperplanes with neurons of both orientations."""
-        return tuple(k for k, pair in enumerate(self.assignment.visible) if _is_mixed(pair))
+        return tuple(k for k, pair in enumerate(self.assignment.visible) if is_mixed(pair))
 
     @property
     def flips(self) -> tuple[int, ...]:
@@ -472,11 +352,10 @@ class Component:
             return None
         given, m, n = self.assignment, self.fiber.num_outputs, self.fiber.domain.dimension
         on_planes = sum(
-            m * (plus + minus - 1 - _is_mixed((plus, minus))) for plus, minus in given.visible
+            m * (plus + minus - 1 - is_mixed((plus, minus))) for plus, minus in given.visible
         )
         in_groups = sum(
-            m * (plus + minus - 1 - _is_mixed((plus, minus)))
-            + (0 if _is_mixed((plus, minus)) else n)
+            m * (plus + minus - 1 - is_mixed((plus, minus))) + (0 if is_mixed((plus, minus)) else n)
             for plus, minus in given.groups
         )
         return (
@@ -514,10 +393,10 @@ class Component:
                 difference = tuple(
                     2 * row[doubled.index(k)] for row in found.doubled_weights.rows()
                 )
-                yield from _both_orientations(normal, total, difference, pair, rng)
+                yield from both_orientations(normal, total, difference, pair, rng)
             else:
                 row = normal if pair[0] else negated(normal)
-                yield from _one_orientation(row, total, max(pair), rng)
+                yield from one_orientation(row, total, max(pair), rng)
 
     def _group_neurons(
         self, found: Realisation, rng: Random | None
@@ -532,14 +411,14 @@ class Component:
         weights = found.pair_weights.transpose().rows()
         pairs = iter(zip(found.pair_forms.rows(), weights, strict=True))
         for pair in self.assignment.groups:
-            if _is_mixed(pair):
+            if is_mixed(pair):
                 form, weight = next(pairs)
                 row = self._crossing_row(form, taken, rng)
                 difference = tuple(2 * entry for entry in weight)
-                yield from _both_orientations(row, nothing, difference, pair, rng)
+                yield from both_orientations(row, nothing, difference, pair, rng)
             else:
                 row = self._crossing_row(self._nonzero_form(rng), taken, rng)
-                yield from _one_orientation(
+                yield from one_orientation(
                     row if pair[0] else negated(row), nothing, max(pair), rng
                 )
 
@@ -599,7 +478,7 @@ class Component:
         point = self.fiber.domain.polyhedron.interior_point()
         if point is None:
             raise ArithmeticError("the domain has an interior")  # pragma: no cover
-        value = _layer_value(rows, columns, point, self.fiber.num_outputs)
+        value = layer_value(rows, columns, point, self.fiber.num_outputs)
         wanted = _normal_form_value(self.fiber.form, point)
         return LayerNeurons(rows, columns, tuple(a - b for a, b in zip(wanted, value, strict=True)))
 
@@ -611,7 +490,7 @@ def random_layer(component: Component, rng: Random | None) -> LayerNeurons | Non
         return None
     neurons = [*component._visible_neurons(found, rng), *component._group_neurons(found, rng)]
     neurons += [*component._linear_neurons(found, rng), *component._dead_neurons(rng)]
-    scaled = [_with_primitive_row(row, column) for row, column in neurons]
+    scaled = [with_primitive_row(row, column) for row, column in neurons]
     rows, columns = tuple(row for row, _ in scaled), tuple(column for _, column in scaled)
     return component._with_offset(rows, columns)
 
@@ -704,48 +583,6 @@ def _layer_domain(domain: LayerDomain | DomainLike, layer: int, size: int) -> La
     return domain
 
 
-def _is_mixed(pair: tuple[int, int]) -> bool:
-    """Whether both orientations occur on a hyperplane."""
-    return pair[0] > 0 and pair[1] > 0
-
-
-def _sorted_groups(groups: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Return the canonical order: the larger number of a pair first, the largest pairs first."""
-    return tuple(sorted(((max(pair), min(pair)) for pair in groups), reverse=True))
-
-
-def _distributions(total: int, places: int) -> Iterator[tuple[int, ...]]:
-    """Yield all ways to write a number as an ordered sum of `places` numbers ≥ 0."""
-    for bars in itertools.combinations(range(total + places - 1), places - 1):
-        ends = (-1, *bars, total + places - 1)
-        yield tuple(after - before - 1 for before, after in itertools.pairwise(ends))
-
-
-def _other_roles(count: int) -> Iterator[tuple[tuple[tuple[int, int], ...], int, int]]:
-    """Yield all groups and numbers of linear and dead neurons with `count` neurons in all."""
-    for in_groups in range(count + 1):
-        for groups in _group_lists(in_groups):
-            for dead in range(count - in_groups + 1):
-                yield groups, count - in_groups - dead, dead
-
-
-def _group_lists(count: int) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Yield all lists of groups in canonical order with `count` neurons in all."""
-    waiting: list[tuple[int, tuple[tuple[int, int], ...]]] = [(count, ())]
-    while waiting:
-        left, groups = waiting.pop()
-        if not left:
-            yield groups
-            continue
-        most = groups[-1] if groups else (left, left)
-        sizes = (
-            (larger, smaller)
-            for larger in range(1, left + 1)
-            for smaller in range(min(larger, left - larger) + 1)
-        )
-        waiting += [(left - sum(pair), (*groups, pair)) for pair in sizes if pair <= most]
-
-
 def _between(low: Fraction | None, high: Fraction | None, position: Fraction) -> Fraction:
     """Map a number between 0 and 1 to a point of an open interval; an end None is infinite."""
     if low is not None and high is not None:
@@ -754,67 +591,6 @@ def _between(low: Fraction | None, high: Fraction | None, position: Fraction) ->
     if low is None and high is None:
         return reach - 1
     return low + reach if low is not None else (high or 0) - reach
-
-
-def _one_orientation(
-    row: Vector, total: Vector, count: int, rng: Random | None
-) -> Iterator[tuple[Vector, Vector]]:
-    """Yield `count` neurons with the given row whose columns add up to `total`."""
-    for column in _summands(total, count, rng):
-        yield row, column
-
-
-def _both_orientations(
-    row: Vector, total: Vector, difference: Vector, pair: tuple[int, int], rng: Random | None
-) -> Iterator[tuple[Vector, Vector]]:
-    """Yield neurons with the rows row and -row whose columns add up to `total`.
-
-    The columns of the neurons with the row minus the columns of the others add up to `difference`.
-    """
-    plus = tuple((t + d) / 2 for t, d in zip(total, difference, strict=True))
-    minus = tuple((t - d) / 2 for t, d in zip(total, difference, strict=True))
-    yield from _one_orientation(row, plus, pair[0], rng)
-    yield from _one_orientation(negated(row), minus, pair[1], rng)
-
-
-def _summands(total: Vector, count: int, rng: Random | None) -> Iterator[Vector]:
-    """Yield `count` vectors with a given sum: equal ones, or random ones if `rng` is given."""
-    left = total
-    for k in range(count, 1, -1):
-        if rng is None:
-            summand = tuple(entry / k for entry in left)
-        else:
-            summand = tuple(Fraction(rng.randint(-8, 8), 4) for _ in left)
-        left = tuple(a - b for a, b in zip(left, summand, strict=True))
-        yield summand
-    yield left
-
-
-def _with_primitive_row(row: Vector, column: Vector) -> tuple[Vector, Vector]:
-    """Scale a neuron such that its row consists of primitive integers; a zero row stays.
-
-    Other scales would give wide layers numbers of many digits.
-    """
-    if not any(row):
-        return row, column
-    normal, factor = primitive(row)
-    size = abs(factor)
-    sign = 1 if factor > 0 else -1
-    return tuple(Fraction(sign * entry) for entry in normal), tuple(
-        entry * size for entry in column
-    )
-
-
-def _layer_value(
-    rows: Sequence[Vector], columns: Sequence[Vector], point: Sequence[Fraction], outputs: int
-) -> Vector:
-    """Return V σ(W u + b) at a point u."""
-    total = [Fraction()] * outputs
-    for row, column in zip(rows, columns, strict=True):
-        t = dot(row[:-1], point) + row[-1]
-        if t > 0:
-            total = [a + t * v for a, v in zip(total, column, strict=True)]
-    return tuple(total)
 
 
 def _normal_form_value(form: AbsoluteValueForm, point: Sequence[Fraction]) -> Vector:

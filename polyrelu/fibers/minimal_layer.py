@@ -25,7 +25,9 @@ from dataclasses import dataclass
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix, rank, solve
-from polyrelu.fibers.layer import Component, LayerFiber, LayerNeurons, NeuronAssignment, layer_fiber
+from polyrelu.fibers.assignments import NeuronAssignment
+from polyrelu.fibers.layer import Component, LayerFiber, layer_fiber
+from polyrelu.fibers.layer_neurons import LayerNeurons
 from polyrelu.fibers.settings import SETTINGS
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
