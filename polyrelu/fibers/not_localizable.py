@@ -80,7 +80,8 @@ def not_localizable(widths: Sequence[int], *, seed: int = 0) -> NotLocalizable:
         The widths do not satisfy the inequalities.
 
     Notes
-    ----- `identify` certifies the claims as long as the widths are within the limits of
+    -----
+    `identify` certifies the claims as long as the widths are within the limits of
     certificates: n_0, n_1, n_2 ≤ 1024, and n_3 ≤ 40 or n_3 at most about n_2 n_4. Both compositions
     are always generic themselves, and `identify` verifies this where it is feasible (FORMAT.md
     §3.4). Source: the three-layer paper (2026), Proposition 7, arXiv 2605.18319.

@@ -7,18 +7,14 @@ the number of inputs and the number of all cells. The proofs stand in docs/theor
 
 from polyrelu.walks.affine_slice import AffineSlice
 from polyrelu.walks.bent_hyperplane import (
-    BentPiece,
     BentWalk,
-    Corner,
-    CrossingPoint,
-    Ending,
     StepLimitError,
-    Tie,
     bent_walk_from,
     first_zero,
     walk_bent_hyperplane,
     zero_in_plane,
 )
+from polyrelu.walks.bent_pieces import BentPiece, Corner, CrossingPoint, Ending, Tie
 from polyrelu.walks.line import LineCell, LineEvent, LineWalk, walk_line
 from polyrelu.walks.ray_shooting import WalkStatistics
 from polyrelu.walks.star import Ray, Star
