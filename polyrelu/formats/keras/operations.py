@@ -589,6 +589,8 @@ def _dilated_window(call: LayerCall, x: Value) -> Window:
 
 
 def _conv(rank: int) -> Handler:
+    """Return the handler of a convolution, in groups of channels if it has any."""
+
     def handler(call: LayerCall) -> Value:
         x = _channels_first(call, rank)
         window, filters, groups = (
@@ -797,6 +799,8 @@ def _rescaling(call: LayerCall) -> Value:
 
 
 def _pool(rank: int, is_max: bool) -> Handler:
+    """Return the handler of the largest or the mean entry of each window."""
+
     def handler(call: LayerCall) -> Value:
         x = _channels_first(call, rank)
         sizes = call.sizes("pool_size", rank, 2)
@@ -812,6 +816,8 @@ def _pool(rank: int, is_max: bool) -> Handler:
 
 
 def _global_pool(rank: int, is_max: bool) -> Handler:
+    """Return the handler of the largest or the mean entry of each channel."""
+
     def handler(call: LayerCall) -> Value:
         x = _channels_first(call, rank)
         sizes = x.shape[2:]
@@ -874,6 +880,8 @@ def _per_axis(call: LayerCall, rank: int, amounts: Pads) -> Pads:
 
 
 def _zero_padding(rank: int) -> Handler:
+    """Return the handler that puts zeros around each channel."""
+
     def handler(call: LayerCall) -> Value:
         amounts = _per_axis(call, rank, call.amounts("padding", rank))
         tensors.checked_shape(
@@ -887,6 +895,8 @@ def _zero_padding(rank: int) -> Handler:
 
 
 def _cropping(rank: int) -> Handler:
+    """Return the handler that cuts entries off the sides of each channel."""
+
     def handler(call: LayerCall) -> Value:
         amounts = _per_axis(call, rank, call.amounts("cropping", rank))
         table = tensors.indices(call.x.shape)

@@ -503,6 +503,8 @@ def _pads(step: TorchStep, padding: Any, kernel: Sequence[int], dilations: Seque
 
 
 def _max_pool(rank: int) -> Handler:
+    """Return the handler of the largest entry of each window."""
+
     def handler(
         step: TorchStep,
         x: Any,
@@ -533,6 +535,8 @@ def _strides(stride: Any, kernel: list[int]) -> list[int]:
 
 
 def _average_pool(rank: int) -> Handler:
+    """Return the handler of the mean entry of each window."""
+
     def handler(
         step: TorchStep,
         x: Any,
@@ -668,6 +672,7 @@ def _unflatten_layer(step: TorchStep, layer: Any, x: Any) -> Any:
 
 
 def _max_pool_layer(rank: int) -> Handler:
+    """Return the handler of a layer that takes the largest entry of each window."""
     pool = _max_pool(rank)
 
     def handler(step: TorchStep, layer: Any, x: Any) -> Any:
@@ -686,6 +691,7 @@ def _max_pool_layer(rank: int) -> Handler:
 
 
 def _average_pool_layer(rank: int) -> Handler:
+    """Return the handler of a layer that takes the mean entry of each window."""
     pool = _average_pool(rank)
 
     def handler(step: TorchStep, layer: Any, x: Any) -> Any:
