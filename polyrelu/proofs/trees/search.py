@@ -42,7 +42,7 @@ from polyrelu.proofs.trees.node_polyhedron import (
 from polyrelu.proofs.trees.relaxation import AffineLowerBound, affine_lower_bound
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget, CertificateLimit
-from polyrelu.support.limits import BIT_LIMIT, TREE_COST_LIMIT, cost
+from polyrelu.support.limits import BIT_LIMIT
 from polyrelu.support.prices import (
     price_of_node,
     price_of_products,
@@ -55,10 +55,6 @@ __all__ = ["Difference", "Sample", "TreeStatistics", "search", "sign_record"]
 #: Maximum number of known points of its polyhedron that a node takes over from its parent.
 _MAX_SAMPLES = 64
 
-#: Estimates for the cost of checking the signs that bounds over the box prove (FORMAT.md §5): the
-#: number of operations per record and term, and the bits of the numbers.
-_OPERATIONS_PER_BOX_SIGN, _BITS_OF_BOX_SIGNS = 16, 64
-
 
 @dataclass(slots=True)
 class TreeStatistics(ProofStatistics):
@@ -68,23 +64,9 @@ class TreeStatistics(ProofStatistics):
     ----------
     num_trees
         The number of trees that the proof will have.
-    cost
-        Estimated cost of checking the proof, in the unit of FORMAT.md §3.6.
     """
 
     num_trees: int = 1
-    cost: int = 0
-
-    def spend(self, operations: int, bits: int) -> None:
-        """Add the cost of a step of the checker, by FORMAT.md §3.6.
-
-        `CertificateLimit` is raised if the sum is beyond `TREE_COST_LIMIT`.
-        """
-        self.cost += cost(operations, bits)
-        if self.cost > TREE_COST_LIMIT:
-            raise CertificateLimit(
-                f"the check of the certificate would cost more than {TREE_COST_LIMIT} units"
-            )
 
 
 class Sample:
@@ -249,7 +231,6 @@ class _Search:
         while True:
             terms = len(resolved.expressions.terms)
             self._budget.spend(price_of_node(terms, self._joint.dimension))
-            self._statistics.spend(*resolved.expressions.cost)
             if not self._apply(resolved, self._sign_records(resolved)):
                 break
         if not all(term.is_affine for term in resolved.expressions.terms):
@@ -285,8 +266,6 @@ class _Search:
                 products = sum(lengths[k] for record in proof for k in record.slopes)
                 self._budget.spend(price_of_products(products))
                 records += proof
-        operations = _OPERATIONS_PER_BOX_SIGN * len(records) * len(expressions.terms)
-        self._statistics.spend(operations, _BITS_OF_BOX_SIGNS)
         return records
 
     def _sign_records(self, node: _ResolvedNode) -> list[SignRecord]:
@@ -308,9 +287,7 @@ class _Search:
                 answer = self._polyhedron.prove_nonnegative(below.coefficients)
                 self._statistics.num_programs += 1
                 if isinstance(answer, NonnegativityProof):
-                    records.append(
-                        sign_record(self._joint, term, sign, answer, self._statistics, below.slopes)
-                    )
+                    records.append(sign_record(self._joint, term, sign, answer, below.slopes))
                     break
                 node.samples.append(Sample(self._joint, answer))
         return records
@@ -321,7 +298,6 @@ def sign_record(
     term: Term,
     sign: int,
     proof: NonnegativityProof,
-    statistics: TreeStatistics,
     slopes: Mapping[int, Fraction] | None = None,
 ) -> SignRecord:
     """Return the record of sign · form ≥ 0 for the form of the term's atom.
@@ -335,7 +311,6 @@ def sign_record(
     bits = max(lengths, default=0)
     if bits > BIT_LIMIT:
         raise CertificateLimit(f"a proof would need numbers of more than {BIT_LIMIT} bits")
-    statistics.spend((len(rows) + len(slopes) + 1) * (1 + joint.dimension), bits * len(rows))
     numbered = {joint.atom_number(symbol): slope for symbol, slope in slopes.items()}
     return SignRecord(joint.atom_number(term.symbol), sign, Fraction(), rows, numbered)
 
