@@ -35,22 +35,22 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   1681  3.4 Membership in the classes generic, transversal and regular
   1785  3.5 Invariants under ~
   1834  3.6 Cost
-  1954  3.7 Rounding errors: theorem rounding
-  1986      theorem rounding
-  2086  3.8 Domains of pairs, and theorem point
-  2209      theorem point
-  2270  3.9 Ridges: theorems deep and deep-part
-  3169      theorem deep
-  3177      theorem deep-part
-  3214  4. Verdicts
-  3346  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4013      theorem tree-equal
-  4031      theorem tree
-  4144  5.1 Lists of regions: claim regions, theorem regions
-  4149      theorem regions
-  4189  5.2 Limits
-  4195    Files
-  4338    The command line
+  1959  3.7 Rounding errors: theorem rounding
+  1991      theorem rounding
+  2091  3.8 Domains of pairs, and theorem point
+  2214      theorem point
+  2275  3.9 Ridges: theorems deep and deep-part
+  3174      theorem deep
+  3182      theorem deep-part
+  3219  4. Verdicts
+  3351  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4018      theorem tree-equal
+  4036      theorem tree
+  4150  5.1 Lists of regions: claim regions, theorem regions
+  4155      theorem regions
+  4195  5.2 Limits
+  4201    Files
+  4344    The command line
 """
 
 from __future__ import annotations
@@ -719,8 +719,8 @@ def regions_sentence(claim: Any, network: Network) -> str:
     """The claim about the regions of a network."""
     return (
         f"The canonical complex of network {network.sha256[:12]}, {network}, on "
-        f"{domain_words(claim['domain'])} has exactly {claim['count']} cells of full dimension; "
-        "the leaves name a point inside each."
+        f"{domain_words(claim['domain'])} has exactly {counted(claim['count'], 'cell')} of full "
+        "dimension; the leaves name a point inside each."
     )
 
 
@@ -1949,6 +1949,11 @@ def quote(value: object) -> str:
     is_long = isinstance(value, int) and value.bit_length() > 64
     text = value if isinstance(value, str) else "a long integer" if is_long else f"{value!r:.80}"
     return ascii(text[:72])[:76] + ("..." if len(text) > 72 else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 # ==== 3.7 Rounding errors: theorem rounding ====
@@ -4123,7 +4128,8 @@ def check_tree(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
     case.meter.step = "claim"
     THEOREMS[name].rule(case)
     report = accepted(case, name, list(THEOREMS[name].says))
-    return report._replace(statement=f"{report.statement} The tree has {lines.number - 2} nodes.")
+    nodes = counted(lines.number - 2, "node")
+    return report._replace(statement=f"{report.statement} The tree has {nodes}.")
 
 
 def read_header(header: Any) -> Contents:

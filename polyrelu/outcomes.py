@@ -38,7 +38,7 @@ from polyrelu.errors import ArgumentError
 from polyrelu.exact import format_rational
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect, expect_one_of
-from polyrelu.support.display import bracketed, html_table
+from polyrelu.support.display import bracketed, count_text, html_table
 from polyrelu.support.text_files import wrapped
 
 __all__ = [
@@ -446,10 +446,9 @@ class ProofStatistics:
     closed: float = 0.0
 
     def __str__(self) -> str:
-        return (
-            f"{self.num_nodes} nodes, {self.num_leaves} leaves, depth {self.depth}, "
-            f"{self.num_signs} signs, {self.num_programs} linear programs"
-        )
+        tree = count_text([(self.num_nodes, "node"), (self.num_leaves, "leaf")])
+        found = count_text([(self.num_signs, "sign"), (self.num_programs, "linear program")])
+        return f"{tree}, depth {self.depth}, {found}"
 
     def __repr__(self) -> str:
         return bracketed(f"{type(self).__name__}, {self}")
@@ -499,7 +498,8 @@ class SearchStatistics(ProofStatistics):
     num_points: int = 0
 
     def __str__(self) -> str:
-        return f"route {self.route}: {ProofStatistics.__str__(self)}, {self.num_points} points"
+        points = count_text([(self.num_points, "point")])
+        return f"route {self.route}: {ProofStatistics.__str__(self)}, {points}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the entries of the JSON output, as in `ProofStatistics.to_json`."""

@@ -378,7 +378,7 @@ class RegionsClaim(_Statement):
         name = _name(self.network)
         return (
             f"The canonical complex of the network {name} on {place} has exactly "
-            f"{self.num_regions} regions, and a point inside each of them is listed."
+            f"{count_text([(self.num_regions, 'region')])}, and a point inside each is listed."
         )
 
 

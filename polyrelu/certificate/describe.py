@@ -28,7 +28,7 @@ from polyrelu.certificate.theorems import (
 from polyrelu.errors import CertificateError, NetworkError
 from polyrelu.exact import decimal_above, parse_rational
 from polyrelu.support.arguments import expect, expect_choice, expect_path
-from polyrelu.support.display import bracketed, escaped_latex, html_table
+from polyrelu.support.display import bracketed, count_text, escaped_latex, html_table
 from polyrelu.support.limits import WIDTH_LIMIT
 from polyrelu.support.text_files import wrapped
 
@@ -299,7 +299,8 @@ def _cut(text: str, length: int) -> str:
 
 def _region_terms(claim: dict[str, Any]) -> str:
     """Return the number of regions and the domain in words."""
-    return f"exactly {int(claim['count'])} regions on {domain_text(claim['domain'])}"
+    regions = count_text([(int(claim["count"]), "region")])
+    return f"exactly {regions} on {domain_text(claim['domain'])}"
 
 
 def _domain_of_claim(claim: dict[str, Any]) -> str:
@@ -412,7 +413,8 @@ def _evidence_note(evidence: Mapping[str, Any]) -> str:
         return f" ({len(evidence['witnesses']) - flat} by points, {flat} flat)"
     if "slices" in evidence:
         slices = evidence["slices"]
-        return f" ({sum(len(entry['ridges']) for entry in slices)} ridges in {len(slices)} planes)"
+        ridges = count_text([(sum(len(entry["ridges"]) for entry in slices), "ridge")])
+        return f" ({ridges} in {count_text([(len(slices), 'plane')])})"
     if "chosen" in evidence:
         return f" ({len(evidence['chosen'])} chosen, {len(evidence['joined'])} joined by crossing)"
     if "order" in evidence:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from polyrelu.checking.meter import Meter, Stop, quote, require, well_formed
+from polyrelu.checking.meter import Meter, Stop, counted, quote, require, well_formed
 from polyrelu.checking.networks import Network, read_network
 from polyrelu.checking.text import NETWORK_BYTES, RATIONAL, ROW, OneOf, parse, rational
 
@@ -180,8 +180,8 @@ def regions_sentence(claim: Any, network: Network) -> str:
     """The claim about the regions of a network."""
     return (
         f"The canonical complex of network {network.sha256[:12]}, {network}, on "
-        f"{domain_words(claim['domain'])} has exactly {claim['count']} cells of full dimension; "
-        "the leaves name a point inside each."
+        f"{domain_words(claim['domain'])} has exactly {counted(claim['count'], 'cell')} of full "
+        "dimension; the leaves name a point inside each."
     )
 
 

@@ -122,3 +122,8 @@ def quote(value: object) -> str:
     is_long = isinstance(value, int) and value.bit_length() > 64
     text = value if isinstance(value, str) else "a long integer" if is_long else f"{value!r:.80}"
     return ascii(text[:72])[:76] + ("..." if len(text) > 72 else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"{number} {noun}{'s' * (number != 1)}"

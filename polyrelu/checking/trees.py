@@ -24,7 +24,7 @@ from polyrelu.checking.expressions import (
     key_of,
     primitive_form,
 )
-from polyrelu.checking.meter import Meter, quote, require, well_formed
+from polyrelu.checking.meter import Meter, counted, quote, require, well_formed
 from polyrelu.checking.pairs import check_pair, read_domain
 from polyrelu.checking.refutations import refutation
 from polyrelu.checking.text import RATIONAL, OneOf, fit, parse, rational, rationals
@@ -520,7 +520,8 @@ def check_tree(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
     case.meter.step = "claim"
     THEOREMS[name].rule(case)
     report = accepted(case, name, list(THEOREMS[name].says))
-    return report._replace(statement=f"{report.statement} The tree has {lines.number - 2} nodes.")
+    nodes = counted(lines.number - 2, "node")
+    return report._replace(statement=f"{report.statement} The tree has {nodes}.")
 
 
 def read_header(header: Any) -> Contents:

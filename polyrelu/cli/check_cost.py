@@ -51,9 +51,11 @@ class CheckCost:
     def lines(self) -> list[str]:
         """Return the cost in words, and what to do if it is above the default budget."""
         about = {"measured": "", "estimated": "about ", "at-least": "at least "}[self.kind]
-        lines = [f"check cost: {about}{self.units} units (default budget {self.budget})"]
+        how = ", an estimate and no bound" if self.kind == "estimated" else ""
+        lines = [f"check cost: {about}{self.units} units{how} (default budget {self.budget})"]
         if self.units > self.budget:
-            lines.append(f"caution: the check needs --budget {self.units}")
+            needs = {"measured": "needs", "estimated": "may need", "at-least": "needs more than"}
+            lines.append(f"caution: the check {needs[self.kind]} --budget {self.units}")
         return lines
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.check_cost import check_cost
+from polyrelu.cli.given_up import larger_limit, why_ended
 from polyrelu.cli.options import (
     add_command,
     add_limits,
@@ -137,6 +138,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     except KeyboardInterrupt:  # files that are written already stay
         missing = _missing_after_interrupt(options, answer, missing)
     steps = complex_steps(options, cells.dimension, is_complete=not missing)
+    steps = [*(larger_limit(options) if missing else []), *steps]
     if options.json:
         status = "undecided" if missing else "ok"
         entries = answer | {
@@ -222,7 +224,7 @@ def _add_results(
 def _missing_results(options: argparse.Namespace, interrupt: Interrupt) -> str:
     """Return in words what Ctrl-C before the last cut was done leaves out of a whole complex."""
     names = _wanted(options) if interrupt.requested else []
-    return f"{_reason(options)}: {', '.join(names)} may be missing" if names else ""
+    return f"{why_ended(options)}: {', '.join(names)} may be missing" if names else ""
 
 
 def _missing_after_interrupt(
@@ -237,7 +239,7 @@ def _missing_after_interrupt(
         reason = f"{', '.join(names)} may be missing"
     else:
         reason = "the weights are missing"
-    return f"{missing}; {reason}" if missing else f"{_reason(options)}: {reason}"
+    return f"{missing}; {reason}" if missing else f"{why_ended(options)}: {reason}"
 
 
 def _wanted(options: argparse.Namespace) -> list[str]:
@@ -258,12 +260,7 @@ def _missing_cells(options: argparse.Namespace, cells: PolyhedralComplex | Regio
         if options.regions_only
         else "this is the complex of the neurons done so far"
     )
-    return f"{_reason(options)}: {what}"
-
-
-def _reason(options: argparse.Namespace) -> str:
-    """Return in words why a computation ended early."""
-    return options.watch.reason or "interrupted"
+    return f"{why_ended(options)}: {what}"
 
 
 def _write_certificate(

@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from polyrelu.cli.given_up import larger_limit, why_ended
 from polyrelu.cli.options import (
     UsageError,
     add_command,
@@ -116,7 +117,10 @@ def _run(options: argparse.Namespace, started: float) -> int:
                 break
             members.append(_prove_and_write(options, network, domain, number, component, other))
     answer["members"] = members
-    is_complete = len(members) >= _num_wanted(options)
+    is_complete, cut = len(members) >= _num_wanted(options), ""
+    if not is_complete:
+        cut = f"{why_ended(options)}: some members are missing"
+        steps = [*larger_limit(options), *steps]
     if options.output is not None:
         _write_report(options, fiber, answer)
     if options.json:
@@ -125,7 +129,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             "ok" if is_complete else "undecided",
             started,
             domain=options.domain or "R^n",
-            **answer,
+            **answer | {"reason": "; ".join(filter(None, [answer["reason"], cut])) or None},
             output=options.output,
             next=steps,
             **reading(imported),
@@ -135,7 +139,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
         print_reading(imported)
         print("".join(f"{line}\n" for line in _closing_lines(options, steps)), end="")
         if not is_complete:
-            show("interrupted: some members are missing")
+            show(f"undecided: {cut}")
     return 0 if is_complete else 3
 
 

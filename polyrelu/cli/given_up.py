@@ -1,4 +1,4 @@
-"""The answer of a command that a limit or Ctrl-C ended before anything was done."""
+"""Commands that a limit or Ctrl-C ended: the reason, and the answer if nothing was done."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from collections.abc import Sequence
 
 from polyrelu.cli.output import EXIT, show, show_error
 
-__all__ = ["INTERRUPTED", "NO_MEMORY", "report_given_up", "undecided_object"]
+__all__ = [
+    "INTERRUPTED",
+    "NO_MEMORY",
+    "larger_limit",
+    "report_given_up",
+    "undecided_object",
+    "why_ended",
+]
 
 INTERRUPTED = "interrupted; nothing was written"
 NO_MEMORY = (
@@ -22,7 +29,17 @@ _LIMITS = {"the time limit": ("--time-limit", 60), "the memory limit": ("--memor
 _FACTOR = 10
 
 
-def report_given_up(options: argparse.Namespace, given: Sequence[str], limit: str | None) -> int:
+def why_ended(options: argparse.Namespace) -> str:
+    """Return in words why a computation ended early: a limit, or Ctrl-C."""
+    return options.watch.reason or "interrupted"
+
+
+def larger_limit(options: argparse.Namespace) -> list[str]:
+    """Return the command with more of the limit that ended it, in words; empty after Ctrl-C."""
+    return _steps(options.given, why_ended(options))
+
+
+def report_given_up(options: argparse.Namespace, limit: str | None) -> int:
     """Say which limit ended a command, and how to go on; Ctrl-C if it was none.
 
     The limit is an answer, on stdout. What Ctrl-C has ended is a line on stderr.
@@ -30,7 +47,7 @@ def report_given_up(options: argparse.Namespace, given: Sequence[str], limit: st
     reason = INTERRUPTED if limit is None else limit
     if limit not in (None, NO_MEMORY):
         reason = f"{limit}; nothing was written"
-    steps = [] if limit is None else _steps(given, limit)
+    steps = [] if limit is None else _steps(options.given, limit)
     if options.json:
         print(json.dumps(undecided_object(options.command, reason, steps)))
     elif limit is not None:

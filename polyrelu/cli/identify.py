@@ -27,6 +27,7 @@ from polyrelu.cli.output import (
     written_lines,
 )
 from polyrelu.errors import CertificateError, DomainError
+from polyrelu.support.display import count_text
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.progress import ProgressLine, ProgressStep
 
@@ -276,10 +277,8 @@ def _checkpoint_lines(options: argparse.Namespace, last_step: ProgressStep | Non
         return []
     if last_step is None:
         return [f"no walk was made: nothing new for {options.checkpoint}"]
-    ridges = last_step.details["ridges"]
-    return [
-        f"search kept: {options.checkpoint} ({ridges} ridges; the same command goes on from there)"
-    ]
+    ridges = count_text([(int(last_step.details["ridges"]), "ridge")])
+    return [f"search kept: {options.checkpoint} ({ridges}; the same command goes on from there)"]
 
 
 def _answer(outcome: Outcome) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def main(
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     given = list(sys.argv[1:] if arguments is None else arguments)
-    options = argparse.Namespace(command=None, json="--json" in given)
+    options = argparse.Namespace(command=None, json="--json" in given, given=given)
     sys.set_int_max_str_digits(0)  # the file formats have their own limit
     with Watch(quit_process and (lambda: quit_process(options.json))) as watch:
         options.watch = watch
@@ -94,16 +94,16 @@ def _status(given: list[str], options: argparse.Namespace) -> int:
         sys.stdout.flush()
         raise
     except KeyboardInterrupt:
-        return _report_interrupt(options, given)
+        return _report_interrupt(options)
     except Exception as error:
         if options.watch.is_raised:  # some imports turn KeyboardInterrupt into another error
-            return _report_interrupt(options, given)
+            return _report_interrupt(options)
         return _report_failure(options, given, error)
 
 
-def _report_interrupt(options: argparse.Namespace, given: list[str]) -> int:
+def _report_interrupt(options: argparse.Namespace) -> int:
     options.watch.finish()
-    return report_given_up(options, given, options.watch.reason)
+    return report_given_up(options, options.watch.reason)
 
 
 def _report_failure(options: argparse.Namespace, given: list[str], error: Exception) -> int:
@@ -113,7 +113,7 @@ def _report_failure(options: argparse.Namespace, given: list[str], error: Except
         return _report_error(options, named_operations(options, str(error)))
     if isinstance(error, MemoryError):
         if hasattr(options, "limits"):
-            return report_given_up(options, given, NO_MEMORY)
+            return report_given_up(options, NO_MEMORY)
         return _report_error(options, NO_MEMORY)
     if isinstance(error, OSError) and error.filename is None:
         raise error

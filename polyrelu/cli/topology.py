@@ -7,6 +7,7 @@ import sys
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from polyrelu.cli.given_up import larger_limit, why_ended
 from polyrelu.cli.options import (
     UsageError,
     add_command,
@@ -92,15 +93,18 @@ def _run(options: argparse.Namespace, started: float) -> int:
         is_complete = True
         answer |= _homology(part)
     answer["complete"] = is_complete
+    reason = "" if is_complete else f"{why_ended(options)}: nothing is known of the set"
+    steps = [] if is_complete else larger_limit(options)
     if options.json:
         status = "ok" if is_complete else "undecided"
+        answer |= {"reason": reason or None, "next": steps}
         print_object(options, status, started, **answer, **reading(imported))
     else:
         words = {"label": f"class (0 to {max(network.num_outputs, 2) - 1})"}
         show(*entry_lines({words.get(key, key): value for key, value in answer.items()}))
         print_reading(imported)
         if not is_complete:
-            show("interrupted: nothing is known of the set")
+            show(f"undecided: {reason}", *(f"next: {step}" for step in steps))
     return 0 if is_complete else 3
 
 

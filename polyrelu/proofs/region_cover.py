@@ -182,7 +182,6 @@ class _Tree:
         network, signs = cells.network, cells.signs()
         self.coordinates, self._point_of = DomainCoordinates.of(cells.domain), _points(cells)
         self._budget, self._work = budget, work
-        self._substitution_cost = (0, 0)
         self._joint = JointNetwork(
             *_all_activations(network), self.coordinates.inputs, check=budget.check
         )
@@ -217,9 +216,7 @@ class _Tree:
 
     def _unknown_terms(self, known: KnownSigns) -> list[Term]:
         """The terms whose sign is unknown, with all known signs substituted."""
-        expressions = self._joint.expressions(known)
-        self._substitution_cost = expressions.cost
-        return expressions.terms
+        return self._joint.expressions(known).terms
 
     def _with_common_signs(self, node: _OpenNode) -> tuple[list[list[SignRecord]], _OpenNode]:
         """Prove the signs that hold on all of a node, in rounds; return these and the new node."""
@@ -227,8 +224,6 @@ class _Tree:
         rounds: list[list[SignRecord]] = []
         while True:
             self._budget.spend(price_of_node(len(terms), self._joint.dimension))
-            # the checker substitutes the signs at every node and in every round
-            self._work.spend(*self._substitution_cost)
             affine = [term for term in terms if term.is_affine]
             found = [
                 (term, sign) for term in affine if (sign := self._common_sign(term, node.regions))
@@ -267,7 +262,7 @@ class _Tree:
             raise AssertionError(
                 "a neuron with one sign on all regions of a polyhedron has it on the polyhedron"
             )
-        return sign_record(self._joint, term, sign, answer, self._work)
+        return sign_record(self._joint, term, sign, answer)
 
     def _most_even_split(self, node: _OpenNode) -> Term | None:
         """The affine term that divides the regions most evenly; None if no term is left.

@@ -68,6 +68,8 @@ class SimplificationSettings:
         Maximum number of hidden neurons and outputs up to which valid inequalities are derived.
     max_parameters
         Maximum number of parameters of a network that is searched for neurons only to say so.
+    advice
+        Units of work of such a search.
     """
 
     share: float = 0.5
@@ -77,6 +79,7 @@ class SimplificationSettings:
     max_inputs: int = 16
     max_neurons: int = 64
     max_parameters: int = 100_000
+    advice: float = 2_000
 
 
 SETTINGS = SimplificationSettings()
@@ -240,7 +243,7 @@ def has_visible_redundancy(network: Network) -> bool:
     """
     if network.num_parameters > SETTINGS.max_parameters:
         return False
-    question = _Simplification(network, None, 0, Budget())
+    question = _Simplification(network, None, 0, Budget(SETTINGS.advice))
     return bool(question.attempt(_Means.SIGNS, False).removed)
 
 
@@ -260,7 +263,7 @@ def is_removable(network: Network, neuron: NeuronId, sign: int) -> bool:
     if neuron.layer == 2 and sign < 0:
         return neuron in guessed_signs(network, network.num_inputs, 0, Budget())
     is_small = sum(network.widths[1:]) <= SETTINGS.max_neurons
-    return is_small and bool(simplify(network).removed)
+    return is_small and bool(simplify(network, budget=SETTINGS.advice).removed)
 
 
 class _Simplification:

@@ -160,7 +160,8 @@ class Budget:
     def check_work(self) -> None:
         """Raise `WorkLimit` if the work is used up."""
         if self.work is not None and (self.spent > self.work or self.work == 0):
-            raise WorkLimit(f"the budget of {self.work:g} units of work was used up")
+            units = "unit" if self.work == 1 else "units"
+            raise WorkLimit(f"the budget of {self.work:g} {units} of work was used up")
         if self._whole is not None:
             self._whole.check_work()
 
@@ -195,7 +196,8 @@ class Budget:
 
     def _why_out_of_time(self) -> str | None:
         if self.seconds is not None and time.monotonic() - self._started >= self.seconds:
-            return f"the time limit of {self.seconds:g} seconds was reached"
+            seconds = "second" if self.seconds == 1 else "seconds"
+            return f"the time limit of {self.seconds:g} {seconds} was reached"
         if self.megabytes is not None and resident_memory() >= self.megabytes * _MIB:
             return f"the memory limit of {self.megabytes} MiB was reached"
         return None

@@ -76,13 +76,14 @@ def count_text(counts: Iterable[tuple[int, str]]) -> str:
 
     Examples
     --------
-    >>> count_text([(1, "region"), (2, "edge"), (0, "vertex")])
-    '1 region, 2 edges, 0 vertices'
+    >>> count_text([(1, "region"), (2, "edge"), (0, "vertex"), (3, "leaf")])
+    '1 region, 2 edges, 0 vertices, 3 leaves'
     """
     texts = []
     for count, noun in counts:
         several = noun[:-2] + "ices" if noun.endswith("ex") else f"{noun}s"
         several = noun[:-1] + "ies" if noun.endswith("ity") else several
+        several = noun[:-1] + "ves" if noun.endswith("leaf") else several
         texts.append(f"{count} {noun if count == 1 else several}")
     return ", ".join(texts)
 

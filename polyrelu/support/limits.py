@@ -24,7 +24,6 @@ __all__ = [
     "SUBSET_LIMIT",
     "SUM_BIT_LIMIT",
     "SUM_LIMIT",
-    "TREE_COST_LIMIT",
     "WIDTH_LIMIT",
     "cost",
     "is_affordable",
@@ -49,9 +48,8 @@ MINOR_LIMIT, SUM_LIMIT, SUM_BIT_LIMIT = 5_000, 2**16, 2**26
 #: §3.5 over their common denominator.
 SCALE_BIT_LIMIT = 2**16
 
-#: Maximum number of levels of a split tree, somewhat less than FORMAT.md §5.2 allows, and of units
-#: that the check of what a prover writes may cost, by its own estimate.
-DEPTH_LIMIT_OF_TREES, TREE_COST_LIMIT = 4_000, 2**39
+#: Maximum number of levels of a split tree, somewhat less than FORMAT.md §5.2 allows.
+DEPTH_LIMIT_OF_TREES = 4_000
 
 #: Maximum number of bytes of a line of a split tree.
 LINE_LIMIT = 1 << 26
@@ -70,7 +68,7 @@ NUMBER = re.compile(
 
 
 def cost(operations: int, bits: int) -> int:
-    """Return the units that a computation of the checker costs (FORMAT.md §3.6).
+    """Return the units of products of numbers of equal length: the operation P of FORMAT.md §3.6.
 
     Parameters
     ----------

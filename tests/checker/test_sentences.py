@@ -204,7 +204,7 @@ def test_equivalent() -> None:
     assert accepted(certificate_bytes(outcome)) == (
         f"Network {one.sha256[:12]}, architecture (1, 2, 1) with affine output, and network "
         f"{two.sha256[:12]}, architecture (1, 2, 1) with affine output, are equivalent: they "
-        "compute the same real function on R^n. The tree has 1 nodes."
+        "compute the same real function on R^n. The tree has 1 node."
     )
 
 

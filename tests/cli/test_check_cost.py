@@ -71,9 +71,20 @@ def test_without_a_certificate_there_is_no_cost(
 
 def test_a_warning_above_the_default_budget() -> None:
     assert CheckCost(7, "measured", 9).lines() == ["check cost: 7 units (default budget 9)"]
-    assert CheckCost(9, "estimated", 7).lines() == [
-        "check cost: about 9 units (default budget 7)",
+    assert CheckCost(9, "measured", 7).lines() == [
+        "check cost: 9 units (default budget 7)",
         "caution: the check needs --budget 9",
+    ]
+
+
+def test_what_is_no_bound_says_so() -> None:
+    assert CheckCost(9, "estimated", 7).lines() == [
+        "check cost: about 9 units, an estimate and no bound (default budget 7)",
+        "caution: the check may need --budget 9",
+    ]
+    assert CheckCost(9, "at-least", 7).lines() == [
+        "check cost: at least 9 units (default budget 7)",
+        "caution: the check needs more than --budget 9",
     ]
 
 

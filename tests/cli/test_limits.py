@@ -175,12 +175,24 @@ def _started(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["identify --budget inf", "complex"])
-def test_ctrl_c_ends_a_long_computation(command: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("command", "widths", "seconds"),
+    [
+        ("identify --budget inf", LONG.widths, 6),
+        ("complex", LONG.widths, 6),
+        ("topology --boundary", LONG.widths, 6),
+        ("fiber --sample 9999", LONG.widths, 6),
+        ("plot -o picture.svg", (2, 100, 100, 100, 3), 6),
+        ("simplify --domain box:-1,1", (300, 400, 400, 400, 10), 2),
+    ],
+)
+def test_ctrl_c_ends_a_long_computation(
+    command: str, widths: tuple[int, ...], seconds: float, tmp_path: Path
+) -> None:
     name, *options = command.split()
-    polyrelu.save(LONG, tmp_path / "net.json")
+    polyrelu.save(_network(*widths), tmp_path / "net.json")
     process = _started([name, "net.json", *options], tmp_path)
-    time.sleep(6)
+    time.sleep(seconds)
     process.send_signal(signal.SIGINT)
     pressed = time.monotonic()
     out, err = process.communicate(timeout=60)
@@ -316,6 +328,22 @@ def test_the_time_limit_of_identify_names_itself(
     assert answer["reason"] == f"the time limit of {limit} seconds was reached"
     assert "--time-limit 60" in answer["next"][0]
     assert time.monotonic() - started < 15
+
+
+@pytest.mark.parametrize(
+    "command", ["complex", "topology --boundary", pytest.param("fiber --sample 400", marks=_SLOW)]
+)
+def test_a_time_limit_within_a_computation(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The answer names the limit and says how to go on, whatever is done by then."""
+    polyrelu.save(LONG, tmp_path / "net.json")
+    name, *options = command.split()
+    arguments = [name, str(tmp_path / "net.json"), *options, "--time-limit", "0.7"]
+    status, answer = run_json(capsys, *arguments)
+    assert (status, answer["status"]) == (3, "undecided")
+    assert "the time limit of 0.7 seconds was reached" in answer["reason"]
+    assert answer["next"][0] == f"allow more: polyrelu {shlex.join([*arguments[:-1], '60'])} --json"
 
 
 def test_the_memory_limit_of_identify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -90,7 +90,6 @@ class _HiddenTree:
         while True:
             self.budget.spend(price_of_program(self.joint.dimension, 2 * self.joint.dimension))
             expressions = self.joint.expressions(known)
-            self.statistics.spend(*expressions.cost)
             found = list(self._sign_records(expressions, splits))
             if not found:
                 break
@@ -154,7 +153,7 @@ class _HiddenTree:
                 return None
             proof = _proof_from_one_split(below.coefficients, splits)
             if proof is not None:
-                return sign_record(self.joint, term, sign, proof, self.statistics, below.slopes)
+                return sign_record(self.joint, term, sign, proof, below.slopes)
         return None
 
 

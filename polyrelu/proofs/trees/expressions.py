@@ -46,7 +46,6 @@ from polyrelu.proofs.trees.sparse_forms import (
     SparseForm,
     add_multiple,
     add_product,
-    bits_of_longest,
     lowest_terms,
     negated,
     primitive_row,
@@ -201,13 +200,8 @@ class JointNetwork:
             column: SparseForm((column,), (1,)) for column in range(1 + self.dimension)
         }
         terms: dict[SparseForm, Term] = {}
-        operations = bits = 0
         for level in self._levels:
             rows = substitute([atom.form for atom in level], values)
-            operations += sum(
-                len(values[column].columns) for atom in level for column in atom.form.columns
-            )
-            bits = max(bits, bits_of_longest(rows), bits_of_longest([atom.form for atom in level]))
             for atom, row in zip(level, rows, strict=True):
                 values[atom.symbol] = self._activation(atom, row, known, terms)
         difference = [
@@ -217,7 +211,6 @@ class JointNetwork:
             self,
             difference,
             _needed_terms(difference, terms.values(), self.dimension),
-            (operations, bits),
         )
 
     def _activation(
@@ -321,15 +314,11 @@ class Expressions:
     terms
         The terms that the difference contains, the terms that their forms contain, and so on, in
         order.
-    cost
-        The cost of the substitution: the number of products of two integers, and the bits of the
-        longest integers.
     """
 
     joint: JointNetwork
     difference: list[SparseForm]
     terms: list[Term]
-    cost: tuple[int, int]
 
 
 def sign_of_coefficients(row: SparseForm, inputs: int) -> int:

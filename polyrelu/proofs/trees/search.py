@@ -43,7 +43,7 @@ from polyrelu.proofs.trees.relaxation import AffineLowerBound, affine_lower_boun
 from polyrelu.proofs.trees.settings import SETTINGS
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget, CertificateLimit
-from polyrelu.support.limits import BIT_LIMIT, TREE_COST_LIMIT, cost
+from polyrelu.support.limits import BIT_LIMIT
 from polyrelu.support.prices import (
     price_of_node,
     price_of_products,
@@ -62,23 +62,9 @@ class TreeStatistics(ProofStatistics):
     ----------
     num_trees
         The number of trees that the proof will have.
-    cost
-        Estimated cost of checking the proof, in the unit of FORMAT.md §3.6.
     """
 
     num_trees: int = 1
-    cost: int = 0
-
-    def spend(self, operations: int, bits: int) -> None:
-        """Add the cost of a step of the checker, by FORMAT.md §3.6.
-
-        `CertificateLimit` is raised if the sum is beyond `TREE_COST_LIMIT`.
-        """
-        self.cost += cost(operations, bits)
-        if self.cost > TREE_COST_LIMIT:
-            raise CertificateLimit(
-                f"the check of the certificate would cost more than {TREE_COST_LIMIT} units"
-            )
 
 
 class Sample:
@@ -246,7 +232,6 @@ class _Search:
         while True:
             terms = len(resolved.expressions.terms)
             self._budget.spend(price_of_node(terms, self._joint.dimension))
-            self._statistics.spend(*resolved.expressions.cost)
             if not self._apply(resolved, self._sign_records(resolved)):
                 break
         if not all(term.is_affine for term in resolved.expressions.terms):
@@ -282,8 +267,6 @@ class _Search:
                 products = sum(lengths[k] for record in proof for k in record.slopes)
                 self._budget.spend(price_of_products(products))
                 records += proof
-        operations = SETTINGS.operations_per_box_sign * len(records) * len(expressions.terms)
-        self._statistics.spend(operations, SETTINGS.bits_of_box_signs)
         return records
 
     def _sign_records(self, node: _ResolvedNode) -> list[SignRecord]:
@@ -305,9 +288,7 @@ class _Search:
                 answer = self._polyhedron.prove_nonnegative(below.coefficients)
                 self._statistics.num_programs += 1
                 if isinstance(answer, NonnegativityProof):
-                    records.append(
-                        sign_record(self._joint, term, sign, answer, self._statistics, below.slopes)
-                    )
+                    records.append(sign_record(self._joint, term, sign, answer, below.slopes))
                     break
                 node.samples.append(Sample(self._joint, answer))
         return records
@@ -318,7 +299,6 @@ def sign_record(
     term: Term,
     sign: int,
     proof: NonnegativityProof,
-    statistics: TreeStatistics,
     slopes: Mapping[int, Fraction] | None = None,
 ) -> SignRecord:
     """Return the record of sign · form ≥ 0 for the form of the term's atom.
@@ -332,7 +312,6 @@ def sign_record(
     bits = max(lengths, default=0)
     if bits > BIT_LIMIT:
         raise CertificateLimit(f"a proof would need numbers of more than {BIT_LIMIT} bits")
-    statistics.spend((len(rows) + len(slopes) + 1) * (1 + joint.dimension), bits * len(rows))
     numbered = {joint.atom_number(symbol): slope for symbol, slope in slopes.items()}
     return SignRecord(joint.atom_number(term.symbol), sign, Fraction(), rows, numbered)
 

@@ -19,11 +19,6 @@ class TreeSettings:
     ----------
     max_samples
         Maximum number of known points of its polyhedron that a node takes over from its parent.
-    operations_per_box_sign
-        Estimated number of operations, per record and term, for checking the signs that bounds over
-        the box prove (FORMAT.md §5).
-    bits_of_box_signs
-        Estimated number of bits of the numbers in these operations.
     max_hidden_splits
         Maximum number of atoms that are split in one tree over the neurons that two networks in
         canonical position do not share.
@@ -40,8 +35,6 @@ class TreeSettings:
     """
 
     max_samples: int = 64
-    operations_per_box_sign: int = 16
-    bits_of_box_signs: int = 64
     max_hidden_splits: int = 2
     significant_bits: int = 16
     max_table_entries: int = 20_000_000

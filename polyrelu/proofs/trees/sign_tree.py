@@ -176,7 +176,6 @@ class _SignTree:
         while True:
             expressions = self.joint.expressions(node.known)
             self.budget.spend(price_of_node(len(expressions.terms), self.joint.dimension))
-            self.statistics.spend(*expressions.cost)
             if not expressions.difference:
                 return None
             term, sign = self._target(expressions)
@@ -225,7 +224,7 @@ class _SignTree:
             form = {c: sign * w for c, w in zip(*term.form, strict=True)}
             answer = self.polyhedron.prove_nonnegative(form)
             if isinstance(answer, NonnegativityProof):
-                return sign_record(self.joint, term, sign, answer, self.statistics)
+                return sign_record(self.joint, term, sign, answer)
             samples.append(Sample(self.joint, answer))
         return None
 
@@ -250,7 +249,7 @@ class _SignTree:
         slopes = {c: x / form[c] for c, x in zip(used, found, strict=False) if x}
         rest = enumerate(found[len(used) :])
         proof = self.polyhedron.proof({i: x for i, x in rest if x})
-        return sign_record(self.joint, term, sign, proof, self.statistics, slopes)
+        return sign_record(self.joint, term, sign, proof, slopes)
 
 
 def _obstacles(term: Term, sign: int, terms: Mapping[int, Term]) -> Iterator[Term]:

@@ -228,7 +228,7 @@ def test_components_of_a_fiber_are_paid() -> None:
     net = from_arrays([([[1], [2], [-1]], [0, 1, 5]), ([[1, 2, 1]], [0])])
     part, whole = polyrelu.fiber(net, budget=1), polyrelu.fiber(net)
     assert (part.complete, whole.complete) == ("part", "all")
-    assert part.reason.endswith("were visited: the budget of 1 units of work was used up")
+    assert part.reason.endswith("were visited: the budget of 1 unit of work was used up")
     assert len(part) < len(whole)
 
 

@@ -12,6 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 import polyrelu
+from polyrelu import checker
 from tests.generators.files import ROOT
 
 FOLDER = ROOT / "docs" / "theory"
@@ -30,6 +31,16 @@ OTHER_PAGES = {
     "related-work",
     "statements",
 }
+
+
+@pytest.mark.parametrize("theorem", checker.THEOREMS)
+def test_the_index_has_every_theorem(theorem: str) -> None:
+    """It stands in the table beside a page that names it, and in FORMAT.md."""
+    rows = [row for row in (FOLDER / "index.md").read_text("utf-8").splitlines() if "](" in row]
+    (row,) = (row for row in rows if f"`{theorem}`" in row)
+    page = FOLDER / row.partition("](")[2].partition(")")[0]
+    assert theorem in page.read_text("utf-8")
+    assert f"`{theorem}`" in (ROOT / "polyrelu/certificate/FORMAT.md").read_text("utf-8")
 
 
 def name_of(page: Path) -> str:

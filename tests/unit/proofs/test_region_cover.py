@@ -80,7 +80,7 @@ def check_kinds_of_networks(seeds: range) -> None:
             listed = certified(regions)
             report = checker.check_bytes(listed.certificate.to_bytes())
             assert report.verdict == "accepted", report
-            assert f"exactly {regions.num_regions} cells" in report.statement
+            assert f"exactly {regions.num_regions} cell" in report.statement
 
 
 def check_kinds_of_domains(seeds: range) -> None:

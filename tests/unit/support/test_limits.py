@@ -28,7 +28,7 @@ EQUAL = {
 #: Limits that provers keep below those of the checker.
 BELOW = {"DEPTH_LIMIT_OF_TREES": "MAX_DEPTH", "COMPUTATION_LIMIT": "BUDGET"}
 #: Limits of something else: of numbers that people write, and of the provers' own searches.
-OTHERS = {"NUMBER", "BIT_LIMIT", "TREE_COST_LIMIT", "cost", "is_affordable"}
+OTHERS = {"NUMBER", "BIT_LIMIT", "cost", "is_affordable"}
 #: How FORMAT.md writes the limits.
 IN_WORDS = {
     "DEPTH_LIMIT": "1 to 10,000 layers",
