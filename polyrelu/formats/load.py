@@ -239,6 +239,8 @@ def read(
     if isinstance(source, str) and source.startswith(EXAMPLE_PREFIX):
         return _example(source.removeprefix(EXAMPLE_PREFIX), options)
     if isinstance(source, str | os.PathLike):
+        if not str(source).strip():
+            raise NetworkError("an empty name; give the name of a network file, or example:digits")
         path = Path(source)
         if (is_packed(path) and not ending) or ending.endswith(PACKED):
             return _read_content(path, ending, options)

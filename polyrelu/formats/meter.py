@@ -144,7 +144,7 @@ _WORDS = {
 _REMEDIES = {
     "entries": "export a smaller network, or one without so large values",
     "products": "export it with fewer affine operations between two ReLUs",
-    "unpacked": "save it without compression",
+    "unpacked": "save it without compression, its tensors contiguous",
 }
 
 _meter: ContextVar[Meter | None] = ContextVar("_meter", default=None)

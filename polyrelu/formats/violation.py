@@ -43,8 +43,9 @@ class CounterexampleCheck:
         Whether inputs and exact outputs satisfy all assertions of the query.
     margin
         By how much the outputs satisfy their constraints: the least slack of the inequalities in
-        the best case of the query; negative where they fail. None if no inequality reads outputs,
-        or the inputs lie outside.
+        the best case of the query; negative where they fail. Cases that the inputs fail do not
+        count. None if no inequality decides about the outputs: none reads them, the inputs fail
+        every case, or they satisfy a case of a disjunction that asks nothing of the outputs.
     input_margin
         The same for the constraints on inputs alone: 0 on the boundary. None if there is none.
     outputs

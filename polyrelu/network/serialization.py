@@ -132,8 +132,13 @@ def from_document(document: object) -> Network:
         raise NetworkError(
             "expected 'inputs' a count, 'layers' a list, and 'last' either 'affine' or 'relu'"
         )
-    layers = tuple(_layer(entry, number) for number, entry in enumerate(top["layers"], 1))
-    return Network(top["inputs"], layers, cast(Last, top["last"]))
+    if not top["inputs"]:
+        raise NetworkError("a network needs at least one input and one layer")
+    widths, layers = [top["inputs"]], list[Layer]()
+    for entry in top["layers"]:
+        layers.append(_layer(entry, widths))
+        widths.append(layers[-1].width)
+    return Network(top["inputs"], tuple(layers), cast(Last, top["last"]))
 
 
 def _layer_document(layer: Layer) -> dict[str, Any]:
@@ -148,14 +153,15 @@ def _layer_document(layer: Layer) -> dict[str, Any]:
     }
 
 
-def _layer(entry: object, number: int) -> Layer:
-    place = f"layer {number}"
+def _layer(entry: object, widths: list[int]) -> Layer:
+    """Read the layer after those of the given widths, the input being the first."""
+    place = f"layer {len(widths)}"
     document = _object(entry, place, {"denominator", "bias", "weights"})
     denominator = _integer_text(document["denominator"], f"{place}, denominator")
-    bias = _row(document["bias"], f"{place}, bias")
+    bias = _row(document["bias"], f"{place}, bias", None)
     if denominator < 1 or not isinstance(document["weights"], list):
         raise NetworkError(f"{place}: expected a positive denominator and 'weights' a list")
-    blocks = [_block(block, denominator, place) for block in document["weights"]]
+    blocks = [_block(block, widths, len(bias), place) for block in document["weights"]]
     _need_lowest_terms(denominator, bias, blocks, place)
     return Layer(
         tuple(
@@ -166,14 +172,20 @@ def _layer(entry: object, number: int) -> Layer:
     )
 
 
-def _block(entry: object, denominator: int, place: str) -> tuple[int, list[list[int]]]:
+def _block(
+    entry: object, widths: list[int], num_rows: int, place: str
+) -> tuple[int, list[list[int]]]:
+    """Read the weights on an earlier layer, whose sizes are checked before numbers are read."""
     document = _object(entry, f"{place}, weights", {"from", "rows"})
     source, rows = document["from"], document["rows"]
     if not _is_count(source) or not isinstance(rows, list) or not rows:
         raise NetworkError(f"{place}, weights: expected 'from' a count and 'rows' a nonempty list")
-    return source, [
-        _row(row, f"{place}, weights from {source}, row {i}") for i, row in enumerate(rows)
-    ]
+    place = f"{place}, weights from {source}"
+    if source >= len(widths):
+        raise NetworkError(f"{place}: expected an earlier layer, 0 to {len(widths) - 1}")
+    if len(rows) != num_rows:
+        raise NetworkError(f"{place}: expected {num_rows} rows, as the bias, got {len(rows)}")
+    return source, [_row(row, f"{place}, row {i}", widths[source]) for i, row in enumerate(rows)]
 
 
 def _need_lowest_terms(
@@ -186,8 +198,6 @@ def _need_lowest_terms(
         raise NetworkError(
             f"{place}: denominator and entries have the common factor {content}; divide it out"
         )
-    if any(len(row) != len(rows[0]) for _, rows in blocks for row in rows):
-        raise NetworkError(f"{place}: the rows of a block have different lengths")
 
 
 def _object(value: object, place: str, keys: set[str]) -> dict[str, Any]:
@@ -209,7 +219,10 @@ def _integer_text(value: object, place: str) -> int:
         raise NetworkError(f"{place}: {error}") from None
 
 
-def _row(value: object, place: str) -> list[int]:
+def _row(value: object, place: str, size: int | None) -> list[int]:
+    """Read a row of integers, of the given number unless it is None."""
     if not isinstance(value, str):
         raise NetworkError(f"{place}: expected a row of integers as text")
+    if size is not None and (found := value.count(" ") + 1) != size:
+        raise NetworkError(f"{place}: expected {size} numbers, got {found}")
     return [_integer_text(entry, place) for entry in value.split(" ")]

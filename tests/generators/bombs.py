@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper
 
+from tests.generators.many_parts import MANY_PARTS
 from tests.generators.onnx_files import constant, model, node
 
 __all__ = ["BOMBS"]
@@ -297,4 +298,5 @@ BOMBS: dict[tuple[str, str], Callable[[], bytes]] = {
     (".json.gz", "keys"): _gz_of_keys,
     (".json.gz", "rows"): _gz_of_rows,
     (".json", "depth"): _json_of_lists,
+    **MANY_PARTS,
 }

@@ -30,6 +30,7 @@ from polyrelu.formats.graph.operations import AffineForms, Input, Linear, Operat
 from polyrelu.formats.graph.values import Graph
 from polyrelu.formats.meter import need
 from polyrelu.network import Block, Layer, Network
+from polyrelu.support.limits import DEPTH_LIMIT
 
 __all__ = ["Lowered", "lower"]
 
@@ -171,6 +172,8 @@ class NeuronGroups:
         if self._num_neurons > _NEURON_LIMIT:
             raise NetworkError(f"more than {_NEURON_LIMIT} neurons")
         self._levels.append(1 + max(self._levels[group] for group in forms.parts))
+        if self._levels[-1] > DEPTH_LIMIT:
+            raise NetworkError(f"more than {DEPTH_LIMIT} layers")
         preactivation = AffineForms(forms.parts, forms.offset)
         self._preactivations.append(preactivation)
         return AffineForms(
@@ -194,7 +197,7 @@ class NeuronGroups:
         sizes = [inputs, *(forms.size for forms in self._preactivations)]
         widths = [sum(sizes[group] for group in groups) for groups in members]
         firsts = _first_neurons(members, sizes)
-        assembly = _Assembly(members, widths, firsts)
+        assembly = _Assembly(members, self._levels, widths, firsts)
         layers = [
             assembly.layer([self._preactivations[g - 1] for g in members[level]], level)
             for level in range(1, top + 1)
@@ -226,6 +229,8 @@ class _Assembly:
     ----------
     members
         The groups of each level, the input being level 0.
+    levels
+        The level of each group.
     widths
         The number of neurons of each level.
     firsts
@@ -233,6 +238,7 @@ class _Assembly:
     """
 
     members: list[list[int]]
+    levels: list[int]
     widths: list[int]
     firsts: dict[int, int]
 
@@ -241,11 +247,9 @@ class _Assembly:
 
         Zero blocks are left out, except the block on the layer directly before.
         """
-        read = {group for forms in rows for group in forms.parts}
+        read = {self.levels[group] for forms in rows for group in forms.parts}
         blocks = []
-        for source in range(level):
-            if source < level - 1 and read.isdisjoint(self.members[source]):
-                continue
+        for source in sorted(read | {level - 1}):
             weight = self._weight(rows, source)
             if source == level - 1 or not weight.is_zero():
                 blocks.append(Block(source, weight))

@@ -104,7 +104,9 @@ def read_mat5(
         return _variables(_Reader(order), data[128:], is_wanted)
     except NetworkError:
         raise
-    except (ValueError, struct.error, zlib.error, OverflowError, RecursionError) as error:
+    except RecursionError:
+        raise NetworkFileError(path, "", "cell arrays nested too deeply") from None
+    except (ValueError, struct.error, zlib.error, OverflowError) as error:
         raise NetworkFileError(
             path, "", f"not a readable .mat file: {error or type(error).__name__}"
         ) from None

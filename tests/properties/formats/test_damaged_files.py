@@ -6,17 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from polyrelu.formats import FORMATS
 from polyrelu.formats.keras import files as keras_files
-from polyrelu.formats.load import FORMATS
+from polyrelu.formats.unpacking import PACKED
 from tests.generators.campaigns import case, few_fast
 from tests.generators.damaged_files import ENDINGS, damaged_files
 from tests.generators.guarded import read_guarded
 from tests.generators.hdf5_in_process import read_in_process
 
 
-def test_every_reader_gets_damaged_files() -> None:
+def test_every_reader_has_damaged_files() -> None:
     """Endings that share a reader need one of them."""
     assert {FORMATS[ending] for ending in ENDINGS if ending in FORMATS} == set(FORMATS.values())
+    assert any(ending.endswith(PACKED) for ending in ENDINGS)
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,12 @@ def test_temporary_files_are_gone(
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["", " "])
+def test_empty_names(name: str) -> None:
+    with pytest.raises(NetworkError, match=r"^an empty name; give .*, or example:digits$"):
+        read(name)
+
+
 def test_folders_and_formats_of_tensorflow(tmp_path: Path) -> None:
     """The sentence names the command that makes a readable file."""
     with pytest.raises(NetworkFileError, match="cannot read: Is a directory"):

@@ -336,6 +336,28 @@ def test_margins(
     assert str(found).startswith("a counterexample with margin" if verdict else "no counterexample")
 
 
+@pytest.mark.parametrize(
+    ("query", "point", "verdict", "margin"),
+    [
+        ("(or (<= X_0 0) (>= Y_0 1))", (-1, 5), True, None),  # whatever the outputs are
+        ("(or (<= X_0 0) (>= Y_0 1))", (1, 5), True, 5),
+        ("(or (<= X_0 0) (>= Y_0 9))", (1, 5), False, -3),
+        ("(or (and (<= X_0 0) (>= Y_0 1)) (and (>= X_0 1) (>= Y_0 2)))", (-1, 5), True, 5),
+        ("(or (and (<= X_0 0) (>= Y_0 1)) (and (>= X_0 1) (>= Y_0 2)))", (1, 5), True, 4),
+        ("(or (and (<= X_0 0) (>= Y_0 1)) (and (>= X_0 2) (>= Y_0 2)))", (1, 5), False, None),
+        ("(or (>= (+ X_0 Y_0) 10) (<= X_0 0))", (1, 5), False, -3),
+    ],
+)
+def test_margins_of_disjunctions_of_inputs_and_outputs(
+    query: str, point: tuple[int, int], verdict: bool, margin: int | None, file: Path
+) -> None:
+    file.write_text(f"{DECLARED}(assert {query})")
+    given = Counterexample("given", {f"X_{j}": Fraction(x) for j, x in enumerate(point)})
+    found = check_counterexample(file, given, ABSOLUTE)
+    assert found.outputs == ((Fraction(abs(point[0]) + point[1]),),)
+    assert (found.is_counterexample, found.margin) == (verdict, margin)
+
+
 def test_strict_constraints_on_their_boundary(file: Path) -> None:
     file.write_text(f"{DECLARED}(assert (> Y_0 1))")
     given = Counterexample("given", {"X_0": Fraction(1), "X_1": Fraction(), "Y_0": Fraction(9, 8)})
