@@ -49,8 +49,8 @@ _OTHER = NextStep(
     "polyrelu.identify(net).other",
     ("identify", "NET", "--other", "other.json"),
 )
-#: Theorems about moves of which the fiber of a network with several hidden layers has components.
-_IN_FIBERS = ("translation", "flip")
+#: Theorems about networks with the same function that are in no known component of a fiber.
+_NOT_IN_FIBERS = ("one-sided", "line-equal", "tree-equal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def after_refutation(
     )
     if is_promise:
         return (_SIMPLIFY,)
-    return (_FIBER if network.depth == 2 or theorem in _IN_FIBERS else _OTHER,)
+    return (_OTHER if theorem in _NOT_IN_FIBERS else _FIBER,)
 
 
 def after_skipping(network: Network) -> tuple[NextStep, ...]:
