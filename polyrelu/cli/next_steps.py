@@ -55,7 +55,9 @@ def with_commands(
     """
     if not outcome.next:
         return outcome
-    steps = tuple(_with_command(step, options, files, own) for step in outcome.next)
+    is_written = getattr(options, "other", None) is not None
+    wanted = [step for step in outcome.next if not (is_written and "--other" in step.command)]
+    steps = tuple(_with_command(step, options, files, own) for step in wanted)
     changed: _Answer = replace(outcome, next=steps)
     return changed
 

@@ -470,7 +470,7 @@ def _refuted(
         _certificate(claim, move.theorem, hypotheses),
         move.other,
         move.explanation,
-        next=after_refutation(network, _one_sided_neuron(move)),
+        next=after_refutation(network, move.theorem, _one_sided_neuron(move)),
     )
 
 

@@ -44,6 +44,14 @@ _FIBER = NextStep(
     ("fiber", "NET"),
 )
 
+_OTHER = NextStep(
+    "write the other network into a file",
+    "polyrelu.identify(net).other",
+    ("identify", "NET", "--other", "other.json"),
+)
+#: Theorems about networks with the same function that are in no known component of a fiber.
+_NOT_IN_FIBERS = ("one-sided", "line-equal", "tree-equal")
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -135,16 +143,19 @@ class Question:
 
 
 def after_refutation(
-    network: Network, one_sided: tuple[NeuronId, int] | None
+    network: Network, theorem: str, one_sided: tuple[NeuronId, int] | None
 ) -> tuple[NextStep, ...]:
     """Return the step that removes neurons because of which a network is not identifiable.
 
-    Where nothing is known to be superfluous, the step shows the other parameters.
+    Where nothing is known to be superfluous, the step shows the other parameters, or the one that
+    was found.
 
     Parameters
     ----------
     network
         A plain stack.
+    theorem
+        The theorem that refutes.
     one_sided
         A hidden neuron that was proved to have one sign on R^n, and its sign; None if the reason is
         another one.
@@ -152,7 +163,9 @@ def after_refutation(
     is_promise = (
         has_visible_redundancy(network) if one_sided is None else is_removable(network, *one_sided)
     )
-    return (_SIMPLIFY,) if is_promise else (_FIBER,)
+    if is_promise:
+        return (_SIMPLIFY,)
+    return (_OTHER if theorem in _NOT_IN_FIBERS else _FIBER,)
 
 
 def after_skipping(network: Network) -> tuple[NextStep, ...]:

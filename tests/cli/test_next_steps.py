@@ -101,6 +101,28 @@ def test_a_hidden_hyperplane_is_shown_by_its_fiber(capsys: pytest.CaptureFixture
     assert "hyperplane of neuron 0 translated" in run(capsys, *command)[1]
 
 
+def test_another_network_that_no_fiber_lists(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neuron 1 of layer 2 is linear, which no component of the fiber uses."""
+    layers = [
+        ([[-2, 2], [0, 1], [3, 1]], [0, 0, 2]),
+        ([[3, -2, -2], [2, -2, 3]], [1, 0]),
+        ([[1, 1]], [0]),
+    ]
+    name = written(from_arrays(layers), tmp_path)
+    other = str(tmp_path / "other.json")
+    status, found = run_json(capsys, "identify", name, "--among", "all")
+    assert status == 1
+    (command,) = commands(f"next: {found['next'][0]}")
+    place = command.index("--other") + 1
+    assert command[place] == "other.json"
+    command[place] = other
+    status, found = run_json(capsys, *command)
+    assert (status, found["next"]) == (1, [])
+    assert polyrelu.equivalent(name, other).status == "proved"
+
+
 def test_more_time_and_a_box(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Both commands after a limit end with an answer."""
     first, second = written(DEEP, tmp_path, "a.json"), written(DEEP, tmp_path, "b.json")
