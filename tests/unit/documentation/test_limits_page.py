@@ -9,7 +9,7 @@ import pytest
 from polyrelu import checker
 from polyrelu.cli import check_cost, complex as cli_complex
 from polyrelu.complex import frame
-from polyrelu.fibers import network as fiber_network, report as fiber_report
+from polyrelu.fibers import report as fiber_report, settings as fiber_settings
 from polyrelu.formats import meter, native, nnet
 from polyrelu.proofs import removal_proof, simplification
 from polyrelu.support import limits
@@ -43,7 +43,7 @@ NUMBERS = {
     "hidden neurons and outputs up to which inequalities are derived": [
         simplification.SETTINGS.max_neurons
     ],
-    "assignments of neurons that are visited, in one layer": [fiber_network._SETTINGS.max_visited],
+    "assignments of neurons that are visited, in one layer": [fiber_settings.SETTINGS.max_visited],
     "unknowns of a component whose equations the LaTeX report has": [
         fiber_report._SETTINGS.max_unknowns
     ],
