@@ -37,8 +37,6 @@ __all__ = [
     "region_volume",
 ]
 
-Row = list[int]
-
 #: Numbers of binary digits after the point that are tried for a point inside, in order. Where none
 #: suffices, the exact mean of the vertices is taken.
 BINARY_DIGITS = (0, 2, 4, 8, 12, 16, 24, 32, 40, 52)
@@ -190,7 +188,7 @@ def _is_inside(arrays: CellArrays, numbers: list[int], inside: list[int], point:
     )
 
 
-def _exact_mean(vertices: list[Row]) -> Row:
+def _exact_mean(vertices: list[list[int]]) -> list[int]:
     """The exact mean of the points plus the sum of the directions, in homogeneous coordinates."""
     points = [vertex for vertex in vertices if vertex[-1]]
     directions = [vertex for vertex in vertices if not vertex[-1]]

@@ -1,6 +1,6 @@
 """Which neurons of a layer have which role in a component of its fiber: types, and lists of all.
 
-The roles are those of `polyrelu.fibers.layer`.
+`polyrelu.fibers.layer` defines the roles.
 """
 
 from __future__ import annotations

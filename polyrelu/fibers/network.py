@@ -41,7 +41,14 @@ from polyrelu.support.display import bracketed, count_text, html_columns
 from polyrelu.support.prices import price_of_component
 from polyrelu.symmetry import LayerDomain
 
-__all__ = ["Fiber", "FiberComponent", "HiddenComponent", "LayerComponent", "fiber"]
+__all__ = [
+    "Fiber",
+    "FiberComponent",
+    "HiddenComponent",
+    "LayerComponent",
+    "dimension_text",
+    "fiber",
+]
 
 #: Maximum number of unknowns of a component whose relations a notebook shows.
 _MAX_UNKNOWNS = 60
@@ -309,12 +316,12 @@ class Fiber:
     def __repr__(self) -> str:
         count = count_text([(len(self), "component")])
         at_least = "at least " * (self.complete == "part" and self.dimension is not None)
-        size = f"dimension {at_least}{_known(self.dimension)}, {count}"
+        size = f"dimension {at_least}{dimension_text(self.dimension)}, {count}"
         return bracketed(f"Fiber, {self.network.architecture}, {size}, {_COMPLETE[self.complete]}")
 
     def _repr_html_(self) -> str:
         rows: list[list[object]] = [
-            [number, part.layer, part.label, _known(part.dimension)]
+            [number, part.layer, part.label, dimension_text(part.dimension)]
             for number, part in enumerate(self.components[:_MAX_LISTED])
         ]
         if len(self) > _MAX_LISTED:
@@ -509,7 +516,7 @@ def _counted(name: str, numbers: tuple[int, ...]) -> str:
     return f"{name}{'s' * (len(numbers) > 1)} {' '.join(map(str, numbers))}"
 
 
-def _known(dimension: int | None) -> str:
+def dimension_text(dimension: int | None) -> str:
     """Return a dimension as text."""
     return "not known" if dimension is None else str(dimension)
 
@@ -517,7 +524,7 @@ def _known(dimension: int | None) -> str:
 def _facts(component: FiberComponent) -> str:
     """Return what identifies a component, in one line."""
     label = f"layer {component.layer}: {component.label}"
-    return f"{label}, dimension {_known(component.dimension)}"
+    return f"{label}, dimension {dimension_text(component.dimension)}"
 
 
 def _latex(component: FiberComponent) -> str | None:

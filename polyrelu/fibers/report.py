@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyrelu.errors import DomainError
-from polyrelu.fibers.network import Fiber, FiberComponent
+from polyrelu.fibers.network import Fiber, FiberComponent, dimension_text
 from polyrelu.support.display import escaped_latex
 from polyrelu.support.text_files import wrapped
 
@@ -188,14 +188,10 @@ def _component_latex(number: int, part: FiberComponent) -> Iterator[str]:
 
 def _component_line(part: FiberComponent) -> str:
     """Return the layer, the label and the dimension of a component in one line."""
-    return f"layer {part.layer}: {part.label}; dimension {_dimension_text(part.dimension)}"
+    return f"layer {part.layer}: {part.label}; dimension {dimension_text(part.dimension)}"
 
 
 def _whole_dimension(fiber: Fiber) -> str:
     """Return the dimension of a fiber; a part of a fiber gives a lower bound."""
     known = fiber.complete != "part" or fiber.dimension is None
-    return f"{'' if known else 'at least '}{_dimension_text(fiber.dimension)}"
-
-
-def _dimension_text(dimension: int | None) -> str:
-    return "not known" if dimension is None else str(dimension)
+    return f"{'' if known else 'at least '}{dimension_text(fiber.dimension)}"

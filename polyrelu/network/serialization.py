@@ -154,7 +154,7 @@ def _layer_document(layer: Layer) -> dict[str, Any]:
 
 
 def _layer(entry: object, widths: list[int]) -> Layer:
-    """Read the layer after those of the given widths, the input being the first."""
+    """Read the layer that follows layers of the given widths, the input being the first."""
     place = f"layer {len(widths)}"
     document = _object(entry, place, {"denominator", "bias", "weights"})
     denominator = _integer_text(document["denominator"], f"{place}, denominator")

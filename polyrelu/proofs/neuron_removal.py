@@ -22,10 +22,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from polyrelu.conditions.condition import neuron_text
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix, primitive
 from polyrelu.fibers import LayerFiber, LayerNeurons, layer_fiber, smallest_layer
 from polyrelu.network import Block, Layer, Network, NeuronId
+from polyrelu.proofs.refutations.one_layer import plus_multiple
 from polyrelu.support.budget import Budget
 from polyrelu.support.typing import Signs, Vector
 from polyrelu.symmetry import LayerDomain
@@ -91,7 +93,9 @@ class Removal:
 
     def reasons(self) -> tuple[tuple[NeuronId, str], ...]:
         """Return the removed neurons in order, each with a sentence that says why."""
-        return tuple((n, f"{_name(n)}: {reason}") for n, reason in sorted(self.removed.items()))
+        return tuple(
+            (n, f"{neuron_text(n)}: {reason}") for n, reason in sorted(self.removed.items())
+        )
 
     def copy(self) -> Removal:
         """Return a copy, whose steps leave this one as it is."""
@@ -176,10 +180,10 @@ class Removal:
             return False
         columns, names, reasons = self._columns(layer), self.names[layer - 1], {}
         for i, (kept, factor) in factors.items():
-            columns[kept] = _plus(columns[kept], columns[i], factor)
+            columns[kept] = plus_multiple(columns[kept], columns[i], factor)
             reasons[i] = (
-                f"its row is {_factor(factor)} the row of {_name(names[kept])}, which takes over "
-                "its outgoing weights"
+                f"its row is {_factor(factor)} the row of {neuron_text(names[kept])}, "
+                "which takes over its outgoing weights"
             )
         return self._drop(layer, reasons, columns=columns)
 
@@ -203,10 +207,11 @@ class Removal:
             kept, kept_scale = first.setdefault((direction, scale > 0), (i, scale))
             if kept == i:
                 continue
-            rows[kept] = _plus(rows[kept], rows[i], scale / kept_scale)
+            rows[kept] = plus_multiple(rows[kept], rows[i], scale / kept_scale)
             reasons[i] = (
                 f"it is linear (never negative on {self.place}), and is joined with the linear "
-                f"{_name(self.names[layer - 1][kept])}, whose outgoing weights are proportional"
+                f"{neuron_text(self.names[layer - 1][kept])}, "
+                "whose outgoing weights are proportional"
             )
         return self._drop(layer, reasons, rows=rows)
 
@@ -349,14 +354,6 @@ def _same_row(first: Vector, second: Vector) -> bool:
 
 def _same_hyperplane(first: Vector, second: Vector) -> bool:
     return primitive(first)[0] == primitive(second)[0]
-
-
-def _plus(vector: Vector, direction: Vector, factor: Fraction) -> Vector:
-    return tuple(a + factor * b for a, b in zip(vector, direction, strict=True))
-
-
-def _name(neuron: NeuronId) -> str:
-    return f"neuron {neuron.index} of layer {neuron.layer}"
 
 
 def _factor(factor: Fraction) -> str:

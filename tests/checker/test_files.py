@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from polyrelu import checker
+from tests.generators.campaigns import few_and_all
 from tests.generators.certificates import (
     INVALID,
     MALFORMED,
@@ -155,7 +156,9 @@ def test_unreadable_paths(tmp_path: Path) -> None:
     assert "a\\nb.json" in result.stderr
 
 
-def test_too_large(tmp_path: Path) -> None:
+@pytest.mark.parametrize("megabytes", few_and_all(1, checker.CERTIFICATE_BYTES >> 20))
+def test_too_large(megabytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "CERTIFICATE_BYTES", megabytes << 20)
     path = tmp_path / "sparse.json"
     with path.open("wb") as file:
         file.truncate(checker.CERTIFICATE_BYTES + 1)

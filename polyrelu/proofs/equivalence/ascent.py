@@ -19,7 +19,7 @@ import numpy as np
 from polyrelu.proofs.equivalence.witness import Mover, along
 from polyrelu.proofs.trees.bounds import ScaledForms
 from polyrelu.proofs.trees.expressions import JointNetwork
-from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron, Point, homogeneous
+from polyrelu.proofs.trees.node_polyhedron import HomogeneousPoint, NodePolyhedron, homogeneous
 from polyrelu.proofs.trees.sparse_forms import SparseForm
 
 __all__ = ["ascent_points", "atoms_to_activate"]
@@ -96,8 +96,8 @@ def _changed_columns(form: SparseForm, other: SparseForm) -> list[int]:
 
 
 def ascent_points(
-    joint: JointNetwork, polyhedron: NodePolyhedron, starts: Sequence[Point], seed: int
-) -> Iterator[Point]:
+    joint: JointNetwork, polyhedron: NodePolyhedron, starts: Sequence[HomogeneousPoint], seed: int
+) -> Iterator[HomogeneousPoint]:
     """Yield points on the ways from given points to where chosen atoms are active."""
     if not ScaledForms.is_affordable(joint):
         return
@@ -112,7 +112,7 @@ class _Ascent:
         self._joint, self._polyhedron, self._sides = joint, polyhedron, polyhedron.sides()
         self._scaled, self._mover = ScaledForms(joint), Mover(polyhedron.constraints(), seed)
 
-    def points(self, wanted: list[int], start: Point) -> Iterator[Point]:
+    def points(self, wanted: list[int], start: HomogeneousPoint) -> Iterator[HomogeneousPoint]:
         """Yield the points of an ascent from one point to where some atoms are active."""
         point = start
         for _ in range(SETTINGS.max_steps):
@@ -129,7 +129,7 @@ class _Ascent:
             )
             yield point
 
-    def _candidates(self, point: Point, direction: list[int]) -> list[Point]:
+    def _candidates(self, point: HomogeneousPoint, direction: list[int]) -> list[HomogeneousPoint]:
         """Return the ends of steps of several lengths, with coordinates clamped to their sides."""
         found = [
             _clamped(along(point, direction, step), self._sides) for step in SETTINGS.step_sizes
@@ -138,7 +138,7 @@ class _Ascent:
         inside = [] if limit is None else [along(point, direction, limit * SETTINGS.boundary_share)]
         return [*filter(self._polyhedron.contains, found), *inside]
 
-    def _rank(self, wanted: list[int], point: Point) -> tuple[int, float]:
+    def _rank(self, wanted: list[int], point: HomogeneousPoint) -> tuple[int, float]:
         """Return the number of wanted atoms that are active, and the lowest of their forms."""
         values, _ = self._joint.values_at(point)
         lowest = min(
@@ -156,7 +156,9 @@ def _integer_direction(gradient: np.ndarray[tuple[int], np.dtype[np.float64]]) -
     return [int(entry) for entry in np.round(SETTINGS.direction_size * gradient / size)]
 
 
-def _clamped(point: Point, sides: Mapping[tuple[int, int], Fraction]) -> Point:
+def _clamped(
+    point: HomogeneousPoint, sides: Mapping[tuple[int, int], Fraction]
+) -> HomogeneousPoint:
     """Return the nearest point of the box of the sides."""
     values = []
     for j, entry in enumerate(point[1:], 1):

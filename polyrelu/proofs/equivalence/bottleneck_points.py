@@ -38,7 +38,7 @@ from polyrelu.proofs.trees.sparse_forms import SparseForm, negated, primitive_ro
 __all__ = ["difference_candidates", "first_layer_rows"]
 
 #: A point in input space, or preactivations of the first layer.
-Vector = Sequence[Fraction]
+Numbers = Sequence[Fraction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def first_layer_rows(network: Network) -> list[SparseForm]:
 
 def difference_candidates(
     first: Network, second: Network, joint: JointNetwork, seed: int
-) -> Iterator[Vector]:
+) -> Iterator[Numbers]:
     """Yield a bounded number of points x where two networks in canonical position may differ.
 
     `joint` is the joint network of `first` and `second`.
@@ -166,7 +166,7 @@ def _patterns_at_neuron(network: Network, neuron: int, rng: random.Random) -> li
     return [[value if k == neuron else entry for k, entry in enumerate(z)] for z, value in values]
 
 
-def _activating(row: Vector, neuron: int, rng: random.Random) -> list[Fraction]:
+def _activating(row: Numbers, neuron: int, rng: random.Random) -> list[Fraction]:
     """Return z[1] where a second-layer neuron is positive because of other neurons."""
     z = [_random_size(rng) if entry > 0 else -_random_size(rng) for entry in row[:-1]]
     pairs = enumerate(zip(row, z, strict=False))
@@ -176,7 +176,7 @@ def _activating(row: Vector, neuron: int, rng: random.Random) -> list[Fraction]:
     return [factor * x for x in z]
 
 
-def _positive_zero_of(row: Vector, rng: random.Random) -> list[Fraction] | None:
+def _positive_zero_of(row: Numbers, rng: random.Random) -> list[Fraction] | None:
     """Return positive z[1] where a second-layer neuron is 0, or None if there are none."""
     sizes = [_random_size(rng) for _ in row]
     above = sum((entry * x for entry, x in zip(row, sizes, strict=True) if entry > 0), Fraction())
@@ -187,7 +187,7 @@ def _positive_zero_of(row: Vector, rng: random.Random) -> list[Fraction] | None:
     return [x / scaled[-1] for x in scaled[:-1]]
 
 
-def _inputs_with(network: Network, preactivations: Sequence[Vector]) -> Iterator[Vector]:
+def _inputs_with(network: Network, preactivations: Sequence[Numbers]) -> Iterator[Numbers]:
     """Yield a point x for each choice of z[1]: exactly, or approximately for large layers."""
     if not preactivations:
         return
@@ -203,8 +203,8 @@ def _inputs_with(network: Network, preactivations: Sequence[Vector]) -> Iterator
 
 
 def _with_neighbours(
-    pair: tuple[Network, Network], places: Iterator[Vector], rng: random.Random
-) -> Iterator[Vector]:
+    pair: tuple[Network, Network], places: Iterator[Numbers], rng: random.Random
+) -> Iterator[Numbers]:
     """Yield each point and points on both sides of it."""
     for place in places:
         yield place
@@ -214,13 +214,13 @@ def _with_neighbours(
             yield from _both_sides(place, direction, step)
 
 
-def _both_sides(place: Vector, direction: Vector, step: Fraction) -> Iterator[Vector]:
+def _both_sides(place: Numbers, direction: Numbers, step: Fraction) -> Iterator[Numbers]:
     for size in (step, -step):
         yield tuple(x + size * d for x, d in zip(place, direction, strict=True))
 
 
 def _step_without_sign_change(
-    pair: tuple[Network, Network], place: Vector, direction: Vector
+    pair: tuple[Network, Network], place: Numbers, direction: Numbers
 ) -> Fraction | None:
     """Return a step in which no neuron changes its sign unless it starts from 0, or None."""
     for exponent in SETTINGS.step_exponents:
@@ -231,7 +231,7 @@ def _step_without_sign_change(
     return None
 
 
-def _signs_are_kept(network: Network, points: Sequence[Vector]) -> bool:
+def _signs_are_kept(network: Network, points: Sequence[Numbers]) -> bool:
     """Return whether each neuron that is not 0 at the first point keeps its sign at all points."""
     for z in network.preactivations(points)[: network.num_hidden_layers]:
         signs = z.signs()

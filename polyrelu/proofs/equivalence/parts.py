@@ -24,7 +24,7 @@ import networkx as nx
 
 from polyrelu.exact import RationalMatrix, kernel, solve
 from polyrelu.proofs.trees.expressions import JointNetwork
-from polyrelu.proofs.trees.node_polyhedron import Point
+from polyrelu.proofs.trees.node_polyhedron import HomogeneousPoint
 
 __all__ = ["Part", "parts_of"]
 
@@ -32,7 +32,9 @@ __all__ = ["Part", "parts_of"]
 Part = tuple[dict[int, Fraction], ...]
 
 
-def parts_of(joint: JointNetwork, simplex: Sequence[Point], others: Sequence[Point]) -> list[Part]:
+def parts_of(
+    joint: JointNetwork, simplex: Sequence[HomogeneousPoint], others: Sequence[HomogeneousPoint]
+) -> list[Part]:
     """Return parts that add up to the difference, or the whole difference as the only part.
 
     Parameters
@@ -91,7 +93,7 @@ def _independent_families(vectors: list[list[Fraction]]) -> list[list[int]]:
 class _AffineInterpolation:
     """A joint network and a simplex, at whose points affine forms are interpolated."""
 
-    def __init__(self, joint: JointNetwork, simplex: Sequence[Point]) -> None:
+    def __init__(self, joint: JointNetwork, simplex: Sequence[HomogeneousPoint]) -> None:
         self._joint = joint
         self._table = RationalMatrix.from_rows(
             [[Fraction(x, point[0]) for x in point] for point in simplex]
@@ -130,7 +132,7 @@ def _values_of_part(part: Part, values: Sequence[dict[int, int]]) -> list[Fracti
     return found
 
 
-def _symbol_values(joint: JointNetwork, point: Point) -> dict[int, int]:
+def _symbol_values(joint: JointNetwork, point: HomogeneousPoint) -> dict[int, int]:
     """Return the values of all symbols at a point, times the first entry of the point."""
     forms, _ = joint.values_at(point)
     return dict(enumerate(point)) | {symbol: max(value, 0) for symbol, value in forms.items()}

@@ -70,8 +70,8 @@ from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import (
     DomainCoordinates,
+    HomogeneousPoint,
     NodePolyhedron,
-    Point,
     lifted_polyhedron,
 )
 from polyrelu.proofs.trees.search import Difference, TreeStatistics, search
@@ -303,7 +303,7 @@ class _Question:
         self._statistics.closed = 1.0
         return self._proved(log, "expressions")
 
-    def _tested_points(self, budget: Budget) -> list[Point]:
+    def _tested_points(self, budget: Budget) -> list[HomogeneousPoint]:
         """Return the points of the domain that are evaluated before any proof."""
         start = self._coordinates.to_coordinates(self._coordinates.inside)
         found = []
@@ -314,7 +314,9 @@ class _Question:
             found.append(point)
         return found
 
-    def _point_by_ascent(self, budget: Budget, tried: list[Point]) -> Point | None:
+    def _point_by_ascent(
+        self, budget: Budget, tried: list[HomogeneousPoint]
+    ) -> HomogeneousPoint | None:
         """Return a point of difference found by ascent, or None."""
         if self._joint.dimension <= SETTINGS.max_coordinates_of_trees:
             return None
@@ -328,7 +330,7 @@ class _Question:
             pass
         return None
 
-    def _differ(self, point: Point) -> bool:
+    def _differ(self, point: HomogeneousPoint) -> bool:
         self._points += 1
         return self._joint.values_at(point)[1]
 
@@ -421,7 +423,7 @@ class _Question:
         details = {"depth": done.depth, "percent closed": 100 * float(done.closed)}
         report(self._progress, "proving equality", done.num_nodes, None, "nodes", details)
 
-    def _by_prefix(self, budget: Budget, _: list[Point]) -> Equivalent | None:
+    def _by_prefix(self, budget: Budget, _: list[HomogeneousPoint]) -> Equivalent | None:
         """Return a proof over the activations of common first layers as coordinates, or None.
 
         The statement is then proved for all values of these coordinates, and may fail because not
@@ -443,7 +445,7 @@ class _Question:
         )
         return self._proved(log, "prefix", lifted=joint) if difference is None else None
 
-    def _by_parts(self, budget: Budget, tried: list[Point]) -> Equivalent | None:
+    def _by_parts(self, budget: Budget, tried: list[HomogeneousPoint]) -> Equivalent | None:
         """Return a proof with one tree for each part, or None if there is no such proof."""
         if self._joint.dimension > SETTINGS.max_coordinates_of_parts:
             return None
@@ -501,10 +503,10 @@ class _Question:
 
     # -- refutations -------------------------------------------------------------------------------
 
-    def _refuted(self, points: list[Point], route: str) -> NotEquivalent:
+    def _refuted(self, points: list[HomogeneousPoint], route: str) -> NotEquivalent:
         """Return the refutation by the simplest of some points where the networks differ."""
 
-        def is_good(point: Point) -> bool:
+        def is_good(point: HomogeneousPoint) -> bool:
             return self._root.contains(point) and self._differ(point)
 
         best = min(

@@ -15,7 +15,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from polyrelu.proofs.trees.expressions import Expressions
-from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron, Point, homogeneous, value_sign
+from polyrelu.proofs.trees.node_polyhedron import (
+    HomogeneousPoint,
+    NodePolyhedron,
+    homogeneous,
+    value_sign,
+)
 from polyrelu.proofs.trees.sparse_forms import SparseForm
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_node
@@ -23,7 +28,7 @@ from polyrelu.support.prices import price_of_node
 __all__ = ["Mover", "along", "difference_point", "random_points", "simplex_around", "simplified"]
 
 #: Whether the two networks differ at a point.
-Differs = Callable[[Point], bool]
+Differs = Callable[[HomogeneousPoint], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ class Mover:
     def __init__(self, rows: Sequence[SparseForm], seed: int) -> None:
         self._rows, self._rng = rows, random.Random(seed)
 
-    def random_neighbour(self, point: Point, scale: Fraction | int) -> Point:
+    def random_neighbour(self, point: HomogeneousPoint, scale: Fraction | int) -> HomogeneousPoint:
         """Return a point on a random line through a point, strictly inside if that point is.
 
         `scale` is the size of the step where the boundary is farther away.
@@ -71,7 +76,9 @@ class Mover:
             step = limit * Fraction(rng.randint(1, 7), 8)
         return along(point, direction, step)
 
-    def distance_to_boundary(self, point: Point, direction: Sequence[int]) -> Fraction | None:
+    def distance_to_boundary(
+        self, point: HomogeneousPoint, direction: Sequence[int]
+    ) -> Fraction | None:
         """Return the largest step along a direction inside the polyhedron; None if unbounded."""
         limit: Fraction | None = None
         for row in self._rows:
@@ -84,14 +91,18 @@ class Mover:
         return limit
 
 
-def along(point: Point, direction: Sequence[int], step: Fraction | int) -> Point:
+def along(
+    point: HomogeneousPoint, direction: Sequence[int], step: Fraction | int
+) -> HomogeneousPoint:
     """Return point + step · direction."""
     return homogeneous(
         [Fraction(p, point[0]) + step * r for p, r in zip(point[1:], direction, strict=True)]
     )
 
 
-def random_points(polyhedron: NodePolyhedron, start: Point, seed: int) -> Iterator[Point]:
+def random_points(
+    polyhedron: NodePolyhedron, start: HomogeneousPoint, seed: int
+) -> Iterator[HomogeneousPoint]:
     """Yield points of a polyhedron without end: first simple ones, then random ones."""
     yield from filter(polyhedron.contains, _simple_points(len(start) - 1))
     yield start
@@ -102,7 +113,7 @@ def random_points(polyhedron: NodePolyhedron, start: Point, seed: int) -> Iterat
         yield current
 
 
-def _simple_points(size: int) -> Iterator[Point]:
+def _simple_points(size: int) -> Iterator[HomogeneousPoint]:
     """Yield 0, the vectors with all entries 1 or -1, and some unit vectors with both signs."""
     yield (1, *[0] * size)
     for sign in (1, -1):
@@ -113,7 +124,7 @@ def _simple_points(size: int) -> Iterator[Point]:
         )
 
 
-def simplex_around(polyhedron: NodePolyhedron, inner: Point) -> list[Point]:
+def simplex_around(polyhedron: NodePolyhedron, inner: HomogeneousPoint) -> list[HomogeneousPoint]:
     """Return 1 + d points of a polyhedron in general position, given a point strictly inside."""
     mover, size = Mover(polyhedron.constraints(), 0), len(inner) - 1
     found = [inner]
@@ -127,11 +138,11 @@ def simplex_around(polyhedron: NodePolyhedron, inner: Point) -> list[Point]:
 def difference_point(
     polyhedron: NodePolyhedron,
     expressions: Expressions,
-    points: list[Point],
+    points: list[HomogeneousPoint],
     differs: Differs,
     seed: int,
     budget: Budget,
-) -> Point:
+) -> HomogeneousPoint:
     """Return a point of difference in a polyhedron where the difference is a sum of affine atoms.
 
     The difference must not vanish as a form. If an atom with a coefficient bends inside the
@@ -154,12 +165,12 @@ def difference_point(
 
 def _candidates(
     mover: Mover,
-    centre: Point,
+    centre: HomogeneousPoint,
     difference: list[SparseForm],
     bends: list[SparseForm],
-    points: list[Point],
+    points: list[HomogeneousPoint],
     width: int,
-) -> Iterator[Point]:
+) -> Iterator[HomogeneousPoint]:
     """Yield the centre, and points beside it and beside a general point of each hyperplane."""
     yield centre
     for form in bends:
@@ -171,8 +182,8 @@ def _candidates(
 
 
 def _points_beside(
-    mover: Mover, point: Point, direction: list[int], bends: list[SparseForm]
-) -> Iterator[Point]:
+    mover: Mover, point: HomogeneousPoint, direction: list[int], bends: list[SparseForm]
+) -> Iterator[HomogeneousPoint]:
     """Yield the point and two points on each side, before or on the next zero of another form."""
     yield point
     for sign in (1, -1):
@@ -188,7 +199,9 @@ def _points_beside(
             yield along(point, way, step)
 
 
-def _zero_between(form: SparseForm, inner: Point, points: list[Point]) -> Point | None:
+def _zero_between(
+    form: SparseForm, inner: HomogeneousPoint, points: list[HomogeneousPoint]
+) -> HomogeneousPoint | None:
     """Return a point where the form is 0, between an inner point and one of the points, or None."""
     sign = value_sign(form, inner)
     if sign == 0:
@@ -206,14 +219,16 @@ def _zero_between(form: SparseForm, inner: Point, points: list[Point]) -> Point 
     return None
 
 
-def _step_to_zero(form: SparseForm, point: Point, direction: list[int]) -> Fraction | None:
+def _step_to_zero(
+    form: SparseForm, point: HomogeneousPoint, direction: list[int]
+) -> Fraction | None:
     """Return the step along a direction to the zero of a form, or None if the zero is not ahead."""
     slope = sum(entry * direction[c - 1] for c, entry in zip(*form, strict=True) if c)
     step = -_value_at(form, point) / slope if slope else Fraction()
     return step if step > 0 else None
 
 
-def _value_at(form: SparseForm, point: Point) -> Fraction:
+def _value_at(form: SparseForm, point: HomogeneousPoint) -> Fraction:
     return Fraction(
         sum(entry * point[column] for column, entry in zip(*form, strict=True)), point[0]
     )
@@ -229,7 +244,9 @@ def _slope(row: SparseForm, width: int) -> list[int]:
     return [entry // divisor for entry in slope]
 
 
-def simplified(point: Point, is_good: Callable[[Point], bool]) -> Point:
+def simplified(
+    point: HomogeneousPoint, is_good: Callable[[HomogeneousPoint], bool]
+) -> HomogeneousPoint:
     """Return a good point with short coordinates near a good point.
 
     The number of binary digits after the point is minimised by doubling and halving; then
@@ -252,7 +269,9 @@ def simplified(point: Point, is_good: Callable[[Point], bool]) -> Point:
     return _with_zeros(_rounded(point, digits), is_good)
 
 
-def _with_zeros(point: Point, is_good: Callable[[Point], bool]) -> Point:
+def _with_zeros(
+    point: HomogeneousPoint, is_good: Callable[[HomogeneousPoint], bool]
+) -> HomogeneousPoint:
     """Return a good point with coordinates replaced by 0, in ranges that get smaller."""
     best, tried = point, 0
     size = len(point) - 1
@@ -270,7 +289,7 @@ def _with_zeros(point: Point, is_good: Callable[[Point], bool]) -> Point:
     return best
 
 
-def _rounded(point: Point, digits: int) -> Point:
+def _rounded(point: HomogeneousPoint, digits: int) -> HomogeneousPoint:
     """Return the point with coordinates rounded to some binary digits after the point."""
     return homogeneous(
         [Fraction(round(Fraction(entry << digits, point[0])), 1 << digits) for entry in point[1:]]

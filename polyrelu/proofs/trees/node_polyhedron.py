@@ -35,16 +35,16 @@ from polyrelu.support.limits import DEPTH_LIMIT_OF_TREES
 
 __all__ = [
     "DomainCoordinates",
+    "HomogeneousPoint",
     "NodePolyhedron",
     "NonnegativityProof",
-    "Point",
     "homogeneous",
     "lifted_polyhedron",
     "value_sign",
 ]
 
 #: A point y in homogeneous integers: (t, t y_1, …, t y_d), t > 0, in the order of the symbols.
-Point = tuple[int, ...]
+HomogeneousPoint = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +102,12 @@ class DomainCoordinates:
         """Whether the domain is R^n, so that y is x."""
         return self.dimension == self.inputs.nrows and not self.inequalities
 
-    def to_inputs(self, point: Point) -> tuple[Fraction, ...]:
+    def to_inputs(self, point: HomogeneousPoint) -> tuple[Fraction, ...]:
         """Return the inputs x at a point y."""
         image = self.inputs @ RationalMatrix.from_integers([[entry] for entry in point], point[0])
         return tuple(image.entries())
 
-    def to_coordinates(self, x: Sequence[Fraction]) -> Point:
+    def to_coordinates(self, x: Sequence[Fraction]) -> HomogeneousPoint:
         """Return the coordinates y of a point x of the domain."""
         free = _free_columns(self.domain)
         common = math.lcm(*(x[j].denominator for j in free))
@@ -154,7 +154,7 @@ def _over_coordinates(domain: Polyhedron, inputs: RationalMatrix) -> list[tuple[
     return found
 
 
-def value_sign(form: SparseForm, point: Point) -> int:
+def value_sign(form: SparseForm, point: HomogeneousPoint) -> int:
     """Return the sign of an affine form at a point."""
     value = sum(entry * point[column] for column, entry in zip(*form, strict=True))
     return (value > 0) - (value < 0)
@@ -289,7 +289,9 @@ class NodePolyhedron:
         """Return the rows over (1, y), each meaning row ≥ 0."""
         return list(self._rows)
 
-    def prove_nonnegative(self, form: Mapping[int, int | Fraction]) -> NonnegativityProof | Point:
+    def prove_nonnegative(
+        self, form: Mapping[int, int | Fraction]
+    ) -> NonnegativityProof | HomogeneousPoint:
         """Prove that an affine form is nonnegative on the polyhedron, or return a counterexample.
 
         The form is given by columns. The polyhedron must not be empty.
@@ -316,19 +318,19 @@ class NodePolyhedron:
             }
         )
 
-    def interior_point(self) -> Point:
+    def interior_point(self) -> HomogeneousPoint:
         """Return a point strictly inside the polyhedron."""
         found = self._linear_program().interior_point()
         if not isinstance(found, InteriorPoint):
             raise AssertionError("the polyhedron of a node has an interior")
         return self._point_from(found.point)
 
-    def _point_from(self, values: Sequence[Fraction]) -> Point:
+    def _point_from(self, values: Sequence[Fraction]) -> HomogeneousPoint:
         """Return the point with the given values of the used coordinates."""
         entries = dict(zip(self._columns, values, strict=True))
         return homogeneous([entries.get(j, Fraction()) for j in range(1, 1 + self._size)])
 
-    def contains(self, point: Point) -> bool:
+    def contains(self, point: HomogeneousPoint) -> bool:
         """Return whether a point belongs to the polyhedron."""
         return all(value_sign(row, point) >= 0 for row in self._rows)
 
@@ -350,7 +352,7 @@ def lifted_polyhedron(joint: JointNetwork, coordinates: DomainCoordinates) -> No
     return NodePolyhedron(joint.dimension, rows, scales, sorted(used))
 
 
-def homogeneous(point: Sequence[Fraction]) -> Point:
+def homogeneous(point: Sequence[Fraction]) -> HomogeneousPoint:
     """Return a point y in homogeneous integers."""
     common = math.lcm(*(entry.denominator for entry in point))
     return (common, *(entry.numerator * (common // entry.denominator) for entry in point))

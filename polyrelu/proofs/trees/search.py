@@ -34,9 +34,9 @@ from polyrelu.outcomes import ProofStatistics
 from polyrelu.proofs.trees.bounds import BoxBounds
 from polyrelu.proofs.trees.expressions import Expressions, JointNetwork, KnownSigns, Term
 from polyrelu.proofs.trees.node_polyhedron import (
+    HomogeneousPoint,
     NodePolyhedron,
     NonnegativityProof,
-    Point,
     value_sign,
 )
 from polyrelu.proofs.trees.relaxation import AffineLowerBound, affine_lower_bound
@@ -72,7 +72,7 @@ class Sample:
 
     __slots__ = ("differs", "forms", "point")
 
-    def __init__(self, joint: JointNetwork, point: Point) -> None:
+    def __init__(self, joint: JointNetwork, point: HomogeneousPoint) -> None:
         self.point = point
         self.forms, self.differs = joint.values_at(point)
 
@@ -99,7 +99,7 @@ class Difference:
         Known points of the polyhedron.
     """
 
-    point: Point | None
+    point: HomogeneousPoint | None
     polyhedron: NodePolyhedron
     expressions: Expressions
     samples: list[Sample]

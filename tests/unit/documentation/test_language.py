@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tests.generators.files import ROOT
+from tests.generators.sources import PACKAGE, nodes_of, parsed
 
-#: The package, without the checker file, which is built from modules of it.
-PACKAGE = sorted({*(ROOT / "polyrelu").rglob("*.py")} - {ROOT / "polyrelu" / "checker.py"})
 CODE = sorted(
     path for name in ("polyrelu", "tests", "benchmarks") for path in (ROOT / name).rglob("*.py")
 )
@@ -60,23 +58,18 @@ def wide_lines(path: Path) -> list[int]:
     ]
 
 
-@cache
-def parsed(path: Path) -> ast.Module:
-    """The syntax tree of a module."""
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def prose(path: Path) -> Iterator[tuple[int, str]]:
     """Docstrings and comments, with the lines where they begin."""
     text = path.read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines(), 1):
         if "#" in line and (found := re.search(r"(?:^|\s)#:? (.*)", line)):
             yield number, found[1]
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                yield first.lineno, str(first.value.value)
+    holders: list[ast.Module | ast.ClassDef | ast.FunctionDef] = [parsed(path)]
+    holders += [*nodes_of(path, ast.ClassDef), *nodes_of(path, ast.FunctionDef)]
+    for node in holders:
+        first = node.body[0] if node.body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            yield first.lineno, str(first.value.value)
 
 
 def test_no_dialect() -> None:
@@ -99,10 +92,9 @@ def test_functions_are_short() -> None:
 def long_functions(path: Path) -> list[str]:
     """The functions of a module whose bodies are too long."""
     found = []
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert node.end_lineno is not None
-            docstring = (ast.get_docstring(node, clean=False) or "").count("\n") + 1
-            if node.end_lineno - node.lineno - docstring > LONGEST_FUNCTION:
-                found.append(f"{name_of(path)}:{node.name}")
+    for node in nodes_of(path, ast.FunctionDef):
+        assert node.end_lineno is not None
+        docstring = (ast.get_docstring(node, clean=False) or "").count("\n") + 1
+        if node.end_lineno - node.lineno - docstring > LONGEST_FUNCTION:
+            found.append(f"{name_of(path)}:{node.name}")
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from importlib import import_module
@@ -12,16 +13,14 @@ from pathlib import Path
 import pytest
 
 from tests.generators.files import ROOT
+from tests.generators.sources import PACKAGE, parsed
 
 #: Rooms that search, and a module of another room that does.
 SEARCHING = [
     path
-    for place in ("proofs", "fibers", "dynamics", "exact/dixon.py")
-    for path in (
-        [ROOT / "polyrelu" / place]
-        if place.endswith(".py")
-        else sorted((ROOT / "polyrelu" / place).rglob("*.py"))
-    )
+    for path in PACKAGE
+    if path.parts[len(ROOT.parts) + 1] in ("proofs", "fibers", "dynamics")
+    or path.name == "dixon.py"
 ]
 
 #: Numbers in these modules that are no constants of a search.
@@ -39,7 +38,7 @@ FACTS = {
 
 def numbers(path: Path) -> Iterator[str]:
     """The names of the numbers that a module defines at its top level."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in parsed(path).body:
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             values = [part for part in ast.walk(node.value) if isinstance(part, ast.Constant)]
@@ -61,13 +60,9 @@ def test_no_constant_of_a_search_stands_alone() -> None:
 def settings_types() -> list[type]:
     """The settings types of the package."""
     found = []
-    for path in sorted((ROOT / "polyrelu").rglob("*.py")):
+    for path in PACKAGE:
         text = path.read_text(encoding="utf-8")
-        names = [
-            node.name
-            for node in ast.parse(text).body
-            if isinstance(node, ast.ClassDef) and node.name.endswith("Settings")
-        ]
+        names = re.findall(r"^class (\w+Settings)\b", text, re.MULTILINE)
         if names:
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
             found += [getattr(import_module(name), each) for each in names]
