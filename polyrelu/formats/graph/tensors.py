@@ -337,8 +337,9 @@ def matmul(
     scale factors; `factors` names the factors by which a runtime multiplies products or the offset
     at run time, which matters for its rounding errors.
     """
-    shape = _product_shape(x.shape, weight.shape)
-    if weight.ndim == 2 and x.size == x.shape[-1]:  # a single row, as in most files: keep it dense
+    is_row = weight.ndim == 2 and bool(x.shape) and x.size == x.shape[-1]
+    shape = _product_shape(x.shape, weight.shape, is_limited=not is_row)
+    if is_row:  # as in most files: keep it dense
         need(entries=weight.size)
         matrix: AnyMatrix = RationalMatrix.from_array(np.ascontiguousarray(weight.T))
     else:
@@ -413,8 +414,13 @@ def matmul_from_left(
     return _affine(graph, x, matrix, offset, shape, *_effect_of_factors(weight, factors))
 
 
-def _product_shape(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of a product of tensors; too many products are a `NetworkError`."""
+def _product_shape(
+    left: tuple[int, ...], right: tuple[int, ...], is_limited: bool = True
+) -> tuple[int, ...]:
+    """Return the shape of a product of tensors; too many products are a `NetworkError`.
+
+    The number of products is not limited where it is that of the weights in the file.
+    """
     rows, columns = left[-2:-1], right[-1:] if len(right) > 1 else ()
     terms = right[-2] if len(right) > 1 else right[0] if right else 0
     try:
@@ -423,7 +429,8 @@ def _product_shape(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, 
         batch, terms = (), 0
     if not left or left[-1] != terms:
         raise NetworkError(f"cannot multiply shapes {list(left)} and {list(right)}")
-    checked_shape([*batch, *rows, *columns, terms])
+    if is_limited:
+        checked_shape([*batch, *rows, *columns, terms])
     return (*batch, *rows, *columns)
 
 

@@ -154,9 +154,9 @@ def _sequential(path: Path, entries: list[Any], built: list[Any] | None) -> _Mod
     first = layers[0]
     given = _shape_of_input(first.config)
     shape = given if given is not None or built is None else list(built)
-    source = _Input(("", 0), shape, first.config.get("dtype"))
-    if first.kind != "InputLayer":
-        source = _Input(source.place, source.shape, None)
+    source = _Input(("", 0), shape, None)
+    if first.kind == "InputLayer":
+        source = _Input((first.name, 0), shape, first.config.get("dtype"))
     uses, before = [], source.place
     for layer in layers:
         if layer.kind == "InputLayer":

@@ -30,7 +30,7 @@ from polyrelu.formats.meter import need
 from polyrelu.formats.options import ReadOptions
 from polyrelu.support.typing import Array, Indices
 
-__all__ = ["OPERATIONS", "OnnxNode", "Reader"]
+__all__ = ["OPERATIONS", "OnnxNode", "Reader", "handler_of"]
 
 #: An operand of a node: a value of the graph, or a constant.
 Operand: TypeAlias = Value | Array
@@ -170,16 +170,26 @@ class OnnxNode:
     def number(self, name: str, default: float) -> Fraction:
         """Return a float attribute as an exact number, under the rounding rule for attributes."""
         value = self.attribute(name)
-        rounding = self.reader.options.rounding
         if value is not None and not isinstance(value, float):
             raise self.fail(f"attribute {name!r} is not a float")
-        stored = float(np.float32(default)) if value is None else value
-        exact = rounding.attribute(stored)
+        return self._exact(float(np.float32(default)) if value is None else value)
+
+    def numbers(self, name: str) -> Array:
+        """Return a list of floats, which are numbers of the network, as exact numbers."""
+        values = self.attribute(name)
+        if not isinstance(values, list) or not all(isinstance(entry, float) for entry in values):
+            raise self.fail(f"attribute {name!r} is not a list of floats")
+        self.reader.count(np.array(values, dtype=np.float32))
+        return np.array([self._exact(entry) for entry in values], dtype=object)
+
+    def _exact(self, stored: float) -> Fraction:
+        """Return a float32 attribute under the rounding rule for attributes."""
+        rounding = self.reader.options.rounding
         if rounding.matters(stored):
             self.reader.draft.rounding.add(f"attributes: {rounding.attributes}")
             if rounding.attributes == "decimal":
                 self.reader.draft.bounded.discard("float64")
-        return exact
+        return rounding.attribute(stored)
 
     def axes(self, since: int, position: int = 1) -> list[int] | None:
         """Return the axes: an attribute before opset `since`, an input from there on."""
@@ -219,6 +229,7 @@ class OnnxNode:
                 self.reader.draft.steps.append(f"{self.proto.op_type} {list(result.shape)}")
 
 
+_TRAINING = "training mode is not a function of the input; export the model at inference (eval())"
 #: A table of indices takes this part of the time of as many entries, since it is dropped.
 _TABLE_SPEED = 16
 
@@ -698,7 +709,7 @@ def _dropout(node: OnnxNode) -> Operand:
     for name in ("ratio", "seed", "consumed_inputs"):
         node.attribute(name)
     if (node.has(2) and node.array(2).any()) or not _is_inference(node):
-        raise node.fail("training mode is not a function of the input")
+        raise node.fail(_TRAINING)
     return _no_operation(node)
 
 
@@ -843,7 +854,7 @@ def _batch_norm(node: OnnxNode) -> Operand:
     for name in ("momentum", "consumed_inputs", "spatial"):
         node.attribute(name)
     if node.flag("training_mode") or not _is_inference(node) or any(list(node.proto.output)[1:]):
-        raise node.fail("training mode is not a function of the input")
+        raise node.fail(_TRAINING)
     if node.opset < 9 and node.attribute("spatial", 1) != 1:
         raise node.fail("spatial = 0 is not supported")
     options = node.reader.options.rounding
@@ -978,7 +989,27 @@ def _global_max_pool(node: OnnxNode) -> Operand:
     return tensors.max_pool(node.graph, x, plain_window(sizes, [1] * len(sizes)))
 
 
-#: The handler of each operation that is read.
+# --- Operations of ai.onnx.ml ---------------------------------------------------------------------
+
+
+def _scaler(node: OnnxNode) -> Operand:
+    """Return (x - offset) · scale, as scalers of scikit-learn are exported."""
+    x, offset, scale = node.value(0), node.numbers("offset"), node.numbers("scale")
+    if {offset.size, scale.size} - {1, x.shape[-1] if x.shape else 1}:
+        problem = f"{offset.size} offsets and {scale.size} scales for {x.shape[-1]} entries"
+        raise node.fail(problem)
+    shifted = tensors.add_constant(node.graph, x, -offset)
+    return tensors.multiply(node.graph, shifted, scale)
+
+
+def handler_of(proto: Any) -> Handler | None:
+    """Return the handler of a node, None if its operation is not read."""
+    tables = {"": OPERATIONS, "ai.onnx": OPERATIONS, "ai.onnx.ml": _OF_MACHINE_LEARNING}
+    return tables.get(proto.domain, {}).get(proto.op_type)
+
+
+_OF_MACHINE_LEARNING: dict[str, Handler] = {"Scaler": _scaler}
+#: The handler of each operation of ONNX's own domain that is read.
 OPERATIONS: dict[str, Handler] = {
     "Abs": _abs,
     "Add": _arithmetic(lambda x, y: x + y, _add_values),

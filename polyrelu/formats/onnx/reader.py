@@ -23,7 +23,7 @@ from polyrelu.formats.hints import hinted
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.meter import allow_file, need
 from polyrelu.formats.onnx.functions import with_inlined_functions
-from polyrelu.formats.onnx.operations import OPERATIONS, OnnxNode, Reader
+from polyrelu.formats.onnx.operations import OnnxNode, Reader, handler_of
 from polyrelu.formats.onnx.runtime import runtime_or_reason
 from polyrelu.formats.onnx.tails import Outputs, chosen_outputs, hints_of, needed_nodes
 from polyrelu.formats.options import ReadOptions
@@ -286,8 +286,11 @@ def _evaluate(reader: Reader, proto: Any) -> None:
         reader.altered.update(proto.output)
         node.define(node.input(0))
         return
+    handler = handler_of(proto)
+    if handler is None:
+        raise UnsupportedOperationError(node, _not_read(proto))
     try:
-        result = OPERATIONS[proto.op_type](node)
+        result = handler(node)
     except NetworkFileError:
         raise
     except NetworkError as error:
@@ -313,10 +316,17 @@ def _check_operation(node: OnnxNode) -> None:
     """Raise an error for a node whose operation is not read, unless the node is left out."""
     if any(name in node.reader.stripped for name in node.proto.output):
         return
-    is_standard = _is_standard(node.proto)
-    if not is_standard or node.proto.op_type not in OPERATIONS:
-        domain = "" if is_standard else f" of {node.proto.domain[:80]!r}"
-        raise UnsupportedOperationError(node, f"this operation{domain} is not supported")
+    if handler_of(node.proto) is None:
+        raise UnsupportedOperationError(node, _not_read(node.proto))
+
+
+def _not_read(proto: Any) -> str:
+    """Return the words for an operation that is not read."""
+    domain = "" if _is_standard(proto) else f" of {proto.domain[:80]!r}"
+    problem = f"this operation{domain} is not supported"
+    if "uantize" in proto.op_type or proto.op_type.startswith("QLinear"):
+        return f"{problem}: a quantised network rounds on its way; export the float model"
+    return problem
 
 
 def _is_standard(proto: Any) -> bool:

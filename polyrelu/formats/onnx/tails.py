@@ -15,7 +15,7 @@ from typing import Any
 
 from polyrelu.errors import NetworkFileError
 from polyrelu.formats.hints import Hint
-from polyrelu.formats.onnx.operations import OPERATIONS
+from polyrelu.formats.onnx.operations import handler_of
 from polyrelu.formats.options import ReadOptions
 
 __all__ = ["Outputs", "chosen_outputs", "hints_of", "is_supported", "needed_nodes"]
@@ -107,9 +107,8 @@ def _known_name(path: Path, model: Any, wanted: str) -> str:
 
 def is_supported(node: Any) -> bool:
     """Whether an operation is one of those that are read."""
-    return node.domain in ("", "ai.onnx") and (
-        node.op_type in OPERATIONS or node.op_type == "Constant"
-    )
+    is_constant = node.domain in ("", "ai.onnx") and node.op_type == "Constant"
+    return is_constant or handler_of(node) is not None
 
 
 def hints_of(path: Path, model: Any, node: Any, options: ReadOptions) -> list[Hint]:

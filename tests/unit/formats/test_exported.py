@@ -123,8 +123,15 @@ def test_writes_into_parameters(file: Path) -> None:
 
 def test_operations_without_a_handler(file: Path) -> None:
     tail = node("softmax.int", "p", tensor("y"), {"as_int": 1})
-    with pytest.raises(NetworkFileError, match=r"node 'p' \(softmax\): this .* strip_tail leaves"):
+    with pytest.raises(NetworkFileError, match=r"node 'p' \(softmax\): .*; --strip-tail"):
         load(written(file, LINEAR, RELU, tail, output="p"))
+    with pytest.raises(NetworkFileError, match=r"operation is not supported$"):  # not at the end
+        load(
+            written(
+                file, LINEAR, node("softmax.int", "p", tensor("z")), node("relu", "y", tensor("p"))
+            )
+        )
+    written(file, LINEAR, RELU, tail, output="p")
     found = read(file, strip_tail=True)
     assert found.network == NET
     assert found.caveats == (

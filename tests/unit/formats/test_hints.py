@@ -178,6 +178,7 @@ def test_every_option_that_a_reader_names_is_known_here() -> None:
     """Options in the readers' texts are followed above, or in the tests that are named."""
     elsewhere = {
         "--normalisation",  # test_nnet.py: the advice about the normalisation
+        "--read-limit",  # test_meter.py: what the refusal by a limit proposes
         "--json",  # not advice: what a command prints
         "--rounding",  # not advice: the heading of the rules
         "--prefix",

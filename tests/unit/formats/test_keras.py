@@ -1143,6 +1143,7 @@ def test_keras_files_that_are_hdf5(tmp_path: Path) -> None:
     layers = [dense(3, 2, "relu")]
     draft = _read(tmp_path, _h5(_sequential((3,), layers, 2), layers), "keras")
     assert draft.format == "keras 2.15.0, .h5"
+    assert (draft.inputs, draft.outputs) == ([("input_1", 3)], [("dense_1", 2)])
     assert _network(draft).last == "relu"
 
 
@@ -1589,7 +1590,7 @@ _BAD_MODELS: dict[str, tuple[Callable[[], tuple[Config, Sequence[LayerSpec]]], s
     ),
     "integer input": (
         _model_with(lambda m: m["config"]["layers"][0]["config"].update(dtype="uint8")),
-        "input: its type is uint8; expected a float type",
+        "input 'input_1': its type is uint8; expected a float type",
     ),
     "a negative size": (
         _model_with(

@@ -1,4 +1,4 @@
-"""ONNX files that end in a classifier's head, outputs by name, functions of a file, and advice."""
+"""ONNX files with a classifier's head or a scaler, outputs by name, functions of a file, advice."""
 
 from __future__ import annotations
 
@@ -219,4 +219,52 @@ def test_functions_that_never_end_or_explode(tmp_path: Path) -> None:
     ]
     path = write(tmp_path, "net.onnx", _with_functions([_call("F59", "x", "y")], doubling))
     with pytest.raises(NetworkFileError, match="its functions stand for more than 100000 nodes"):
+        read(path)
+
+
+def _pair(entries: list[float]) -> list[Fraction]:
+    """The exact numbers of float32 for two inputs; one number is for both."""
+    return [Fraction(float(np.float32(entry))) for entry in entries] * (3 - len(entries))
+
+
+def _with_scaler(folder: Path, offset: list[float], scale: list[float]) -> Path:
+    """A perceptron after a scaler of ai.onnx.ml, as skl2onnx exports pipelines of scikit-learn."""
+    nodes = [
+        helper.make_node(
+            "Scaler", ["x"], ["s"], "scaler", domain="ai.onnx.ml", offset=offset, scale=scale
+        ),
+        node("MatMul", ["s", "w"], "h"),
+        node("Relu", "h", "y"),
+    ]
+    content = onnx.load_from_string(model(nodes, [constant("w", [[1, -1], [2, 3]])], (1, 2)))
+    content.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+    return write(folder, "net.onnx", content.SerializeToString())
+
+
+@pytest.mark.parametrize(
+    ("offset", "scale"), [([1.0, 0.5], [2.0, 0.25]), ([1.0], [2.0]), ([0.1, 0.3], [3.0, 0.5])]
+)
+def test_scalers_of_pipelines(offset: list[float], scale: list[float], tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    imported = read(_with_scaler(tmp_path, offset, scale))
+    assert imported.comparison.runtime
+    assert imported.num_stored == 4 + len(offset) + len(scale)
+    assert imported.rounding == ("none" if 0.1 not in offset else "attributes: stored")
+    (a, b), (p, q) = (_pair(entries) for entries in (offset, scale))
+    s, t = (5 - a) * p, (7 - b) * q
+    assert imported.network.evaluate([[5, 7]])[0] == (s + 2 * t, max(-s + 3 * t, 0))
+
+
+def test_scalers_of_other_sizes(tmp_path: Path) -> None:
+    with pytest.raises(
+        NetworkFileError, match=r"'scaler' \(Scaler\): 3 offsets and 1 scales for 2"
+    ):
+        read(_with_scaler(tmp_path, [1.0, 2.0, 3.0], [1.0]))
+
+
+@pytest.mark.parametrize("operation", ["QuantizeLinear", "DequantizeLinear", "QLinearMatMul"])
+def test_quantised_networks_are_named(operation: str, tmp_path: Path) -> None:
+    nodes = [node(operation, ["x", "s"], "y")]
+    path = write(tmp_path, "net.onnx", model(nodes, [constant("s", 0.5)]))
+    with pytest.raises(NetworkFileError, match=r"a quantised network rounds .* the float model$"):
         read(path)

@@ -14,6 +14,7 @@ import pytest
 from polyrelu import Network, NetworkError, NetworkFileError, PolyreluError, from_arrays, load, read
 from polyrelu.exact import RationalMatrix, as_sparse
 from polyrelu.formats import WRITTEN, save, save_nnet, save_onnx, save_torch
+from polyrelu.formats.graph import tensors
 from polyrelu.network import Block, Layer
 
 SHARED = os.environ.get("POLYRELU_SHARED")
@@ -170,6 +171,15 @@ def test_names_are_kept_by_onnx(inputs: list[str], outputs: list[str], tmp_path:
     assert (second.inputs, second.outputs) == (first.inputs, first.outputs)
     assert second.network == first.network
     assert second.comparison.runtime or second.comparison.reason.endswith("not installed")
+
+
+def test_layers_as_large_as_their_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was written is read again, where a shape of the same size would be too large."""
+    pytest.importorskip("onnx")
+    network = from_arrays([(np.eye(30).tolist(), [1] * 30)])
+    save(network, tmp_path / "a.onnx")
+    monkeypatch.setattr(tensors, "_MAX_ENTRIES", 500)
+    assert read(tmp_path / "a.onnx").network == network
 
 
 def test_names_without_a_place_are_said(tmp_path: Path) -> None:

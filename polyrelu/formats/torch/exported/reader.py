@@ -16,6 +16,7 @@ import numpy as np
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.graph.operations import Take
 from polyrelu.formats.graph.values import Graph, Value
+from polyrelu.formats.hints import Hint, hinted
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
 from polyrelu.formats.torch.exported.files import REMEDY, Archive, part, sizes_of
@@ -45,7 +46,8 @@ def read_exported(path: Path, options: ReadOptions) -> Draft:
     try:
         return _Walk(archive, options).draft_of_program()
     except StepError as error:
-        raise NetworkFileError(path, "", f"{error}") from None
+        hints = error.__dict__.get("hints", ())
+        raise hinted(NetworkFileError(path, "", f"{error}"), *hints) from None
     finally:
         archive.close()
 
@@ -194,8 +196,9 @@ class _Walk:
             )
             handler = _first
         if handler is None:
-            hint = "; strip_tail leaves it out after the last layer" if kind in TAILS else ""
-            raise step.fail(f"this operation is not supported{hint}")
+            text = "--strip-tail (strip_tail=True) leaves it out after the last layer"
+            hints = [Hint(text, {"strip_tail": True})] if kind in TAILS else []
+            raise hinted(step.fail("this operation is not supported"), *hints)
         args, kwargs = self._arguments(step, node)
         result = self._called(step, handler, args, kwargs)
         if writes(operation) and args:
