@@ -53,6 +53,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
                 {"Python": [{title: f"reference/api/{room}.md"} for room, title in ROOMS.items()]},
                 "reference/format.md",
                 "reference/schemas.md",
+                "reference/stability.md",
                 "reference/limits.md",
                 "reference/changelog.md",
             ]

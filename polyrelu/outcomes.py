@@ -25,7 +25,6 @@ from polyrelu.certificate import (
     THEOREMS,
     Certificate,
     Claim,
-    Hypothesis,
     PairClaim,
     PartClaim,
     RegionsCertificate,
@@ -739,7 +738,7 @@ def _theorem_lines(certificate: Certificate | TreeCertificate | RegionsCertifica
     """The theorem and its hypotheses, a line each."""
     theorem = THEOREMS[certificate.theorem]
     lines = [f"theorem: {theorem.title} ({theorem.proof})"]
-    return lines + [f"  [{_mark(h)}] {h.id}: {h.statement}" for h in certificate.hypotheses]
+    return lines + [f"  {hypothesis}" for hypothesis in certificate.hypotheses]
 
 
 def _next_lines(steps: Iterable[NextStep]) -> list[str]:
@@ -749,8 +748,3 @@ def _next_lines(steps: Iterable[NextStep]) -> list[str]:
 
 def _wrapped(lines: list[str]) -> str:
     return "\n".join(wrapped(line) for line in lines)
-
-
-def _mark(hypothesis: Hypothesis) -> str:
-    """The status in front of a hypothesis; evidence of memberships has a status of its own."""
-    return str(hypothesis.evidence.get("status", hypothesis.status))

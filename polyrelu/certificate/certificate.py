@@ -67,7 +67,8 @@ class Hypothesis:
         }
 
     def __str__(self) -> str:
-        return f"[{self.status}] {self.id}: {self.statement}"
+        status = self.evidence.get("status", self.status)  # a membership has a status of its own
+        return f"[{status}] {self.id}: {self.statement}"
 
     def __repr__(self) -> str:
         return bracketed(

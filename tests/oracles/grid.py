@@ -349,7 +349,7 @@ def _split_entries(
     start = 0
     for columns, rows in pairwise(architecture):
         bias_start, end = start + rows * columns, start + rows * (columns + 1)
-        weights = entries[:, start:bias_start].reshape(-1, rows, columns, copy=False)
+        weights = entries[:, start:bias_start].reshape(-1, rows, columns)
         layers.append((weights, entries[:, bias_start:end]))
         start = end
     return layers

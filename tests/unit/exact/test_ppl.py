@@ -284,6 +284,8 @@ def test_ctrl_c_twice_does_not_mix_up_answers(monkeypatch: pytest.MonkeyPatch) -
 # --- Forks --------------------------------------------------------------------------------------
 
 _FORK = """
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads, since Python 3.12
 child = os.fork()
 if child == 0:
     signal.alarm(20)

@@ -283,11 +283,11 @@ def test_json_that_is_no_slice(document: object, message: str) -> None:
         ('{"points": [[1, 0]], "points": [[0, 1]]}', "a key occurs twice"),
         (
             '{"A": ' + "[" * 200_000 + "]" * 200_000 + "}",
-            "not a JSON file of a domain: maximum recursion depth",
+            "not a JSON file of a domain: ",
         ),
         (
             '{"a":' * 100_000 + "1" + "}" * 100_000,
-            "not a JSON file of a domain: maximum recursion depth",
+            "not a JSON file of a domain: ",
         ),
         ('{"A": [[01, 0]], "c": [1]}', "not a JSON file of a domain"),
         ('{"A": [[+1, 0]], "c": [1]}', "not a JSON file of a domain"),
@@ -312,7 +312,7 @@ def test_files_that_cannot_be_read(folder: Path) -> None:
     assert refused("slice:missing") == "missing: cannot read: No such file or directory"
     (folder / "folder.json").mkdir()
     assert refused("folder.json") == "folder.json: cannot read: Is a directory"
-    assert refused("nul\0.json") == "nul\0.json: cannot read: embedded null byte"
+    assert refused("nul\0.json").startswith("nul\0.json: cannot read: ")
     (folder / "latin.json").write_bytes(b'{"A": [["\xe9", 0]], "c": [1]}')
     assert refused("latin.json").startswith("latin.json: not a JSON file of a domain")
     assert "cannot read: File name too long" in refused("x" * 300 + ".json")
