@@ -661,15 +661,19 @@ def _loaded_by(code: str) -> set[str]:
     program = (
         f"import sys\n{code}\nprint(*(name for name in {_MATHEMATICS!r} if name in sys.modules))"
     )
-    found = subprocess.run(
+    return set(_printed_by(program).splitlines()[-1].split())
+
+
+def _printed_by(program: str) -> str:
+    """Return what a program prints in a process of its own."""
+    return subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "PYTHONPATH": str(_ROOT)},
         capture_output=True,
         text=True,
         timeout=60,
         check=True,
-    )
-    return set(found.stdout.splitlines()[-1].split())
+    ).stdout
 
 
 _HELP = (
@@ -689,15 +693,7 @@ def test_the_checker_loads_nothing_of_the_package() -> None:
         "import sys, polyrelu.checker\nprint(*sorted(n for n in sys.modules if "
         "n.startswith('polyrelu')))"
     )
-    found = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": str(_ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    assert set(found.stdout.split()) <= {"polyrelu", "polyrelu.checker", "polyrelu.version"}
+    assert set(_printed_by(program).split()) <= {"polyrelu", "polyrelu.checker", "polyrelu.version"}
 
 
 def test_show_and_check_need_no_onnx(folder: Path) -> None:

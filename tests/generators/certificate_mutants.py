@@ -21,6 +21,7 @@ from polyrelu.network import from_document
 from polyrelu.outcomes import Equivalent, NotIdentifiable, RegionsListed
 from polyrelu.proofs import certify_regions
 from polyrelu.proofs.runtime_error import prove_runtime_error
+from tests.generators.certificates import leaves
 from tests.generators.files import CERTIFICATES
 
 __all__ = [
@@ -159,18 +160,9 @@ def mutants(document: dict[str, Any], rng: Random) -> Iterator[tuple[str, dict[s
         yield as_text(removed(document, path))
 
 
-def places(value: Any, path: Path = ()) -> Iterator[Path]:
+def places(value: Any) -> Iterator[Path]:
     """Yield the paths of all values below the top."""
-    entries = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, entry in entries:
-        yield (*path, key)
-        yield from places(entry, (*path, key))
+    return (path for path, _ in leaves(value) if path)
 
 
 def changed(value: Any, rng: Random) -> Iterator[Any]:

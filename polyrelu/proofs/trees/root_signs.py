@@ -157,7 +157,9 @@ class _RootSearch:
         size = len(self.joint.atoms)
         self.budget.spend(price_of_table(size * (1 + self.joint.dimension + size)))
         bounds, records = BoxBounds(self.joint, self._sides), list[SignRecord]()
-        lengths = [len(atom.form.columns) for atom in self.joint.atoms]
+        lengths = {
+            self.joint.atom_number(atom.symbol): len(atom.form.columns) for atom in self.joint.atoms
+        }
         for term in self.found.expressions.terms:
             if self.products > self.max_products:
                 break

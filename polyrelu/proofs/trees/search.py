@@ -259,7 +259,10 @@ class _Search:
         The records of a bound come before the records whose proofs need it.
         """
         records: list[SignRecord] = []
-        lengths = [len(atom.form.columns) for atom in self._joint.atoms]
+        lengths = {
+            self._joint.atom_number(atom.symbol): len(atom.form.columns)
+            for atom in self._joint.atoms
+        }
         for term in expressions.terms:
             self._budget.check()
             if sign := self._bounds.signs.get(term.symbol, 0):

@@ -389,7 +389,7 @@ CAMPAIGNS: list[Campaign] = [
 
 @pytest.mark.parametrize("campaign", CAMPAIGNS)
 def test_few_networks(campaign: Campaign) -> None:
-    campaign(7)
+    campaign(15)
 
 
 @pytest.mark.slow

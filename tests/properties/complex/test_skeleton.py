@@ -138,7 +138,7 @@ CAMPAIGNS: list[Callable[[int], None]] = [
 
 @pytest.mark.parametrize("campaign", CAMPAIGNS)
 def test_few_networks(campaign: Callable[[int], None]) -> None:
-    campaign(7)
+    campaign(15)
 
 
 @pytest.mark.slow

@@ -29,14 +29,14 @@ from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats import read
 from polyrelu.formats.graph.lowering import lower
 from polyrelu.formats.imported import Draft
-from polyrelu.formats.keras import files as keras_files, hdf5, hdf5_worker
+from polyrelu.formats.keras import files as keras_files, hdf5
 from polyrelu.formats.keras.reader import read_h5, read_keras
 from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.network import Network
-from polyrelu.support.limits import PARAMETER_LIMIT
 from tests.generators.campaigns import few_and_all
 from tests.generators.damage import damaged
 from tests.generators.files import NETS as _NETS
+from tests.generators.hdf5_in_process import read_in_process
 
 h5py = pytest.importorskip("h5py")
 
@@ -161,22 +161,7 @@ def _one_process(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
     """Read HDF5 in this process, for speed, except in tests with `worker` in their name."""
     if "worker" in request.node.name:
         return
-
-    def direct(path: Path, roots: list[str], stored: bytes | None = None) -> hdf5.Hdf5:
-        try:
-            source = str(path) if stored is None else io.BytesIO(stored)
-            found = hdf5_worker.contents(source, roots, PARAMETER_LIMIT)
-        except Exception as error:
-            raise NetworkFileError(
-                path, "", f"not a readable HDF5 file ({type(error).__name__})"
-            ) from None
-        arrays = {
-            place: np.frombuffer(data, kind).reshape(shape)
-            for (place, kind, shape), data in zip(found.arrays, found.data, strict=True)
-        }
-        return hdf5.Hdf5(path, found.attributes, arrays, found.problems)
-
-    monkeypatch.setattr(keras_files, "read_hdf5", direct)
+    monkeypatch.setattr(keras_files, "read_hdf5", read_in_process)
 
 
 def _read(folder: Path, content: bytes, ending: str = "h5", **options: Any) -> Draft:
