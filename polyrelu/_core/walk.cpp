@@ -81,7 +81,7 @@ Walk::Bounds Walk::values_at(const Vertices& vertices, std::size_t vertex, doubl
     const Uncertainty factors = vertices.uncertainty(vertex);
     if (layer_.is_exact)
         return {largest_norm_ * factors.spread, factors.spread, kLastLayerTiny};
-    // Section 3: all M sums and products since the start round.
+    // E_j of section 3, where M counts the products and changes since the start.
     const auto operations = static_cast<double>(layer_.num_products + num_changes_);
     const double rounding = 2 * (2 * operations + 4) * kUnit;
     const double error = rounding * largest_norm_ + kSlack * largest_error_;

@@ -22,7 +22,6 @@ def add_info(subparsers: Any) -> None:
     """Add the command to the parser."""
     summary = "say what was read from a network file"
     examples = (
-        "info example:digits",
         "info net.onnx --json",
         "info --engine",
     )
@@ -40,7 +39,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     if options.engine:
         return _tell_engine(options, started)
     if options.network is None:
-        raise UsageError("info: name a network file NET, or ask for --engine")
+        raise UsageError("the following arguments are required: NET (or --engine)")
     imported = read_network(options, options.network)
     if options.json:
         print_object(options, "ok", started, **_answer(imported))

@@ -66,7 +66,7 @@ def test_info_engine(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     assert main(["info", "--engine", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["engine"] == "numpy"
     assert main(["info"]) == 2
-    assert "name a network file NET, or ask for --engine" in capsys.readouterr().err
+    assert "required: NET (or --engine)" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(chosen_engine().name != "compiled", reason="the compiled core is not installed")
