@@ -20,8 +20,8 @@ VARIABLE = "POLYRELU_ENGINE"
 
 _MODULE = "polyrelu._core.compiled"
 _REMEDY = (
-    "install a C++20 compiler (g++ 10 or newer, clang 13 or newer), then run "
-    "python -m pip install --force-reinstall --no-cache-dir polyrelu"
+    "install a C++20 compiler (g++ 10 or newer, clang 13 or newer), then install polyrelu again "
+    "with pip's options --force-reinstall --no-cache-dir"
 )
 
 

@@ -14,16 +14,20 @@ bool add_rows(const std::uint8_t* active, const double* weights, const double* f
               std::size_t size, double* row, int width) {
     constexpr int most = Width ? Width : kLargestDimension + 1;
     if (Width) width = Width;
-    double sums[2][most] = {};
+    double even[most] = {}, odd[most] = {};
     std::uint8_t is_on = 0;
-    for (std::size_t i = 0; i < size; ++i) {
+    const auto add = [&](std::size_t i, double* sums) {
         is_on |= active[i];
         const double factor = active[i] ? weights[i] : 0;
-        for (int c = 0; c < width; ++c)
-            sums[i % 2][c] += factor * forms[i * static_cast<std::size_t>(width) +
-                                             static_cast<std::size_t>(c)];
+        const double* form = forms + i * static_cast<std::size_t>(width);
+        for (int c = 0; c < width; ++c) sums[c] += factor * form[c];
+    };
+    for (std::size_t i = 0; i + 1 < size; i += 2) {
+        add(i, even);
+        add(i + 1, odd);
     }
-    for (int c = 0; c < width; ++c) row[c] += sums[0][c] + sums[1][c];
+    if (size % 2) add(size - 1, even);
+    for (int c = 0; c < width; ++c) row[c] += even[c] + odd[c];
     return is_on;
 }
 
@@ -99,7 +103,7 @@ void Forms::append_form(std::size_t region, std::size_t neuron) {
     }
     row[width_ - 1] += layer.bias[neuron];
     if (layer.is_exact || layer.no_form[neuron] || (layer.no_bias[neuron] && !is_on)) error = 0;
-    rows.insert(rows.end(), row, row + width_);
+    rows.append(row, row + width_);
     errors.push_back(error);
     pairs.push_back(static_cast<std::int64_t>(region));
     pairs.push_back(static_cast<std::int64_t>(neuron));

@@ -4,6 +4,12 @@
 #include <bit>
 #include <numeric>
 
+#ifdef __GNUC__
+#define POLYRELU_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define POLYRELU_PREFETCH(address) static_cast<void>(address)
+#endif
+
 namespace polyrelu {
 namespace {
 
@@ -66,7 +72,7 @@ void Lattice::compact(Level& level) {
     for (std::size_t cell = 0; cell < level.size(); ++cell) {
         const auto first = level.heap.begin() + level.starts[cell];
         level.starts[cell] = static_cast<std::int64_t>(heap.size());
-        heap.insert(heap.end(), first, first + level.counts[cell]);
+        heap.append(first, first + level.counts[cell]);
     }
     level.heap.swap(heap);
 }
@@ -135,13 +141,13 @@ void Lattice::make_room_for_cut() {
         Level& level = levels[k];
         const std::size_t count =
             level.cut.size() + (k + 1 < levels.size() ? levels[k + 1].cut.size() : 0);
-        make_room(level.words, count);
-        make_room(level.regions, count);
-        make_room(level.forms, count * (levels.size() - 1 - k));
-        if (k == 1) make_room(level.heap, 2 * count);
+        level.words.make_room(count);
+        level.regions.make_room(count);
+        level.forms.make_room(count * (levels.size() - 1 - k));
+        if (k == 1) level.heap.make_room(2 * count);
         if (k < 2) continue;
-        make_room(level.starts, count);
-        make_room(level.counts, count);
+        level.starts.make_room(count);
+        level.counts.make_room(count);
     }
 }
 
@@ -150,7 +156,7 @@ void Lattice::append_parent(int k, std::size_t cell) {
     Level& level = levels[static_cast<std::size_t>(k)];
     const std::size_t count = levels.size() - 1 - static_cast<std::size_t>(k);
     level.regions.push_back(level.regions[cell]);
-    append(level.forms, cell * count, count);
+    level.forms.repeat(cell * count, count);
 }
 
 void Lattice::split_edges(int bit) {
@@ -174,6 +180,20 @@ void Lattice::split_edges(int bit) {
     }
 }
 
+/// Ask for the memory of the cells that are split some steps later.
+void Lattice::prefetch(int k, std::size_t position) const {
+    const Level& level = levels[static_cast<std::size_t>(k)];
+    const Level& lower = levels[static_cast<std::size_t>(k) - 1];
+    if (position + 8 >= level.cut.size()) return;
+    const auto far = static_cast<std::size_t>(level.cut[position + 8]);
+    const auto near = static_cast<std::size_t>(level.cut[position + 3]);
+    POLYRELU_PREFETCH(&level.heap[static_cast<std::size_t>(level.starts[far])]);
+    for (const std::int32_t facet : facets(k, near)) {
+        POLYRELU_PREFETCH(&lower.slots[static_cast<std::size_t>(facet)]);
+        POLYRELU_PREFETCH(&lower.words[static_cast<std::size_t>(facet)]);
+    }
+}
+
 /// Split the cut cells of dimension k, and append the cells of dimension k - 1 between the parts.
 void Lattice::split_cells(int k, VertexMaker& maker, int bit, bool touches) {
     Level& level = levels[static_cast<std::size_t>(k)];
@@ -188,6 +208,7 @@ void Lattice::split_cells(int k, VertexMaker& maker, int bit, bool touches) {
     for (std::size_t i = 0; i < level.cut.size(); ++i) {
         if (i % kCellsPerPause == kCellsPerPause - 1) maker.pause();
         const auto cell = static_cast<std::size_t>(level.cut[i]);
+        prefetch(k, i);
         for (auto* part : {&positive, &negative, &zero, &touched}) part->clear();
         Word above = 0, below = 0, between = 0;
         for (const std::int32_t facet : facets(k, cell)) {
@@ -219,7 +240,7 @@ void Lattice::split_cells(int k, VertexMaker& maker, int bit, bool touches) {
         }
         const std::int32_t separator = first_between + static_cast<std::int32_t>(i);
         // The cell between the two parts.
-        zero.insert(zero.end(), touched.begin(), touched.end());
+        zero.append(touched.begin(), touched.end());
         lower.words.push_back(between);
         lower.regions.push_back(level.regions[cell]);
         for (std::size_t j = 0; j < num_forms; ++j)
@@ -229,7 +250,7 @@ void Lattice::split_cells(int k, VertexMaker& maker, int bit, bool touches) {
             lower.starts.push_back(static_cast<std::int64_t>(lower.heap.size()));
             lower.counts.push_back(static_cast<std::int32_t>(zero.size()));
         }
-        lower.heap.insert(lower.heap.end(), zero.begin(), zero.end());
+        lower.heap.append(zero.begin(), zero.end());
         wait(lower, static_cast<std::size_t>(separator), cutting(between) & later(bit));
         // The positive part keeps the number, and the place of its facets where they fit.
         positive.push_back(separator);
@@ -237,7 +258,7 @@ void Lattice::split_cells(int k, VertexMaker& maker, int bit, bool touches) {
             std::copy(positive.begin(), positive.end(), level.heap.begin() + level.starts[cell]);
         } else {
             level.starts[cell] = static_cast<std::int64_t>(level.heap.size());
-            level.heap.insert(level.heap.end(), positive.begin(), positive.end());
+            level.heap.append(positive.begin(), positive.end());
         }
         level.counts[cell] = static_cast<std::int32_t>(positive.size());
         level.words[cell] = above | between;
@@ -245,7 +266,7 @@ void Lattice::split_cells(int k, VertexMaker& maker, int bit, bool touches) {
         negative.push_back(separator);
         level.starts.push_back(static_cast<std::int64_t>(level.heap.size()));
         level.counts.push_back(static_cast<std::int32_t>(negative.size()));
-        level.heap.insert(level.heap.end(), negative.begin(), negative.end());
+        level.heap.append(negative.begin(), negative.end());
         level.words.push_back(below | between);
         append_parent(k, cell);
         wait(level, level.before + i, cutting(level.words.back()) & later(bit));

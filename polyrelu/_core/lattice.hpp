@@ -106,6 +106,7 @@ private:
     void split_edges(int bit);
     void split_cells(int k, VertexMaker& maker, int bit, bool touches);
     void make_room_for_cut();
+    void prefetch(int k, std::size_t position) const;
     void append_parent(int k, std::size_t cell);
     void wait(Level& level, std::size_t cell, std::uint32_t bits);
 

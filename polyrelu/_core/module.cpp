@@ -28,6 +28,7 @@ Array<T> copied(const Input<T>& input) {
 template <class T>
 py::array given(Array<T>&& array, std::size_t width = 0) {
     auto* owned = new Array<T>(std::move(array));
+    owned->trim();
     const py::capsule owner(owned, [](void* place) { delete static_cast<Array<T>*>(place); });
     const auto size = static_cast<py::ssize_t>(owned->size());
     if (width == 0) return py::array_t<T>({size}, owned->data(), owner);
@@ -116,8 +117,8 @@ public:
             const auto index = static_cast<std::size_t>(vertex);
             const std::int32_t* of_vertex = &subdivision_.lattice.levels[0].forms[index * d];
             const std::int8_t* signs_of_vertex = subdivision_.vertices.base_signs_at(index);
-            lies_on.insert(lies_on.end(), of_vertex, of_vertex + d);
-            base_signs.insert(base_signs.end(), signs_of_vertex, signs_of_vertex + width);
+            lies_on.append(of_vertex, of_vertex + d);
+            base_signs.append(signs_of_vertex, signs_of_vertex + width);
         }
         const auto answer = py::cast<Input<std::int8_t>>(
             exact_(copy_of(vertices), copy_of(forms), given(std::move(lies_on), d),

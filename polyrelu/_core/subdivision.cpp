@@ -191,10 +191,10 @@ std::int32_t Subdivision::cutting_form(std::int32_t region) {
 void Subdivision::make_vertices() {
     const Array<std::int32_t>& cut = lattice.levels[1].cut;
     const std::size_t first = vertices.size(), width = vertices.width();
-    make_room(vertices.coordinates, cut.size() * width);
-    make_room(vertices.radii, cut.size());
-    make_room(vertices.base_signs, cut.size() * width);
-    for (std::size_t i = 0; i < chunks.size(); ++i) make_room(words(i), cut.size());
+    vertices.coordinates.make_room(cut.size() * width);
+    vertices.radii.make_room(cut.size());
+    vertices.base_signs.make_room(cut.size() * width);
+    for (std::size_t i = 0; i < chunks.size(); ++i) words(i).make_room(cut.size());
     double guess[kLargestDimension + 1];
     for (std::size_t i = 0; i < cut.size(); ++i) {
         if (i % kCellsPerPause == kCellsPerPause - 1) pause();
@@ -236,8 +236,8 @@ void Subdivision::make_vertex(std::size_t edge, double* guess) {
     }
     problem.base_signs = base_signs;
     vertices.radii.push_back(vertices.solve(problem, guess));
-    vertices.coordinates.insert(vertices.coordinates.end(), guess, guess + width);
-    vertices.base_signs.insert(vertices.base_signs.end(), base_signs, base_signs + width);
+    vertices.coordinates.append(guess, guess + width);
+    vertices.base_signs.append(base_signs, base_signs + width);
     level.regions.push_back(edges.regions[edge]);
     for (std::size_t i = 0; i < chunks.size(); ++i) {
         Array<Word>& of_chunk = words(i);

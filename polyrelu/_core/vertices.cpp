@@ -203,8 +203,8 @@ Vertices Vertices::restricted(const Array<std::uint8_t>& marked) const {
         part.radii.push_back(radii[vertex]);
         const double* point = at(vertex);
         const std::int8_t* signs = base_signs_at(vertex);
-        part.coordinates.insert(part.coordinates.end(), point, point + width());
-        part.base_signs.insert(part.base_signs.end(), signs, signs + width());
+        part.coordinates.append(point, point + width());
+        part.base_signs.append(signs, signs + width());
     }
     return part;
 }
