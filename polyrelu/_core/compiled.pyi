@@ -82,8 +82,9 @@ class Core:
         radii: Floats,
         base_signs: Signs,
         base_rows: Floats,
+        base_forms: NDArray[np.int32],
     ) -> None:
-        """Take the first cells.
+        """Take the first cells, and the numbers of t and of the base forms.
 
         For every k, `facets[k]` has the facets of the cells of dimension k, joined, and their
         counts; `forms[k]` has the d - k forms on which each cell lies, shape (f_k, d - k).
@@ -138,8 +139,11 @@ class Core:
     def part(self, top: Indices) -> Core:
         """Return an independent copy with the given top cells and their faces only."""
 
-    def take_decisions(self) -> int:
-        """Return the number of signs that were decided since the last call."""
+    def take_decisions(self) -> tuple[int, int]:
+        """Return how many signs were decided since the last call, and how many exactly in the core.
+
+        Signs that Python was asked for are among the first only.
+        """
 
     def take(self) -> Results:
         """Hand all arrays over without copying them; the core is empty afterwards."""

@@ -144,11 +144,13 @@ class Core {
 public:
     Core(int dimension, const py::list& facets, const py::list& forms,
          const Input<double>& coordinates, const Input<double>& radii,
-         const Input<std::int8_t>& base_signs, const Input<double>& base_rows)
+         const Input<std::int8_t>& base_signs, const Input<double>& base_rows,
+         const Input<std::int32_t>& base_forms)
         : inner_(lattice_from(dimension, facets, forms), Vertices(dimension, copied(base_rows))) {
         inner_.vertices.coordinates = copied(coordinates);
         inner_.vertices.radii = copied(radii);
         inner_.vertices.base_signs = copied(base_signs);
+        inner_.base_forms = copied(base_forms);
     }
 
     std::size_t size(int k) const { return inner_.lattice.levels.at(static_cast<std::size_t>(k)).size(); }
@@ -273,7 +275,10 @@ public:
         return part;
     }
 
-    std::uint64_t take_decisions() { return std::exchange(inner_.num_decisions, 0); }
+    std::pair<std::uint64_t, std::uint64_t> take_decisions() {
+        return {std::exchange(inner_.num_decisions, 0),
+                std::exchange(inner_.num_exact_decisions, 0)};
+    }
 
     /// Hand all arrays over; the core is empty afterwards.
     py::dict take() {
@@ -314,9 +319,9 @@ PYBIND11_MODULE(compiled, module) {
     module.def("words_of_cells", &words_of_cells);
     py::class_<Core>(module, "Core")
         .def(py::init<int, py::list, py::list, Input<double>, Input<double>, Input<std::int8_t>,
-                      Input<double>>(),
+                      Input<double>, Input<std::int32_t>>(),
              py::arg("dimension"), py::arg("facets"), py::arg("forms"), py::arg("coordinates"),
-             py::arg("radii"), py::arg("base_signs"), py::arg("base_rows"))
+             py::arg("radii"), py::arg("base_signs"), py::arg("base_rows"), py::arg("base_forms"))
         .def("size", &Core::size)
         .def("share_forms", &Core::share_forms)
         .def("set_last_layer", &Core::set_last_layer)

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "exact_signs.hpp"
 #include "floats.hpp"
 #include "walk.hpp"
 
@@ -27,13 +28,48 @@ void Subdivision::Open::add(std::size_t vertex, std::int32_t form, int bit, Word
     places.emplace_back(bit, word);
 }
 
-/// Decide all open signs exactly.
+/// Decide all open signs exactly: here where the numbers are short, the others by the caller.
 void Subdivision::close(Open& open) {
-    if (open.places.empty()) return;
-    Array<std::int8_t> signs(open.places.size());
-    caller_->decide(open.vertices, open.forms, signs);
+    Open rest;
+    for (std::size_t i = 0; i < open.places.size();) {
+        const auto vertex = static_cast<std::size_t>(open.vertices[i]);
+        const ExactVertex exact = exact_vertex(vertex);
+        for (; i < open.places.size() && static_cast<std::size_t>(open.vertices[i]) == vertex; ++i) {
+            const auto form = static_cast<std::int32_t>(open.forms[i]);
+            const auto [bit, word] = open.places[i];
+            const int sign =
+                forms.error(form) == 0 ? exact.sign_of_form(forms.row(form)) : kUndecided;
+            if (sign == kUndecided) {
+                rest.add(vertex, form, bit, word);
+                continue;
+            }
+            set_sign(*word, bit, sign);
+            ++num_exact_decisions;
+        }
+    }
+    if (rest.places.empty()) return;
+    Array<std::int8_t> signs(rest.places.size());
+    caller_->decide({rest.vertices.data(), rest.vertices.size()},
+                    {rest.forms.data(), rest.forms.size()}, {signs.data(), signs.size()});
     for (std::size_t i = 0; i < signs.size(); ++i)
-        set_sign(*open.places[i].second, open.places[i].first, signs[i]);
+        set_sign(*rest.places[i].second, rest.places[i].first, signs[i]);
+}
+
+/// The vertex in integers, oriented by the first of t and the base forms that is not 0 there.
+ExactVertex Subdivision::exact_vertex(std::size_t vertex) const {
+    const std::size_t d = vertices.width() - 1;
+    VertexProblem problem;
+    for (std::size_t i = 0; i < d; ++i) {
+        const std::int32_t number = lattice.levels[0].forms[vertex * d + i];
+        problem.rows[i] = forms.row(number);
+        problem.errors[i] = forms.error(number);
+    }
+    const std::int8_t* signs = vertices.base_signs_at(vertex);
+    std::size_t position = 0;
+    while (position < d && signs[position] == 0) ++position;
+    const std::int32_t base = base_forms[position];
+    if (forms.error(base) != 0) problem.errors[0] = 1;  // then nothing is decided here
+    return ExactVertex(problem, lattice.dimension(), forms.row(base), signs[position]);
 }
 
 std::int32_t Subdivision::form_of(const Chunk& chunk, std::size_t region, int bit) {
@@ -288,7 +324,7 @@ void Subdivision::positive(std::size_t chunk, std::uint8_t* marks, std::size_t s
 
 Subdivision Subdivision::part(std::span<const std::int64_t> top) const {
     Subdivision part(*this);
-    part.num_decisions = 0;
+    part.num_decisions = part.num_exact_decisions = 0;
     part.restrict(lattice.closure(top));
     return part;
 }

@@ -45,6 +45,7 @@ public:
     virtual void pause() = 0;
 };
 
+class ExactVertex;
 class Walk;
 
 class Subdivision : private VertexMaker {
@@ -82,8 +83,11 @@ public:
     std::vector<Chunk> chunks;
     /// The chunk whose words are in the lattice.
     std::size_t current = kNone;
-    /// The number of signs that were decided, in floats or exactly.
+    /// The numbers of the form t and of the d base forms.
+    Array<std::int32_t> base_forms;
+    /// The number of signs that were decided, in floats or exactly, and of those decided here exactly.
     std::uint64_t num_decisions = 0;
+    std::uint64_t num_exact_decisions = 0;
 
 private:
     /// Signs that floats leave open.
@@ -107,6 +111,7 @@ private:
     void decide_one(const Chunk& chunk, std::size_t vertex, int bit, Word* word, Open& open);
     void settle(std::size_t first_vertex, Open& open);
     void close(Open& open);
+    ExactVertex exact_vertex(std::size_t vertex) const;
     void restrict(const std::vector<Array<std::uint8_t>>& marked);
     Array<Word>& words(std::size_t chunk) {
         return chunk == current ? lattice.levels[0].words : chunks[chunk].words;

@@ -93,6 +93,7 @@ class CompiledSubdivision(Subdivision):
             vertices.radii.rows,
             vertices.base_signs.rows,
             vertices.base_rows,
+            np.array([0, *(1 + index for index in frame.base)], dtype=np.int32),
         )
         self._share_forms()
 
@@ -190,7 +191,9 @@ class CompiledSubdivision(Subdivision):
         self.table.append_last_forms(*self._core.last_forms(self.table.num_last_forms))
 
     def _count_decisions(self) -> None:
-        self.vertices.statistics.num_decisions += self._core.take_decisions()
+        decided, exactly = self._core.take_decisions()
+        self.vertices.statistics.num_decisions += decided
+        self.vertices.statistics.num_exact_decisions += exactly
 
     def _exact_signs(
         self, vertices: Indices, forms: Indices, lies_on: NDArray[np.int32], base_signs: Signs

@@ -66,7 +66,7 @@ class SignStatistics:
     num_exact_decisions
         Number of signs that were decided exactly.
     num_exact_vertices
-        Number of vertices that were computed exactly.
+        Number of vertices that were computed exactly; the compiled core decides signs without.
     """
 
     num_decisions: int = 0

@@ -15,6 +15,7 @@ import pytest
 
 from polyrelu._core import VARIABLE, chosen_engine
 from polyrelu.complex import PolyhedralComplex, canonical_complex, stream_complex
+from polyrelu.complex.engine.compiled import CompiledSubdivision
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
@@ -128,6 +129,39 @@ def test_ill_conditioned_networks(numbers: range, monkeypatch: pytest.MonkeyPatc
                     cells = check_engines(monkeypatch, network, everywhere)
                     num_exact += cells.statistics.num_exact_decisions
     assert num_exact > 100
+
+
+def nearly_concurrent(rng: Random, inputs: int, bits: int) -> Network:
+    """Hyperplanes with long integers through an integer point, or beside it by one unit."""
+    point = [rng.randint(-3, 3) for _ in range(inputs)]
+    rows = [[rng.randint(-(2**bits), 2**bits) for _ in point] for _ in range(inputs + 2)]
+    bias = [-int(np.dot(row, point)) + rng.choice([-1, 0, 0, 1]) for row in rows]
+    return from_arrays([(rows, bias), ([[1] * len(rows)], [0])])
+
+
+@pytest.mark.parametrize("inputs", campaigns.few_fast([2, 3, 4, 5], 2))
+def test_exact_signs_of_integers_of_any_length(
+    inputs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The core decides in 128 or 256 bits, and asks Python where numbers are longer."""
+    asked: list[int] = []
+    original = CompiledSubdivision._exact_signs
+
+    def counted(self: CompiledSubdivision, vertices: Any, *rest: Any) -> Any:
+        asked.append(len(vertices))
+        return original(self, vertices, *rest)
+
+    monkeypatch.setattr(CompiledSubdivision, "_exact_signs", counted)
+    num_exact, box = 0, Polyhedron.box([-9] * inputs, [9] * inputs)
+    for bits in (3, 12, 24, 36, 48):
+        for number in range(3):
+            with campaigns.case(inputs, bits, number):
+                network = nearly_concurrent(Random(f"long {inputs} {bits} {number}"), inputs, bits)
+                cells = check_engines(monkeypatch, network, box)
+                num_exact += cells.statistics.num_exact_decisions
+    assert num_exact > 20
+    assert sum(asked) < num_exact / 2
+    assert (sum(asked) > 0) == (inputs > 3)
 
 
 def test_parts(monkeypatch: pytest.MonkeyPatch) -> None:

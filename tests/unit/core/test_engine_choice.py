@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -79,6 +80,7 @@ def test_the_core_refuses_answers_of_a_wrong_length(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(CompiledSubdivision, "_exact_signs", nothing)
-    net = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
+    rows = [[Fraction(1, 3), 0], [0, Fraction(1, 7)], [Fraction(1, 5), Fraction(1, 3)]]
+    net = from_arrays([(rows, [0, 0, 0]), ([[1, 1, 1]], [0])])
     with pytest.raises(ValueError, match="a sign for each pair"):
         canonical_complex(net)
