@@ -1,11 +1,15 @@
-"""The command `polyrelu info NET`, which says what was read from a network file."""
+"""The command `polyrelu info NET`, which says what was read from a network file.
+
+`polyrelu info --engine` says instead which engine computes complexes in this installation.
+"""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.options import add_command, add_network, add_reading, read_network
+from polyrelu._core import chosen_engine
+from polyrelu.cli.options import UsageError, add_command, add_network, add_reading, read_network
 from polyrelu.cli.output import print_object, show
 
 if TYPE_CHECKING:
@@ -18,20 +22,41 @@ def add_info(subparsers: Any) -> None:
     """Add the command to the parser."""
     summary = "say what was read from a network file"
     examples = (
-        "info example:digits",
         "info net.onnx --json",
+        "info --engine",
     )
     parser = add_command(subparsers, "info", _run, summary, examples)
-    add_network(parser)
+    add_network(parser, or_option="--engine")
+    parser.add_argument(
+        "--engine",
+        action="store_true",
+        help="say which engine computes complexes, the compiled core or numpy, and why",
+    )
     add_reading(parser)
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
+    if options.engine:
+        return _tell_engine(options, started)
+    if options.network is None:
+        raise UsageError("the following arguments are required: NET (or --engine)")
     imported = read_network(options, options.network)
     if options.json:
         print_object(options, "ok", started, **_answer(imported))
     else:
         _print_text(options, imported)
+    return 0
+
+
+def _tell_engine(options: argparse.Namespace, started: float) -> int:
+    """Say which engine computes complexes; no network is read."""
+    engine = chosen_engine()
+    if options.json:
+        print_object(options, "ok", started, engine=engine.name, reason=engine.reason)
+    else:
+        show(f"engine       {engine.name}")
+        if engine.reason:
+            show(f"reason       {engine.reason}")
     return 0
 
 

@@ -104,9 +104,14 @@ def watch_limits(options: argparse.Namespace) -> None:
         options.watch.limit(options.limits.why_stopped, grace)
 
 
-def add_network(parser: argparse.ArgumentParser) -> None:
-    """Add the network file; the options about its reading come last, by `add_reading`."""
-    parser.add_argument("network", metavar="NET", help=NETWORK_HELP)
+def add_network(parser: argparse.ArgumentParser, or_option: str = "") -> None:
+    """Add the network file; the options about its reading come last, by `add_reading`.
+
+    The file may be left out where `or_option` names an option that needs none.
+    """
+    help_text = f"{NETWORK_HELP}; not needed with {or_option}" if or_option else NETWORK_HELP
+    nargs = "?" if or_option else None
+    parser.add_argument("network", metavar="NET", nargs=nargs, help=help_text)
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:

@@ -58,8 +58,10 @@ class FacetForms:
 
 def forms_of_facets(arrays: CellArrays, indices: Indices) -> FacetForms:
     """The forms that vanish on the finite cells of codimension 1 with the given indices."""
-    numbers = arrays.facet_forms[arrays.finite[arrays.dimension - 1][indices]]
-    known, which = np.unique(numbers, return_inverse=True)
-    rows = [tuple(arrays.table.exact_row(number)) for number in known.tolist()]
-    columns = [arrays.column_of_form(number) for number in known.tolist()]
+    of_lattice = arrays.finite[arrays.dimension - 1][indices]
+    numbers = arrays.facet_forms[of_lattice].astype(np.int64)
+    _, first, which = np.unique(arrays.table.keys(numbers), return_index=True, return_inverse=True)
+    known = numbers[first].tolist()
+    rows = [tuple(arrays.table.exact_row(number)) for number in known]
+    columns = [arrays.column_of_form(number) for number in known]
     return FacetForms(rows, read_only(np.array(columns, dtype=np.int64)), read_only(which.ravel()))

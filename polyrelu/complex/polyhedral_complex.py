@@ -24,7 +24,8 @@ import numpy as np
 
 from polyrelu.complex.cell import Cell
 from polyrelu.complex.engine.cells import CellArrays
-from polyrelu.complex.engine.subdivision import Subdivision, completed
+from polyrelu.complex.engine.compiled import subdivision_of
+from polyrelu.complex.engine.subdivision import completed
 from polyrelu.complex.engine.vertices import SignStatistics
 from polyrelu.complex.facet_forms import FacetForms, forms_of_facets
 from polyrelu.complex.frame import Frame, frame_of, need_few_cells
@@ -101,7 +102,7 @@ def canonical_complex(
     polyhedron = as_domain(domain, network.num_inputs)
     expect_function(progress, "progress")
     need_few_cells(network, polyhedron)
-    subdivision = Subdivision(network, frame_of(network, polyhedron))
+    subdivision = subdivision_of(network, frame_of(network, polyhedron))
     neurons, complete = completed(subdivision, progress)
     arrays = CellArrays(subdivision, neurons)
     return PolyhedralComplex(network, polyhedron, arrays, complete)
@@ -153,7 +154,7 @@ def _parts(network: Network, polyhedron: Polyhedron, limit: int) -> Iterator[Pol
     """The parts of `stream_complex`."""
     neurons = network.neurons
     need_few_cells(network, polyhedron)
-    for part in Subdivision(network, frame_of(network, polyhedron)).parts(limit):
+    for part in subdivision_of(network, frame_of(network, polyhedron)).parts(limit):
         yield PolyhedralComplex(network, polyhedron, CellArrays(part, neurons), complete=True)
 
 

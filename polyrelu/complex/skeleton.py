@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex.engine.arrays import Growable, all_in_pairs
+from polyrelu.complex.engine.compiled import subdivision_of
 from polyrelu.complex.engine.face_lattice import WORD_BITS, Cut, Lattice
 from polyrelu.complex.engine.subdivision import Chunk, Subdivision, completed, unpacked
 from polyrelu.complex.frame import frame_of
@@ -100,7 +101,7 @@ def skeleton(
             return Skeleton(simple, polyhedron, *completed(simple, progress), without_lattice=True)
         except _NotSimpleError:
             pass
-    subdivision = Subdivision(network, frame)
+    subdivision = subdivision_of(network, frame)
     return Skeleton(
         subdivision, polyhedron, *completed(subdivision, progress), without_lattice=False
     )

@@ -537,9 +537,11 @@ def check_interrupted_file(name: str, expected: PolyhedralComplex) -> None:
 
 
 _SLEEPY = """
-import sys, time
+import os, sys, time
 from polyrelu.cli.main import main
 from polyrelu.complex.engine.subdivision import Subdivision
+
+os.environ["POLYRELU_ENGINE"] = "numpy"
 
 def asleep(*_):
     print("asleep", file=sys.stderr, flush=True)

@@ -47,6 +47,7 @@ def test_what_the_commands_print(tmp_path: Path) -> None:
     outputs = [
         run("identify", "example:digits", "-o", certificate, "--json"),
         run("info", "example:digits", "--json"),
+        run("info", "--engine", "--json"),
         run("check", certificate, "--json"),
         run("show", certificate, "--json"),
         run("runtime-error", "example:digits", "--domain", "box:0,16", "-o", certificate, "--json"),
@@ -63,6 +64,7 @@ def test_what_the_commands_print(tmp_path: Path) -> None:
     ]
     statuses = [
         "proved",
+        "ok",
         "ok",
         "accepted",
         "ok",

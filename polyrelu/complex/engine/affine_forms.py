@@ -22,6 +22,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,9 @@ from polyrelu.complex.frame import Frame
 from polyrelu.exact import UNDECIDED, RationalMatrix
 from polyrelu.network import Layer, Network
 from polyrelu.support.typing import Floats, Indices
+
+if TYPE_CHECKING:
+    from polyrelu._core.compiled import LastLayerArrays, SourceArrays
 
 __all__ = ["INFINITY", "FormTable", "LastLayerQuery", "largest_and_sum", "signs_of_values"]
 
@@ -392,6 +396,66 @@ class FormTable:
         bounds = read.norms * at.spread[:, None] + read.errors * at.sums[:, None]
         return product * read.active, bounds * read.active
 
+    # -- the last layer in the compiled core -------------------------------------------------------
+
+    @property
+    def num_last_forms(self) -> int:
+        """The number of forms of the last layer."""
+        return self._last_pairs.size
+
+    def append_last_forms(self, rows: Floats, errors: Floats, pairs: Indices) -> None:
+        """Append forms of the last layer that the core has made for pairs (region, neuron)."""
+        self.rows.append(rows)
+        self.errors.append(errors)
+        self._last_pairs.append(pairs)
+
+    @np.errstate(all="ignore")
+    def last_layer_arrays(self) -> LastLayerArrays:
+        """Return what the core needs in order to make forms and decide signs of the last layer."""
+        layer = self._last
+        assert layer is not None
+        magnitudes = _magnitudes(layer.bias)
+        return {
+            "bias": layer.bias,
+            "bias_magnitudes": magnitudes + _TINY,
+            "least_errors": layer.uncertainty(magnitudes, 0.0) + _TINY,
+            "no_bias": layer.no_bias.view(np.uint8),
+            "no_form": layer.no_form.view(np.uint8),
+            "is_exact": self._grid is not None,
+            "sources": [
+                self._source_arrays(layer, *block)
+                for block in zip(layer.blocks, layer.magnitudes, strict=True)
+            ],
+        }
+
+    def _source_arrays(
+        self, layer: _FloatLayer, block: tuple[int, Floats], magnitudes: Floats
+    ) -> SourceArrays:
+        """Return what the last layer reads from one source: tables, and their rows by region."""
+        source, weights = block
+        regions = np.arange(self.regions(self.num_layers))
+        if source == 0:
+            rows, errors, _ = self._inputs
+            sizes, norms = largest_and_sum(rows)
+            own = active_rows = np.zeros_like(regions)
+            active = np.ones((1, len(rows)), dtype=bool)
+        else:
+            rows, errors = self.layer_rows(source), self.layer_errors(source)
+            sizes, norms = self._sizes(source)
+            group, active_rows = self._groups[source], self.ancestors(source + 1, regions)
+            own, active = group.parents[active_rows], group.active
+        return {
+            "rows": rows,
+            "errors": errors,
+            "norms": norms,
+            "uncertainties": layer.uncertainty(sizes, errors),
+            "regions": own,
+            "active_rows": active_rows,
+            "active": active.view(np.uint8),
+            "weights": weights,
+            "magnitudes": magnitudes,
+        }
+
     # -- reading earlier layers --------------------------------------------------------------------
 
     def _source_forms(self, source: int, regions: Indices) -> _SourceForms:
@@ -436,6 +500,18 @@ class FormTable:
             return 0, number - 1
         layer, _, neuron = self._located(number)
         return layer, neuron
+
+    def keys(self, numbers: Indices) -> Indices:
+        """Return keys that order forms by layer, region and neuron.
+
+        The numbers of the last layer's forms depend on the order in which the forms were made.
+        """
+        keys, group = numbers.copy(), self._groups[-1]
+        if not group.is_dense:
+            late = keys >= group.first
+            pairs = self._last_pairs.rows[keys[late] - group.first]
+            keys[late] = group.first + pairs[:, 0] * group.width + pairs[:, 1]
+        return keys
 
     def _located(self, number: int) -> tuple[int, int, int]:
         """Return layer, region and neuron of a form that is not global."""

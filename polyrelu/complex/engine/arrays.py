@@ -91,6 +91,15 @@ class Ragged:
             np.array([entry for entries in lists for entry in entries], dtype=np.int32)
         )
 
+    @classmethod
+    def of_arrays(
+        cls, heap: NDArray[np.int32], counts: NDArray[np.int32], starts: Indices
+    ) -> Ragged:
+        """Return the lists heap[starts[i] : starts[i] + counts[i]], without copying the arrays."""
+        lists = cls([])
+        lists.heap, lists.counts, lists.starts = Growable(heap), Growable(counts), Growable(starts)
+        return lists
+
     def __len__(self) -> int:
         return self.counts.size
 

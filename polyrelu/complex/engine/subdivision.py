@@ -187,6 +187,13 @@ class Subdivision:
 
     # -- steps -------------------------------------------------------------------------------------
 
+    def num_cells(self, k: int) -> int:
+        """Return the number of cells of dimension k, those at infinity included."""
+        return self.lattice.size(k)
+
+    def finish(self) -> None:
+        """Get the attributes ready to be read, after the last cut."""
+
     @property
     def least_neurons(self) -> int:
         """Number of neurons after which the subdivision may be left.
@@ -218,7 +225,7 @@ class Subdivision:
 
     def _finished_parts(self, tasks: list[tuple[int, range]], limit: int) -> Iterator[Subdivision]:
         for position, (layer, members) in enumerate(tasks):
-            count = self.lattice.size(self.frame.dimension)
+            count = self.num_cells(self.frame.dimension)
             if count > limit:
                 for start in range(0, count, limit):
                     part = self.part(np.arange(start, min(start + limit, count)))
@@ -226,6 +233,7 @@ class Subdivision:
                 return
             for _ in self._cut_with(layer, members):
                 pass
+        self.finish()
         yield self
 
     def _tasks(self) -> list[tuple[int, range]]:
@@ -527,11 +535,13 @@ def completed(
         for layer, member in subdivision.steps():
             if layer:
                 neurons.append(NeuronId(layer, member))
-            cells = {kind: subdivision.lattice.size(subdivision.lattice.dimension)}
-            details = {"layer": layer, **cells} if layer else cells
-            report(progress, "cutting cells", len(neurons), num_neurons, "neurons", details)
+            if progress is not None:
+                cells = {kind: subdivision.num_cells(subdivision.lattice.dimension)}
+                details = {"layer": layer, **cells} if layer else cells
+                report(progress, "cutting cells", len(neurons), num_neurons, "neurons", details)
             if interrupt.requested and layer and len(neurons) >= subdivision.least_neurons:
                 break
+        subdivision.finish()
     return tuple(neurons), len(neurons) == num_neurons
 
 

@@ -22,6 +22,7 @@ edge on which it was made.
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +37,7 @@ from polyrelu.complex.engine.affine_forms import (
 )
 from polyrelu.complex.engine.arrays import Growable
 from polyrelu.exact import UNDECIDED, dot_sign, meeting_direction
-from polyrelu.support.typing import Floats, Indices
+from polyrelu.support.typing import Floats, Indices, Signs
 
 __all__ = ["SignStatistics", "SignTables", "Vertices"]
 
@@ -65,7 +66,7 @@ class SignStatistics:
     num_exact_decisions
         Number of signs that were decided exactly.
     num_exact_vertices
-        Number of vertices that were computed exactly.
+        Number of vertices that were computed exactly; the compiled core decides signs without.
     """
 
     num_decisions: int = 0
@@ -108,6 +109,8 @@ class Vertices:
         Growable numbers of the d forms that determine each vertex, shape (f_0, d).
     base_signs
         Growable base signs: the signs of t and of the d base forms, shape (f_0, d + 1).
+    base_rows
+        The rows of t and of the base forms over their largest entries, shape (d + 1, d + 1).
     statistics
         Counts of decided signs.
     """
@@ -136,7 +139,7 @@ class Vertices:
             The base signs, see `append`.
         """
         self._table, self._base_forms = table, base_forms
-        self._base_rows = _unit_rows(np.array(base_forms, dtype=object))
+        self.base_rows = _unit_rows(np.array(base_forms, dtype=object))
         self.statistics = SignStatistics()
         self._exact: dict[int, list[int]] = {}
         width = coordinates.shape[1]
@@ -235,7 +238,7 @@ class Vertices:
         The float base rows have largest entry 1 and a relative error of at most u in each entry.
         """
         width = coordinates.shape[1]
-        values = coordinates @ self._base_rows.T
+        values = coordinates @ self.base_rows.T
         bound = width * (radii + (width + 4) * _UNIT * np.abs(coordinates).max(axis=1)) * _SLACK
         agree = (np.abs(values) > bound[:, None]) & (np.sign(values) == base_signs)
         result: NDArray[np.bool_] = agree.any(axis=1)
@@ -337,16 +340,25 @@ class Vertices:
     def exact(self, vertex: int) -> list[int]:
         """Return the positive multiple of the exact (y, t) in primitive integers."""
         if vertex not in self._exact:
-            self.statistics.num_exact_vertices += 1
-            rows = [self._table.exact_row(int(form)) for form in self.forms.buffer[vertex]]
-            self._exact[vertex] = self._oriented(meeting_direction(rows), vertex)
+            self.know_exact(
+                vertex, self.forms.buffer[vertex].tolist(), self.base_signs.buffer[vertex]
+            )
         return self._exact[vertex]
 
-    def _oriented(self, direction: list[int], vertex: int) -> list[int]:
-        """Return the vector ±direction that has the base signs of the vertex."""
-        for row, sign in zip(
-            self._base_forms, self.base_signs.buffer[vertex].tolist(), strict=True
-        ):
+    def know_exact(self, vertex: int, forms: Sequence[int], base_signs: Signs) -> None:
+        """Compute a vertex exactly from the forms on which it lies, unless it is known."""
+        if vertex not in self._exact:
+            self.statistics.num_exact_vertices += 1
+            rows = [self._table.exact_row(form) for form in forms]
+            self._exact[vertex] = self._oriented(meeting_direction(rows), base_signs.tolist())
+
+    def forget_exact(self) -> None:
+        """Forget all exact vertices, because the vertices get other numbers."""
+        self._exact = {}
+
+    def _oriented(self, direction: list[int], base_signs: Sequence[int]) -> list[int]:
+        """Return the vector ±direction that has the given base signs."""
+        for row, sign in zip(self._base_forms, base_signs, strict=True):
             if sign:
                 return (
                     direction
@@ -362,6 +374,12 @@ class Vertices:
     def set_table(self, table: FormTable) -> None:
         """Replace the table of forms by a copy of it, to which other layers can be added."""
         self._table = table
+
+    def emptied(self, table: FormTable) -> Vertices:
+        """Return a copy without exact vertices, on another table; it shares the statistics."""
+        other = copy.copy(self)
+        other._table, other._exact = table, {}
+        return other
 
     def restricted(self, marked: NDArray[np.bool_]) -> Vertices:
         """Return a copy with the marked vertices only, which shares the statistics."""

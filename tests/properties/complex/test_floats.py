@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from polyrelu._core import VARIABLE
 from polyrelu.complex import PolyhedralComplex, canonical_complex
 from polyrelu.complex.engine.affine_forms import LastLayerQuery
 from polyrelu.complex.engine.face_lattice import WORD_BITS
@@ -40,6 +41,12 @@ from tests.oracles.cells_on_domain import cells_on_domain
 
 Floats = NDArray[np.float64]
 Rows = list[list[Fraction]]
+
+
+@pytest.fixture(autouse=True)
+def engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These tests look into the engine in numpy; `test_engines` compares the compiled one."""
+    monkeypatch.setenv(VARIABLE, "numpy")
 
 
 def samples(seed: int, count: int) -> list[tuple[Network, Polyhedron]]:

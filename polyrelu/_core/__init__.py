@@ -1,0 +1,75 @@
+"""The compiled core of the engine of complexes, where the installation has it.
+
+The sources in C++ stand beside this file; `setup.py` builds the extension module `compiled` from
+them. Without a C++ compiler the package is installed without it, and `polyrelu.complex.engine` does
+the same work with numpy (docs/development/compiled-core.md). Only that engine uses the core.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from dataclasses import dataclass
+
+from polyrelu.errors import DomainError
+
+__all__ = ["VARIABLE", "EngineChoice", "chosen_engine"]
+
+#: The environment variable that chooses the engine: auto (or nothing), compiled, numpy.
+VARIABLE = "POLYRELU_ENGINE"
+
+_MODULE = "polyrelu._core.compiled"
+_REMEDY = (
+    "install a C++20 compiler (g++ 10 or newer, clang 13 or newer), then install polyrelu again "
+    "with pip's options --force-reinstall --no-cache-dir"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineChoice:
+    """The engine that computes complexes in this process.
+
+    Attributes
+    ----------
+    name
+        "compiled" or "numpy".
+    reason
+        Why the engine is not the compiled one, with a remedy; empty if it is.
+    """
+
+    name: str
+    reason: str = ""
+
+
+def chosen_engine() -> EngineChoice:
+    """Return the engine that the environment asks for; by default the fastest that is installed.
+
+    Raises
+    ------
+    DomainError
+        The environment variable has another value, or asks for a core that is not installed.
+    """
+    wanted = os.environ.get(VARIABLE, "") or "auto"
+    if wanted not in ("auto", "compiled", "numpy"):
+        raise DomainError(
+            f"{VARIABLE}={wanted}: no engine has this name; use auto, compiled or numpy"
+        )
+    if wanted == "numpy":
+        return EngineChoice("numpy", f"{VARIABLE}=numpy asks for it")
+    problem = _problem()
+    if not problem:
+        return EngineChoice("compiled")
+    if wanted == "compiled":
+        raise DomainError(f"{VARIABLE}=compiled: {problem}")
+    return EngineChoice("numpy", problem)
+
+
+def _problem() -> str:
+    """Return why the compiled core cannot be used, empty if it can."""
+    try:
+        importlib.import_module(_MODULE)
+    except ModuleNotFoundError:
+        return f"the compiled core is not installed; {_REMEDY}"
+    except ImportError as error:
+        return f"the compiled core cannot be loaded ({error}); {_REMEDY}"
+    return ""

@@ -1,0 +1,123 @@
+// The face lattice of a complex of polyhedra, and how a form splits all its cells at once.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "arrays.hpp"
+
+namespace polyrelu {
+
+/// The signs of up to 32 forms on a cell: bit j if form j is positive somewhere, 32 + j if negative.
+using Word = std::uint64_t;
+inline constexpr int kWordBits = 32;
+
+/// The bits of the forms that have both signs.
+inline std::uint32_t cutting(Word word) {
+    return static_cast<std::uint32_t>(word & (word >> kWordBits));
+}
+/// The bits of the forms that have one of the signs.
+inline std::uint32_t nonzero(Word word) {
+    return static_cast<std::uint32_t>(word | (word >> kWordBits));
+}
+
+/// The cells of one dimension k.
+struct Level {
+    Array<Word> words;
+    /// A region of the newest layer that contains each cell.
+    Array<std::int32_t> regions;
+    /// The numbers of the d - k forms that vanish on each cell.
+    Array<std::int32_t> forms;
+    /// The facets of the cells, in one heap; an edge has two, and no entry in starts and counts.
+    Array<std::int64_t> starts;
+    Array<std::int32_t> counts;
+    Array<std::int32_t> heap;
+
+    // During a cut:
+    /// The cells that each form may cut, ascending.
+    std::array<Array<std::int32_t>, kWordBits> waiting;
+    /// The cells that the form cuts, and the position of each of them there, -1 for others.
+    Array<std::int32_t> cut;
+    Array<std::int32_t> slots;
+    /// The number of cells before the cut.
+    std::size_t before = 0;
+
+    std::size_t size() const { return words.size(); }
+};
+
+/// The number of cells, or of vertices, after which long work pauses.
+inline constexpr std::size_t kCellsPerPause = 1 << 16;
+
+/// What a form does to the vertices; `Lattice::split` calls it once the cut edges are known.
+class VertexMaker {
+public:
+    virtual ~VertexMaker() = default;
+    /// Append a vertex on every cut edge, with its word; the positive end comes first.
+    virtual void make_vertices() = 0;
+    /// Called now and then during long work; may throw in order to end it.
+    virtual void pause() = 0;
+    /// The number of the form that cuts on a region.
+    virtual std::int32_t cutting_form(std::int32_t region) = 0;
+};
+
+class Lattice {
+public:
+    explicit Lattice(int dimension) : levels(static_cast<std::size_t>(dimension) + 1) {}
+
+    int dimension() const { return static_cast<int>(levels.size()) - 1; }
+    Level& top() { return levels.back(); }
+
+    std::span<const std::int32_t> facets(int k, std::size_t cell) const {
+        const Level& level = levels[static_cast<std::size_t>(k)];
+        if (k == 1) return {&level.heap[2 * cell], 2};
+        return {level.heap.data() + level.starts[cell],
+                static_cast<std::size_t>(level.counts[cell])};
+    }
+
+    /// Set the words of all cells from those of the vertices, and list the cells that bits cut.
+    /// `members` has the bits of the forms; the heaps are rewritten without gaps.
+    void set_words(std::uint32_t members);
+
+    /// Split all cells on which form `bit` has both signs; false if there are none.
+    bool split(int bit, VertexMaker& maker);
+
+    /// Give the top cells new numbers as regions, and every face the last of those around it.
+    void number_regions();
+
+    /// The bitwise or of the words of the vertices of each top cell.
+    Array<Word> words_of_top(const Array<Word>& vertex_words) const;
+
+    /// The marked cells, renumbered; their faces must be marked. `members` as in `set_words`.
+    Lattice restricted(const std::vector<Array<std::uint8_t>>& marked) const;
+    /// Mark the faces of given top cells, in every dimension.
+    std::vector<Array<std::uint8_t>> closure(std::span<const std::int64_t> top) const;
+    /// List the cells that the forms of the given bits cut.
+    void list_waiting(std::uint32_t bits);
+
+    std::vector<Level> levels;
+
+private:
+    void compact(Level& level);
+    bool find_cut(int bit);
+    void split_edges(int bit);
+    void split_cells(int k, VertexMaker& maker, int bit, bool touches);
+    void make_room_for_cut();
+    void prefetch(int k, std::size_t position) const;
+    void append_parent(int k, std::size_t cell);
+    void wait(Level& level, std::size_t cell, std::uint32_t bits);
+
+    /// The bits of forms that vanish at some vertex without being cut there.
+    std::uint32_t zero_bits_ = 0;
+    std::uint32_t members_ = 0;
+
+    /// The lists of one split cell, kept for their memory.
+    struct Parts {
+        Array<std::int32_t> positive, negative, zero, touched;
+    } parts_;
+};
+
+}  // namespace polyrelu

@@ -1,0 +1,341 @@
+// The Python module `polyrelu._core.compiled`: see compiled.pyi for what it offers.
+#include <pybind11/functional.h>
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <utility>
+
+#include "subdivision.hpp"
+
+namespace py = pybind11;
+
+namespace polyrelu {
+namespace {
+
+template <class T>
+using Input = py::array_t<T, py::array::c_style | py::array::forcecast>;
+/// An array whose memory the core reads later, so that it must have the right type from the start.
+template <class T>
+using Borrowed = py::array_t<T, py::array::c_style>;
+
+template <class T>
+Array<T> copied(const Input<T>& input) {
+    return Array<T>(input.data(), input.data() + input.size());
+}
+
+/// Hand an array over to Python, in rows of `width` entries, or flat for width 0.
+template <class T>
+py::array given(Array<T>&& array, std::size_t width = 0) {
+    auto* owned = new Array<T>(std::move(array));
+    owned->trim();
+    const py::capsule owner(owned, [](void* place) { delete static_cast<Array<T>*>(place); });
+    const auto size = static_cast<py::ssize_t>(owned->size());
+    if (width == 0) return py::array_t<T>({size}, owned->data(), owner);
+    const auto columns = static_cast<py::ssize_t>(width);
+    return py::array_t<T>({size / columns, columns}, owned->data(), owner);
+}
+
+template <class T>
+py::array_t<T> copy_of(std::span<const T> entries) {
+    return py::array_t<T>(static_cast<py::ssize_t>(entries.size()), entries.data());
+}
+
+/// The rows `first`, `first` + 1, … of an array with rows of `width` entries, copied.
+template <class T>
+py::array rows_from(const Array<T>& array, std::size_t first, std::size_t width) {
+    return given(Array<T>(array.begin() + static_cast<std::ptrdiff_t>(first * width), array.end()),
+                 width);
+}
+
+Lattice lattice_from(int dimension, const py::list& facets, const py::list& forms) {
+    Lattice lattice(dimension);
+    for (std::size_t k = 0; k < lattice.levels.size(); ++k) {
+        Level& level = lattice.levels[k];
+        const auto rows = py::cast<Input<std::int32_t>>(forms[k]);
+        level.forms = copied(rows);
+        const auto size = static_cast<std::size_t>(rows.shape(0));
+        level.words.assign(size, 0);
+        level.regions.assign(size, 0);
+        if (k == 0) continue;
+        const auto [heap, counts] =
+            py::cast<std::pair<Input<std::int32_t>, Input<std::int32_t>>>(facets[k]);
+        level.heap = copied(heap);
+        if (k == 1) continue;
+        level.counts = copied(counts);
+        std::int64_t start = 0;
+        for (const std::int32_t count : level.counts) {
+            level.starts.push_back(start);
+            start += count;
+        }
+    }
+    return lattice;
+}
+
+py::list words_of_cells(const Input<Word>& vertex_words, const Input<std::int32_t>& edges,
+                        const std::vector<std::tuple<Input<std::int32_t>, Input<std::int32_t>,
+                                                     Input<std::int64_t>>>& facets) {
+    std::vector<Array<Word>> words;
+    {
+        const Word* below = vertex_words.data();
+        const std::int32_t* ends = edges.data();
+        const auto num_edges = static_cast<std::size_t>(edges.size()) / 2;
+        const py::gil_scoped_release released;
+        Array<Word>& of_edges = words.emplace_back(num_edges);
+        for (std::size_t edge = 0; edge < num_edges; ++edge)
+            of_edges[edge] = below[ends[2 * edge]] | below[ends[2 * edge + 1]];
+        for (const auto& [heap, counts, starts] : facets) {
+            Array<Word> of_cells(static_cast<std::size_t>(counts.size()));
+            for (std::size_t cell = 0; cell < of_cells.size(); ++cell) {
+                const std::int32_t* facet = heap.data() + starts.data()[cell];
+                Word word = 0;
+                for (std::int32_t i = 0; i < counts.data()[cell]; ++i)
+                    word |= words.back()[static_cast<std::size_t>(facet[i])];
+                of_cells[cell] = word;
+            }
+            words.push_back(std::move(of_cells));
+        }
+    }
+    py::list found;
+    for (Array<Word>& of_level : words) found.append(given(std::move(of_level)));
+    return found;
+}
+
+/// Asks a function of Python; it takes the lock that the caller has released.
+class PythonCaller : public Caller {
+public:
+    PythonCaller(const Subdivision& subdivision, const py::function& exact)
+        : subdivision_(subdivision), exact_(exact) {}
+
+    void decide(std::span<const std::int64_t> vertices, std::span<const std::int64_t> forms,
+                std::span<std::int8_t> signs) override {
+        const py::gil_scoped_acquire locked;
+        const std::size_t width = subdivision_.vertices.width(), d = width - 1;
+        Array<std::int32_t> lies_on;
+        Array<std::int8_t> base_signs;
+        for (const std::int64_t vertex : vertices) {
+            const auto index = static_cast<std::size_t>(vertex);
+            const std::int32_t* of_vertex = &subdivision_.lattice.levels[0].forms[index * d];
+            const std::int8_t* signs_of_vertex = subdivision_.vertices.base_signs_at(index);
+            lies_on.append(of_vertex, of_vertex + d);
+            base_signs.append(signs_of_vertex, signs_of_vertex + width);
+        }
+        const auto answer = py::cast<Input<std::int8_t>>(
+            exact_(copy_of(vertices), copy_of(forms), given(std::move(lies_on), d),
+                   given(std::move(base_signs), width)));
+        if (static_cast<std::size_t>(answer.size()) != signs.size())
+            throw std::invalid_argument("a sign for each pair of a vertex and a form is needed");
+        std::copy_n(answer.data(), signs.size(), signs.begin());
+    }
+
+    /// Let Python handle Ctrl-C.
+    void pause() override {
+        const py::gil_scoped_acquire locked;
+        if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    }
+
+private:
+    const Subdivision& subdivision_;
+    const py::function& exact_;
+};
+
+/// A subdivision, with the arrays of Python that it reads.
+class Core {
+public:
+    Core(int dimension, const py::list& facets, const py::list& forms,
+         const Input<double>& coordinates, const Input<double>& radii,
+         const Input<std::int8_t>& base_signs, const Input<double>& base_rows,
+         const Input<std::int32_t>& base_forms)
+        : inner_(lattice_from(dimension, facets, forms), Vertices(dimension, copied(base_rows))) {
+        inner_.vertices.coordinates = copied(coordinates);
+        inner_.vertices.radii = copied(radii);
+        inner_.vertices.base_signs = copied(base_signs);
+        inner_.base_forms = copied(base_forms);
+    }
+
+    std::size_t size(int k) const { return inner_.lattice.levels.at(static_cast<std::size_t>(k)).size(); }
+
+    void share_forms(Borrowed<double> rows, Borrowed<double> errors) {
+        inner_.forms.share(rows.data(), errors.data(), static_cast<std::int32_t>(errors.size()));
+        rows_ = std::move(rows);
+        errors_ = std::move(errors);
+    }
+
+    void set_last_layer(const py::dict& arrays) {
+        auto layer = std::make_shared<LastLayer>();
+        const auto borrow = [&](const py::handle& from, const char* name, auto& pointer) {
+            using T = std::remove_const_t<std::remove_pointer_t<std::decay_t<decltype(pointer)>>>;
+            const auto array = py::cast<Borrowed<T>>(from[name]);
+            pointer = array.data();
+            kept_.append(array);
+            return array;
+        };
+        layer->width = static_cast<std::size_t>(borrow(arrays, "bias", layer->bias).size());
+        borrow(arrays, "bias_magnitudes", layer->bias_magnitudes);
+        borrow(arrays, "least_errors", layer->least_errors);
+        borrow(arrays, "no_bias", layer->no_bias);
+        borrow(arrays, "no_form", layer->no_form);
+        layer->is_exact = py::cast<bool>(arrays["is_exact"]);
+        for (const py::handle& of_source : py::cast<py::list>(arrays["sources"])) {
+            Source source;
+            borrow(of_source, "rows", source.rows);
+            borrow(of_source, "errors", source.errors);
+            borrow(of_source, "norms", source.norms);
+            borrow(of_source, "uncertainties", source.uncertainties);
+            layer->num_regions =
+                static_cast<std::size_t>(borrow(of_source, "regions", source.regions).size());
+            borrow(of_source, "active_rows", source.active_rows);
+            borrow(of_source, "active", source.active);
+            source.width =
+                static_cast<std::size_t>(borrow(of_source, "weights", source.weights).shape(1));
+            borrow(of_source, "magnitudes", source.magnitudes);
+            layer->sources.push_back(std::move(source));
+        }
+        layer->prepare();
+        inner_.forms.set_last_layer(std::move(layer));
+    }
+
+    /// `chunks` has tuples (number of members, is last, first neuron, first form, stride), `known`
+    /// tuples (chunk of the layer, bit, base form).
+    void decide(const std::vector<std::tuple<int, bool, std::size_t, std::int32_t, std::int32_t>>& chunks,
+                const std::vector<std::tuple<std::size_t, int, std::size_t>>& known,
+                const py::function& exact) {
+        std::vector<Chunk> layer;
+        for (const auto& [members, is_last, neuron, first, stride] : chunks) {
+            Chunk& chunk = layer.emplace_back();
+            chunk.members = static_cast<std::uint32_t>((std::uint64_t{1} << members) - 1);
+            chunk.is_last = is_last;
+            chunk.first_neuron = neuron;
+            chunk.first = first;
+            chunk.stride = stride;
+        }
+        std::vector<KnownColumn> columns;
+        for (const auto& [chunk, bit, base] : known) columns.push_back({chunk, bit, base});
+        PythonCaller caller(inner_, exact);
+        const py::gil_scoped_release released;
+        inner_.decide(std::move(layer), columns, caller);
+    }
+
+    void begin(std::size_t chunk, const py::function& exact) {
+        PythonCaller caller(inner_, exact);
+        const py::gil_scoped_release released;
+        inner_.begin(chunk, caller);
+    }
+
+    bool cut(int bit, const py::function& exact) {
+        PythonCaller caller(inner_, exact);
+        const py::gil_scoped_release released;
+        return inner_.cut(bit, caller);
+    }
+
+    bool drop_negative(int bit) {
+        const py::gil_scoped_release released;
+        return inner_.drop_negative(bit);
+    }
+
+    void number_regions() {
+        const py::gil_scoped_release released;
+        inner_.number_regions();
+    }
+
+    py::array regions() const {
+        const auto& regions = inner_.lattice.levels.back().regions;
+        return given(Array<std::int64_t>(regions.begin(), regions.end()));
+    }
+
+    /// Whether each neuron of the given chunks is positive on each top cell.
+    py::array positive(const std::vector<std::size_t>& chunks) const {
+        std::size_t width = 0;
+        for (const std::size_t chunk : chunks)
+            width += static_cast<std::size_t>(std::popcount(inner_.chunks.at(chunk).members));
+        Array<std::uint8_t> marks(inner_.lattice.levels.back().size() * width);
+        {
+            const py::gil_scoped_release released;
+            std::size_t column = 0;
+            for (const std::size_t chunk : chunks) {
+                inner_.positive(chunk, marks.data() + column, width);
+                column += static_cast<std::size_t>(std::popcount(inner_.chunks[chunk].members));
+            }
+        }
+        return given(std::move(marks), width);
+    }
+
+    /// Rows, errors and pairs (region, neuron) of the forms of the last layer from `first` on.
+    py::tuple last_forms(std::size_t first) const {
+        const Forms& forms = inner_.forms;
+        return py::make_tuple(rows_from(forms.rows, first, inner_.vertices.width()),
+                              given(Array<double>(forms.errors.begin() + static_cast<std::ptrdiff_t>(first),
+                                                  forms.errors.end())),
+                              rows_from(forms.pairs, first, 2));
+    }
+
+    Core part(const Input<std::int64_t>& top) const {
+        Core part(*this);
+        part.inner_ = inner_.part({top.data(), static_cast<std::size_t>(top.size())});
+        return part;
+    }
+
+    std::pair<std::uint64_t, std::uint64_t> take_decisions() {
+        return {std::exchange(inner_.num_decisions, 0),
+                std::exchange(inner_.num_exact_decisions, 0)};
+    }
+
+    /// Hand all arrays over; the core is empty afterwards.
+    py::dict take() {
+        py::dict found;
+        Lattice& lattice = inner_.lattice;
+        const std::size_t width = inner_.vertices.width(), d = width - 1;
+        py::list signs, facets;
+        for (std::size_t i = 0; i < inner_.chunks.size(); ++i)
+            signs.append(given(Array<Word>(std::move(
+                i == inner_.current ? lattice.levels[0].words : inner_.chunks[i].words))));
+        for (std::size_t k = 1; k <= d; ++k) {
+            Level& level = lattice.levels[k];
+            facets.append(py::make_tuple(given(std::move(level.heap), k == 1 ? 2 : 0),
+                                         given(std::move(level.counts)),
+                                         given(std::move(level.starts))));
+        }
+        found["signs"] = signs;
+        found["facets"] = facets;
+        found["facet_forms"] = given(Array<std::int32_t>(lattice.levels[d - 1].forms));
+        found["forms"] = given(std::move(lattice.levels[0].forms), d);
+        found["coordinates"] = given(std::move(inner_.vertices.coordinates), width);
+        found["radii"] = given(std::move(inner_.vertices.radii));
+        found["base_signs"] = given(std::move(inner_.vertices.base_signs), width);
+        inner_ = Subdivision(Lattice(static_cast<int>(d)), Vertices(static_cast<int>(d), {}));
+        return found;
+    }
+
+private:
+    Subdivision inner_;
+    Borrowed<double> rows_, errors_;
+    py::list kept_;
+};
+
+}  // namespace
+
+PYBIND11_MODULE(compiled, module) {
+    module.doc() = "The compiled core of the engine of complexes.";
+    module.def("words_of_cells", &words_of_cells);
+    py::class_<Core>(module, "Core")
+        .def(py::init<int, py::list, py::list, Input<double>, Input<double>, Input<std::int8_t>,
+                      Input<double>, Input<std::int32_t>>(),
+             py::arg("dimension"), py::arg("facets"), py::arg("forms"), py::arg("coordinates"),
+             py::arg("radii"), py::arg("base_signs"), py::arg("base_rows"), py::arg("base_forms"))
+        .def("size", &Core::size)
+        .def("share_forms", &Core::share_forms)
+        .def("set_last_layer", &Core::set_last_layer)
+        .def("decide", &Core::decide)
+        .def("begin", &Core::begin)
+        .def("cut", &Core::cut)
+        .def("drop_negative", &Core::drop_negative)
+        .def("number_regions", &Core::number_regions)
+        .def("regions", &Core::regions)
+        .def("positive", &Core::positive)
+        .def("last_forms", &Core::last_forms)
+        .def("part", &Core::part)
+        .def("take_decisions", &Core::take_decisions)
+        .def("take", &Core::take);
+}
+
+}  // namespace polyrelu

@@ -1,0 +1,208 @@
+"""The subdivision with the compiled core: the same cells, in the same order, as with numpy.
+
+`CompiledSubdivision` keeps what is exact or done once per layer in Python: the frame, the table of
+forms, exact vertices and signs. The core in C++ (`polyrelu/_core`) has the cells, the vertices in
+floats and the signs while the cuts are made, and asks here for each sign that its floats leave
+open. `finish` takes its arrays, without copying them, into the same `Lattice` and `Vertices`.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu._core import chosen_engine
+from polyrelu.complex.engine.arrays import Growable, Ragged
+from polyrelu.complex.engine.face_lattice import WORD_BITS, Lattice
+from polyrelu.complex.engine.subdivision import SignWords, Subdivision
+from polyrelu.complex.frame import Frame
+from polyrelu.network import Network
+from polyrelu.support.typing import Indices, Signs, Words
+
+if TYPE_CHECKING:
+    from polyrelu._core.compiled import Core
+
+__all__ = ["CompiledSubdivision", "subdivision_of"]
+
+#: The largest dimension that the core's arrays of fixed size allow (`vertices.hpp`).
+_LARGEST_DIMENSION = 24
+
+
+def subdivision_of(network: Network, frame: Frame) -> Subdivision:
+    """Return a subdivision by the engine that `chosen_engine` names."""
+    if chosen_engine().name == "compiled" and 0 < frame.dimension <= _LARGEST_DIMENSION:
+        return CompiledSubdivision(network, frame)
+    return Subdivision(network, frame)
+
+
+class CompiledLattice(Lattice):
+    """A finished lattice, of which no form is known, from arrays of the core."""
+
+    def __init__(
+        self,
+        vertices: int,
+        edges: NDArray[np.int32],
+        facets: Sequence[tuple[NDArray[np.int32], NDArray[np.int32], Indices]],
+    ) -> None:
+        """Take the arrays without copying them.
+
+        For k = 2, …, d, `facets` has the heap, the counts and the starts of a `Ragged`.
+        """
+        super().__init__(0, vertices, edges, [[]])
+        self.dimension = len(facets) + 1
+        self.facets = [Ragged([]), Ragged([]), *(Ragged.of_arrays(*arrays) for arrays in facets)]
+        self.words = [Growable(np.zeros(0, dtype=np.uint64)) for _ in range(len(facets) + 2)]
+
+    def words_of_cells(self, vertex_words: Words) -> list[Words]:
+        """See `Lattice`."""
+        from polyrelu._core.compiled import words_of_cells
+
+        arrays = [(cells.heap.rows, cells.counts.rows, cells.starts.rows) for cells in self.facets]
+        return [vertex_words, *words_of_cells(vertex_words, self.edges.rows, arrays[2:])]
+
+
+class CompiledSubdivision(Subdivision):
+    """A subdivision whose cuts the compiled core makes.
+
+    Until `finish`, `lattice`, `vertices` and `signs` have the state before the first cut.
+    """
+
+    _core: Core
+
+    def __init__(self, network: Network, frame: Frame) -> None:
+        super().__init__(network, frame)
+        from polyrelu._core.compiled import Core
+
+        #: the layer and the members of each chunk of the core
+        self._members: list[tuple[int, range]] = []
+        lattice, vertices = self.lattice, self.vertices
+        ends, empty = lattice.edges.rows, np.zeros(0, dtype=np.int32)
+        facets = [(empty, empty), (ends.ravel(), empty)]
+        for k in range(2, frame.dimension + 1):
+            heap, counts = lattice.facets[k].gather(np.arange(lattice.size(k)))
+            facets.append((heap, counts.astype(np.int32)))
+        self._core = Core(
+            frame.dimension,
+            facets,
+            [forms.rows for forms in self._cell_forms],
+            vertices.coordinates.rows,
+            vertices.radii.rows,
+            vertices.base_signs.rows,
+            vertices.base_rows,
+            np.array([0, *(1 + index for index in frame.base)], dtype=np.int32),
+        )
+        self._share_forms()
+
+    # -- overridden steps --------------------------------------------------------------------------
+
+    def num_cells(self, k: int) -> int:
+        """See `Subdivision`."""
+        return self._core.size(k)
+
+    def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, int]]:
+        if layer > self.table.num_layers:
+            self._enter_layer()
+        if all(of != layer for of, _ in self._members):
+            self._decide(layer)
+        self._core.begin(self._members.index((layer, members)), self._exact_signs)
+        for bit, member in enumerate(members):
+            self._core.cut(bit, self._exact_signs)
+            yield layer, member
+
+    def _drop_negative(self, bit: int) -> None:
+        if self._core.drop_negative(bit):
+            self.vertices.forget_exact()
+
+    def _enter_layer(self) -> None:
+        layer = self.table.num_layers
+        chunks = [i for i, (of, _) in enumerate(self._members) if of == layer]
+        active = self._core.positive(chunks).view(np.bool_)
+        self.table.add_layer(self._core.regions(), active)
+        self._core.number_regions()
+        self._share_forms()
+        if not self.table.is_dense(layer + 1):
+            self._core.set_last_layer(self.table.last_layer_arrays())
+
+    def _decide(self, layer: int) -> None:
+        width = self.network.widths[layer] if layer else self.frame.constraints.nrows
+        is_last = layer > 0 and not self.table.is_dense(layer)
+        first = 1 if layer == 0 else self.table.first_number(layer)
+        stride = self.network.widths[layer] if layer > 1 else 0
+        starts = range(0, width, WORD_BITS)
+        ranges = [range(start, min(start + WORD_BITS, width)) for start in starts]
+        chunks = [(len(part), is_last, part.start, first + part.start, stride) for part in ranges]
+        self._core.decide(chunks, self._known_columns(layer, width), self._exact_signs)
+        self._members += [(layer, part) for part in ranges]
+
+    def _known_columns(self, layer: int, width: int) -> list[tuple[int, int, int]]:
+        """Return (chunk, bit, base sign) for the forms of a layer that belong to the base."""
+        if layer > 1:
+            return []
+        first = 0 if layer == 0 else self.frame.constraints.nrows
+        return [
+            (*divmod(index - first, WORD_BITS), position)
+            for position, index in enumerate(self.frame.base, 1)
+            if first <= index < first + width
+        ]
+
+    def part(self, top: Indices) -> Subdivision:
+        """Return an independent copy that has the given top cells and their faces only."""
+        self._count_decisions()
+        part = copy.copy(self)
+        part.table = self.table.copy()
+        part._core = self._core.part(top)
+        part._members = list(self._members)
+        part.vertices = self.vertices.emptied(part.table)
+        return part
+
+    def finish(self) -> None:
+        """Take the arrays of the core; nothing can be cut afterwards."""
+        self._count_decisions()
+        self._take_last_forms()
+        found = self._core.take()
+        edges, *higher = found["facets"]
+        self.lattice = CompiledLattice(len(found["radii"]), edges[0], higher)
+        self.vertices.coordinates = Growable(found["coordinates"])
+        self.vertices.radii = Growable(found["radii"])
+        self.vertices.forms = Growable(found["forms"])
+        self.vertices.base_signs = Growable(found["base_signs"])
+        self._facet_forms = found["facet_forms"]
+        self.signs = [
+            SignWords(layer, tuple(members), Growable(words))
+            for (layer, members), words in zip(self._members, found["signs"], strict=True)
+        ]
+        del self._core
+
+    def facet_forms(self) -> NDArray[np.int32]:
+        """See `Subdivision`."""
+        return self._facet_forms
+
+    # -- what the core asks for and hands over -----------------------------------------------------
+
+    def _share_forms(self) -> None:
+        self._core.share_forms(self.table.rows.rows, self.table.errors.rows)
+
+    def _take_last_forms(self) -> None:
+        """Append the forms that the core has made since the last call to the table."""
+        self.table.append_last_forms(*self._core.last_forms(self.table.num_last_forms))
+
+    def _count_decisions(self) -> None:
+        decided, exactly = self._core.take_decisions()
+        self.vertices.statistics.num_decisions += decided
+        self.vertices.statistics.num_exact_decisions += exactly
+
+    def _exact_signs(
+        self, vertices: Indices, forms: Indices, lies_on: NDArray[np.int32], base_signs: Signs
+    ) -> Signs:
+        """Return the exact signs that the core asks for, see `compiled.pyi`."""
+        self._take_last_forms()
+        signs = np.empty(len(vertices), dtype=np.int8)
+        asked: list[Any] = [vertices.tolist(), forms.tolist(), lies_on.tolist()]
+        for i, (vertex, form, numbers) in enumerate(zip(*asked, strict=True)):
+            self.vertices.know_exact(vertex, numbers, base_signs[i])
+            signs[i] = self.vertices.exact_sign(vertex, form)
+        return signs
