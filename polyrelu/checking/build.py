@@ -40,6 +40,7 @@ MODULES = (
     "expressions",
     "trees",
     "regions",
+    "vertices",
     "tree_limits",
     "command",
 )

@@ -520,8 +520,11 @@ def check_tree(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
     case.meter.step = "claim"
     THEOREMS[name].rule(case)
     report = accepted(case, name, list(THEOREMS[name].says))
-    nodes = counted(lines.number - 2, "node")
-    return report._replace(statement=f"{report.statement} The tree has {nodes}.")
+    number = lines.number - 2
+    what = f"The tree has {counted(number, 'node')}."
+    if "vertices" in evidence:
+        what = "There is 1 vertex." if number == 1 else f"There are {number} vertices."
+    return report._replace(statement=f"{report.statement} {what}")
 
 
 def read_header(header: Any) -> Contents:
@@ -533,7 +536,11 @@ def read_header(header: Any) -> Contents:
     }
     fit(header, OneOf(shapes.values()), "line 1")
     check_notes(header["unverified"], "line 1.unverified")
-    claim = header["claim"]
-    name = next(name for name, entry in theorems.items() if entry.kind == claim["kind"])
+    claim, own = header["claim"], header.keys() - HEADER.keys() - {"claim"}
+    name = next(
+        name
+        for name, entry in theorems.items()
+        if entry.kind == claim["kind"] and entry.evidence.keys() == own
+    )
     evidence = {key: header[key] for key in theorems[name].evidence}
     return Contents(name, claim, evidence, header["unverified"])
