@@ -13,6 +13,7 @@ from polyrelu.certificate.certificate import Certificate, Hypothesis
 from polyrelu.certificate.claims import (
     Among,
     Claim,
+    ComplexClaim,
     PairClaim,
     PartClaim,
     RegionsClaim,
@@ -24,8 +25,15 @@ from polyrelu.certificate.describe import (
     describe_latex,
     read_certificate,
 )
-from polyrelu.certificate.text import domain_text, number_text, part_text, vector_text
+from polyrelu.certificate.text import (
+    cell_counts_text,
+    domain_text,
+    number_text,
+    part_text,
+    vector_text,
+)
 from polyrelu.certificate.theorems import (
+    COMPLEX_MEANING,
     MEANING,
     PAIR_MEANING,
     REGIONS_MEANING,
@@ -40,9 +48,12 @@ from polyrelu.certificate.tree import (
     SignRecord,
     TreeCertificate,
     TreeLog,
+    VertexCertificate,
+    VertexRecord,
 )
 
 __all__ = [
+    "COMPLEX_MEANING",
     "MEANING",
     "PAIR_MEANING",
     "REGIONS_MEANING",
@@ -52,6 +63,7 @@ __all__ = [
     "Certificate",
     "CertificateText",
     "Claim",
+    "ComplexClaim",
     "Hypothesis",
     "NodeRecord",
     "PairClaim",
@@ -63,6 +75,9 @@ __all__ = [
     "TheoremText",
     "TreeCertificate",
     "TreeLog",
+    "VertexCertificate",
+    "VertexRecord",
+    "cell_counts_text",
     "describe",
     "describe_latex",
     "domain_text",

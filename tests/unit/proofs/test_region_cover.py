@@ -30,7 +30,7 @@ from tests.oracles.mutants import has_regions, points_are_one_in_each
 
 
 def certified(cells: PolyhedralComplex | RegionGraph) -> RegionsListed:
-    listed = certify_regions(cells)
+    listed = certify_regions(cells, method="tree")
     assert isinstance(listed, RegionsListed), listed
     return listed
 
@@ -298,11 +298,11 @@ def test_incomplete_complexes_are_refused() -> None:
 
 
 def test_limits() -> None:
-    listed = certify_regions(TRIANGLE, time_limit=0)
+    listed = certify_regions(TRIANGLE, method="tree", time_limit=0)
     assert isinstance(listed, Undecided)
     assert "time limit" in listed.reason
     assert "nodes" in str(listed)
-    assert isinstance(certify_regions(TRIANGLE, memory_limit=1), Undecided)
+    assert isinstance(certify_regions(TRIANGLE, method="tree", memory_limit=1), Undecided)
 
 
 def test_the_same_bytes_every_time() -> None:
@@ -314,7 +314,7 @@ def test_the_same_bytes_every_time() -> None:
 
 def test_progress_and_text() -> None:
     steps: list[ProgressStep] = []
-    listed = certify_regions(TRIANGLE, progress=steps.append)
+    listed = certify_regions(TRIANGLE, method="tree", progress=steps.append)
     assert [step.details["nodes"] for step in steps] == list(range(1, 14))
     assert (steps[-1].num_done, steps[-1].num_total, steps[-1].unit) == (7, 7, "regions")
     assert "exactly 7 regions" in str(listed)
