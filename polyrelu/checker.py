@@ -48,12 +48,12 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   4052      theorem tree
   4173  5.1 Lists of regions: claim regions, theorem regions
   4178      theorem regions
-  4218  5.3 Vertices: theorems vertices and complex (any networks)
-  4760      theorem vertices
-  4775      theorem complex
-  4793  5.2 Limits
-  4799    Files
-  4942    The command line
+  4218  5.2 Limits
+  4224  5.3 Vertices: theorems vertices and complex (any networks)
+  4795      theorem vertices
+  4810      theorem complex
+  4828    Files
+  4971    The command line
 """
 
 from __future__ import annotations
@@ -4215,6 +4215,12 @@ def regions(case: Case) -> None:
     case.lines.check_end(tree.num_nodes)
 
 
+# ==== 5.2 Limits ====
+
+#: Maximum number of splits one below the other, and of bytes of a line and of a file, unpacked.
+MAX_DEPTH, MAX_LINE, MAX_TREE = 4_096, 64 << 20, 2**36
+
+
 # ==== 5.3 Vertices: theorems vertices and complex (any networks) ====
 
 # Forms are integer rows over (y, t), t = 1 at points and 0 at directions, up to positive factors.
@@ -4236,9 +4242,18 @@ def cell_shape(num_lists: int) -> OneOf:
 VERTEX = OneOf(((NATURAL, [int]), (NATURAL, [int], [cell_shape(MAX_LISTS - 1)])))
 
 
-def mask_of(places: Sequence[int]) -> int:
-    """The integer with these bits."""
-    return sum(1 << n for n in places)
+def mask_of(places: Sequence[int], size: int, meter: Meter) -> int:
+    """The integer of `size` bits in which these are 1."""
+    meter.units(80 * size)
+    digits = bytearray(b"0") * (size + 1)
+    for n in places:
+        digits[size - n] = 49  # the digit 1
+    return int(digits, 2)
+
+
+def cells_of(count: int, bits: int) -> int:
+    """The cells of memory that numbers of some bits take."""
+    return count * (1 + (bits >> 9))
 
 
 def combination(columns: Columns, vector: Sequence[int]) -> list[int]:
@@ -4281,7 +4296,10 @@ class Forms:
         hidden = network.layers[: network.num_hidden_layers()]
         for layer in hidden:
             parts.append(self.input_part(layer, scales, domain))
+            self.meter.pay(1, scales[-1].bit_length(), layer.bits)
             scales.append(scales[-1] * layer.denominator)
+            message = f"beyond the limits: layers over a denominator of more than {GROWN_BITS} bits"
+            well_formed(scales[-1].bit_length() <= GROWN_BITS, message)
         kept = self.coordinates([*slacks, *(form for part in parts for form in part)], domain)
         self.lineality, self.dimension = domain.dimension() - len(kept), len(kept)
         self.symbols = [*(k + 1 for k in kept), 0]
@@ -4295,7 +4313,11 @@ class Forms:
         self.slack_bits = max(map(bits_of_form, slacks), default=0)
         self.all_bits = max([self.slack_bits, *(layer.bits for layer in self.layers)])
         self.pattern = 0  # the neurons of layer 1 that are on in `second`
-        self.second: Columns = [*self.layers[1].own] if len(self.layers) > 1 else []
+        self.second: Columns = []
+        if len(self.layers) > 1:
+            second = self.layers[1]
+            meter.hold(cells_of(second.width * (self.dimension + 1), second.bits))
+            self.second = [*second.own]
 
     def input_part(self, layer: Layer, scales: list[int], domain: Domain) -> list[Form]:
         """What the input and the biases give to the preactivations of a layer."""
@@ -4310,14 +4332,15 @@ class Forms:
         for form, row in zip(found, rows, strict=False):
             for w, x in zip(row, domain.inputs, strict=True):
                 add_to(form, x, w * scale)
-        self.meter.hold(2 * sum(map(len, found)))
+        longest_form = max(map(bits_of_form, found))
+        self.meter.hold(cells_of(2 * sum(map(len, found)), longest_form))
         return found
 
     def coordinates(self, forms: Sequence[Form], domain: Domain) -> list[int]:
         """Coordinates on which all forms together depend in as many ways as on all of them."""
         rows = [form for form in forms if any(form)]
         cells, free = len(rows) * domain.dimension(), range(1, domain.dimension() + 1)
-        self.meter.pay(cells)
+        self.meter.pay(cells + len(forms))
         self.meter.hold(cells)
         kept = pivot_columns([[form.get(k, 0) for k in free] for form in rows], self.meter)
         self.meter.release(cells)
@@ -4326,7 +4349,7 @@ class Forms:
     def columns(self, forms: Sequence[Form]) -> Columns:
         """Forms as columns over the coordinates that are kept, and t."""
         self.meter.pay(len(forms) * len(self.symbols))
-        self.meter.hold(len(forms) * len(self.symbols))
+        self.meter.hold(len(forms) * len(self.symbols))  # the numbers are held already
         return [[form.get(symbol, 0) for form in forms] for symbol in self.symbols]
 
     def layer_forms(self, layer: Layer, part: Sequence[Form], scales: Sequence[int]) -> LayerForms:
@@ -4338,7 +4361,9 @@ class Forms:
                 continue
             factor = scales[number - 1] // scales[source]
             self.meter.pay(2 * len(rows) * len(rows[0]), factor.bit_length(), layer.bits)
-            self.meter.hold(len(rows) * len(rows[0]))
+            self.meter.hold(
+                cells_of(2 * len(rows) * len(rows[0]), factor.bit_length() + layer.bits)
+            )
             scaled = [[w * factor for w in row] for row in rows]
             blocks.append((source - 1, list(zip(*scaled, strict=True))))
             block_bits = max(block_bits, longest(scaled))
@@ -4351,7 +4376,7 @@ class Forms:
     def on(self, k: int, mask: int) -> list[int]:
         """The neurons of a layer, counted from 0, that are on."""
         layer = self.layers[k]
-        self.meter.units(60 * layer.width)
+        self.meter.units(60 * layer.width + self.size // 16)
         return ones(mask >> layer.start & (1 << layer.width) - 1)
 
     def move(self, mask: int) -> None:
@@ -4378,6 +4403,8 @@ class Forms:
         """The values of all forms at (y, t), the neurons of a mask being on and all others off."""
         self.move(mask)
         bits, width = longest([vector]), self.dimension + 1
+        held = cells_of(2 * self.size, bits + self.all_bits)
+        self.meter.hold(held)
         near = self.num_slacks + sum(layer.width for layer in self.layers[:2])
         self.meter.pay(width * (near + 10), bits, self.all_bits)
         tables = [layer.own for layer in self.layers[:1]] + [self.second][: len(self.layers) - 1]
@@ -4395,6 +4422,7 @@ class Forms:
                         z = [s + x * w for s, w in zip(z, columns[j], strict=True)]
             found.append(z)
         slacks = combination(self.slacks, vector)
+        self.meter.release(held)
         return [*slacks, *(z for part in found for z in part)]
 
     def row(self, n: int, mask: int) -> list[int]:
@@ -4415,6 +4443,7 @@ class Forms:
         """The form of a neuron of layer 3 or later, by the chain rule from above."""
         factors = [dict[int, int]() for _ in range(k)] + [{i: 1}]
         row, width, bits = [0] * (self.dimension + 1), self.dimension + 1, self.layers[k].bits
+        self.meter.hold(held := cells_of(self.layers[k].start, bits))
         for m in reversed(range(k + 1)):
             layer, entries = self.layers[m], factors[m]
             self.meter.pay(len(entries) * (width + 10), bits, layer.bits)
@@ -4428,6 +4457,7 @@ class Forms:
                     column = columns[h]
                     add = sum(x * column[j] for j, x in entries.items())
                     factors[source][h] = factors[source].get(h, 0) + add
+        self.meter.release(held)
         return row
 
     def line(
@@ -4441,6 +4471,7 @@ class Forms:
         free = [c for c in range(self.dimension + 1) if c not in fixed]
         rest = [(place, [row[c] for c in free]) for place, row in enumerate(rows)]
         bits, last = longest(row for _, row in rest), 1
+        self.meter.hold(held := cells_of(len(rows) * len(free), len(free) * (bits + 10)))
         done, basis, pivots = list[list[int]](), list[int](), list[int]()
         while rest and len(done) < len(free):
             place, pivot = rest.pop(0)
@@ -4458,6 +4489,7 @@ class Forms:
             basis.append(place)
             pivots.append(c)
             last = p
+        self.meter.release(held)
         if len(done) != len(free) - 1:
             return None
         (open_column,) = set(range(len(free))) - set(pivots)
@@ -4542,7 +4574,7 @@ class Around:
         require(found_zeros == zeros, "the zeros of the point", "other ones")
         inside = min(values[: forms.num_slacks], default=0) >= 0
         require(inside, "a point of the domain", "an inequality fails")
-        nonzero = (1 << forms.size) - 1 ^ mask_of(zeros)
+        nonzero = (1 << forms.size) - 1 ^ mask_of(zeros, forms.size, self.meter)
         basis = [zeros[place] for place in places]
         return Cell(positive, nonzero, zeros, basis, (forms.dimension,)), point
 
@@ -4555,7 +4587,7 @@ class Around:
         self.meter.units(400 * (len(cell.zeros) + len(listed)))
         is_new = listed <= own and len(listed) == len(positive) + len(zeros) and zeros != cell.zeros
         require(is_new, "signs of the zeros of the cell below, not all of them 0")
-        mask = cell.positive | mask_of(positive)
+        mask = cell.positive | mask_of(positive, forms.size, self.meter)
         rows = {n: forms.row(n, mask) for n in cell.zeros}
         found = forms.line([rows[n] for n in zeros], cell.fixed)
         if found is None:
@@ -4572,7 +4604,8 @@ class Around:
             sign = turn * ((slope > 0) - (slope < 0))
             require(sign == wanted[n], f"form {n} with the sign {wanted[n]}", str(sign))
             require(sign >= 0 or n >= forms.num_slacks, "a cell in the domain", f"form {n} < 0")
-        nonzero = cell.nonzero | mask_of([n for n in cell.zeros if wanted[n]])
+        moved = [n for n in cell.zeros if wanted[n]]
+        nonzero = cell.nonzero | mask_of(moved, forms.size, self.meter)
         column = next(c for c, x in enumerate(direction) if x)
         basis = [zeros[place] for place in places]
         return Cell(mask, nonzero, zeros, basis, (*cell.fixed, column))
@@ -4645,8 +4678,9 @@ class Around:
         return Star(above, levels)
 
     def pay_keys(self, count: int) -> None:
-        """Pay for keys that are made and put into tables."""
-        self.meter.pay(8 * count, self.forms.size, self.forms.size)
+        """Pay for keys that are made and put into tables; they are held until the next vertex."""
+        self.meter.pay(4 * count, 2 * self.forms.size, 0)
+        self.meter.hold(2 * count * self.key_cells)
 
     def joined(self, cell: Cell, faces: Sequence[Cell], lists: Sequence[Any]) -> Star:
         """The cells around all faces, where each cell of two dimensions more has two of them."""
@@ -4691,8 +4725,10 @@ class Skeleton:
         require(own not in self.vertices, "another vertex", "one twice")
         self.meter.hold(around.key_cells)
         self.vertices.add(own)
+        before = self.meter.cells
         star = around.star(cell, record[2] if len(record) > 2 else None)
         around.pay_keys(len(star.above))
+        self.meter.release(self.meter.cells - before)
         for key in star.above:
             edge = around.packed(key)
             if edge not in self.edges:
@@ -4702,10 +4738,9 @@ class Skeleton:
             require(self.edges[edge] is not None, "an edge with two ends", "a third one")
             self.edges[edge] = None
         for table, keys in zip(self.cells, star.counted, strict=True):
-            before = len(table)
-            self.meter.hold(around.key_cells * len(keys))
+            old = len(table)
             table.update(map(around.packed, keys))
-            self.meter.release(around.key_cells * (before + len(keys) - len(table)))
+            self.meter.hold(around.key_cells * (len(table) - old))
 
     def check_rays(self) -> None:
         """Every edge that one vertex has is unbounded."""
@@ -4788,12 +4823,6 @@ def complex_by_vertices(case: Case) -> None:
     for k, (number, other) in enumerate(zip(found, claimed, strict=True)):
         require(number == other, f"{number} cells of dimension {k}", str(other))
     case.lines.check_end(case.evidence["vertices"])
-
-
-# ==== 5.2 Limits ====
-
-#: Maximum number of splits one below the other, and of bytes of a line and of a file, unpacked.
-MAX_DEPTH, MAX_LINE, MAX_TREE = 4_096, 64 << 20, 2**36
 
 
 # ---- Files

@@ -437,6 +437,11 @@ class ComplexClaim(_Statement):
         return {"domain": _domain_terms(self.domain), "f-vector": list(self.f_vector)}
 
     @property
+    def num_regions(self) -> int:
+        """The number of cells of full dimension."""
+        return self.f_vector[-1]
+
+    @property
     def summary(self) -> str:
         """The claim in short."""
         cells = count_text([(sum(self.f_vector), "cell")])

@@ -40,8 +40,8 @@ MODULES = (
     "expressions",
     "trees",
     "regions",
-    "vertices",
     "tree_limits",
+    "vertices",
     "command",
 )
 LINE_LENGTH = 100

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from polyrelu.checking.arithmetic import Form, add_to, bits_of_form, check_indices, pivot_columns
-from polyrelu.checking.meter import Meter, longest, require
+from polyrelu.checking.meter import GROWN_BITS, Meter, longest, require, well_formed
 from polyrelu.checking.networks import Layer, Network
 from polyrelu.checking.pairs import Domain, read_domain
 from polyrelu.checking.ridges import ones
@@ -37,9 +37,18 @@ def cell_shape(num_lists: int) -> OneOf:
 VERTEX = OneOf(((NATURAL, [int]), (NATURAL, [int], [cell_shape(MAX_LISTS - 1)])))
 
 
-def mask_of(places: Sequence[int]) -> int:
-    """The integer with these bits."""
-    return sum(1 << n for n in places)
+def mask_of(places: Sequence[int], size: int, meter: Meter) -> int:
+    """The integer of `size` bits in which these are 1."""
+    meter.units(80 * size)
+    digits = bytearray(b"0") * (size + 1)
+    for n in places:
+        digits[size - n] = 49  # the digit 1
+    return int(digits, 2)
+
+
+def cells_of(count: int, bits: int) -> int:
+    """The cells of memory that numbers of some bits take."""
+    return count * (1 + (bits >> 9))
 
 
 def combination(columns: Columns, vector: Sequence[int]) -> list[int]:
@@ -82,7 +91,10 @@ class Forms:
         hidden = network.layers[: network.num_hidden_layers()]
         for layer in hidden:
             parts.append(self.input_part(layer, scales, domain))
+            self.meter.pay(1, scales[-1].bit_length(), layer.bits)
             scales.append(scales[-1] * layer.denominator)
+            message = f"beyond the limits: layers over a denominator of more than {GROWN_BITS} bits"
+            well_formed(scales[-1].bit_length() <= GROWN_BITS, message)
         kept = self.coordinates([*slacks, *(form for part in parts for form in part)], domain)
         self.lineality, self.dimension = domain.dimension() - len(kept), len(kept)
         self.symbols = [*(k + 1 for k in kept), 0]
@@ -96,7 +108,11 @@ class Forms:
         self.slack_bits = max(map(bits_of_form, slacks), default=0)
         self.all_bits = max([self.slack_bits, *(layer.bits for layer in self.layers)])
         self.pattern = 0  # the neurons of layer 1 that are on in `second`
-        self.second: Columns = [*self.layers[1].own] if len(self.layers) > 1 else []
+        self.second: Columns = []
+        if len(self.layers) > 1:
+            second = self.layers[1]
+            meter.hold(cells_of(second.width * (self.dimension + 1), second.bits))
+            self.second = [*second.own]
 
     def input_part(self, layer: Layer, scales: list[int], domain: Domain) -> list[Form]:
         """What the input and the biases give to the preactivations of a layer."""
@@ -111,14 +127,15 @@ class Forms:
         for form, row in zip(found, rows, strict=False):
             for w, x in zip(row, domain.inputs, strict=True):
                 add_to(form, x, w * scale)
-        self.meter.hold(2 * sum(map(len, found)))
+        longest_form = max(map(bits_of_form, found))
+        self.meter.hold(cells_of(2 * sum(map(len, found)), longest_form))
         return found
 
     def coordinates(self, forms: Sequence[Form], domain: Domain) -> list[int]:
         """Coordinates on which all forms together depend in as many ways as on all of them."""
         rows = [form for form in forms if any(form)]
         cells, free = len(rows) * domain.dimension(), range(1, domain.dimension() + 1)
-        self.meter.pay(cells)
+        self.meter.pay(cells + len(forms))
         self.meter.hold(cells)
         kept = pivot_columns([[form.get(k, 0) for k in free] for form in rows], self.meter)
         self.meter.release(cells)
@@ -127,7 +144,7 @@ class Forms:
     def columns(self, forms: Sequence[Form]) -> Columns:
         """Forms as columns over the coordinates that are kept, and t."""
         self.meter.pay(len(forms) * len(self.symbols))
-        self.meter.hold(len(forms) * len(self.symbols))
+        self.meter.hold(len(forms) * len(self.symbols))  # the numbers are held already
         return [[form.get(symbol, 0) for form in forms] for symbol in self.symbols]
 
     def layer_forms(self, layer: Layer, part: Sequence[Form], scales: Sequence[int]) -> LayerForms:
@@ -139,7 +156,9 @@ class Forms:
                 continue
             factor = scales[number - 1] // scales[source]
             self.meter.pay(2 * len(rows) * len(rows[0]), factor.bit_length(), layer.bits)
-            self.meter.hold(len(rows) * len(rows[0]))
+            self.meter.hold(
+                cells_of(2 * len(rows) * len(rows[0]), factor.bit_length() + layer.bits)
+            )
             scaled = [[w * factor for w in row] for row in rows]
             blocks.append((source - 1, list(zip(*scaled, strict=True))))
             block_bits = max(block_bits, longest(scaled))
@@ -152,7 +171,7 @@ class Forms:
     def on(self, k: int, mask: int) -> list[int]:
         """The neurons of a layer, counted from 0, that are on."""
         layer = self.layers[k]
-        self.meter.units(60 * layer.width)
+        self.meter.units(60 * layer.width + self.size // 16)
         return ones(mask >> layer.start & (1 << layer.width) - 1)
 
     def move(self, mask: int) -> None:
@@ -179,6 +198,8 @@ class Forms:
         """The values of all forms at (y, t), the neurons of a mask being on and all others off."""
         self.move(mask)
         bits, width = longest([vector]), self.dimension + 1
+        held = cells_of(2 * self.size, bits + self.all_bits)
+        self.meter.hold(held)
         near = self.num_slacks + sum(layer.width for layer in self.layers[:2])
         self.meter.pay(width * (near + 10), bits, self.all_bits)
         tables = [layer.own for layer in self.layers[:1]] + [self.second][: len(self.layers) - 1]
@@ -196,6 +217,7 @@ class Forms:
                         z = [s + x * w for s, w in zip(z, columns[j], strict=True)]
             found.append(z)
         slacks = combination(self.slacks, vector)
+        self.meter.release(held)
         return [*slacks, *(z for part in found for z in part)]
 
     def row(self, n: int, mask: int) -> list[int]:
@@ -216,6 +238,7 @@ class Forms:
         """The form of a neuron of layer 3 or later, by the chain rule from above."""
         factors = [dict[int, int]() for _ in range(k)] + [{i: 1}]
         row, width, bits = [0] * (self.dimension + 1), self.dimension + 1, self.layers[k].bits
+        self.meter.hold(held := cells_of(self.layers[k].start, bits))
         for m in reversed(range(k + 1)):
             layer, entries = self.layers[m], factors[m]
             self.meter.pay(len(entries) * (width + 10), bits, layer.bits)
@@ -229,6 +252,7 @@ class Forms:
                     column = columns[h]
                     add = sum(x * column[j] for j, x in entries.items())
                     factors[source][h] = factors[source].get(h, 0) + add
+        self.meter.release(held)
         return row
 
     def line(
@@ -242,6 +266,7 @@ class Forms:
         free = [c for c in range(self.dimension + 1) if c not in fixed]
         rest = [(place, [row[c] for c in free]) for place, row in enumerate(rows)]
         bits, last = longest(row for _, row in rest), 1
+        self.meter.hold(held := cells_of(len(rows) * len(free), len(free) * (bits + 10)))
         done, basis, pivots = list[list[int]](), list[int](), list[int]()
         while rest and len(done) < len(free):
             place, pivot = rest.pop(0)
@@ -259,6 +284,7 @@ class Forms:
             basis.append(place)
             pivots.append(c)
             last = p
+        self.meter.release(held)
         if len(done) != len(free) - 1:
             return None
         (open_column,) = set(range(len(free))) - set(pivots)
@@ -343,7 +369,7 @@ class Around:
         require(found_zeros == zeros, "the zeros of the point", "other ones")
         inside = min(values[: forms.num_slacks], default=0) >= 0
         require(inside, "a point of the domain", "an inequality fails")
-        nonzero = (1 << forms.size) - 1 ^ mask_of(zeros)
+        nonzero = (1 << forms.size) - 1 ^ mask_of(zeros, forms.size, self.meter)
         basis = [zeros[place] for place in places]
         return Cell(positive, nonzero, zeros, basis, (forms.dimension,)), point
 
@@ -356,7 +382,7 @@ class Around:
         self.meter.units(400 * (len(cell.zeros) + len(listed)))
         is_new = listed <= own and len(listed) == len(positive) + len(zeros) and zeros != cell.zeros
         require(is_new, "signs of the zeros of the cell below, not all of them 0")
-        mask = cell.positive | mask_of(positive)
+        mask = cell.positive | mask_of(positive, forms.size, self.meter)
         rows = {n: forms.row(n, mask) for n in cell.zeros}
         found = forms.line([rows[n] for n in zeros], cell.fixed)
         if found is None:
@@ -373,7 +399,8 @@ class Around:
             sign = turn * ((slope > 0) - (slope < 0))
             require(sign == wanted[n], f"form {n} with the sign {wanted[n]}", str(sign))
             require(sign >= 0 or n >= forms.num_slacks, "a cell in the domain", f"form {n} < 0")
-        nonzero = cell.nonzero | mask_of([n for n in cell.zeros if wanted[n]])
+        moved = [n for n in cell.zeros if wanted[n]]
+        nonzero = cell.nonzero | mask_of(moved, forms.size, self.meter)
         column = next(c for c, x in enumerate(direction) if x)
         basis = [zeros[place] for place in places]
         return Cell(mask, nonzero, zeros, basis, (*cell.fixed, column))
@@ -446,8 +473,9 @@ class Around:
         return Star(above, levels)
 
     def pay_keys(self, count: int) -> None:
-        """Pay for keys that are made and put into tables."""
-        self.meter.pay(8 * count, self.forms.size, self.forms.size)
+        """Pay for keys that are made and put into tables; they are held until the next vertex."""
+        self.meter.pay(4 * count, 2 * self.forms.size, 0)
+        self.meter.hold(2 * count * self.key_cells)
 
     def joined(self, cell: Cell, faces: Sequence[Cell], lists: Sequence[Any]) -> Star:
         """The cells around all faces, where each cell of two dimensions more has two of them."""
@@ -492,8 +520,10 @@ class Skeleton:
         require(own not in self.vertices, "another vertex", "one twice")
         self.meter.hold(around.key_cells)
         self.vertices.add(own)
+        before = self.meter.cells
         star = around.star(cell, record[2] if len(record) > 2 else None)
         around.pay_keys(len(star.above))
+        self.meter.release(self.meter.cells - before)
         for key in star.above:
             edge = around.packed(key)
             if edge not in self.edges:
@@ -503,10 +533,9 @@ class Skeleton:
             require(self.edges[edge] is not None, "an edge with two ends", "a third one")
             self.edges[edge] = None
         for table, keys in zip(self.cells, star.counted, strict=True):
-            before = len(table)
-            self.meter.hold(around.key_cells * len(keys))
+            old = len(table)
             table.update(map(around.packed, keys))
-            self.meter.release(around.key_cells * (before + len(keys) - len(table)))
+            self.meter.hold(around.key_cells * (len(table) - old))
 
     def check_rays(self) -> None:
         """Every edge that one vertex has is unbounded."""
