@@ -50,10 +50,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   4178      theorem regions
   4218  5.2 Limits
   4224  5.3 Vertices: theorems vertices and complex (any networks)
-  4795      theorem vertices
-  4810      theorem complex
-  4828    Files
-  4971    The command line
+  4794      theorem vertices
+  4809      theorem complex
+  4827    Files
+  4970    The command line
 """
 
 from __future__ import annotations
@@ -4527,10 +4527,9 @@ class Cell(NamedTuple):
 
 
 class Star(NamedTuple):
-    """The cells around a cell: those of one dimension more, and those that are counted.
+    """The keys of cells around a cell: all of one dimension more, and the counted ones.
 
-    The keys of the counted cells stand by dimension from that of the cell on, or are those of the
-    regions alone.
+    Counted are all cells, in lists by dimension, the cell itself first, or the regions alone.
     """
 
     above: list[int]
@@ -4546,7 +4545,7 @@ class Around:
         self.key_cells = 3 + self.bytes_of_key // 64
 
     def key(self, cell: Cell) -> int:
-        """The key of a cell; that of a cell around it has the same bits and more."""
+        """The key of a cell; the key of a cell around it has the same bits and more."""
         return cell.positive << self.forms.size | cell.nonzero
 
     def packed(self, key: int) -> bytes:

@@ -26,7 +26,6 @@ from polyrelu.certificate.describe import (
     read_certificate,
 )
 from polyrelu.certificate.text import (
-    cell_counts_text,
     domain_text,
     number_text,
     part_text,
@@ -77,7 +76,6 @@ __all__ = [
     "TreeLog",
     "VertexCertificate",
     "VertexRecord",
-    "cell_counts_text",
     "describe",
     "describe_latex",
     "domain_text",

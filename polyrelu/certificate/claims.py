@@ -403,7 +403,7 @@ class ComplexClaim(_Statement):
     domain
         A polyhedron whose equations, implied ones included, are in reduced echelon form.
     f_vector
-        The number of cells of each dimension from 0 to that of the domain.
+        The number of cells of each dimension, from 0 to the dimension of the domain.
     kind
         Always `complex`.
 

@@ -147,7 +147,7 @@ class VertexRecord:
     ----------
     positive
         The forms that are positive at the vertex, as a mask.
-    zeros
+    vanishing
         The forms that are 0 there, ascending.
     around
         The cells of one dimension more around the vertex, as the format lists them; None where the
@@ -160,16 +160,16 @@ class VertexRecord:
     """
 
     positive: int
-    zeros: Sequence[int]
+    vanishing: Sequence[int]
     around: Sequence[Any] | None = None
 
     def to_json(self) -> list[Any]:
         """Return the record as it stands on its line."""
-        record: list[Any] = [format_integer(self.positive), self.zeros]
+        record: list[Any] = [format_integer(self.positive), self.vanishing]
         return record if self.around is None else [*record, self.around]
 
     def __repr__(self) -> str:
-        return bracketed(f"VertexRecord, {count_text([(len(self.zeros), 'zero')])}")
+        return bracketed(f"VertexRecord, {count_text([(len(self.vanishing), 'zero')])}")
 
 
 class TreeLog:
