@@ -361,7 +361,7 @@ class Around:
         if point[-1] < 0:
             point = [-x for x in point]
         values = forms.values(point, positive)
-        self.meter.units(150 * forms.size)
+        self.meter.units(40_000 + 150 * forms.size)
         signs = "".join(["1" if z > 0 else "0" for z in reversed(values)] or ["0"])
         require(int(signs, 2) == positive, "the positive forms of the point", "other ones")
         found_zeros = [n for n, z in enumerate(values) if not z]
