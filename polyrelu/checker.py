@@ -14,46 +14,46 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
     85  1. Text
    259  2. Networks
    397    Exact arithmetic
-   555  3. Certificates
-   593  3.1 Words
-   609  3.2 Claims
-   761  3.3 Proofs
-   922    affine, shallow
-   925      theorem affine
-   952      theorem shallow
-  1067    line
-  1070      theorem line
-  1098    bottleneck
-  1103      theorem bottleneck
-  1209    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
-  1298      theorem replacement
-  1308      theorem bounded-replacement
-  1450      theorem translation
-  1476      theorem flip
-  1504      theorem line-equal
-  1636      theorem one-sided
-  1697  3.4 Membership in the classes generic, transversal and regular
-  1801  3.5 Invariants under ~
-  1850  3.6 Cost
-  1975  3.7 Rounding errors: theorem rounding
-  2007      theorem rounding
-  2107  3.8 Domains of pairs, and theorem point
-  2230      theorem point
-  2291  3.9 Ridges: theorems deep and deep-part
-  3190      theorem deep
-  3198      theorem deep-part
-  3235  4. Verdicts
-  3367  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4034      theorem tree-equal
-  4052      theorem tree
-  4173  5.1 Lists of regions: claim regions, theorem regions
-  4178      theorem regions
-  4218  5.2 Limits
-  4224  5.3 Vertices: theorems vertices and complex (any networks)
-  4794      theorem vertices
-  4809      theorem complex
-  4827    Files
-  4970    The command line
+   563  3. Certificates
+   601  3.1 Words
+   617  3.2 Claims
+   769  3.3 Proofs
+   930    affine, shallow
+   933      theorem affine
+   960      theorem shallow
+  1075    line
+  1078      theorem line
+  1106    bottleneck
+  1111      theorem bottleneck
+  1217    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
+  1306      theorem replacement
+  1316      theorem bounded-replacement
+  1458      theorem translation
+  1484      theorem flip
+  1512      theorem line-equal
+  1644      theorem one-sided
+  1705  3.4 Membership in the classes generic, transversal and regular
+  1809  3.5 Invariants under ~
+  1858  3.6 Cost
+  1983  3.7 Rounding errors: theorem rounding
+  2015      theorem rounding
+  2115  3.8 Domains of pairs, and theorem point
+  2238      theorem point
+  2299  3.9 Ridges: theorems deep and deep-part
+  3198      theorem deep
+  3206      theorem deep-part
+  3243  4. Verdicts
+  3375  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4086      theorem tree-equal
+  4104      theorem tree
+  4225  5.1 Lists of regions: claim regions, theorem regions
+  4230      theorem regions
+  4270  5.2 Limits
+  4276  5.3 Vertices: theorems vertices and complex (any networks)
+  4838      theorem vertices
+  4853      theorem complex
+  4871    Files
+  5014    The command line
 """
 
 from __future__ import annotations
@@ -524,6 +524,14 @@ def pivot_columns(matrix: Matrix, meter: Meter) -> list[int]:
         last = pivot[c]
         found.append(c)
     return found
+
+
+def reduced(row: list[int], pivot: list[int], c: int, p: int, last: int) -> list[int]:
+    """A row with 0 at the place c of the pivot p, over the pivot before."""
+    q = row[c]
+    if last == 1:
+        return [p * x - q * y for x, y in zip(row, pivot, strict=True)]
+    return [(p * x - q * y) // last for x, y in zip(row, pivot, strict=True)]
 
 
 # -- forms
@@ -3896,6 +3904,46 @@ class Bound:
             factor = self.times(-multiplier, Fraction(1, scale))
             self.left.add(slack, factor, state.slack_bits[i])
 
+    def subtract_solved(self, rows: Any) -> None:
+        """Take away those multiples of inequalities that leave no coordinate."""
+        state, left, meter = self.node.state, self.left, self.meter
+        check_indices(rows, len(state.slacks), "inequalities")
+        slacks = [state.slacks[i][0] for i in rows]
+        meter.pay(4 * (len(left.form) + sum(map(len, slacks)) + 2))
+        symbols = sorted({j for form in (left.form, *slacks) for j in form if j})
+        bits, width = max(left.bits, *(state.slack_bits[i] for i in rows)), len(rows) + 1
+        meter.pay(len(symbols) * width)
+        rest = [[*(slack.get(j, 0) for slack in slacks), left.form.get(j, 0)] for j in symbols]
+        done, last = list[list[int]](), 1
+        for c in range(len(rows)):
+            pivot = next((row for row in rest if row[c]), None)
+            if pivot is None:
+                require(False, "independent inequalities", "dependent ones")
+                continue
+            size, entries = (c + 1) * (bits + 10), (len(symbols) - 1) * width
+            meter.pay(2 * entries + 10, size, size)
+            meter.pay_divisions(entries, 2 * size, size)
+            done = [reduced(row, pivot, c, pivot[c], last) for row in done]
+            rest = [reduced(row, pivot, c, pivot[c], last) for row in rest if row is not pivot]
+            done.append(pivot)
+            last = pivot[c]
+        fact = "multipliers that leave no coordinate"
+        require(not any(row[-1] for row in rest), fact, "a coordinate is left")
+        self.take_away([row[-1] for row in done], last, slacks)
+
+    def take_away(self, multipliers: list[int], last: int, slacks: Sequence[Form]) -> None:
+        """Only a constant is left, once multiples over a denominator are taken away."""
+        left, sign = self.left, 1 if last > 0 else -1
+        positive = all(x * sign >= 0 for x in multipliers)
+        require(positive, "multipliers that are not negative", "a negative one")
+        constants = [slack.get(0, 0) for slack in slacks]
+        bits = longest([[last, *multipliers]])
+        self.meter.pay(2 * len(slacks) + 2, bits, max(left.bits, longest([constants])))
+        pairs = zip(multipliers, constants, strict=True)
+        rest = left.form.get(0, 0) * last - sum(x * constant for x, constant in pairs)
+        left.form, left.scale = {0: sign * rest}, left.scale * abs(last)
+        left.bits = rest.bit_length()
+
     def constant(self) -> Fraction:
         """What is left, once sides take the places of coordinates."""
         left, sides = self.left, self.node.joint.sides
@@ -3926,7 +3974,10 @@ def check_sign(node: Node, record: Any) -> None:
     sign, wanted = 1 if mark == "+" else -1, rational(text, node.meter)
     bound = Bound(node, k, sign)
     bound.replace_terms(slopes)
-    bound.subtract(rows)
+    if rows and type(rows[0]) is int:
+        bound.subtract_solved(rows)
+    else:
+        bound.subtract(rows)
     if bound.constant() < wanted:
         fact = f"{mark}h >= {quote(text)}, h the form of atom {k}"
         require(False, fact, "a smaller bound")
@@ -3935,7 +3986,8 @@ def check_sign(node: Node, record: Any) -> None:
 
 # -- Trees
 
-SIGN = (int, re.compile("[+-]"), RATIONAL, [(int, RATIONAL)], [(int, RATIONAL)])
+LISTED_ROWS = OneOf(([(int, RATIONAL)], [int]))
+SIGN = (int, re.compile("[+-]"), RATIONAL, LISTED_ROWS, [(int, RATIONAL)])
 SPLIT = {"signs": [[SIGN]], "split": int}
 EQUAL_LEAF = {"signs": [[SIGN]], "leaf": "equal"}
 
@@ -4498,14 +4550,6 @@ class Forms:
         for row, c in zip(done, pivots, strict=True):
             vector[free[c]] = -row[open_column]
         return vector, basis
-
-
-def reduced(row: list[int], pivot: list[int], c: int, p: int, last: int) -> list[int]:
-    """A row with 0 at the place c of the pivot p, over the pivot before."""
-    q = row[c]
-    if last == 1:
-        return [p * x - q * y for x, y in zip(row, pivot, strict=True)]
-    return [(p * x - q * y) // last for x, y in zip(row, pivot, strict=True)]
 
 
 # -- Cells around a cell

@@ -68,6 +68,9 @@ class SignRecord:
         Nonnegative multipliers of the inequalities of the node, by number.
     slopes
         Slopes in [0, 1] of the linear bounds of atoms that the form contains, where they are not 0.
+    has_unique_rows
+        Whether these inequalities are independent, and their multiples leave no coordinate. Then
+        the file has their numbers only: the checker finds the multipliers.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class SignRecord:
     value: Fraction
     rows: Mapping[int, Fraction]
     slopes: Mapping[int, Fraction]
+    has_unique_rows: bool = False
 
     def to_json(self) -> list[Any]:
         """Return the record as it stands in a line of a node."""
@@ -87,7 +91,9 @@ class SignRecord:
             [[i, format_rational(entry)] for i, entry in sorted(part.items())]
             for part in (self.rows, self.slopes)
         )
-        return [self.atom, "+" if self.sign > 0 else "-", format_rational(self.value), rows, slopes]
+        listed: list[Any] = sorted(self.rows) if self.has_unique_rows else rows
+        mark = "+" if self.sign > 0 else "-"
+        return [self.atom, mark, format_rational(self.value), listed, slopes]
 
     def __repr__(self) -> str:
         form = f"{'' if self.sign > 0 else '-'}form of atom {self.atom}"

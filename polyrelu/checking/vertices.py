@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from polyrelu.checking.arithmetic import Form, add_to, bits_of_form, check_indices, pivot_columns
+from polyrelu.checking.arithmetic import (
+    Form,
+    add_to,
+    bits_of_form,
+    check_indices,
+    pivot_columns,
+    reduced,
+)
 from polyrelu.checking.meter import GROWN_BITS, Meter, longest, require, well_formed
 from polyrelu.checking.networks import Layer, Network
 from polyrelu.checking.pairs import Domain, read_domain
@@ -293,14 +300,6 @@ class Forms:
         for row, c in zip(done, pivots, strict=True):
             vector[free[c]] = -row[open_column]
         return vector, basis
-
-
-def reduced(row: list[int], pivot: list[int], c: int, p: int, last: int) -> list[int]:
-    """A row with 0 at the place c of the pivot p, over the pivot before."""
-    q = row[c]
-    if last == 1:
-        return [p * x - q * y for x, y in zip(row, pivot, strict=True)]
-    return [(p * x - q * y) // last for x, y in zip(row, pivot, strict=True)]
 
 
 # -- Cells around a cell

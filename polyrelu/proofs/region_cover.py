@@ -395,7 +395,8 @@ class _Tree:
             raise AssertionError(
                 "a neuron with one sign on all regions of a polyhedron has it on the polyhedron"
             )
-        return sign_record(self._joint, term, sign, answer)
+        unique = self._path.are_independent(answer)
+        return sign_record(self._joint, term, sign, answer, self._work, has_unique_rows=unique)
 
     def _most_even_split(self, node: _OpenNode) -> Term | None:
         """The affine term that divides the regions most evenly; None if no term is left.

@@ -108,6 +108,8 @@ ROWS = {
     "value": "trees.value",
     "learnt": "trees.learn",
     "sign": "trees.check_sign",
+    "solved": "trees.subtract_solved",
+    "solved multipliers": "trees.take_away",
     "product of fractions": "trees.times",
     "constant of a bound": "trees.constant",
     "inside": "regions.close",

@@ -17,6 +17,7 @@ from polyrelu.exact import Polyhedron, parse_rational
 from polyrelu.network import Network, from_arrays
 from polyrelu.outcomes import RegionsListed, Undecided
 from polyrelu.proofs import certify_regions
+from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron
 from polyrelu.support.progress import ProgressStep
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.quantised_networks import (
@@ -285,6 +286,33 @@ def test_small_files_that_would_take_long() -> None:
     report = checker.check_bytes(data)
     assert report.verdict == "accepted"
     assert report.cost > 100 * size * size * cuts
+
+
+def test_multipliers_are_found_or_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record has the numbers of inequalities, or multiples of them, as older files do."""
+    cells = CASES["box"]
+    short = document_of(certified(cells))
+    monkeypatch.setattr(NodePolyhedron, "are_independent", lambda *_: False)
+    long = document_of(certified(cells))
+    places = [
+        (line, "signs", i, j, 3)
+        for line, node in enumerate(short[:-1])
+        for i, group in enumerate(node.get("signs", ()))
+        for j, record in enumerate(group)
+        if record[3]
+    ]
+    assert checker.check_bytes(written(long)).verdict == "accepted"
+    for line, _, i, j, _ in places:
+        rows = short[line]["signs"][i][j][3]
+        assert [row for row, _ in long[line]["signs"][i][j][3]] == rows
+    rows = range(4)  # the sides of the box, and from the first split on a further one
+    for place in places:
+        for wrong in (*([row] for row in rows), [0, 1], [0, 1, 2], [9], [1, 0], [0, 0]):
+            report = checker.check_bytes(written(changed(short, place, wrong)))
+            if report.verdict == "accepted":
+                assert has_regions(short[0]["claim"])
+        for wrong in ([0, 1, 2, 3], [10**6], [1, 0]):
+            assert checker.check_bytes(written(changed(short, place, wrong))).verdict == "rejected"
 
 
 # -- the prover ------------------------------------------------------------------------------------
