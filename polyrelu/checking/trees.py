@@ -25,7 +25,7 @@ from polyrelu.checking.expressions import (
     key_of,
     primitive_form,
 )
-from polyrelu.checking.meter import Meter, longest, quote, require, well_formed
+from polyrelu.checking.meter import Meter, counted, longest, quote, require, well_formed
 from polyrelu.checking.pairs import check_pair, read_domain
 from polyrelu.checking.refutations import refutation
 from polyrelu.checking.text import RATIONAL, OneOf, fit, parse, rational, rationals

@@ -396,7 +396,7 @@ class _Tree:
                 "a neuron with one sign on all regions of a polyhedron has it on the polyhedron"
             )
         unique = self._path.are_independent(answer)
-        return sign_record(self._joint, term, sign, answer, self._work, has_unique_rows=unique)
+        return sign_record(self._joint, term, sign, answer, has_unique_rows=unique)
 
     def _most_even_split(self, node: _OpenNode) -> Term | None:
         """The affine term that divides the regions most evenly; None if no term is left.

@@ -9,6 +9,7 @@ these are not clear either. The theorem is in docs/theory/vertices.md, the file 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -24,16 +25,35 @@ from polyrelu.support.prices import price_of_vertex
 from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Indices, Signs
 
-__all__ = ["VertexList", "is_short"]
+__all__ = ["SETTINGS", "VertexList", "VertexListSettings", "is_short"]
 
 #: Maximum depth of lists of cells at a vertex, by the format.
 _MAX_LISTS = 7
-#: Maximum number of cells around vertices with dependent zeros that are listed.
-_MAX_LISTED = 2**22
-#: Cells around vertices up to which the vertices are listed always, and cells for each region.
-_FEW_CELLS, _CELLS_PER_REGION = 2**20, 2**11
-#: Cells around a vertex that take as long as the vertex itself.
-_CELLS_OF_VERTEX = 2**8
+
+
+@dataclass(frozen=True, slots=True)
+class VertexListSettings:
+    """When vertices are listed, and how much of them.
+
+    Attributes
+    ----------
+    max_listed
+        Maximum number of cells that are listed around vertices with dependent zeros.
+    few_cells
+        Number of cells around all vertices up to which the vertices are listed always.
+    cells_per_region
+        Number of cells around all vertices, for each region, up to which they are listed.
+    cells_of_vertex
+        Number of cells around a vertex that take as long as the vertex itself.
+    """
+
+    max_listed: int = 2**22
+    few_cells: int = 2**20
+    cells_per_region: int = 2**11
+    cells_of_vertex: int = 2**8
+
+
+SETTINGS = VertexListSettings()
 
 #: The cells around a cell as the format has them: positive zeros, zeros, perhaps cells around it.
 _Listed = list[list[Any]]
@@ -45,8 +65,8 @@ def is_short(cells: PolyhedralComplex) -> bool:
     A cube of many dimensions has too many vertices.
     """
     codimension = cells.dimension - cells.lineality_dim
-    num_cells = cells.size(cells.lineality_dim) * (_CELLS_OF_VERTEX + 2**codimension)
-    return int(num_cells) <= max(_FEW_CELLS, _CELLS_PER_REGION * cells.num_regions)
+    num_cells = cells.size(cells.lineality_dim) * (SETTINGS.cells_of_vertex + 2**codimension)
+    return int(num_cells) <= max(SETTINGS.few_cells, SETTINGS.cells_per_region * cells.num_regions)
 
 
 class VertexList:
@@ -151,10 +171,10 @@ class VertexList:
         """The cells of one dimension more around a cell with more zeros than its codimension."""
         above = self._above(dimension, index)
         self._num_listed += len(above)
-        if num_lists == 0 or self._num_listed > _MAX_LISTED:
+        if num_lists == 0 or self._num_listed > SETTINGS.max_listed:
             raise CertificateLimit(
                 "the cells around vertices with dependent zeros are more than a certificate by "
-                f"vertices may list (7 dimensions, {_MAX_LISTED} cells)"
+                f"vertices may list ({_MAX_LISTS} dimensions, {SETTINGS.max_listed} cells)"
             )
         rows, listed = self._signs(dimension + 1)[above][:, zeros], _Listed()
         codimension = self._dimension - dimension

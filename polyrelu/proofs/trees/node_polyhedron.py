@@ -326,7 +326,7 @@ class NodePolyhedron:
         left, _ = self._inequalities(used)
         return not used or rank(RationalMatrix.from_integers(left)) == len(used)
 
-    def interior_point(self) -> Point:
+    def interior_point(self) -> HomogeneousPoint:
         """Return a point strictly inside the polyhedron."""
         found = self._linear_program().interior_point()
         if not isinstance(found, InteriorPoint):

@@ -18,6 +18,7 @@ from polyrelu.exact import Polyhedron
 from polyrelu.network import from_arrays
 from polyrelu.outcomes import ComplexListed, RegionsListed, Undecided
 from polyrelu.proofs import certify_complex, certify_regions, vertex_list
+from polyrelu.proofs.vertex_list import VertexListSettings
 from polyrelu.support.progress import ProgressStep
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.quantised_networks import (
@@ -83,7 +84,8 @@ def test_regions_by_vertices() -> None:
             assert found.theorem == "vertices"
             report = checker.check_bytes(found.certificate.to_bytes())
             assert report.verdict == "accepted", report
-            assert f"exactly {cells.num_regions} cells of full dimension; the file" in str(report)
+            noun = "cell" if cells.num_regions == 1 else "cells"
+            assert f"exactly {cells.num_regions} {noun} of full dimension; the file" in str(report)
 
 
 @pytest.mark.parametrize("number", few_and_all(60, 12_000))
@@ -148,9 +150,11 @@ def test_the_method(monkeypatch: pytest.MonkeyPatch) -> None:
     cube = Polyhedron.box([-1] * 3, [1] * 3)
     cells = canonical_complex(from_arrays([([[1] * 3], [0]), ([[1]], [0])]), cube)
     assert certify_complex(cells).theorem == "complex"
-    monkeypatch.setattr(vertex_list, "_FEW_CELLS", 2)
+    monkeypatch.setattr(vertex_list, "SETTINGS", VertexListSettings(few_cells=2))
     assert certify_complex(cells).theorem == "complex"
-    monkeypatch.setattr(vertex_list, "_CELLS_PER_REGION", 2**9)
+    monkeypatch.setattr(
+        vertex_list, "SETTINGS", VertexListSettings(few_cells=2, cells_per_region=2**9)
+    )
     assert certify_complex(cells).theorem == certify_regions(cells).theorem == "regions"
 
 
@@ -158,7 +162,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     for limits in ({"time_limit": 0}, {"budget": 0.01}):
         for certify in (certify_complex, certify_regions):
             assert isinstance(certify(TRIANGLE, **limits), Undecided)
-    monkeypatch.setattr(vertex_list, "_MAX_LISTED", 0)
+    monkeypatch.setattr(vertex_list, "SETTINGS", VertexListSettings(max_listed=0))
     star = canonical_complex(from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, 0])], "relu"))
     assert certify_complex(star).theorem == "regions"
     assert certify_regions(star).theorem == "regions"
