@@ -8,6 +8,7 @@ these are not clear either. The theorem is in docs/theory/vertices.md, the file 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,15 +21,12 @@ from polyrelu.complex import PolyhedralComplex
 from polyrelu.exact import RationalMatrix, rank
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.budget import Budget, CertificateLimit
-from polyrelu.support.limits import LINE_LIMIT
+from polyrelu.support.limits import LINE_LIMIT, LIST_LIMIT, SCALE_BIT_LIMIT
 from polyrelu.support.prices import price_of_vertex
 from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Indices, Signs
 
 __all__ = ["SETTINGS", "VertexList", "VertexListSettings", "is_short"]
-
-#: Maximum depth of lists of cells at a vertex, by the format.
-_MAX_LISTS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +89,7 @@ class VertexList:
 
     def log(self, budget: Budget, progress: Progress | None) -> TreeLog:
         """Return the lines of all vertices; `LimitReached` is raised at a limit."""
+        self._check_denominators()
         found, price = TreeLog(), price_of_vertex(self._signs(self._lowest).shape[1])
         total = self._cells.size(self._lowest)
         for record in self._records():
@@ -103,6 +102,18 @@ class VertexList:
             report(progress, "certificate", found.nodes, total, "vertices")
         return found
 
+    def _check_denominators(self) -> None:
+        """The checker brings the hidden layers over a common denominator."""
+        network, common = self._cells.network, 1
+        for layer in network.layers[: network.num_hidden_layers]:
+            weights = (block.weight.denominator for block in layer.blocks)
+            common *= math.lcm(layer.bias.denominator, *weights)
+            if common.bit_length() > SCALE_BIT_LIMIT:
+                raise CertificateLimit(
+                    "the common denominator of all hidden layers would have more than "
+                    f"{SCALE_BIT_LIMIT} bits"
+                )
+
     def _records(self) -> Iterator[VertexRecord]:
         signs, codimension = self._signs(self._lowest), self._dimension - self._lowest
         masks = np.packbits(signs > 0, axis=1, bitorder="little")
@@ -113,7 +124,7 @@ class VertexList:
             positive = int.from_bytes(masks[vertex].tobytes(), "little")
             around = None
             if len(zeros) > codimension > 0:
-                around = self._around(self._lowest, vertex, zeros, _MAX_LISTS)
+                around = self._around(self._lowest, vertex, zeros, LIST_LIMIT)
             yield VertexRecord(positive, zeros, around)
 
     def _signs(self, dimension: int) -> Signs:
@@ -174,7 +185,7 @@ class VertexList:
         if num_lists == 0 or self._num_listed > SETTINGS.max_listed:
             raise CertificateLimit(
                 "the cells around vertices with dependent zeros are more than a certificate by "
-                f"vertices may list ({_MAX_LISTS} dimensions, {SETTINGS.max_listed} cells)"
+                f"vertices may list ({LIST_LIMIT} dimensions, {SETTINGS.max_listed} cells)"
             )
         rows, listed = self._signs(dimension + 1)[above][:, zeros], _Listed()
         codimension = self._dimension - dimension

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
+from fractions import Fraction
 from itertools import cycle, product
 from random import Random
 from typing import Any
@@ -169,6 +170,14 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     by_vertices = certify_regions(star, method="vertices")
     assert isinstance(by_vertices, Undecided)
     assert "may list" in by_vertices.reason
+
+
+def test_long_denominators_are_left_to_trees() -> None:
+    """Layers over more than 65,536 bits together are beyond the limits of the format."""
+    layer: Any = ([[Fraction(1, 2**15_000 + 1)]], [0])
+    cells = canonical_complex(from_arrays([layer] * 6))
+    assert certify_complex(cells).theorem == "regions"
+    assert listed(canonical_complex(from_arrays([layer] * 4))).theorem == "complex"
 
 
 def test_the_same_bytes_every_time() -> None:
