@@ -22,6 +22,7 @@ from benchmarks.reporting import RESULTS, write_results
 from polyrelu import (
     Network,
     Polyhedron,
+    canonical_complex,
     checker,
     equivalent,
     from_arrays,
@@ -29,8 +30,8 @@ from polyrelu import (
     region_graph,
     runtime_error,
 )
-from polyrelu.outcomes import Equivalent, Identifiable, RegionsListed, Undecided
-from polyrelu.proofs import certify_regions, prove_runtime_error
+from polyrelu.outcomes import ComplexListed, Equivalent, Identifiable, RegionsListed, Undecided
+from polyrelu.proofs import certify_complex, certify_regions, prove_runtime_error
 from tests.generators.benchmark_pairs import FAMILIES
 from tests.generators.checker_bombs import BOMBS
 from tests.oracles.judge import certificate_bytes
@@ -127,6 +128,11 @@ def certificates() -> Iterator[tuple[str, bytes]]:
     listed = certify_regions(region_graph(_network((2, 20, 6, 1)), Polyhedron.universe(2)))
     assert isinstance(listed, RegionsListed)
     yield "regions", listed.certificate.to_bytes()
+    cells = canonical_complex(_network((4, 10, 8, 1)))
+    for name, certify in (("vertices", certify_regions), ("complex", certify_complex)):
+        by_vertices = certify(cells)
+        assert isinstance(by_vertices, RegionsListed | ComplexListed)
+        yield name, by_vertices.certificate.to_bytes()
     found, half = FAMILIES["hidden"](Random(1), 5, 20)
     domain = None if half is None else Polyhedron.box([-half] * 5, [half] * 5)
     equal = equivalent(from_arrays(found.first.layers), from_arrays(found.second.layers), domain)

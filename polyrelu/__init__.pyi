@@ -66,6 +66,7 @@ from .outcomes import (
     Undecided as Undecided,
 )
 from .proofs import (
+    certify_complex as certify_complex,
     certify_regions as certify_regions,
     equivalent as equivalent,
     identify as identify,

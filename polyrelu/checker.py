@@ -11,46 +11,49 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-    82  1. Text
-   256  2. Networks
-   394    Exact arithmetic
-   552  3. Certificates
-   590  3.1 Words
-   606  3.2 Claims
-   745  3.3 Proofs
-   906    affine, shallow
-   909      theorem affine
-   936      theorem shallow
-  1051    line
-  1054      theorem line
-  1082    bottleneck
-  1087      theorem bottleneck
-  1193    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
-  1282      theorem replacement
-  1292      theorem bounded-replacement
-  1434      theorem translation
-  1460      theorem flip
-  1488      theorem line-equal
-  1620      theorem one-sided
-  1681  3.4 Membership in the classes generic, transversal and regular
-  1785  3.5 Invariants under ~
-  1834  3.6 Cost
-  1959  3.7 Rounding errors: theorem rounding
-  1991      theorem rounding
-  2091  3.8 Domains of pairs, and theorem point
-  2214      theorem point
-  2275  3.9 Ridges: theorems deep and deep-part
-  3174      theorem deep
-  3182      theorem deep-part
-  3219  4. Verdicts
-  3351  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4018      theorem tree-equal
-  4036      theorem tree
-  4150  5.1 Lists of regions: claim regions, theorem regions
-  4155      theorem regions
-  4195  5.2 Limits
-  4201    Files
-  4344    The command line
+    85  1. Text
+   259  2. Networks
+   397    Exact arithmetic
+   563  3. Certificates
+   601  3.1 Words
+   617  3.2 Claims
+   769  3.3 Proofs
+   930    affine, shallow
+   933      theorem affine
+   960      theorem shallow
+  1075    line
+  1078      theorem line
+  1106    bottleneck
+  1111      theorem bottleneck
+  1217    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
+  1306      theorem replacement
+  1316      theorem bounded-replacement
+  1458      theorem translation
+  1484      theorem flip
+  1512      theorem line-equal
+  1644      theorem one-sided
+  1705  3.4 Membership in the classes generic, transversal and regular
+  1809  3.5 Invariants under ~
+  1858  3.6 Cost
+  1983  3.7 Rounding errors: theorem rounding
+  2015      theorem rounding
+  2115  3.8 Domains of pairs, and theorem point
+  2238      theorem point
+  2299  3.9 Ridges: theorems deep and deep-part
+  3198      theorem deep
+  3206      theorem deep-part
+  3243  4. Verdicts
+  3375  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4086      theorem tree-equal
+  4104      theorem tree
+  4225  5.1 Lists of regions: claim regions, theorem regions
+  4230      theorem regions
+  4270  5.2 Limits
+  4276  5.3 Vertices: theorems vertices and complex (any networks)
+  4838      theorem vertices
+  4853      theorem complex
+  4871    Files
+  5014    The command line
 """
 
 from __future__ import annotations
@@ -72,7 +75,7 @@ import os
 import re
 import sys
 import zlib
-from bisect import bisect
+from bisect import bisect, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, chain, combinations, compress, groupby, pairwise, product
@@ -523,6 +526,14 @@ def pivot_columns(matrix: Matrix, meter: Meter) -> list[int]:
     return found
 
 
+def reduced(row: list[int], pivot: list[int], c: int, p: int, last: int) -> list[int]:
+    """A row with 0 at the place c of the pivot p, over the pivot before."""
+    q = row[c]
+    if last == 1:
+        return [p * x - q * y for x, y in zip(row, pivot, strict=True)]
+    return [(p * x - q * y) // last for x, y in zip(row, pivot, strict=True)]
+
+
 # -- forms
 
 
@@ -628,9 +639,12 @@ CLAIMS = OneOf(
 TREE_CLAIMS = {
     "equivalent": {"kind": "equivalent", **PAIR},
     "regions": {"kind": "regions", "network": REFERENCE, "domain": DOMAIN, "count": int},
+    "complex": {"kind": "complex", "network": REFERENCE, "domain": DOMAIN, "f-vector": [int]},
 }
 #: Maximum number of neurons that a sentence lists, and of characters of a domain in it.
 LISTED_NEURONS, DOMAIN_CHARACTERS = 16, 400
+#: Maximum number of dimensions for which a sentence lists the numbers of cells.
+LISTED_DIMENSIONS = 16
 
 MOVES = "permuting and positively scaling hidden neurons"
 EVERYBODY = "all of them that have this architecture and compute the same real function"
@@ -656,15 +670,17 @@ def name_of(network: Network) -> str:
     return f"Network {network.sha256[:12]}, {network}"
 
 
-def sentence(claim: Any, one: Network, two: Network, status: str, meter: Meter) -> str:
+def sentence(
+    theorem: str, claim: Any, one: Network, two: Network, status: str, meter: Meter
+) -> str:
     """The claim in English: about exact weights and real arithmetic, as FORMAT.md says."""
     kind = claim["kind"]
     if kind == "runtime-error":
         return runtime_sentence(claim, one, meter)
     if kind in ("equivalent", "not-equivalent"):
         return pair_sentence(claim, one, two)
-    if kind == "regions":
-        return regions_sentence(claim, one)
+    if kind in ("regions", "complex"):
+        return cells_sentence(theorem, claim, one)
     head = f"{name_of(one)}, is {kind} on R^n among {claim['among']} parameters"
     if kind == "not-identifiable":
         return (
@@ -715,13 +731,21 @@ def pair_sentence(claim: Any, one: Network, two: Network) -> str:
     return f"{head}: {end}."
 
 
-def regions_sentence(claim: Any, network: Network) -> str:
-    """The claim about the regions of a network."""
-    return (
-        f"The canonical complex of network {network.sha256[:12]}, {network}, on "
-        f"{domain_words(claim['domain'])} has exactly {counted(claim['count'], 'cell')} of full "
-        "dimension; the leaves name a point inside each."
-    )
+def cells_sentence(theorem: str, claim: Any, network: Network) -> str:
+    """The claim about the regions of a network, or about all its cells."""
+    if claim["kind"] == "regions":
+        cells = f"{counted(claim['count'], 'cell')} of full dimension"
+    else:
+        counts = list(enumerate(claim["f-vector"]))
+        numbers = [f"{number} of dimension {k}" for k, number in counts if number]
+        cells = f"these cells: {', '.join(numbers[:LISTED_DIMENSIONS])}"
+        if len(numbers) > LISTED_DIMENSIONS:
+            cells = f"{sum(claim['f-vector'])} cells, by dimension as claimed"
+    end = "the leaves name a point inside each"
+    if theorem != "regions":
+        end = "the file lists the vertices, with the signs of all neurons there"
+    head = f"The canonical complex of network {network.sha256[:12]}, {network}, on "
+    return f"{head}{domain_words(claim['domain'])} has exactly {cells}; {end}."
 
 
 def domain_words(domain: Any) -> str:
@@ -3339,7 +3363,7 @@ def accepted(case: Case, name: str, hypotheses: Sequence[str], status: str = "")
         trusted.append(TRUSTED_OF_MINORS[among])
     return CheckReport(
         "accepted",
-        statement=sentence(claim, networks[0], networks[1], status, case.meter),
+        statement=sentence(name, claim, networks[0], networks[1], status, case.meter),
         theorem=name,
         hypotheses=[{"id": key, "statement": says[key], "status": "proved"} for key in hypotheses],
         trusted=trusted,
@@ -3880,6 +3904,46 @@ class Bound:
             factor = self.times(-multiplier, Fraction(1, scale))
             self.left.add(slack, factor, state.slack_bits[i])
 
+    def subtract_solved(self, rows: Any) -> None:
+        """Take away those multiples of inequalities that leave no coordinate."""
+        state, left, meter = self.node.state, self.left, self.meter
+        check_indices(rows, len(state.slacks), "inequalities")
+        slacks = [state.slacks[i][0] for i in rows]
+        meter.pay(4 * (len(left.form) + sum(map(len, slacks)) + 2))
+        symbols = sorted({j for form in (left.form, *slacks) for j in form if j})
+        bits, width = max(left.bits, *(state.slack_bits[i] for i in rows)), len(rows) + 1
+        meter.pay(len(symbols) * width)
+        rest = [[*(slack.get(j, 0) for slack in slacks), left.form.get(j, 0)] for j in symbols]
+        done, last = list[list[int]](), 1
+        for c in range(len(rows)):
+            pivot = next((row for row in rest if row[c]), None)
+            if pivot is None:
+                require(False, "independent inequalities", "dependent ones")
+                continue
+            size, entries = (c + 1) * (bits + 10), (len(symbols) - 1) * width
+            meter.pay(2 * entries + 10, size, size)
+            meter.pay_divisions(entries, 2 * size, size)
+            done = [reduced(row, pivot, c, pivot[c], last) for row in done]
+            rest = [reduced(row, pivot, c, pivot[c], last) for row in rest if row is not pivot]
+            done.append(pivot)
+            last = pivot[c]
+        fact = "multipliers that leave no coordinate"
+        require(not any(row[-1] for row in rest), fact, "a coordinate is left")
+        self.take_away([row[-1] for row in done], last, slacks)
+
+    def take_away(self, multipliers: list[int], last: int, slacks: Sequence[Form]) -> None:
+        """Only a constant is left, once multiples over a denominator are taken away."""
+        left, sign = self.left, 1 if last > 0 else -1
+        positive = all(x * sign >= 0 for x in multipliers)
+        require(positive, "multipliers that are not negative", "a negative one")
+        constants = [slack.get(0, 0) for slack in slacks]
+        bits = longest([[last, *multipliers]])
+        self.meter.pay(2 * len(slacks) + 2, bits, max(left.bits, longest([constants])))
+        pairs = zip(multipliers, constants, strict=True)
+        rest = left.form.get(0, 0) * last - sum(x * constant for x, constant in pairs)
+        left.form, left.scale = {0: sign * rest}, left.scale * abs(last)
+        left.bits = rest.bit_length()
+
     def constant(self) -> Fraction:
         """What is left, once sides take the places of coordinates."""
         left, sides = self.left, self.node.joint.sides
@@ -3910,7 +3974,10 @@ def check_sign(node: Node, record: Any) -> None:
     sign, wanted = 1 if mark == "+" else -1, rational(text, node.meter)
     bound = Bound(node, k, sign)
     bound.replace_terms(slopes)
-    bound.subtract(rows)
+    if rows and type(rows[0]) is int:
+        bound.subtract_solved(rows)
+    else:
+        bound.subtract(rows)
     if bound.constant() < wanted:
         fact = f"{mark}h >= {quote(text)}, h the form of atom {k}"
         require(False, fact, "a smaller bound")
@@ -3919,7 +3986,8 @@ def check_sign(node: Node, record: Any) -> None:
 
 # -- Trees
 
-SIGN = (int, re.compile("[+-]"), RATIONAL, [(int, RATIONAL)], [(int, RATIONAL)])
+LISTED_ROWS = OneOf(([(int, RATIONAL)], [int]))
+SIGN = (int, re.compile("[+-]"), RATIONAL, LISTED_ROWS, [(int, RATIONAL)])
 SPLIT = {"signs": [[SIGN]], "split": int}
 EQUAL_LEAF = {"signs": [[SIGN]], "leaf": "equal"}
 
@@ -4128,8 +4196,11 @@ def check_tree(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
     case.meter.step = "claim"
     THEOREMS[name].rule(case)
     report = accepted(case, name, list(THEOREMS[name].says))
-    nodes = counted(lines.number - 2, "node")
-    return report._replace(statement=f"{report.statement} The tree has {nodes}.")
+    number = lines.number - 2
+    what = f"The tree has {counted(number, 'node')}."
+    if "vertices" in evidence:
+        what = "There is 1 vertex." if number == 1 else f"There are {number} vertices."
+    return report._replace(statement=f"{report.statement} {what}")
 
 
 def read_header(header: Any) -> Contents:
@@ -4141,8 +4212,12 @@ def read_header(header: Any) -> Contents:
     }
     fit(header, OneOf(shapes.values()), "line 1")
     check_notes(header["unverified"], "line 1.unverified")
-    claim = header["claim"]
-    name = next(name for name, entry in theorems.items() if entry.kind == claim["kind"])
+    claim, own = header["claim"], header.keys() - HEADER.keys() - {"claim"}
+    name = next(
+        name
+        for name, entry in theorems.items()
+        if entry.kind == claim["kind"] and entry.evidence.keys() == own
+    )
     evidence = {key: header[key] for key in theorems[name].evidence}
     return Contents(name, claim, evidence, header["unverified"])
 
@@ -4196,6 +4271,601 @@ def regions(case: Case) -> None:
 
 #: Maximum number of splits one below the other, and of bytes of a line and of a file, unpacked.
 MAX_DEPTH, MAX_LINE, MAX_TREE = 4_096, 64 << 20, 2**36
+
+
+# ==== 5.3 Vertices: theorems vertices and complex (any networks) ====
+
+# Forms are integer rows over (y, t), t = 1 at points and 0 at directions, up to positive factors.
+# They are numbered: the inequalities of the domain that are not constant, then the hidden neurons
+# layer by layer. Bit n of a mask belongs to form n.
+
+#: For each coordinate of (y, t), an entry for each of several forms.
+Columns = list[list[int]]
+#: Maximum depth of lists of cells in a line.
+MAX_LISTS = 7
+
+
+def cell_shape(num_lists: int) -> OneOf:
+    """The entry of a cell: zeros below it that are positive, its zeros, perhaps cells above it."""
+    bare = ([int], [int])
+    return OneOf((bare, (*bare, [cell_shape(num_lists - 1)])) if num_lists else (bare,))
+
+
+VERTEX = OneOf(((NATURAL, [int]), (NATURAL, [int], [cell_shape(MAX_LISTS - 1)])))
+
+
+def mask_of(places: Sequence[int], size: int, meter: Meter) -> int:
+    """The integer of `size` bits in which these are 1."""
+    meter.units(80 * size)
+    digits = bytearray(b"0") * (size + 1)
+    for n in places:
+        digits[size - n] = 49  # the digit 1
+    return int(digits, 2)
+
+
+def cells_of(count: int, bits: int) -> int:
+    """The cells of memory that numbers of some bits take."""
+    return count * (1 + (bits >> 9))
+
+
+def combination(columns: Columns, vector: Sequence[int]) -> list[int]:
+    """The values of forms at a vector."""
+    found = [0] * len(columns[0])
+    for column, x in zip(columns, vector, strict=True):
+        if x:
+            found = [s + x * a for s, a in zip(found, column, strict=True)]
+    return found
+
+
+class LayerForms(NamedTuple):
+    """The preactivations of a layer times a positive scale: own + the sum over the blocks.
+
+    `own` is what the input and the biases give; a block has for each neuron of its source the
+    weights on it. `bits` bound all forms of the layer, whatever neurons are on.
+    """
+
+    start: int
+    width: int
+    own: Columns
+    blocks: list[tuple[int, list[tuple[int, ...]]]]
+    own_bits: int
+    block_bits: int
+    bits: int
+
+
+class Forms:
+    """The forms of a domain and of all neurons, for any set of neurons that are on.
+
+    The forms of layer 2 are kept for one set of neurons of layer 1, and follow it.
+    """
+
+    def __init__(self, network: Network, domain: Domain, meter: Meter) -> None:
+        self.meter = meter
+        slacks = [slack for slack in domain.slacks if any(slack)]
+        constants = [slack.get(0, 0) for slack in domain.slacks if not any(slack)]
+        require(min(constants, default=0) >= 0, "a domain that is not empty", "it is empty")
+        scales, parts = [1], list[list[Form]]()
+        hidden = network.layers[: network.num_hidden_layers()]
+        for layer in hidden:
+            parts.append(self.input_part(layer, scales, domain))
+            self.meter.pay(1, scales[-1].bit_length(), layer.bits)
+            scales.append(scales[-1] * layer.denominator)
+            message = f"beyond the limits: layers over a denominator of more than {GROWN_BITS} bits"
+            well_formed(scales[-1].bit_length() <= GROWN_BITS, message)
+        kept = self.coordinates([*slacks, *(form for part in parts for form in part)], domain)
+        self.lineality, self.dimension = domain.dimension() - len(kept), len(kept)
+        self.symbols = [*(k + 1 for k in kept), 0]
+        self.slacks = self.columns(slacks)
+        self.num_slacks = self.size = len(slacks)
+        self.layers = list[LayerForms]()
+        for layer, part in zip(hidden, parts, strict=True):
+            self.layers.append(self.layer_forms(layer, part, scales))
+            self.size += len(part)
+        self.starts = [0, *(layer.start for layer in self.layers)]
+        self.slack_bits = max(map(bits_of_form, slacks), default=0)
+        self.all_bits = max([self.slack_bits, *(layer.bits for layer in self.layers)])
+        self.pattern = 0  # the neurons of layer 1 that are on in `second`
+        self.second: Columns = []
+        if len(self.layers) > 1:
+            second = self.layers[1]
+            meter.hold(cells_of(second.width * (self.dimension + 1), second.bits))
+            self.second = [*second.own]
+
+    def input_part(self, layer: Layer, scales: list[int], domain: Domain) -> list[Form]:
+        """What the input and the biases give to the preactivations of a layer."""
+        number, scale = len(scales), scales[-1]
+        blocks = [*layer.earlier, (number - 1, layer.rows)]
+        rows = blocks[0][1] if blocks[0][0] == 0 else []
+        sizes, bits = [len(form) for form in domain.inputs], scale.bit_length()
+        products = sum(len(rows) * (1 + size) for size in sizes) + 2 * len(layer.bias)
+        inputs = max(map(bits_of_form, domain.inputs), default=0) + domain.scale.bit_length()
+        self.meter.pay(2 * products, layer.bits + bits, inputs)
+        found = [{0: b * scale * domain.scale} for b in layer.bias]
+        for form, row in zip(found, rows, strict=False):
+            for w, x in zip(row, domain.inputs, strict=True):
+                add_to(form, x, w * scale)
+        longest_form = max(map(bits_of_form, found))
+        self.meter.hold(cells_of(2 * sum(map(len, found)), longest_form))
+        return found
+
+    def coordinates(self, forms: Sequence[Form], domain: Domain) -> list[int]:
+        """Coordinates on which all forms together depend in as many ways as on all of them."""
+        rows = [form for form in forms if any(form)]
+        cells, free = len(rows) * domain.dimension(), range(1, domain.dimension() + 1)
+        self.meter.pay(cells + len(forms))
+        self.meter.hold(cells)
+        kept = pivot_columns([[form.get(k, 0) for k in free] for form in rows], self.meter)
+        self.meter.release(cells)
+        return kept
+
+    def columns(self, forms: Sequence[Form]) -> Columns:
+        """Forms as columns over the coordinates that are kept, and t."""
+        self.meter.pay(len(forms) * len(self.symbols))
+        self.meter.hold(len(forms) * len(self.symbols))  # the numbers are held already
+        return [[form.get(symbol, 0) for form in forms] for symbol in self.symbols]
+
+    def layer_forms(self, layer: Layer, part: Sequence[Form], scales: Sequence[int]) -> LayerForms:
+        """A layer whose blocks are multiplied so that all its terms have one scale."""
+        number, own_bits = len(self.layers) + 1, max(map(bits_of_form, part))
+        blocks, block_bits, bits = list[tuple[int, list[tuple[int, ...]]]](), 0, own_bits
+        for source, rows in [*layer.earlier, (number - 1, layer.rows)]:
+            if source == 0:
+                continue
+            factor = scales[number - 1] // scales[source]
+            self.meter.pay(2 * len(rows) * len(rows[0]), factor.bit_length(), layer.bits)
+            self.meter.hold(
+                cells_of(2 * len(rows) * len(rows[0]), factor.bit_length() + layer.bits)
+            )
+            scaled = [[w * factor for w in row] for row in rows]
+            blocks.append((source - 1, list(zip(*scaled, strict=True))))
+            block_bits = max(block_bits, longest(scaled))
+            width = len(rows[0]).bit_length()
+            bits = max(bits, longest(scaled) + self.layers[source - 1].bits + width)
+        bits += (1 + len(blocks)).bit_length()
+        own = self.columns(part)
+        return LayerForms(self.size, len(part), own, blocks, own_bits, block_bits, bits)
+
+    def on(self, k: int, mask: int) -> list[int]:
+        """The neurons of a layer, counted from 0, that are on."""
+        layer = self.layers[k]
+        self.meter.units(60 * layer.width + self.size // 16)
+        return ones(mask >> layer.start & (1 << layer.width) - 1)
+
+    def move(self, mask: int) -> None:
+        """Make the forms of layer 2 those for the neurons of a mask."""
+        if len(self.layers) < 2:
+            return
+        first, second = self.layers[:2]
+        wanted = mask >> first.start & (1 << first.width) - 1
+        changed = self.pattern ^ wanted
+        if not changed:
+            return
+        steps = changed.bit_count() * (self.dimension + 1)
+        self.meter.pay(steps * (second.width + 10), first.own_bits, second.block_bits)
+        weights = second.blocks[-1][1]
+        for j in ones(changed):
+            sign = 1 if wanted >> j & 1 else -1
+            for c, column in enumerate(first.own):
+                if x := sign * column[j]:
+                    pairs = zip(self.second[c], weights[j], strict=True)
+                    self.second[c] = [s + x * w for s, w in pairs]
+        self.pattern = wanted
+
+    def values(self, vector: Sequence[int], mask: int) -> list[int]:
+        """The values of all forms at (y, t), the neurons of a mask being on and all others off."""
+        self.move(mask)
+        bits, width = longest([vector]), self.dimension + 1
+        held = cells_of(2 * self.size, bits + self.all_bits)
+        self.meter.hold(held)
+        near = self.num_slacks + sum(layer.width for layer in self.layers[:2])
+        self.meter.pay(width * (near + 10), bits, self.all_bits)
+        tables = [layer.own for layer in self.layers[:1]] + [self.second][: len(self.layers) - 1]
+        found = [combination(table, vector) for table in tables]
+        for k in range(2, len(self.layers)):
+            layer = self.layers[k]
+            self.meter.pay(width * layer.width, bits, layer.own_bits)
+            z = combination(layer.own, vector)
+            for source, columns in layer.blocks:
+                on = self.on(source, mask)
+                size = self.layers[source].bits + bits + width.bit_length()
+                self.meter.pay(len(on) * (layer.width + 10), layer.block_bits, size)
+                for j in on:
+                    if x := found[source][j]:
+                        z = [s + x * w for s, w in zip(z, columns[j], strict=True)]
+            found.append(z)
+        slacks = combination(self.slacks, vector)
+        self.meter.release(held)
+        return [*slacks, *(z for part in found for z in part)]
+
+    def row(self, n: int, mask: int) -> list[int]:
+        """A form over (y, t), the neurons of a mask being on."""
+        self.meter.pay(2 * self.dimension + 6)
+        k = bisect_right(self.starts, n) - 2 if n >= self.num_slacks else -1
+        if k < 0:
+            return [column[n] for column in self.slacks]
+        i = n - self.layers[k].start
+        if k == 0:
+            return [column[i] for column in self.layers[0].own]
+        self.move(mask)
+        if k == 1:
+            return [column[i] for column in self.second]
+        return self.deep_row(k, i, mask)
+
+    def deep_row(self, k: int, i: int, mask: int) -> list[int]:
+        """The form of a neuron of layer 3 or later, by the chain rule from above."""
+        factors = [dict[int, int]() for _ in range(k)] + [{i: 1}]
+        row, width, bits = [0] * (self.dimension + 1), self.dimension + 1, self.layers[k].bits
+        self.meter.hold(held := cells_of(self.layers[k].start, bits))
+        for m in reversed(range(k + 1)):
+            layer, entries = self.layers[m], factors[m]
+            self.meter.pay(len(entries) * (width + 10), bits, layer.bits)
+            table = self.second if m == 1 else layer.own
+            for j, x in entries.items():
+                row = [s + x * column[j] for s, column in zip(row, table, strict=True)]
+            for source, columns in layer.blocks if m > 1 else ():
+                on = self.on(source, mask)
+                self.meter.pay(len(on) * (len(entries) + 4), bits, layer.block_bits)
+                for h in on:
+                    column = columns[h]
+                    add = sum(x * column[j] for j, x in entries.items())
+                    factors[source][h] = factors[source].get(h, 0) + add
+        self.meter.release(held)
+        return row
+
+    def line(
+        self, rows: Sequence[Sequence[int]], fixed: Sequence[int]
+    ) -> tuple[list[int], list[int]] | None:
+        """A vector, up to a factor, on which rows vanish and whose coordinates `fixed` are 0.
+
+        Also the places of rows that are independent of those before. None if the vectors are not
+        a line. Bareiss: all numbers are minors, and divisions are exact.
+        """
+        free = [c for c in range(self.dimension + 1) if c not in fixed]
+        rest = [(place, [row[c] for c in free]) for place, row in enumerate(rows)]
+        bits, last = longest(row for _, row in rest), 1
+        self.meter.hold(held := cells_of(len(rows) * len(free), len(free) * (bits + 10)))
+        done, basis, pivots = list[list[int]](), list[int](), list[int]()
+        while rest and len(done) < len(free):
+            place, pivot = rest.pop(0)
+            self.meter.units(40 * len(free))
+            c = next((c for c, x in enumerate(pivot) if x), -1)
+            if c < 0:
+                continue
+            p, size = pivot[c], (len(done) + 1) * (bits + 10)
+            others = (len(done) + len(rest)) * len(free)
+            self.meter.pay(2 * others + 10, size, size)
+            self.meter.pay_divisions(others, 2 * size, size)
+            done = [reduced(row, pivot, c, p, last) for row in done]
+            rest = [(n, reduced(row, pivot, c, p, last)) for n, row in rest]
+            done.append(pivot)
+            basis.append(place)
+            pivots.append(c)
+            last = p
+        self.meter.release(held)
+        if len(done) != len(free) - 1:
+            return None
+        (open_column,) = set(range(len(free))) - set(pivots)
+        vector = [0] * (self.dimension + 1)
+        vector[free[open_column]] = last
+        for row, c in zip(done, pivots, strict=True):
+            vector[free[c]] = -row[open_column]
+        return vector, basis
+
+
+# -- Cells around a cell
+
+
+class Cell(NamedTuple):
+    """A cell around a vertex: the forms that are positive and those that are not 0, as masks.
+
+    `basis` are zeros whose forms are independent, each of those before; there are as many of them
+    as the codimension. `fixed` are coordinates of (y, t), as many as the dimension and 1, such that
+    no vector along the cell but 0 vanishes on them.
+    """
+
+    positive: int
+    nonzero: int
+    zeros: list[int]
+    basis: list[int]
+    fixed: tuple[int, ...]
+
+
+class Star(NamedTuple):
+    """The keys of cells around a cell: all of one dimension more, and the counted ones.
+
+    Counted are all cells, in lists by dimension, the cell itself first, or the regions alone.
+    """
+
+    above: list[int]
+    counted: list[list[int]]
+
+
+class Around:
+    """The cells around vertices, each by a key: its positive forms, then its nonzero ones."""
+
+    def __init__(self, forms: Forms, meter: Meter, *, is_complex: bool) -> None:
+        self.forms, self.meter, self.is_complex = forms, meter, is_complex
+        self.bytes_of_key = forms.size // 4 + 1
+        self.key_cells = 3 + self.bytes_of_key // 64
+
+    def key(self, cell: Cell) -> int:
+        """The key of a cell; the key of a cell around it has the same bits and more."""
+        return cell.positive << self.forms.size | cell.nonzero
+
+    def packed(self, key: int) -> bytes:
+        """A key for a table, hashed as text: nobody can make many hashes collide."""
+        return key.to_bytes(self.bytes_of_key, "big")
+
+    def vertex(self, record: Any) -> tuple[Cell, list[int]]:
+        """A vertex as a cell, and its point: the signs of all forms there are as listed."""
+        forms, zeros = self.forms, record[1]
+        positive = integer(record[0])
+        require(positive < 1 << forms.size, f"a mask below 2^{forms.size}", "a larger one")
+        check_indices(zeros, forms.size, "zeros")
+        found = forms.line([forms.row(n, positive) for n in zeros], ())
+        if found is None or found[0][-1] == 0:
+            require(False, "zeros with exactly one common point", "none, or more")
+            raise AssertionError
+        point, places = found
+        if point[-1] < 0:
+            point = [-x for x in point]
+        values = forms.values(point, positive)
+        self.meter.units(40_000 + 150 * forms.size)
+        signs = "".join(["1" if z > 0 else "0" for z in reversed(values)] or ["0"])
+        require(int(signs, 2) == positive, "the positive forms of the point", "other ones")
+        found_zeros = [n for n, z in enumerate(values) if not z]
+        require(found_zeros == zeros, "the zeros of the point", "other ones")
+        inside = min(values[: forms.num_slacks], default=0) >= 0
+        require(inside, "a point of the domain", "an inequality fails")
+        nonzero = (1 << forms.size) - 1 ^ mask_of(zeros, forms.size, self.meter)
+        basis = [zeros[place] for place in places]
+        return Cell(positive, nonzero, zeros, basis, (forms.dimension,)), point
+
+    def face(self, cell: Cell, entry: Any) -> Cell:
+        """A listed cell of one dimension more around a cell: the signs in a direction."""
+        forms, (positive, zeros) = self.forms, entry[:2]
+        check_indices(positive, forms.size, "positive forms")
+        check_indices(zeros, forms.size, "zeros")
+        listed, own = {*positive, *zeros}, set(cell.zeros)
+        self.meter.units(400 * (len(cell.zeros) + len(listed)))
+        is_new = listed <= own and len(listed) == len(positive) + len(zeros) and zeros != cell.zeros
+        require(is_new, "signs of the zeros of the cell below, not all of them 0")
+        mask = cell.positive | mask_of(positive, forms.size, self.meter)
+        rows = {n: forms.row(n, mask) for n in cell.zeros}
+        found = forms.line([rows[n] for n in zeros], cell.fixed)
+        if found is None:
+            require(False, "zeros with one direction in common", "none, or more")
+            raise AssertionError
+        (direction, places), wanted = found, dict.fromkeys(cell.zeros, -1)
+        wanted |= dict.fromkeys(positive, 1) | dict.fromkeys(zeros, 0)
+        size = len(direction) * len(rows)
+        self.meter.pay(2 * size, longest([direction]), longest(rows.values()))
+        slopes = {n: sum(map(int.__mul__, row, direction)) for n, row in rows.items()}
+        first = next(n for n in cell.zeros if wanted[n])
+        turn = 1 if slopes[first] * wanted[first] > 0 else -1
+        for n, slope in slopes.items():
+            sign = turn * ((slope > 0) - (slope < 0))
+            require(sign == wanted[n], f"form {n} with the sign {wanted[n]}", str(sign))
+            require(sign >= 0 or n >= forms.num_slacks, "a cell in the domain", f"form {n} < 0")
+        moved = [n for n in cell.zeros if wanted[n]]
+        nonzero = cell.nonzero | mask_of(moved, forms.size, self.meter)
+        column = next(c for c, x in enumerate(direction) if x)
+        basis = [zeros[place] for place in places]
+        return Cell(mask, nonzero, zeros, basis, (*cell.fixed, column))
+
+    def star(self, cell: Cell, listed: Any) -> Star:
+        """All cells around a cell: all signs of its zeros, or the listed cells of one dimension
+        more, and those around them."""
+        key = self.key(cell)
+        if not cell.basis:
+            require(listed is None, "no list at a region", "one")
+            return Star([], [[key]])
+        if len(cell.zeros) == len(cell.basis):
+            require(listed is None, "no list at a cell with independent zeros", "one")
+            return self.spanned(key, self.sides(key, cell))
+        require(listed is not None, "a list of cells where zeros are dependent", "none")
+        faces = [self.face(cell, entry) for entry in listed]
+        if all(len(entry) == 2 for entry in listed):
+            groups = self.frame(cell, faces)
+            if groups is not None:
+                return self.spanned(key, groups)
+        return self.joined(cell, faces, [entry[2] if len(entry) > 2 else None for entry in listed])
+
+    def sides(self, key: int, cell: Cell) -> list[list[int]]:
+        """For each zero the keys with its signs: both, but 1 alone for inequalities."""
+        size, groups = self.forms.size, list[list[int]]()
+        for n in cell.zeros:
+            bit = 1 << n
+            above = key | bit << size | bit
+            groups.append([above] if n < self.forms.num_slacks else [above, key | bit])
+        return groups
+
+    def frame(self, cell: Cell, faces: Sequence[Cell]) -> list[list[int]] | None:
+        """The faces by the form of the basis that is not 0 there, if they are these and no others.
+
+        None also if a zero has opposite signs on two faces of different forms.
+        """
+        signs, num_slacks = dict[tuple[int, bool], Cell](), self.forms.num_slacks
+        self.meter.units(200 * len(faces) * (len(cell.basis) + 1))
+        for face in faces:
+            moved = [n for n in cell.basis if face.nonzero >> n & 1]
+            if len(moved) != 1:
+                return None
+            signs[moved[0], bool(face.positive >> moved[0] & 1)] = face
+        sides = (True, False)
+        wanted = [(n, side) for n in cell.basis for side in sides if side or n >= num_slacks]
+        if len(faces) != len(wanted) or any(place not in signs for place in wanted):
+            return None
+        self.meter.pay(len(faces) ** 2, self.forms.size, 0)
+        for (n, one), (m, other) in combinations([(n, signs[n, s]) for n, s in wanted], 2):
+            against = one.positive ^ other.positive
+            if n != m and against & one.nonzero & other.nonzero:
+                return None
+        return [[self.key(signs[n, s]) for n, s in wanted if n == m] for m in cell.basis]
+
+    def spanned(self, key: int, groups: list[list[int]]) -> Star:
+        """The cells of which each moves along at most one side of every group."""
+        above = [side for group in groups for side in group]
+        if not self.is_complex:
+            self.pay_keys(math.prod(map(len, groups)))
+            keys = [key]
+            for group in groups:
+                keys = [old | side for old in keys for side in group]
+            return Star(above, [keys])
+        self.pay_keys(math.prod(1 + len(group) for group in groups))
+        levels: list[list[int]] = [[key]]
+        for group in groups:
+            moved = [[old | side for old in level for side in group] for level in levels]
+            pairs = zip([*levels, []], [[], *moved], strict=True)
+            levels = [one + two for one, two in pairs]
+        return Star(above, levels)
+
+    def pay_keys(self, count: int) -> None:
+        """Pay for keys that are made and put into tables; they are held until the next vertex."""
+        self.meter.pay(4 * count, 2 * self.forms.size, 0)
+        self.meter.hold(2 * count * self.key_cells)
+
+    def joined(self, cell: Cell, faces: Sequence[Cell], lists: Sequence[Any]) -> Star:
+        """The cells around all faces, where each cell of two dimensions more has two of them."""
+        above, count = [self.key(face) for face in faces], dict[bytes, int]()
+        require(len({*map(self.packed, above)}) == len(above), "different cells", "one twice")
+        require(len(above) > 0, "a cell", "none")
+        codimension = len(cell.basis)
+        require(codimension > 1, "both sides of a cell of codimension 1", "other cells")
+        tables = [dict[bytes, int]() for _ in range(codimension + 1 if self.is_complex else 1)]
+        tables[0] = {self.packed(key): key for key in [self.key(cell)] if self.is_complex}
+        for face, listed in zip(faces, lists, strict=True):
+            star = self.star(face, listed)
+            self.pay_keys(len(star.above))
+            for key in star.above:
+                count[self.packed(key)] = count.get(self.packed(key), 0) + 1
+            for table, keys in zip(reversed(tables), reversed(star.counted), strict=False):
+                self.pay_keys(len(keys))
+                table |= {self.packed(key): key for key in keys}
+        fact = "two listed cells at each cell of one dimension more"
+        require(all(number == 2 for number in count.values()), fact, "another number of them")
+        return Star(above, [list(table.values()) for table in tables])
+
+
+# -- The complex
+
+
+class Skeleton:
+    """The vertices, the edges and the counted cells that were seen."""
+
+    def __init__(self, around: Around, meter: Meter) -> None:
+        self.around, self.forms, self.meter = around, around.forms, meter
+        self.vertices = set[bytes]()
+        #: By edge the nonzero forms of its vertex; None for an edge with two vertices.
+        self.edges = dict[bytes, int | None]()
+        size = self.forms.dimension + 1 if around.is_complex else 1
+        self.cells = [set[bytes]() for _ in range(size)]
+
+    def add(self, record: Any) -> None:
+        """Add a vertex with the cells around it."""
+        around, cell = self.around, self.around.vertex(record)[0]
+        own = around.packed(around.key(cell))
+        require(own not in self.vertices, "another vertex", "one twice")
+        self.meter.hold(around.key_cells)
+        self.vertices.add(own)
+        before = self.meter.cells
+        star = around.star(cell, record[2] if len(record) > 2 else None)
+        around.pay_keys(len(star.above))
+        self.meter.release(self.meter.cells - before)
+        for key in star.above:
+            edge = around.packed(key)
+            if edge not in self.edges:
+                self.meter.hold(2 * around.key_cells)
+                self.edges[edge] = cell.nonzero
+                continue
+            require(self.edges[edge] is not None, "an edge with two ends", "a third one")
+            self.edges[edge] = None
+        for table, keys in zip(self.cells, star.counted, strict=True):
+            old = len(table)
+            table.update(map(around.packed, keys))
+            self.meter.hold(around.key_cells * (len(table) - old))
+
+    def check_rays(self) -> None:
+        """Every edge that one vertex has is unbounded."""
+        for edge, nonzero in self.edges.items():
+            if nonzero is not None:
+                self.check_ray(int.from_bytes(edge, "big"), nonzero)
+
+    def check_ray(self, key: int, below: int) -> None:
+        """Along an edge no form gets the other sign; `below` are the nonzero forms at its end."""
+        forms, size = self.forms, self.forms.size
+        positive, nonzero = key >> size, key & (1 << size) - 1
+        zeros = ones((1 << size) - 1 ^ nonzero)
+        self.meter.units(60 * size)
+        rows = [forms.row(n, positive) for n in zeros]
+        found = forms.line(rows, (forms.dimension,))
+        if found is None:
+            require(False, "zeros with one direction in common", "none, or more")
+            raise AssertionError
+        slopes = forms.values(found[0], positive)
+        n = ones(nonzero & ~below)[0]
+        turn = 1 if (slopes[n] > 0) == bool(positive >> n & 1) else -1
+        self.meter.units(200 * size)
+        for n, slope in enumerate(slopes):
+            wanted = (1 if positive >> n & 1 else -1) * (nonzero >> n & 1)
+            fact = "an edge with two vertices, or a ray"
+            require(wanted * turn * slope >= 0, fact, f"form {n} changes its sign")
+
+
+def check_vertices(case: Case, *, is_complex: bool) -> tuple[Forms, list[int]]:
+    """Read the vertices; return the forms, and the numbers of cells that were counted."""
+    meter, count = case.meter, case.evidence["vertices"]
+    domain = read_domain(case.claim["domain"], case.network.widths[0], meter)
+    meter.step = "vertices"
+    forms = Forms(case.network, domain, meter)
+    require(count > 0, "a vertex", "none")
+    skeleton = Skeleton(Around(forms, meter, is_complex=is_complex), meter)
+    for _ in range(count):
+        record = case.lines.read()
+        fit(record, VERTEX, meter.step)
+        skeleton.add(record)
+    meter.step = "edges"
+    skeleton.check_rays()
+    return forms, list(map(len, skeleton.cells))
+
+
+SAYS = {
+    "vertices": "every listed point is a vertex, and the cells around it are known",
+    "edges": "every edge at a vertex ends at another one of the list, or is a ray",
+}
+
+
+@theorem(
+    "vertices",
+    kind="regions",
+    page="theory/vertices.md",
+    evidence={"vertices": int},
+    says=SAYS,
+)
+def vertices(case: Case) -> None:
+    """All regions of a network, by the vertices."""
+    _, counts = check_vertices(case, is_complex=False)
+    case.meter.step = "claim.count"
+    require(counts == [case.claim["count"]], f"{counts[0]} regions", str(case.claim["count"]))
+    case.lines.check_end(case.evidence["vertices"])
+
+
+@theorem(
+    "complex",
+    kind="complex",
+    page="theory/vertices.md",
+    evidence={"vertices": int},
+    says=SAYS,
+)
+def complex_by_vertices(case: Case) -> None:
+    """All cells of a network, by the vertices."""
+    forms, counts = check_vertices(case, is_complex=True)
+    case.meter.step = "claim.f-vector"
+    found, claimed = [0] * forms.lineality + counts, case.claim["f-vector"]
+    require(len(claimed) == len(found), f"{len(found)} numbers", str(len(claimed)))
+    for k, (number, other) in enumerate(zip(found, claimed, strict=True)):
+        require(number == other, f"{number} cells of dimension {k}", str(other))
+    case.lines.check_end(case.evidence["vertices"])
 
 
 # ---- Files

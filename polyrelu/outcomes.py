@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, NoReturn, Self, TypeAlias, TypeVar
 
 from polyrelu.certificate import (
+    COMPLEX_MEANING,
     MEANING,
     PAIR_MEANING,
     REGIONS_MEANING,
@@ -25,11 +26,13 @@ from polyrelu.certificate import (
     THEOREMS,
     Certificate,
     Claim,
+    ComplexClaim,
     PairClaim,
     PartClaim,
     RegionsCertificate,
     RegionsClaim,
     TreeCertificate,
+    VertexCertificate,
     number_text,
     vector_text,
 )
@@ -42,6 +45,7 @@ from polyrelu.support.text_files import wrapped
 
 __all__ = [
     "Attempt",
+    "ComplexListed",
     "Equivalent",
     "Identifiable",
     "NextStep",
@@ -59,7 +63,8 @@ __all__ = [
 ]
 
 
-AnyCertificate = TypeVar("AnyCertificate", bound=Certificate | TreeCertificate | RegionsCertificate)
+_AnyKind: TypeAlias = Certificate | TreeCertificate | RegionsCertificate | VertexCertificate
+AnyCertificate = TypeVar("AnyCertificate", bound=_AnyKind)
 
 
 class _Answer:
@@ -116,7 +121,7 @@ class _Decided(_Answer, Generic[AnyCertificate]):
     next: tuple[NextStep, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
-        kinds = (Certificate, TreeCertificate, RegionsCertificate)
+        kinds = (Certificate, TreeCertificate, RegionsCertificate, VertexCertificate)
         expect_one_of(self.certificate, kinds, "certificate")
 
     def __repr__(self) -> str:
@@ -287,7 +292,7 @@ class Proved(_Decided[AnyCertificate]):
     status: ClassVar[str] = "proved"
 
     def __str__(self) -> str:
-        certificate: Certificate | TreeCertificate | RegionsCertificate = self.certificate
+        certificate: _AnyKind = self.certificate
         lines = [f"proved. {self.statement}", *self._remarks()]
         text = _wrapped([*lines, *_theorem_lines(certificate), _meaning(certificate)])
         return "\n".join([text, *_next_lines(self.next)])
@@ -535,15 +540,15 @@ class Equivalent(Proved[TreeCertificate]):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RegionsListed(Proved[RegionsCertificate]):
+class RegionsListed(Proved[RegionsCertificate | VertexCertificate]):
     """The list of the regions of a network on a domain is complete.
 
     Attributes
     ----------
     certificate
-        The certificate, which has a point inside each region.
+        The certificate: the vertices, or a split tree with a point inside each region.
     work
-        How much the proof took.
+        How much the proof took; a proof by vertices has one node for each of them.
     next
         What to try next, the most promising first; empty if there is nothing to suggest.
 
@@ -559,7 +564,37 @@ class RegionsListed(Proved[RegionsCertificate]):
     work: ProofStatistics
 
     def _remarks(self) -> list[str]:
+        if isinstance(self.certificate, VertexCertificate):
+            return [count_text([(self.work.num_nodes, "vertex")])]
         return [f"tree: {self.work}"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ComplexListed(Proved[VertexCertificate]):
+    """The cells of a network on a domain are complete, in every dimension.
+
+    Attributes
+    ----------
+    certificate
+        The certificate, which has all vertices.
+    work
+        How much the proof took, with one node for each vertex.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> net = polyrelu.from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
+    >>> listed = polyrelu.certify_complex(polyrelu.canonical_complex(net))
+    >>> listed.certificate.claim.f_vector
+    (1, 4, 4)
+    """
+
+    work: ProofStatistics
+
+    def _remarks(self) -> list[str]:
+        return [count_text([(self.work.num_nodes, "vertex")])]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -725,16 +760,18 @@ _MEMBERSHIP = {
 }
 
 
-def _meaning(certificate: Certificate | TreeCertificate | RegionsCertificate) -> str:
+def _meaning(certificate: _AnyKind) -> str:
     """The sentence that explains the words of a claim."""
     if isinstance(certificate.claim, PairClaim):
         return PAIR_MEANING
     if isinstance(certificate.claim, RegionsClaim):
         return REGIONS_MEANING
+    if isinstance(certificate.claim, ComplexClaim):
+        return COMPLEX_MEANING
     return MEANING if isinstance(certificate.claim, Claim | PartClaim) else RUNTIME_MEANING
 
 
-def _theorem_lines(certificate: Certificate | TreeCertificate | RegionsCertificate) -> list[str]:
+def _theorem_lines(certificate: _AnyKind) -> list[str]:
     """The theorem and its hypotheses, a line each."""
     theorem = THEOREMS[certificate.theorem]
     lines = [f"theorem: {theorem.title} ({theorem.proof})"]

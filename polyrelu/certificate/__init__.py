@@ -13,6 +13,7 @@ from polyrelu.certificate.certificate import Certificate, Hypothesis
 from polyrelu.certificate.claims import (
     Among,
     Claim,
+    ComplexClaim,
     PairClaim,
     PartClaim,
     RegionsClaim,
@@ -24,8 +25,14 @@ from polyrelu.certificate.describe import (
     describe_latex,
     read_certificate,
 )
-from polyrelu.certificate.text import domain_text, number_text, part_text, vector_text
+from polyrelu.certificate.text import (
+    domain_text,
+    number_text,
+    part_text,
+    vector_text,
+)
 from polyrelu.certificate.theorems import (
+    COMPLEX_MEANING,
     MEANING,
     PAIR_MEANING,
     REGIONS_MEANING,
@@ -40,9 +47,12 @@ from polyrelu.certificate.tree import (
     SignRecord,
     TreeCertificate,
     TreeLog,
+    VertexCertificate,
+    VertexRecord,
 )
 
 __all__ = [
+    "COMPLEX_MEANING",
     "MEANING",
     "PAIR_MEANING",
     "REGIONS_MEANING",
@@ -52,6 +62,7 @@ __all__ = [
     "Certificate",
     "CertificateText",
     "Claim",
+    "ComplexClaim",
     "Hypothesis",
     "NodeRecord",
     "PairClaim",
@@ -63,6 +74,8 @@ __all__ = [
     "TheoremText",
     "TreeCertificate",
     "TreeLog",
+    "VertexCertificate",
+    "VertexRecord",
     "describe",
     "describe_latex",
     "domain_text",

@@ -12,14 +12,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, get_args
 
-from polyrelu.certificate.text import domain_text, part_text
+from polyrelu.certificate.text import cell_counts_text, domain_text, part_text
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron, decimal_above, format_integer, format_rational
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect, expect_choice, expect_count
 from polyrelu.support.display import bracketed, count_text
 
-__all__ = ["Among", "Claim", "PairClaim", "PartClaim", "RegionsClaim", "RuntimeClaim"]
+__all__ = [
+    "Among",
+    "Claim",
+    "ComplexClaim",
+    "PairClaim",
+    "PartClaim",
+    "RegionsClaim",
+    "RuntimeClaim",
+]
 
 #: The classes of competitors, from the largest to the smallest.
 Among = Literal["all", "regular", "transversal", "generic"]
@@ -378,7 +386,72 @@ class RegionsClaim(_Statement):
         name = _name(self.network)
         return (
             f"The canonical complex of the network {name} on {place} has exactly "
-            f"{count_text([(self.num_regions, 'region')])}, and a point inside each is listed."
+            f"{count_text([(self.num_regions, 'region')])}."
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ComplexClaim(_Statement):
+    """The claim that a canonical complex has given numbers of cells, by dimension.
+
+    FORMAT.md, section 5.3, has the details.
+
+    Attributes
+    ----------
+    network
+        The network that the claim is about.
+    domain
+        A polyhedron whose equations, implied ones included, are in reduced echelon form.
+    f_vector
+        The number of cells of each dimension, from 0 to the dimension of the domain.
+    kind
+        Always `complex`.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1]], [0]), ([[1]], [0])])
+    >>> ComplexClaim(net, Polyhedron.universe(1), (1, 2)).terms()
+    {'domain': {'inequalities': [], 'equations': []}, 'f-vector': [1, 2]}
+    """
+
+    network: Network
+    domain: Polyhedron
+    f_vector: tuple[int, ...]
+    kind: Literal["complex"] = "complex"
+    among: ClassVar[str] = ""  # there are no competitors
+
+    def __post_init__(self) -> None:
+        _expect_network(self.network, "network")
+        expect(self.domain, Polyhedron, "domain")
+        for count in expect(self.f_vector, tuple, "f_vector"):
+            expect_count(count, "f_vector", 0)
+
+    @property
+    def networks(self) -> dict[str, Network]:
+        """The network by its key in the certificate."""
+        return {"network": self.network}
+
+    def terms(self) -> dict[str, Any]:
+        """Return the entries of the claim in a certificate, without kind and networks."""
+        return {"domain": _domain_terms(self.domain), "f-vector": list(self.f_vector)}
+
+    @property
+    def num_regions(self) -> int:
+        """The number of cells of full dimension."""
+        return self.f_vector[-1]
+
+    @property
+    def summary(self) -> str:
+        """The claim in short."""
+        cells = count_text([(sum(self.f_vector), "cell")])
+        return f"{cells} of {_name(self.network)} on {domain_text(self.terms()['domain'])}"
+
+    def __str__(self) -> str:
+        place = domain_text(self.terms()["domain"])
+        return (
+            f"The canonical complex of the network {_name(self.network)} on {place} has exactly "
+            f"{cell_counts_text(self.f_vector)}."
         )
 
 

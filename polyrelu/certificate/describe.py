@@ -14,8 +14,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.certificate.text import domain_text, number_text, part_text, vector_text
+from polyrelu.certificate.text import (
+    cell_counts_text,
+    domain_text,
+    number_text,
+    part_text,
+    vector_text,
+)
 from polyrelu.certificate.theorems import (
+    COMPLEX_MEANING,
     GENERIC,
     MEANING,
     PAIR_MEANING,
@@ -60,8 +67,8 @@ class CertificateText:
         The class of competitors; empty where there are none.
     domain
         The domain in words. For a claim about a float runtime it is the box with the bound, for one
-        about regions their number with the domain, and for one about a part of the parameters the
-        domain with this part.
+        about regions or cells their number with the domain, and for one about a part of the
+        parameters the domain with this part.
     theorem
         The name of the theorem, a key of `THEOREMS`.
     hypotheses
@@ -256,9 +263,11 @@ def _meaning(certificate: CertificateText) -> str:
     """Return the sentence about what the claim means."""
     if certificate.kind in ("equivalent", "not-equivalent"):
         return PAIR_MEANING
-    return {"runtime-error": RUNTIME_MEANING, "regions": REGIONS_MEANING}.get(
-        certificate.kind, MEANING
-    )
+    return {
+        "runtime-error": RUNTIME_MEANING,
+        "regions": REGIONS_MEANING,
+        "complex": COMPLEX_MEANING,
+    }.get(certificate.kind, MEANING)
 
 
 def _shortened(certificate: CertificateText) -> CertificateText:
@@ -270,7 +279,7 @@ def _shortened(certificate: CertificateText) -> CertificateText:
 def _text_of(contents: Contents) -> CertificateText:
     """Return the contents of a file in words."""
     claim, theorem = contents.claim, THEOREMS[contents.theorem]
-    if claim["kind"] in ("equivalent", "regions"):  # the header of a tree has no other evidence
+    if claim["kind"] in ("equivalent", "regions", "complex"):  # evidence stands in lines
         hypotheses = tuple(theorem.hypotheses.items())
     else:
         hypotheses = tuple(
@@ -299,8 +308,14 @@ def _cut(text: str, length: int) -> str:
 
 def _region_terms(claim: dict[str, Any]) -> str:
     """Return the number of regions and the domain in words."""
-    regions = count_text([(int(claim["count"]), "region")])
-    return f"exactly {regions} on {domain_text(claim['domain'])}"
+    cells = count_text([(int(claim["count"]), "region")])
+    return f"exactly {cells} on {domain_text(claim['domain'])}"
+
+
+def _cell_terms(claim: dict[str, Any]) -> str:
+    """Return the numbers of cells and the domain in words."""
+    cells = cell_counts_text(list(map(int, claim["f-vector"])))
+    return f"exactly {cells} on {domain_text(claim['domain'])}"
 
 
 def _domain_of_claim(claim: dict[str, Any]) -> str:
@@ -309,6 +324,8 @@ def _domain_of_claim(claim: dict[str, Any]) -> str:
         return _runtime_terms(claim)
     if claim["kind"] == "regions":
         return _region_terms(claim)
+    if claim["kind"] == "complex":
+        return _cell_terms(claim)
     if claim["kind"] == "determined":
         return (
             f"{claim['domain']} in "
@@ -356,11 +373,10 @@ def _statement(certificate: CertificateText) -> str:
             f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}, computed layer "
             f"by layer by a float runtime, differs from its exact function {certificate.domain}."
         )
-    if certificate.kind == "regions":
+    if certificate.kind in ("regions", "complex"):
         return (
             f"Claim: the canonical complex of the {certificate.network} with SHA-256 "
-            f"{certificate.sha256} has {certificate.domain}, and a point inside each of them is "
-            "listed."
+            f"{certificate.sha256} has {certificate.domain}."
         )
     if certificate.kind in ("equivalent", "not-equivalent"):
         verb = (

@@ -15,7 +15,7 @@ from polyrelu.exact import format_rational, parse_rational
 from polyrelu.support.arguments import expect, expect_count, expect_one_of
 from polyrelu.support.limits import WIDTH_LIMIT
 
-__all__ = ["domain_text", "number_text", "part_text", "vector_text"]
+__all__ = ["cell_counts_text", "domain_text", "number_text", "part_text", "vector_text"]
 
 #: Maximum numbers of entries of a vector and of constraints that are listed.
 _MAX_ENTRIES, _MAX_CONSTRAINTS = 12, 12
@@ -122,6 +122,35 @@ def part_text(layers: int, neurons: Sequence[int]) -> str:
         else f"layers 1 to {num_determined} and in "
     )
     return f"{before}{last} up to signs of rows [W|b]"
+
+
+def cell_counts_text(counts: Sequence[int]) -> str:
+    """Return in words how many cells of each dimension there are.
+
+    Parameters
+    ----------
+    counts
+        The number of cells of each dimension, from 0.
+
+    Returns
+    -------
+    str
+        Numbers that are not 0, the sum of all where there are many dimensions.
+
+    Examples
+    --------
+    >>> cell_counts_text([0, 3, 4])
+    '3 cells of dimension 1 and 4 of dimension 2'
+    """
+    named = [(number, k) for k, number in enumerate(counts) if number]
+    if len(named) > _MAX_ENTRIES:
+        return f"{sum(counts)} cells, of dimensions {named[0][1]} to {named[-1][1]}"
+    parts = [f"{number} of dimension {k}" for number, k in named]
+    if not parts:
+        return "0 cells"
+    number, _, rest = parts[0].partition(" ")
+    parts[0] = f"{number} {'cell' if number == '1' else 'cells'} {rest}"
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def domain_text(domain: Mapping[str, Sequence[str]]) -> str:

@@ -13,6 +13,7 @@ from polyrelu.support.arguments import expect_choice
 from polyrelu.support.display import bracketed
 
 __all__ = [
+    "COMPLEX_MEANING",
     "GENERIC",
     "MEANING",
     "PAIR_MEANING",
@@ -43,6 +44,13 @@ REGIONS_MEANING = (
     "The claim is about the cells of full dimension that the signs of all hidden neurons cut out "
     "of the domain, for the exact weights in the file; neighbouring cells may have the same affine "
     "map."
+)
+
+#: The meaning of a claim about all cells of a network.
+COMPLEX_MEANING = (
+    "The claim is about the cells that the signs of all hidden neurons, and of the constraints of "
+    "the domain, cut out of it, for the exact weights in the file; neighbouring cells may have the "
+    "same affine map."
 )
 
 #: The meaning of a claim about a float runtime.
@@ -135,6 +143,22 @@ _DEEP_HYPOTHESES = {
         "by visible weights can be"
     ),
     "membership": "what is known of the network's own membership in the class of competitors",
+}
+
+_VERTICES = (
+    "A listed point is a vertex, and the cells around it are known from its zeros. Every edge at "
+    "it ends at another listed vertex, or is a ray; since the vertices and edges of a complex "
+    "without lines are connected, no vertex is missing."
+)
+_LATEX_OF_VERTICES = (
+    r"Every listed point is a vertex of the canonical complex, and around it the signs of its "
+    r"zeros determine the cells. Every edge at a listed vertex ends at another one, or is a ray; "
+    r"the graph of vertices and bounded edges of a complex of pointed polyhedra that subdivide a "
+    r"convex one is connected, so that no vertex is missing."
+)
+_HYPOTHESES_OF_VERTICES = {
+    "vertices": "every listed point is a vertex, and the cells around it are known",
+    "edges": "every edge at a vertex ends at another one of the list, or is a ray",
 }
 
 THEOREMS: dict[str, TheoremText] = {
@@ -373,6 +397,20 @@ THEOREMS: dict[str, TheoremText] = {
             ),
             "inside": "every leaf has a point strictly inside",
         },
+    ),
+    "vertices": TheoremText(
+        "the vertices of all regions",
+        "docs/theory/vertices.md",
+        _VERTICES + " Every region has a vertex, so those around the vertices are all of them.",
+        _LATEX_OF_VERTICES + " Every region has a vertex, so those around the vertices are all.",
+        _HYPOTHESES_OF_VERTICES,
+    ),
+    "complex": TheoremText(
+        "the vertices of all cells",
+        "docs/theory/vertices.md",
+        _VERTICES + " Every cell has a vertex, so those around the vertices are all of them.",
+        _LATEX_OF_VERTICES + " Every cell has a vertex, so those around the vertices are all.",
+        _HYPOTHESES_OF_VERTICES,
     ),
     "point": TheoremText(
         "a point",

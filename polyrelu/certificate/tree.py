@@ -18,20 +18,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, ClassVar, cast
 
 from polyrelu.certificate.beside import network_references
 from polyrelu.certificate.certificate import Hypothesis, certificate_table, printable_remarks
-from polyrelu.certificate.claims import PairClaim, RegionsClaim
+from polyrelu.certificate.claims import ComplexClaim, PairClaim, RegionsClaim
 from polyrelu.certificate.text import number_text
 from polyrelu.errors import CertificateError
-from polyrelu.exact import format_rational
-from polyrelu.support.arguments import expect, expect_path
+from polyrelu.exact import format_integer, format_rational
+from polyrelu.support.arguments import expect, expect_one_of, expect_path
 from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.limits import LINE_LIMIT
 from polyrelu.support.text_files import write_all
 
-__all__ = ["NodeRecord", "RegionsCertificate", "SignRecord", "TreeCertificate", "TreeLog"]
+__all__ = [
+    "NodeRecord",
+    "RegionsCertificate",
+    "SignRecord",
+    "TreeCertificate",
+    "TreeLog",
+    "VertexCertificate",
+    "VertexRecord",
+]
 
 #: Maximum number of bytes of a log in memory; a larger one goes to a temporary file.
 _MEMORY_LIMIT = 1 << 24
@@ -60,6 +68,9 @@ class SignRecord:
         Nonnegative multipliers of the inequalities of the node, by number.
     slopes
         Slopes in [0, 1] of the linear bounds of atoms that the form contains, where they are not 0.
+    has_unique_rows
+        Whether these inequalities are independent, and their multiples leave no coordinate. Then
+        the file has their numbers only: the checker finds the multipliers.
 
     Examples
     --------
@@ -72,6 +83,7 @@ class SignRecord:
     value: Fraction
     rows: Mapping[int, Fraction]
     slopes: Mapping[int, Fraction]
+    has_unique_rows: bool = False
 
     def to_json(self) -> list[Any]:
         """Return the record as it stands in a line of a node."""
@@ -79,7 +91,9 @@ class SignRecord:
             [[i, format_rational(entry)] for i, entry in sorted(part.items())]
             for part in (self.rows, self.slopes)
         )
-        return [self.atom, "+" if self.sign > 0 else "-", format_rational(self.value), rows, slopes]
+        listed: list[Any] = sorted(self.rows) if self.has_unique_rows else rows
+        mark = "+" if self.sign > 0 else "-"
+        return [self.atom, mark, format_rational(self.value), listed, slopes]
 
     def __repr__(self) -> str:
         form = f"{'' if self.sign > 0 else '-'}form of atom {self.atom}"
@@ -128,13 +142,49 @@ class NodeRecord:
         return bracketed(f"NodeRecord, {signs}, {end}")
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class VertexRecord:
+    """A vertex of a complex, with the cells around it (FORMAT.md, section 5.3).
+
+    Forms are numbered: the inequalities of the domain that are not constant, then the hidden
+    neurons.
+
+    Attributes
+    ----------
+    positive
+        The forms that are positive at the vertex, as a mask.
+    vanishing
+        The forms that are 0 there, ascending.
+    around
+        The cells of one dimension more around the vertex, as the format lists them; None where the
+        zeros are independent.
+
+    Examples
+    --------
+    >>> VertexRecord(5, [1, 3]).to_json()
+    ['5', [1, 3]]
+    """
+
+    positive: int
+    vanishing: Sequence[int]
+    around: Sequence[Any] | None = None
+
+    def to_json(self) -> list[Any]:
+        """Return the record as it stands on its line."""
+        record: list[Any] = [format_integer(self.positive), self.vanishing]
+        return record if self.around is None else [*record, self.around]
+
+    def __repr__(self) -> str:
+        return bracketed(f"VertexRecord, {count_text([(len(self.vanishing), 'zero')])}")
+
+
 class TreeLog:
-    """The node records of a tree, kept as lines.
+    """The node records of a tree, or the vertices of a complex, kept as lines.
 
     Attributes
     ----------
     nodes
-        The number of nodes.
+        The number of nodes or vertices.
     size
         The number of bytes of all lines.
     longest
@@ -161,9 +211,11 @@ class TreeLog:
     def __len__(self) -> int:
         return self.nodes
 
-    def add(self, record: NodeRecord) -> None:
-        """Append a node."""
-        line = f"{json.dumps(expect(record, NodeRecord, 'record').to_json())}\n".encode("ascii")
+    def add(self, record: NodeRecord | VertexRecord) -> None:
+        """Append a node or a vertex."""
+        expect_one_of(record, (NodeRecord, VertexRecord), "record")
+        marks = (",", ":") if isinstance(record, VertexRecord) else None
+        line = f"{json.dumps(record.to_json(), separators=marks)}\n".encode("ascii")
         self._file.seek(0, os.SEEK_END)
         self._file.write(line)
         self.nodes += 1
@@ -187,9 +239,11 @@ class _TreeFile(ABC):
 
     __slots__ = ()
 
-    claim: PairClaim | RegionsClaim
+    claim: PairClaim | RegionsClaim | ComplexClaim
     log: TreeLog
     unverified: dict[str, str]
+    #: What the lines between header and footer are.
+    _unit: ClassVar[str] = "node"
 
     @property
     @abstractmethod
@@ -262,7 +316,8 @@ class _TreeFile(ABC):
         return bracketed(f"{self._heading()}: {self.claim.summary}")
 
     def _heading(self) -> str:
-        return f"Certificate by '{self.theorem}', {count_text([(self.log.nodes, 'node')])}"
+        size = count_text([(self.log.nodes, self._unit)])
+        return f"Certificate by '{self.theorem}', {size}"
 
     def _repr_html_(self) -> str:
         return certificate_table(self.claim, self.theorem, self.hypotheses, self.unverified)
@@ -377,6 +432,55 @@ class RegionsCertificate(_TreeFile):
         return Hypothesis("regions", "cover", {"nodes": self.log.nodes}), Hypothesis(
             "regions", "inside", leaves
         )
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class VertexCertificate(_TreeFile):
+    """The vertices of a network, which prove how many regions or cells there are.
+
+    Attributes
+    ----------
+    claim
+        The statement that is proved.
+    log
+        The vertices.
+    unverified
+        Remarks for people, by key; no verdict depends on them.
+
+    Examples
+    --------
+    >>> from polyrelu.exact import Polyhedron
+    >>> from polyrelu.network import from_arrays
+    >>> log = TreeLog()
+    >>> log.add(VertexRecord(0, [0]))
+    >>> net = from_arrays([([[1]], [0]), ([[1]], [0])])
+    >>> claim = RegionsClaim(net, Polyhedron.universe(1), 2)
+    >>> VertexCertificate(claim, log).to_bytes().splitlines()[1]
+    b'["0",[0]]'
+    """
+
+    claim: RegionsClaim | ComplexClaim
+    log: TreeLog
+    unverified: dict[str, str] = field(default_factory=dict)
+    _unit: ClassVar[str] = "vertex"
+
+    def __post_init__(self) -> None:
+        expect_one_of(self.claim, (RegionsClaim, ComplexClaim), "claim")
+        expect(self.log, TreeLog, "log")
+
+    @property
+    def theorem(self) -> str:
+        """The name of the theorem."""
+        return "vertices" if isinstance(self.claim, RegionsClaim) else "complex"
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """The hypotheses of the theorem, with evidence."""
+        vertices = {"vertices": self.log.nodes}
+        return tuple(Hypothesis(self.theorem, name, vertices) for name in ("vertices", "edges"))
+
+    def _terms(self) -> dict[str, Any]:
+        return {"vertices": self.log.nodes}
 
 
 def _sparse_row(row: Mapping[int, Fraction]) -> list[list[Any]]:

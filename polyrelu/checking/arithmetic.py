@@ -141,6 +141,14 @@ def pivot_columns(matrix: Matrix, meter: Meter) -> list[int]:
     return found
 
 
+def reduced(row: list[int], pivot: list[int], c: int, p: int, last: int) -> list[int]:
+    """A row with 0 at the place c of the pivot p, over the pivot before."""
+    q = row[c]
+    if last == 1:
+        return [p * x - q * y for x, y in zip(row, pivot, strict=True)]
+    return [(p * x - q * y) // last for x, y in zip(row, pivot, strict=True)]
+
+
 # -- forms
 
 

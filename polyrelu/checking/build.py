@@ -41,6 +41,7 @@ MODULES = (
     "trees",
     "regions",
     "tree_limits",
+    "vertices",
     "command",
 )
 LINE_LENGTH = 100

@@ -89,9 +89,12 @@ CLAIMS = OneOf(
 TREE_CLAIMS = {
     "equivalent": {"kind": "equivalent", **PAIR},
     "regions": {"kind": "regions", "network": REFERENCE, "domain": DOMAIN, "count": int},
+    "complex": {"kind": "complex", "network": REFERENCE, "domain": DOMAIN, "f-vector": [int]},
 }
 #: Maximum number of neurons that a sentence lists, and of characters of a domain in it.
 LISTED_NEURONS, DOMAIN_CHARACTERS = 16, 400
+#: Maximum number of dimensions for which a sentence lists the numbers of cells.
+LISTED_DIMENSIONS = 16
 
 MOVES = "permuting and positively scaling hidden neurons"
 EVERYBODY = "all of them that have this architecture and compute the same real function"
@@ -117,15 +120,17 @@ def name_of(network: Network) -> str:
     return f"Network {network.sha256[:12]}, {network}"
 
 
-def sentence(claim: Any, one: Network, two: Network, status: str, meter: Meter) -> str:
+def sentence(
+    theorem: str, claim: Any, one: Network, two: Network, status: str, meter: Meter
+) -> str:
     """The claim in English: about exact weights and real arithmetic, as FORMAT.md says."""
     kind = claim["kind"]
     if kind == "runtime-error":
         return runtime_sentence(claim, one, meter)
     if kind in ("equivalent", "not-equivalent"):
         return pair_sentence(claim, one, two)
-    if kind == "regions":
-        return regions_sentence(claim, one)
+    if kind in ("regions", "complex"):
+        return cells_sentence(theorem, claim, one)
     head = f"{name_of(one)}, is {kind} on R^n among {claim['among']} parameters"
     if kind == "not-identifiable":
         return (
@@ -176,13 +181,21 @@ def pair_sentence(claim: Any, one: Network, two: Network) -> str:
     return f"{head}: {end}."
 
 
-def regions_sentence(claim: Any, network: Network) -> str:
-    """The claim about the regions of a network."""
-    return (
-        f"The canonical complex of network {network.sha256[:12]}, {network}, on "
-        f"{domain_words(claim['domain'])} has exactly {counted(claim['count'], 'cell')} of full "
-        "dimension; the leaves name a point inside each."
-    )
+def cells_sentence(theorem: str, claim: Any, network: Network) -> str:
+    """The claim about the regions of a network, or about all its cells."""
+    if claim["kind"] == "regions":
+        cells = f"{counted(claim['count'], 'cell')} of full dimension"
+    else:
+        counts = list(enumerate(claim["f-vector"]))
+        numbers = [f"{number} of dimension {k}" for k, number in counts if number]
+        cells = f"these cells: {', '.join(numbers[:LISTED_DIMENSIONS])}"
+        if len(numbers) > LISTED_DIMENSIONS:
+            cells = f"{sum(claim['f-vector'])} cells, by dimension as claimed"
+    end = "the leaves name a point inside each"
+    if theorem != "regions":
+        end = "the file lists the vertices, with the signs of all neurons there"
+    head = f"The canonical complex of network {network.sha256[:12]}, {network}, on "
+    return f"{head}{domain_words(claim['domain'])} has exactly {cells}; {end}."
 
 
 def domain_words(domain: Any) -> str:

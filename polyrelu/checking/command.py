@@ -16,7 +16,8 @@ import polyrelu.checking.identifiability
 import polyrelu.checking.refutations
 import polyrelu.checking.regions
 import polyrelu.checking.rounding
-import polyrelu.checking.systems  # noqa: F401
+import polyrelu.checking.systems
+import polyrelu.checking.vertices  # noqa: F401
 from polyrelu.checking.claims import Search
 from polyrelu.checking.meter import Meter, Stop, quote, well_formed
 from polyrelu.checking.networks import NETWORK, read_network

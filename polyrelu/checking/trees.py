@@ -14,6 +14,7 @@ from polyrelu.checking.arithmetic import (
     add_to,
     bits_of_form,
     check_indices,
+    reduced,
     without_zeros,
 )
 from polyrelu.checking.claims import TREE_CLAIMS, Search, check_notes, read_reference
@@ -24,7 +25,7 @@ from polyrelu.checking.expressions import (
     key_of,
     primitive_form,
 )
-from polyrelu.checking.meter import Meter, counted, quote, require, well_formed
+from polyrelu.checking.meter import Meter, counted, longest, quote, require, well_formed
 from polyrelu.checking.pairs import check_pair, read_domain
 from polyrelu.checking.refutations import refutation
 from polyrelu.checking.text import RATIONAL, OneOf, fit, parse, rational, rationals
@@ -272,6 +273,46 @@ class Bound:
             factor = self.times(-multiplier, Fraction(1, scale))
             self.left.add(slack, factor, state.slack_bits[i])
 
+    def subtract_solved(self, rows: Any) -> None:
+        """Take away those multiples of inequalities that leave no coordinate."""
+        state, left, meter = self.node.state, self.left, self.meter
+        check_indices(rows, len(state.slacks), "inequalities")
+        slacks = [state.slacks[i][0] for i in rows]
+        meter.pay(4 * (len(left.form) + sum(map(len, slacks)) + 2))
+        symbols = sorted({j for form in (left.form, *slacks) for j in form if j})
+        bits, width = max(left.bits, *(state.slack_bits[i] for i in rows)), len(rows) + 1
+        meter.pay(len(symbols) * width)
+        rest = [[*(slack.get(j, 0) for slack in slacks), left.form.get(j, 0)] for j in symbols]
+        done, last = list[list[int]](), 1
+        for c in range(len(rows)):
+            pivot = next((row for row in rest if row[c]), None)
+            if pivot is None:
+                require(False, "independent inequalities", "dependent ones")
+                continue
+            size, entries = (c + 1) * (bits + 10), (len(symbols) - 1) * width
+            meter.pay(2 * entries + 10, size, size)
+            meter.pay_divisions(entries, 2 * size, size)
+            done = [reduced(row, pivot, c, pivot[c], last) for row in done]
+            rest = [reduced(row, pivot, c, pivot[c], last) for row in rest if row is not pivot]
+            done.append(pivot)
+            last = pivot[c]
+        fact = "multipliers that leave no coordinate"
+        require(not any(row[-1] for row in rest), fact, "a coordinate is left")
+        self.take_away([row[-1] for row in done], last, slacks)
+
+    def take_away(self, multipliers: list[int], last: int, slacks: Sequence[Form]) -> None:
+        """Only a constant is left, once multiples over a denominator are taken away."""
+        left, sign = self.left, 1 if last > 0 else -1
+        positive = all(x * sign >= 0 for x in multipliers)
+        require(positive, "multipliers that are not negative", "a negative one")
+        constants = [slack.get(0, 0) for slack in slacks]
+        bits = longest([[last, *multipliers]])
+        self.meter.pay(2 * len(slacks) + 2, bits, max(left.bits, longest([constants])))
+        pairs = zip(multipliers, constants, strict=True)
+        rest = left.form.get(0, 0) * last - sum(x * constant for x, constant in pairs)
+        left.form, left.scale = {0: sign * rest}, left.scale * abs(last)
+        left.bits = rest.bit_length()
+
     def constant(self) -> Fraction:
         """What is left, once sides take the places of coordinates."""
         left, sides = self.left, self.node.joint.sides
@@ -302,7 +343,10 @@ def check_sign(node: Node, record: Any) -> None:
     sign, wanted = 1 if mark == "+" else -1, rational(text, node.meter)
     bound = Bound(node, k, sign)
     bound.replace_terms(slopes)
-    bound.subtract(rows)
+    if rows and type(rows[0]) is int:
+        bound.subtract_solved(rows)
+    else:
+        bound.subtract(rows)
     if bound.constant() < wanted:
         fact = f"{mark}h >= {quote(text)}, h the form of atom {k}"
         require(False, fact, "a smaller bound")
@@ -311,7 +355,8 @@ def check_sign(node: Node, record: Any) -> None:
 
 # -- Trees
 
-SIGN = (int, re.compile("[+-]"), RATIONAL, [(int, RATIONAL)], [(int, RATIONAL)])
+LISTED_ROWS = OneOf(([(int, RATIONAL)], [int]))
+SIGN = (int, re.compile("[+-]"), RATIONAL, LISTED_ROWS, [(int, RATIONAL)])
 SPLIT = {"signs": [[SIGN]], "split": int}
 EQUAL_LEAF = {"signs": [[SIGN]], "leaf": "equal"}
 
@@ -520,8 +565,11 @@ def check_tree(file: IO[bytes], search: Search, meter: Meter) -> CheckReport:
     case.meter.step = "claim"
     THEOREMS[name].rule(case)
     report = accepted(case, name, list(THEOREMS[name].says))
-    nodes = counted(lines.number - 2, "node")
-    return report._replace(statement=f"{report.statement} The tree has {nodes}.")
+    number = lines.number - 2
+    what = f"The tree has {counted(number, 'node')}."
+    if "vertices" in evidence:
+        what = "There is 1 vertex." if number == 1 else f"There are {number} vertices."
+    return report._replace(statement=f"{report.statement} {what}")
 
 
 def read_header(header: Any) -> Contents:
@@ -533,7 +581,11 @@ def read_header(header: Any) -> Contents:
     }
     fit(header, OneOf(shapes.values()), "line 1")
     check_notes(header["unverified"], "line 1.unverified")
-    claim = header["claim"]
-    name = next(name for name, entry in theorems.items() if entry.kind == claim["kind"])
+    claim, own = header["claim"], header.keys() - HEADER.keys() - {"claim"}
+    name = next(
+        name
+        for name, entry in theorems.items()
+        if entry.kind == claim["kind"] and entry.evidence.keys() == own
+    )
     evidence = {key: header[key] for key in theorems[name].evidence}
     return Contents(name, claim, evidence, header["unverified"])

@@ -142,7 +142,7 @@ def accepted(case: Case, name: str, hypotheses: Sequence[str], status: str = "")
         trusted.append(TRUSTED_OF_MINORS[among])
     return CheckReport(
         "accepted",
-        statement=sentence(claim, networks[0], networks[1], status, case.meter),
+        statement=sentence(name, claim, networks[0], networks[1], status, case.meter),
         theorem=name,
         hypotheses=[{"id": key, "statement": says[key], "status": "proved"} for key in hypotheses],
         trusted=trusted,

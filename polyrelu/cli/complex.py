@@ -105,8 +105,8 @@ def _add_derived(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--certificate",
         metavar="FILE",
-        help="write a certificate that these are all regions, with a point inside each; for "
-        "`polyrelu check`",
+        help="write a certificate that these are all cells, by the vertices; with --regions-only "
+        "that these are all regions, with a point inside each; for `polyrelu check`",
     )
     parser.add_argument(
         "--self-check",
@@ -266,16 +266,17 @@ def _missing_cells(options: argparse.Namespace, cells: PolyhedralComplex | Regio
 def _write_certificate(
     options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph, imported: Imported
 ) -> tuple[str, list[Path]]:
-    """Write the certificate of the regions; return why there is none, and the files."""
-    from polyrelu.outcomes import Undecided
-    from polyrelu.proofs import certify_regions
+    """Write the certificate of the cells; return why there is none, and the files."""
+    from polyrelu.complex import PolyhedralComplex
+    from polyrelu.outcomes import ComplexListed, RegionsListed, Undecided
+    from polyrelu.proofs import certify_complex, certify_regions
 
+    outcome: ComplexListed | RegionsListed | Undecided
     with ProgressLine() as line:
-        outcome = certify_regions(
-            cells,
-            budget=options.limits,
-            progress=line.show,
-        )
+        if isinstance(cells, PolyhedralComplex):
+            outcome = certify_complex(cells, budget=options.limits, progress=line.show)
+        else:
+            outcome = certify_regions(cells, budget=options.limits, progress=line.show)
     if isinstance(outcome, Undecided):
         return f"no certificate: {outcome.reason}", []
     return "", outcome.with_provenance(imported.provenance).save(options.certificate)

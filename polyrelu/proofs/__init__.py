@@ -7,12 +7,13 @@ certificate that `polyrelu.checker`, which shares no code with this room, re-der
 
 from polyrelu.proofs.equivalence.prover import equivalent
 from polyrelu.proofs.identify import identify
-from polyrelu.proofs.region_cover import certify_regions
+from polyrelu.proofs.region_cover import certify_complex, certify_regions
 from polyrelu.proofs.runtime_error import prove_runtime_error
 from polyrelu.proofs.simplification import Simplified, simplify
 
 __all__ = [
     "Simplified",
+    "certify_complex",
     "certify_regions",
     "equivalent",
     "identify",

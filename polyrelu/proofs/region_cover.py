@@ -1,7 +1,9 @@
-"""Proof that a list of regions is complete: a split tree with one leaf for each region.
+"""Proof that a list of regions is complete: by vertices, or by a split tree.
 
 The regions come from elsewhere (`canonical_complex`, `region_graph`), with their signs and a point
-inside each. `certify_regions` builds the tree node by node and writes each node as it is finished.
+inside each. Of a complex the vertices are listed (`vertex_list`), unless there are far more of them
+than regions. A tree has one leaf for each region; `certify_regions` builds it node by node and
+writes each node as it is finished.
 The theorem is in docs/theory/regions.md, the file format in FORMAT.md §5.1.
 
 A node of the tree is a polyhedron with the regions in it. If a neuron is affine on the polyhedron
@@ -17,16 +19,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Literal, get_args
 
 import numpy as np
 
-from polyrelu.certificate import NodeRecord, RegionsCertificate, RegionsClaim, SignRecord, TreeLog
+from polyrelu.certificate import (
+    ComplexClaim,
+    NodeRecord,
+    RegionsCertificate,
+    RegionsClaim,
+    SignRecord,
+    TreeLog,
+    VertexCertificate,
+)
 from polyrelu.complex import PolyhedralComplex, RegionGraph
 from polyrelu.complex.completeness import require_complete
 from polyrelu.errors import DomainError
-from polyrelu.exact import RationalMatrix
+from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_arrays
-from polyrelu.outcomes import RegionsListed, Undecided
+from polyrelu.outcomes import ComplexListed, RegionsListed, Undecided
 from polyrelu.proofs.trees.expressions import JointNetwork, KnownSigns, Term
 from polyrelu.proofs.trees.node_polyhedron import (
     DomainCoordinates,
@@ -35,7 +46,8 @@ from polyrelu.proofs.trees.node_polyhedron import (
 )
 from polyrelu.proofs.trees.search import TreeStatistics, sign_record
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
-from polyrelu.support.arguments import expect_function, expect_one_of
+from polyrelu.proofs.vertex_list import VertexList, is_short
+from polyrelu.support.arguments import expect_choice, expect_function, expect_one_of
 from polyrelu.support.budget import Budget, BudgetLike, CertificateLimit, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import LINE_LIMIT
@@ -44,7 +56,10 @@ from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Indices
 from polyrelu.version import __version__
 
-__all__ = ["certify_regions"]
+__all__ = ["certify_complex", "certify_regions"]
+
+#: How a list of regions is proved; `auto` takes the vertices of a complex where they are not many.
+Method = Literal["auto", "vertices", "tree"]
 
 #: A point strictly inside a region, by the region's number.
 PointOf = Callable[[int], Sequence[Fraction]]
@@ -53,6 +68,7 @@ PointOf = Callable[[int], Sequence[Fraction]]
 def certify_regions(
     cells: PolyhedralComplex | RegionGraph,
     *,
+    method: Method = "auto",
     budget: BudgetLike = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
@@ -64,6 +80,10 @@ def certify_regions(
     ----------
     cells
         The complete complex, or the regions alone, of any network on any domain.
+    method
+        `vertices` lists the vertices of a complex, `tree` makes a split tree with a point inside
+        each region. By default a complex has its vertices listed, unless there are many more of
+        them than regions.
     budget
         Units of work, or a `Budget` with all limits; no limit by default. A unit is about a
         millisecond.
@@ -72,7 +92,7 @@ def certify_regions(
     memory_limit
         MiB of the process.
     progress
-        Called with a `polyrelu.support.ProgressStep` after each node of the split tree.
+        Called with a `polyrelu.support.ProgressStep` after each vertex, or node of the split tree.
 
     Returns
     -------
@@ -83,7 +103,8 @@ def certify_regions(
     Raises
     ------
     DomainError
-        Regions are missing: the complex is a part, or its computation was interrupted.
+        Regions are missing: the complex is a part, or its computation was interrupted; or the
+        regions alone are given, which have no vertices to be listed.
     ArgumentError
         An argument has a wrong type, or lies outside its range.
 
@@ -94,18 +115,130 @@ def certify_regions(
     >>> triangle = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
     >>> listed = certify_regions(canonical_complex(triangle))
     >>> listed.certificate.claim.num_regions, listed.work.num_nodes
-    (7, 13)
+    (7, 3)
+    >>> certify_regions(canonical_complex(triangle), method="tree").work.num_nodes
+    13
     """
     remedy = "canonical_complex(network, domain) and region_graph(network, domain) make them"
     expect_one_of(cells, (PolyhedralComplex, RegionGraph), "cells", remedy)
     expect_function(progress, "progress")
+    expect_choice(method, get_args(Method), "method")
+    limits = as_budget(budget, time_limit, memory_limit)
     if isinstance(cells, PolyhedralComplex):
         require_complete(cells, "a list of regions")
+        if method == "vertices" or (method == "auto" and is_short(cells)):
+            found = _vertices(cells, limits, progress)
+            if isinstance(found, tuple):
+                log, domain = found
+                claim = RegionsClaim(cells.network, domain, cells.num_regions)
+                return RegionsListed(VertexCertificate(claim, log, _notes()), _work(log))
+            if isinstance(found, Undecided):
+                return found
+            if method == "vertices":
+                return Undecided(str(found), (), TreeStatistics())
     elif not cells.complete:
         raise DomainError(
             "a list of regions: the walk from region to region did not reach all of them"
         )
-    work, limits = TreeStatistics(), as_budget(budget, time_limit, memory_limit)
+    elif method == "vertices":
+        raise DomainError("method='vertices': regions alone have no vertices; leave it out")
+    return _by_tree(cells, limits, progress)
+
+
+def certify_complex(
+    cells: PolyhedralComplex,
+    *,
+    budget: BudgetLike = None,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    progress: Progress | None = None,
+) -> ComplexListed | RegionsListed | Undecided:
+    """Prove that a complex has exactly the cells that it lists, in every dimension.
+
+    Parameters
+    ----------
+    cells
+        The complete complex of any network on any domain.
+    budget
+        Units of work, or a `Budget` with all limits; no limit by default. A unit is about a
+        millisecond.
+    time_limit
+        Seconds.
+    memory_limit
+        MiB of the process.
+    progress
+        Called with a `polyrelu.support.ProgressStep` after each vertex.
+
+    Returns
+    -------
+    ComplexListed, RegionsListed or Undecided
+        A certificate with the vertices; where vertices would be too many, a certificate of the
+        regions alone, as of `certify_regions`; `Undecided` if a limit was reached, and after
+        Ctrl-C.
+
+    Raises
+    ------
+    DomainError
+        Cells are missing: the complex is a part, or its computation was interrupted.
+    ArgumentError
+        An argument has a wrong type, or lies outside its range.
+
+    Examples
+    --------
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> triangle = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
+    >>> certify_complex(canonical_complex(triangle)).certificate.claim.f_vector
+    (3, 9, 7)
+    """
+    expect_function(progress, "progress")
+    require_complete(cells, "a list of cells")
+    limits = as_budget(budget, time_limit, memory_limit)
+    if is_short(cells):
+        found = _vertices(cells, limits, progress)
+        if isinstance(found, tuple):
+            log, domain = found
+            claim = ComplexClaim(cells.network, domain, cells.f_vector)
+            return ComplexListed(VertexCertificate(claim, log, _notes()), _work(log))
+        if isinstance(found, Undecided):
+            return found
+    return _by_tree(cells, limits, progress)
+
+
+def _notes() -> dict[str, str]:
+    return {"tool": f"polyrelu {__version__}"}
+
+
+def _work(log: TreeLog) -> TreeStatistics:
+    """The work of a proof by vertices."""
+    work = TreeStatistics()
+    work.num_nodes = log.nodes
+    return work
+
+
+def _vertices(
+    cells: PolyhedralComplex, limits: Budget, progress: Progress | None
+) -> tuple[TreeLog, Polyhedron] | Undecided | CertificateLimit:
+    """The lines of all vertices with the domain, or the limit of the format that they exceed."""
+    with deferred_interrupt() as interrupt:
+        try:
+            limits = limits.with_interrupt(interrupt)
+            limits.check()
+            vertices = VertexList(cells)
+            return vertices.log(limits, progress), vertices.coordinates.domain
+        except CertificateLimit as limit:
+            return limit
+        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+            if (why := limits.reason_of(error)) is None:
+                raise
+            return Undecided(why, (), TreeStatistics())
+
+
+def _by_tree(
+    cells: PolyhedralComplex | RegionGraph, limits: Budget, progress: Progress | None
+) -> RegionsListed | Undecided:
+    """The certificate by a split tree."""
+    work = TreeStatistics()
     with deferred_interrupt() as interrupt:
         try:
             limits = limits.with_interrupt(interrupt)
@@ -124,7 +257,7 @@ def certify_regions(
                 raise
             return Undecided(why, (), work)
     claim = RegionsClaim(cells.network, tree.coordinates.domain, cells.num_regions)
-    return RegionsListed(RegionsCertificate(claim, log, {"tool": f"polyrelu {__version__}"}), work)
+    return RegionsListed(RegionsCertificate(claim, log, _notes()), work)
 
 
 def _points(cells: PolyhedralComplex | RegionGraph) -> PointOf:
@@ -262,7 +395,8 @@ class _Tree:
             raise AssertionError(
                 "a neuron with one sign on all regions of a polyhedron has it on the polyhedron"
             )
-        return sign_record(self._joint, term, sign, answer)
+        unique = self._path.are_independent(answer)
+        return sign_record(self._joint, term, sign, answer, has_unique_rows=unique)
 
     def _most_even_split(self, node: _OpenNode) -> Term | None:
         """The affine term that divides the regions most evenly; None if no term is left.

@@ -16,6 +16,7 @@ __all__ = [
     "DEPTH_LIMIT_OF_TREES",
     "DETERMINANT_LIMIT",
     "LINE_LIMIT",
+    "LIST_LIMIT",
     "MINOR_LIMIT",
     "NUMBER",
     "PAIR_LIMIT",
@@ -50,6 +51,9 @@ SCALE_BIT_LIMIT = 2**16
 
 #: Maximum number of levels of a split tree, somewhat less than FORMAT.md §5.2 allows.
 DEPTH_LIMIT_OF_TREES = 4_000
+
+#: Maximum number of lists of cells in each other at a vertex.
+LIST_LIMIT = 7
 
 #: Maximum number of bytes of a line of a split tree.
 LINE_LIMIT = 1 << 26

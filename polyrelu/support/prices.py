@@ -24,6 +24,7 @@ __all__ = [
     "price_of_subset_sums",
     "price_of_support",
     "price_of_table",
+    "price_of_vertex",
 ]
 
 
@@ -72,6 +73,15 @@ def price_of_evaluation(num_ridges: int) -> float:
     151.0
     """
     return 1 + num_ridges * 0.03
+
+
+def price_of_vertex(num_neurons: int) -> float:
+    """Return the price of a vertex in the certificate of a complex.
+
+    >>> price_of_vertex(64)
+    0.03
+    """
+    return 0.01 + num_neurons / 3_200
 
 
 def price_of_node(num_terms: int, dimension: int) -> float:

@@ -211,7 +211,8 @@ def test_equivalent() -> None:
 def test_regions() -> None:
     """Each leaf has a point strictly inside, and no neuron changes its sign inside a leaf."""
     network = from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])])
-    listed = polyrelu.certify_regions(polyrelu.canonical_complex(network, Polyhedron.universe(1)))
+    cells = polyrelu.canonical_complex(network, Polyhedron.universe(1))
+    listed = polyrelu.certify_regions(cells, method="tree")
     assert isinstance(listed, RegionsListed)
     assert accepted(listed.certificate.to_bytes()) == (
         f"The canonical complex of network {network.sha256[:12]}, architecture (1, 2, 1) with "

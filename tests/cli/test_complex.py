@@ -809,11 +809,21 @@ def test_a_certificate_of_the_regions(more: list[str], capsys: pytest.CaptureFix
     found = run(capsys, "net.json", "--certificate", "regions.jsonl.gz", *more)
     assert found["certificate"] == "regions.jsonl.gz"
     assert main(["check", "regions.jsonl.gz", "--about", "net.json"]) == 0
-    assert f"exactly {found['regions']} cells of full dimension" in capsys.readouterr().out
+    said, counts = capsys.readouterr().out, found.get("f_vector", [])
+    if more == ["--regions-only"]:
+        wanted = [f"exactly {found['regions']} cells of full dimension"] * 2
+    else:
+        wanted = [f"{number} of dimension {k}" for k, number in enumerate(counts) if number]
+        wanted[0] = wanted[0].replace(" of", " cells of", 1)
+        assert wanted[-1] in said
     for latex in ([], ["--latex"]):
         assert main(["show", "regions.jsonl.gz", *latex]) == 0
-        shown = capsys.readouterr().out
-        assert f"exactly {found['regions']} regions on" in " ".join(shown.split())
+        shown = " ".join(capsys.readouterr().out.split())
+        if more == ["--regions-only"]:
+            assert f"exactly {found['regions']} regions on" in shown
+        else:
+            assert f"exactly {wanted[0]}" in shown
+            assert wanted[-1] in shown
         assert "sign" in shown
 
 
@@ -821,7 +831,7 @@ def test_a_certificate_that_is_interrupted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "polyrelu.proofs.certify_regions", lambda _cells, **_: Undecided("interrupted")
+        "polyrelu.proofs.certify_complex", lambda _cells, **_: Undecided("interrupted")
     )
     assert main(["complex", "net.json", "--certificate", "regions.jsonl"]) == 3
     assert "no certificate: interrupted" in capsys.readouterr().out

@@ -18,8 +18,8 @@ from polyrelu import NetworkError, Polyhedron, Proved
 from polyrelu.complex import canonical_complex
 from polyrelu.formats import runtime_error
 from polyrelu.network import from_document
-from polyrelu.outcomes import Equivalent, NotIdentifiable, RegionsListed
-from polyrelu.proofs import certify_regions
+from polyrelu.outcomes import ComplexListed, Equivalent, NotIdentifiable, RegionsListed
+from polyrelu.proofs import certify_complex, certify_regions
 from polyrelu.proofs.runtime_error import prove_runtime_error
 from tests.generators.certificates import leaves
 from tests.generators.files import CERTIFICATES
@@ -115,8 +115,14 @@ REGIONS: dict[str, Layers] = {
     "regions of two layers": [([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [1, -1]], [-1, 0])],
 }
 
+#: Networks whose cells are proved by the vertices; on the second one zeros are dependent.
+VERTICES: dict[str, Layers] = {
+    "regions by vertices": [([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])],
+    "cells by vertices": [([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, -1]], [0])],
+}
+
 #: The names of all originals.
-ORIGINALS = (*NETWORKS, *SUITE, *PAIRS, *REGIONS)
+ORIGINALS = (*NETWORKS, *SUITE, *PAIRS, *REGIONS, *VERTICES)
 
 
 def original(name: str) -> tuple[Any, str]:
@@ -124,6 +130,11 @@ def original(name: str) -> tuple[Any, str]:
     if name in SUITE:
         document = json.loads((CERTIFICATES / "valid" / f"{name}.json").read_text())
         return document, document["proof"]["theorem"]
+    if name in VERTICES:
+        cells = canonical_complex(polyrelu.from_arrays(VERTICES[name], "relu"))
+        proved = certify_regions(cells) if name.startswith("regions") else certify_complex(cells)
+        assert isinstance(proved, RegionsListed | ComplexListed), proved
+        return [json.loads(line) for line in proved.certificate.lines()], proved.theorem or ""
     if name in PAIRS or name in REGIONS:
         return _tree_file(name), "tree" if name in PAIRS else "regions"
     network = polyrelu.from_arrays(NETWORKS[name])
@@ -139,7 +150,7 @@ def _tree_file(name: str) -> list[Any]:
     """Return the lines of a certificate of equality on a domain, or of a list of regions."""
     if name in REGIONS:
         network = polyrelu.from_arrays(REGIONS[name])
-        outcome: object = certify_regions(canonical_complex(network))
+        outcome: object = certify_regions(canonical_complex(network), method="tree")
     else:
         first, second, rows = PAIRS[name]
         sides, limits = [row[:-1] for row in rows], [row[-1] for row in rows]

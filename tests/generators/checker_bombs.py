@@ -356,6 +356,56 @@ def long_equation(size: int) -> bytes:
     )
 
 
+# -- vertices
+
+
+def vertices_of(net: Any, lines: list[str]) -> bytes:
+    """A certificate by vertices on the whole space, without its end."""
+    claim = {
+        "kind": "regions",
+        "network": {"sha256": "", "inline": net},
+        "domain": {"inequalities": [], "equations": []},
+        "count": 1,
+    }
+    return tree_of({"claim": claim, "vertices": len(lines)}, "\n".join(lines), 1)
+
+
+def orthants(size: int) -> bytes:
+    """A vertex with so many zeros that the regions around it are too many to be listed."""
+    rows = [unit(size, k) for k in range(size)]
+    return vertices_of(network(size, layer(0, rows), last="relu"), [f'["0",{[*range(size)]}]'])
+
+
+def moves(size: int) -> bytes:
+    """Vertices on a line, in an order in which most neurons of the first layer change."""
+    bias = row(*(-k for k in range(size)))
+    upper = layer(1, [row(*["1"] * size)] * size, row(*["1"] * size))
+    net = network(1, layer(0, ["1"] * size, bias), upper, last="relu")
+    above = ((1 << size) - 1) << size
+    order = [k // 2 if k % 2 else size - 1 - k // 2 for k in range(size)]
+    lines = [f'["{spelled(above | (1 << k) - 1)}",[{k}]]' for k in order]
+    return vertices_of(net, lines)
+
+
+def pencil(size: int) -> bytes:
+    """A vertex on many lines, with a list of all rays."""
+    rows = [row("1", k) for k in range(size)]
+    left, right = [*range(size)], [*range(size - 1, -1, -1)]
+    rays = []
+    for k in range(size):
+        rays.append(f"[{left[k + 1 :]},[{k}]]")  # up to a sign, the direction (-k, 1)
+        rays.append(f"[{[*reversed(right[size - k :])]},[{k}]]")
+    return vertices_of(
+        network(2, layer(0, rows), last="relu"), [f'["0",{left},[{",".join(rays)}]]']
+    )
+
+
+def long_vertices(size: int) -> bytes:
+    """A vertex on hyperplanes with long coefficients, which all have to be eliminated."""
+    rows = [row(*(long(7 * k * k + i * i * i) for i in range(size))) for k in range(size)]
+    return vertices_of(network(size, layer(0, rows), last="relu"), [f'["0",{[*range(size)]}]'])
+
+
 # -- files that ask much of a description
 
 
@@ -428,6 +478,10 @@ BOMBS = {
     "parts": Bomb(parts, 200, 4),
     "equations": Bomb(equations, 600, 20),
     "long equation": Bomb(long_equation, 500, 5),
+    "orthants": Bomb(orthants, 500, 30),
+    "moves": Bomb(moves, 700, 40),
+    "pencil": Bomb(pencil, 350, 30),
+    "long vertices": Bomb(long_vertices, 15, 6),
     "remarks": Bomb(remarks, 1_000_000, 20_000),
     "sides": Bomb(sides, 12_000, 200),
     "inequalities": Bomb(inequalities, 200_000, 2_000),

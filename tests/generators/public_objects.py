@@ -206,6 +206,8 @@ def of_certificate() -> list[object]:
     log.add(certificate.NodeRecord([[sign]], 0))
     pair = certificate.PairClaim("equivalent", ABSOLUTE, ABSOLUTE, line)
     regions = certificate.RegionsClaim(ABSOLUTE, line, 2)
+    whole, vertices = certificate.ComplexClaim(ABSOLUTE, line, (1, 2)), certificate.TreeLog()
+    vertices.add(certificate.VertexRecord(0, [0]))
     text = certificate.CertificateText(
         "identifiable",
         "0" * 64,
@@ -223,11 +225,14 @@ def of_certificate() -> list[object]:
         certificate.RuntimeClaim(ABSOLUTE, one, one, "float32", one),
         pair,
         regions,
+        whole,
         hypothesis,
         certificate.THEOREMS["bottleneck"],
         certificate.Certificate(claim, "bottleneck", (hypothesis,), notes),
         certificate.TreeCertificate(pair, one, log),
         certificate.RegionsCertificate(regions, log),
+        certificate.VertexCertificate(whole, vertices),
+        certificate.VertexRecord(5, [1, 3]),
         log,
         sign,
         certificate.SignRecord(3, -1, F(-1, 2), {0: F(1)}, {}),
@@ -429,7 +434,8 @@ def of_proofs() -> list[object]:
         refuted,
         proofs.equivalent(ABSOLUTE, ABSOLUTE),
         different,
-        proofs.certify_regions(complex.canonical_complex(ABSOLUTE)),
+        proofs.certify_regions(complex.canonical_complex(ABSOLUTE), method="tree"),
+        proofs.certify_complex(complex.canonical_complex(ABSOLUTE)),
         outcomes.PartlyIdentifiable(part),
         outcomes.Proved(identified.certificate),
         outcomes.Refuted(refuted.certificate),

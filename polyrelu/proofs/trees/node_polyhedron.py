@@ -27,6 +27,7 @@ from polyrelu.exact import (
     Polyhedron,
     RationalMatrix,
     Unbounded,
+    rank,
 )
 from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.sparse_forms import SparseForm, sparse_row
@@ -317,6 +318,13 @@ class NodePolyhedron:
                 if entry
             }
         )
+
+    def are_independent(self, proof: NonnegativityProof) -> bool:
+        """Whether the inequalities of a proof have independent linear parts."""
+        place = {number: i for i, number in enumerate(self._numbers)}
+        used = [self._rows[place[number]] for number in proof.multipliers]
+        left, _ = self._inequalities(used)
+        return not used or rank(RationalMatrix.from_integers(left)) == len(used)
 
     def interior_point(self) -> HomogeneousPoint:
         """Return a point strictly inside the polyhedron."""

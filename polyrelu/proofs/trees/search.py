@@ -303,11 +303,13 @@ def sign_record(
     sign: int,
     proof: NonnegativityProof,
     slopes: Mapping[int, Fraction] | None = None,
+    *,
+    has_unique_rows: bool = False,
 ) -> SignRecord:
     """Return the record of sign · form ≥ 0 for the form of the term's atom.
 
     The proof is about the term's form; the atom's form is factor · (the term's form). `slopes` are
-    given by symbols.
+    given by symbols. `has_unique_rows` is as in `SignRecord`.
     """
     rows = {i: multiplier * term.factor for i, multiplier in proof.multipliers.items()}
     slopes = slopes or {}
@@ -316,7 +318,9 @@ def sign_record(
     if bits > BIT_LIMIT:
         raise CertificateLimit(f"a proof would need numbers of more than {BIT_LIMIT} bits")
     numbered = {joint.atom_number(symbol): slope for symbol, slope in slopes.items()}
-    return SignRecord(joint.atom_number(term.symbol), sign, Fraction(), rows, numbered)
+    return SignRecord(
+        joint.atom_number(term.symbol), sign, Fraction(), rows, numbered, has_unique_rows
+    )
 
 
 @dataclass(slots=True)

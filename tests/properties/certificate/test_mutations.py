@@ -28,7 +28,7 @@ def test_the_originals_use_every_theorem() -> None:
     assert theorems == set(checker.THEOREMS)
 
 
-@pytest.mark.parametrize("name", ["flip", "point", "deep-part-neurons", "tree on a box"])
+@pytest.mark.parametrize("name", ["flip", "point", "deep-part-neurons", "cells by vertices"])
 def test_some_mutants_of_the_campaign(name: str) -> None:
     """The benchmark's mutants of originals that are not mutated here otherwise."""
     verdicts, false = verdicts_of(name, 60, seed=2)

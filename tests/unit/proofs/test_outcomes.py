@@ -10,6 +10,7 @@ import pytest
 import polyrelu
 from polyrelu import outcomes
 from polyrelu.outcomes import (
+    ComplexListed,
     Equivalent,
     Identifiable,
     NextStep,
@@ -54,6 +55,7 @@ def answers() -> list[AnyOutcome]:
         polyrelu.equivalent(HAT, DOUBLED),
         polyrelu.equivalent(HAT, DOUBLED, time_limit=0),
         polyrelu.certify_regions(polyrelu.canonical_complex(HAT)),
+        polyrelu.certify_complex(polyrelu.canonical_complex(HAT)),
         prove_runtime_error(polyrelu.runtime_error(HAT, "box:0,1")),
     ]
 
@@ -69,6 +71,7 @@ def test_each_type_is_here(every: list[AnyOutcome]) -> None:
     answers = {kind for kind in listed if isinstance(kind, type) and hasattr(kind, "statement")}
     assert {type(outcome) for outcome in every} | {Proved, Refuted} == answers
     assert {type(outcome) for outcome in every} >= {
+        ComplexListed,
         Equivalent,
         Identifiable,
         NotEquivalent,

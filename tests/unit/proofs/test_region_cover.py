@@ -17,6 +17,7 @@ from polyrelu.exact import Polyhedron, parse_rational
 from polyrelu.network import Network, from_arrays
 from polyrelu.outcomes import RegionsListed, Undecided
 from polyrelu.proofs import certify_regions
+from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron
 from polyrelu.support.progress import ProgressStep
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.quantised_networks import (
@@ -30,7 +31,7 @@ from tests.oracles.mutants import has_regions, points_are_one_in_each
 
 
 def certified(cells: PolyhedralComplex | RegionGraph) -> RegionsListed:
-    listed = certify_regions(cells)
+    listed = certify_regions(cells, method="tree")
     assert isinstance(listed, RegionsListed), listed
     return listed
 
@@ -287,6 +288,33 @@ def test_small_files_that_would_take_long() -> None:
     assert report.cost > 100 * size * size * cuts
 
 
+def test_multipliers_are_found_or_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record has the numbers of inequalities, or multiples of them, as older files do."""
+    cells = CASES["box"]
+    short = document_of(certified(cells))
+    monkeypatch.setattr(NodePolyhedron, "are_independent", lambda *_: False)
+    long = document_of(certified(cells))
+    places = [
+        (line, "signs", i, j, 3)
+        for line, node in enumerate(short[:-1])
+        for i, group in enumerate(node.get("signs", ()))
+        for j, record in enumerate(group)
+        if record[3]
+    ]
+    assert checker.check_bytes(written(long)).verdict == "accepted"
+    for line, _, i, j, _ in places:
+        rows = short[line]["signs"][i][j][3]
+        assert [row for row, _ in long[line]["signs"][i][j][3]] == rows
+    rows = range(4)  # the sides of the box, and from the first split on a further one
+    for place in places:
+        for wrong in (*([row] for row in rows), [0, 1], [0, 1, 2], [9], [1, 0], [0, 0]):
+            report = checker.check_bytes(written(changed(short, place, wrong)))
+            if report.verdict == "accepted":
+                assert has_regions(short[0]["claim"])
+        for wrong in ([0, 1, 2, 3], [10**6], [1, 0]):
+            assert checker.check_bytes(written(changed(short, place, wrong))).verdict == "rejected"
+
+
 # -- the prover ------------------------------------------------------------------------------------
 
 
@@ -298,11 +326,11 @@ def test_incomplete_complexes_are_refused() -> None:
 
 
 def test_limits() -> None:
-    listed = certify_regions(TRIANGLE, time_limit=0)
+    listed = certify_regions(TRIANGLE, method="tree", time_limit=0)
     assert isinstance(listed, Undecided)
     assert "time limit" in listed.reason
     assert "nodes" in str(listed)
-    assert isinstance(certify_regions(TRIANGLE, memory_limit=1), Undecided)
+    assert isinstance(certify_regions(TRIANGLE, method="tree", memory_limit=1), Undecided)
 
 
 def test_the_same_bytes_every_time() -> None:
@@ -314,7 +342,7 @@ def test_the_same_bytes_every_time() -> None:
 
 def test_progress_and_text() -> None:
     steps: list[ProgressStep] = []
-    listed = certify_regions(TRIANGLE, progress=steps.append)
+    listed = certify_regions(TRIANGLE, method="tree", progress=steps.append)
     assert [step.details["nodes"] for step in steps] == list(range(1, 14))
     assert (steps[-1].num_done, steps[-1].num_total, steps[-1].unit) == (7, 7, "regions")
     assert "exactly 7 regions" in str(listed)

@@ -24,6 +24,7 @@ EQUAL = {
     "SUM_BIT_LIMIT": "MAX_SUM_BITS",
     "SCALE_BIT_LIMIT": "GROWN_BITS",
     "LINE_LIMIT": "MAX_LINE",
+    "LIST_LIMIT": "MAX_LISTS",
 }
 #: Limits that provers keep below those of the checker.
 BELOW = {"DEPTH_LIMIT_OF_TREES": "MAX_DEPTH", "COMPUTATION_LIMIT": "BUDGET"}
@@ -42,6 +43,7 @@ IN_WORDS = {
     "SUM_BIT_LIMIT": "less than 2^26 bits together",
     "SCALE_BIT_LIMIT": "at most 65,536 bits",
     "LINE_LIMIT": "at most 64 MiB long",
+    "LIST_LIMIT": "in at most 7 levels",
     "DEPTH_LIMIT_OF_TREES": "At most 4,096 splits",
     "COMPUTATION_LIMIT": "The default is 2^35 units",
 }
