@@ -18,8 +18,10 @@ settings.register_profile("quick", settings.get_profile("all"), max_examples=25)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the number of examples, and where Python processes keep their byte code."""
+    """Choose the number of examples and threads, and where processes keep their byte code."""
     settings.load_profile("quick" if config.option.markexpr == QUICK else "all")
+    # With a process for each core, further threads of numpy and torch only wait for each other.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     cache = getattr(config, "cache", None)  # None with `-p no:cacheprovider`
     if sys.dont_write_bytecode and cache is not None:
         # Nothing is written beside the sources, as asked for; without any byte code each of the

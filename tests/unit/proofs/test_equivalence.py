@@ -275,7 +275,7 @@ def test_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = equivalent(*hinges(13), time_limit=1)
     assert time.monotonic() - started < 10
     assert isinstance(outcome, Undecided)
-    assert "time limit of 1 seconds" in str(outcome)
+    assert "time limit of 1 second" in str(outcome)
     assert outcome.search is not None
     assert outcome.search.num_nodes > 5
     assert 0 < outcome.search.closed < 1
