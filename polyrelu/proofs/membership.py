@@ -16,6 +16,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from polyrelu.exact import RationalMatrix, determinant, nonzero_minor, vanishing_subset
@@ -23,6 +24,22 @@ from polyrelu.network import Network
 from polyrelu.support.limits import MINOR_LIMIT, SUM_BIT_LIMIT, SUM_LIMIT, is_affordable
 
 __all__ = ["can_be_verified", "deep_membership", "generic_membership", "has_generic_class"]
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipSettings:
+    """Limits of the search for reasons why a parameter is not in a class.
+
+    Attributes
+    ----------
+    max_paths
+        Maximum number of paths of two weights that are compared, for all layers together.
+    """
+
+    max_paths: int = 10**8
+
+
+SETTINGS = MembershipSettings()
 
 #: The evidence where nothing is known.
 _OPEN: dict[str, Any] = {"status": "open"}
@@ -93,7 +110,7 @@ def deep_membership(network: Network) -> dict[str, Any]:
 
     The evidence is the same for both (FORMAT.md §3.4): generic networks are transversal, hence
     regular. A refutation consists of two terms of a masked product of two layers that cancel, which
-    neither class allows.
+    neither class allows; in wide networks not all layers are searched for it.
 
     Parameters
     ----------
@@ -117,8 +134,10 @@ def deep_membership(network: Network) -> dict[str, Any]:
         generic = generic_membership(network)
         if generic["status"] == "verified" or generic.get("method") == "product":
             return generic
+    left = SETTINGS.max_paths
     for layer in range(1, network.depth - 2):
-        found = _cancelling_pair(network, layer)
+        left -= math.prod(network.widths[layer : layer + 3])
+        found = None if left < 0 else _cancelling_pair(network, layer)
         if found is not None:
             j, pair, i = found
             return {

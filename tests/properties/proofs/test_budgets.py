@@ -13,7 +13,7 @@ import polyrelu
 from polyrelu import Network, Polyhedron, from_arrays
 from polyrelu.fibers import layer_fiber, smallest_layer
 from polyrelu.outcomes import Undecided
-from polyrelu.proofs import bottleneck
+from polyrelu.proofs import bottleneck, membership
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
@@ -239,3 +239,12 @@ def test_a_smallest_layer_is_paid() -> None:
     layer = layer_fiber(net, 1)
     assert smallest_layer(layer).is_smallest
     assert smallest_layer(layer, budget=Budget(0)).is_smallest is None
+
+
+def test_paths_that_are_compared_for_membership(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the limit of paths nothing is said; two paths that cancel refute below it."""
+    first, second = ([[1, 2], [3, 4]], [5, 6]), ([[1, 2], [3, -1]], [7, 8])
+    net = from_arrays([first, second, ([[1, 2], [2, 6]], [0, 0]), ([[1, 1]], [0])])
+    for paths, status in ((8, "refuted"), (7, "open")):
+        monkeypatch.setattr(membership, "SETTINGS", membership.MembershipSettings(paths))
+        assert membership.deep_membership(net)["status"] == status

@@ -11,7 +11,7 @@ from polyrelu.cli import check_cost, complex as cli_complex
 from polyrelu.complex import frame
 from polyrelu.fibers import report as fiber_report, settings as fiber_settings
 from polyrelu.formats import meter, native, nnet
-from polyrelu.proofs import removal_proof, simplification
+from polyrelu.proofs import membership, removal_proof, simplification
 from polyrelu.support import limits
 from tests.generators.files import ROOT
 
@@ -49,6 +49,9 @@ NUMBERS = {
     ],
     "dependent neurons of a layer (a subset-sum question)": [limits.SUBSET_LIMIT],
     "assignments of neurons to doubled hyperplanes": [limits.PAIR_LIMIT],
+    "paths of two weights that are compared, for membership in a class": [
+        membership.SETTINGS.max_paths
+    ],
 }
 
 
