@@ -419,7 +419,7 @@ def _product_shape(
 ) -> tuple[int, ...]:
     """Return the shape of a product of tensors; too many products are a `NetworkError`.
 
-    The number of products is not limited where it is the number of weights in the file.
+    There is no limit where each weight of the file is in one product.
     """
     rows, columns = left[-2:-1], right[-1:] if len(right) > 1 else ()
     terms = right[-2] if len(right) > 1 else right[0] if right else 0
