@@ -116,7 +116,8 @@ bool Lattice::split(int bit, VertexMaker& maker) {
     split_edges(bit);
     for (int k = 2; k <= dimension(); ++k) split_cells(k, maker, bit, touches);
     for (Level& level : levels)
-        for (const std::int32_t cell : level.cut) level.slots[static_cast<std::size_t>(cell)] = -1;
+        for (const std::int32_t cell : level.cut)
+            level.words[static_cast<std::size_t>(cell)] &= ~(Word{1} << (bit + kWordBits));
     return true;
 }
 
@@ -129,7 +130,7 @@ bool Lattice::find_cut(int bit) {
             if (cutting(level.words[static_cast<std::size_t>(cell)]) >> bit & 1)
                 level.cut.push_back(cell);
         waiting.clear();
-        level.slots.resize(level.size(), -1);
+        level.slots.resize(level.size());
         for (std::size_t i = 0; i < level.cut.size(); ++i)
             level.slots[static_cast<std::size_t>(level.cut[i])] = static_cast<std::int32_t>(i);
     }
@@ -173,7 +174,9 @@ void Lattice::split_edges(int bit) {
         edges.heap.push_back(below);
         edges.heap.push_back(middle);
         const Word at_middle = vertices.words[static_cast<std::size_t>(middle)];
-        edges.words[edge] = vertices.words[static_cast<std::size_t>(above)] | at_middle;
+        // Until the end of the cut, the positive part has the bits of both signs as a mark.
+        edges.words[edge] =
+            vertices.words[static_cast<std::size_t>(above)] | at_middle | positive << kWordBits;
         edges.words.push_back(vertices.words[static_cast<std::size_t>(below)] | at_middle);
         append_parent(1, edge);
         wait(edges, edges.before + i, cutting(edges.words.back()) & later(bit));
@@ -212,9 +215,9 @@ void Lattice::split_cells(int k, VertexMaker& maker, int bit, bool touches) {
         for (auto* part : {&positive, &negative, &zero, &touched}) part->clear();
         Word above = 0, below = 0, between = 0;
         for (const std::int32_t facet : facets(k, cell)) {
-            const std::int32_t slot = lower.slots[static_cast<std::size_t>(facet)];
             const Word word = lower.words[static_cast<std::size_t>(facet)];
-            if (slot >= 0) {
+            if (cutting(word) >> bit & 1) {  // the facet is cut, and this its positive part
+                const std::int32_t slot = lower.slots[static_cast<std::size_t>(facet)];
                 const std::int32_t half = first_half + slot, middle = first_zero + slot;
                 positive.push_back(facet);
                 negative.push_back(half);
@@ -261,7 +264,7 @@ void Lattice::split_cells(int k, VertexMaker& maker, int bit, bool touches) {
             level.heap.append(positive.begin(), positive.end());
         }
         level.counts[cell] = static_cast<std::int32_t>(positive.size());
-        level.words[cell] = above | between;
+        level.words[cell] = above | between | Word{1} << (bit + kWordBits);
         // The negative part.
         negative.push_back(separator);
         level.starts.push_back(static_cast<std::int64_t>(level.heap.size()));

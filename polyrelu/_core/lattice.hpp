@@ -40,7 +40,7 @@ struct Level {
     // During a cut:
     /// The cells that each form may cut, ascending.
     std::array<Array<std::int32_t>, kWordBits> waiting;
-    /// The cells that the form cuts, and the position of each of them there, -1 for others.
+    /// The cells that the form cuts, and the position of each of them there.
     Array<std::int32_t> cut;
     Array<std::int32_t> slots;
     /// The number of cells before the cut.

@@ -13,75 +13,84 @@ constexpr double kLargestDefect = 0.5;
 /// The largest finite radius is max|ŷ| divided by this number and by d + 1.
 constexpr double kRadiusShare = 4;
 
-/// A matrix of (d + 1) × (d + 1) floats with rows of a fixed length.
-template <int Size>
-using Matrix = double[Size][Size];
-
-/// The linear system of section 4: the matrix M = [J; e_p], and Q, nearly its inverse.
+/// The linear system of section 4 with the coordinate p as the last one: M = [A b; 0 1], where
+/// [A b] are the rows of the d forms, and Q = [R q; 0 1] with R and q nearly A^-1 and -A^-1 b.
 template <int Size>
 struct System {
-    Matrix<Size> matrix;
-    Matrix<Size> inverse;
+    double a[Size][Size];
+    double b[Size];
+    double r[Size][Size];
+    double q[Size];
+    /// The largest error of a row.
     double error = 0;
 };
 
-/// Write Q by elimination with pivots of largest size; it is no number where M is singular.
+/// Fill A and b with the rows divided by powers of two, so that their largest entries are in
+/// [1/2, 1]. `fixed` is the coordinate p.
 template <int Size>
-void invert(System<Size>& system, int width) {
-    Matrix<Size> work;
-    for (int i = 0; i < width; ++i)
-        for (int j = 0; j < width; ++j) {
-            work[i][j] = system.matrix[i][j];
-            system.inverse[i][j] = i == j;
-        }
-    for (int step = 0; step < width; ++step) {
-        int pivot = step;
-        for (int i = step + 1; i < width; ++i)
-            if (std::fabs(work[i][step]) > std::fabs(work[pivot][step])) pivot = i;
-        const double scale = work[pivot][step] == 0 ? kNotANumber : 1 / work[pivot][step];
-        for (int j = 0; j < width; ++j) {
-            std::swap(work[pivot][j], work[step][j]);
-            std::swap(system.inverse[pivot][j], system.inverse[step][j]);
-            work[step][j] *= scale;
-            system.inverse[step][j] *= scale;
-        }
-        for (int i = 0; i < width; ++i) {
-            if (i == step) continue;
-            const double factor = work[i][step];
-            for (int j = 0; j < width; ++j) {
-                work[i][j] -= factor * work[step][j];
-                system.inverse[i][j] -= factor * system.inverse[step][j];
-            }
-        }
-    }
-}
-
-/// Fill J with the rows divided by powers of two, so that their largest entries are in [1/2, 1].
-template <int Size>
-void scale_rows(System<Size>& system, const VertexProblem& problem, int width) {
-    for (int i = 0; i + 1 < width; ++i) {
+void fill(System<Size>& system, const VertexProblem& problem, int d, int fixed) {
+    for (int i = 0; i < d; ++i) {
         double largest = 0;
-        for (int j = 0; j < width; ++j) largest = larger(largest, std::fabs(problem.rows[i][j]));
+        for (int j = 0; j <= d; ++j) largest = larger(largest, std::fabs(problem.rows[i][j]));
         int exponent = 0;
         std::frexp(largest, &exponent);
         const double scale = std::ldexp(1.0, -exponent);
-        for (int j = 0; j < width; ++j) system.matrix[i][j] = problem.rows[i][j] * scale;
+        for (int j = 0; j < d; ++j)
+            system.a[i][j] = problem.rows[i][j + (j >= fixed)] * scale;
+        system.b[i] = problem.rows[i][fixed] * scale;
         system.error = larger(system.error, problem.errors[i] * scale);
     }
 }
 
-/// Return ‖fl(I - Q M)‖∞ and ‖Q‖∞ in `norm`.
+/// Write R by elimination with pivots of largest size; it is no number where A is singular.
 template <int Size>
-double defect_of(const System<Size>& system, int width, double& norm) {
+void invert(System<Size>& system, int d) {
+    double work[Size][Size];
+    for (int i = 0; i < d; ++i)
+        for (int j = 0; j < d; ++j) {
+            work[i][j] = system.a[i][j];
+            system.r[i][j] = i == j;
+        }
+    for (int step = 0; step < d; ++step) {
+        int pivot = step;
+        for (int i = step + 1; i < d; ++i)
+            if (std::fabs(work[i][step]) > std::fabs(work[pivot][step])) pivot = i;
+        const double scale = work[pivot][step] == 0 ? kNotANumber : 1 / work[pivot][step];
+        for (int j = 0; j < d; ++j) {
+            std::swap(work[pivot][j], work[step][j]);
+            std::swap(system.r[pivot][j], system.r[step][j]);
+            work[step][j] *= scale;
+            system.r[step][j] *= scale;
+        }
+        for (int i = 0; i < d; ++i) {
+            if (i == step) continue;
+            const double factor = work[i][step];
+            for (int j = 0; j < d; ++j) {
+                work[i][j] -= factor * work[step][j];
+                system.r[i][j] -= factor * system.r[step][j];
+            }
+        }
+    }
+    for (int i = 0; i < d; ++i) {
+        system.q[i] = 0;
+        for (int j = 0; j < d; ++j) system.q[i] -= system.r[i][j] * system.b[j];
+    }
+}
+
+/// Return ‖fl(I - Q M)‖∞, and ‖Q‖∞ in `norm`.
+template <int Size>
+double defect_of(const System<Size>& system, int d, double& norm) {
     double defect = 0;
-    norm = 0;
-    for (int i = 0; i < width; ++i) {
-        double difference = 0, magnitude = 0;
-        for (int j = 0; j < width; ++j) {
+    norm = 1;
+    for (int i = 0; i < d; ++i) {
+        double difference = system.q[i], magnitude = std::fabs(system.q[i]);
+        for (int k = 0; k < d; ++k) difference += system.r[i][k] * system.b[k];
+        difference = std::fabs(difference);
+        for (int j = 0; j < d; ++j) {
             double entry = i == j ? -1 : 0;
-            for (int k = 0; k < width; ++k) entry += system.inverse[i][k] * system.matrix[k][j];
+            for (int k = 0; k < d; ++k) entry += system.r[i][k] * system.a[k][j];
             difference += std::fabs(entry);
-            magnitude += std::fabs(system.inverse[i][j]);
+            magnitude += std::fabs(system.r[i][j]);
         }
         defect = larger(defect, difference);
         norm = larger(norm, magnitude);
@@ -106,48 +115,48 @@ double Vertices::solve(const VertexProblem& problem, double* point) const {
 /// `Dimension` is d, or 0 for a d that is not known to the compiler.
 template <int Dimension>
 double Vertices::solve_in(const VertexProblem& problem, double* point) const {
-    constexpr int size = (Dimension ? Dimension : kLargestDimension) + 1;
-    const int width = Dimension ? Dimension + 1 : dimension_ + 1;
-    const int d = width - 1;
+    constexpr int size = Dimension ? Dimension : kLargestDimension;
+    const int d = Dimension ? Dimension : dimension_;
+    const int width = d + 1;
     int fixed = d;  // the coordinate p, which the Newton step does not change
     if (problem.base_signs[0] <= 0) {
         fixed = 0;
         for (int j = 1; j < width; ++j)
             if (std::fabs(point[j]) > std::fabs(point[fixed])) fixed = j;
     }
-    const double share = 1 / std::fabs(point[fixed]);
-    for (int j = 0; j < width; ++j) point[j] *= share;
-    point[fixed] = problem.base_signs[0] > 0 || point[fixed] > 0 ? 1 : -1;
-
     System<size> system;
-    scale_rows<size>(system, problem, width);
-    for (int j = 0; j < width; ++j) system.matrix[d][j] = j == fixed;
-    invert<size>(system, width);
-    double residual[size];
+    fill<size>(system, problem, d, fixed);
+    invert<size>(system, d);
+
+    const double share = 1 / std::fabs(point[fixed]);
+    const double last = problem.base_signs[0] > 0 || point[fixed] > 0 ? 1 : -1;
+    double others[size], residual[size];
+    for (int j = 0; j < d; ++j) others[j] = point[j + (j >= fixed)] * share;
     const auto set_residual = [&] {
         for (int i = 0; i < d; ++i) {
-            residual[i] = 0;
-            for (int j = 0; j < width; ++j) residual[i] += system.matrix[i][j] * point[j];
+            residual[i] = system.b[i] * last;
+            for (int j = 0; j < d; ++j) residual[i] += system.a[i][j] * others[j];
         }
     };
     set_residual();
-    for (int j = 0; j < width; ++j)
-        if (j != fixed)
-            for (int i = 0; i < d; ++i) point[j] -= system.inverse[j][i] * residual[i];
+    for (int j = 0; j < d; ++j)
+        for (int i = 0; i < d; ++i) others[j] -= system.r[j][i] * residual[i];
     set_residual();
 
-    double largest = 0, sum = 0, norm, radius = 0;
-    for (int j = 0; j < width; ++j) {
-        largest = larger(largest, std::fabs(point[j]));
-        sum += std::fabs(point[j]);
+    double largest = 1, sum = 1, norm, radius = 0;
+    for (int j = 0; j < d; ++j) {
+        largest = larger(largest, std::fabs(others[j]));
+        sum += std::fabs(others[j]);
+        point[j + (j >= fixed)] = others[j];
     }
+    point[fixed] = last;
     for (int i = 0; i < d; ++i)
         residual[i] = std::fabs(residual[i]) + ((d + 4) * kUnit + system.error) * sum;
-    double defect = defect_of<size>(system, width, norm);
+    double defect = defect_of<size>(system, d, norm);
     defect += width * norm * (2 * (d + 4) * kUnit + system.error);
-    for (int j = 0; j < width; ++j) {
+    for (int j = 0; j < d; ++j) {
         double entry = 0;
-        for (int i = 0; i < d; ++i) entry += std::fabs(system.inverse[j][i]) * residual[i];
+        for (int i = 0; i < d; ++i) entry += std::fabs(system.r[j][i]) * residual[i];
         radius = larger(radius, entry);
     }
     if (!(defect * kSlack < kLargestDefect)) return kInfinity;
