@@ -185,11 +185,12 @@ class OnnxNode:
     def _exact(self, stored: float) -> Fraction:
         """Return a float32 attribute under the rounding rule for attributes."""
         rounding = self.reader.options.rounding
+        exact = rounding.attribute(stored)
         if rounding.matters(stored):
             self.reader.draft.rounding.add(f"attributes: {rounding.attributes}")
             if rounding.attributes == "decimal":
                 self.reader.draft.bounded.discard("float64")
-        return rounding.attribute(stored)
+        return exact
 
     def axes(self, since: int, position: int = 1) -> list[int] | None:
         """Return the axes: an attribute before opset `since`, an input from there on."""

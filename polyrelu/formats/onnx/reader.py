@@ -324,7 +324,7 @@ def _not_read(proto: Any) -> str:
     """Return the words for an operation that is not read."""
     domain = "" if _is_standard(proto) else f" of {proto.domain[:80]!r}"
     problem = f"this operation{domain} is not supported"
-    if "uantize" in proto.op_type or proto.op_type.startswith("QLinear"):
+    if any(word in str(proto.op_type) for word in ("uantize", "QLinear")):
         return f"{problem}: a quantised network rounds on its way; export the float model"
     return problem
 
