@@ -28,7 +28,7 @@ from tests.generators.damage import damaged
 from tests.generators.exported_programs import node as exported_node, program, tensor, write_program
 from tests.generators.random_onnx import random_graph
 
-__all__ = ["ENDINGS", "damaged_files"]
+__all__ = ["ENDINGS", "damaged_files", "good_file"]
 
 _Layers = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
@@ -247,6 +247,11 @@ ENDINGS = tuple(_GOOD)
 @lru_cache
 def _good(ending: str) -> list[bytes]:
     return _GOOD[ending]()
+
+
+def good_file(ending: str) -> bytes:
+    """The content of a readable file."""
+    return _good(ending)[0]
 
 
 # --- Damage ---------------------------------------------------------------------------------------

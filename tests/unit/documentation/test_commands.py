@@ -1,0 +1,75 @@
+"""The commands that README and documentation show run, on small networks in the place of yours."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shlex
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polyrelu import from_arrays, load, save
+from polyrelu.cli.main import main
+from tests.generators.campaigns import few_fast
+from tests.generators.damaged_files import good_file
+from tests.generators.files import ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+#: Networks that pages only name. The one of three inputs is `space`.
+NAMES = ["net", "pruned", "deep", "a", "b", "old", "new", "f", "g"]
+QUERY = "(declare-const X_0 Real)(declare-const X_1 Real)(declare-const Y_0 Real)\n" + "".join(
+    f"(assert (>= X_{i} -1))(assert (<= X_{i} 1))\n" for i in (0, 1)
+)
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The lines with `polyrelu` in blocks of shell commands, without what follows a pipe."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    parts = [part for line in lines for part in re.split(r" && | \|\|? | > ", line)]
+    return [shlex.split(part)[1:] for part in parts if part.startswith("polyrelu ")]
+
+
+def shown_on(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files that pages name."""
+    for library in ("onnx", "h5py", "matplotlib"):
+        pytest.importorskip(library)
+    monkeypatch.chdir(tmp_path)
+    for name in NAMES:
+        save(load("example:bends"), f"{name}.onnx")
+    save(from_arrays([(np.eye(3), [0, 0, 0]), ([[1, 1, 1]], [0])]), "space.onnx")
+    Path("net.h5").write_bytes(good_file(".h5"))
+    save(from_arrays([([[Fraction(1, 3)]], [0])]), "thirds.json")
+    Path("query.vnnlib").write_text(QUERY)
+    Path("pair.vnnlib.gz").write_bytes(gzip.compress(QUERY.encode()))
+    return tmp_path
+
+
+WITH_COMMANDS = [page for page in reversed(PAGES) if commands(page)]
+
+
+def test_there_are_commands() -> None:
+    assert len(WITH_COMMANDS) > 12
+
+
+@pytest.mark.parametrize("page", few_fast(WITH_COMMANDS, 3), ids=shown_on)
+def test_commands(page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each ends with an answer: proved or refuted."""
+    for arguments in commands(page):
+        if "*" in " ".join(arguments):
+            Path("proofs").mkdir()
+            shutil.copy("digits.cert.json", "proofs/digits.cert.json")
+            arguments = ["proofs/digits.cert.json" if "*" in a else a for a in arguments]
+        about = arguments[arguments.index("--about") + 1] if "--about" in arguments else None
+        if about is not None and "digits.cert.json" in arguments:
+            save(load("example:digits"), about)
+        assert main(arguments) in (0, 1), (arguments, capsys.readouterr())
