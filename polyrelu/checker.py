@@ -44,16 +44,16 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   3206      theorem deep-part
   3243  4. Verdicts
   3375  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4086      theorem tree-equal
-  4104      theorem tree
-  4225  5.1 Lists of regions: claim regions, theorem regions
-  4230      theorem regions
-  4270  5.2 Limits
-  4276  5.3 Vertices: theorems vertices and complex (any networks)
-  4838      theorem vertices
-  4853      theorem complex
-  4871    Files
-  5014    The command line
+  4089      theorem tree-equal
+  4107      theorem tree
+  4228  5.1 Lists of regions: claim regions, theorem regions
+  4233      theorem regions
+  4273  5.2 Limits
+  4279  5.3 Vertices: theorems vertices and complex (any networks)
+  4841      theorem vertices
+  4856      theorem complex
+  4874    Files
+  5017    The command line
 """
 
 from __future__ import annotations
@@ -3912,7 +3912,9 @@ class Bound:
         meter.pay(4 * (len(left.form) + sum(map(len, slacks)) + 2))
         symbols = sorted({j for form in (left.form, *slacks) for j in form if j})
         bits, width = max(left.bits, *(state.slack_bits[i] for i in rows)), len(rows) + 1
+        require(len(rows) <= len(symbols), "independent inequalities", "dependent ones")
         meter.pay(len(symbols) * width)
+        meter.hold(len(symbols) * width)
         rest = [[*(slack.get(j, 0) for slack in slacks), left.form.get(j, 0)] for j in symbols]
         done, last = list[list[int]](), 1
         for c in range(len(rows)):
@@ -3929,6 +3931,7 @@ class Bound:
             last = pivot[c]
         fact = "multipliers that leave no coordinate"
         require(not any(row[-1] for row in rest), fact, "a coordinate is left")
+        meter.release(len(symbols) * width)
         self.take_away([row[-1] for row in done], last, slacks)
 
     def take_away(self, multipliers: list[int], last: int, slacks: Sequence[Form]) -> None:

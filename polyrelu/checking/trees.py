@@ -281,7 +281,9 @@ class Bound:
         meter.pay(4 * (len(left.form) + sum(map(len, slacks)) + 2))
         symbols = sorted({j for form in (left.form, *slacks) for j in form if j})
         bits, width = max(left.bits, *(state.slack_bits[i] for i in rows)), len(rows) + 1
+        require(len(rows) <= len(symbols), "independent inequalities", "dependent ones")
         meter.pay(len(symbols) * width)
+        meter.hold(len(symbols) * width)
         rest = [[*(slack.get(j, 0) for slack in slacks), left.form.get(j, 0)] for j in symbols]
         done, last = list[list[int]](), 1
         for c in range(len(rows)):
@@ -298,6 +300,7 @@ class Bound:
             last = pivot[c]
         fact = "multipliers that leave no coordinate"
         require(not any(row[-1] for row in rest), fact, "a coordinate is left")
+        meter.release(len(symbols) * width)
         self.take_away([row[-1] for row in done], last, slacks)
 
     def take_away(self, multipliers: list[int], last: int, slacks: Sequence[Form]) -> None:

@@ -1,9 +1,9 @@
 """What the check of a certificate costs that a command has written (FORMAT.md, section 3.6).
 
 The checker runs on the written file, up to a bound of some seconds, and says what the check has
-cost. Beyond the bound the cost of a split tree is estimated from the nodes that were checked; it is
-no upper bound in theory, but four times what the other nodes cost if they are like these. A command
-that has a time limit spends less.
+cost. Beyond the bound the cost of a split tree, or of a list of vertices, is estimated from the
+lines that were checked; it is no upper bound in theory, but four times, or twice, what the other
+lines cost if they are like these. A command that has a time limit spends less.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ __all__ = ["CheckCost", "check_cost"]
 
 #: Units up to which the cost is measured, some seconds, and where a command has a time limit.
 MEASURED, MEASURED_IN_HASTE = 2**33, 2**28
-#: How much more the nodes of a tree that were not checked may cost than those that were.
-_MARGIN = 4
+#: How much more the nodes of a tree that were not checked may cost than those that were, and the
+#: same for vertices, which are more alike.
+_MARGIN, _MARGIN_OF_VERTICES = 4, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +86,11 @@ def check_cost(options: argparse.Namespace, written: Sequence[Path]) -> CheckCos
         if node is None or report.cost <= bound:
             return CheckCost(report.cost, "at-least", default)
         share = _num_lines(written[-1]) / int(node[1])
+        is_tree = checker.read_contents(written[-1]).theorem not in ("vertices", "complex")
     except KeyboardInterrupt:
         return None
-    return CheckCost(int(_MARGIN * report.cost * share), "estimated", default)
+    margin = _MARGIN if is_tree else _MARGIN_OF_VERTICES
+    return CheckCost(int(margin * report.cost * share), "estimated", default)
 
 
 def _num_lines(path: Path) -> int:

@@ -89,8 +89,9 @@ def test_what_is_no_bound_says_so() -> None:
 
 
 @pytest.mark.usefixtures("_files")
-def test_the_cost_of_a_tree_beyond_the_bound_is_estimated(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("more", [[], ["--regions-only"]], ids=["vertices", "tree"])
+def test_the_cost_beyond_the_bound_is_estimated(
+    more: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [f"{i * i - 5} {7 - 3 * i}" for i in range(8)]
     layers = [
@@ -99,7 +100,7 @@ def test_the_cost_of_a_tree_beyond_the_bound_is_estimated(
     ]
     document = json.loads(Path("net.json").read_text())
     Path("net.json").write_text(json.dumps({**document, "layers": layers}))
-    main(COMMANDS["complex"])
+    main([*COMMANDS["complex"], *more])
     path = Path("cert.json")
     cost = checker.check_file(path).cost
     monkeypatch.setattr(module, "MEASURED", 3 * cost // 4)
