@@ -11,16 +11,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from polyrelu._core import chosen_engine
+
 __all__ = ["RESULTS", "cpu_seconds", "draw_bars", "draw_lines", "write_results"]
 
 RESULTS = Path(__file__).parent / "results"
 
 
 def write_results(name: str, results: dict[str, Any]) -> None:
-    """Write `results/name.json` and print it."""
+    """Write `results/name.json`, with the engine of complexes that ran, and print it."""
     RESULTS.mkdir(exist_ok=True)
     text = json.dumps(
-        {"python": platform.python_version(), "machine": platform.machine(), **results}, indent=1
+        {
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+            "engine": chosen_engine().name,
+            **results,
+        },
+        indent=1,
     )
     (RESULTS / f"{name}.json").write_text(text + "\n")
     print(text)

@@ -57,6 +57,31 @@ struct LastLayer {
     void prepare();
 };
 
+/// The numbers of the forms of the last layer by their keys, region · n + neuron: a hash table in
+/// which a key stands at the first free place after the one that its hash gives.
+class FormNumbers {
+public:
+    FormNumbers() : places_(kFirstSize, Place{kFree, 0}) {}
+
+    /// The place of the number of a key, which is -1 if the key is new. It is valid until the next
+    /// call.
+    std::int32_t& operator[](std::int64_t key);
+
+private:
+    struct Place {
+        std::int64_t key;
+        std::int32_t number;
+    };
+    static constexpr std::int64_t kFree = -1;
+    static constexpr std::size_t kFirstSize = 1024;
+
+    std::size_t find(std::int64_t key) const;
+    void grow();
+
+    Array<Place> places_;
+    std::size_t num_keys_ = 0;
+};
+
 /// All forms by their numbers. Forms up to `num_shared` have rows in arrays of Python; later ones
 /// belong to the last layer, and were made here.
 class Forms {
@@ -92,8 +117,7 @@ private:
     const double* shared_errors_ = nullptr;
     std::int32_t num_shared_ = 0;
     std::shared_ptr<const LastLayer> last_;
-    /// The number of the form of each neuron on each region, -1 where it has none; shape (R, n).
-    Array<std::int32_t> known_;
+    FormNumbers known_;
 };
 
 }  // namespace polyrelu

@@ -166,19 +166,19 @@ void Subdivision::decide_in_walk(std::size_t first_chunk, std::size_t vertex, co
     const Walk::Bounds bounds = walk.values_at(vertices, vertex, values);
     for (std::size_t i = first_chunk; i < chunks.size(); ++i) {
         Chunk& chunk = chunks[i];
-        Word positive = 0, negative = 0;
-        for (std::uint32_t bits = chunk.members; bits; bits &= bits - 1) {
-            const int bit = std::countr_zero(bits);
-            const std::size_t j = chunk.first_neuron + static_cast<std::size_t>(bit);
+        const std::size_t first = chunk.first_neuron;
+        const std::size_t count = std::min<std::size_t>(kWordBits, layer.width - first);
+        Word word = 0;
+        for (std::size_t bit = 0; bit < count; ++bit) {
+            const std::size_t j = first + bit;
             const double bound = bounds.per_weight * layer.weight_norms[j] +
                                  bounds.per_bias * layer.bias_magnitudes[j] + bounds.least;
-            const int sign = sign_of_value(values[j], bound);
-            positive |= Word{sign == 1} << bit;
-            negative |= Word{sign == -1} << bit;
+            // Infinite values are left open, and comparisons with what is no number are false.
+            word |= Word{values[j] > bound && values[j] < kInfinity} << bit;
+            word |= Word{values[j] < -bound && values[j] > -kInfinity} << (bit + kWordBits);
         }
-        chunk.words[vertex] = positive | negative << kWordBits;
-        for (std::uint32_t bits = chunk.members & ~static_cast<std::uint32_t>(positive | negative);
-             bits; bits &= bits - 1)
+        chunk.words[vertex] = word;
+        for (std::uint32_t bits = chunk.members & ~nonzero(word); bits; bits &= bits - 1)
             decide_one(chunk, vertex, std::countr_zero(bits), &chunk.words[vertex], open);
     }
 }
