@@ -81,10 +81,11 @@ def main() -> None:
 
 
 def _use_one_thread() -> None:
-    """Start the process again if the linear algebra behind numpy may use more than one thread."""
+    """Start the process again unless it has one thread and makes complexes with numpy."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    if any(os.environ.get(name) != "1" for name in names):
-        os.environ |= dict.fromkeys(names, "1")
+    wanted = dict.fromkeys(names, "1") | {"POLYRELU_ENGINE": "numpy"}
+    if any(os.environ.get(name) != value for name, value in wanted.items()):
+        os.environ |= wanted
         os.execv(sys.executable, [sys.executable, "-m", "benchmarks.weights", *sys.argv[1:]])
 
 

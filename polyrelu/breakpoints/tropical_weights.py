@@ -237,7 +237,7 @@ class BreakpointComplex:
 
     @property
     def integers(self) -> IntegerWeights:
-        """The weights and forms as integers, for computations with all of them; room-internal."""
+        """The weights and forms as integers, for computations with all of them."""
         known = self.__dict__.get("_integers")
         if isinstance(known, IntegerWeights):
             return known

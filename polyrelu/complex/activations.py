@@ -53,7 +53,7 @@ class RegionActivations:
 
     @classmethod
     def of_regions(cls, arrays: CellArrays) -> RegionActivations:
-        """Return the activations on the regions of finished arrays; room-internal."""
+        """Return the activations on the regions of finished arrays."""
         count = arrays.table.num_layers if arrays.neurons else 0
         layers = range(1, count + 1)
         widths = [0] * count

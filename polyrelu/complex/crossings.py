@@ -105,7 +105,7 @@ class Crossings:
     def between(
         cls, network: Network, frame: Frame, active: RegionActivations, pairs: Indices
     ) -> Crossings:
-        """Return the crossings between pairs of neighbouring regions; room-internal."""
+        """Return the crossings between pairs of neighbouring regions."""
         layered = IntegerLayers(network, frame)
         cells, layers, neurons = _changes(active, pairs)
         firsts = np.flatnonzero(np.diff(cells, prepend=-1))
