@@ -113,7 +113,8 @@ def _exact(options: argparse.Namespace) -> dict[str, Any]:
             + (f" [{row['before'][key]:.3g}]" if key in row["before"] else "")
             for key in COLUMNS
         ]
-        beside = f"; all beside floats {row.get('command beside floats', math.nan):.2f}"
+        ratio = row.get("command beside floats")
+        beside = "" if ratio is None else f"; all beside floats {ratio:.2f}"
         start = f"{name}, {row['f_vector'][-1]:,}: {row['seconds']['complex']:.3f}; "
         print(start + ", ".join(cells) + beside, flush=True)
     groups = {name: {key: row["seconds"][key] for key in ("complex", *COLUMNS)}
