@@ -243,12 +243,17 @@ class PolyhedralComplex:
 
     @cached_property
     def activations(self) -> RegionActivations:
-        """Which neurons are active on each region, packed into bits."""
+        """Which neurons are active on each region of a complete complex, packed into bits."""
+        if not self.complete:
+            raise DomainError("the complex is incomplete: activations vary on its cells")
         return RegionActivations.of_regions(self._arrays)
 
     @cached_property
     def crossings(self) -> Crossings:
-        """The neurons that change their activation between the pairs of `adjacency`."""
+        """The neurons that change their activation between the pairs of `adjacency`.
+
+        The complex must be complete.
+        """
         return Crossings.between(self.network, self.frame, self.activations, self.adjacency())
 
     @cached_property

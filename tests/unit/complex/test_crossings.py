@@ -10,6 +10,7 @@ import pytest
 
 from polyrelu.complex import canonical_complex
 from polyrelu.complex.engine.subdivision import unpacked
+from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, positive_primitive
 from tests.generators.campaigns import case
 from tests.generators.quantised_networks import DOMAINS, KINDS, quantised_network, random_domain
@@ -62,3 +63,11 @@ def test_the_first_change_is_the_form_of_the_cell(kind: str) -> None:
         neurons = [cells.neurons[column] for column in forms.columns[forms.which].tolist()]
         assert crossings.layers[firsts].tolist() == [neuron.layer for neuron in neurons]
         assert crossings.neurons[firsts].tolist() == [neuron.index for neuron in neurons]
+
+
+def test_incomplete_complexes_have_no_activations() -> None:
+    cells = canonical_complex([([[1, 0], [0, 1]], [0, 0]), ([[1, 2]], [0])])
+    cells.complete = False
+    for name in ("activations", "crossings"):
+        with pytest.raises(DomainError, match="the complex is incomplete: activations vary"):
+            getattr(cells, name)
