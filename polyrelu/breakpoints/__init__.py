@@ -20,7 +20,7 @@ from polyrelu.breakpoints.rational_form import (
     TropicalRational,
     tropical_form,
 )
-from polyrelu.breakpoints.reconstruction import reconstruct
+from polyrelu.breakpoints.reconstruction import AffineMaps, reconstruct
 from polyrelu.breakpoints.tropical_weights import (
     BreakpointComplex,
     TropicalWeight,
@@ -29,6 +29,7 @@ from polyrelu.breakpoints.tropical_weights import (
 
 __all__ = [
     "BREAKPOINT_FORMATS",
+    "AffineMaps",
     "BreakpointComplex",
     "DualCell",
     "TropicalPolynomial",

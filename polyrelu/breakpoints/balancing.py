@@ -3,7 +3,7 @@
 Here a *facet* is a cell of codimension 1 between two regions, and a *ridge* is a cell of
 codimension 2 in the relative interior of the domain. The equations tie the weights, which come from
 gradients, to the geometry of the cells, so that a wrong weight or a wrong cell violates one. The
-orientations of the normals come from exact signs; a change of the arithmetic must keep them exact.
+orientations of the normals come from the regions around a ridge, without any arithmetic.
 
 **The equation.** Let R be a ridge, and let F run through the facets around R, with weights ω_F.
 Modulo the directions of R, the directions of the domain's affine hull are a plane, on which we
@@ -19,27 +19,42 @@ remain. They hold because ω_F [n_{F,R} | β_F] is the change of the affine map 
 around R, counterclockwise across F (`tropical_weights`), and all changes on the closed way add up
 to 0.
 
+**The computation.** A way around R crosses each F once, from one region to the next. It crosses F
+in the direction of n_{F,R} or, on the opposite way, of -n_{F,R}: so n_{F,R} is the normal that
+points to the region entered, up to a common sign, and the order of the regions around R gives all
+orientations. The sums are integers over one denominator with a bound that is known before; they are
+added as int64 where the bound is small, else modulo primes (`polyrelu.exact.residues`).
+
 Source: the three-layer paper (arXiv 2605.18319), Theorem 1 and Lemma 7. Conversely, balanced
 weights belong to a function, which `reconstruct` computes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from polyrelu.breakpoints.integer_weights import IntegerWeights
 from polyrelu.breakpoints.tropical_weights import BreakpointComplex, expect_breakpoints
-from polyrelu.complex import Cell, PolyhedralComplex
+from polyrelu.complex import Cell
 from polyrelu.complex.completeness import require_complete
+from polyrelu.complex.crossings import ENTRIES_AT_A_TIME
 from polyrelu.errors import DomainError
+from polyrelu.exact.integer_arrays import as_objects, distinct, largest
+from polyrelu.exact.residues import Residues
 from polyrelu.support.arguments import expect_integer
-from polyrelu.support.typing import BigIntegers, Indices
+from polyrelu.support.typing import Indices, Mask, Signs
 
 __all__ = ["is_balanced", "oriented_sum", "unbalanced_ridge"]
+
+#: The largest prime below 2^27: small enough for `Residues`.
+_PRIME = 134_217_689
+#: Codes of pairs of a form and a weight up to this number can be combined with another weight.
+_LARGEST_CODE = 2**31
 
 
 def unbalanced_ridge(breakpoints: BreakpointComplex) -> Cell | None:
@@ -76,11 +91,9 @@ def unbalanced_ridge(breakpoints: BreakpointComplex) -> Cell | None:
     breakpoints = expect_breakpoints(breakpoints)
     cells = breakpoints.cells
     require_complete(cells, "balancing")
-    fans = _oriented_fans(breakpoints, _inner_incidences(cells))
-    for ridge, members in fans.by_ridge():
-        if any(map(any, _fan_sum(breakpoints, fans, members))):
-            return Cell(cells.dimension - 2, ridge)
-    return None
+    rings = _Rings.of(breakpoints)
+    wrong = np.flatnonzero(_unbalanced(breakpoints, rings))
+    return Cell(cells.dimension - 2, int(rings.ridges[wrong[0]])) if len(wrong) else None
 
 
 def is_balanced(breakpoints: BreakpointComplex) -> bool:
@@ -119,7 +132,8 @@ def oriented_sum(breakpoints: BreakpointComplex, ridge: int) -> list[list[Fracti
     """Compute the sum Σ_F ω_F [n_{F,R} | β_F] over the facets F around a ridge R.
 
     The normals n_{F,R} are the primitive integer normals of the facets, all oriented in the same
-    direction around R, and β_F is the number with n_{F,R}·x + β_F = 0 on F.
+    direction around R: the facet of least number is crossed from its side `minus` to `plus`. And
+    β_F is the number with n_{F,R}·x + β_F = 0 on F.
 
     Parameters
     ----------
@@ -151,158 +165,203 @@ def oriented_sum(breakpoints: BreakpointComplex, ridge: int) -> list[list[Fracti
     """
     breakpoints, ridge = expect_breakpoints(breakpoints), expect_integer(ridge, "ridge")
     require_complete(breakpoints.cells, "balancing")
-    pairs = _inner_incidences(breakpoints.cells)
-    pairs = pairs[pairs[:, 0] == ridge]
-    if not len(pairs):
+    rings = _Rings.of(breakpoints)
+    place = int(np.searchsorted(rings.ridges, ridge))
+    if place == len(rings.ridges) or rings.ridges[place] != ridge:
         raise DomainError(f"there is no cell {ridge} of codimension 2 inside the domain")
-    fans = _oriented_fans(breakpoints, pairs)
-    ((_, members),) = fans.by_ridge()
-    rows = _fan_sum(breakpoints, fans, members)
-    return (
-        rows
-        or [[Fraction()] * (breakpoints.cells.network.num_inputs + 1)]
-        * breakpoints.weights.shape[1]
-    )
+    around = slice(rings.starts[place], np.append(rings.starts, len(rings.turns))[place + 1])
+    signs, positions = rings.turns[around].tolist(), rings.positions[around]
+    jumps = breakpoints.integers.jumps().at(positions)
+    rows = as_objects(jumps.rows)[jumps.which]
+    terms = as_objects(jumps.factors)[:, :, None] * rows[:, None, :]
+    total = (terms * np.array(signs, dtype=object)[:, None, None]).sum(axis=0)
+    return [[Fraction(entry, jumps.denominator) for entry in row] for row in total.tolist()]
 
 
-def _inner_incidences(cells: PolyhedralComplex) -> Indices:
-    """Return the pairs of a ridge inside the domain and a facet around it.
-
-    Returns
-    -------
-    Indices
-        Numbers of cells of codimension 2 and 1, ordered, shape (P, 2).
-    """
-    k = cells.dimension - 1
-    if k <= cells.lineality_dim:
-        return np.zeros((0, 2), dtype=np.int64)
-    offsets, ridges = cells.facets(k)
-    owners = np.repeat(np.arange(cells.size(k)), np.diff(offsets))
-    pairs = np.stack([ridges, owners], axis=1)[cells.inside(k - 1)[ridges]]
-    ordered: Indices = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-    return ordered
-
-
-@dataclass(frozen=True, slots=True)
-class _Fans:
-    """The fans of ridges: P pairs of a ridge and a facet around it, in arrays of shape (P,).
-
-    Every facet has a *form*, the form that vanishes on it in `PolyhedralComplex.facet_forms`.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rings:
+    """The facets around R ridges, N in all, on the way around each ridge.
 
     Attributes
     ----------
     ridges
-        The ridges, ascending.
+        The ridges, ascending, shape (R,).
+    starts
+        The place of the first facet of each ridge in the other arrays, shape (R,).
     positions
-        The positions of the facets in the breakpoint complex.
-    hyperplanes
-        A number for the hyperplane that contains the facet, the same for all facets in it.
-    form_signs
-        The sign of the first nonzero entry of the form. Forms on one hyperplane, multiplied by
-        these signs, are positive multiples of each other.
-    orientations
-        The sign 1 if the form is positive on the counterclockwise side of the ray, else -1.
+        The positions of the facets in the breakpoint complex, ascending for each ridge, shape (N,).
+    turns
+        The sign 1 for a facet that the way crosses from `minus` to `plus`, else -1; the way crosses
+        the first facet of a ridge from `minus` to `plus`. Shape (N,).
+    closed
+        Whether there is such a way, as there is in every complex, shape (R,).
     """
 
     ridges: Indices
+    starts: Indices
     positions: Indices
-    hyperplanes: Indices
-    form_signs: Indices
-    orientations: Indices
+    turns: Signs
+    closed: Mask
 
-    def by_ridge(self) -> Iterator[tuple[int, range]]:
-        """Generate each ridge with the range of its pairs in the arrays."""
-        starts = np.flatnonzero(np.diff(self.ridges, prepend=-1)).tolist()
-        for start, stop in pairwise([*starts, len(self.ridges)]):
-            yield int(self.ridges[start]), range(start, stop)
+    @classmethod
+    def of(cls, breakpoints: BreakpointComplex) -> _Rings:
+        """Return the rings of all ridges inside the domain."""
+        ridges, positions = _inner_incidences(breakpoints)
+        starts = np.flatnonzero(np.diff(ridges, prepend=-1))
+        counts = np.diff(starts, append=len(ridges))
+        turns = np.zeros(len(ridges), dtype=np.int8)
+        closed = np.zeros(len(starts), dtype=bool)
+        for count in np.unique(counts).tolist():
+            chosen = np.flatnonzero(counts == count)
+            places = starts[chosen][:, None] + np.arange(count)
+            around = positions[places]
+            turns[places], closed[chosen] = _turns(
+                breakpoints.plus[around], breakpoints.minus[around]
+            )
+        return cls(ridges[starts], starts, positions, turns, closed)
 
-
-def _oriented_fans(breakpoints: BreakpointComplex, pairs: Indices) -> _Fans:
-    """Compute the fans and their orientations, in the coordinates y of the domain.
-
-    Two forms u, v that vanish on R and are not multiples of each other are coordinates of the plane
-    modulo R, and choose its orientation. The ray of F is spanned by (u(p), v(p)), where p is a
-    point inside F. The form of F is a u + b v, and it is positive on the counterclockwise side of
-    the ray if b u(p) - a v(p) > 0, its value in the direction (-v(p), u(p)).
-
-    To compute a and b, take two columns i, j with m = u_i v_j - u_j v_i ≠ 0. Cramer's rule for the
-    equations f_i = a u_i + b v_i and f_j = a u_j + b v_j of a form f gives m a = f_i v_j - f_j v_i
-    and m b = u_i f_j - u_j f_i.
-    """
-    positions = np.searchsorted(breakpoints.facets, pairs[:, 1])
-    forms, hyperplanes, form_signs = _forms(breakpoints, positions)
-    ridges = pairs[:, 0]
-    if not len(ridges):
-        return _Fans(ridges, positions, hyperplanes, form_signs, form_signs)
-    starts = np.flatnonzero(np.diff(ridges, prepend=-1))
-    counts = np.diff([*starts, len(ridges)])
-    first = np.repeat(starts, counts)
-    others = np.where(hyperplanes != hyperplanes[first], np.arange(len(ridges)), len(ridges))
-    # A facet in another hyperplane exists: R is a face of a region, and exactly two facets of this
-    # region contain R, which are in different hyperplanes.
-    second = np.repeat(np.minimum.reduceat(others, starts), counts)
-    u, v = forms[first], forms[second]
-    cells = breakpoints.cells
-    points = cells.generators.points_inside(cells.dimension - 1)[pairs[:, 1]]
-    i = (u[:, :-1] != 0).argmax(axis=1)
-    rows = np.arange(len(forms))
-    minors = u[rows, i][:, None] * v[:, :-1] - u[:, :-1] * v[rows, i][:, None]
-    j = (minors != 0).argmax(axis=1)
-    m = minors[rows, j]
-    ma = forms[rows, i] * v[rows, j] - forms[rows, j] * v[rows, i]
-    mb = u[rows, i] * forms[rows, j] - u[rows, j] * forms[rows, i]
-    values = (mb * (u * points).sum(axis=1) - ma * (v * points).sum(axis=1)) * m
-    orientations = (values > 0).astype(np.int64) - (values < 0).astype(np.int64)
-    return _Fans(ridges, positions, hyperplanes, form_signs, orientations)
-
-
-def _forms(
-    breakpoints: BreakpointComplex, positions: Indices
-) -> tuple[BigIntegers, Indices, Indices]:
-    """Return the forms of facets over (y, t), with `hyperplanes`, `form_signs` of `_Fans`."""
-    cells = breakpoints.cells
-    distinct = cells.facet_forms(breakpoints.facets[positions])
-    known: dict[tuple[int, ...], int] = {}
-    hyperplanes, form_signs = [], []
-    for row in distinct.rows:
-        sign = 1 if next(filter(None, row)) > 0 else -1
-        hyperplanes.append(known.setdefault(tuple(sign * entry for entry in row), len(known)))
-        form_signs.append(sign)
-    size = cells.frame.dimension + 1
-    table = np.array(distinct.rows, dtype=object).reshape(len(distinct.rows), size)
-    return (
-        table[distinct.which],
-        np.array(hyperplanes, dtype=np.int64)[distinct.which],
-        np.array(form_signs, dtype=np.int64)[distinct.which],
-    )
-
-
-def _fan_sum(breakpoints: BreakpointComplex, fans: _Fans, members: range) -> list[list[Fraction]]:
-    """Return the sum Σ_F ω_F [n_{F,R} | β_F] over the fan of a ridge, a row for each output.
-
-    Facets in one hyperplane are added first, since their rows are equal up to signs. The result is
-    an empty list if the weights in every hyperplane add up to 0 with these signs.
-    """
-    factors: dict[int, list[Fraction]] = {}
-    forms: dict[int, list[int]] = {}
-    for member in members:
-        position, hyperplane, form_sign, orientation = (
-            int(array[member])
-            for array in (fans.positions, fans.hyperplanes, fans.form_signs, fans.orientations)
+    def of_some(self, chosen: Indices) -> _Rings:
+        """Return the rings of some of the ridges, given by their places."""
+        counts = np.diff(self.starts, append=len(self.positions))[chosen]
+        starts = np.cumsum(counts) - counts
+        places = np.repeat(self.starts[chosen] - starts, counts) + np.arange(int(counts.sum()))
+        return _Rings(
+            self.ridges[chosen],
+            starts,
+            self.positions[places],
+            self.turns[places],
+            self.closed[chosen],
         )
-        weights, divisor = breakpoints.weights[position].tolist(), breakpoints.divisors[position]
-        sums = factors.setdefault(hyperplane, [Fraction()] * len(weights))
-        factors[hyperplane] = [
-            total + orientation * form_sign * weight / divisor
-            for total, weight in zip(sums, weights, strict=True)
-        ]
-        form = [form_sign * entry for entry in breakpoints.forms[position].tolist()]
-        forms.setdefault(hyperplane, form)
-    if not any(map(any, factors.values())):
-        return []
-    columns = list(zip(*forms.values(), strict=True))
-    outputs = list(zip(*(factors[hyperplane] for hyperplane in forms), strict=True))
-    return [
-        [sum((f * x for f, x in zip(row, column, strict=True)), Fraction()) for column in columns]
-        for row in outputs
-    ]
+
+
+def _inner_incidences(breakpoints: BreakpointComplex) -> tuple[Indices, Indices]:
+    """Return ridges inside the domain and positions of the facets around them, ordered.
+
+    A ridge lies on the boundary of the domain if and only if it is a face of a cell of codimension
+    1 there, and these have a region on one side only.
+    """
+    cells = breakpoints.cells
+    k = cells.dimension - 1
+    if k <= cells.lineality_dim:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    offsets, ridges = cells.facets(k)
+    position = np.full(cells.size(k), -1, dtype=np.int64)
+    position[breakpoints.facets] = np.arange(len(breakpoints.facets))
+    positions = np.repeat(position, np.diff(offsets))
+    inside = np.ones(cells.size(k - 1), dtype=bool)
+    inside[ridges[positions < 0]] = False
+    kept = inside[ridges]
+    keys = ridges[kept] * len(position) + positions[kept]
+    keys.sort()
+    ordered_ridges, ordered_positions = np.divmod(keys, max(len(position), 1))
+    return ordered_ridges, ordered_positions
+
+
+def _turns(plus: Indices, minus: Indices) -> tuple[Signs, Mask]:
+    """Go around ridges with k facets each, given the regions on the two sides, shape (R, k).
+
+    From the region that the way has reached, the next facet that is not used and has this region
+    on one side is crossed.
+
+    Returns
+    -------
+    tuple
+        `turns` of shape (R, k) and `closed` of `_Rings`.
+    """
+    num_ridges, count = plus.shape
+    turns = np.zeros(plus.shape, dtype=np.int8)
+    turns[:, 0] = 1
+    reached, rows = plus[:, 0].copy(), np.arange(num_ridges)
+    closed = np.ones(num_ridges, dtype=bool)
+    for _ in range(count - 1):
+        unused = turns == 0
+        up = (minus == reached[:, None]) & unused
+        possible = up | ((plus == reached[:, None]) & unused)
+        step = possible.argmax(axis=1)
+        closed &= possible[rows, step]
+        is_up = up[rows, step]
+        turns[rows, step] = np.where(is_up, 1, -1)
+        reached = np.where(is_up, plus[rows, step], minus[rows, step])
+    return turns, closed & (reached == minus[:, 0])
+
+
+def _unbalanced(breakpoints: BreakpointComplex, rings: _Rings) -> Mask:
+    """Return around which ridges the sum of ω n is not 0, or there is no way; shape (R,).
+
+    If that sum is 0, so is the sum of ω β: all forms n·x + β vanish at the points of the ridge.
+    """
+    integers = breakpoints.integers
+    numerators, rows = integers.numerators, integers.rows[:, :-1]
+    columns = _deciding_columns(rows, rings.starts, integers.which[rings.positions])
+    normals = rows[:, columns] // integers.divisors[:, None]
+    most = int(np.diff(rings.starts, append=len(rings.positions)).max(initial=0))
+    bound = max(largest(numerators), 1) * max(largest(normals), 1) * max(most, 1)
+    system = Residues.for_entries(bound)
+    wrong = ~rings.closed
+    if system.primes:  # long numbers are compared first
+        open_ridges = np.flatnonzero(rings.closed & ~_cancels_in_pairs(integers, rings))
+        rings = rings.of_some(open_ridges)
+    else:
+        open_ridges = np.arange(len(wrong))
+    if not len(open_ridges):
+        return wrong
+    factors, entries = system.of(numerators), system.of(normals)
+    for part, residues in system.parts(len(rings.positions), ENTRIES_AT_A_TIME):
+        for output in range(numerators.shape[1]):
+            for column in range(len(columns)):
+                products = np.take(entries[part, :, column], integers.which, axis=1)
+                products *= factors[part, :, output]
+                around = np.take(residues.reduced(products), rings.positions, axis=1)
+                around *= rings.turns
+                sums = np.add.reduceat(around, rings.starts, axis=1)
+                wrong[open_ridges] |= ~residues.vanish(sums)
+    return wrong
+
+
+def _cancels_in_pairs(integers: IntegerWeights, rings: _Rings) -> Mask:
+    """Return around which ridges equal terms with opposite signs cancel, as where nothing bends.
+
+    Only ridges with four facets are looked at.
+    """
+    cancels = np.zeros(len(rings.starts), dtype=bool)
+    four = np.flatnonzero(np.diff(rings.starts, append=len(rings.positions)) == 4)
+    codes, count = integers.which, len(integers.rows)
+    for column in integers.numerators.T:
+        values, places = distinct(column)
+        codes, count = codes * len(values) + places, count * len(values)
+        if count > _LARGEST_CODE:
+            codes = np.unique(codes, return_inverse=True)[1].ravel()
+            count = len(codes)
+    around = rings.starts[four][:, None] + np.arange(4)
+    keys = np.sort(2 * codes[rings.positions[around]] + (rings.turns[around] > 0), axis=1)
+    pairs = (keys[:, ::2] % 2 == 0) & (keys[:, 1::2] == keys[:, ::2] + 1)
+    cancels[four] = pairs.all(axis=1)
+    return cancels
+
+
+def _deciding_columns(rows: NDArray[Any], starts: Indices, which: Indices) -> list[int]:
+    """Return coordinates such that a sum of normals around a ridge is 0 if these are 0.
+
+    The sum lies in the plane that the normals around the ridge span. Two coordinates decide if for
+    every ridge two of the normals have a minor in them that is not 0, as is seen modulo a prime.
+
+    Parameters
+    ----------
+    rows
+        Multiples of different normals.
+    starts, which
+        The normals around the ridges, and the place of the first one of each ridge.
+    """
+    used = np.flatnonzero((rows != 0).any(axis=0)).tolist()
+    if len(used) <= 2:
+        return used
+    system = Residues(0, (_PRIME,), np.float64)
+    pair = system.of(rows[:, used[:2]])[0].astype(np.int64)
+    first, lasts = pair[which[starts]], np.append(starts[1:], len(which)) - 1
+    decided = np.zeros(len(starts), dtype=bool)
+    for step in range(1, int((lasts - starts).max(initial=0)) + 1):
+        other = pair[which[np.minimum(starts + step, lasts)]]
+        decided |= (first[:, 0] * other[:, 1] - first[:, 1] * other[:, 0]) % _PRIME != 0
+        if decided.all():
+            return used[:2]
+    return used

@@ -28,17 +28,18 @@ Source: the three-layer paper (arXiv 2605.18319), Appendix B.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.breakpoints.tropical_weights import maps_on_hull
+from polyrelu.breakpoints.facet_products import largest_change, numerators, output_layer
+from polyrelu.breakpoints.integer_weights import IntegerWeights
+from polyrelu.breakpoints.potentials import SearchTree, TermRows, region_maps
 from polyrelu.complex import Cell, PolyhedralComplex
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import expect_complex
@@ -119,16 +120,21 @@ class TropicalPolynomial:
     ([('0', '3'), ('2', '3')], Fraction(4, 1))
     """
 
-    def __init__(self, cells: PolyhedralComplex, terms: Sequence[Term], term_of: Indices) -> None:
+    def __init__(self, cells: PolyhedralComplex, rows: TermRows, term_of: Indices) -> None:
         """Room-internal; use `tropical_form`."""
-        self.terms, self.term_of, self._cells = tuple(terms), read_only(term_of), cells
+        self.term_of, self._cells, self._rows = read_only(term_of), cells, rows
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """Different affine functions [a | c], each the largest one on some region."""
+        return tuple(map(tuple, self._rows.fractions().tolist()))
 
     def __repr__(self) -> str:
-        counts = [(len(self.terms), "term"), (len(self.terms[0]) - 1, "variable")]
+        counts = [(len(self), "term"), (len(self._rows.first) - 1, "variable")]
         return f"<TropicalPolynomial, {count_text(counts)}>"
 
     def __len__(self) -> int:
-        return len(self.terms)
+        return len(self._rows)
 
     def _repr_latex_(self) -> str | None:
         body = _latex(self)
@@ -334,27 +340,71 @@ def tropical_form(cells: PolyhedralComplex) -> list[TropicalRational]:
     """
     cells = expect_complex(cells)
     require_complete(cells, "tropical forms")
-    f, q = maps_on_hull(cells), maps_on_hull(cells, denominator_network(cells.network))
-    common = math.lcm(f[0], q[0])
-    values = f[1] * (common // f[0]), q[1] * (common // q[0])
-    pieces = (values[0] + values[1], values[1])
+    pieces = _Pieces(cells)
+    count = cells.network.num_outputs
     return [
-        TropicalRational(*(_polynomial(cells, part[:, output], common) for part in pieces))
-        for output in range(cells.network.num_outputs)
+        TropicalRational(pieces.polynomial(output), pieces.polynomial(count + output))
+        for output in range(count)
     ]
 
 
-def _polynomial(
-    cells: PolyhedralComplex, pieces: NDArray[np.object_], denominator: int
-) -> TropicalPolynomial:
-    """The maximum of the affine functions [a | c] on all regions, integers over a denominator."""
-    rows = list(map(tuple, pieces.tolist()))
-    terms = sorted(set(rows))
-    numbers = {term: i for i, term in enumerate(terms)}
-    fractions = [tuple(Fraction(entry, denominator) for entry in term) for term in terms]
-    return TropicalPolynomial(
-        cells, fractions, np.array([numbers[row] for row in rows], dtype=np.int64)
-    )
+class _Pieces:
+    """The affine functions p, then q, of all outputs on all regions of a complex."""
+
+    def __init__(self, cells: PolyhedralComplex) -> None:
+        network, crossings = _network_of_both(cells.network), cells.crossings
+        found = network.affine_map(cells.signs_of_region(0))
+        start = found.matrix.beside(found.offset) @ cells.frame.on_hull
+        sides = crossings.plus, crossings.minus
+        self._cells, self._tree = cells, SearchTree.from_region(cells.num_regions, 0, *sides)
+        positions, layer = np.sort(self._tree.cells), network.layers[-1]
+        weights = IntegerWeights.of_crossings(
+            crossings.at(positions), *numerators(cells, layer, positions)
+        )
+        self._jumps = weights.jumps().at(np.searchsorted(positions, self._tree.cells))
+        self._maps = region_maps(self._tree, self._jumps, start, largest_change(cells, layer))
+
+    def polynomial(self, number: int) -> TropicalPolynomial:
+        """Return the maximum of the affine functions with a number among p, q of all outputs."""
+        examples = self._tree.representatives(self._jumps.factors[:, number] == 0)
+        regions, which = np.unique(examples, return_inverse=True)
+        maps = self._maps
+        terms, term_of = _ordered(maps.of_output(regions, number))
+        return TropicalPolynomial(self._cells, maps.rows(terms, number), term_of[which.ravel()])
+
+
+def _ordered(rows: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
+    """Return the different rows of integers, ascending, and for each row its place among them."""
+    if not rows.shape[1]:  # all maps are equal
+        return rows[:1], np.zeros(len(rows), dtype=np.int64)
+    if rows.dtype == object:
+        entries = list(map(tuple, rows.tolist()))
+        ordered = sorted(set(entries))
+        numbers = {entry: place for place, entry in enumerate(ordered)}
+        different = np.empty((len(ordered), rows.shape[1]), dtype=object)
+        different[:] = ordered
+        return different, np.array([numbers[entry] for entry in entries], dtype=np.int64)
+    order = np.lexsort(rows.T[::-1])
+    ascending = rows[order]
+    is_new = np.concatenate([[True], (ascending[1:] != ascending[:-1]).any(axis=1)])
+    places = np.empty(len(rows), dtype=np.int64)
+    places[order] = np.cumsum(is_new) - 1
+    return ascending[is_new], places
+
+
+def _network_of_both(network: Network) -> Network:
+    """Return p, and after it q, as one network with the hidden neurons of the given one."""
+    of_f, q = output_layer(network), denominator_network(network)
+    blocks: dict[int, RationalMatrix] = {}
+    for layer, factors in ((of_f, (1, 0)), (q.layers[-1], (1, 1))):
+        for block in layer.blocks:
+            parts = [block.weight.scale(factor) for factor in factors]
+            both = parts[0].over(parts[1])
+            blocks[block.source] = blocks[block.source] + both if block.source in blocks else both
+    bias = of_f.bias.over(RationalMatrix.zeros(network.num_outputs, 1))
+    joined = tuple(Block(source, weight) for source, weight in sorted(blocks.items()))
+    hidden = network.layers[: network.num_hidden_layers]
+    return Network(network.num_inputs, (*hidden, Layer(joined, bias)))
 
 
 def denominator_network(network: Network) -> Network:

@@ -1,35 +1,34 @@
 """The function of a network from its breakpoint complex, the weights, and one affine map.
 
 Across a cell of codimension 1 the affine map changes by ω [n | β] (`tropical_weights`), so a search
-from region to region computes all maps; a domain is convex, so it reaches every region. The weights
-belong to a function if and only if the changes along every closed path add up to 0. This is checked
-at every cell of codimension 1 that the search did not use.
+from region to region computes all maps (`potentials`). The weights belong to a function if and only
+if the changes along every closed path add up to 0. This is checked at every cell of codimension 1.
 
 Source: the three-layer paper (arXiv 2605.18319), Theorem 1.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, overload
 
-import networkx as nx
+from numpy.typing import NDArray
 
+from polyrelu.breakpoints.potentials import RegionMaps, SearchTree, checked_region_maps
 from polyrelu.breakpoints.tropical_weights import BreakpointComplex, expect_breakpoints
 from polyrelu.complex.completeness import require_complete
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix
+from polyrelu.exact.integer_arrays import as_objects
 from polyrelu.network import AffineMap
 from polyrelu.support.arguments import expect, expect_integer
+from polyrelu.support.display import count_text
 
-__all__ = ["reconstruct"]
-
-#: The rows [A | c] of an affine map, one for each output.
-Rows = list[list[Fraction]]
+__all__ = ["AffineMaps", "reconstruct"]
 
 
-def reconstruct(
-    breakpoints: BreakpointComplex, region: int, affine_map: AffineMap
-) -> list[AffineMap]:
+def reconstruct(breakpoints: BreakpointComplex, region: int, affine_map: AffineMap) -> AffineMaps:
     """Compute the affine maps of all regions from the weights and one affine map.
 
     Parameters
@@ -44,8 +43,8 @@ def reconstruct(
 
     Returns
     -------
-    list of AffineMap
-        The map on each region.
+    AffineMaps
+        The map on each region, in the order of the regions.
 
     Raises
     ------
@@ -75,45 +74,67 @@ def reconstruct(
     )
     cells = breakpoints.cells
     require_complete(cells, "reconstruction")
-    shape = (breakpoints.weights.shape[1], cells.network.num_inputs)
+    integers = breakpoints.integers
+    shape = (integers.numerators.shape[1], cells.network.num_inputs)
     if affine_map.matrix.shape != shape or not 0 <= region < cells.num_regions:
         got = f"region {region} with a map of shape {affine_map.matrix.shape}"
         raise DomainError(
             f"a map of shape {shape} on one of the {cells.num_regions} regions is needed, not {got}"
         )
-    pairs = list(zip(breakpoints.plus.tolist(), breakpoints.minus.tolist(), strict=True))
-    graph = nx.Graph()
-    graph.add_nodes_from(range(cells.num_regions))
-    graph.add_edges_from((*pair, {"position": position}) for position, pair in enumerate(pairs))
-    maps: dict[int, Rows] = {
-        region: [list(row) for row in affine_map.matrix.beside(affine_map.offset).rows()]
-    }
-    for known, new in nx.bfs_edges(graph, region):
-        position = graph.edges[known, new]["position"]
-        maps[new] = _changed(
-            maps[known], breakpoints, position, 1 if new == pairs[position][0] else -1
+    sides, start = (
+        (breakpoints.plus, breakpoints.minus),
+        affine_map.matrix.beside(affine_map.offset),
+    )
+    tree = SearchTree.from_region(cells.num_regions, region, *sides)
+    maps, wrong = checked_region_maps(sides, tree, integers.jumps(), start)
+    if len(wrong):
+        plus, minus = (int(side[wrong[0]]) for side in sides)
+        raise DomainError(
+            f"no function has these weights: they do not add up around the cell "
+            f"{breakpoints.facets[wrong[0]]} between the regions {plus} and {minus}"
         )
-    for position, (plus, minus) in enumerate(pairs):
-        if _changed(maps[minus], breakpoints, position, 1) != maps[plus]:
-            raise DomainError(
-                f"no function has these weights: they do not add up around the cell "
-                f"{breakpoints.facets[position]} between the regions {plus} and {minus}"
-            )
-    return [_affine_map(maps[index]) for index in range(cells.num_regions)]
+    return AffineMaps(maps)
 
 
-def _changed(rows: Rows, breakpoints: BreakpointComplex, position: int, sign: int) -> Rows:
-    """The map on the other side of a cell; `sign` is 1 on the way to its side `plus`, else -1."""
-    form, divisor = breakpoints.forms[position].tolist(), breakpoints.divisors[position]
-    factors = [sign * weight / divisor for weight in breakpoints.weights[position].tolist()]
-    return [
-        [entry + factor * x for entry, x in zip(row, form, strict=True)] if factor else row
-        for row, factor in zip(rows, factors, strict=True)
-    ]
+class AffineMaps(Sequence[AffineMap]):
+    """The affine maps of all regions, by their numbers, each made when it is read.
 
+    Examples
+    --------
+    >>> from polyrelu.breakpoints import breakpoint_complex
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> cells = canonical_complex(from_arrays([([[1], [1]], [0, -1]), ([[1, -2]], [0])]))
+    >>> maps = reconstruct(breakpoint_complex(cells), 0, cells.region(0).affine_map)
+    >>> maps, maps[0] == cells.region(0).affine_map
+    (<AffineMaps of 3 regions>, True)
+    """
 
-def _affine_map(rows: Rows) -> AffineMap:
-    """The affine map with the rows [A | c]."""
-    augmented = RationalMatrix.from_rows(rows)
-    inputs = augmented.ncols - 1
-    return AffineMap(augmented.take(columns=range(inputs)), augmented.take(columns=[inputs]))
+    def __init__(self, maps: RegionMaps) -> None:
+        """Room-internal; use `reconstruct`."""
+        self._maps = maps
+
+    def __repr__(self) -> str:
+        return f"<AffineMaps of {count_text([(len(self), 'region')])}>"
+
+    def __len__(self) -> int:
+        return int(self._maps.residues.shape[1])
+
+    @overload
+    def __getitem__(self, index: int) -> AffineMap: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[AffineMap]: ...
+
+    def __getitem__(self, index: int | slice) -> AffineMap | list[AffineMap]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        rows = as_objects(self._maps.first).copy()
+        rows[:, self._maps.columns] = self._integers[index]
+        augmented = RationalMatrix.from_integers(rows.tolist(), self._maps.denominator)
+        inputs = augmented.ncols - 1
+        return AffineMap(augmented.take(columns=range(inputs)), augmented.take(columns=[inputs]))
+
+    @cached_property
+    def _integers(self) -> NDArray[Any]:
+        return self._maps.integers()

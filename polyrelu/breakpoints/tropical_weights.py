@@ -15,21 +15,22 @@ with 0 in all others; gradients and their lengths are measured along the hull (`
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Generic, NoReturn, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polyrelu.breakpoints.facet_products import numerators, output_layer
 from polyrelu.breakpoints.hull import Hull
+from polyrelu.breakpoints.integer_weights import IntegerWeights
 from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import expect_complex
 from polyrelu.errors import DomainError
-from polyrelu.exact import RationalMatrix, column_basis, positive_primitive
+from polyrelu.exact import RationalMatrix, column_basis
 from polyrelu.network import Network, affine_map_table
 from polyrelu.support.arguments import expect, expect_integer
 from polyrelu.support.arrays import read_only
@@ -43,6 +44,8 @@ __all__ = [
     "expect_breakpoints",
     "maps_on_hull",
 ]
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,32 @@ class TropicalWeight:
         return tuple(sympy.Rational(w.numerator, w.denominator) * length for w in self.weight)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class _OnDemand(Generic[_T]):
+    """A field that may be given as a function, which computes it when it is read first."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"_{name}"
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> NoReturn: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> _T: ...
+
+    def __get__(self, instance: object | None, owner: type) -> _T:
+        if instance is None:  # the field has no default
+            raise AttributeError(self._name)
+        value = instance.__dict__[self._name]
+        if callable(value):
+            value = instance.__dict__[self._name] = value()
+        found: _T = value
+        return found
+
+    def __set__(self, instance: object, value: _T | Callable[[], _T]) -> None:
+        instance.__dict__[self._name] = value
+
+
+@dataclass(frozen=True, eq=False)
 class BreakpointComplex:
     """All cells of codimension 1 between two regions, with their weights.
 
@@ -168,6 +196,10 @@ class BreakpointComplex:
     hull
         The affine hull of the domain; None if the domain has full dimension.
 
+    Notes
+    -----
+    `forms`, `divisors` and `weights` are tables of Python objects, made when they are read first.
+
     Examples
     --------
     >>> from polyrelu.complex import canonical_complex
@@ -182,10 +214,35 @@ class BreakpointComplex:
     facets: Indices
     plus: Indices
     minus: Indices
-    forms: BigIntegers
-    divisors: BigIntegers
-    weights: NDArray[np.object_]
+    forms: _OnDemand[BigIntegers] = _OnDemand()
+    divisors: _OnDemand[BigIntegers] = _OnDemand()
+    weights: _OnDemand[NDArray[np.object_]] = _OnDemand()
     hull: Hull | None = None
+
+    @classmethod
+    def _of_integers(cls, cells: PolyhedralComplex, integers: IntegerWeights) -> BreakpointComplex:
+        """Return the breakpoint complex with these weights."""
+        found = cls(
+            cells,
+            cells.common_facets(),
+            read_only(cells.crossings.plus),
+            read_only(cells.crossings.minus),
+            integers.form_objects,
+            integers.divisor_objects,
+            integers.fractions,
+            _hull(cells),
+        )
+        found.__dict__["_integers"] = integers
+        return found
+
+    @property
+    def integers(self) -> IntegerWeights:
+        """The weights and forms as integers, for computations with all of them."""
+        known = self.__dict__.get("_integers")
+        if isinstance(known, IntegerWeights):
+            return known
+        # Somebody gave the arrays, and may change them.
+        return IntegerWeights.of_objects(self.forms, self.divisors, self.weights)
 
     def __len__(self) -> int:
         return len(self.facets)
@@ -227,7 +284,7 @@ class BreakpointComplex:
     @property
     def visible(self) -> NDArray[np.bool_]:
         """Which of the `facets` have a nonzero weight, shape (F,)."""
-        marked: NDArray[np.bool_] = read_only((self.weights != 0).any(axis=1).astype(bool))
+        marked: NDArray[np.bool_] = read_only((self.integers.numerators != 0).any(axis=1))
         return marked
 
     @property
@@ -256,9 +313,10 @@ class BreakpointComplex:
         [(1, 2, 0), (1, 4, 0)]
         """
         output = expect_integer(output, "output")
-        if not 0 <= output < self.weights.shape[1]:
-            raise DomainError(f"there is no output {output}, only 0 to {self.weights.shape[1] - 1}")
-        return self._closure((self.weights[:, output] != 0).astype(bool))
+        numerators = self.integers.numerators
+        if not 0 <= output < numerators.shape[1]:
+            raise DomainError(f"there is no output {output}, only 0 to {numerators.shape[1] - 1}")
+        return self._closure(numerators[:, output] != 0)
 
     def _closure(self, chosen: NDArray[np.bool_]) -> Subcomplex:
         """The subcomplex of some of the `facets` and their faces."""
@@ -319,24 +377,9 @@ def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
     """
     cells = expect_complex(cells)
     require_complete(cells, "weights")
-    pairs, facets = cells.adjacency(), cells.common_facets()
-    if not len(pairs):
-        none, forms = pairs[:, 0], np.zeros((0, cells.network.num_inputs + 1), dtype=object)
-        weights = np.zeros((0, cells.network.num_outputs), dtype=object)
-        return BreakpointComplex(cells, none, none, none, forms, forms[:, 0], weights)
-    first_is_plus, forms, divisors = _forms(cells, pairs[:, 0], facets)
-    plus = np.where(first_is_plus, pairs[:, 0], pairs[:, 1])
-    minus = np.where(first_is_plus, pairs[:, 1], pairs[:, 0])
-    weights = _weights(cells, plus, minus, forms, divisors)
-    return BreakpointComplex(
-        cells,
-        facets,
-        read_only(plus),
-        read_only(minus),
-        read_only(forms),
-        read_only(divisors),
-        read_only(weights),
-        _hull(cells),
+    found, denominator = numerators(cells, output_layer(cells.network))
+    return BreakpointComplex._of_integers(
+        cells, IntegerWeights.of_crossings(cells.crossings, found, denominator)
     )
 
 
@@ -349,45 +392,6 @@ def _hull(cells: PolyhedralComplex) -> Hull | None:
         rows=range(size), columns=range(size)
     )  # 0 but for the free coordinates
     return Hull.spanned_by(columns.take(columns=column_basis(columns)))
-
-
-def _forms(
-    cells: PolyhedralComplex, regions: Indices, facets: Indices
-) -> tuple[NDArray[np.bool_], BigIntegers, BigIntegers]:
-    """Return the affine forms of cells of codimension 1, each with a region beside it.
-
-    Returns
-    -------
-    tuple
-        For each cell: whether the form is positive on the region, the form over (x, 1) in
-        primitive integers, and the greatest common divisor of its normal.
-    """
-    found = cells.facet_forms(facets)
-    rows, which = RationalMatrix.from_integers(found.rows), found.which
-    forms = [positive_primitive(row) for row in (rows @ cells.frame.coordinates).integer_rows()]
-    divisors = [math.gcd(*row[:-1]) for row in forms]
-    signs = cells.signs()[regions, found.columns[which]]
-    return signs > 0, np.array(forms, dtype=object)[which], np.array(divisors, dtype=object)[which]
-
-
-def _weights(
-    cells: PolyhedralComplex,
-    plus: Indices,
-    minus: Indices,
-    forms: BigIntegers,
-    divisors: BigIntegers,
-) -> NDArray[np.object_]:
-    """The weights ω, from one column of [A⁺ | c⁺] - [A⁻ | c⁻] in which the normal is not 0."""
-    denominator, maps = maps_on_hull(cells)
-    pivots = (forms[:, :-1] != 0).argmax(axis=1)
-    jumps = maps[plus, :, pivots] - maps[minus, :, pivots]
-    scales = forms[np.arange(len(forms)), pivots] * denominator
-    weights = np.empty(jumps.shape, dtype=object)
-    for i, (jump, divisor, scale) in enumerate(
-        zip(jumps.tolist(), divisors.tolist(), scales.tolist(), strict=True)
-    ):
-        weights[i] = [Fraction(entry * divisor, scale) for entry in jump]
-    return weights
 
 
 def maps_on_hull(

@@ -37,10 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_complex"]
 
-#: Maximum number of regions for which weights are computed without --breakpoints; the cost is about
-#: a millisecond per region.
-_MAX_WEIGHED_REGIONS = 5_000
-
 
 def add_complex(subparsers: Any) -> None:
     """Add the command to the parser."""
@@ -85,9 +81,8 @@ def _add_derived(parser: argparse.ArgumentParser) -> None:
     """Add the options about what is derived from the cells."""
     parser.add_argument(
         "--breakpoints",
-        action="store_true",
-        help="gradient jumps and their balance, however many regions there are (without this "
-        f"option up to {_MAX_WEIGHED_REGIONS})",
+        action=argparse.BooleanOptionalAction,
+        help="count the gradient jumps and check their balance (the default), or do not",
     )
     parser.add_argument(
         "--weights",
@@ -178,6 +173,8 @@ def _check_options(options: argparse.Namespace) -> None:
             raise DomainError(
                 f"--{name.replace('_', '-')} is for a whole complex; leave out --regions-only"
             )
+    if options.weights is not None and options.breakpoints is False:
+        raise DomainError("--weights writes the breakpoints; leave out --no-breakpoints")
     if options.output is not None:
         what = "regions are" if options.regions_only else "a complex is"
         _check_suffix(
@@ -205,11 +202,7 @@ def _add_results(
     from polyrelu.complex import PolyhedralComplex
 
     if isinstance(cells, PolyhedralComplex):
-        if (
-            options.breakpoints
-            or options.weights is not None
-            or cells.num_regions <= _MAX_WEIGHED_REGIONS
-        ):
+        if options.breakpoints is not False:
             answer |= _weights(options, cells)
         if options.conditions:
             answer |= _conditions(cells)

@@ -22,7 +22,9 @@ from typing import overload
 
 import numpy as np
 
+from polyrelu.complex.activations import RegionActivations
 from polyrelu.complex.cell import Cell
+from polyrelu.complex.crossings import Crossings
 from polyrelu.complex.engine.cells import CellArrays
 from polyrelu.complex.engine.compiled import subdivision_of
 from polyrelu.complex.engine.subdivision import completed
@@ -240,6 +242,21 @@ class PolyhedralComplex:
         return self.f_vector[-1]
 
     @cached_property
+    def activations(self) -> RegionActivations:
+        """Which neurons are active on each region of a complete complex, packed into bits."""
+        if not self.complete:
+            raise DomainError("the complex is incomplete: activations vary on its cells")
+        return RegionActivations.of_regions(self._arrays)
+
+    @cached_property
+    def crossings(self) -> Crossings:
+        """The neurons that change their activation between the pairs of `adjacency`.
+
+        The complex must be complete.
+        """
+        return Crossings.between(self.network, self.frame, self.activations, self.adjacency())
+
+    @cached_property
     def bounded(self) -> Mask:
         """Whether each cell of full dimension is bounded, shape (regions,)."""
         if self.lineality:
@@ -432,10 +449,12 @@ class PolyhedralComplex:
     def _adjacency(self) -> tuple[Indices, Indices]:
         offsets, entries = self.facets(self.dimension)
         owners = np.repeat(np.arange(self.num_regions), np.diff(offsets))
-        order = np.argsort(entries, kind="stable")
-        entries, owners = entries[order], owners[order]
-        same = np.flatnonzero(entries[1:] == entries[:-1])
-        pairs, facets = np.stack([owners[same], owners[same + 1]], axis=1), entries[same]
+        # Owners ascend, and of several assignments to one place the last one stays.
+        first = np.full(self.size(self.dimension - 1), -1, dtype=np.int64)
+        last = first.copy()
+        first[entries[::-1]], last[entries] = owners[::-1], owners
+        facets = np.flatnonzero(first != last)
+        pairs = np.stack([first[facets], last[facets]], axis=1)
         pairs.flags.writeable = facets.flags.writeable = False
         return pairs, facets
 

@@ -17,10 +17,12 @@ from polyrelu.exact.floats import SMALL_BITS, nearest_float
 from polyrelu.support.typing import Indices
 
 __all__ = [
+    "as_integers",
     "as_objects",
     "common_divisor",
     "distinct",
     "joined",
+    "largest",
     "longest",
     "nearest_floats",
     "product_in_floats",
@@ -51,6 +53,15 @@ def longest(integers: NDArray[Any]) -> int:
     return max(int(integers.max()).bit_length(), int(integers.min()).bit_length())
 
 
+def largest(integers: NDArray[Any]) -> int:
+    """Return the largest absolute value of the integers in an array, 0 if it is empty.
+
+    >>> largest(np.array([3, -4]))
+    4
+    """
+    return max(int(integers.max()), -int(integers.min())) if integers.size else 0
+
+
 def shortened(integers: NDArray[Any]) -> NDArray[Any]:
     """Return an array of integers as int64 if all have at most `SMALL_BITS` bits, else unchanged.
 
@@ -60,6 +71,11 @@ def shortened(integers: NDArray[Any]) -> NDArray[Any]:
     if integers.dtype == object and longest(integers) <= SMALL_BITS:
         return integers.astype(np.int64)
     return integers
+
+
+def as_integers(integer: int) -> NDArray[Any]:
+    """Return an integer as an array of shape (1,): int64 if it is short, else a Python integer."""
+    return shortened(np.array([integer], dtype=object))
 
 
 def as_objects(integers: NDArray[Any]) -> NDArray[np.object_]:

@@ -22,11 +22,18 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact.floats import integer_array
-from polyrelu.exact.integer_arrays import common_divisor, nearest_floats, quotients, shortened
+from polyrelu.exact.integer_arrays import (
+    as_integers,
+    common_divisor,
+    nearest_floats,
+    products,
+    quotients,
+    shortened,
+)
 from polyrelu.exact.rational import to_fraction
 from polyrelu.support.arguments import expect, expect_count, expect_integer
 
-__all__ = ["MATRIX", "RationalMatrix", "integer_product"]
+__all__ = ["MATRIX", "RationalMatrix", "integer_product", "integers_over"]
 
 #: How to make a matrix, for errors.
 MATRIX = "RationalMatrix.from_rows makes a matrix of numbers"
@@ -541,6 +548,23 @@ class RationalMatrix:
         """Raise `NetworkError` about the shapes of two matrices unless a condition holds."""
         if not holds:
             raise NetworkError(f"cannot {verb} matrices of shapes {self.shape} and {other.shape}")
+
+
+def integers_over(matrix: RationalMatrix, denominator: int) -> NDArray[Any]:
+    """Return the numerators of a matrix over a common denominator of its entries, as an array.
+
+    They are int64 if all of them are short, else Python integers; nobody may change the array.
+
+    >>> integers_over(RationalMatrix.from_rows([["1/2", 3]]), 4).tolist()
+    [[2, 12]]
+    """
+    factor, remainder = divmod(denominator, matrix.denominator)
+    if remainder:
+        raise AssertionError("the denominator is no multiple of that of the matrix")
+    integers = matrix.integer_array()
+    if factor == 1:
+        return integers
+    return products(integers, as_integers(factor))
 
 
 def integer_product(

@@ -731,23 +731,20 @@ def test_graphml_says_whether_it_is_complete(
 # -- Weights and certificates ----------------------------------------------------------------------
 
 
-def test_weights_of_large_complexes_are_computed_on_request(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_breakpoints_are_counted_unless_they_are_not_wanted(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("polyrelu.cli.complex._MAX_WEIGHED_REGIONS", 3)
-    found = run(capsys, "net.json")
+    for options in ([], ["--breakpoints"]):
+        found = run(capsys, "net.json", *options)
+        assert found["balanced"] is True
+        assert found["breakpoint_facets"] > 0
+    found = run(capsys, "net.json", "--no-breakpoints")
     assert (found["breakpoint_facets"], found["balanced"]) == (None, None)
-    found = run(capsys, "net.json", "--breakpoints")
-    assert found["balanced"] is True
-    assert found["breakpoint_facets"] > 0
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".graphml", ".gexf"])
-def test_weights_as_a_file(
-    suffix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The file is the same as from Python, for any number of regions."""
-    monkeypatch.setattr("polyrelu.cli.complex._MAX_WEIGHED_REGIONS", 3)
+def test_weights_as_a_file(suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The file is the same as from Python."""
     found = run(capsys, "net.json", "--weights", f"weights{suffix}")
     assert (found["weights"], found["balanced"]) == (f"weights{suffix}", True)
     save_breakpoints(breakpoint_complex(canonical_complex(SMALL)), f"same{suffix}")
@@ -862,6 +859,7 @@ def test_a_certificate_that_is_interrupted(
         ),
         (["--regions-only", "--weights", "w.json"], "--weights is for a whole complex"),
         (["--regions-only", "--breakpoints"], "--breakpoints is for a whole complex"),
+        (["--no-breakpoints", "--weights", "w.json"], "leave out --no-breakpoints"),
         (["--regions-only", "--conditions"], "--conditions is for a whole complex"),
     ],
 )

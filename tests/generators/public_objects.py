@@ -263,7 +263,7 @@ def of_complex() -> list[object]:
 
 
 def of_breakpoints() -> list[object]:
-    """A breakpoint complex and tropical forms."""
+    """A breakpoint complex, the maps that it gives back, and tropical forms."""
     cells = complex.canonical_complex([([[2, 0], [0, 1]], [-1, 0]), ([["-1/2", 3]], [0])])
     found = breakpoints.breakpoint_complex(cells)
     (form,) = breakpoints.tropical_form(cells)
@@ -271,6 +271,7 @@ def of_breakpoints() -> list[object]:
     return [
         found,
         next(iter(found)),
+        breakpoints.reconstruct(found, 0, cells.region(0).affine_map),
         form,
         form.numerator,
         form.denominator,

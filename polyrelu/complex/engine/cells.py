@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyrelu.complex.cell import Cell
 from polyrelu.complex.engine.affine_forms import INFINITY
@@ -60,6 +61,8 @@ class CellArrays:
         self.columns = {(neuron.layer, neuron.index): i for i, neuron in enumerate(neurons)}
         self.facet_forms = subdivision.facet_forms()
         self._sign_words = subdivision.signs
+        #: for each top cell the cell that contained it before the newest layer cut
+        self._newest_regions = subdivision.newest_regions()
         is_finite = [
             words > 0 for words in self.lattice.words_of_cells(self.is_point.astype(np.uint64))
         ]
@@ -146,11 +149,55 @@ class CellArrays:
     def _sign_columns(self, k: int, hidden: bool) -> Signs:
         """Return the signs of all hidden neurons, or of all constraints of the domain."""
         parts: list[Signs] = [np.zeros((len(self.finite[k]), 0), dtype=np.int8)]
-        for signs in self._sign_words:
-            if (signs.layer > 0) == hidden:
-                words = self.lattice.words_of_cells(signs.words.rows)[k][self.finite[k]]
-                parts.append(unpacked(words, len(signs.members)))
+        chosen = [signs for signs in self._sign_words if (signs.layer > 0) == hidden]
+        words = self.words_of_uncut(k, [signs.words.rows for signs in chosen])[self.finite[k]]
+        for column, signs in enumerate(chosen):
+            parts.append(unpacked(words[:, column], len(signs.members)))
         return np.concatenate(parts, axis=1)
+
+    def words_of_uncut(self, k: int, vertex_words: list[Words]) -> Words:
+        """Return the words of all lattice cells of inner dimension k for forms that cut no cell.
+
+        A form that is affine on a cell and has one sign there is 0 on the cell if it is 0 on two
+        facets, since these span the cell. So the bitwise or over two facets of each cell is the
+        bitwise or over its vertices. Forms that are affine on no cell of a lower dimension, because
+        their cuts are not done, get arbitrary bits.
+
+        Parameters
+        ----------
+        k
+            The inner dimension.
+        vertex_words
+            Words of the vertices, one array for each word, shape (f_0,) each.
+
+        Returns
+        -------
+        Words
+            The words of the cells, shape (f_k, number of words).
+        """
+        empty = np.zeros((self.lattice.size(0), 0), dtype=np.uint64)
+        words = np.stack(vertex_words, axis=1) if vertex_words else empty
+        for j in range(1, k + 1):
+            first, second = self.lattice.two_facets(j)
+            words = words[first] | words[second]
+        return words
+
+    def active_words(self, layer: int) -> NDArray[np.uint32]:
+        """Return which neurons of a hidden layer are positive on each region, a bit for each.
+
+        Bit j of word w belongs to neuron 32 w + j; shape (regions, number of words).
+        """
+        chosen = [signs for signs in self._sign_words if signs.layer == layer]
+        words = self.words_of_uncut(self.dimension, [signs.words.rows for signs in chosen])
+        low: NDArray[np.uint32] = words[self.finite[-1]].astype(np.uint32)
+        return low
+
+    def prefixes(self, layer: int) -> Indices:
+        """Return numbers of the regions so that equal ones agree on all layers before a layer.
+
+        They are the numbers of the cells that the layers before have cut out, shape (regions,).
+        """
+        return self.table.ancestors(layer, self._newest_regions)[self.finite[-1]]
 
     # -- incidence ---------------------------------------------------------------------------------
 

@@ -163,6 +163,7 @@ class CompiledSubdivision(Subdivision):
         """Take the arrays of the core; nothing can be cut afterwards."""
         self._count_decisions()
         self._take_last_forms()
+        self._newest_regions = self._core.regions()
         found = self._core.take()
         edges, *higher = found["facets"]
         self.lattice = CompiledLattice(len(found["radii"]), edges[0], higher)
@@ -180,6 +181,10 @@ class CompiledSubdivision(Subdivision):
     def facet_forms(self) -> NDArray[np.int32]:
         """See `Subdivision`."""
         return self._facet_forms
+
+    def newest_regions(self) -> Indices:
+        """See `Subdivision`."""
+        return self._newest_regions
 
     # -- what the core asks for and hands over -----------------------------------------------------
 

@@ -97,6 +97,14 @@ class Lattice:
             return self.edges.rows[cells].ravel(), np.full(len(cells), 2)
         return self.facets[k].gather(cells)
 
+    def two_facets(self, k: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return two different facets of each cell of dimension k ≥ 1, shape (f_k,) each."""
+        if k == 1:
+            ends = self.edges.rows
+            return ends[:, 0], ends[:, 1]
+        starts, heap = self.facets[k].starts.rows, self.facets[k].heap.buffer
+        return heap[starts], heap[starts + 1]
+
     def vertices_of(self, k: int, cell: int) -> list[int]:
         """Return the vertices of a cell of dimension k, ascending."""
         cells = np.array([cell], dtype=np.int64)

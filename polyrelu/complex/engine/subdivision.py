@@ -350,6 +350,11 @@ class Subdivision:
         forms: NDArray[np.int32] = self._cell_forms[self.frame.dimension - 1].rows[:, 0]
         return forms
 
+    def newest_regions(self) -> Indices:
+        """Return for each top cell the region of the newest layer that contains it."""
+        regions: Indices = self._regions[self.frame.dimension].rows
+        return regions
+
     # -- signs -------------------------------------------------------------------------------------
 
     def _signs_at_vertices(self, layer: int, chunks: list[Chunk], width: int) -> NDArray[np.int8]:

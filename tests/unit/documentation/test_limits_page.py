@@ -7,7 +7,7 @@ import re
 import pytest
 
 from polyrelu import checker
-from polyrelu.cli import check_cost, complex as cli_complex
+from polyrelu.cli import check_cost
 from polyrelu.complex import frame
 from polyrelu.fibers import report as fiber_report, settings as fiber_settings
 from polyrelu.formats import meter, native, nnet
@@ -37,7 +37,6 @@ NUMBERS = {
     "numbers held in values, matrices and tables of indices": of(meter.LIMITS.entries),
     "products of two numbers": of(meter.LIMITS.products),
     "cells": [frame._CELL_LIMIT],
-    "regions up to which weights are computed": [cli_complex._MAX_WEIGHED_REGIONS],
     "nodes of split trees for the signs of chosen neurons": [removal_proof.SETTINGS.max_nodes],
     "nodes of other split trees": [simplification.SETTINGS.max_nodes],
     "hidden neurons and outputs up to which inequalities are derived": [
