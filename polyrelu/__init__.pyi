@@ -70,6 +70,8 @@ from .proofs import (
     certify_regions as certify_regions,
     equivalent as equivalent,
     identify as identify,
+    injective as injective,
+    inverse_lipschitz as inverse_lipschitz,
     simplify as simplify,
 )
 from .symmetry import related as related

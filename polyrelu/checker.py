@@ -11,49 +11,56 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-    85  1. Text
-   259  2. Networks
-   397    Exact arithmetic
-   563  3. Certificates
-   601  3.1 Words
-   617  3.2 Claims
-   769  3.3 Proofs
-   930    affine, shallow
-   933      theorem affine
-   960      theorem shallow
-  1075    line
-  1078      theorem line
-  1106    bottleneck
-  1111      theorem bottleneck
-  1217    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
-  1306      theorem replacement
-  1316      theorem bounded-replacement
-  1458      theorem translation
-  1484      theorem flip
-  1512      theorem line-equal
-  1644      theorem one-sided
-  1705  3.4 Membership in the classes generic, transversal and regular
-  1809  3.5 Invariants under ~
-  1858  3.6 Cost
-  1983  3.7 Rounding errors: theorem rounding
-  2015      theorem rounding
-  2115  3.8 Domains of pairs, and theorem point
-  2238      theorem point
-  2299  3.9 Ridges: theorems deep and deep-part
-  3198      theorem deep
-  3206      theorem deep-part
-  3243  4. Verdicts
-  3375  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4089      theorem tree-equal
-  4107      theorem tree
-  4228  5.1 Lists of regions: claim regions, theorem regions
-  4233      theorem regions
-  4273  5.2 Limits
-  4279  5.3 Vertices: theorems vertices and complex (any networks)
-  4841      theorem vertices
-  4856      theorem complex
-  4874    Files
-  5017    The command line
+    92  1. Text
+   266  2. Networks
+   404    Exact arithmetic
+   570  3. Certificates
+   608  3.1 Words
+   624  3.2 Claims
+   831  3.3 Proofs
+   992    affine, shallow
+   995      theorem affine
+  1022      theorem shallow
+  1137    line
+  1140      theorem line
+  1168    bottleneck
+  1173      theorem bottleneck
+  1279    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
+  1368      theorem replacement
+  1378      theorem bounded-replacement
+  1520      theorem translation
+  1546      theorem flip
+  1574      theorem line-equal
+  1706      theorem one-sided
+  1767  3.4 Membership in the classes generic, transversal and regular
+  1871  3.5 Invariants under ~
+  1920  3.6 Cost
+  2045  3.7 Rounding errors: theorem rounding
+  2077      theorem rounding
+  2177  3.8 Domains of pairs, and theorem point
+  2300      theorem point
+  2361  3.9 Ridges: theorems deep and deep-part
+  3260      theorem deep
+  3268      theorem deep-part
+  3305  3.10 Injectivity: theorems active-rows and collision
+  3331      theorem collision
+  3358      theorem active-rows
+  3635  4. Verdicts
+  3767  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4484      theorem tree-equal
+  4502      theorem tree
+  4623  5.1 Lists of regions: claim regions, theorem regions
+  4628      theorem regions
+  4668  5.2 Limits
+  4674  5.3 Vertices: theorems vertices and complex (any networks)
+  5236      theorem vertices
+  5251      theorem complex
+  5269  5.4 Injectivity by cells: theorem cell-pairs
+  5281      theorem cell-pairs
+  5399  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5404      theorem inverse-lipschitz
+  5567    Files
+  5710    The command line
 """
 
 from __future__ import annotations
@@ -633,8 +640,24 @@ CLAIMS = OneOf(
             "domain": {"lower": [RATIONAL], "upper": [RATIONAL]},
             "at-most": [RATIONAL],
         },
+        {
+            "kind": re.compile("injective|not-injective"),
+            "network": REFERENCE,
+            "layers": (int, int),
+            "domain": DOMAIN,
+        },
+        {
+            "kind": "inverse-lipschitz",
+            "network": REFERENCE,
+            "layers": (int, int),
+            "domain": DOMAIN,
+            "at-least": RATIONAL,
+            "at-most": RATIONAL,
+        },
     )
 )
+#: The kinds of claims, of one JSON value, whose networks may have skip connections.
+OF_ANY_NETWORKS = ("not-equivalent", "injective", "not-injective", "inverse-lipschitz")
 #: The claims of tree files.
 TREE_CLAIMS = {
     "equivalent": {"kind": "equivalent", **PAIR},
@@ -679,6 +702,10 @@ def sentence(
         return runtime_sentence(claim, one, meter)
     if kind in ("equivalent", "not-equivalent"):
         return pair_sentence(claim, one, two)
+    if kind in ("injective", "not-injective"):
+        return injectivity_sentence(claim, one)
+    if kind == "inverse-lipschitz":
+        return lipschitz_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
     head = f"{name_of(one)}, is {kind} on R^n among {claim['among']} parameters"
@@ -729,6 +756,41 @@ def pair_sentence(claim: Any, one: Network, two: Network) -> str:
         end = f"they compute the same real function on {place}"
     head = f"{name_of(one)}, and network {two.sha256[:12]}, {two}, are {claim['kind']}"
     return f"{head}: {end}."
+
+
+def injectivity_sentence(claim: Any, network: Network) -> str:
+    """The claim that no two points, or some two points, have equal outputs."""
+    (first, last), is_not = claim["layers"], claim["kind"] == "not-injective"
+    place, outputs = domain_words(claim["domain"]), values_of_part(claim, network)
+    if first == 1:
+        whole = f" in layers 1 to {last}" if last < len(network.layers) else ""
+        head = f"{name_of(network)}, is {claim['kind']}{whole} on {place}"
+    else:
+        part = f"layers {first} to {last}" if first < last else f"layer {first}"
+        head = (
+            f"The map of {part} of network {network.sha256[:12]}, {network}, is {claim['kind']} on "
+            f"{place}, for any inputs of layer {first} there"
+        )
+    points = "two different points have equal" if is_not else "no two points have equal"
+    return f"{head}: {points} {outputs}."
+
+
+def values_of_part(claim: Any, network: Network) -> str:
+    """What the part of a claim computes."""
+    last = claim["layers"][1]
+    return f"activations of layer {last}" if last < len(network.layers) else "outputs"
+
+
+def lipschitz_sentence(claim: Any, network: Network) -> str:
+    """The claim about the least factor by which distances change."""
+    (first, last), place = claim["layers"], domain_words(claim["domain"])
+    part = f"layers {first} to {last}" if first < last else f"layer {first}"
+    low, high = quote(claim["at-least"]), quote(claim["at-most"])
+    return (
+        f"The map of {part} of network {network.sha256[:12]}, {network}, has an inverse-lipschitz "
+        f"constant on {place} whose square is at least {low} and at most {high}: the least "
+        f"quotient of squared distances, of {values_of_part(claim, network)} over inputs."
+    )
 
 
 def cells_sentence(theorem: str, claim: Any, network: Network) -> str:
@@ -3240,6 +3302,336 @@ def deep(case: Case) -> None:
     WeightSystem(sets, ridges.derivatives).check(case.hypothesis("weights"), ridges)
 
 
+# ==== 3.10 Injectivity: theorems active-rows and collision ====
+
+LAYER_NODE = OneOf(
+    (
+        (re.compile("prune|grow|split"), [int]),
+        ("pack", [[int]]),
+    )
+)
+
+
+def part_of_claim(case: Case) -> Network:
+    """The layers of the claim as a network of their own."""
+    case.meter.step = "claim.layers"
+    network, (first, last) = case.network, case.claim["layers"]
+    fact = f"layers from 1 to {len(network.layers)}, the first one not after the last one"
+    require(1 <= first <= last <= len(network.layers), fact, f"{first} to {last}")
+    layers = list[Layer]()
+    for layer in network.layers[first - 1 : last]:
+        earlier = [(source - first + 1, rows) for source, rows in layer.earlier]
+        fact = "layers that read no activation from before the part"
+        require(all(source >= 0 for source, _ in earlier), fact)
+        layers.append(layer._replace(earlier=earlier))
+    activation = "relu" if last <= network.num_hidden_layers() else "affine"
+    return Network(network.widths[first - 1 : last + 1], layers, activation, network.sha256)
+
+
+@theorem(
+    "collision",
+    kind="not-injective",
+    page="theory/injectivity.md",
+    evidence={
+        "points": {"x": [RATIONAL], "y": [RATIONAL]},
+        "values": {"f": [RATIONAL]},
+    },
+    says={
+        "points": "two different points belong to the domain",
+        "values": "the outputs at both of them were computed, and are equal",
+    },
+)
+def collision(case: Case) -> None:
+    """Two points of the domain differ, and both have the outputs that are stated."""
+    meter, part = case.meter, part_of_claim(case)
+    domain = read_domain(case.claim["domain"], part.widths[0], meter)
+    points = case.hypothesis("points")
+    x, y = (rationals(points[key], meter) for key in ("x", "y"))
+    for one in (x, y):
+        domain.check_point(one, meter)
+    require(x != y, "two different points", "one point twice")
+    stated = rationals(case.hypothesis("values")["f"], meter)
+    for key, one in (("x", x), ("y", y)):
+        require(outputs(part, one, meter) == stated, f"the outputs f({key})", "other numbers")
+
+
+@theorem(
+    "active-rows",
+    kind="injective",
+    page="theory/injectivity.md",
+    evidence={"interior": {"x": [RATIONAL]}, "trees": {"prime": PRIMES, "trees": [[LAYER_NODE]]}},
+    says={
+        "interior": "the point is strictly inside the domain",
+        "trees": "in every layer the active rows span the inputs of the layer at every point off "
+        "the hyperplanes: inside the domain in the first layer, inside the orthant in later ones",
+    },
+)
+def active_rows(case: Case) -> None:
+    """Every layer of the part is injective where its inputs are."""
+    meter, part = case.meter, part_of_claim(case)
+    domain = read_domain(case.claim["domain"], part.widths[0], meter)
+    check_inside(domain, case.hypothesis("interior")["x"], meter)
+    evidence = case.hypothesis("trees")
+    require(part.is_plain(), "layers that read only the layer before")
+    prime, trees = int(evidence["prime"]), evidence["trees"]
+    require(len(trees) == len(part.layers), f"{len(part.layers)} trees", str(len(trees)))
+    for number, (layer, nodes) in enumerate(zip(part.layers, trees, strict=True), 1):
+        if number > 1:
+            domain = orthant(part.widths[number - 1], meter)
+        meter.step = f"trees[{number - 1}]"
+        rows = LayerRows(layer, domain, prime, meter)
+        if number == len(part.layers) and part.last == "affine":
+            check_full_rank(rows, nodes)
+        else:
+            LayerWalk(rows, nodes).check()
+
+
+def check_inside(domain: Domain, texts: list[str], meter: Meter) -> None:
+    """A point of the domain is strictly inside all inequalities that are not constant."""
+    x = rationals(texts, meter)
+    scale = domain.check_point(x, meter)
+    point = scaled_point(x, scale, meter)
+    y = [scale, *(point[j] for j in domain.free)]
+    bits = longest([y])
+    for slack in domain.slacks:
+        meter.pay(2 + len(slack), bits, longest([slack.values()]))
+        inside = not slack or sum(a * y[symbol] for symbol, a in slack.items()) > 0
+        require(inside, "a point strictly inside", "a point on the boundary")
+
+
+def orthant(size: int, meter: Meter) -> Domain:
+    """The points with coordinates >= 0."""
+    meter.pay(8 * size)
+    meter.hold(12 * size)
+    coordinates = [{j: 1} for j in range(1, size + 1)]
+    sides = {(j, True): Fraction(0) for j in range(1, size + 1)}
+    return Domain(1, coordinates, coordinates, sides, [], [], list(range(size)))
+
+
+class LayerRows:
+    """The neurons of a layer, the inequalities of its domain, and 1, as rows over (y, 1).
+
+    Neurons come first. `residues` are their linear parts modulo the prime.
+    """
+
+    def __init__(self, layer: Layer, domain: Domain, prime: int, meter: Meter) -> None:
+        self.meter, self.prime, self.size = meter, prime, domain.dimension()
+        bits = max(domain.scale.bit_length(), longest(form.values() for form in domain.inputs))
+        forms = [
+            slack_of([*(-w for w in row), b], domain.inputs, domain.scale, bits, meter)
+            for row, b in zip(layer.rows, layer.bias, strict=True)
+        ]
+        self.num_neurons = len(forms)
+        self.rows = [self.dense(form) for form in [*forms, *domain.slacks, {0: 1}]]
+        self.bits = longest(self.rows)
+        meter.pay(4 * self.num_neurons * self.size, self.bits, 61)
+        self.residues = [[x % prime for x in row[:-1]] for row in self.rows[: self.num_neurons]]
+
+    def dense(self, form: Form) -> list[int]:
+        """A form as a row without a common divisor, its constant last."""
+        bits = longest([form.values()])
+        self.meter.pay(2 * (self.size + 1))
+        self.meter.pay_divisions(2 * len(form), bits, bits)
+        self.meter.hold(2 * self.size)
+        divisor = math.gcd(*form.values()) or 1
+        return [form.get(symbol, 0) // divisor for symbol in (*range(1, self.size + 1), 0)]
+
+    def check_dependence(self, chosen: Sequence[int], signs: dict[int, int]) -> None:
+        """The rows with their signs have one dependence, up to a factor, and it is >= 0.
+
+        Neurons without a known sign count as negative.
+        """
+        require(max(chosen, default=0) < len(self.rows), f"rows below {len(self.rows)}")
+        require(len({*chosen}) == len(chosen), "different rows")
+        entries = len(chosen) * (self.size + 1)
+        self.meter.pay(4 * entries)
+        self.meter.hold(2 * entries)
+        columns = list[list[int]]()
+        for i in chosen:
+            sign = signs.get(i, -1) if i < self.num_neurons else 1
+            columns.append([sign * x for x in self.rows[i]])
+        multipliers = the_kernel([list(row) for row in zip(*columns, strict=True)], self.meter)
+        self.meter.release(2 * entries)
+        require(bool(multipliers), "rows with one dependence, up to a factor")
+        same_sign = all(x >= 0 for x in multipliers) or all(x <= 0 for x in multipliers)
+        require(same_sign, "a dependence with multipliers >= 0")
+
+
+def the_kernel(matrix: list[list[int]], meter: Meter) -> list[int]:
+    """A vector that spans the kernel; empty if the kernel has another dimension.
+
+    Gauss and Jordan without fractions, as Bareiss: all numbers are minors, divisions are exact.
+    """
+    width, bits = len(matrix[0]) if matrix else 0, longest(matrix)
+    rest, last, free = [row for row in matrix if any(row)], 1, list[int]()
+    done, pivots = list[list[int]](), list[int]()
+    for c in range(width):
+        place = next((k for k, row in enumerate(rest) if row[c]), None)
+        meter.pay(10 * (len(rest) + len(done)))
+        if place is None:
+            free.append(c)
+            continue
+        pivot = rest.pop(place)
+        size = (len(pivots) + 1) * (bits + 10)
+        left = (len(rest) + len(done)) * (width - c)
+        meter.pay(2 * left, size, size)
+        meter.pay_divisions(left, 2 * size, size)
+        rest, done = (
+            [
+                [(pivot[c] * x - row[c] * y) // last for x, y in zip(row, pivot, strict=True)]
+                for row in rows
+            ]
+            for rows in (rest, done)
+        )
+        last = pivot[c]
+        done.append(pivot)
+        pivots.append(c)
+    if len(free) != 1:
+        return []
+    found = [0] * width
+    found[free[0]] = last
+    for row, c in zip(done, pivots, strict=True):
+        found[c] = -row[free[0]]
+    return found
+
+
+class Span(NamedTuple):
+    """The span U of some neurons: an echelon form modulo the prime, and the neurons."""
+
+    echelon: tuple[tuple[int, list[int]], ...] = ()
+    neurons: tuple[int, ...] = ()
+
+    def remainder(self, rows: LayerRows, neuron: int) -> list[int]:
+        """What is left of a neuron modulo U and the prime, without the pivot columns."""
+        vector, prime = rows.residues[neuron], rows.prime
+        rows.meter.pay_modular(2 * (len(self.echelon) + 1) * (rows.size + 10))
+        for c, row in self.echelon:
+            if x := vector[c]:
+                vector = [(a - x * b) % prime for a, b in zip(vector, row, strict=True)]
+        return vector
+
+    def grown(self, rows: LayerRows, neuron: int) -> Span:
+        """The span with a neuron that lies outside of it."""
+        vector = self.remainder(rows, neuron)
+        c = next((k for k, x in enumerate(vector) if x), -1)
+        rows.meter.units(6_000)
+        fact = f"rows outside of the span, modulo {rows.prime}"
+        require(c >= 0, fact, f"neuron {neuron} in the span")
+        inverse = pow(vector[c], -1, rows.prime)
+        row = [x * inverse % rows.prime for x in vector]
+        return Span((*self.echelon, (c, row)), (*self.neurons, neuron))
+
+    def columns_left(self, size: int) -> list[int]:
+        """The columns without a pivot."""
+        pivots = {c for c, _ in self.echelon}
+        return [c for c in range(size) if c not in pivots]
+
+
+class LayerWalk:
+    """A walk through the nodes of the tree of one layer."""
+
+    def __init__(self, rows: LayerRows, nodes: list[Any]) -> None:
+        self.rows, self.nodes, self.meter = rows, nodes, rows.meter
+        self.place, self.number = rows.meter.step, 0
+
+    def check(self) -> None:
+        """Every node in prefix order is closed, split, or goes on with a larger span."""
+        waiting: list[tuple[Span, dict[int, int]]] = [(Span(), {})]
+        while waiting:
+            span, signs = waiting.pop()
+            self.meter.release(4 * len(signs))
+            if len(span.neurons) == self.rows.size:
+                continue
+            self.meter.step = self.place
+            require(self.number < len(self.nodes), "another node", f"{len(self.nodes)} of them")
+            kind, listed = self.nodes[self.number]
+            self.meter.step = f"{self.place}[{self.number}]"
+            self.meter.units(3_000)
+            self.number += 1
+            if kind == "pack":
+                self.check_pack(span, signs, listed)
+            else:
+                waiting += reversed(self.after(kind, listed, span, signs))
+        self.meter.step = self.place
+        require(self.number == len(self.nodes), f"{self.number} nodes", str(len(self.nodes)))
+
+    def after(
+        self, kind: str, listed: list[int], span: Span, signs: dict[int, int]
+    ) -> list[tuple[Span, dict[int, int]]]:
+        """The nodes that follow below a node of one dependence."""
+        new = self.new_neurons(listed, signs)
+        if kind == "prune":
+            require(not new, "only neurons with known signs", f"{len(new)} others")
+            return []
+        require(bool(new), "a neuron without a known sign", "none")
+        spans = [span.grown(self.rows, neuron) for neuron in new]
+        if kind == "grow":
+            self.check_line(span, new)
+            self.meter.hold(4 * len(signs))
+            return [(spans[0], signs)]
+        found, known = list[tuple[Span, dict[int, int]]](), dict(signs)
+        for neuron, grown in zip(new, spans, strict=True):
+            self.meter.units(1_000 + 100 * len(known))
+            self.meter.hold(4 * len(known) + 4)
+            found.append((grown, {**known, neuron: 1}))
+            known[neuron] = -1
+        return found
+
+    def new_neurons(self, listed: list[int], signs: dict[int, int]) -> list[int]:
+        """The neurons of a dependence, one of which is active where the signs are as known."""
+        self.rows.check_dependence(listed, signs)
+        return [i for i in listed if i < self.rows.num_neurons and i not in signs]
+
+    def check_line(self, span: Span, new: list[int]) -> None:
+        """The span and the new neurons together have one dimension more than the span."""
+        if len(span.neurons) == self.rows.size - 1:
+            return
+        matrix = [self.rows.rows[i][:-1] for i in (*span.neurons, *new)]
+        rank, wanted = len(pivot_columns(matrix, self.meter)), len(span.neurons) + 1
+        require(rank == wanted, f"rank {wanted} with the new rows", str(rank))
+
+    def check_pack(self, span: Span, signs: dict[int, int], listed: list[list[int]]) -> None:
+        """Of each dependence a new neuron is active, and any choice of them spans the rest."""
+        left = span.columns_left(self.rows.size)
+        require(len(listed) == len(left), f"{len(left)} dependences", str(len(listed)))
+        sets = list[list[list[int]]]()
+        for chosen in listed:
+            vectors = [span.remainder(self.rows, i) for i in self.new_neurons(chosen, signs)]
+            sets.append([[vector[c] for c in left] for vector in vectors])
+        self.check_choices(sets)
+
+    def check_choices(self, sets: list[list[list[int]]]) -> None:
+        """Every choice of one vector from each set is independent modulo the prime."""
+        (first, *rest), prime = sets, self.rows.prime
+        for vector in first:
+            c = next((k for k, x in enumerate(vector) if x), -1)
+            require(c >= 0, f"independent choices, modulo {prime}", "dependent ones")
+            if not rest:
+                continue
+            self.meter.pay_modular(50 + sum(map(len, rest)) * (len(vector) + 10))
+            inverse = pow(vector[c], -1, prime)
+            scaled = [x * inverse % prime for x in vector]
+            self.check_choices(
+                [
+                    [
+                        [(a - other[c] * b) % prime for a, b in zip(other, scaled, strict=True)]
+                        for other in others
+                    ]
+                    for others in rest
+                ]
+            )
+
+
+def check_full_rank(rows: LayerRows, nodes: list[Any]) -> None:
+    """An affine map is injective: its rows span; it has no tree."""
+    require(not nodes, "no nodes for an affine layer", str(len(nodes)))
+    basis, rank = Span(), 0
+    for neuron in range(rows.num_neurons):
+        if rank < rows.size and any(basis.remainder(rows, neuron)):
+            basis, rank = basis.grown(rows, neuron), rank + 1
+    require(rank == rows.size, f"rank {rows.size} modulo {rows.prime}", str(rank))
+
+
 # ==== 4. Verdicts ====
 
 FORMAT_PAGE = "polyrelu/certificate/FORMAT.md"
@@ -3343,7 +3735,7 @@ def check_claim(claim: Any, theorem: Theorem, networks: Sequence[Network]) -> No
     require(kind == theorem.kind, f"a claim {theorem.kind}", kind, "claim")
     if theorem.among:
         require(among in theorem.among, f"among {' or '.join(theorem.among)}", among, "claim")
-    if kind != "not-equivalent":
+    if kind not in OF_ANY_NETWORKS:
         plain = all(network.is_plain() for network in networks)
         well_formed(plain, f"only plain stacks have claims of the kind {kind}", "claim")
 
@@ -3442,8 +3834,10 @@ class JointNetwork:
         self.levels = [0] * (1 + self.dimension)
         made = [self.activations(which, network, domain) for which, network in enumerate(networks)]
         self.add_lifted_slacks()
+        self.outputs = list[Form]()  # of one network, over a common denominator
         if len(made) == 1:
             rows = [form for forms, _ in made[0][1:] for form in forms]
+            self.outputs = made[0][-1][0]
         else:
             rows = differences(made[0][-1], made[1][-1], meter)
         self.difference = [primitive_form(form)[0] for form in rows if form]
@@ -3572,6 +3966,7 @@ class JointNetwork:
 
         self.atoms = [self.atoms[k]._replace(form=rename(self.atoms[k].form)) for k in order]
         self.difference = list(map(rename, self.difference))
+        self.outputs = list(map(rename, self.outputs))
 
     def used(self, forms: Iterable[Form]) -> list[int]:
         """The atoms in forms, those in their forms, and so on, in order."""
@@ -4869,6 +5264,304 @@ def complex_by_vertices(case: Case) -> None:
     for k, (number, other) in enumerate(zip(found, claimed, strict=True)):
         require(number == other, f"{number} cells of dimension {k}", str(other))
     case.lines.check_end(case.evidence["vertices"])
+
+
+# ==== 5.4 Injectivity by cells: theorem cell-pairs ====
+
+CELL_LEAF = {"signs": [[SIGN]], "leaf": "cell"}
+
+
+class CellMap(NamedTuple):
+    """The inequalities of a leaf, each row >= 0 at (y, 1), and the outputs there as such rows."""
+
+    slacks: list[list[int]]
+    outputs: list[list[int]]
+
+
+@theorem(
+    "cell-pairs",
+    kind="injective",
+    page="theory/injectivity.md",
+    evidence={
+        "cells": {"prime": PRIMES, "nodes": [OneOf((SPLIT, CELL_LEAF))]},
+        "pairs": {"pairs": [[[int]]]},
+    },
+    says={
+        "cells": "the leaves of the tree cover the domain, and the network is affine and injective "
+        "on each of them",
+        "pairs": "on each pair of leaves equal outputs imply equal points",
+    },
+)
+def cell_pairs(case: Case) -> None:
+    """On each leaf, and on each pair of leaves, different points have different outputs."""
+    meter, part = case.meter, part_of_claim(case)
+    domain = read_domain(case.claim["domain"], part.widths[0], meter)
+    evidence, size = case.hypothesis("cells"), domain.dimension()
+    prime, cells = int(evidence["prime"]), list[CellMap]()
+    joint = JointNetwork([part], domain, [], meter)
+
+    def close(node: Node, _: Any) -> None:
+        """The network is affine on the leaf, and its matrix has full rank."""
+        require(not node.terms, "all signs known", f"{len(node.terms)} of them unknown")
+        slacks = [dense(form, size, meter) for form, _ in node.state.slacks]
+        cell = CellMap(slacks, [dense(node.substituted(f), size, meter) for f in joint.outputs])
+        basis = dict[int, int]()
+        for row in cell.outputs:
+            reduce_into(basis, [x % prime for x in row[:-1]], prime, meter)
+        require(len(basis) == size, f"rank {size} modulo {prime}", str(len(basis)))
+        cells.append(cell)
+
+    nodes = ListedNodes(evidence["nodes"], meter)
+    Tree(joint, list(range(len(joint.atoms))), nodes).check(CELL_LEAF, close)
+    nodes.check_end()
+    listed, num_pairs = case.hypothesis("pairs")["pairs"], len(cells) * (len(cells) - 1) // 2
+    require(len(listed) == num_pairs, f"{num_pairs} pairs", str(len(listed)))
+    pairs = ((cells[i], cells[j]) for j in range(len(cells)) for i in range(j))
+    for number, (pair, supports) in enumerate(zip(pairs, listed, strict=True)):
+        meter.step = f"pairs[{number}]"
+        CellPair(*pair, size, meter).check(supports)
+
+
+def dense(form: Form, size: int, meter: Meter) -> list[int]:
+    """A form in the coordinates as a row, its constant last."""
+    meter.pay(2 * (size + 1))
+    meter.hold(2 * size)
+    return [form.get(symbol, 0) for symbol in (*range(1, size + 1), 0)]
+
+
+class CellPair:
+    """Two leaves: the rows over (u, v, 1), u in the first and v in the second one.
+
+    In order: the inequalities at u, those at v, the differences of the outputs, and 1.
+    """
+
+    def __init__(self, one: CellMap, two: CellMap, size: int, meter: Meter) -> None:
+        self.one, self.two, self.size, self.meter = one, two, size, meter
+        self.first_output = len(one.slacks) + len(two.slacks)
+        self.last = self.first_output + len(one.outputs)
+        meter.pay(20 + 2 * len(one.outputs))
+        self.zeros = set(range(self.first_output, self.last))  # rows that are 0 at a collision
+
+    def row(self, i: int) -> list[int]:
+        """A row over (u, v, 1)."""
+        self.meter.pay(6 * (self.size + 1))
+        nothing = [0] * self.size
+        if i < len(self.one.slacks):
+            row = self.one.slacks[i]
+            return [*row[:-1], *nothing, row[-1]]
+        if i < self.first_output:
+            row = self.two.slacks[i - len(self.one.slacks)]
+            return [*nothing, *row]
+        if i == self.last:
+            return [*nothing, *nothing, 1]
+        row, other = (cell.outputs[i - self.first_output] for cell in (self.one, self.two))
+        return [*row[:-1], *(-x for x in other[:-1]), row[-1] - other[-1]]
+
+    def check(self, supports: list[list[int]]) -> None:
+        """Dependences show a contradiction, or rows that are 0, so that u = v."""
+        for number, chosen in enumerate(supports):
+            multipliers = self.dependence(chosen)
+            used = [i for i, x in zip(chosen, multipliers, strict=True) if x]
+            if self.last in used:
+                require(number == len(supports) - 1, "nothing after a contradiction", "more")
+                return
+            self.zeros.update(used)
+        self.check_equal()
+
+    def dependence(self, chosen: Sequence[int]) -> list[int]:
+        """The multipliers, >= 0 on rows that need not be 0, of one of which the others follow."""
+        self.meter.units(1_000)
+        self.meter.hold(4 * len(chosen) * (self.size + 1))
+        require(max(chosen, default=0) <= self.last, f"rows up to {self.last}")
+        require(len({*chosen}) == len(chosen), "different rows")
+        rows = [self.row(i) for i in chosen]
+        multipliers = the_kernel([list(row) for row in zip(*rows, strict=True)], self.meter)
+        self.meter.release(4 * len(chosen) * (self.size + 1))
+        require(bool(multipliers), "rows with one dependence, up to a factor")
+        signed = [x for i, x in zip(chosen, multipliers, strict=True) if i not in self.zeros]
+        same_sign = all(x >= 0 for x in signed) or all(x <= 0 for x in signed)
+        require(same_sign, "a dependence with multipliers >= 0")
+        return multipliers
+
+    def check_equal(self) -> None:
+        """u = v follows from the rows that are 0."""
+        size = len(self.zeros) + self.size
+        self.meter.pay(8 * size * (self.size + 1))
+        equations = [self.row(i) for i in sorted(self.zeros)]
+        differences = [[0] * (2 * self.size + 1) for _ in range(self.size)]
+        for j, row in enumerate(differences):
+            row[j], row[self.size + j] = 1, -1
+        rank = len(pivot_columns(equations, self.meter))
+        both = len(pivot_columns([*equations, *differences], self.meter))
+        require(both == rank, "equal points from equal outputs", "perhaps different ones")
+
+
+# ==== 5.5 Inverse Lipschitz constants: theorem inverse-lipschitz ====
+
+LAYER_BOUND = {"at-least": RATIONAL, "nodes": [OneOf((SPLIT, CELL_LEAF))]}
+
+
+@theorem(
+    "inverse-lipschitz",
+    kind="inverse-lipschitz",
+    page="theory/inverse_lipschitz.md",
+    evidence={
+        "interior": {"x": [RATIONAL]},
+        "layers": {"layers": [LAYER_BOUND]},
+        "pair": {"x": [RATIONAL], "y": [RATIONAL], "f": [RATIONAL], "g": [RATIONAL]},
+    },
+    says={
+        "interior": "the point is strictly inside the domain",
+        "layers": "the squared bounds of the layers hold on all cells, and their product is as "
+        "large as claimed",
+        "pair": "two points of the domain were evaluated, and are as near as claimed",
+    },
+)
+def inverse_lipschitz(case: Case) -> None:
+    """A bound from below for each layer, and one from above by two points."""
+    meter, part = case.meter, part_of_claim(case)
+    domain = read_domain(case.claim["domain"], part.widths[0], meter)
+    check_inside(domain, case.hypothesis("interior")["x"], meter)
+    listed, product = case.hypothesis("layers")["layers"], Fraction(1)
+    require(part.is_plain(), "layers that read only the layer before")
+    require(len(listed) == len(part.layers), f"{len(part.layers)} layers", str(len(listed)))
+    here = domain
+    for number, (layer, entry) in enumerate(zip(part.layers, listed, strict=True), 1):
+        if number > 1:
+            here = orthant(part.widths[number - 1], meter)
+        meter.step = f"layers[{number - 1}]"
+        bound = rational(entry["at-least"], meter)
+        require(bound >= 0, "bounds that are not negative", quote(entry["at-least"]))
+        is_affine = number == len(part.layers) and part.last == "affine"
+        LayerBound(layer, here, meter).check(bound, entry["nodes"], is_affine=is_affine)
+        meter.pay(1, bits_of(product), bits_of(bound))
+        product *= bound
+    meter.step = "layers"
+    wanted = rational(case.claim["at-least"], meter)
+    require(product >= wanted, f"at least {quote(case.claim['at-least'])}", "a smaller product")
+    check_quotient(case, part, domain)
+
+
+def check_quotient(case: Case, part: Network, domain: Domain) -> None:
+    """|f(x) - f(y)|^2 <= at-most |x - y|^2 for two different points."""
+    meter, pair = case.meter, case.hypothesis("pair")
+    x, y, f, g = (rationals(pair[key], meter) for key in ("x", "y", "f", "g"))
+    for one, stated, key in ((x, f, "f(x)"), (y, g, "f(y)")):
+        domain.check_point(one, meter)
+        require(outputs(part, one, meter) == stated, f"the outputs {key}", "other numbers")
+    require(x != y, "two different points", "one point twice")
+    limit = rational(case.claim["at-most"], meter)
+    short, long = squared_distance(f, g, meter), squared_distance(x, y, meter)
+    meter.pay(4, bits_of(limit), bits_of(long))
+    require(short <= limit * long, f"at most {quote(case.claim['at-most'])}", "a larger quotient")
+
+
+def squared_distance(x: Sequence[Fraction], y: Sequence[Fraction], meter: Meter) -> Fraction:
+    """|x - y|^2."""
+    bits = sum(bits_of(a) for a in (*x, *y))
+    meter.pay_divisions(8 * len(x), bits, bits)
+    total = Fraction(0)
+    for a, b in zip(x, y, strict=True):
+        total += (a - b) ** 2
+    return total
+
+
+class LayerBound:
+    """The rows of a layer in the coordinates of its domain, and the lengths there."""
+
+    def __init__(self, layer: Layer, domain: Domain, meter: Meter) -> None:
+        self.layer, self.domain, self.meter, self.size = layer, domain, meter, domain.dimension()
+        bits = max(domain.scale.bit_length(), longest(form.values() for form in domain.inputs))
+        symbols = range(1, self.size + 1)
+        meter.pay(2 * (len(layer.rows) + len(domain.inputs)) * (self.size + 1))
+        forms = [
+            slack_of([*(-w for w in row), 0], domain.inputs, domain.scale, bits, meter)
+            for row in layer.rows
+        ]
+        self.rows = [[form.get(symbol, 0) for symbol in symbols] for form in forms]
+        lengths = [[form.get(symbol, 0) for symbol in symbols] for form in domain.inputs]
+        self.lengths = self.gram(lengths)
+
+    def gram(self, rows: Sequence[Sequence[int]]) -> list[list[int]]:
+        """The sum of the squares of rows, as a symmetric matrix."""
+        bits, size = longest(rows), self.size
+        self.meter.pay(size * size * (len(rows) + 1), bits, bits)
+        self.meter.hold(2 * size * size)
+        columns = list(zip(*rows, strict=True)) or [()] * size
+        return [[sum(a * b for a, b in zip(c, e, strict=True)) for e in columns] for c in columns]
+
+    def check(self, bound: Fraction, nodes: list[Any], *, is_affine: bool) -> None:
+        """The squared bound holds: everywhere for an affine map, with 1/2 for rows that switch."""
+        everything = (1 << len(self.rows)) - 1
+        if bound == 0 or is_affine:
+            require(not nodes, "no nodes for a bound of 0 or an affine layer", str(len(nodes)))
+            if bound:
+                self.check_definite([everything], bound)
+            return
+        patterns, always = self.patterns(nodes), everything
+        for pattern in patterns:
+            always &= pattern
+        for pattern in sorted(patterns):
+            self.check_definite([pattern, always], 2 * bound)
+
+    def patterns(self, nodes: list[Any]) -> set[int]:
+        """The neurons that are on, for each leaf of a tree that covers the domain."""
+        network = Network([len(self.layer.rows[0]), len(self.rows)], [self.layer], "relu", "")
+        joint, found = JointNetwork([network], self.domain, [], self.meter), set[int]()
+        place = self.meter.step
+
+        def close(node: Node, _: Any) -> None:
+            """No neuron changes its sign on the leaf."""
+            require(not node.terms, "all signs known", f"{len(node.terms)} of them unknown")
+            self.meter.hold(4 + len(self.rows) // 64)
+            found.add(sum(1 << j for j, f in enumerate(joint.outputs) if node.substituted(f)))
+
+        listed = ListedNodes(nodes, self.meter)
+        Tree(joint, list(range(len(joint.atoms))), listed).check(CELL_LEAF, close)
+        self.meter.step = place
+        listed.check_end()
+        return found
+
+    def check_definite(self, patterns: Sequence[int], bound: Fraction) -> None:
+        """The sum of the squares of the rows of all patterns is at least bound times lengths."""
+        self.meter.pay(4 * len(self.rows))
+        rows = [row for pattern in patterns for j, row in enumerate(self.rows) if pattern >> j & 1]
+        total, p, q = self.gram(rows), bound.numerator, bound.denominator
+        factor = p * self.layer.denominator**2
+        bits = max(longest(total), longest(self.lengths))
+        self.meter.pay(2 * self.size**2, bits, factor.bit_length() + q.bit_length())
+        matrix = [
+            [q * a - factor * b for a, b in zip(one, two, strict=True)]
+            for one, two in zip(total, self.lengths, strict=True)
+        ]
+        fact = f"squares of rows of at least {quote(str(bound))} times the length"
+        require(is_semidefinite(matrix, self.meter), fact, "less in some direction")
+        self.meter.release(2 * self.size**2)
+
+
+def is_semidefinite(matrix: list[list[int]], meter: Meter) -> bool:
+    """Whether a symmetric matrix has no negative eigenvalue.
+
+    Bareiss with pivots on the diagonal: all numbers are minors, divisions are exact.
+    """
+    rest, last, bits, number = matrix, 1, longest(matrix), 0
+    while rest:
+        size = (number + 1) * (bits + 10)
+        meter.pay(10 + 2 * len(rest) ** 2, size, size)
+        meter.pay_divisions(len(rest) ** 2, 2 * size, size)
+        place = next((k for k, row in enumerate(rest) if row[k]), None)
+        if place is None:
+            return not any(map(any, rest))
+        pivot = rest[place]
+        if pivot[place] < 0:
+            return False
+        kept = [k for k in range(len(rest)) if k != place]
+        rest = [
+            [(pivot[place] * rest[k][c] - rest[k][place] * pivot[c]) // last for c in kept]
+            for k in kept
+        ]
+        last, number = pivot[place], number + 1
+    return True
 
 
 # ---- Files

@@ -19,6 +19,8 @@ from typing import Any, ClassVar, Generic, NoReturn, Self, TypeAlias, TypeVar
 
 from polyrelu.certificate import (
     COMPLEX_MEANING,
+    INJECTIVITY_MEANING,
+    LIPSCHITZ_MEANING,
     MEANING,
     PAIR_MEANING,
     REGIONS_MEANING,
@@ -27,6 +29,8 @@ from polyrelu.certificate import (
     Certificate,
     Claim,
     ComplexClaim,
+    InjectivityClaim,
+    LipschitzClaim,
     PairClaim,
     PartClaim,
     RegionsCertificate,
@@ -45,12 +49,18 @@ from polyrelu.support.text_files import wrapped
 
 __all__ = [
     "Attempt",
+    "Collision",
     "ComplexListed",
     "Equivalent",
     "Identifiable",
+    "Injective",
+    "InjectivityStatistics",
+    "InverseLipschitz",
+    "NearPair",
     "NextStep",
     "NotEquivalent",
     "NotIdentifiable",
+    "NotInjective",
     "Outcome",
     "PartlyIdentifiable",
     "ProofStatistics",
@@ -686,6 +696,250 @@ class NotEquivalent(Refuted):
         return "\n".join([_wrapped([*lines, PAIR_MEANING]), *_next_lines(self.next)])
 
 
+@dataclass(slots=True, repr=False)
+class InjectivityStatistics(ProofStatistics):
+    """The work that a question about injectivity took, or took so far.
+
+    Attributes
+    ----------
+    num_nodes, num_leaves, depth, num_signs, num_programs, closed
+        As in `ProofStatistics`; a linear program asks for a point with prescribed signs.
+    num_active
+        Least number of neurons that are not negative at a point of the domain, among those that
+        the local search tried in the last layer; None if it tried none.
+
+    Examples
+    --------
+    >>> print(InjectivityStatistics(num_nodes=6, num_leaves=9, depth=1, num_active=7))
+    6 nodes, 9 leaves, depth 1, 0 linear programs, at least 7 neurons active where it was tried
+    """
+
+    num_active: int | None = None
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.num_nodes} nodes, {self.num_leaves} leaves, depth {self.depth}, "
+            f"{self.num_programs} linear programs"
+        )
+        if self.num_active is None:
+            return text
+        return f"{text}, at least {self.num_active} neurons active where it was tried"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the entries of the JSON output, as in `ProofStatistics.to_json`."""
+        return ProofStatistics.to_json(self) | {"active": self.num_active}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Injective(Proved[Certificate]):
+    """No two points of the domain have equal outputs.
+
+    Attributes
+    ----------
+    certificate
+        The certificate that says why.
+    search
+        How much work the answer took.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> layer = polyrelu.from_arrays([([[1], [-1]], [0, 0])], last="relu")
+    >>> polyrelu.injective(layer).theorem
+    'active-rows'
+    """
+
+    search: InjectivityStatistics
+
+    def _remarks(self) -> list[str]:
+        return [str(self.search)]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Collision:
+    """Two different points with equal outputs.
+
+    Attributes
+    ----------
+    x, y
+        The coordinates of the points.
+    value
+        The outputs at both of them.
+
+    Examples
+    --------
+    >>> print(Collision((Fraction(-1),), (Fraction(-2),), (Fraction(0),)))
+    x: -1
+    y: -2
+    f(x) = f(y): 0
+    """
+
+    x: tuple[Fraction, ...]
+    y: tuple[Fraction, ...]
+    value: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y", "value"):
+            numbers = expect(getattr(self, name), tuple, name)
+            if not numbers or not all(isinstance(number, Fraction) for number in numbers):
+                raise ArgumentError(f"{name}: expected a tuple of at least one Fraction")
+        if len(self.x) != len(self.y):
+            raise ArgumentError(f"x and y: {len(self.x)} coordinates and {len(self.y)}")
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {text}" for name, text in self._rows())
+
+    def __repr__(self) -> str:
+        return bracketed(f"Collision of {self._rows()[0][1]} with {self._rows()[1][1]}")
+
+    def _repr_html_(self) -> str:
+        return html_table(self._rows())
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """The three vectors with their names."""
+        numbers = self.to_json()
+        names = (("x", "x"), ("y", "y"), ("f(x) = f(y)", "f"))
+        return [(name, vector_text(numbers[key])) for name, key in names]
+
+    def to_json(self) -> dict[str, list[str]]:
+        """Return the numbers as text, as certificates and `--json` have them."""
+        vectors = {"x": self.x, "y": self.y, "f": self.value}
+        return {key: list(map(format_rational, vector)) for key, vector in vectors.items()}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotInjective(Refuted):
+    """Two points of the domain have equal outputs.
+
+    Attributes
+    ----------
+    certificate
+        The certificate, which has the points.
+    witness
+        The points.
+    search
+        How much work the answer took.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> layer = polyrelu.from_arrays([([[1, 0], [0, 1], [-1, 0]], [0, 0, 0])], last="relu")
+    >>> outcome = polyrelu.injective(layer)
+    >>> layer(outcome.witness.x) == layer(outcome.witness.y)
+    True
+    """
+
+    witness: Collision
+    search: InjectivityStatistics
+
+    def __str__(self) -> str:
+        lines = [f"refuted. {self.statement}", *str(self.witness).splitlines()]
+        return "\n".join([_wrapped([*lines, INJECTIVITY_MEANING]), *_next_lines(self.next)])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NearPair:
+    """Two points and the exact outputs there, near each other relative to the points.
+
+    Attributes
+    ----------
+    x, y
+        The coordinates of the points.
+    f, g
+        The outputs at x and at y.
+
+    Examples
+    --------
+    >>> one, two = (Fraction(1),), (Fraction(2),)
+    >>> NearPair(one, two, one, one)
+    <NearPair 1 and 2>
+    """
+
+    x: tuple[Fraction, ...]
+    y: tuple[Fraction, ...]
+    f: tuple[Fraction, ...]
+    g: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y", "f", "g"):
+            numbers = expect(getattr(self, name), tuple, name)
+            if not numbers or not all(isinstance(number, Fraction) for number in numbers):
+                raise ArgumentError(f"{name}: expected a tuple of at least one Fraction")
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {text}" for name, text in self._rows())
+
+    def __repr__(self) -> str:
+        return bracketed(f"NearPair {self._rows()[0][1]} and {self._rows()[1][1]}")
+
+    def _repr_html_(self) -> str:
+        return html_table(self._rows())
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """The four vectors with their names."""
+        numbers = self.to_json()
+        names = (("x", "x"), ("y", "y"), ("f(x)", "f"), ("f(y)", "g"))
+        return [(name, vector_text(numbers[key])) for name, key in names]
+
+    def to_json(self) -> dict[str, list[str]]:
+        """Return the numbers as text, as certificates and `--json` have them."""
+        return {key: list(map(format_rational, getattr(self, key))) for key in ("x", "y", "f", "g")}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class InverseLipschitz(Proved[Certificate]):
+    """Bounds of the inverse Lipschitz constant κ, where |f(x) - f(y)| ≥ κ |x - y|.
+
+    Attributes
+    ----------
+    certificate
+        The certificate that says why.
+    witness
+        Two points with |f(x) - f(y)|² = `at_most` |x - y|².
+    search
+        How much work the answer took.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> layer = polyrelu.from_arrays([([[1], [-1]], [0, 0])], last="relu")
+    >>> found = polyrelu.inverse_lipschitz(layer)
+    >>> found.at_least, found.at_most
+    (Fraction(1, 2), Fraction(1, 2))
+    """
+
+    witness: NearPair
+    search: InjectivityStatistics
+
+    @property
+    def at_least(self) -> Fraction:
+        """A lower bound of κ²."""
+        claim: LipschitzClaim = self._claim()
+        return claim.at_least
+
+    @property
+    def at_most(self) -> Fraction:
+        """An upper bound of κ²."""
+        claim: LipschitzClaim = self._claim()
+        return claim.at_most
+
+    def _claim(self) -> Any:
+        return self.certificate.claim
+
+    def _remarks(self) -> list[str]:
+        low, high = (float(number) ** 0.5 for number in (self.at_least, self.at_most))
+        return [
+            f"in decimals: κ is about {low:.6g} to {high:.6g}",
+            *str(self.witness).splitlines(),
+        ]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Undecided(_Answer):
     """The question is open: no theorem applied, or a limit was reached.
@@ -766,6 +1020,10 @@ def _meaning(certificate: _AnyKind) -> str:
         return PAIR_MEANING
     if isinstance(certificate.claim, RegionsClaim):
         return REGIONS_MEANING
+    if isinstance(certificate.claim, InjectivityClaim):
+        return INJECTIVITY_MEANING
+    if isinstance(certificate.claim, LipschitzClaim):
+        return LIPSCHITZ_MEANING
     if isinstance(certificate.claim, ComplexClaim):
         return COMPLEX_MEANING
     return MEANING if isinstance(certificate.claim, Claim | PartClaim) else RUNTIME_MEANING

@@ -14,6 +14,8 @@ from polyrelu.certificate.claims import (
     Among,
     Claim,
     ComplexClaim,
+    InjectivityClaim,
+    LipschitzClaim,
     PairClaim,
     PartClaim,
     RegionsClaim,
@@ -27,12 +29,15 @@ from polyrelu.certificate.describe import (
 )
 from polyrelu.certificate.text import (
     domain_text,
+    layers_text,
     number_text,
     part_text,
     vector_text,
 )
 from polyrelu.certificate.theorems import (
     COMPLEX_MEANING,
+    INJECTIVITY_MEANING,
+    LIPSCHITZ_MEANING,
     MEANING,
     PAIR_MEANING,
     REGIONS_MEANING,
@@ -53,6 +58,8 @@ from polyrelu.certificate.tree import (
 
 __all__ = [
     "COMPLEX_MEANING",
+    "INJECTIVITY_MEANING",
+    "LIPSCHITZ_MEANING",
     "MEANING",
     "PAIR_MEANING",
     "REGIONS_MEANING",
@@ -64,6 +71,8 @@ __all__ = [
     "Claim",
     "ComplexClaim",
     "Hypothesis",
+    "InjectivityClaim",
+    "LipschitzClaim",
     "NodeRecord",
     "PairClaim",
     "PartClaim",
@@ -80,6 +89,7 @@ __all__ = [
     "describe_latex",
     "domain_text",
     "hypothesis_statement",
+    "layers_text",
     "number_text",
     "part_text",
     "read_certificate",

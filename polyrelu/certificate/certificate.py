@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from polyrelu.certificate.beside import network_references
-from polyrelu.certificate.claims import Claim, PairClaim, PartClaim, RuntimeClaim
+from polyrelu.certificate.claims import (
+    Claim,
+    InjectivityClaim,
+    LipschitzClaim,
+    PairClaim,
+    PartClaim,
+    RuntimeClaim,
+)
 from polyrelu.certificate.theorems import THEOREMS, hypothesis_statement
 from polyrelu.network import Network, to_document
 from polyrelu.support.arguments import expect, expect_choice, expect_one_of, expect_path
@@ -100,13 +107,14 @@ class Certificate:
     (['format', 'version', 'claim', 'proof', 'unverified'], {})
     """
 
-    claim: Claim | PartClaim | RuntimeClaim | PairClaim
+    claim: Claim | PartClaim | RuntimeClaim | PairClaim | InjectivityClaim | LipschitzClaim
     theorem: str
     hypotheses: tuple[Hypothesis, ...]
     unverified: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        expect_one_of(self.claim, (Claim, PartClaim, RuntimeClaim, PairClaim), "claim")
+        kinds = (Claim, PartClaim, RuntimeClaim, PairClaim, InjectivityClaim, LipschitzClaim)
+        expect_one_of(self.claim, kinds, "claim")
         expect_choice(self.theorem, THEOREMS, "theorem")
         expect(self.hypotheses, tuple, "hypotheses")
         expect(self.unverified, dict, "unverified")

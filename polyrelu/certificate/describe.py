@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from polyrelu.certificate.text import (
     cell_counts_text,
     domain_text,
+    layers_text,
     number_text,
     part_text,
     vector_text,
@@ -24,6 +25,8 @@ from polyrelu.certificate.text import (
 from polyrelu.certificate.theorems import (
     COMPLEX_MEANING,
     GENERIC,
+    INJECTIVITY_MEANING,
+    LIPSCHITZ_MEANING,
     MEANING,
     PAIR_MEANING,
     REGIONS_MEANING,
@@ -68,7 +71,8 @@ class CertificateText:
     domain
         The domain in words. For a claim about a float runtime it is the box with the bound, for one
         about regions or cells their number with the domain, and for one about a part of the
-        parameters the domain with this part.
+        parameters the domain with this part. For one about injectivity it is the layers with
+        the domain.
     theorem
         The name of the theorem, a key of `THEOREMS`.
     hypotheses
@@ -263,11 +267,15 @@ def _meaning(certificate: CertificateText) -> str:
     """Return the sentence about what the claim means."""
     if certificate.kind in ("equivalent", "not-equivalent"):
         return PAIR_MEANING
-    return {
+    if certificate.kind in ("injective", "not-injective"):
+        return INJECTIVITY_MEANING
+    others = {
         "runtime-error": RUNTIME_MEANING,
         "regions": REGIONS_MEANING,
         "complex": COMPLEX_MEANING,
-    }.get(certificate.kind, MEANING)
+        "inverse-lipschitz": LIPSCHITZ_MEANING,
+    }
+    return others.get(certificate.kind, MEANING)
 
 
 def _shortened(certificate: CertificateText) -> CertificateText:
@@ -331,6 +339,11 @@ def _domain_of_claim(claim: dict[str, Any]) -> str:
             f"{claim['domain']} in "
             f"{part_text(int(claim['layers']), list(map(int, claim['neurons'])))}"
         )
+    if claim["kind"] in ("injective", "not-injective", "inverse-lipschitz"):
+        first, last = map(int, claim["layers"])
+        part = f"{layers_text(max(first, 1), max(last, 1))}, on {domain_text(claim['domain'])}"
+        bounds = [number_text(claim[key]) for key in ("at-least", "at-most") if key in claim]
+        return part + (f", between {bounds[0]} and {bounds[1]}" if bounds else "")
     return claim["domain"] if isinstance(claim["domain"], str) else domain_text(claim["domain"])
 
 
@@ -378,6 +391,17 @@ def _statement(certificate: CertificateText) -> str:
             f"Claim: the canonical complex of the {certificate.network} with SHA-256 "
             f"{certificate.sha256} has {certificate.domain}."
         )
+    if certificate.kind == "inverse-lipschitz":
+        return (
+            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} has a squared "
+            f"inverse Lipschitz constant in {certificate.domain}."
+        )
+    if certificate.kind in ("injective", "not-injective"):
+        verb = "has no two inputs" if certificate.kind == "injective" else "has two inputs"
+        return (
+            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}, in "
+            f"{certificate.domain}, {verb} with equal outputs."
+        )
     if certificate.kind in ("equivalent", "not-equivalent"):
         verb = (
             "compute the same function"
@@ -421,9 +445,13 @@ def _evidence_note(evidence: Mapping[str, Any]) -> str:
     if "x" in evidence or "f" in evidence:
         return ": " + "; ".join(
             f"{name} = {vector_text(evidence[name])}"
-            for name in ("x", "f", "g")
+            for name in ("x", "y", "f", "g")
             if name in evidence
         )
+    if "layers" in evidence:
+        return f" ({', '.join(number_text(layer['at-least']) for layer in evidence['layers'])})"
+    if "trees" in evidence:
+        return f" ({', '.join(str(len(tree)) for tree in evidence['trees'])} nodes)"
     if "witnesses" in evidence:
         flat = sum(1 for witness in evidence["witnesses"] if "flat" in witness)
         return f" ({len(evidence['witnesses']) - flat} by points, {flat} flat)"

@@ -15,7 +15,14 @@ from polyrelu.exact import format_rational, parse_rational
 from polyrelu.support.arguments import expect, expect_count, expect_one_of
 from polyrelu.support.limits import WIDTH_LIMIT
 
-__all__ = ["cell_counts_text", "domain_text", "number_text", "part_text", "vector_text"]
+__all__ = [
+    "cell_counts_text",
+    "domain_text",
+    "layers_text",
+    "number_text",
+    "part_text",
+    "vector_text",
+]
 
 #: Maximum numbers of entries of a vector and of constraints that are listed.
 _MAX_ENTRIES, _MAX_CONSTRAINTS = 12, 12
@@ -122,6 +129,28 @@ def part_text(layers: int, neurons: Sequence[int]) -> str:
         else f"layers 1 to {num_determined} and in "
     )
     return f"{before}{last} up to signs of rows [W|b]"
+
+
+def layers_text(first: int, last: int) -> str:
+    """Return consecutive layers in words.
+
+    Parameters
+    ----------
+    first, last
+        The first and the last layer, from 1.
+
+    Returns
+    -------
+    str
+        The layers in words.
+
+    Examples
+    --------
+    >>> layers_text(2, 2), layers_text(1, 3)
+    ('layer 2', 'layers 1 to 3')
+    """
+    first, last = expect_count(first, "first", 1), expect_count(last, "last", 1)
+    return f"layer {first}" if first == last else f"layers {first} to {last}"
 
 
 def cell_counts_text(counts: Sequence[int]) -> str:

@@ -15,6 +15,8 @@ from polyrelu.support.display import bracketed
 __all__ = [
     "COMPLEX_MEANING",
     "GENERIC",
+    "INJECTIVITY_MEANING",
+    "LIPSCHITZ_MEANING",
     "MEANING",
     "PAIR_MEANING",
     "REGIONS_MEANING",
@@ -37,6 +39,18 @@ PAIR_MEANING = (
     "The claim is about the real-arithmetic functions of the exact weights in the files, at every "
     "point of the domain. How far a float runtime is from each of them, `polyrelu runtime-error` "
     "bounds."
+)
+
+#: The meaning of a claim about injectivity.
+INJECTIVITY_MEANING = (
+    "The claim is about the real-arithmetic function of the exact weights in the file, at every "
+    "point of the domain. A float runtime rounds, and may send different inputs to equal outputs."
+)
+
+#: The meaning of a claim about an inverse Lipschitz constant.
+LIPSCHITZ_MEANING = (
+    "The claim is about the real-arithmetic function of the exact weights in the file, and about "
+    "Euclidean distances between any two points of the domain."
 )
 
 #: The meaning of a claim about the regions of a network.
@@ -420,6 +434,71 @@ THEOREMS: dict[str, TheoremText] = {
         {
             "point": "the point belongs to the domain",
             "values": "the exact outputs of both networks at the point, which differ",
+        },
+    ),
+    "active-rows": TheoremText(
+        "active rows that span everywhere",
+        "docs/theory/injectivity.md",
+        "If at every point inside the domain, off the hyperplanes of the neurons, the rows of the "
+        "active neurons span the inputs of the layer, then the layer is injective on the domain; "
+        "later layers, if they are injective on the orthant, keep that.",
+        r"Let $D$ be convex with an interior. The layer $x \mapsto \sigma(Wx+b)$ is injective on "
+        r"$D$ iff for every $x$ in the interior of $D$ with $w_j\cdot x + b_j \neq 0$ for all "
+        r"$w_j \neq 0$ the rows $w_j$ with $w_j\cdot x + b_j > 0$ span the space. A composition "
+        r"of layers is injective if the first one is injective on $D$ and each later one on the "
+        r"orthant.",
+        {
+            "interior": "the point is strictly inside the domain",
+            "trees": (
+                "in every layer the active rows span the inputs of the layer at every point off "
+                "the hyperplanes: inside the domain in the first layer, inside the orthant in "
+                "later ones"
+            ),
+        },
+    ),
+    "cell-pairs": TheoremText(
+        "all pairs of cells compared",
+        "docs/theory/injectivity.md",
+        "If a network is affine and injective on each of some polyhedra that cover the domain, and "
+        "on each pair of them equal outputs imply equal points, then it is injective.",
+        r"Let polyhedra $P_1, \dots, P_K$ cover $D$, let $f$ be affine and injective on each, and "
+        r"let $u \in P_i$, $v \in P_j$, $f(u) = f(v)$ imply $u = v$ for all $i < j$. Then $f$ is "
+        r"injective on $D$.",
+        {
+            "cells": (
+                "the leaves of the tree cover the domain, and the network is affine and injective "
+                "on each of them"
+            ),
+            "pairs": "on each pair of leaves equal outputs imply equal points",
+        },
+    ),
+    "inverse-lipschitz": TheoremText(
+        "inverse Lipschitz constants",
+        "docs/theory/inverse_lipschitz.md",
+        "Half of the least squared singular value of the active rows, over all cells that meet the "
+        "inside of the domain, bounds the squared inverse Lipschitz constant of a layer from "
+        "below; rows that are active everywhere count twice. Two points bound it from above.",
+        r"Let $G_S$ be the Gram matrix of the rows that are active on a cell $S$, and $G_A$ that "
+        r"of rows active on all of $D$. Then $\|f(x)-f(y)\|^2 \ge \frac12 \min_S "
+        r"\lambda_{\min}(G_S + G_A)\, \|x-y\|^2$ on $D$, the minimum over the open cells that "
+        r"meet the interior of $D$; bounds of layers multiply.",
+        {
+            "interior": "the point is strictly inside the domain",
+            "layers": (
+                "the squared bounds of the layers hold on all cells, and their product is as large "
+                "as claimed"
+            ),
+            "pair": "two points of the domain and their exact outputs, as near as claimed",
+        },
+    ),
+    "collision": TheoremText(
+        "two points with equal outputs",
+        "docs/theory/injectivity.md",
+        "A map with equal values at two different points is not injective.",
+        r"A map with equal values at two different points is not injective.",
+        {
+            "points": "two different points belong to the domain",
+            "values": "the exact outputs at both of them, which are equal",
         },
     ),
     "rounding": TheoremText(

@@ -36,12 +36,15 @@ MODULES = (
     "ridges",
     "families",
     "systems",
+    "injectivity",
     "verdicts",
     "expressions",
     "trees",
     "regions",
     "tree_limits",
     "vertices",
+    "cell_pairs",
+    "lipschitz",
     "command",
 )
 LINE_LENGTH = 100

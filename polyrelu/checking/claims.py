@@ -83,8 +83,24 @@ CLAIMS = OneOf(
             "domain": {"lower": [RATIONAL], "upper": [RATIONAL]},
             "at-most": [RATIONAL],
         },
+        {
+            "kind": re.compile("injective|not-injective"),
+            "network": REFERENCE,
+            "layers": (int, int),
+            "domain": DOMAIN,
+        },
+        {
+            "kind": "inverse-lipschitz",
+            "network": REFERENCE,
+            "layers": (int, int),
+            "domain": DOMAIN,
+            "at-least": RATIONAL,
+            "at-most": RATIONAL,
+        },
     )
 )
+#: The kinds of claims, of one JSON value, whose networks may have skip connections.
+OF_ANY_NETWORKS = ("not-equivalent", "injective", "not-injective", "inverse-lipschitz")
 #: The claims of tree files.
 TREE_CLAIMS = {
     "equivalent": {"kind": "equivalent", **PAIR},
@@ -129,6 +145,10 @@ def sentence(
         return runtime_sentence(claim, one, meter)
     if kind in ("equivalent", "not-equivalent"):
         return pair_sentence(claim, one, two)
+    if kind in ("injective", "not-injective"):
+        return injectivity_sentence(claim, one)
+    if kind == "inverse-lipschitz":
+        return lipschitz_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
     head = f"{name_of(one)}, is {kind} on R^n among {claim['among']} parameters"
@@ -179,6 +199,41 @@ def pair_sentence(claim: Any, one: Network, two: Network) -> str:
         end = f"they compute the same real function on {place}"
     head = f"{name_of(one)}, and network {two.sha256[:12]}, {two}, are {claim['kind']}"
     return f"{head}: {end}."
+
+
+def injectivity_sentence(claim: Any, network: Network) -> str:
+    """The claim that no two points, or some two points, have equal outputs."""
+    (first, last), is_not = claim["layers"], claim["kind"] == "not-injective"
+    place, outputs = domain_words(claim["domain"]), values_of_part(claim, network)
+    if first == 1:
+        whole = f" in layers 1 to {last}" if last < len(network.layers) else ""
+        head = f"{name_of(network)}, is {claim['kind']}{whole} on {place}"
+    else:
+        part = f"layers {first} to {last}" if first < last else f"layer {first}"
+        head = (
+            f"The map of {part} of network {network.sha256[:12]}, {network}, is {claim['kind']} on "
+            f"{place}, for any inputs of layer {first} there"
+        )
+    points = "two different points have equal" if is_not else "no two points have equal"
+    return f"{head}: {points} {outputs}."
+
+
+def values_of_part(claim: Any, network: Network) -> str:
+    """What the part of a claim computes."""
+    last = claim["layers"][1]
+    return f"activations of layer {last}" if last < len(network.layers) else "outputs"
+
+
+def lipschitz_sentence(claim: Any, network: Network) -> str:
+    """The claim about the least factor by which distances change."""
+    (first, last), place = claim["layers"], domain_words(claim["domain"])
+    part = f"layers {first} to {last}" if first < last else f"layer {first}"
+    low, high = quote(claim["at-least"]), quote(claim["at-most"])
+    return (
+        f"The map of {part} of network {network.sha256[:12]}, {network}, has an inverse-lipschitz "
+        f"constant on {place} whose square is at least {low} and at most {high}: the least "
+        f"quotient of squared distances, of {values_of_part(claim, network)} over inputs."
+    )
 
 
 def cells_sentence(theorem: str, claim: Any, network: Network) -> str:

@@ -12,7 +12,10 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, TypeVar
 
+import polyrelu.checking.cell_pairs
 import polyrelu.checking.identifiability
+import polyrelu.checking.injectivity
+import polyrelu.checking.lipschitz
 import polyrelu.checking.refutations
 import polyrelu.checking.regions
 import polyrelu.checking.rounding

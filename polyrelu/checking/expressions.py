@@ -92,8 +92,10 @@ class JointNetwork:
         self.levels = [0] * (1 + self.dimension)
         made = [self.activations(which, network, domain) for which, network in enumerate(networks)]
         self.add_lifted_slacks()
+        self.outputs = list[Form]()  # of one network, over a common denominator
         if len(made) == 1:
             rows = [form for forms, _ in made[0][1:] for form in forms]
+            self.outputs = made[0][-1][0]
         else:
             rows = differences(made[0][-1], made[1][-1], meter)
         self.difference = [primitive_form(form)[0] for form in rows if form]
@@ -222,6 +224,7 @@ class JointNetwork:
 
         self.atoms = [self.atoms[k]._replace(form=rename(self.atoms[k].form)) for k in order]
         self.difference = list(map(rename, self.difference))
+        self.outputs = list(map(rename, self.outputs))
 
     def used(self, forms: Iterable[Form]) -> list[int]:
         """The atoms in forms, those in their forms, and so on, in order."""

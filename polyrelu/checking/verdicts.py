@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from polyrelu.checking.claims import (
     CLAIMS,
+    OF_ANY_NETWORKS,
     TRUSTED_OF_MINORS,
     Search,
     check_notes,
@@ -122,7 +123,7 @@ def check_claim(claim: Any, theorem: Theorem, networks: Sequence[Network]) -> No
     require(kind == theorem.kind, f"a claim {theorem.kind}", kind, "claim")
     if theorem.among:
         require(among in theorem.among, f"among {' or '.join(theorem.among)}", among, "claim")
-    if kind != "not-equivalent":
+    if kind not in OF_ANY_NETWORKS:
         plain = all(network.is_plain() for network in networks)
         well_formed(plain, f"only plain stacks have claims of the kind {kind}", "claim")
 

@@ -33,6 +33,7 @@ from polyrelu.cli.fiber import add_fiber
 from polyrelu.cli.given_up import INTERRUPTED, NO_MEMORY, report_given_up, undecided_object
 from polyrelu.cli.identify import add_identify
 from polyrelu.cli.info import add_info
+from polyrelu.cli.injective import add_injective
 from polyrelu.cli.options import named_operations, watch_limits
 from polyrelu.cli.output import EXIT, EXIT_STATUS, show_error
 from polyrelu.cli.parser import Parser
@@ -192,6 +193,7 @@ def _parser() -> Parser:
     add_identify(subparsers)
     add_runtime_error(subparsers)
     add_equivalent(subparsers)
+    add_injective(subparsers)
     add_simplify(subparsers)
     add_check(subparsers)
     add_show(subparsers)

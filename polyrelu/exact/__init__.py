@@ -17,12 +17,14 @@ from polyrelu.exact.linalg import (
     solve,
 )
 from polyrelu.exact.lp import (
+    Dependence,
     FlatSet,
     Infeasible,
     InteriorPoint,
     LinearProgram,
     Multipliers,
     Optimal,
+    SignSystem,
     Unbounded,
 )
 from polyrelu.exact.matrix import RationalMatrix, integer_product
@@ -71,6 +73,7 @@ __all__ = [
     "PRIMES",
     "UNDECIDED",
     "AnyMatrix",
+    "Dependence",
     "FlatSet",
     "FloatFormat",
     "Generators",
@@ -83,6 +86,7 @@ __all__ = [
     "Polyhedron",
     "Rational",
     "RationalMatrix",
+    "SignSystem",
     "SparseMatrix",
     "SubsetSumSearch",
     "Unbounded",

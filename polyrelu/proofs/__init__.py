@@ -7,16 +7,38 @@ certificate that `polyrelu.checker`, which shares no code with this room, re-der
 
 from polyrelu.proofs.equivalence.prover import equivalent
 from polyrelu.proofs.identify import identify
+from polyrelu.proofs.injectivity.constructions import (
+    MadeInjective,
+    doubled_layer,
+    made_injective,
+    opposite_kernels,
+)
+from polyrelu.proofs.injectivity.convolutions import (
+    InjectiveKernels,
+    convolution_layer,
+    injective_kernels,
+)
+from polyrelu.proofs.injectivity.lipschitz import inverse_lipschitz
+from polyrelu.proofs.injectivity.prover import injective
 from polyrelu.proofs.region_cover import certify_complex, certify_regions
 from polyrelu.proofs.runtime_error import prove_runtime_error
 from polyrelu.proofs.simplification import Simplified, simplify
 
 __all__ = [
+    "InjectiveKernels",
+    "MadeInjective",
     "Simplified",
     "certify_complex",
     "certify_regions",
+    "convolution_layer",
+    "doubled_layer",
     "equivalent",
     "identify",
+    "injective",
+    "injective_kernels",
+    "inverse_lipschitz",
+    "made_injective",
+    "opposite_kernels",
     "prove_runtime_error",
     "simplify",
 ]

@@ -56,7 +56,7 @@ from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Indices
 from polyrelu.version import __version__
 
-__all__ = ["certify_complex", "certify_regions"]
+__all__ = ["RegionTree", "certify_complex", "certify_regions"]
 
 #: How a list of regions is proved; `auto` takes the vertices of a complex where they are not many.
 Method = Literal["auto", "vertices", "tree"]
@@ -243,7 +243,7 @@ def _by_tree(
         try:
             limits = limits.with_interrupt(interrupt)
             log = TreeLog()
-            tree = _Tree(cells, limits, work)
+            tree = RegionTree(cells, limits, work)
             for node in tree.nodes():
                 log.add(node)
                 if log.longest > LINE_LIMIT:
@@ -300,13 +300,15 @@ class _OpenNode:
     regions: Indices
 
 
-class _Tree:
+class RegionTree:
     """The split tree of a list of regions.
 
     Attributes
     ----------
     coordinates
         The domain, in coordinates of its affine hull.
+    path
+        The polyhedron of the node that was yielded last.
     """
 
     def __init__(
@@ -318,7 +320,7 @@ class _Tree:
         self._joint = JointNetwork(
             *_all_activations(network), self.coordinates.inputs, check=budget.check
         )
-        self._path = NodePolyhedron.at_root(self.coordinates)
+        self.path = NodePolyhedron.at_root(self.coordinates)
         columns = {
             (neuron.layer, neuron.index): column for column, neuron in enumerate(network.neurons)
         }
@@ -336,7 +338,7 @@ class _Tree:
         waiting = [root]
         while waiting:
             node = waiting.pop()
-            self._path.go_to(node.depth, node.cut)
+            self.path.go_to(node.depth, node.cut)
             rounds, node = self._with_common_signs(node)
             split = self._most_even_split(node)
             self._count(node, rounds, is_leaf=split is None)
@@ -389,13 +391,13 @@ class _Tree:
         dimension = self._joint.dimension
         self._budget.spend(price_of_program(dimension, 2 * dimension))
         form = {column: sign * entry for column, entry in zip(*term.form, strict=True)}
-        answer = self._path.prove_nonnegative(form)
+        answer = self.path.prove_nonnegative(form)
         self._work.num_programs += 1
         if not isinstance(answer, NonnegativityProof):
             raise AssertionError(
                 "a neuron with one sign on all regions of a polyhedron has it on the polyhedron"
             )
-        unique = self._path.are_independent(answer)
+        unique = self.path.are_independent(answer)
         return sign_record(self._joint, term, sign, answer, has_unique_rows=unique)
 
     def _most_even_split(self, node: _OpenNode) -> Term | None:

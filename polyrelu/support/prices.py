@@ -21,6 +21,7 @@ __all__ = [
     "price_of_program",
     "price_of_ray",
     "price_of_samples",
+    "price_of_sign_system",
     "price_of_subset_sums",
     "price_of_support",
     "price_of_table",
@@ -181,3 +182,12 @@ def price_of_component(num_inputs: int, num_outputs: int) -> float:
     0.5
     """
     return 0.2 + num_inputs * num_outputs / 1_000
+
+
+def price_of_sign_system(num_rows: int, dimension: int) -> float:
+    """Return the price of a search for a point at which rows have prescribed signs.
+
+    >>> price_of_sign_system(56, 8)
+    0.412
+    """
+    return 0.3 + num_rows * dimension / 4000

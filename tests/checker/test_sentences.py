@@ -195,6 +195,61 @@ def test_not_equivalent() -> None:
     )
 
 
+def test_injective() -> None:
+    """Opposite rows; the same, and an affine map; layer 2 alone, on the orthant."""
+    assert sentence_of("injective-translate") == (
+        "Network efbf8b21390f, architecture (2, 4) with relu output, is injective on R^n: no two "
+        "points have equal outputs."
+    )
+    assert sentence_of("injective-layers").endswith(
+        "with affine output, is injective on R^n: no two points have equal outputs."
+    )
+    begin, _, end = sentence_of("injective-one-layer").partition(" of network ")
+    assert begin == "The map of layer 2"
+    assert end.endswith(
+        "architecture (2, 4, 4, 4) with affine output, is injective on {x : (-1 0 0 0).x <= 0, "
+        "(0 -1 0 0).x <= 0, (0 0 -1 0).x <= 0, (0 0 0 -1).x <= 0}, for any inputs of layer 2 "
+        "there: no two points have equal activations of layer 2."
+    )
+
+
+def test_injective_by_cells() -> None:
+    """Three pieces of one variable; the sentence is the same as by layers."""
+    assert sentence_of("injective-cells-apart").endswith(
+        "architecture (1, 3, 1) with affine output, is injective on R^n: no two points have equal "
+        "outputs."
+    )
+
+
+def test_inverse_lipschitz() -> None:
+    """Each layer has its bound; the pair has the quotient."""
+    begin, _, end = sentence_of("inverse-lipschitz-two-layers").partition(" of network ")
+    assert begin == "The map of layers 1 to 2"
+    assert end.endswith(
+        "architecture (1, 2, 2) with affine output, has an inverse-lipschitz constant on R^n whose "
+        "square is at least '2' and at most '13/4': the least quotient of squared distances, of "
+        "outputs over inputs."
+    )
+
+
+def test_the_first_layers() -> None:
+    document = json.loads((CERTIFICATES / "valid" / "injective-layers.json").read_text())
+    document["claim"]["layers"] = [1, 2]
+    document["proof"]["hypotheses"][1]["evidence"]["trees"].pop()
+    assert accepted(json.dumps(document).encode()).endswith(
+        "with affine output, is injective in layers 1 to 2 on R^n: no two points have equal "
+        "activations of layer 2."
+    )
+
+
+def test_not_injective() -> None:
+    """Both points are in the domain, and were evaluated."""
+    assert sentence_of("collision-skip").endswith(
+        "widths (1, 1, 1) with affine output, is not-injective on R^n: two different points have "
+        "equal outputs."
+    )
+
+
 def test_equivalent() -> None:
     """On each leaf both networks are one expression, and the leaves cover the domain."""
     one = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])

@@ -7,7 +7,8 @@ therefore exact, whatever the quality of the guess.
 
 Data flow: `parsing` → `rows` (integers) in a `model` → `tableau`, or `highs` (guess) → `basis`
 (linear solves) → `simplex`; then the exact results of `pivoting` → `dual_certificates` → `results`.
-`linear_program` is the interface to the other rooms.
+`linear_program` is the interface to the other rooms, and `sign_systems` one for strict inequalities
+with changing signs.
 """
 
 from polyrelu.exact.lp.linear_program import LinearProgram
@@ -19,13 +20,16 @@ from polyrelu.exact.lp.results import (
     Optimal,
     Unbounded,
 )
+from polyrelu.exact.lp.sign_systems import Dependence, SignSystem
 
 __all__ = [
+    "Dependence",
     "FlatSet",
     "Infeasible",
     "InteriorPoint",
     "LinearProgram",
     "Multipliers",
     "Optimal",
+    "SignSystem",
     "Unbounded",
 ]

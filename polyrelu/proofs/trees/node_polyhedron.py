@@ -290,6 +290,10 @@ class NodePolyhedron:
         """Return the rows over (1, y), each meaning row ≥ 0."""
         return list(self._rows)
 
+    def numbered_constraints(self) -> list[tuple[int, SparseForm]]:
+        """Return the rows over (1, y) with their numbers in certificates."""
+        return list(zip(self._numbers, self._rows, strict=True))
+
     def prove_nonnegative(
         self, form: Mapping[int, int | Fraction]
     ) -> NonnegativityProof | HomogeneousPoint:

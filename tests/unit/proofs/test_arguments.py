@@ -21,12 +21,22 @@ from polyrelu import (
     certify_regions,
     equivalent,
     identify,
+    injective,
+    inverse_lipschitz,
     region_graph,
     runtime_error,
 )
 from polyrelu.formats import read
 from polyrelu.network import from_arrays
-from polyrelu.outcomes import NotIdentifiable, Proved, Refuted, Undecided, Witness
+from polyrelu.outcomes import (
+    Collision,
+    NearPair,
+    NotIdentifiable,
+    Proved,
+    Refuted,
+    Undecided,
+    Witness,
+)
 from polyrelu.proofs.runtime_error import prove_runtime_error
 from tests.generators.wrong_arguments import WRONG, calls_with, outcome
 
@@ -51,6 +61,8 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
         },
     ),
     "equivalent": (equivalent, (NET, NET, "box:-3,3"), {"seed": 0, **LIMITS}),
+    "injective": (injective, (NET, "box:-3,3"), {"layers": (1, 1), "seed": 0, **LIMITS}),
+    "inverse_lipschitz": (inverse_lipschitz, (NET, "box:-3,3"), {"layers": 1, "seed": 0, **LIMITS}),
     "certify_complex": (certify_complex, (CELLS,), LIMITS),
     "certify_regions": (certify_regions, (CELLS,), {"method": "auto", **LIMITS}),
     "prove_runtime_error": (prove_runtime_error, (runtime_error(NET, "box:-1,1"),), {}),
@@ -58,6 +70,8 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
     "Refuted": (Refuted, (PROVED.certificate,), {}),
     "save": (PROVED.save, ("cert.json",), {}),
     "with_provenance": (PROVED.with_provenance, ({"source": "net"},), {}),
+    "Collision": (Collision, (ONE, ONE, ONE), {}),
+    "NearPair": (NearPair, (ONE, ONE, ONE, ONE), {}),
     "Witness": (Witness, (ONE, ONE, ONE), {}),
 }
 

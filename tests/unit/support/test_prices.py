@@ -21,6 +21,7 @@ OPERATIONS = {
     "price_of_ray": ("a search for a zero", "p"),
     "price_of_evaluation": ("an evaluation of the hypotheses", "r"),
     "price_of_program": ("an exact linear program", "rcb"),
+    "price_of_sign_system": ("a search for a point at which", "rd"),
     "price_of_node": ("a look at a node", "td"),
     "price_of_vertex": ("a vertex in", "n"),
     "price_of_point": ("the exact values", "p"),

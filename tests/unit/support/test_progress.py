@@ -18,7 +18,15 @@ from polyrelu.complex import canonical_complex, region_graph, save_complex, save
 from polyrelu.errors import ArgumentError
 from polyrelu.network import from_arrays
 from polyrelu.plot import picture, surface
-from polyrelu.proofs import certify_complex, certify_regions, equivalent, identify, simplify
+from polyrelu.proofs import (
+    certify_complex,
+    certify_regions,
+    equivalent,
+    identify,
+    injective,
+    inverse_lipschitz,
+    simplify,
+)
 from polyrelu.support import ProgressStep
 from polyrelu.topology import (
     decision_boundary,
@@ -45,6 +53,8 @@ DEAD = from_arrays(
         ([[1, 1, 1]], [0]),
     ]
 )
+#: An injective layer whose proof has nodes.
+AXES = from_arrays([([[1, 0], [0, 1], [-1, 0], [0, -1]], [0] * 4)], last="relu")
 SQUARE = "box:-2,2"
 CELLS, REGIONS = canonical_complex(NET, SQUARE), region_graph(NET, SQUARE)
 
@@ -69,6 +79,10 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     equivalent: lambda progress, folder: equivalent(HAT, OTHER, "orthant", progress=progress),
     identify: lambda progress, folder: identify(
         RIDGES, among="transversal", budget=60_000, progress=progress
+    ),
+    injective: lambda progress, folder: injective(AXES, progress=progress).status,
+    inverse_lipschitz: lambda progress, folder: (
+        inverse_lipschitz(HAT, layers=1, progress=progress).statement
     ),
     simplify: lambda progress, folder: simplify(DEAD, progress=progress).network,
     level_set: lambda progress, folder: level_set(NET, 1, SQUARE, progress=progress).f_vector,

@@ -1,0 +1,199 @@
+"""The command `polyrelu injective NET`: whether different inputs have different outputs."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from polyrelu.cli.check_cost import check_cost
+from polyrelu.cli.options import (
+    UsageError,
+    add_command,
+    add_limits,
+    add_network,
+    add_reading,
+    read_network,
+)
+from polyrelu.cli.output import (
+    EXIT,
+    check_output,
+    print_object,
+    print_reading,
+    reading,
+    say_interrupted,
+    show,
+    written_lines,
+)
+from polyrelu.support.progress import ProgressLine
+
+if TYPE_CHECKING:
+    from polyrelu.outcomes import Injective, InverseLipschitz, NotInjective, Undecided
+
+    Answer: TypeAlias = Injective | InverseLipschitz | NotInjective | Undecided
+
+__all__ = ["add_injective"]
+
+#: The default of --budget, as in `proofs.injectivity`.
+_BUDGET = 600_000
+#: Options that go on where a next step is the same command.
+_CONTINUED = (
+    "layer",
+    "lipschitz",
+    "domain",
+    "seed",
+    "budget",
+    "time_limit",
+    "memory_limit",
+    "output",
+)
+
+
+def add_injective(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    summary = "prove that different inputs have different outputs, or find two with equal ones"
+    examples = (
+        "injective example:digits --layer 1 --domain orthant",
+        "injective net.onnx --domain box:-1,1 -o injective.cert.json",
+    )
+    parser = add_command(subparsers, "injective", _run, summary, examples)
+    add_network(parser)
+    parser.add_argument(
+        "--layer",
+        metavar="K",
+        help="ask about the map of layer K alone, or of layers K-L (1-2: the first two), from 1; "
+        "by default about the whole network",
+    )
+    parser.add_argument(
+        "--domain",
+        default="R^n",
+        help="inputs of the first of the layers: R^n (the default), orthant, box:lo,hi, "
+        "'box:lo0,hi0;lo1,hi1;…', slice:FILE, FILE.json or FILE.vnnlib, as for "
+        "`complex`",
+    )
+    parser.add_argument(
+        "--lipschitz",
+        action="store_true",
+        help="instead, bound the inverse Lipschitz constant (the least factor by which distances "
+        "change) from both sides",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="CERT",
+        help="write the certificate here",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="seed of the local search (default 0); the same seed and budget give the same answer "
+        "and certificate on every machine",
+    )
+    add_limits(
+        parser,
+        f"work of the question, in units of about a millisecond (default {_BUDGET}; inf: no limit)",
+    )
+    parser.set_defaults(budget=_BUDGET)
+    add_reading(parser)
+
+
+def _run(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.cli.next_steps import next_texts, with_commands
+    from polyrelu.formats import parse_domain
+    from polyrelu.proofs import injective, inverse_lipschitz
+    from polyrelu.proofs.injectivity.parts import layer_range, part_of
+    from polyrelu.support.interrupts import deferred_interrupt
+
+    if options.output is not None:
+        inputs = [options.network, options.domain.removeprefix("slice:")]
+        check_output("-o", options.output, inputs)
+    imported = read_network(options, options.network)
+    layers = layer_range(_layers(options.layer), imported.network.depth)
+    num_inputs = part_of(imported.network, *layers).num_inputs
+    domain = parse_domain(options.domain, num_inputs)
+    with deferred_interrupt(say_interrupted), ProgressLine() as line:
+        question = inverse_lipschitz if options.lipschitz else injective
+        outcome = question(
+            imported,
+            domain,
+            layers=layers,
+            seed=options.seed,
+            budget=options.limits,
+            progress=line.show,
+        )
+    outcome = with_commands(outcome, options, [options.network], _CONTINUED)
+    written = _write_certificate(options, outcome)
+    cost = check_cost(options, written)
+    if options.json:
+        print_object(
+            options,
+            outcome.status,
+            started,
+            domain=options.domain,
+            layers=list(layers),
+            **_answer(outcome),
+            next=next_texts(outcome),
+            certificate=str(written[-1]) if written else None,
+            files=[str(path) for path in written],
+            check_cost=cost and cost.to_json(),
+            **reading(imported),
+        )
+    else:
+        show(str(outcome))
+        print_reading(imported)
+        lines = [*written_lines(options.output, written), *(cost.lines() if cost else [])]
+        if lines:
+            show(*lines)
+    return EXIT[outcome.status]
+
+
+def _layers(text: str | None) -> int | tuple[int, int] | None:
+    """Return the layers of --layer."""
+    if text is None:
+        return None
+    found = re.fullmatch("([0-9]{1,9})(?:-([0-9]{1,9}))?", text, re.ASCII)
+    if found is None:
+        raise UsageError(f"--layer {text[:40]!r}: expected a layer such as 2, or 1-3 for a part")
+    return int(found[1]), int(found[2] or found[1])
+
+
+def _write_certificate(options: argparse.Namespace, outcome: Answer) -> list[Path]:
+    """Write the certificate, if there is one and it is wanted; return the files."""
+    from polyrelu.outcomes import Undecided
+
+    if options.output is None or isinstance(outcome, Undecided):
+        return []
+    return outcome.save(options.output)
+
+
+def _answer(outcome: Answer) -> dict[str, Any]:
+    """Return the entries of the JSON object about the outcome."""
+    from polyrelu.exact import format_rational
+    from polyrelu.outcomes import InverseLipschitz, NotInjective, Undecided
+
+    answer: dict[str, Any] = {
+        "theorem": outcome.theorem,
+        "hypotheses": [],
+        "assumed": [],
+        "witness": None,
+    }
+    if isinstance(outcome, Undecided):
+        answer |= {"reason": outcome.reason, "attempts": list(map(str, outcome.attempts))}
+    else:
+        hypotheses = outcome.certificate.hypotheses
+        answer["statement"] = outcome.statement
+        answer["hypotheses"] = [
+            {key: value for key, value in hypothesis.to_json().items() if key != "evidence"}
+            for hypothesis in hypotheses
+        ]
+    if isinstance(outcome, NotInjective):
+        answer["witness"] = outcome.witness.to_json()
+    if isinstance(outcome, InverseLipschitz):
+        answer["witness"] = outcome.witness.to_json()
+        answer["at_least"] = format_rational(outcome.at_least)
+        answer["at_most"] = format_rational(outcome.at_most)
+    if outcome.search is not None:
+        answer |= outcome.search.to_json()
+    return answer

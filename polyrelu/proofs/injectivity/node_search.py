@@ -1,0 +1,277 @@
+"""The search for a point where the active rows of a layer do not span, or for a proof of none.
+
+A node is a pair (U, P): signs P of some neurons, and a subspace U that the active rows contain at
+every generic point with these signs. One system of signs (`SignSystem`) asks for a point with the
+signs P where every neuron outside U is negative. A point ends the search. A dependence says that
+one of the *new* rows, those that are in it and not in P, is active wherever P holds:
+
+* if there are no new rows, no generic point has the signs P: the node is *pruned*;
+* if all new rows are on one line modulo U, then U *grows* by it;
+* near full rank several disjoint dependences are *packed*: if every choice of one new row from each
+  is independent modulo U, the active rows span;
+* otherwise the node is *split*: the first active one of the new rows, in some order, joins U.
+
+Dependences should have few new rows and empty nodes should be seen early, so new rows are costly
+and rows of P are not. The proof is in docs/theory/injectivity.md, the records in FORMAT.md §3.10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.exact import Dependence, RationalMatrix, SignSystem, primitive, rank
+from polyrelu.proofs.injectivity.independence import Quotient
+from polyrelu.proofs.injectivity.layer_system import LayerSystem
+
+__all__ = ["LayerTree", "NodeSearch", "PointFound", "Record"]
+
+#: The kind of a node, and the rows of its dependence or, of packed ones, of several.
+Record: TypeAlias = tuple[str, list[int]] | tuple[str, list[list[int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSearchSettings:
+    """Limits of the search.
+
+    Attributes
+    ----------
+    max_packed
+        Maximum number of dependences that are packed.
+    max_choices
+        Maximum number of choices of one row from each of them.
+    """
+
+    max_packed: int = 3
+    max_choices: int = 5_000
+
+
+_SETTINGS = NodeSearchSettings()
+
+
+class PointFound(Exception):  # noqa: N818 - not an error: the search has found what it looks for
+    """The end of the search: a point where all neurons outside a subspace are negative."""
+
+    def __init__(self, place: Sequence[Fraction]) -> None:
+        super().__init__()
+        self.place = tuple(place)
+
+
+class _Node(NamedTuple):
+    """A node that is still to be visited, and the share of the tree that it stands for."""
+
+    quotient: Quotient
+    signs: NDArray[np.int8]
+    share: float
+    depth: int
+
+
+@dataclass(slots=True)
+class LayerTree:
+    """The nodes of a tree in prefix order.
+
+    Attributes
+    ----------
+    records
+        A record for each node.
+    num_leaves
+        Number of nodes and branches without nodes below them.
+    depth
+        Largest depth of a node.
+    closed
+        Share of the tree that is finished, if every split divides what is left evenly.
+    """
+
+    records: list[Record] = field(default_factory=list)
+    num_leaves: int = 0
+    depth: int = 0
+    closed: float = 0.0
+
+
+class NodeSearch:
+    """The search on one layer.
+
+    Parameters
+    ----------
+    system
+        The layer.
+    prime
+        The prime modulo which rows are independent.
+    spend
+        Called before each system of signs.
+
+    Attributes
+    ----------
+    tree
+        What is finished.
+    num_programs
+        Number of systems of signs that were solved.
+
+    Examples
+    --------
+    >>> from polyrelu.exact import Polyhedron, RationalMatrix
+    >>> from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
+    >>> plane = DomainCoordinates.of(Polyhedron.universe(2))
+    >>> weight = RationalMatrix.from_rows([[1, 0], [0, 1], [-1, 0], [0, -1]])
+    >>> system = LayerSystem.of(weight, RationalMatrix.zeros(4, 1), plane)
+    >>> search = NodeSearch(system, 2**31 - 1)
+    >>> search.run()
+    >>> search.tree.records
+    [('grow', [0, 2]), ('grow', [1, 3])]
+    """
+
+    def __init__(
+        self, system: LayerSystem, prime: int, spend: Callable[[], None] = lambda: None
+    ) -> None:
+        self._system, self._prime, self._spend = system, prime, spend
+        self._size, self._dimension = len(system.neurons), system.dimension
+        self._signs = SignSystem(system.rows)
+        self._inside = np.ones(len(system.limits), dtype=np.int8)
+        self._rounded = system.rounded()[: self._size]
+        self.tree = LayerTree()
+
+    @property
+    def num_programs(self) -> int:
+        """Number of systems of signs that were solved."""
+        return self._signs.num_programs
+
+    def run(self) -> None:
+        """Finish the tree; raise `PointFound` if there is a point."""
+        for _ in self.steps():
+            pass
+
+    def steps(self) -> Iterator[None]:
+        """Finish the tree node by node; raise `PointFound` if there is a point."""
+        linear = [row[:-1] for row in self._system.neurons]
+        root = Quotient.of(linear, self._dimension, self._prime)
+        quotient = self._without_opposite_rows(root)
+        waiting = [_Node(quotient, np.zeros(self._size, dtype=np.int8), 1.0, 0)]
+        while waiting:
+            node = waiting.pop()
+            self.tree.depth = max(self.tree.depth, node.depth)
+            if node.quotient.rank == self._dimension:
+                self._close(node.share)
+            else:
+                waiting += reversed(list(self._children(node)))
+            yield
+
+    def _close(self, share: float) -> None:
+        self.tree.num_leaves += 1
+        self.tree.closed += share
+
+    def _record(self, kind: str, rows: list[int]) -> None:
+        self.tree.records.append((kind, self._named(rows)))
+
+    def _named(self, rows: Sequence[int]) -> list[int]:
+        return [self._system.names[row] for row in rows]
+
+    def _without_opposite_rows(self, quotient: Quotient) -> Quotient:
+        """Grow by rows r_i and -μ r_i + (0, c), c ≥ 0: one of them is positive everywhere."""
+        places = dict[tuple[int, ...], list[int]]()
+        for index, row in enumerate(self._system.neurons):
+            places.setdefault(_line(row[:-1]), []).append(index)
+        for i, row in enumerate(self._system.neurons):
+            for j in places[_line(row[:-1])]:
+                if i < j and quotient.is_outside[i] and (used := self._cover(i, j)):
+                    self._record("grow", used)
+                    quotient = quotient.grown(i)
+        return quotient
+
+    def _cover(self, i: int, j: int) -> list[int]:
+        """Return the rows of the dependence of two opposite rows, one of which is active."""
+        one, two = self._system.neurons[i], self._system.neurons[j]
+        column = next(k for k, entry in enumerate(one) if entry)
+        if one[column] * two[column] > 0:
+            return []
+        constant = abs(two[column]) * one[-1] + abs(one[column]) * two[-1]
+        last = self._size + len(self._system.limits) - 1
+        return [] if constant < 0 else [i, j, last] if constant else [i, j]
+
+    def _children(self, node: _Node) -> Iterator[_Node]:
+        """Yield the nodes below a node in order, and record what was done there."""
+        supports = list[list[int]]()
+        skipped = np.zeros(self._size, dtype=bool)
+        needed = self._dimension - node.quotient.rank
+        while len(supports) < (needed if needed <= _SETTINGS.max_packed else 1):
+            support = self._dependence(node, skipped, is_first=not supports)
+            if support is None:
+                break
+            supports.append(support)
+            skipped[self._new_rows(node, support)] = True
+            if not self._new_rows(node, support):
+                self._record("prune", support)
+                self._close(node.share)
+                return
+        new = [self._new_rows(node, support) for support in supports]
+        if len(supports) == needed > 1 and self._is_packed(node, new):
+            self.tree.records.append(("pack", [self._named(support) for support in supports]))
+            self._close(node.share)
+            return
+        best = min(range(len(new)), key=lambda k: len(new[k]))
+        yield from self._grown_or_split(node, supports[best], new[best])
+
+    def _grown_or_split(self, node: _Node, support: list[int], new: list[int]) -> Iterator[_Node]:
+        """Yield the node with a larger U, or the nodes of a split."""
+        quotient = node.quotient
+        if self._is_line(quotient, new):
+            self._record("grow", support)
+            yield node._replace(quotient=quotient.grown(new[0]))
+            return
+        ordered = self._in_order(node, new)
+        self._record("split", [*ordered, *(row for row in support if row not in new)])
+        signs = node.signs
+        for row in ordered:
+            active, signs = signs.copy(), signs.copy()
+            active[row], signs[row] = 1, -1
+            share, depth = node.share / len(new), node.depth + 1
+            yield _Node(quotient.grown(row), active, share, depth)
+
+    def _dependence(
+        self, node: _Node, skipped: NDArray[np.bool_], *, is_first: bool
+    ) -> list[int] | None:
+        """Return the rows of a dependence that avoids the skipped ones; None if there is none."""
+        self._spend()
+        is_free = node.quotient.is_outside & ~skipped & (node.signs == 0)
+        signs = np.concatenate([np.where(is_free, np.int8(-1), node.signs), self._inside])
+        costly = np.concatenate([is_free, np.zeros(len(self._inside), dtype=bool)])
+        found = self._signs.solve(signs, costly)
+        if isinstance(found, Dependence):
+            return list(found.multipliers)
+        if is_first:
+            raise PointFound(found)
+        return None
+
+    def _new_rows(self, node: _Node, support: Sequence[int]) -> list[int]:
+        return [row for row in support if row < self._size and not node.signs[row]]
+
+    def _is_line(self, quotient: Quotient, new: Sequence[int]) -> bool:
+        """Whether U and new rows have one dimension more than U."""
+        if len(new) == 1 or quotient.rank == self._dimension - 1:
+            return True
+        if not quotient.is_line(new):
+            return False
+        rows = [self._system.neurons[row][:-1] for row in (*quotient.members, *new)]
+        return rank(RationalMatrix.from_integers(rows)) == quotient.rank + 1
+
+    def _is_packed(self, node: _Node, sets: Sequence[Sequence[int]]) -> bool:
+        """Whether every choice of one row from each set is independent modulo U."""
+        num_choices = 1
+        for rows in sets:
+            num_choices *= len(rows)
+        return num_choices <= _SETTINGS.max_choices and node.quotient.are_independent(sets)
+
+    def _in_order(self, node: _Node, new: Sequence[int]) -> list[int]:
+        """Return new rows, the one least aligned with the sum of all rows outside U first."""
+        outside = self._rounded[node.quotient.is_outside]
+        alignment = self._rounded[new] @ outside.sum(axis=0)
+        return [row for _, row in sorted(zip(alignment.tolist(), new, strict=True))]
+
+
+def _line(row: Sequence[int]) -> tuple[int, ...]:
+    """Return the primitive row on the line of a row."""
+    return primitive(row)[0]
