@@ -73,9 +73,6 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     certify_regions: lambda progress, folder: certify_regions(
         CELLS, progress=progress
     ).certificate.to_bytes(),  # type: ignore[union-attr]
-    certify_complex: lambda progress, folder: certify_complex(
-        CELLS, progress=progress
-    ).certificate.to_bytes(),  # type: ignore[union-attr]
     equivalent: lambda progress, folder: equivalent(HAT, OTHER, "orthant", progress=progress),
     identify: lambda progress, folder: identify(
         RIDGES, among="transversal", budget=60_000, progress=progress
