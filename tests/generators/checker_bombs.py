@@ -304,6 +304,14 @@ def repeated_signs(size: int) -> bytes:
     return tree_of(header, f'{{"signs": [[{", ".join([sign] * 20)}]], "split": 0}}', size)
 
 
+def solved_signs(size: int) -> bytes:
+    """Signs whose multipliers have to be found, from long inequalities, again and again."""
+    sides = [row(*(long(k * k + i * i) for i in range(8)), long(k)) for k in range(30)]
+    header = pair(hinges(8, 4, 0), hinges(8, 4, 1), inequalities=sides)
+    sign = '[0, "+", "-1000", [0, 1, 2, 3, 4, 5, 6, 7], []]'
+    return tree_of(header, f'{{"signs": [[{", ".join([sign] * 20)}]], "split": 0}}', size)
+
+
 def region_points(size: int) -> bytes:
     """A point with long coordinates at a leaf of a domain with many rows."""
     sides = [row(*[k + 1] * 40, 10**6) for k in range(size)]
@@ -473,6 +481,7 @@ BOMBS = {
     "splits": Bomb(splits, 4_000, 100),
     "silent nodes": Bomb(silent_nodes, 5_000, 20),
     "repeated signs": Bomb(repeated_signs, 1_200, 1),
+    "solved signs": Bomb(solved_signs, 1_200, 1),
     "region points": Bomb(region_points, 4_000, 40),
     "skips": Bomb(skips, 1_500, 20),
     "parts": Bomb(parts, 200, 4),
