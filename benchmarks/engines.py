@@ -2,11 +2,12 @@
 
     python -m benchmarks.engines [--repeat 7] [--engine auto|numpy]
 
-The networks have normal weights and biases with seed 0, rounded to 1/1024, on the box [-1, 1]^d.
-Each is computed by both engines by turns, in one process and one thread; times are CPU seconds, the
-least of the repetitions. "complex" is `canonical_complex` as a whole, "cuts" is the subdivision
-without the coordinates of the domain and without the tables that the result keeps. `--engine numpy`
-measures that engine alone, and writes `engines_baseline.json`.
+The networks have normal weights and biases with seed 0, rounded to 1/1024, on the box [-1, 1]^d;
+some others have integers in ±3, on R^n. Each is computed by both engines by turns, in one process
+and one thread; times are CPU seconds, the least of the repetitions (fewer for the largest ones).
+"complex" is `canonical_complex` as a whole, "cuts" is the subdivision without the coordinates of
+the domain and without the tables that the result keeps. `--engine numpy` measures that engine
+alone, and writes `engines_baseline.json`.
 """
 
 from __future__ import annotations
@@ -18,15 +19,19 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 from unittest.mock import patch
+
+import numpy as np
 
 from benchmarks.complex_grid import _arrays, _box
 from benchmarks.reporting import write_results
 from polyrelu._core import VARIABLE, chosen_engine
 from polyrelu.complex import canonical_complex, polyhedral_complex
 from polyrelu.complex.engine.subdivision import completed
-from polyrelu.network import from_arrays
+from polyrelu.exact import Polyhedron
+from polyrelu.network import Network, from_arrays
 
 GRID: list[tuple[int, tuple[int, ...]]] = [
     (2, (32, 32)), (2, (64, 64)), (2, (128, 128)), (2, (64, 64, 64)), (2, (256, 256)),
@@ -34,6 +39,8 @@ GRID: list[tuple[int, tuple[int, ...]]] = [
     (5, (12, 12)), (5, (16, 16)), (6, (10, 10)),
 ]  # fmt: skip
 """Inputs and hidden widths."""
+INTEGERS: list[tuple[int, tuple[int, ...]]] = [(2, (16, 16)), (2, (32, 32)), (3, (12, 12))]
+"""The same for networks with small integers, where many signs are 0."""
 
 
 def main() -> None:
@@ -48,8 +55,16 @@ def main() -> None:
         os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], "1")
         os.execv(sys.executable, [sys.executable, "-m", "benchmarks.engines", *sys.argv[1:]])
     engines = ["numpy"] if options.engine == "numpy" else ["numpy", "compiled"]
-    rows = [_measured(inputs, hidden, engines, options.repeat) for inputs, hidden in GRID]
+    rows = [
+        _measured(from_arrays(_arrays(*shape)), _box(shape[0]), shape, engines, options.repeat)
+        for shape in GRID
+    ]
+    of_integers = [
+        _measured(_integer_network(*shape), Polyhedron.universe(shape[0]), shape, engines, 3)
+        for shape in INTEGERS
+    ]
     found: dict[str, Any] = {"seed": 0, "threads": 1, "engines": engines, "grid": rows}
+    found["weights in ±3, on R^n"] = of_integers
     if len(engines) == 2:
         found["times as fast, geometric mean by dimension"] = {
             str(d): {
@@ -61,11 +76,22 @@ def main() -> None:
     write_results("engines" if len(engines) == 2 else "engines_baseline", found)
 
 
+def _integer_network(inputs: int, hidden: tuple[int, ...]) -> Network:
+    """A network whose weights and biases are integers from -3 to 3."""
+    rng = np.random.default_rng(0)
+    shapes = pairwise((inputs, *hidden, 1))
+    return from_arrays([(rng.integers(-3, 4, (m, n)), rng.integers(-3, 4, m)) for n, m in shapes])
+
+
 def _measured(
-    inputs: int, hidden: tuple[int, ...], engines: list[str], repeat: int
+    network: Network,
+    domain: Polyhedron,
+    shape: tuple[int, tuple[int, ...]],
+    engines: list[str],
+    repeat: int,
 ) -> dict[str, Any]:
     """The least times of all engines for one network."""
-    network, box = from_arrays(_arrays(inputs, hidden)), _box(inputs)
+    inputs, hidden = shape
     times: dict[tuple[str, str], list[float]] = {}
     cells: dict[str, Any] = {}
     for _ in range(repeat if sum(hidden) < 200 else max(2, repeat // 2)):
@@ -74,7 +100,7 @@ def _measured(
             assert chosen_engine().name == engine
             with _cuts_timed() as cuts:
                 started = time.process_time()
-                result = canonical_complex(network, box)
+                result = canonical_complex(network, domain)
                 times.setdefault((engine, "complex"), []).append(time.process_time() - started)
             times.setdefault((engine, "cuts"), []).append(cuts[0])
             cells[engine] = result.f_vector
