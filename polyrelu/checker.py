@@ -45,22 +45,22 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   3305  3.10 Injectivity: theorems active-rows and collision
   3331      theorem collision
   3358      theorem active-rows
-  3635  4. Verdicts
-  3767  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4484      theorem tree-equal
-  4502      theorem tree
-  4623  5.1 Lists of regions: claim regions, theorem regions
-  4628      theorem regions
-  4668  5.2 Limits
-  4674  5.3 Vertices: theorems vertices and complex (any networks)
-  5236      theorem vertices
-  5251      theorem complex
-  5269  5.4 Injectivity by cells: theorem cell-pairs
-  5281      theorem cell-pairs
-  5399  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5404      theorem inverse-lipschitz
-  5567    Files
-  5710    The command line
+  3644  4. Verdicts
+  3776  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4493      theorem tree-equal
+  4511      theorem tree
+  4632  5.1 Lists of regions: claim regions, theorem regions
+  4637      theorem regions
+  4677  5.2 Limits
+  4683  5.3 Vertices: theorems vertices and complex (any networks)
+  5245      theorem vertices
+  5260      theorem complex
+  5278  5.4 Injectivity by cells: theorem cell-pairs
+  5290      theorem cell-pairs
+  5408  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5413      theorem inverse-lipschitz
+  5576    Files
+  5719    The command line
 """
 
 from __future__ import annotations
@@ -3584,11 +3584,20 @@ class LayerWalk:
 
     def check_line(self, span: Span, new: list[int]) -> None:
         """The span and the new neurons together have one dimension more than the span."""
-        if len(span.neurons) == self.rows.size - 1:
+        if len(span.neurons) == self.rows.size - 1 or self.are_multiples(new):
             return
         matrix = [self.rows.rows[i][:-1] for i in (*span.neurons, *new)]
         rank, wanted = len(pivot_columns(matrix, self.meter)), len(span.neurons) + 1
         require(rank == wanted, f"rank {wanted} with the new rows", str(rank))
+
+    def are_multiples(self, new: list[int]) -> bool:
+        """Whether the linear parts of neurons, not 0, are multiples of the first one."""
+        first, *rest = (self.rows.rows[i][:-1] for i in new)
+        self.meter.pay(2 * len(new) * self.rows.size, self.rows.bits, self.rows.bits)
+        c = next(k for k, x in enumerate(first) if x)
+        return all(
+            x * row[c] == y * first[c] for row in rest for x, y in zip(first, row, strict=True)
+        )
 
     def check_pack(self, span: Span, signs: dict[int, int], listed: list[list[int]]) -> None:
         """Of each dependence a new neuron is active, and any choice of them spans the rest."""

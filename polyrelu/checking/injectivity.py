@@ -297,11 +297,20 @@ class LayerWalk:
 
     def check_line(self, span: Span, new: list[int]) -> None:
         """The span and the new neurons together have one dimension more than the span."""
-        if len(span.neurons) == self.rows.size - 1:
+        if len(span.neurons) == self.rows.size - 1 or self.are_multiples(new):
             return
         matrix = [self.rows.rows[i][:-1] for i in (*span.neurons, *new)]
         rank, wanted = len(pivot_columns(matrix, self.meter)), len(span.neurons) + 1
         require(rank == wanted, f"rank {wanted} with the new rows", str(rank))
+
+    def are_multiples(self, new: list[int]) -> bool:
+        """Whether the linear parts of neurons, not 0, are multiples of the first one."""
+        first, *rest = (self.rows.rows[i][:-1] for i in new)
+        self.meter.pay(2 * len(new) * self.rows.size, self.rows.bits, self.rows.bits)
+        c = next(k for k, x in enumerate(first) if x)
+        return all(
+            x * row[c] == y * first[c] for row in rest for x, y in zip(first, row, strict=True)
+        )
 
     def check_pack(self, span: Span, signs: dict[int, int], listed: list[list[int]]) -> None:
         """Of each dependence a new neuron is active, and any choice of them spans the rest."""

@@ -125,6 +125,7 @@ ROWS = {
     "remainder": "injectivity.remainder",
     "larger span": "injectivity.grown",
     "node of a layer": "injectivity.check",
+    "line of a layer": "injectivity.are_multiples",
     "split of a layer": "injectivity.after",
     "choices": "injectivity.check_choices",
     "quotient": "lipschitz.check_quotient",
