@@ -20,8 +20,8 @@ VARIABLE = "POLYRELU_ENGINE"
 
 _MODULE = "polyrelu._core.compiled"
 _REMEDY = (
-    "install a C++20 compiler (g++ 10 or newer, clang 13 or newer), then install polyrelu again "
-    "with pip's options --force-reinstall --no-cache-dir"
+    "install a C++20 compiler (g++ 10 or newer, clang 13 or newer) and the headers of Python, "
+    "then install polyrelu again with pip's options --force-reinstall --no-cache-dir"
 )
 
 

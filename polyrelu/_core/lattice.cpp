@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <tuple>
 
 #ifdef __GNUC__
 #define POLYRELU_PREFETCH(address) __builtin_prefetch(address)
@@ -199,81 +200,101 @@ void Lattice::prefetch(int k, std::size_t position) const {
 
 /// Split the cut cells of dimension k, and append the cells of dimension k - 1 between the parts.
 void Lattice::split_cells(int k, VertexMaker& maker, int bit, bool touches) {
-    Level& level = levels[static_cast<std::size_t>(k)];
-    Level& lower = levels[static_cast<std::size_t>(k) - 1];
-    Level& lowest = levels[static_cast<std::size_t>(k) - 2];
-    const auto first_half = static_cast<std::int32_t>(lower.before);
-    const auto first_between = static_cast<std::int32_t>(lower.before + lower.cut.size());
-    const auto first_zero =
-        static_cast<std::int32_t>(lowest.before + (k == 2 ? 0 : lowest.cut.size()));
-    const std::size_t num_forms = levels.size() - 1 - static_cast<std::size_t>(k);
-    auto& [positive, negative, zero, touched] = parts_;
+    const Level& level = levels[static_cast<std::size_t>(k)];
     for (std::size_t i = 0; i < level.cut.size(); ++i) {
         if (i % kCellsPerPause == kCellsPerPause - 1) maker.pause();
-        const auto cell = static_cast<std::size_t>(level.cut[i]);
         prefetch(k, i);
-        for (auto* part : {&positive, &negative, &zero, &touched}) part->clear();
-        Word above = 0, below = 0, between = 0;
-        for (const std::int32_t facet : facets(k, cell)) {
-            const Word word = lower.words[static_cast<std::size_t>(facet)];
-            if (cutting(word) >> bit & 1) {  // the facet is cut, and this its positive part
-                const std::int32_t slot = lower.slots[static_cast<std::size_t>(facet)];
-                const std::int32_t half = first_half + slot, middle = first_zero + slot;
-                positive.push_back(facet);
-                negative.push_back(half);
-                zero.push_back(middle);
-                above |= word;
-                below |= lower.words[static_cast<std::size_t>(half)];
-                between |= lowest.words[static_cast<std::size_t>(middle)];
-            } else if (word >> bit & 1) {
-                positive.push_back(facet);
-                above |= word;
-                // Where the form is 0 on a face of dimension k - 2, that face lies in two facets of
-                // the cell, one on either side, so that it is found once.
-                if (touches)
-                    for (const std::int32_t face : facets(k - 1, static_cast<std::size_t>(facet)))
-                        if (!(nonzero(lowest.words[static_cast<std::size_t>(face)]) >> bit & 1)) {
-                            touched.push_back(face);
-                            between |= lowest.words[static_cast<std::size_t>(face)];
-                        }
-            } else if (word >> (bit + kWordBits) & 1) {
-                negative.push_back(facet);
-                below |= word;
-            }
-        }
-        const std::int32_t separator = first_between + static_cast<std::int32_t>(i);
-        // The cell between the two parts.
-        zero.append(touched.begin(), touched.end());
-        lower.words.push_back(between);
-        lower.regions.push_back(level.regions[cell]);
-        for (std::size_t j = 0; j < num_forms; ++j)
-            lower.forms.push_back(level.forms[cell * num_forms + j]);
-        lower.forms.push_back(maker.cutting_form(level.regions[cell]));
-        if (k > 2) {
-            lower.starts.push_back(static_cast<std::int64_t>(lower.heap.size()));
-            lower.counts.push_back(static_cast<std::int32_t>(zero.size()));
-        }
-        lower.heap.append(zero.begin(), zero.end());
-        wait(lower, static_cast<std::size_t>(separator), cutting(between) & later(bit));
-        // The positive part keeps the number, and the place of its facets where they fit.
-        positive.push_back(separator);
-        if (positive.size() <= static_cast<std::size_t>(level.counts[cell])) {
-            std::copy(positive.begin(), positive.end(), level.heap.begin() + level.starts[cell]);
-        } else {
-            level.starts[cell] = static_cast<std::int64_t>(level.heap.size());
-            level.heap.append(positive.begin(), positive.end());
-        }
-        level.counts[cell] = static_cast<std::int32_t>(positive.size());
-        level.words[cell] = above | between | Word{1} << (bit + kWordBits);
-        // The negative part.
-        negative.push_back(separator);
-        level.starts.push_back(static_cast<std::int64_t>(level.heap.size()));
-        level.counts.push_back(static_cast<std::int32_t>(negative.size()));
-        level.heap.append(negative.begin(), negative.end());
-        level.words.push_back(below | between);
-        append_parent(k, cell);
-        wait(level, level.before + i, cutting(level.words.back()) & later(bit));
+        const auto cell = static_cast<std::size_t>(level.cut[i]);
+        sort_facets(k, cell, bit, touches);
+        append_between(k, cell, maker, bit);
+        write_parts(k, cell, bit);
     }
+}
+
+/// Write the facets of the two parts of a cell into `parts_`, and those of the cell between them.
+void Lattice::sort_facets(int k, std::size_t cell, int bit, bool touches) {
+    const Level& lower = levels[static_cast<std::size_t>(k) - 1];
+    const Level& lowest = levels[static_cast<std::size_t>(k) - 2];
+    const auto first_half = static_cast<std::int32_t>(lower.before);
+    const auto first_zero =
+        static_cast<std::int32_t>(lowest.before + (k == 2 ? 0 : lowest.cut.size()));
+    parts_.clear();
+    for (const std::int32_t facet : facets(k, cell)) {
+        const Word word = lower.words[static_cast<std::size_t>(facet)];
+        if (cutting(word) >> bit & 1) {  // the facet is cut, and this its positive part
+            const std::int32_t slot = lower.slots[static_cast<std::size_t>(facet)];
+            parts_.positive.push_back(facet);
+            parts_.above |= word;
+            parts_.negative.push_back(first_half + slot);
+            parts_.below |= lower.words[static_cast<std::size_t>(first_half + slot)];
+            parts_.zero.push_back(first_zero + slot);
+            parts_.between |= lowest.words[static_cast<std::size_t>(first_zero + slot)];
+        } else if (word >> bit & 1) {
+            parts_.positive.push_back(facet);
+            parts_.above |= word;
+            if (touches) find_touched(k, static_cast<std::size_t>(facet), bit);
+        } else if (word >> (bit + kWordBits) & 1) {
+            parts_.negative.push_back(facet);
+            parts_.below |= word;
+        }
+    }
+    parts_.zero.append(parts_.touched.begin(), parts_.touched.end());
+}
+
+/// Find the faces of dimension k - 2 of an uncut positive facet on which the form is 0. Such a face
+/// lies in two facets of the cell, one on either side, so that it is found once.
+void Lattice::find_touched(int k, std::size_t facet, int bit) {
+    const Level& lowest = levels[static_cast<std::size_t>(k) - 2];
+    for (const std::int32_t face : facets(k - 1, facet)) {
+        const Word word = lowest.words[static_cast<std::size_t>(face)];
+        if (nonzero(word) >> bit & 1) continue;
+        parts_.touched.push_back(face);
+        parts_.between |= word;
+    }
+}
+
+/// Append the cell of dimension k - 1 between the two parts of a cell.
+void Lattice::append_between(int k, std::size_t cell, VertexMaker& maker, int bit) {
+    const Level& level = levels[static_cast<std::size_t>(k)];
+    Level& lower = levels[static_cast<std::size_t>(k) - 1];
+    const std::size_t num_forms = levels.size() - 1 - static_cast<std::size_t>(k);
+    parts_.separator = static_cast<std::int32_t>(lower.size());
+    lower.words.push_back(parts_.between);
+    lower.regions.push_back(level.regions[cell]);
+    for (std::size_t j = 0; j < num_forms; ++j)
+        lower.forms.push_back(level.forms[cell * num_forms + j]);
+    lower.forms.push_back(maker.cutting_form(level.regions[cell]));
+    if (k > 2) {
+        lower.starts.push_back(static_cast<std::int64_t>(lower.heap.size()));
+        lower.counts.push_back(static_cast<std::int32_t>(parts_.zero.size()));
+    }
+    lower.heap.append(parts_.zero.begin(), parts_.zero.end());
+    wait(lower, lower.size() - 1, cutting(parts_.between) & later(bit));
+}
+
+/// Write the positive part in the place of the cell, and append the negative part.
+void Lattice::write_parts(int k, std::size_t cell, int bit) {
+    Level& level = levels[static_cast<std::size_t>(k)];
+    const auto [above, below, between] = std::tuple(parts_.above, parts_.below, parts_.between);
+    Array<std::int32_t>&positive = parts_.positive, &negative = parts_.negative;
+    const std::int32_t separator = parts_.separator;
+    positive.push_back(separator);
+    if (positive.size() <= static_cast<std::size_t>(level.counts[cell])) {
+        std::copy(positive.begin(), positive.end(), level.heap.begin() + level.starts[cell]);
+    } else {
+        level.starts[cell] = static_cast<std::int64_t>(level.heap.size());
+        level.heap.append(positive.begin(), positive.end());
+    }
+    level.counts[cell] = static_cast<std::int32_t>(positive.size());
+    // Until the end of the cut, the bits of both signs are the mark of a cut cell.
+    level.words[cell] = above | between | Word{1} << (bit + kWordBits);
+    negative.push_back(separator);
+    level.starts.push_back(static_cast<std::int64_t>(level.heap.size()));
+    level.counts.push_back(static_cast<std::int32_t>(negative.size()));
+    level.heap.append(negative.begin(), negative.end());
+    level.words.push_back(below | between);
+    append_parent(k, cell);
+    wait(level, level.size() - 1, cutting(below | between) & later(bit));
 }
 
 // -- parts -------------------------------------------------------------------------------------

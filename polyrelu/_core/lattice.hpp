@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -107,6 +106,10 @@ private:
     void split_cells(int k, VertexMaker& maker, int bit, bool touches);
     void make_room_for_cut();
     void prefetch(int k, std::size_t position) const;
+    void sort_facets(int k, std::size_t cell, int bit, bool touches);
+    void find_touched(int k, std::size_t facet, int bit);
+    void append_between(int k, std::size_t cell, VertexMaker& maker, int bit);
+    void write_parts(int k, std::size_t cell, int bit);
     void append_parent(int k, std::size_t cell);
     void wait(Level& level, std::size_t cell, std::uint32_t bits);
 
@@ -114,9 +117,16 @@ private:
     std::uint32_t zero_bits_ = 0;
     std::uint32_t members_ = 0;
 
-    /// The lists of one split cell, kept for their memory.
+    /// The facets of the parts of one cut cell and of the cell between them, which has the number
+    /// `separator`, and their words. `touched` are facets of the latter that no cut made.
     struct Parts {
         Array<std::int32_t> positive, negative, zero, touched;
+        Word above = 0, below = 0, between = 0;
+        std::int32_t separator = 0;
+        void clear() {
+            for (auto* part : {&positive, &negative, &zero, &touched}) part->clear();
+            above = below = between = 0;
+        }
     } parts_;
 };
 
