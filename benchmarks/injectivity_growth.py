@@ -87,14 +87,14 @@ def _plot_growth(growth: list[Record]) -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 4), sharex=True)
-    for axis, keys, label in (
-        (axes[0], ("seconds", "check_seconds"), "CPU seconds (median of 3)"),
-        (axes[1], ("nodes",), "nodes (median of 3)"),
+    for axis, keys, label, least in (
+        (axes[0], ("seconds", "check_seconds"), "CPU seconds (median of 3)", 1e-3),
+        (axes[1], ("nodes",), "nodes (median of 3)", 1),
     ):
         for k, factor in enumerate((5, 7, 9)):
             own = [record for record in growth if record["m"] == factor * record["n"]]
             for key, style in zip(keys, ("o-", "s--"), strict=False):
-                values = [max(record[key], 1e-3) for record in own]
+                values = [max(record[key], least) for record in own]
                 name = f"m = {factor}n" + (", check" if key == "check_seconds" else "")
                 axis.semilogy(
                     [record["n"] for record in own],
