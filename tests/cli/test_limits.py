@@ -34,6 +34,7 @@ COMMANDS = {
     "identify": ["example:digits"],
     "runtime-error": ["example:xor", "--domain", "box:0,1"],
     "equivalent": ["example:twins-a", "example:twins-b"],
+    "injective": ["example:xor"],
     "simplify": ["example:digits"],
     "check": ["{cert}"],
     "show": ["{cert}"],
@@ -57,7 +58,7 @@ def _network(*widths: int) -> polyrelu.Network:
 #: The commands that take limits of time and memory.
 LIMITED = (
     *("complex", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
-    "simplify",
+    *("simplify", "injective"),
 )
 
 _SLOW = pytest.mark.slow

@@ -89,6 +89,8 @@ NETWORKS: dict[str, Layers] = {
 SUITE = (
     *("deep-part-neurons", "deep-part-regular", "deep-regular", "flip", "one-sided-raised"),
     *("point", "replacement-line", "tree-equal"),
+    *("collision", "injective-one-layer", "injective-cells", "injective-cells-apart"),
+    *("inverse-lipschitz", "inverse-lipschitz-always-on"),
 )
 
 #: Pairs that are equal on a domain, and the domain as rows [a | c] for a·x ≤ c.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import combinations, product
+from math import lcm
 from random import Random
 from typing import Any
 
@@ -20,6 +22,7 @@ from tests.oracles.classes import is_in_class
 from tests.oracles.equal_on_domain import agree_on_domain
 from tests.oracles.float_runtime import Runtime, rounded
 from tests.oracles.grid import same_function
+from tests.oracles.injectivity import is_injective_network
 from tests.oracles.judge import contradictions, plain
 from tests.oracles.local_fiber import is_part_rigid
 
@@ -99,12 +102,63 @@ def _of_pair(claim: Any, network: Network) -> str:
     return "the same function on the domain by brute force" if is_true else ""
 
 
+def _of_injectivity(claim: Any, network: Network) -> str:
+    """Judge by all pairs of activation patterns."""
+    layers, limits = _integer_layers(claim, network)
+    last_is_relu = claim["layers"][1] <= network.num_hidden_layers
+    is_claimed = claim["kind"] == "injective"
+    is_true = is_injective_network(layers, last_is_relu, limits) is is_claimed
+    return "all pairs of activation patterns show it" if is_true else ""
+
+
+def _integer_layers(claim: Any, network: Network) -> tuple[list[list[list[int]]], list[list[int]]]:
+    """Return the rows [w | b] of the layers of a claim, and the rows [a | c] of its domain.
+
+    A layer is multiplied by a positive number, and so are the biases of the next one.
+    """
+    layers, factor = [], 1
+    for number in range(claim["layers"][0], claim["layers"][1] + 1):
+        weight, bias = network.weight(number), network.bias(number)
+        rows = [[*w, b * factor] for w, b in zip(weight.rows(), bias.entries(), strict=True)]
+        scale = lcm(*(entry.denominator for row in rows for entry in row))
+        layers.append([[int(entry * scale) for entry in row] for row in rows])
+        factor *= scale
+    domain = domain_of(claim["domain"], network.widths[claim["layers"][0] - 1])
+    equations = [[sign * t for t in row] for row in domain.equations for sign in (1, -1)]
+    return layers, [*map(list, domain.inequalities), *equations]
+
+
+def _of_quotients(claim: Any, network: Network) -> str:
+    """Judge by the points of a grid, as a function of the first layers only."""
+    num_inputs = network.num_inputs
+    if claim["layers"] != [1, network.depth]:
+        return ""
+    domain = domain_of(claim["domain"], num_inputs)
+    grid = [Fraction(k, 2) for k in range(-6, 7)]
+    points = [x for x in product(grid, repeat=num_inputs) if domain.contains(x)]
+    values = [network(list(x)) for x in points]
+    quotients = [
+        _squared(values[i], values[j]) / _squared(points[i], points[j])
+        for i, j in combinations(range(len(points)), 2)
+    ]
+    low, high = Fraction(claim["at-least"]), Fraction(claim["at-most"])
+    return "quotients on a grid" if low <= min(quotients) <= high else ""
+
+
+def _squared(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:
+    """Return the squared distance of two points."""
+    return sum(((a - b) ** 2 for a, b in zip(x, y, strict=True)), Fraction())
+
+
 _REASONS: dict[str, Callable[[Any, Network], str]] = {
     "runtime-error": _of_bound,
     "identifiable": _of_identifiability,
     "determined": _of_part,
     "not-identifiable": _of_other,
     "equivalent": _of_pair,
+    "injective": _of_injectivity,
+    "not-injective": _of_injectivity,
+    "inverse-lipschitz": _of_quotients,
 }
 
 
