@@ -45,22 +45,22 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   3305  3.10 Injectivity: theorems active-rows and collision
   3331      theorem collision
   3358      theorem active-rows
-  3635  4. Verdicts
-  3767  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4484      theorem tree-equal
-  4502      theorem tree
-  4623  5.1 Lists of regions: claim regions, theorem regions
-  4628      theorem regions
-  4668  5.2 Limits
-  4674  5.3 Vertices: theorems vertices and complex (any networks)
-  5236      theorem vertices
-  5251      theorem complex
-  5269  5.4 Injectivity by cells: theorem cell-pairs
-  5281      theorem cell-pairs
-  5399  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5404      theorem inverse-lipschitz
-  5567    Files
-  5710    The command line
+  3636  4. Verdicts
+  3768  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4485      theorem tree-equal
+  4503      theorem tree
+  4624  5.1 Lists of regions: claim regions, theorem regions
+  4629      theorem regions
+  4669  5.2 Limits
+  4675  5.3 Vertices: theorems vertices and complex (any networks)
+  5237      theorem vertices
+  5252      theorem complex
+  5270  5.4 Injectivity by cells: theorem cell-pairs
+  5282      theorem cell-pairs
+  5400  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5405      theorem inverse-lipschitz
+  5568    Files
+  5711    The command line
 """
 
 from __future__ import annotations
@@ -3439,12 +3439,13 @@ class LayerRows:
     def check_dependence(self, chosen: Sequence[int], signs: dict[int, int]) -> None:
         """The rows with their signs have one dependence, up to a factor, and it is >= 0.
 
-        Neurons without a known sign count as negative.
+        Neurons without a known sign count as negative. A row that is 0 is positive nowhere.
         """
         require(max(chosen, default=0) < len(self.rows), f"rows below {len(self.rows)}")
         require(len({*chosen}) == len(chosen), "different rows")
         entries = len(chosen) * (self.size + 1)
         self.meter.pay(4 * entries)
+        require(all(any(self.rows[i]) for i in chosen), "rows that are not 0", "a row of zeros")
         self.meter.hold(2 * entries)
         columns = list[list[int]]()
         for i in chosen:

@@ -152,12 +152,13 @@ class LayerRows:
     def check_dependence(self, chosen: Sequence[int], signs: dict[int, int]) -> None:
         """The rows with their signs have one dependence, up to a factor, and it is >= 0.
 
-        Neurons without a known sign count as negative.
+        Neurons without a known sign count as negative. A row that is 0 is positive nowhere.
         """
         require(max(chosen, default=0) < len(self.rows), f"rows below {len(self.rows)}")
         require(len({*chosen}) == len(chosen), "different rows")
         entries = len(chosen) * (self.size + 1)
         self.meter.pay(4 * entries)
+        require(all(any(self.rows[i]) for i in chosen), "rows that are not 0", "a row of zeros")
         self.meter.hold(2 * entries)
         columns = list[list[int]]()
         for i in chosen:
