@@ -126,6 +126,7 @@ ROWS = {
     "larger span": "injectivity.grown",
     "node of a layer": "injectivity.check",
     "split of a layer": "injectivity.after",
+    "pack": "injectivity.check_pack",
     "choices": "injectivity.check_choices",
     "quotient": "lipschitz.check_quotient",
     "squared distance": "lipschitz.squared_distance",
