@@ -45,22 +45,22 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   3305  3.10 Injectivity: theorems active-rows and collision
   3331      theorem collision
   3358      theorem active-rows
-  3644  4. Verdicts
-  3776  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4493      theorem tree-equal
-  4511      theorem tree
-  4632  5.1 Lists of regions: claim regions, theorem regions
-  4637      theorem regions
-  4677  5.2 Limits
-  4683  5.3 Vertices: theorems vertices and complex (any networks)
-  5245      theorem vertices
-  5260      theorem complex
-  5278  5.4 Injectivity by cells: theorem cell-pairs
-  5290      theorem cell-pairs
-  5408  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5413      theorem inverse-lipschitz
-  5576    Files
-  5719    The command line
+  3651  4. Verdicts
+  3783  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4500      theorem tree-equal
+  4518      theorem tree
+  4639  5.1 Lists of regions: claim regions, theorem regions
+  4644      theorem regions
+  4684  5.2 Limits
+  4690  5.3 Vertices: theorems vertices and complex (any networks)
+  5257      theorem vertices
+  5272      theorem complex
+  5290  5.4 Injectivity by cells: theorem cell-pairs
+  5302      theorem cell-pairs
+  5420  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5425      theorem inverse-lipschitz
+  5588    Files
+  5731    The command line
 """
 
 from __future__ import annotations
@@ -3439,12 +3439,13 @@ class LayerRows:
     def check_dependence(self, chosen: Sequence[int], signs: dict[int, int]) -> None:
         """The rows with their signs have one dependence, up to a factor, and it is >= 0.
 
-        Neurons without a known sign count as negative.
+        Neurons without a known sign count as negative. A row that is 0 is positive nowhere.
         """
         require(max(chosen, default=0) < len(self.rows), f"rows below {len(self.rows)}")
         require(len({*chosen}) == len(chosen), "different rows")
         entries = len(chosen) * (self.size + 1)
         self.meter.pay(4 * entries)
+        require(all(any(self.rows[i]) for i in chosen), "rows that are not 0", "a row of zeros")
         self.meter.hold(2 * entries)
         columns = list[list[int]]()
         for i in chosen:
@@ -3603,11 +3604,14 @@ class LayerWalk:
         """Of each dependence a new neuron is active, and any choice of them spans the rest."""
         left = span.columns_left(self.rows.size)
         require(len(listed) == len(left), f"{len(left)} dependences", str(len(listed)))
-        sets = list[list[list[int]]]()
+        sets, held = list[list[list[int]]](), self.meter.cells
         for chosen in listed:
-            vectors = [span.remainder(self.rows, i) for i in self.new_neurons(chosen, signs)]
+            new = self.new_neurons(chosen, signs)
+            self.meter.hold(len(new) * len(left))
+            vectors = (span.remainder(self.rows, i) for i in new)
             sets.append([[vector[c] for c in left] for vector in vectors])
         self.check_choices(sets)
+        self.meter.release(self.meter.cells - held)
 
     def check_choices(self, sets: list[list[list[int]]]) -> None:
         """Every choice of one vector from each set is independent modulo the prime."""
@@ -3617,18 +3621,21 @@ class LayerWalk:
             require(c >= 0, f"independent choices, modulo {prime}", "dependent ones")
             if not rest:
                 continue
-            self.meter.pay_modular(50 + sum(map(len, rest)) * (len(vector) + 10))
+            others = sum(map(len, rest))
+            self.meter.pay_modular(50 + others * (len(vector) + 10))
+            self.meter.hold(others * len(vector))
             inverse = pow(vector[c], -1, prime)
             scaled = [x * inverse % prime for x in vector]
             self.check_choices(
                 [
                     [
                         [(a - other[c] * b) % prime for a, b in zip(other, scaled, strict=True)]
-                        for other in others
+                        for other in vectors
                     ]
-                    for others in rest
+                    for vectors in rest
                 ]
             )
+            self.meter.release(others * len(vector))
 
 
 def check_full_rank(rows: LayerRows, nodes: list[Any]) -> None:
@@ -4771,7 +4778,7 @@ class Forms:
         self.starts = [0, *(layer.start for layer in self.layers)]
         self.slack_bits = max(map(bits_of_form, slacks), default=0)
         self.all_bits = max([self.slack_bits, *(layer.bits for layer in self.layers)])
-        self.pattern = 0  # the neurons of layer 1 that are on in `second`
+        self.mask = self.pattern = 0  # what is on in `second`: all forms, neurons of layer 1
         self.second: Columns = []
         if len(self.layers) > 1:
             second = self.layers[1]
@@ -4835,14 +4842,14 @@ class Forms:
     def on(self, k: int, mask: int) -> list[int]:
         """The neurons of a layer, counted from 0, that are on."""
         layer = self.layers[k]
-        self.meter.units(60 * layer.width + self.size // 16)
+        self.meter.units(2_000 + 60 * layer.width + self.size // 16)
         return ones(mask >> layer.start & (1 << layer.width) - 1)
 
     def move(self, mask: int) -> None:
         """Make the forms of layer 2 those for the neurons of a mask."""
-        if len(self.layers) < 2:
+        if len(self.layers) < 2 or mask == self.mask:
             return
-        first, second = self.layers[:2]
+        self.mask, (first, second) = mask, self.layers[:2]
         wanted = mask >> first.start & (1 << first.width) - 1
         changed = self.pattern ^ wanted
         if not changed:
@@ -4870,6 +4877,7 @@ class Forms:
         found = [combination(table, vector) for table in tables]
         for k in range(2, len(self.layers)):
             layer = self.layers[k]
+            self.meter.units(3_000)
             self.meter.pay(width * layer.width, bits, layer.own_bits)
             z = combination(layer.own, vector)
             for source, columns in layer.blocks:
@@ -4903,8 +4911,12 @@ class Forms:
         factors = [dict[int, int]() for _ in range(k)] + [{i: 1}]
         row, width, bits = [0] * (self.dimension + 1), self.dimension + 1, self.layers[k].bits
         self.meter.hold(held := cells_of(self.layers[k].start, bits))
+        self.meter.units(500 * k)
         for m in reversed(range(k + 1)):
             layer, entries = self.layers[m], factors[m]
+            if not entries:
+                continue
+            self.meter.units(2_000)
             self.meter.pay(len(entries) * (width + 10), bits, layer.bits)
             table = self.second if m == 1 else layer.own
             for j, x in entries.items():
@@ -4928,12 +4940,12 @@ class Forms:
         a line. Bareiss: all numbers are minors, and divisions are exact.
         """
         free = [c for c in range(self.dimension + 1) if c not in fixed]
-        rest = [(place, [row[c] for c in free]) for place, row in enumerate(rows)]
+        rest = [(place, [row[c] for c in free]) for place, row in enumerate(rows)][::-1]
         bits, last = longest(row for _, row in rest), 1
         self.meter.hold(held := cells_of(len(rows) * len(free), len(free) * (bits + 10)))
         done, basis, pivots = list[list[int]](), list[int](), list[int]()
         while rest and len(done) < len(free):
-            place, pivot = rest.pop(0)
+            place, pivot = rest.pop()
             self.meter.units(40 * len(free))
             c = next((c for c, x in enumerate(pivot) if x), -1)
             if c < 0:
@@ -5543,7 +5555,7 @@ class LayerBound:
             [q * a - factor * b for a, b in zip(one, two, strict=True)]
             for one, two in zip(total, self.lengths, strict=True)
         ]
-        fact = f"squares of rows of at least {quote(str(bound))} times the length"
+        fact = "squares of rows that are as large as the bound of the layer asks for"
         require(is_semidefinite(matrix, self.meter), fact, "less in some direction")
         self.meter.release(2 * self.size**2)
 

@@ -152,12 +152,13 @@ class LayerRows:
     def check_dependence(self, chosen: Sequence[int], signs: dict[int, int]) -> None:
         """The rows with their signs have one dependence, up to a factor, and it is >= 0.
 
-        Neurons without a known sign count as negative.
+        Neurons without a known sign count as negative. A row that is 0 is positive nowhere.
         """
         require(max(chosen, default=0) < len(self.rows), f"rows below {len(self.rows)}")
         require(len({*chosen}) == len(chosen), "different rows")
         entries = len(chosen) * (self.size + 1)
         self.meter.pay(4 * entries)
+        require(all(any(self.rows[i]) for i in chosen), "rows that are not 0", "a row of zeros")
         self.meter.hold(2 * entries)
         columns = list[list[int]]()
         for i in chosen:
@@ -316,11 +317,14 @@ class LayerWalk:
         """Of each dependence a new neuron is active, and any choice of them spans the rest."""
         left = span.columns_left(self.rows.size)
         require(len(listed) == len(left), f"{len(left)} dependences", str(len(listed)))
-        sets = list[list[list[int]]]()
+        sets, held = list[list[list[int]]](), self.meter.cells
         for chosen in listed:
-            vectors = [span.remainder(self.rows, i) for i in self.new_neurons(chosen, signs)]
+            new = self.new_neurons(chosen, signs)
+            self.meter.hold(len(new) * len(left))
+            vectors = (span.remainder(self.rows, i) for i in new)
             sets.append([[vector[c] for c in left] for vector in vectors])
         self.check_choices(sets)
+        self.meter.release(self.meter.cells - held)
 
     def check_choices(self, sets: list[list[list[int]]]) -> None:
         """Every choice of one vector from each set is independent modulo the prime."""
@@ -330,18 +334,21 @@ class LayerWalk:
             require(c >= 0, f"independent choices, modulo {prime}", "dependent ones")
             if not rest:
                 continue
-            self.meter.pay_modular(50 + sum(map(len, rest)) * (len(vector) + 10))
+            others = sum(map(len, rest))
+            self.meter.pay_modular(50 + others * (len(vector) + 10))
+            self.meter.hold(others * len(vector))
             inverse = pow(vector[c], -1, prime)
             scaled = [x * inverse % prime for x in vector]
             self.check_choices(
                 [
                     [
                         [(a - other[c] * b) % prime for a, b in zip(other, scaled, strict=True)]
-                        for other in others
+                        for other in vectors
                     ]
-                    for others in rest
+                    for vectors in rest
                 ]
             )
+            self.meter.release(others * len(vector))
 
 
 def check_full_rank(rows: LayerRows, nodes: list[Any]) -> None:

@@ -154,7 +154,7 @@ class LayerBound:
             [q * a - factor * b for a, b in zip(one, two, strict=True)]
             for one, two in zip(total, self.lengths, strict=True)
         ]
-        fact = f"squares of rows of at least {quote(str(bound))} times the length"
+        fact = "squares of rows that are as large as the bound of the layer asks for"
         require(is_semidefinite(matrix, self.meter), fact, "less in some direction")
         self.meter.release(2 * self.size**2)
 

@@ -114,7 +114,7 @@ class Forms:
         self.starts = [0, *(layer.start for layer in self.layers)]
         self.slack_bits = max(map(bits_of_form, slacks), default=0)
         self.all_bits = max([self.slack_bits, *(layer.bits for layer in self.layers)])
-        self.pattern = 0  # the neurons of layer 1 that are on in `second`
+        self.mask = self.pattern = 0  # what is on in `second`: all forms, neurons of layer 1
         self.second: Columns = []
         if len(self.layers) > 1:
             second = self.layers[1]
@@ -178,14 +178,14 @@ class Forms:
     def on(self, k: int, mask: int) -> list[int]:
         """The neurons of a layer, counted from 0, that are on."""
         layer = self.layers[k]
-        self.meter.units(60 * layer.width + self.size // 16)
+        self.meter.units(2_000 + 60 * layer.width + self.size // 16)
         return ones(mask >> layer.start & (1 << layer.width) - 1)
 
     def move(self, mask: int) -> None:
         """Make the forms of layer 2 those for the neurons of a mask."""
-        if len(self.layers) < 2:
+        if len(self.layers) < 2 or mask == self.mask:
             return
-        first, second = self.layers[:2]
+        self.mask, (first, second) = mask, self.layers[:2]
         wanted = mask >> first.start & (1 << first.width) - 1
         changed = self.pattern ^ wanted
         if not changed:
@@ -213,6 +213,7 @@ class Forms:
         found = [combination(table, vector) for table in tables]
         for k in range(2, len(self.layers)):
             layer = self.layers[k]
+            self.meter.units(3_000)
             self.meter.pay(width * layer.width, bits, layer.own_bits)
             z = combination(layer.own, vector)
             for source, columns in layer.blocks:
@@ -246,8 +247,12 @@ class Forms:
         factors = [dict[int, int]() for _ in range(k)] + [{i: 1}]
         row, width, bits = [0] * (self.dimension + 1), self.dimension + 1, self.layers[k].bits
         self.meter.hold(held := cells_of(self.layers[k].start, bits))
+        self.meter.units(500 * k)
         for m in reversed(range(k + 1)):
             layer, entries = self.layers[m], factors[m]
+            if not entries:
+                continue
+            self.meter.units(2_000)
             self.meter.pay(len(entries) * (width + 10), bits, layer.bits)
             table = self.second if m == 1 else layer.own
             for j, x in entries.items():
@@ -271,12 +276,12 @@ class Forms:
         a line. Bareiss: all numbers are minors, and divisions are exact.
         """
         free = [c for c in range(self.dimension + 1) if c not in fixed]
-        rest = [(place, [row[c] for c in free]) for place, row in enumerate(rows)]
+        rest = [(place, [row[c] for c in free]) for place, row in enumerate(rows)][::-1]
         bits, last = longest(row for _, row in rest), 1
         self.meter.hold(held := cells_of(len(rows) * len(free), len(free) * (bits + 10)))
         done, basis, pivots = list[list[int]](), list[int](), list[int]()
         while rest and len(done) < len(free):
-            place, pivot = rest.pop(0)
+            place, pivot = rest.pop()
             self.meter.units(40 * len(free))
             c = next((c for c, x in enumerate(pivot) if x), -1)
             if c < 0:

@@ -127,6 +127,7 @@ ROWS = {
     "node of a layer": "injectivity.check",
     "line of a layer": "injectivity.are_multiples",
     "split of a layer": "injectivity.after",
+    "pack": "injectivity.check_pack",
     "choices": "injectivity.check_choices",
     "quotient": "lipschitz.check_quotient",
     "squared distance": "lipschitz.squared_distance",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,20 @@ def test_long_numbers_are_hexadecimal() -> None:
     assert checker.check_bytes(json.dumps(document).encode()).verdict == "accepted"
     layer["bias"] = str(10**1000)
     assert_refused(json.dumps(document).encode())
+
+
+def test_the_limit_of_python_for_decimals_changes_no_verdict() -> None:
+    document = json.loads((CERTIFICATES / "valid" / "inverse-lipschitz-always-on.json").read_text())
+    long = f"{hex(2**16_000 - 1)}/{hex(2**16_000)}"
+    document["claim"]["at-least"] = long
+    document["proof"]["hypotheses"][1]["evidence"]["layers"][0]["at-least"] = long
+    old = sys.get_int_max_str_digits()
+    try:
+        for digits in (640, 0):
+            sys.set_int_max_str_digits(digits)
+            assert checker.check_bytes(json.dumps(document).encode()).verdict == "accepted"
+    finally:
+        sys.set_int_max_str_digits(old)
 
 
 @pytest.mark.parametrize("path", VALID, ids=name)

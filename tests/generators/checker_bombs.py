@@ -414,6 +414,33 @@ def long_vertices(size: int) -> bytes:
     return vertices_of(network(size, layer(0, rows), last="relu"), [f'["0",{[*range(size)]}]'])
 
 
+def silent_layers(size: int) -> bytes:
+    """Vertices on a line below many layers of one neuron that is 0, which all have to be found."""
+    width = 20
+    lower = layer(0, ["1"] * width, row(*(-k for k in range(width))))
+    upper = layer(1, [row(*["0"] * width)])
+    net = network(1, lower, upper, *(layer(k, ["0"]) for k in range(2, size)), last="relu")
+    silent = [*range(width, width + size - 1)]
+    sides = "[[{0}],{1}],[[],{1}]"
+    lines = [f'["{(1 << k) - 1}",{[k, *silent]},[{sides.format(k, silent)}]]' for k in range(width)]
+    return vertices_of(net, lines)
+
+
+# -- injectivity
+
+
+def choices(size: int) -> bytes:
+    """Many dependences of two opposite rows, of which one has to be chosen from each."""
+    rows = [[pow(i + 2, k + 3, 10_007) % 19 - 9 for k in range(size)] for i in range(size)]
+    both = [row(*entries) for entries in (*rows, *([-x for x in entries] for entries in rows))]
+    node = ["pack", [[i, size + i] for i in range(size)]]
+    evidence = {
+        "interior": {"x": ["0"] * size},
+        "trees": {"prime": str(2**61 - 1), "trees": [[node]]},
+    }
+    return certificate("injective-pack", network(size, layer(0, both), last="relu"), evidence)
+
+
 # -- files that ask much of a description
 
 
@@ -491,6 +518,8 @@ BOMBS = {
     "moves": Bomb(moves, 700, 40),
     "pencil": Bomb(pencil, 350, 30),
     "long vertices": Bomb(long_vertices, 15, 6),
+    "silent layers": Bomb(silent_layers, 1_200, 100),
+    "choices": Bomb(choices, 400, 40),
     "remarks": Bomb(remarks, 1_000_000, 20_000),
     "sides": Bomb(sides, 12_000, 200),
     "inequalities": Bomb(inequalities, 200_000, 2_000),
