@@ -163,7 +163,7 @@ def _told(imported: Imported | Network) -> str:
 
 
 def _hash(answer: Any) -> str:
-    if not isinstance(answer, str) and hasattr(answer, "certificate"):
+    if getattr(answer, "certificate", None) is not None:
         try:
             data = certificate_bytes(answer)
         except PolyreluError as error:  # too many weights for a file
