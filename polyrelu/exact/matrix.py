@@ -215,15 +215,13 @@ class RationalMatrix:
     @classmethod
     def zeros(cls, nrows: int, ncols: int) -> RationalMatrix:
         """Build the zero matrix."""
-        return cls(fmpz_mat(expect_count(nrows, "nrows"), expect_count(ncols, "ncols")), 1)
+        shape = expect_count(nrows, "nrows"), expect_count(ncols, "ncols")
+        return cls.from_integer_array(np.zeros(shape, dtype=np.int64), 1)
 
     @classmethod
     def identity(cls, size: int) -> RationalMatrix:
         """Build the identity matrix."""
-        size = expect_count(size, "size")
-        return cls.from_integers(
-            [[int(i == j) for j in range(size)] for i in range(size)], ncols=size
-        )
+        return cls.from_integer_array(np.eye(expect_count(size, "size"), dtype=np.int64), 1)
 
     # -- reading ----------------------------------------------------------------------------------
 
@@ -478,21 +476,15 @@ class RationalMatrix:
         """Return the block matrix [self | other]."""
         self._need(self.nrows == other.nrows, "put side by side", other)
         common = math.lcm(self._denominator, other._denominator)
-        left, right = common // self._denominator, common // other._denominator
-        rows = [
-            [entry * left for entry in a] + [entry * right for entry in b]
-            for a, b in zip(self.integer_rows(), other.integer_rows(), strict=True)
-        ]
-        return RationalMatrix.from_integers(rows, common, self.ncols + other.ncols)
+        parts = [integers_over(part, common) for part in (self, other)]
+        return RationalMatrix.from_integer_array(np.hstack(parts), common)
 
     def over(self, other: RationalMatrix) -> RationalMatrix:
         """Return the block matrix with `self` above `other`."""
         self._need(self.ncols == other.ncols, "put on top of each other", other)
         common = math.lcm(self._denominator, other._denominator)
-        upper, lower = common // self._denominator, common // other._denominator
-        rows = [[entry * upper for entry in row] for row in self.integer_rows()]
-        rows += [[entry * lower for entry in row] for row in other.integer_rows()]
-        return RationalMatrix.from_integers(rows, common, self.ncols)
+        parts = [integers_over(part, common) for part in (self, other)]
+        return RationalMatrix.from_integer_array(np.vstack(parts), common)
 
     # -- out --------------------------------------------------------------------------------------
 

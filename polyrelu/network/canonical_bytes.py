@@ -8,7 +8,7 @@ change.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from polyrelu.exact import AnyMatrix, SparseMatrix, format_integer
 from polyrelu.network.layers import Last, Layer
@@ -16,6 +16,8 @@ from polyrelu.network.layers import Last, Layer
 __all__ = ["FORMAT", "VERSION", "bias_text", "canonical_lines", "common_denominator", "row_texts"]
 
 FORMAT, VERSION = "polyrelu-network", 1
+#: Integers of at most this number of bits are written as decimals.
+_PLAIN_BITS = 3000
 
 
 def canonical_lines(inputs: int, layers: Sequence[Layer], last: Last) -> Iterator[bytes]:
@@ -48,21 +50,24 @@ def row_texts(matrix: AnyMatrix, denominator: int) -> Iterator[str]:
     A large sparse matrix is text of many zeros, so that only one row exists at a time.
     """
     factor = denominator // matrix.denominator
+    # Python's own function is much faster, and the same for integers of this length.
+    is_short = matrix.bits + factor.bit_length() <= _PLAIN_BITS
+    in_text: Callable[[int], str] = str if is_short else format_integer
     if isinstance(matrix, SparseMatrix):
         for columns, numerators in matrix.rows_of_entries():
-            yield _sparse_row_text(columns, numerators, factor, matrix.ncols)
+            texts = [in_text(numerator * factor) for numerator in numerators]
+            yield _sparse_row_text(columns, texts, matrix.ncols)
     else:
         for row in matrix.integer_rows():
-            yield " ".join(format_integer(entry * factor) for entry in row)
+            scaled = row if factor == 1 else [entry * factor for entry in row]
+            yield " ".join(map(in_text, scaled))
 
 
-def _sparse_row_text(
-    columns: Sequence[int], numerators: Sequence[int], factor: int, width: int
-) -> str:
+def _sparse_row_text(columns: Sequence[int], texts: Sequence[str], width: int) -> str:
     """The text of a row that is given by its nonzero entries; runs of zeros are repeated text."""
     parts, filled = [], 0
-    for column, numerator in zip(columns, numerators, strict=True):
-        parts.append("0 " * (column - filled) + format_integer(numerator * factor) + " ")
+    for column, text in zip(columns, texts, strict=True):
+        parts.append(f"{'0 ' * (column - filled)}{text} ")
         filled = column + 1
     return ("".join(parts) + "0 " * (width - filled))[:-1]
 

@@ -110,6 +110,7 @@ class LinearProgram:
         self._lower, self._upper = read_bounds(lower, size), read_bounds(upper, size)
         self._model = Model(self._lower, self._upper)
         self._max_pivots: int | None = None
+        self._is_trial = False
 
     # -- building ---------------------------------------------------------------------------------
 
@@ -284,13 +285,13 @@ class LinearProgram:
             guess = self._model.guess([*(-entry for entry in integers), 0])
             if guess is None or not guess.feasible:
                 return None
-        self._max_pivots = max_pivots
+        self._max_pivots, self._is_trial = max_pivots, True
         try:
             result = self.minimize([Fraction(entry, scale) for entry in integers])
         except PivotLimitReached:
             return None
         finally:
-            self._max_pivots = None
+            self._max_pivots, self._is_trial = None, False
         return result if isinstance(result, Optimal) else None
 
     def maximize_each(
@@ -365,7 +366,8 @@ class LinearProgram:
     ) -> ExactOptimum | ExactRay | ExactInfeasibility | Infeasible:
         """Return the exact maximum of x and t = 0.
 
-        If HiGHS reports that there is no feasible point, the slack variable decides on that first.
+        If HiGHS reports that there is no feasible point, the slack variable decides on that first;
+        a trial ends there, even if HiGHS reported a feasible point before.
         """
         model = self._model
         model.set_slack_range(0, 0)
@@ -373,6 +375,8 @@ class LinearProgram:
             return Tableau(model, target).solve()
         guess = model.guess(target)
         if guess is not None and not guess.feasible:
+            if self._is_trial:
+                raise PivotLimitReached
             result = self.interior_point()
             if isinstance(result, Infeasible):
                 return result
@@ -431,18 +435,21 @@ class LinearProgram:
             program._model.append([[*row[: self.num_variables], row[-1]]], [scale], is_equation)
         # The column of each additional row, and 1 for its upper, -1 for its lower bound.
         origin: list[tuple[int, int]] = []
+
+        def add(j: int, sign: int, bound: Fraction, is_equation: bool = False) -> None:
+            row = [0] * (self.num_variables + 1)
+            row[j], row[-1] = sign * bound.denominator, sign * bound.numerator
+            program._model.append([row], [bound.denominator], is_equation)
+            origin.append((j, sign))
+
         for j, (low, up) in enumerate(zip(self._lower, self._upper, strict=True)):
-            unit = [int(i == j) for i in range(self.num_variables)]
             if low is not None and low == up:
-                program.add_equations([unit], [up])
-                origin.append((j, 1))
+                add(j, 1, low, is_equation=True)
                 continue
             if up is not None:
-                program.add_inequalities([unit], [up])
-                origin.append((j, 1))
+                add(j, 1, up)
             if low is not None:
-                program.add_inequalities([[-entry for entry in unit]], [-low])
-                origin.append((j, -1))
+                add(j, -1, low)
         result = program.interior_point()
         if isinstance(result, InteriorPoint):
             return result

@@ -106,6 +106,8 @@ def _need_shape(rows: Sequence[Numbers], right: Numbers, columns: int) -> None:
 
 def _without_denominators(row: list[object]) -> tuple[list[int], int]:
     """Return the least positive integer multiple of a row, and the multiplier."""
+    if set(map(type, row)) == {int}:
+        return cast("list[int]", row), 1
     try:
         ratios = [to_fraction(entry).as_integer_ratio() for entry in row]
     except NetworkError as error:

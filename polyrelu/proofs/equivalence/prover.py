@@ -5,16 +5,18 @@ differ; the theorem is in docs/theory/equivalence.md. Routes are tried in a fixe
 first, and a route that fails is given up without an answer. The order and the random points decide
 which certificate is found, so a change of either changes certificates.
 
-1. The joint expression of both networks (`trees.expressions`) is 0 as it stands: neurons are
+1. Both networks are evaluated at few points, the first of which is 0. If they differ there, nothing
+   else is computed.
+2. The joint expression of both networks (`trees.expressions`) is 0 as it stands: neurons are
    permuted, scaled, flipped, doubled, merged, dead or cancelling.
-2. Some points are evaluated (`witness`).
-3. For two hidden layers behind a bottleneck, on R^n, the canonical positions are compared. If they
+3. More points are evaluated (`witness`).
+4. For two hidden layers behind a bottleneck, on R^n, the canonical positions are compared. If they
    agree, a tree is known (`bottleneck_tree`); otherwise points of difference are looked for
    (`bottleneck_points`).
-4. In many dimensions, points where a changed neuron is active are evaluated (`ascent`).
-5. A split tree (`trees.search`) over the activations of common first layers, taken as coordinates.
-6. One tree for each place in which the networks differ (`parts`).
-7. One tree for the whole difference. For one hidden layer it has a single node, where the
+5. In many dimensions, points where a changed neuron is active are evaluated (`ascent`).
+6. A split tree (`trees.search`) over the activations of common first layers, taken as coordinates.
+7. One tree for each place in which the networks differ (`parts`).
+8. One tree for the whole difference. For one hidden layer it has a single node, where the
    expressions are the absolute-value normal forms.
 
 Only the last route is complete: it ends with a proof or a point of difference, given time.
@@ -24,7 +26,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -93,8 +95,11 @@ class EquivalenceSettings:
 
     Attributes
     ----------
+    num_first_points
+        Number of points at which the networks are evaluated before they are joined. These points
+        cost less than the join, which has no price either.
     num_points
-        Number of points that are evaluated before any proof is tried.
+        Number of points that are evaluated before any proof is tried, the first ones included.
     max_simplified
         Maximum number of points of difference that are simplified, to keep the shortest.
     trial_share
@@ -107,6 +112,7 @@ class EquivalenceSettings:
         Maximum dimension of a domain on which the difference is divided into parts.
     """
 
+    num_first_points: int = 4
     num_points: int = 48
     max_simplified: int = 6
     trial_share: float = 0.3
@@ -243,6 +249,7 @@ class _Question:
         self._seed, self._progress = seed, progress
         self._max_nodes, self._num_nodes = max_nodes, 0
         self._statistics, self._programs, self._points = TreeStatistics(), 0, 0
+        self._differ = self._differ_as_functions
         self._price_of_point = price_of_point(first.num_parameters + second.num_parameters)
 
     def steps_after_limit(self, budget: Budget) -> tuple[NextStep, ...]:
@@ -270,17 +277,17 @@ class _Question:
         self._coordinates = DomainCoordinates.of(self._domain)
         self._root = NodePolyhedron.at_root(self._coordinates)
         budget.check()
+        if (refuted := self._by_first_points(budget)) is not None:
+            return refuted
         self._joint = JointNetwork(
             self._first, self._second, self._coordinates.inputs, check=budget.check
         )
+        self._differ = self._differ_as_expressions
         if not self._joint.difference:
             return self._same_expressions()
         tried = self._tested_points(budget)
-        differing = (point for point in tried if self._differ(point))
-        if (point := next(differing, None)) is not None:
-            return self._refuted(
-                [point, *itertools.islice(differing, SETTINGS.max_simplified - 1)], "points"
-            )
+        if points := self._differing(tried):
+            return self._refuted(points, "points")
         if (answer := self._by_canonical_position(budget.trial(SETTINGS.trial_share))) is not None:
             return answer
         budget.check()
@@ -303,13 +310,40 @@ class _Question:
         self._statistics.closed = 1.0
         return self._proved(log, "expressions")
 
+    def _by_first_points(self, budget: Budget) -> NotEquivalent | None:
+        """Return a refutation if the networks differ at one of the first points, or None."""
+        points = self._points_of_domain()
+        first = list(itertools.islice(points, SETTINGS.num_first_points))
+        if not (found := self._differing(first, 1)):
+            return None
+        if not any(self._coordinates.to_inputs(found[0])):  # no point is shorter than 0
+            return self._refuted(found, "points")
+        others = itertools.islice(points, SETTINGS.num_points - SETTINGS.num_first_points)
+        later = (*first[first.index(found[0]) + 1 :], *others)
+        for point in later if SETTINGS.max_simplified > 1 else ():
+            budget.spend(self._price_of_point)
+            if self._differ(point):
+                found.append(point)
+            if len(found) == SETTINGS.max_simplified:
+                break
+        return self._refuted(found, "points")
+
+    def _differing(
+        self, points: Iterable[HomogeneousPoint], most: int | None = None
+    ) -> list[HomogeneousPoint]:
+        """Return the first of some points where the networks differ."""
+        differing = (point for point in points if self._differ(point))
+        return list(itertools.islice(differing, most or SETTINGS.max_simplified))
+
+    def _points_of_domain(self) -> Iterator[HomogeneousPoint]:
+        """Yield the points of the domain that are evaluated before any proof, without end."""
+        start = self._coordinates.to_coordinates(self._coordinates.inside)
+        return random_points(self._root, start, self._seed)
+
     def _tested_points(self, budget: Budget) -> list[HomogeneousPoint]:
         """Return the points of the domain that are evaluated before any proof."""
-        start = self._coordinates.to_coordinates(self._coordinates.inside)
         found = []
-        for point in itertools.islice(
-            random_points(self._root, start, self._seed), SETTINGS.num_points
-        ):
+        for point in itertools.islice(self._points_of_domain(), SETTINGS.num_points):
             budget.spend(self._price_of_point)
             found.append(point)
         return found
@@ -330,7 +364,14 @@ class _Question:
             pass
         return None
 
-    def _differ(self, point: HomogeneousPoint) -> bool:
+    def _differ_as_functions(self, point: HomogeneousPoint) -> bool:
+        """Return whether the networks differ at a point; both are evaluated."""
+        self._points += 1
+        x = self._coordinates.to_inputs(point)
+        return self._first(x) != self._second(x)
+
+    def _differ_as_expressions(self, point: HomogeneousPoint) -> bool:
+        """Return whether the networks differ at a point, by their joint expression."""
         self._points += 1
         return self._joint.values_at(point)[1]
 

@@ -273,18 +273,19 @@ def _with_zeros(
     point: HomogeneousPoint, is_good: Callable[[HomogeneousPoint], bool]
 ) -> HomogeneousPoint:
     """Return a good point with coordinates replaced by 0, in ranges that get smaller."""
-    best, tried = point, 0
-    size = len(point) - 1
+    best, tried, size = point, 0, len(point) - 1
     length = size
-    while length and tried < SETTINGS.max_zero_trials:
-        for start in range(0, size, length):
-            cleared = [
-                0 if start <= j < start + length else entry for j, entry in enumerate(best[1:])
-            ]
-            if tried < SETTINGS.max_zero_trials and cleared != list(best[1:]):
-                tried += 1
-                shorter = homogeneous([Fraction(entry, best[0]) for entry in cleared])
-                best = shorter if is_good(shorter) else best
+    while length:
+        for start in range(1, 1 + size, length):
+            if not any(best[start : start + length]):
+                continue
+            if tried == SETTINGS.max_zero_trials:
+                return best
+            tried += 1
+            cleared = list(best[1:])
+            cleared[start - 1 : start - 1 + length] = [0] * len(best[start : start + length])
+            shorter = homogeneous([Fraction(entry, best[0]) for entry in cleared])
+            best = shorter if is_good(shorter) else best
         length //= 2
     return best
 

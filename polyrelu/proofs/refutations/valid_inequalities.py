@@ -215,6 +215,7 @@ class ValidInequalities:
         self.derivations: list[DerivedInequality] = []
         self._global: list[Inequality] = []  # the derived inequalities that hold without a guard
         self._first_layer_to_derive = 1
+        self._relu_inequalities: dict[int, Form] = {}
 
     # -- forms -------------------------------------------------------------------------------------
 
@@ -255,9 +256,12 @@ class ValidInequalities:
         return NeuronId(layer, self._first + neuron - self._starts[layer])
 
     def _relu_inequality(self, neuron: int) -> Form:
-        """Return the form d a - t of a neuron."""
-        form = self.preactivation(self._id(neuron), -1)
-        return {**form, self._first + neuron: self._denominators[self._layers[neuron] - 1]}
+        """Return the form d a - t of a neuron, which is kept; nobody may change it."""
+        if (kept := self._relu_inequalities.get(neuron)) is None:
+            kept = self.preactivation(self._id(neuron), -1)
+            kept[self._first + neuron] = self._denominators[self._layers[neuron] - 1]
+            self._relu_inequalities[neuron] = kept
+        return kept
 
     # -- bounds ------------------------------------------------------------------------------------
 

@@ -105,6 +105,8 @@ class DomainCoordinates:
 
     def to_inputs(self, point: HomogeneousPoint) -> tuple[Fraction, ...]:
         """Return the inputs x at a point y."""
+        if not self.domain.equations:
+            return tuple(Fraction(entry, point[0]) for entry in point[1:])
         image = self.inputs @ RationalMatrix.from_integers([[entry] for entry in point], point[0])
         return tuple(image.entries())
 

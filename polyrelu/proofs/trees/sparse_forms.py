@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import compress
 from typing import NamedTuple, TypeAlias
 
 from polyrelu.exact import AnyMatrix, SparseMatrix, integer_product
@@ -81,8 +82,7 @@ def primitive_row(row: SparseForm) -> tuple[SparseForm, int]:
 
 def sparse_row(row: Sequence[int]) -> SparseForm:
     """Return the form with the given list of all coefficients."""
-    columns = tuple(j for j, entry in enumerate(row) if entry)
-    return SparseForm(columns, tuple(row[j] for j in columns))
+    return SparseForm(tuple(compress(range(len(row)), row)), tuple(filter(None, row)))
 
 
 def _dense_row(row: SparseForm, place: Mapping[int, int], factor: int) -> list[int]:
