@@ -35,32 +35,32 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   1767  3.4 Membership in the classes generic, transversal and regular
   1871  3.5 Invariants under ~
   1920  3.6 Cost
-  2045  3.7 Rounding errors: theorem rounding
-  2077      theorem rounding
-  2177  3.8 Domains of pairs, and theorem point
-  2300      theorem point
-  2361  3.9 Ridges: theorems deep and deep-part
-  3260      theorem deep
-  3268      theorem deep-part
-  3305  3.10 Injectivity: theorems active-rows and collision
-  3331      theorem collision
-  3358      theorem active-rows
-  3651  4. Verdicts
-  3783  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4500      theorem tree-equal
-  4518      theorem tree
-  4639  5.1 Lists of regions: claim regions, theorem regions
-  4644      theorem regions
-  4684  5.2 Limits
-  4690  5.3 Vertices: theorems vertices and complex (any networks)
-  5257      theorem vertices
-  5272      theorem complex
-  5290  5.4 Injectivity by cells: theorem cell-pairs
-  5302      theorem cell-pairs
-  5420  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5425      theorem inverse-lipschitz
-  5588    Files
-  5731    The command line
+  2050  3.7 Rounding errors: theorem rounding
+  2082      theorem rounding
+  2182  3.8 Domains of pairs, and theorem point
+  2306      theorem point
+  2367  3.9 Ridges: theorems deep and deep-part
+  3266      theorem deep
+  3274      theorem deep-part
+  3311  3.10 Injectivity: theorems active-rows and collision
+  3337      theorem collision
+  3364      theorem active-rows
+  3657  4. Verdicts
+  3789  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4508      theorem tree-equal
+  4526      theorem tree
+  4647  5.1 Lists of regions: claim regions, theorem regions
+  4652      theorem regions
+  4692  5.2 Limits
+  4698  5.3 Vertices: theorems vertices and complex (any networks)
+  5260      theorem vertices
+  5275      theorem complex
+  5293  5.4 Injectivity by cells: theorem cell-pairs
+  5305      theorem cell-pairs
+  5423  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5428      theorem inverse-lipschitz
+  5591    Files
+  5734    The command line
 """
 
 from __future__ import annotations
@@ -2024,6 +2024,11 @@ def longest(rows: Iterable[Iterable[int]]) -> int:
     return max((max(map(int.bit_length, row), default=0) for row in rows), default=0)
 
 
+def cells_of(count: int, bits: int) -> int:
+    """The cells of memory that numbers of some bits take."""
+    return count * (1 + (bits >> 9))
+
+
 def quote(value: object) -> str:
     """At most 80 printable ASCII characters; no text of a file is shown in another way.
 
@@ -2234,7 +2239,8 @@ def read_domain(document: Any, num_inputs: int, meter: Meter) -> Domain:
     scale = common_denominator(reciprocals, "a common multiple of the pivots", meter)
     substituted = len(equations) * (len(free) + 1)
     meter.pay(num_inputs + 4 * substituted, longest(equations), scale.bit_length())
-    meter.hold(2 * (num_inputs + substituted))
+    grown = longest(equations) + scale.bit_length()
+    meter.hold(cells_of(2 * (num_inputs + substituted), grown))
     x = {j: {k: scale} for k, j in enumerate(free, 1)}
     for row, j in zip(equations, pivots, strict=True):
         factor = scale // row[j]
@@ -2270,7 +2276,7 @@ def slack_of(
     slack = {0: scale * row[-1]}
     for a, form in used:
         add_to(slack, form, -a)
-    meter.hold(2 * len(slack))
+    meter.hold(cells_of(2 * len(slack), bits_of_form(slack)))
     return without_zeros(slack)
 
 
@@ -3432,7 +3438,7 @@ class LayerRows:
         bits = longest([form.values()])
         self.meter.pay(2 * (self.size + 1))
         self.meter.pay_divisions(2 * len(form), bits, bits)
-        self.meter.hold(2 * self.size)
+        self.meter.hold(cells_of(2 * self.size, bits))
         divisor = math.gcd(*form.values()) or 1
         return [form.get(symbol, 0) // divisor for symbol in (*range(1, self.size + 1), 0)]
 
@@ -3881,7 +3887,7 @@ class JointNetwork:
                     self.activation(form, sign, (which, number, i))
                     for i, (form, sign) in enumerate(zip(z, signs, strict=True))
                 ]
-            self.meter.hold(3 * sum(map(len, z)))
+            self.meter.hold(sum(cells_of(3 * len(form), bits_of_form(form)) for form in z))
             found.append((z, denominator))
         return found
 
@@ -3890,7 +3896,7 @@ class JointNetwork:
         sources = (*layer.earlier, (len(activations) - 1, layer.rows))
         blocks = [(rows, *activations[source]) for source, rows in sources]
         common = least_common_multiple([denominator for _, _, denominator in blocks], self.meter)
-        own = layer.bits
+        own, before = layer.bits, self.meter.cells
         sums: list[Form] = [{0: b * common} for b in layer.bias]
         for rows, forms, denominator in blocks:
             factor, sizes = common // denominator, [len(form) for form in forms]
@@ -3903,6 +3909,8 @@ class JointNetwork:
             for entries, row in zip(sums, rows, strict=True):
                 for w, form in zip(row, forms, strict=True):
                     add_to(entries, form, w * factor)
+                self.meter.hold(cells_of(3 * len(entries), bits_of_form(entries)))
+        self.meter.release(self.meter.cells - before)  # the activations are held
         sums, denominator = list(map(without_zeros, sums)), common * layer.denominator
         divisor = common_divisor(denominator, sums, self.meter)
         if divisor == 1:
@@ -4717,11 +4725,6 @@ def mask_of(places: Sequence[int], size: int, meter: Meter) -> int:
     return int(digits, 2)
 
 
-def cells_of(count: int, bits: int) -> int:
-    """The cells of memory that numbers of some bits take."""
-    return count * (1 + (bits >> 9))
-
-
 def combination(columns: Columns, vector: Sequence[int]) -> list[int]:
     """The values of forms at a vector."""
     found = [0] * len(columns[0])
@@ -5346,7 +5349,7 @@ def cell_pairs(case: Case) -> None:
 def dense(form: Form, size: int, meter: Meter) -> list[int]:
     """A form in the coordinates as a row, its constant last."""
     meter.pay(2 * (size + 1))
-    meter.hold(2 * size)
+    meter.hold(cells_of(2 * size, bits_of_form(form)))
     return [form.get(symbol, 0) for symbol in (*range(1, size + 1), 0)]
 
 

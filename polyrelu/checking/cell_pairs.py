@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from polyrelu.checking.arithmetic import Form, pivot_columns, reduce_into
+from polyrelu.checking.arithmetic import Form, bits_of_form, pivot_columns, reduce_into
 from polyrelu.checking.expressions import JointNetwork
 from polyrelu.checking.injectivity import part_of_claim, the_kernel
-from polyrelu.checking.meter import Meter, require
+from polyrelu.checking.meter import Meter, cells_of, require
 from polyrelu.checking.pairs import read_domain
 from polyrelu.checking.text import OneOf
 from polyrelu.checking.theorems import PRIMES, Case, theorem
@@ -73,7 +73,7 @@ def cell_pairs(case: Case) -> None:
 def dense(form: Form, size: int, meter: Meter) -> list[int]:
     """A form in the coordinates as a row, its constant last."""
     meter.pay(2 * (size + 1))
-    meter.hold(2 * size)
+    meter.hold(cells_of(2 * size, bits_of_form(form)))
     return [form.get(symbol, 0) for symbol in (*range(1, size + 1), 0)]
 
 

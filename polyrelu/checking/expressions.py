@@ -17,7 +17,7 @@ from polyrelu.checking.arithmetic import (
     check_indices,
     without_zeros,
 )
-from polyrelu.checking.meter import Meter, require
+from polyrelu.checking.meter import Meter, cells_of, require
 from polyrelu.checking.networks import Layer, Network
 from polyrelu.checking.pairs import Domain, least_common_multiple
 from polyrelu.checking.text import rational
@@ -123,7 +123,7 @@ class JointNetwork:
                     self.activation(form, sign, (which, number, i))
                     for i, (form, sign) in enumerate(zip(z, signs, strict=True))
                 ]
-            self.meter.hold(3 * sum(map(len, z)))
+            self.meter.hold(sum(cells_of(3 * len(form), bits_of_form(form)) for form in z))
             found.append((z, denominator))
         return found
 
@@ -132,7 +132,7 @@ class JointNetwork:
         sources = (*layer.earlier, (len(activations) - 1, layer.rows))
         blocks = [(rows, *activations[source]) for source, rows in sources]
         common = least_common_multiple([denominator for _, _, denominator in blocks], self.meter)
-        own = layer.bits
+        own, before = layer.bits, self.meter.cells
         sums: list[Form] = [{0: b * common} for b in layer.bias]
         for rows, forms, denominator in blocks:
             factor, sizes = common // denominator, [len(form) for form in forms]
@@ -145,6 +145,8 @@ class JointNetwork:
             for entries, row in zip(sums, rows, strict=True):
                 for w, form in zip(row, forms, strict=True):
                     add_to(entries, form, w * factor)
+                self.meter.hold(cells_of(3 * len(entries), bits_of_form(entries)))
+        self.meter.release(self.meter.cells - before)  # the activations are held
         sums, denominator = list(map(without_zeros, sums)), common * layer.denominator
         divisor = common_divisor(denominator, sums, self.meter)
         if divisor == 1:

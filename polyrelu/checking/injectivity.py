@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from polyrelu.checking.arithmetic import Form, pivot_columns
-from polyrelu.checking.meter import Meter, longest, require
+from polyrelu.checking.meter import Meter, cells_of, longest, require
 from polyrelu.checking.networks import Layer, Network
 from polyrelu.checking.pairs import Domain, outputs, read_domain, scaled_point, slack_of
 from polyrelu.checking.text import RATIONAL, OneOf, rationals
@@ -145,7 +145,7 @@ class LayerRows:
         bits = longest([form.values()])
         self.meter.pay(2 * (self.size + 1))
         self.meter.pay_divisions(2 * len(form), bits, bits)
-        self.meter.hold(2 * self.size)
+        self.meter.hold(cells_of(2 * self.size, bits))
         divisor = math.gcd(*form.values()) or 1
         return [form.get(symbol, 0) // divisor for symbol in (*range(1, self.size + 1), 0)]
 

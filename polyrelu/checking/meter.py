@@ -111,6 +111,11 @@ def longest(rows: Iterable[Iterable[int]]) -> int:
     return max((max(map(int.bit_length, row), default=0) for row in rows), default=0)
 
 
+def cells_of(count: int, bits: int) -> int:
+    """The cells of memory that numbers of some bits take."""
+    return count * (1 + (bits >> 9))
+
+
 def quote(value: object) -> str:
     """At most 80 printable ASCII characters; no text of a file is shown in another way.
 

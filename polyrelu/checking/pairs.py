@@ -15,7 +15,7 @@ from polyrelu.checking.arithmetic import (
     dot,
     without_zeros,
 )
-from polyrelu.checking.meter import Meter, longest, require, well_formed
+from polyrelu.checking.meter import Meter, cells_of, longest, require, well_formed
 from polyrelu.checking.networks import Network
 from polyrelu.checking.text import RATIONAL, integers, rationals
 from polyrelu.checking.theorems import Case, theorem
@@ -80,7 +80,8 @@ def read_domain(document: Any, num_inputs: int, meter: Meter) -> Domain:
     scale = common_denominator(reciprocals, "a common multiple of the pivots", meter)
     substituted = len(equations) * (len(free) + 1)
     meter.pay(num_inputs + 4 * substituted, longest(equations), scale.bit_length())
-    meter.hold(2 * (num_inputs + substituted))
+    grown = longest(equations) + scale.bit_length()
+    meter.hold(cells_of(2 * (num_inputs + substituted), grown))
     x = {j: {k: scale} for k, j in enumerate(free, 1)}
     for row, j in zip(equations, pivots, strict=True):
         factor = scale // row[j]
@@ -116,7 +117,7 @@ def slack_of(
     slack = {0: scale * row[-1]}
     for a, form in used:
         add_to(slack, form, -a)
-    meter.hold(2 * len(slack))
+    meter.hold(cells_of(2 * len(slack), bits_of_form(slack)))
     return without_zeros(slack)
 
 

@@ -16,7 +16,7 @@ from polyrelu.checking.arithmetic import (
     pivot_columns,
     reduced,
 )
-from polyrelu.checking.meter import GROWN_BITS, Meter, longest, require, well_formed
+from polyrelu.checking.meter import GROWN_BITS, Meter, cells_of, longest, require, well_formed
 from polyrelu.checking.networks import Layer, Network
 from polyrelu.checking.pairs import Domain, read_domain
 from polyrelu.checking.ridges import ones
@@ -51,11 +51,6 @@ def mask_of(places: Sequence[int], size: int, meter: Meter) -> int:
     for n in places:
         digits[size - n] = 49  # the digit 1
     return int(digits, 2)
-
-
-def cells_of(count: int, bits: int) -> int:
-    """The cells of memory that numbers of some bits take."""
-    return count * (1 + (bits >> 9))
 
 
 def combination(columns: Columns, vector: Sequence[int]) -> list[int]:

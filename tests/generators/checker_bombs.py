@@ -441,6 +441,20 @@ def choices(size: int) -> bytes:
     return certificate("injective-pack", network(size, layer(0, both), last="relu"), evidence)
 
 
+def long_forms(size: int) -> bytes:
+    """A layer whose rows become long in the coordinates of a domain with long pivots."""
+    pivots = [hex(2**16_383 + k) for k in (1, 3, 5, 9)]
+    ones = row(*["1"] * size, "0")
+    net = network(4 + size, layer(0, [row(*["3"] * (4 + size))] * 10 * size), last="relu")
+    document = altered("injective-pack")
+    document["claim"]["network"]["inline"] = net
+    document["claim"]["domain"]["equations"] = [
+        f"{unit(4, k, pivot)} {ones}" for k, pivot in enumerate(pivots)
+    ]
+    document["proof"]["hypotheses"][0]["evidence"]["x"] = ["0"] * (4 + size)
+    return written(document)
+
+
 # -- files that ask much of a description
 
 
@@ -520,6 +534,7 @@ BOMBS = {
     "long vertices": Bomb(long_vertices, 15, 6),
     "silent layers": Bomb(silent_layers, 1_200, 100),
     "choices": Bomb(choices, 400, 40),
+    "long forms": Bomb(long_forms, 160, 4),
     "remarks": Bomb(remarks, 1_000_000, 20_000),
     "sides": Bomb(sides, 12_000, 200),
     "inequalities": Bomb(inequalities, 200_000, 2_000),
