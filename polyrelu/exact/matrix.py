@@ -25,6 +25,7 @@ from polyrelu.exact.floats import integer_array
 from polyrelu.exact.integer_arrays import (
     as_integers,
     common_divisor,
+    longest,
     nearest_floats,
     products,
     quotients,
@@ -242,7 +243,11 @@ class RationalMatrix:
             return self._small
         integers = np.empty(self.nrows * self.ncols, dtype=object)
         integers[:] = self._flat_integers()
-        return shortened(integers).reshape(self.shape)
+        found = shortened(integers).reshape(self.shape)
+        if found.dtype != object:
+            found.flags.writeable = False
+            self._small = found
+        return found
 
     def _flat_integers(self) -> list[int]:
         """Return all numerators in row-major order."""
@@ -350,10 +355,7 @@ class RationalMatrix:
     @property
     def bits(self) -> int:
         """The bit length of the longest numerator."""
-        if self._small is not None:
-            return int(np.abs(self._small).max(initial=0)).bit_length()
-        flat = self._flat_integers()
-        return max(max(flat).bit_length(), min(flat).bit_length()) if flat else 0
+        return longest(self.integer_array())
 
     def is_zero(self) -> bool:
         """Return whether every entry is 0."""
@@ -423,6 +425,8 @@ class RationalMatrix:
 
     def relu(self) -> RationalMatrix:
         """Return the matrix with every entry replaced by its positive part."""
+        if self._small is not None:
+            return RationalMatrix.from_integer_array(np.maximum(self._small, 0), self._denominator)
         flat = [entry if entry > 0 else 0 for entry in self._numerators.entries()]
         return RationalMatrix(fmpz_mat(*self.shape, flat), self._denominator)
 
