@@ -21,6 +21,7 @@ import argparse
 import cProfile
 import gc
 import hashlib
+import itertools
 import json
 import pstats
 import signal
@@ -49,6 +50,13 @@ from tests.oracles.judge import certificate_bytes
 LIMIT = 6.0
 #: Units of work of `identify` and of `equivalent`.
 WORK_IDENTIFY, WORK_EQUIVALENT = 200, 500
+COMMANDS = ("info", "identify", "equivalent, same", "equivalent, changed")
+#: Maximum number of parameters of a network whose certificates are written and hashed.
+LARGEST = 1_000_000
+#: What stands for the hash of an answer that did not come.
+OUT_OF_TIME = "out of time"
+#: Number of files with the longest times that are shown for each command.
+SLOWEST = 15
 #: Number of functions of a profile that are listed.
 SHOWN = 10
 #: Endings of network files.
@@ -76,7 +84,10 @@ def main() -> None:
     before = json.loads(options.before.read_text("utf-8")) if options.before else {}
     results = RESULTS / "where_users_wait.json"
     known = json.loads(results.read_text("utf-8")) if results.exists() else {}
-    entry = {"profile": {"before": before, "after": found}} if options.profile else found
+    if options.profile:
+        entry: dict[str, Any] = {"profile": {"before": before, "after": found}}
+    else:
+        entry = compared(before.get("cases", {}), found["cases"])
     write_results("where_users_wait", {**known, **entry})
 
 
@@ -90,6 +101,38 @@ def cases() -> dict[str, Any]:
         found[name] = entry
         print(name, entry, file=sys.stderr, flush=True)
     return {"cases": found}
+
+
+def compared(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Return a table for each command: seconds before and after, and whether the answer is kept."""
+    found: dict[str, Any] = {"sums": {}}
+    for command in COMMANDS:
+        table = {
+            name: {
+                "before": before.get(name, {}).get(command),
+                "after": entry[command],
+                "answer": _change(before.get(name, {}), entry, f"{command}: hash"),
+            }
+            for name, entry in after.items()
+            if command in entry
+        }
+        known = [row for row in table.values() if row["before"] is not None]
+        found["sums"][command] = {
+            key: round(sum(row[key] for row in known), 2) for key in ("before", "after")
+        } | {"same answers": sum(row["answer"] == "same" for row in known), "files": len(known)}
+        slow = sorted(
+            table, key=lambda name: -max(table[name]["before"] or 0, table[name]["after"])
+        )
+        found[command] = {name: table[name] for name in slow[:SLOWEST]}
+        found[command] |= {name: row for name, row in table.items() if row["answer"] == "other"}
+    return found
+
+
+def _change(before: dict[str, Any], after: dict[str, Any], key: str) -> str:
+    """Say whether the answer of a case is the same as before."""
+    if OUT_OF_TIME in (before.get(key), after[key]):
+        return OUT_OF_TIME
+    return "same" if before.get(key) == after[key] else "other"
 
 
 def profiles() -> dict[str, Any]:
@@ -107,7 +150,7 @@ def sources() -> Iterator[tuple[str, Any]]:
         random = np.random.default_rng(len(widths) + widths[0])
         pairs = [
             (random.normal(size=(m, n)).astype(np.float32), random.normal(size=m))
-            for n, m in zip(widths, widths[1:], strict=False)
+            for n, m in itertools.pairwise(widths)
         ]
         yield f"made {'-'.join(map(str, widths))}", from_arrays(pairs)
     for folder in (NETS, NETS / "more"):
@@ -129,9 +172,7 @@ def commands(source: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "equivalent, changed", lambda: equivalent(network, changed, budget=WORK_EQUIVALENT)
 
 
-def measured(
-    run: Callable[[], Any], profiler: cProfile.Profile | None = None
-) -> tuple[float, str]:
+def measured(run: Callable[[], Any], profiler: cProfile.Profile | None = None) -> tuple[float, str]:
     """Return the CPU seconds of a call, at most `LIMIT`, and the start of its answer's hash."""
     gc.collect()
     started = time.process_time()
@@ -143,7 +184,7 @@ def measured(
     except PolyreluError as error:
         answer = str(error)
     except OutOfTime:
-        return LIMIT, "out of time"
+        return LIMIT, OUT_OF_TIME
     finally:
         if profiler is not None:
             profiler.disable()
@@ -163,13 +204,12 @@ def _told(imported: Imported | Network) -> str:
 
 
 def _hash(answer: Any) -> str:
+    """Return the start of the hash of an answer: of its certificate, if that is not too large."""
+    data = str(getattr(answer, "reason", answer)).encode()
     if getattr(answer, "certificate", None) is not None:
-        try:
-            data = certificate_bytes(answer)
-        except PolyreluError as error:  # too many weights for a file
-            data = f"{answer.status} {error}".encode()
-    else:
-        data = f"{getattr(answer, 'reason', answer)}".encode()
+        networks = answer.certificate.claim.networks.values()
+        is_large = any(network.num_parameters > LARGEST for network in networks)
+        data = answer.status.encode() if is_large else certificate_bytes(answer)
     return hashlib.sha256(data).hexdigest()[:8]
 
 
