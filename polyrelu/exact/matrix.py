@@ -25,7 +25,6 @@ from polyrelu.exact.floats import integer_array
 from polyrelu.exact.integer_arrays import (
     as_integers,
     common_divisor,
-    longest,
     nearest_floats,
     products,
     quotients,
@@ -355,7 +354,10 @@ class RationalMatrix:
     @property
     def bits(self) -> int:
         """The bit length of the longest numerator."""
-        return longest(self.integer_array())
+        if self._small is not None:
+            return int(np.abs(self._small).max(initial=0)).bit_length()
+        flat = self._flat_integers()
+        return max(max(flat).bit_length(), min(flat).bit_length()) if flat else 0
 
     def is_zero(self) -> bool:
         """Return whether every entry is 0."""
