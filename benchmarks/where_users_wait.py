@@ -10,9 +10,9 @@ counted but for `info`. `hash` is the start of the SHA-256 of the answer: of the
 there is one. The files are those in the folder `nets` of the folder that POLYRELU_SHARED names;
 three networks that the script makes come first.
 
-`--before` takes the results of a run of an older version and shows both. `--profile` writes, in
-place of the seconds, the functions in which the most time is spent, with the share of each in all
-cases of a command.
+`--before` takes the `--output` of an older version and shows both; the tables have the slowest
+files, and those whose answer is another one. `--profile` writes in place of the seconds the
+functions in which the most time is spent, as percent of the time of a command on eight files.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import argparse
 import cProfile
 import gc
 import hashlib
+import itertools
 import json
 import pstats
 import signal
@@ -49,6 +50,25 @@ from tests.oracles.judge import certificate_bytes
 LIMIT = 6.0
 #: Units of work of `identify` and of `equivalent`.
 WORK_IDENTIFY, WORK_EQUIVALENT = 200, 500
+COMMANDS = ("info", "identify", "equivalent, same", "equivalent, changed")
+#: Maximum number of parameters, zeros included, of a network whose certificates are hashed, and
+#: that is permuted and rescaled; a larger one is compared with itself.
+LARGEST = 20_000_000
+#: What stands for the hash of an answer that did not come.
+OUT_OF_TIME = "out of time"
+#: The files of the profile.
+PROFILED = (
+    "acasxu_1_1_marabou.onnx",
+    "marabou_certificate_controller.onnx",
+    "marabou_mnist2x10.onnx",
+    "marabou_mnist5x20_leaky.onnx",
+    "marabou_traffic64.onnx",
+    "mnist_256x2.onnx",
+    "oval_cifar_deep.onnx",
+    "nn4sys_lindex.onnx",
+)
+#: Number of files with the longest times that are shown for each command.
+SLOWEST = 15
 #: Number of functions of a profile that are listed.
 SHOWN = 10
 #: Endings of network files.
@@ -76,7 +96,10 @@ def main() -> None:
     before = json.loads(options.before.read_text("utf-8")) if options.before else {}
     results = RESULTS / "where_users_wait.json"
     known = json.loads(results.read_text("utf-8")) if results.exists() else {}
-    entry = {"profile": {"before": before, "after": found}} if options.profile else found
+    if options.profile:
+        entry: dict[str, Any] = {"profile": {"before": before, "after": found}}
+    else:
+        entry = compared(before.get("cases", {}), found["cases"])
     write_results("where_users_wait", {**known, **entry})
 
 
@@ -92,11 +115,43 @@ def cases() -> dict[str, Any]:
     return {"cases": found}
 
 
+def compared(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Return a table for each command: seconds before and after, and whether the answer is kept."""
+    found: dict[str, Any] = {"sums": {}}
+    for command in COMMANDS:
+        table = {
+            name: {
+                "before": before.get(name, {}).get(command),
+                "after": entry[command],
+                "answer": _change(before.get(name, {}), entry, f"{command}: hash"),
+            }
+            for name, entry in after.items()
+            if command in entry
+        }
+        known = [row for row in table.values() if row["before"] is not None]
+        found["sums"][command] = {
+            key: round(sum(row[key] for row in known), 2) for key in ("before", "after")
+        } | {"same answers": sum(row["answer"] == "same" for row in known), "files": len(known)}
+        slow = sorted(
+            table, key=lambda name: -max(table[name]["before"] or 0, table[name]["after"])
+        )
+        found[command] = {name: table[name] for name in slow[:SLOWEST]}
+        found[command] |= {name: row for name, row in table.items() if row["answer"] == "other"}
+    return found
+
+
+def _change(before: dict[str, Any], after: dict[str, Any], key: str) -> str:
+    """Say whether the answer of a case is the same as before."""
+    if OUT_OF_TIME in (before.get(key), after[key]):
+        return OUT_OF_TIME
+    return "same" if before.get(key) == after[key] else "other"
+
+
 def profiles() -> dict[str, Any]:
     """Return for each command the functions in which the most time is spent in all cases."""
     profilers: dict[str, cProfile.Profile] = {}
-    for _, source in sources():
-        for command, run in commands(source):
+    for name, source in sources():
+        for command, run in commands(source) if name in PROFILED else ():
             measured(run, profilers.setdefault(command, cProfile.Profile()))
     return {command: _shares(profiler) for command, profiler in profilers.items()}
 
@@ -107,7 +162,7 @@ def sources() -> Iterator[tuple[str, Any]]:
         random = np.random.default_rng(len(widths) + widths[0])
         pairs = [
             (random.normal(size=(m, n)).astype(np.float32), random.normal(size=m))
-            for n, m in zip(widths, widths[1:], strict=False)
+            for n, m in itertools.pairwise(widths)
         ]
         yield f"made {'-'.join(map(str, widths))}", from_arrays(pairs)
     for folder in (NETS, NETS / "more"):
@@ -129,9 +184,7 @@ def commands(source: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "equivalent, changed", lambda: equivalent(network, changed, budget=WORK_EQUIVALENT)
 
 
-def measured(
-    run: Callable[[], Any], profiler: cProfile.Profile | None = None
-) -> tuple[float, str]:
+def measured(run: Callable[[], Any], profiler: cProfile.Profile | None = None) -> tuple[float, str]:
     """Return the CPU seconds of a call, at most `LIMIT`, and the start of its answer's hash."""
     gc.collect()
     started = time.process_time()
@@ -143,7 +196,7 @@ def measured(
     except PolyreluError as error:
         answer = str(error)
     except OutOfTime:
-        return LIMIT, "out of time"
+        return LIMIT, OUT_OF_TIME
     finally:
         if profiler is not None:
             profiler.disable()
@@ -163,19 +216,22 @@ def _told(imported: Imported | Network) -> str:
 
 
 def _hash(answer: Any) -> str:
+    """Return the start of the hash of an answer: of its certificate, if that is not too large."""
+    data = str(getattr(answer, "reason", answer)).encode()
     if getattr(answer, "certificate", None) is not None:
+        networks = answer.certificate.claim.networks.values()
+        is_large = any(network.num_parameters > LARGEST for network in networks)
         try:
-            data = certificate_bytes(answer)
-        except PolyreluError as error:  # too many weights for a file
+            data = answer.status.encode() if is_large else certificate_bytes(answer)
+        except PolyreluError as error:  # beyond a limit of the format
             data = f"{answer.status} {error}".encode()
-    else:
-        data = f"{getattr(answer, 'reason', answer)}".encode()
     return hashlib.sha256(data).hexdigest()[:8]
 
 
 def _disguised(network: Network) -> Network:
     """Return the network permuted in the first layer and rescaled in the last hidden one."""
-    if not network.is_plain or network.depth < 2 or network.last != "affine":
+    is_large = network.num_parameters > LARGEST
+    if is_large or not network.is_plain or network.depth < 2 or network.last != "affine":
         return network
     order = Random(0).sample(range(network.widths[1]), network.widths[1])
     last = network.num_hidden_layers

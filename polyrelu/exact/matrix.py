@@ -242,7 +242,11 @@ class RationalMatrix:
             return self._small
         integers = np.empty(self.nrows * self.ncols, dtype=object)
         integers[:] = self._flat_integers()
-        return shortened(integers).reshape(self.shape)
+        found = shortened(integers).reshape(self.shape)
+        if found.dtype != object:
+            found.flags.writeable = False
+            self._small = found
+        return found
 
     def _flat_integers(self) -> list[int]:
         """Return all numerators in row-major order."""
@@ -423,6 +427,8 @@ class RationalMatrix:
 
     def relu(self) -> RationalMatrix:
         """Return the matrix with every entry replaced by its positive part."""
+        if self._small is not None:
+            return RationalMatrix.from_integer_array(np.maximum(self._small, 0), self._denominator)
         flat = [entry if entry > 0 else 0 for entry in self._numerators.entries()]
         return RationalMatrix(fmpz_mat(*self.shape, flat), self._denominator)
 

@@ -255,6 +255,8 @@ def simplified(
     >>> simplified((1000, 501, 333), lambda p: p[1] > 0)
     (1, 1, 0)
     """
+    if not any(point[1:]):
+        return point
     digits, low = 0, -1
     while not is_good(_rounded(point, digits)):
         if 1 << digits >= 2 * point[0] * max(map(abs, point)):

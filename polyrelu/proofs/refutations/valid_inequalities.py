@@ -31,7 +31,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Literal, NamedTuple, TypeAlias
 
 from polyrelu.exact import LinearProgram, Optimal
@@ -365,8 +365,10 @@ class ValidInequalities:
 
     def _solve(self, form: Form, scope: _ProgramScope) -> Bound | None:
         """Return the best lower bound of a form from the inequalities in scope, or None."""
-        unknowns, rows = list(self._unknowns(scope)), self._program_rows(scope)
-        if not unknowns or len(rows) * len(unknowns) > SETTINGS.max_program_entries:
+        rows = self._program_rows(scope)
+        most = SETTINGS.max_program_entries // max(1, len(rows))
+        unknowns = list(islice(self._unknowns(scope), most + 1))
+        if not 1 <= len(unknowns) <= most:
             return None
         # The columns of the table and the right sides are scaled by powers of two such that their
         # longest entries have equally many bits. The entries stay integers, which the solver reads

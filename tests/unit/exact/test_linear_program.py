@@ -10,6 +10,7 @@ import textwrap
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from random import Random
@@ -35,6 +36,7 @@ from polyrelu.exact.lp import (
 from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.float_filter import certain_signs
 from polyrelu.exact.lp.highs import FloatSolver, Guess
+from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.simplex import Simplex
 from polyrelu.exact.lp.tableau import Tableau
 from tests.generators.campaigns import case, few_and_all
@@ -611,3 +613,27 @@ def test_a_limit_of_pivots() -> None:
     found = program.try_minimize(objective)
     assert isinstance(found, Optimal)
     assert found == program.try_minimize(objective, max_pivots=1000) == program.minimize(objective)
+
+
+def test_a_trial_ends_where_no_feasible_point_is_seen() -> None:
+    """HiGHS may see a feasible point, and none when it is asked again; then nothing is proved."""
+    program = LinearProgram(8, lower=[0] * 8)
+    program.add_inequalities([[-1 - (i * j) % 5 for j in range(8)] for i in range(8)], [-3] * 8)
+    seen: list[Guess | None] = []
+    guess = Model.guess
+
+    def second_fails(model: Model, target: list[int]) -> Guess | None:
+        found = guess(model, target)
+        seen.append(found and replace(found, feasible=not seen))
+        return seen[-1]
+
+    with (
+        patch("polyrelu.exact.lp.linear_program.is_small", lambda model: False),
+        patch.object(LinearProgram, "interior_point", side_effect=AssertionError("a proof")),
+    ):
+        assert isinstance(program.try_minimize([1] * 8), Optimal)
+        with patch.object(Model, "guess", second_fails):
+            assert program.try_minimize([1] * 8) is None
+            assert len(seen) == 2
+            with pytest.raises(AssertionError, match="a proof"):
+                program.minimize([1] * 8)

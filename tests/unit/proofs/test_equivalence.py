@@ -218,6 +218,55 @@ def test_a_change_that_random_points_do_not_see(monkeypatch: pytest.MonkeyPatch)
         accepted(outcome)
 
 
+def test_networks_that_differ_at_0_are_not_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is computed but the values at 0, and no point is shorter."""
+
+    def join(*_: object, **__: object) -> None:
+        raise AssertionError("the networks were joined")
+
+    monkeypatch.setattr(prover, "JointNetwork", join)
+    hat, box = from_arrays(HAT), Polyhedron.box([-1], [1])
+    raised = from_arrays([HAT[0], ([[1, -2, 1]], [1])])
+    for domain in (None, box):
+        outcome = equivalent(hat, raised, domain)
+        assert isinstance(outcome, NotEquivalent)
+        assert list(outcome.witness.x) == [0]
+        assert outcome.search is not None
+        assert (outcome.search.route, outcome.search.num_points) == ("points", 1)
+        accepted(outcome)
+    with pytest.raises(AssertionError, match="joined"):
+        equivalent(hat, hat)
+
+
+@pytest.mark.parametrize("constraint", [None, ([[1, 1]], [3])])
+def test_first_points_change_no_certificate(
+    monkeypatch: pytest.MonkeyPatch, constraint: tuple[list[list[int]], list[int]] | None
+) -> None:
+    """The point of difference is the same without the points before the join."""
+    one = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
+    others = [
+        from_arrays([([[1, 0], [0, 1]], [shift, 0]), ([[weight, 1]], [0])])
+        for shift, weight in ((0, "1/2"), (-1, 1), (1, 1))
+    ]
+    domain = constraint and Polyhedron.from_constraints([], [], *constraint)
+
+    def certificates() -> list[bytes]:
+        outcomes = [equivalent(one, other, domain) for other in others]
+        return [certificate_bytes(each) for each in outcomes if isinstance(each, NotEquivalent)]
+
+    found = certificates()
+    assert len(found) == len(others)
+    late = replace(prover.SETTINGS, num_first_points=0)
+    monkeypatch.setattr(prover, "SETTINGS", late)
+    assert found == certificates()
+
+
+def test_equal_expressions_need_no_work() -> None:
+    """The first points are not paid for: a proof by expressions takes the smallest budget."""
+    hat = from_arrays(HAT)
+    assert equivalent(hat, rescale(hat, 1, [2, 3, 4]), budget=1e-9).status == "proved"
+
+
 def test_the_simplest_point_is_chosen() -> None:
     outcome = equivalent(from_arrays(HAT), from_arrays([([[1]], [0]), ([["1/3"]], [0])]))
     assert isinstance(outcome, NotEquivalent)
