@@ -84,6 +84,7 @@ from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import BIT_LIMIT, LINE_LIMIT
 from polyrelu.support.prices import price_of_point
 from polyrelu.support.progress import Progress, report
+from polyrelu.support.typing import Point
 from polyrelu.version import __version__
 
 __all__ = ["equivalent", "equivalent_within"]
@@ -250,6 +251,7 @@ class _Question:
         self._max_nodes, self._num_nodes = max_nodes, 0
         self._statistics, self._programs, self._points = TreeStatistics(), 0, 0
         self._differ = self._differ_as_functions
+        self._last_values: tuple[Point, tuple[Point, Point]] | None = None
         self._price_of_point = price_of_point(first.num_parameters + second.num_parameters)
 
     def steps_after_limit(self, budget: Budget) -> tuple[NextStep, ...]:
@@ -367,8 +369,14 @@ class _Question:
     def _differ_as_functions(self, point: HomogeneousPoint) -> bool:
         """Return whether the networks differ at a point; both are evaluated."""
         self._points += 1
-        x = self._coordinates.to_inputs(point)
-        return self._first(x) != self._second(x)
+        f, g = self._values_at(self._coordinates.to_inputs(point))
+        return f != g
+
+    def _values_at(self, x: Point) -> tuple[Point, Point]:
+        """Return the outputs of both networks at inputs; those of the last inputs are kept."""
+        if self._last_values is None or self._last_values[0] != x:
+            self._last_values = x, (self._first(x), self._second(x))
+        return self._last_values[1]
 
     def _differ_as_expressions(self, point: HomogeneousPoint) -> bool:
         """Return whether the networks differ at a point, by their joint expression."""
@@ -554,7 +562,7 @@ class _Question:
             (self._coordinates.to_inputs(simplified(point, is_good)) for point in points),
             key=_writing_length,
         )
-        witness = Witness(best, self._first(best), self._second(best))
+        witness = Witness(best, *self._values_at(best))
         if _bits_of_longest((*witness.x, *witness.f, *witness.g)) > BIT_LIMIT:
             raise CertificateLimit(
                 "the networks differ, but the point that was found, or its outputs, need numbers "
