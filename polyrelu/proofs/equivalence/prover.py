@@ -373,7 +373,7 @@ class _Question:
         return f != g
 
     def _values_at(self, x: Point) -> tuple[Point, Point]:
-        """Return the outputs of both networks at inputs; those of the last inputs are kept."""
+        """Return the outputs of both networks at a point; the outputs at the last one are kept."""
         if self._last_values is None or self._last_values[0] != x:
             self._last_values = x, (self._first(x), self._second(x))
         return self._last_values[1]

@@ -19,6 +19,7 @@ from polyrelu.errors import ArgumentError
 from polyrelu.network import from_arrays
 from polyrelu.plot import picture, surface
 from polyrelu.proofs import (
+    certify_complex,
     certify_regions,
     equivalent,
     identify,
@@ -66,6 +67,9 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     region_graph: lambda progress, folder: region_graph(NET, SQUARE, progress=progress).num_regions,
     save_complex: lambda progress, folder: _saved(save_complex, CELLS, folder, progress),
     save_regions: lambda progress, folder: _saved(save_regions, REGIONS, folder, progress),
+    certify_complex: lambda progress, folder: certify_complex(
+        CELLS, progress=progress
+    ).certificate.to_bytes(),  # type: ignore[union-attr]
     certify_regions: lambda progress, folder: certify_regions(
         CELLS, progress=progress
     ).certificate.to_bytes(),  # type: ignore[union-attr]
