@@ -12,7 +12,8 @@ three networks that the script makes come first.
 
 `--before` takes the `--output` of an older version and shows both; the tables have the slowest
 files, and those whose answer is another one. `--profile` writes in place of the seconds the
-functions in which the most time is spent, as percent of the time of a command on eight files.
+functions of the package that take the most time of their own, as percent of the time of a command
+on eight files.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ PROFILED = (
 #: Number of files with the longest times that are shown for each command.
 SLOWEST = 15
 #: Number of functions of a profile that are listed.
-SHOWN = 10
+SHOWN = 8
 #: Endings of network files.
 ENDINGS = (".onnx", ".nnet", ".h5", ".keras", ".pt", ".pth", ".bin", ".npz", ".zip", ".mat")
 
@@ -148,7 +149,7 @@ def _change(before: dict[str, Any], after: dict[str, Any], key: str) -> str:
 
 
 def profiles() -> dict[str, Any]:
-    """Return for each command the functions in which the most time is spent in all cases."""
+    """Return for each command the functions with the most time of their own in all cases."""
     profilers: dict[str, cProfile.Profile] = {}
     for name, source in sources():
         for command, run in commands(source) if name in PROFILED else ():
@@ -248,11 +249,11 @@ def _changed(network: Network) -> Network:
 
 
 def _shares(profiler: cProfile.Profile) -> list[dict[str, Any]]:
-    """Return the functions of the package in which the most time is spent."""
+    """Return the functions of the package that take the most time of their own."""
     entries = pstats.Stats(profiler).stats  # type: ignore[attr-defined]
     total = sum(entry[2] for entry in entries.values()) or 1.0
     own = [
-        (entry[3], f"{file.split('/polyrelu/')[-1]}:{name}", entry[1])
+        (entry[2], f"{file.split('/polyrelu/')[-1]}:{name}", entry[1])
         for (file, _, name), entry in entries.items()
         if "/polyrelu/" in file
     ]
