@@ -288,7 +288,7 @@ class _Question:
         if not self._joint.difference:
             return self._same_expressions()
         tried = self._tested_points(budget)
-        if points := self._differing(tried):
+        if points := self._differing(tried[SETTINGS.num_first_points :]):
             return self._refuted(points, "points")
         if (answer := self._by_canonical_position(budget.trial(SETTINGS.trial_share))) is not None:
             return answer
@@ -373,7 +373,7 @@ class _Question:
         return f != g
 
     def _values_at(self, x: Point) -> tuple[Point, Point]:
-        """Return the outputs of both networks at a point; the outputs at the last one are kept."""
+        """Return the outputs of both networks; the last ones are kept."""
         if self._last_values is None or self._last_values[0] != x:
             self._last_values = x, (self._first(x), self._second(x))
         return self._last_values[1]
