@@ -8,7 +8,8 @@ and with a copy whose first output has another bias. A case ends after 6 seconds
 is then shown as 6. Numbers are CPU seconds of one process on one thread, the reading of a file not
 counted but for `info`. `hash` is the start of the SHA-256 of the answer: of the certificate, if
 there is one. The files are those in the folder `nets` of the folder that POLYRELU_SHARED names;
-three networks that the script makes come first.
+three networks that the script makes come first. The first file of PyTorch in a process also pays
+for the import of PyTorch.
 
 `--before` takes the `--output` of an older version and shows both; the tables have the slowest
 files, and those whose answer is another one. `--profile` writes in place of the seconds the
