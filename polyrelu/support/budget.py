@@ -110,7 +110,8 @@ class Budget:
         share
             Part of the remaining work, between 0 and 1.
         """
-        return self.part(None if self.work is None else share * max(self.work - self.spent, 0))
+        left = self.work_left
+        return self.part(None if left is None else share * left)
 
     def part(self, work: float | None) -> Budget:
         """Return a budget with work of its own, and the limits of time and memory of this one."""
@@ -134,6 +135,13 @@ class Budget:
     def total_work(self) -> float | None:
         """The work of this budget, or of the one that it is a part of."""
         return self._whole.total_work if self.work is None and self._whole else self.work
+
+    @property
+    def work_left(self) -> float | None:
+        """The work that is left, here and in the budgets that this one is a part of."""
+        own = None if self.work is None else max(self.work - self.spent, 0)
+        limits = [own, self._whole.work_left if self._whole is not None else None]
+        return min((limit for limit in limits if limit is not None), default=None)
 
     @property
     def has_work(self) -> bool:

@@ -44,8 +44,11 @@ def test_a_part_without_work_of_its_own() -> None:
     whole = Budget(5, seconds=60)
     part = whole.with_interrupt(Interrupt())
     assert (part.work, part.total_work, part.seconds) == (None, 5, 60)
-    part.pay(6)
+    part.pay(1)
+    assert part.trial(0.5).work == 2  # half of the four units that are left
+    part.pay(5)
     assert not part.has_work
+    assert part.trial(0.5).work == 0
     apart = whole.apart(7)
     apart.spend(7)
     assert whole.spent == 6
