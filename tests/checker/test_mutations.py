@@ -24,7 +24,7 @@ from tests.generators.certificates import (
     rehash,
 )
 from tests.oracles.float_runtime import Runtime, rounded
-from tests.oracles.mutants import a_difference, evaluate
+from tests.oracles.mutants import a_difference, evaluate, reason_it_is_true
 
 
 def variants(value: Any) -> Iterator[Any]:
@@ -102,6 +102,8 @@ def reason(document: Any, changed: Any, path: Path_) -> str:
     claim = changed["claim"]
     if claim["kind"] == "runtime-error" and path[:1] == ("claim",):
         return "another claim, which no runtime contradicts" if survives_runtimes(claim) else ""
+    if claim["kind"] in ("injective", "not-injective", "inverse-lipschitz"):
+        return reason_it_is_true(document, changed)
     if claim["kind"] == "not-equivalent":
         return "a claim that its point shows" if a_difference(claim, changed) else ""
     if path[:3] in (("claim", "network", "inline"), ("claim", "other", "inline")):

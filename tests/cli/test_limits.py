@@ -183,7 +183,7 @@ def _started(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
         ("complex", LONG.widths, 6),
         ("topology --boundary", LONG.widths, 6),
         ("fiber --sample 9999", LONG.widths, 6),
-        ("plot -o picture.svg", (2, 100, 100, 100, 3), 6),
+        ("plot -o picture.svg", (2, 300, 300, 300, 3), 6),
         ("simplify --domain box:-1,1", (300, 400, 400, 400, 10), 2),
     ],
 )

@@ -194,8 +194,8 @@ def test_a_picture_in_space_shows_progress(tmp_path: Path, monkeypatch: pytest.M
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     rng = Random(1)
-    rows = [[[rng.randint(-9, 9) for _ in range(3)] for _ in range(9)], list(range(-4, 5))]
-    save(from_arrays([(rows[0], rows[1]), ([[1] * 9], [0])]), "net.json")
+    rows = [[[rng.randint(-9, 9) for _ in range(3)] for _ in range(24)], list(range(-12, 12))]
+    save(from_arrays([(rows[0], rows[1]), ([[1] * 24], [0])]), "net.json")
     status, shown = on_terminal("plot", "net.json", "-o", "a.png")
     assert status == 0
     assert re.search(r"drawing: \d+ of \d+ cells", shown)

@@ -198,7 +198,7 @@ def is_true(document: dict[str, Any]) -> bool:
     return polyrelu.injective(network, domain, layers=(first, last)).status == status
 
 
-@pytest.mark.parametrize("number", few_and_all(20, 10_000))
+@pytest.mark.parametrize("number", few_and_all(20, 800))
 def test_mutants(number: int) -> None:
     """A mutant that is accepted is true."""
     tried = 0
@@ -217,7 +217,7 @@ def test_mutants(number: int) -> None:
                 assert is_true(mutant), mutant
         assert refused > len(chosen) // 2
         tried += len(chosen)
-    assert tried >= min(number, 10_000)
+    assert tried >= number
 
 
 def random_network(chance: Random) -> tuple[list[Rows], bool]:
