@@ -18,6 +18,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -151,8 +152,10 @@ def entry() -> NoReturn:
 
     After Ctrl-C Python may end a process by the signal, whatever exit status it was given, where
     the interrupt fell into an import. So the process ends here at once, with its output written.
+    Once there is an answer, Ctrl-C no longer changes the exit status.
     """
     status = main(quit_process=quit_at_once)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if status == EXIT["undecided"]:
         with contextlib.suppress(OSError):
             sys.stdout.flush()
