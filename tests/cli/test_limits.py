@@ -204,7 +204,7 @@ def test_ctrl_c_ends_a_long_computation(
 
 @pytest.mark.slow
 def test_ctrl_c_after_the_answer_changes_nothing(tmp_path: Path) -> None:
-    """Python resets its handlers while it ends, so a late signal would end the process by itself."""
+    """Python resets its handlers while it ends: a late signal would end the process by itself."""
     ends = (
         "import atexit, os, signal, sys; "
         "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT)); "
