@@ -18,6 +18,7 @@ from polyrelu.breakpoints.tropical_weights import (
     TropicalWeight,
     expect_breakpoints,
 )
+from polyrelu.complex import PolyhedralComplex
 from polyrelu.complex.export import graph_text, numbers_text
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.errors import DomainError
@@ -70,6 +71,7 @@ def breakpoints_document(breakpoints: BreakpointComplex) -> dict[str, Any]:
         "dimension": cells.dimension,
         "outputs": cells.network.num_outputs,
         "regions": cells.num_regions,
+        "piece": _piece(cells),
         "facets": [_facet(facet) for facet in breakpoints],
     }
 
@@ -156,6 +158,16 @@ def weighted_dual_graph(breakpoints: BreakpointComplex) -> nx.Graph:
         edge["tropical_weight"] = " ".join(numbers_text(facet.weight))
         edge["visible"] = facet.visible
     return graph
+
+
+def _piece(cells: PolyhedralComplex) -> dict[str, Any]:
+    """The affine function on region 0: with the jumps it determines the function everywhere."""
+    found = cells.region(0).affine_map
+    return {
+        "region": 0,
+        "linear": [numbers_text(row) for row in found.matrix.rows()],
+        "constant": numbers_text(found.offset.entries()),
+    }
 
 
 def _facet(facet: TropicalWeight) -> dict[str, Any]:

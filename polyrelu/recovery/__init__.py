@@ -1,0 +1,14 @@
+"""Recovery of networks from the values of their functions.
+
+`recover` asks a network for values, finds a network that has them, and proves that it is the right
+one; `recover_function` guesses a network from any function, and `recover_weights` takes a weighted
+breakpoint complex. Data flow: `oracle` (values, counted) → `lines` (breakpoints) → `jumps`
+(gradients) → `planes` (hyperplanes of layer 1) and `surfaces` (of layer 2) → `inner_layer`,
+`outer_layer`, `two_layers`, `unseen_weights` → `search` → `recover`.
+"""
+
+from polyrelu.recovery.choices import Choices
+from polyrelu.recovery.jumps import Hyperplane
+from polyrelu.recovery.recover import Recovery, recover, recover_function, recover_weights
+
+__all__ = ["Choices", "Hyperplane", "Recovery", "recover", "recover_function", "recover_weights"]

@@ -1,0 +1,344 @@
+"""Recovery of networks from values of their functions, with proofs for known networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
+from polyrelu.network import Network
+from polyrelu.outcomes import Equivalent, NotEquivalent, Undecided
+from polyrelu.proofs import equivalent
+from polyrelu.recovery.choices import Choices
+from polyrelu.recovery.jumps import Hyperplane
+from polyrelu.recovery.oracle import Oracle, QueriesSpentError
+from polyrelu.recovery.search import ROUNDS, Candidate, Search
+from polyrelu.recovery.weights import read_weights
+from polyrelu.support.arguments import expect_count, expect_function, expect_integer
+from polyrelu.support.progress import Progress
+from polyrelu.support.typing import Point
+from polyrelu.symmetry import related
+
+__all__ = ["Recovery", "recover", "recover_function", "recover_weights"]
+
+#: The default limit on queries.
+MAX_QUERIES = 200_000
+#: Work for the proof that the recovered network is the right one.
+_PROOF_BUDGET = 20_000
+#: After a difference is found the search goes on for so many rounds, so often.
+_MORE_ROUNDS, _MAX_REPAIRS = (5, 10), 3
+#: The largest error, relative to the larger value, with which the sides of neurons are rounded.
+_PRECISION = Fraction(1, 2**52)
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What was recovered from the values of a function.
+
+    Attributes
+    ----------
+    network
+        A network that has the values of the function at all points that were asked for, or None.
+    num_queries
+        The number of points that were asked for.
+    num_lines
+        The number of random lines on which breakpoints were looked for.
+    hyperplanes
+        The hyperplanes of neurons of layer 1 that were found.
+    signs
+        The equations for the sides of these hyperplanes on which the neurons are on: their number
+        of unknowns, their rank and their solutions. None if there were no surfaces of layer 2.
+    has_direct_part
+        Whether a part of the function is linear in the outputs of layer 1 and no surface shows it:
+        neurons of layer 2 that are on at all inputs. Their weights are not determined.
+    outcome
+        The proof that the network computes the function, or a point where it does not; None for a
+        function of which only values are known.
+    has_the_parameters
+        Whether the recovered parameters are those of the known network up to permutation and
+        positive scaling; None if no network is known.
+    largest_residual
+        The largest difference between the network and the function at the points that were asked
+        for; 0 for exact values.
+    """
+
+    network: Network | None
+    num_queries: int
+    num_lines: int
+    hyperplanes: tuple[Hyperplane, ...]
+    signs: Choices | None
+    has_direct_part: bool
+    outcome: Equivalent | NotEquivalent | Undecided | None
+    has_the_parameters: bool | None
+    largest_residual: Fraction | None
+
+    @property
+    def status(self) -> str:
+        """Whether the network is proved to compute the function: "proved" or "undecided"."""
+        return "proved" if isinstance(self.outcome, Equivalent) else "undecided"
+
+    @property
+    def statement(self) -> str:
+        """What is known about the recovered network, in a sentence."""
+        asked = f"{self.num_queries} values of the function"
+        if self.network is None:
+            return f"no network was recovered from {asked}"
+        subject = f"The network {self.network.architecture}, recovered from {asked},"
+        if isinstance(self.outcome, Equivalent):
+            same = {
+                True: ", and has its parameters up to permutation and positive scaling",
+                False: ", with other parameters than the network that was asked",
+                None: "",
+            }[self.has_the_parameters]
+            return f"{subject} computes the function on the whole domain{same}."
+        if isinstance(self.outcome, NotEquivalent):
+            return f"{subject} has these values, but differs from the function elsewhere."
+        if self.largest_residual:
+            return (
+                f"{subject} differs from these values by at most {float(self.largest_residual):.1e}"
+                "; elsewhere nothing is proved."
+            )
+        return f"{subject} has all of these values; elsewhere nothing is proved."
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What was not recovered, and why."""
+        found = list[str]()
+        if self.has_direct_part:
+            found.append(
+                "a part of the function is linear in the outputs of layer 1: neurons of layer 2 "
+                "that are on at all inputs have no surface, so that their weights are not visible"
+            )
+        if self.network is None and self.hyperplanes:
+            found.append(
+                f"{len(self.hyperplanes)} hyperplanes of layer 1 were found, but not how the rest "
+                "depends on them: neurons of later layers are hidden in places, or there are more "
+                "than two hidden layers"
+            )
+        if self.network is None and not self.hyperplanes:
+            found.append("no hyperplane of layer 1 is visible on nearly all lines")
+        if self.signs is not None and not self.signs.is_complete:
+            found.append(
+                f"the equations for the sides of layer 1 have rank {self.signs.rank} for "
+                f"{self.signs.num_unknowns} unknowns, and more solutions than were tried"
+            )
+        return tuple(found)
+
+    def __str__(self) -> str:
+        return "\n".join([self.statement, *(f"not recovered: {text}" for text in self.missing)])
+
+
+def recover(
+    network: NetworkLike,
+    domain: DomainLike = None,
+    *,
+    seed: int = 0,
+    max_queries: int = MAX_QUERIES,
+    progress: Progress | None = None,
+) -> Recovery:
+    """Recover a network from exact values of its function, and prove that it is the right one.
+
+    The network is asked for its outputs at points, and for nothing else, until a network with these
+    values is found. Then both are compared by a proof; where they differ the search goes on there.
+    Networks with one hidden layer and with two are recovered; of deeper ones, layer 1.
+
+    Parameters
+    ----------
+    network
+        A network, or what `polyrelu.load` takes; it is only asked for values.
+    domain
+        Where it may be asked, a polyhedron with interior; R^n by default.
+    seed
+        The same seed gives the same answer, on every machine.
+    max_queries
+        The largest number of points that may be asked for.
+    progress
+        Called with a `ProgressStep` after each line.
+
+    Returns
+    -------
+    Recovery
+        The recovered network, its proof, and what was not recovered.
+
+    References
+    ----------
+    Rolnick and Kording, Reverse-engineering deep ReLU networks, ICML 2020 (arXiv:1910.00744).
+
+    Examples
+    --------
+    >>> from polyrelu import from_arrays
+    >>> hidden = from_arrays([([[1, 2], [3, -1]], [0, 2]), ([[1, -2]], [5])])
+    >>> found = recover(hidden)
+    >>> found.status, found.has_the_parameters
+    ('proved', True)
+    """
+    known = as_network(network)
+    polyhedron = as_domain(domain, known.num_inputs)
+    oracle = Oracle(
+        known,
+        known.num_inputs,
+        domain=None if not polyhedron.inequalities else polyhedron,
+        max_queries=expect_count(max_queries, "max_queries"),
+        seed=expect_integer(seed, "seed"),
+    )
+    search = Search(oracle, progress=progress)
+    candidate, outcome = _within_queries(search, ROUNDS), None
+    for _ in range(_MAX_REPAIRS):
+        if candidate is None:
+            break
+        outcome = equivalent(candidate.network, known, polyhedron, budget=_PROOF_BUDGET)
+        if not isinstance(outcome, NotEquivalent):
+            break
+        search.bad_points = [outcome.witness.x] * 4
+        search.best = None
+        candidate = _within_queries(search, _MORE_ROUNDS)
+    same = None if candidate is None else related(candidate.network, known)
+    return _recovery(search, candidate, outcome if candidate else None, same)
+
+
+def recover_function(
+    function: Callable[[Point], Sequence[Any]],
+    num_inputs: int,
+    domain: DomainLike = None,
+    *,
+    relative_error: Fraction | float = 0,
+    seed: int = 0,
+    max_queries: int = MAX_QUERIES,
+    progress: Progress | None = None,
+) -> Recovery:
+    """Guess a network from values of a function; nothing is proved about other points.
+
+    Parameters
+    ----------
+    function
+        Takes a point, a tuple of exact numbers, and returns a row of outputs.
+    num_inputs
+        The number of inputs.
+    domain
+        Where the function may be asked; R^n by default.
+    relative_error
+        The relative error of its values: 0 if they are exact, 2.0**-52 for float64.
+    seed, max_queries, progress
+        As in `recover`.
+
+    Returns
+    -------
+    Recovery
+        A network with the values of the function at the points that were asked for, up to the
+        residual that is reported.
+
+    Examples
+    --------
+    >>> found = recover_function(lambda x: [abs(x[0]) + max(x[1], 0)], 2)
+    >>> found.network.widths, found.largest_residual
+    ((2, 4, 1), Fraction(0, 1))
+    """
+    expect_function(function, "function")
+    size = expect_count(num_inputs, "num_inputs")
+    polyhedron = as_domain(domain, size)
+    oracle = Oracle(
+        function,
+        size,
+        domain=None if not polyhedron.inequalities else polyhedron,
+        relative_error=Fraction(relative_error),
+        max_queries=expect_count(max_queries, "max_queries"),
+        seed=expect_integer(seed, "seed"),
+    )
+    search = Search(oracle, progress=progress)
+    return _recovery(search, _within_queries(search, ROUNDS), None, None)
+
+
+def recover_weights(
+    document: Mapping[str, Any],
+    *,
+    seed: int = 0,
+    max_queries: int = MAX_QUERIES,
+    progress: Progress | None = None,
+) -> Recovery:
+    """Recover a network from its weighted breakpoint complex and one affine piece.
+
+    Parameters
+    ----------
+    document
+        What `polyrelu.breakpoints.breakpoints_document` returns and `polyrelu complex` writes.
+    seed, max_queries, progress
+        As in `recover`; a query evaluates the function that the document describes.
+
+    Returns
+    -------
+    Recovery
+        A network with the values of this function at all points that were looked at.
+
+    Raises
+    ------
+    DomainError
+        The document is damaged, or has no affine piece.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> from polyrelu.breakpoints import breakpoints_document
+    >>> hidden = polyrelu.from_arrays([([[1, 2], [3, -1]], [0, 2]), ([[1, -2]], [5])])
+    >>> weights = polyrelu.breakpoint_complex(polyrelu.canonical_complex(hidden))
+    >>> polyrelu.related(recover_weights(breakpoints_document(weights)).network, hidden)
+    True
+    """
+    function = read_weights(document)
+    domain = function.domain
+    oracle = Oracle(
+        function,
+        function.num_inputs,
+        domain=None if not domain.inequalities else domain,
+        max_queries=expect_count(max_queries, "max_queries"),
+        seed=expect_integer(seed, "seed"),
+    )
+    search = Search(oracle, progress=progress)
+    return _recovery(search, _within_queries(search, ROUNDS), None, None)
+
+
+def _within_queries(search: Search, rounds: Sequence[int]) -> Candidate | None:
+    """Go on with a search until a network is found, or the queries are spent."""
+    try:
+        return search.run(rounds)
+    except QueriesSpentError:
+        return search.best
+
+
+def _recovery(
+    search: Search,
+    candidate: Candidate | None,
+    outcome: Equivalent | NotEquivalent | Undecided | None,
+    same: bool | None,
+) -> Recovery:
+    """Put together what was found."""
+    planes, signs = search.planes, None if candidate is None else candidate.signs
+    if candidate is None and planes:
+        try:
+            planes, signs = search.first_layer()
+        except QueriesSpentError:
+            signs = None
+    oracle = search.oracle
+    return Recovery(
+        network=None if candidate is None else candidate.network,
+        num_queries=oracle.num_queries,
+        num_lines=search.num_lines,
+        hyperplanes=tuple(planes),
+        signs=signs,
+        has_direct_part=candidate is not None and candidate.has_direct_part,
+        outcome=outcome,
+        has_the_parameters=same,
+        largest_residual=None if candidate is None else _residual(oracle, candidate.network),
+    )
+
+
+def _residual(oracle: Oracle, network: Network) -> Fraction:
+    """Return the largest difference at the points that were asked for."""
+    if oracle.is_exact:
+        return Fraction(0)
+    return max(
+        abs(a - b)
+        for x in oracle.known_points()
+        for a, b in zip(network(x), oracle(x), strict=True)
+    )

@@ -1,0 +1,269 @@
+"""The search for a network with one or two hidden layers that has the values of an oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from polyrelu.exact import RationalMatrix, solve
+from polyrelu.network import Network, from_arrays
+from polyrelu.recovery.choices import Choices
+from polyrelu.recovery.inner_layer import InnerLayer, merged, orientations, second_layer
+from polyrelu.recovery.jumps import Hyperplane, Jump
+from polyrelu.recovery.oracle import Oracle, scaled, total
+from polyrelu.recovery.outer_layer import outer_layer
+from polyrelu.recovery.planes import find_jumps, hyperplanes_of
+from polyrelu.recovery.samples import first_difference, sample_points
+from polyrelu.recovery.surfaces import Surface, follow, is_straight, signs_at
+from polyrelu.recovery.two_layers import assembled
+from polyrelu.recovery.unseen_weights import with_unseen_weights
+from polyrelu.support.progress import Progress, report
+from polyrelu.support.typing import Point, Vector
+
+__all__ = ["ROUNDS", "Candidate", "Search"]
+
+#: How many lines each round of the search adds.
+ROUNDS = (1, 4, 5, 10, 20, 20)
+#: A network with a part that no surface shows is taken after so many lines.
+_PATIENCE = 40
+#: Hyperplanes with jumps on these shares of all lines: surely of layer 1, perhaps of layer 1.
+_SURELY, _PERHAPS = Fraction(9, 10), Fraction(1, 4)
+#: At most so many sets of hyperplanes are tried for layer 1, in each round.
+_MAX_SETS = 6
+#: At most so many orientations of layer 1, and of the last hidden layer, are tried.
+_MAX_INNER, _MAX_OUTER = 16, 4
+#: A network is compared at all known points, and at so many others.
+_NUM_POINTS = 40
+#: Among so many points those are chosen at which some neurons are off.
+_NUM_CHOSEN_FROM = 400
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A network that has the values of the oracle at all points that were looked at.
+
+    Attributes
+    ----------
+    network
+        The network.
+    has_direct_part
+        Whether a part of it is linear in the outputs of layer 1, and no surface shows it.
+    signs
+        The equations for the sides of layer 1: their rank, and their solutions; for one hidden
+        layer the equations for its neurons.
+    """
+
+    network: Network
+    has_direct_part: bool
+    signs: Choices
+
+
+@dataclass
+class Search:
+    """A search, and what it has found so far.
+
+    Attributes
+    ----------
+    oracle
+        The function.
+    jumps
+        Jumps of the gradient at points of random lines.
+    num_lines
+        How many lines were looked at.
+    planes
+        The hyperplanes that nearly all lines meet in a jump.
+    best
+        The network that is returned if no better one is found.
+    bad_points
+        Points at which networks that were tried have other values; lines pass through them later.
+    progress
+        Called after each line.
+    """
+
+    oracle: Oracle
+    progress: Progress | None = None
+    jumps: list[Jump] = field(default_factory=list)
+    num_lines: int = 0
+    planes: list[Hyperplane] = field(default_factory=list)
+    best: Candidate | None = None
+    bad_points: list[Point] = field(default_factory=list)
+
+    def run(self, rounds: Sequence[int] = ROUNDS) -> Candidate | None:
+        """Look at more and more lines until a network is found; `best` if none is without doubt.
+
+        `rounds` says how many lines are added before the next try.
+        """
+        for num_lines in rounds:
+            self._look_at_lines(num_lines)
+            groups = hyperplanes_of(self.oracle, self.jumps)
+            if self.num_lines == 1:
+                self.best = self._shallow([jump for _, members in groups for jump in members])
+                if self.best is not None:
+                    return self.best
+                continue
+            if self.oracle.num_inputs == 1:
+                continue
+            candidate = self._two_layers(groups)
+            if candidate is not None:
+                self.best = candidate
+                if not candidate.has_direct_part or self.num_lines >= _PATIENCE:
+                    return candidate
+        return self.best
+
+    def _look_at_lines(self, count: int) -> None:
+        """Look at more lines, some of them through points at which networks were wrong."""
+        for _ in range(count):
+            through = self.bad_points.pop() if self.bad_points else None
+            self.jumps += find_jumps(self.oracle, self.planes, through)
+            self.num_lines += 1
+            report(
+                self.progress,
+                "looking for breakpoints on random lines",
+                self.num_lines,
+                None,
+                "lines",
+                {"queries": self.oracle.num_queries, "hyperplanes": len(self.planes)},
+            )
+
+    def _is_right(self, network: Network) -> bool:
+        """Whether a network has the values of the oracle at all known points, and at others."""
+        known = self.oracle.known_points()
+        points = [*known, *sample_points(self.oracle, _NUM_POINTS, self.planes)]
+        found = first_difference(self.oracle, network, points)
+        if found is not None:
+            self.bad_points = [*self.bad_points[-3:], found]
+        return found is None
+
+    def first_layer(self) -> tuple[list[Hyperplane], Choices]:
+        """Return what is known of layer 1, whatever the depth: hyperplanes, and their sides.
+
+        The sides are solved for from the surfaces that bend at these hyperplanes only.
+        """
+        surfaces = list[Surface]()
+        for jump in self.jumps:
+            signs = signs_at(self.planes, jump.point)
+            if any(plane.agrees(jump.hyperplane, self.oracle) for plane in self.planes):
+                continue
+            if any(surface.has(self.oracle, jump, signs) for surface in surfaces):
+                continue
+            surface = follow(self.oracle, self.planes, jump)
+            if surface.is_whole and is_straight(self.oracle, self.planes, surface):
+                surfaces.append(surface)
+        neurons = merged(self.oracle, surfaces)
+        return self.planes, orientations(self.oracle, self.planes, neurons, _MAX_INNER)
+
+    # -- one hidden layer --------------------------------------------------------------------------
+
+    def _shallow(self, jumps: Sequence[Jump]) -> Candidate | None:
+        """Return a network with a hidden neuron for each jump on one line."""
+        oracle, planes = self.oracle, [jump.hyperplane for jump in jumps]
+        weights = [jump.weight for jump in jumps]
+        points = sample_points(oracle, 2 * oracle.num_inputs + len(planes) + 4, planes)
+        layer = outer_layer(
+            oracle, lambda x: [plane.at(x) for plane in planes], weights, points, _MAX_INNER
+        )
+        for turned, bias in zip(layer.choices.solutions, layer.biases, strict=True):
+            signs = [Fraction(1 - 2 * r) for r in turned]
+            rows = [scaled(p.normal, s) for p, s in zip(planes, signs, strict=True)]
+            biases = [-s * p.offset for p, s in zip(planes, signs, strict=True)]
+            outgoing = [[weight[o] for weight in weights] for o in range(len(bias))]
+            if not rows:  # an affine function that has no jump
+                rows, biases = [(Fraction(0),) * oracle.num_inputs], [Fraction(0)]
+                outgoing = [[Fraction(0)] for _ in bias]
+            network = from_arrays([(rows, biases), (outgoing, bias)])
+            if self._is_right(network):
+                return Candidate(network, False, layer.choices)
+        return self._with_linear_part(jumps, points)
+
+    def _with_linear_part(self, jumps: Sequence[Jump], points: Sequence[Point]) -> Candidate | None:
+        """Return a network with one more pair of neurons for each output that needs it.
+
+        The sum over the jumps leaves an affine function, and a x = σ(a x) - σ(-a x).
+        """
+        planes = [jump.hyperplane for jump in jumps]
+        rest = list[Vector]()
+        for x in points:
+            value = self.oracle(x)
+            for jump in jumps:
+                value = total(value, jump.weight, -max(jump.hyperplane.at(x), Fraction(0)))
+            rest.append(value)
+        matrix = RationalMatrix.from_rows([(*x, Fraction(1)) for x in points])
+        found = solve(matrix, RationalMatrix.from_rows(rest)) if self.oracle.is_exact else None
+        if found is None:
+            return None
+        *linear, bias = found.rows()
+        rows = [plane.normal for plane in planes]
+        biases = [-plane.offset for plane in planes]
+        outgoing = [[jump.weight[o] for jump in jumps] for o in range(len(bias))]
+        for o, row in enumerate(zip(*linear, strict=True)):
+            if any(row):
+                rows += [row, scaled(row, Fraction(-1))]
+                biases += [Fraction(0)] * 2
+                for k, entries in enumerate(outgoing):
+                    entries += [Fraction(k == o), -Fraction(k == o)]
+        network = from_arrays([(rows, biases), (outgoing, bias)])
+        no_choice = Choices(len(planes), len(planes), (), True)
+        return Candidate(network, False, no_choice) if self._is_right(network) else None
+
+    # -- two hidden layers -------------------------------------------------------------------------
+
+    def _two_layers(self, groups: list[tuple[Hyperplane, list[Jump]]]) -> Candidate | None:
+        """Return a network whose layer 1 are the hyperplanes with most jumps."""
+        shares = [Fraction(len(members), self.num_lines) for _, members in groups]
+        least = max(1, sum(share >= _SURELY for share in shares))
+        most = min(sum(share >= _PERHAPS for share in shares), least + _MAX_SETS)
+        self.planes = [plane for plane, _ in groups[: max(least, self.oracle.num_inputs)]]
+        best: Candidate | None = None
+        for size in range(least, most + 1):
+            for candidate in self._with_layer_1([plane for plane, _ in groups[:size]]):
+                if not candidate.has_direct_part:
+                    return candidate
+                best = best or candidate
+        return best
+
+    def _with_layer_1(self, planes: list[Hyperplane]) -> Iterator[Candidate]:
+        """Yield networks with these hyperplanes as layer 1, if the surfaces allow that."""
+        surfaces = self._surfaces(planes)
+        if surfaces is None:
+            return
+        neurons = merged(self.oracle, surfaces)
+        signs = orientations(self.oracle, planes, neurons, _MAX_INNER)
+        for turned in signs.solutions:
+            inner = second_layer(planes, neurons, turned)
+            points = [] if inner is None else self._points_without(inner)
+            if inner is None or len(points) < 2:
+                continue
+            weights = [neuron.weight for neuron in neurons]
+            for layers in assembled(self.oracle, inner, weights, points, _MAX_OUTER):
+                layers = with_unseen_weights(self.oracle, layers)
+                if not layers.unknown and self._is_right(layers.network()):
+                    yield Candidate(layers.network(), layers.has_direct_part, signs)
+
+    def _surfaces(self, planes: list[Hyperplane]) -> list[Surface] | None:
+        """Return the surfaces of layer 2 through all other jumps; None if one ends somewhere."""
+        oracle, found = self.oracle, list[Surface]()
+        for jump in self.jumps:
+            signs = signs_at(planes, jump.point)
+            if any(plane.agrees(jump.hyperplane, oracle) for plane in planes):
+                continue
+            if any(surface.has(oracle, jump, signs) for surface in found):
+                continue
+            surface = follow(oracle, planes, jump)
+            if not surface.is_whole:
+                return None
+            found.append(surface)
+        return found
+
+    def _points_without(self, inner: InnerLayer) -> list[Point]:
+        """Return points at which the neurons of layer 1 with unknown weights are off."""
+        unknown = {k for _, k in inner.unknown}
+        wanted = 2 * len(inner.rows) + 2 * len(inner.planes) + 6
+        found = list[Point]()
+        for x in sample_points(self.oracle, _NUM_CHOSEN_FROM, inner.planes):
+            h = inner.activations(x)
+            if not any(h[k] for k in unknown):
+                found.append(x)
+            if len(found) == wanted:
+                break
+        return found
