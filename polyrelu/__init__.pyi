@@ -13,6 +13,7 @@ from . import (
     outcomes as outcomes,
     plot as plot,
     proofs as proofs,
+    recovery as recovery,
     support as support,
     symmetry as symmetry,
     topology as topology,
@@ -73,6 +74,11 @@ from .proofs import (
     injective as injective,
     inverse_lipschitz as inverse_lipschitz,
     simplify as simplify,
+)
+from .recovery import (
+    recover as recover,
+    recover_function as recover_function,
+    recover_weights as recover_weights,
 )
 from .symmetry import related as related
 from .topology import (

@@ -166,7 +166,7 @@ def _piece(cells: PolyhedralComplex) -> dict[str, Any]:
     return {
         "region": 0,
         "linear": [numbers_text(row) for row in found.matrix.rows()],
-        "constant": numbers_text(found.offset.entries()),
+        "constant": numbers_text(list(found.offset.entries())),
     }
 
 

@@ -39,6 +39,7 @@ from polyrelu.cli.options import named_operations, watch_limits
 from polyrelu.cli.output import EXIT, EXIT_STATUS, show_error
 from polyrelu.cli.parser import Parser
 from polyrelu.cli.plot import add_plot
+from polyrelu.cli.recover import add_recover
 from polyrelu.cli.runtime_error import add_runtime_error
 from polyrelu.cli.show import add_show
 from polyrelu.cli.simplify import add_simplify
@@ -194,6 +195,7 @@ def _parser() -> Parser:
     add_fiber(subparsers)
     add_plot(subparsers)
     add_identify(subparsers)
+    add_recover(subparsers)
     add_runtime_error(subparsers)
     add_equivalent(subparsers)
     add_injective(subparsers)

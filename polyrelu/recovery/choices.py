@@ -13,9 +13,9 @@ from polyrelu.support.typing import Vector
 
 __all__ = ["Choices", "choices"]
 
-#: Free unknowns are tried out if there are at most so many.
+#: The largest number of free unknowns whose values are all tried.
 _MAX_FREE = 10
-#: Unknowns of inexact equations are tried out if there are at most so many.
+#: The largest number of unknowns of inexact equations; all their values are tried.
 _MAX_NEAREST = 12
 
 

@@ -38,7 +38,7 @@ class Oracle:
         The relative error of a value: 0 for exact functions, 2^-52 for float64. The values of a
         function with an error are asked for at the nearest points whose coordinates are float64.
     max_queries
-        After so many queries `QueriesSpentError` is raised; None is no limit.
+        The number of queries after which `QueriesSpentError` is raised; None is no limit.
     seed
         Determines all random points and directions.
 

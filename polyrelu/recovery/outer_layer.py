@@ -1,6 +1,6 @@
 """The last hidden layer: which side of each neuron is on, and the output biases.
 
-If the preactivations z_j are known up to sign, f - Σ V_j σ(z_j) is c - Σ r_j V_j z_j, where r_j is 1
+If the z_j are known up to sign, f - Σ V_j σ(z_j) is c - Σ r_j V_j z_j, where r_j is 1
 if neuron j is on where z_j < 0, because σ(-z) = σ(z) - z. The unknowns are solved for from values
 at points.
 """

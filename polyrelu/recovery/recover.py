@@ -27,10 +27,8 @@ __all__ = ["Recovery", "recover", "recover_function", "recover_weights"]
 MAX_QUERIES = 200_000
 #: Work for the proof that the recovered network is the right one.
 _PROOF_BUDGET = 20_000
-#: After a difference is found the search goes on for so many rounds, so often.
+#: The rounds of a search that goes on after a difference was found, and how often it does.
 _MORE_ROUNDS, _MAX_REPAIRS = (5, 10), 3
-#: The largest error, relative to the larger value, with which the sides of neurons are rounded.
-_PRECISION = Fraction(1, 2**52)
 
 
 @dataclass(frozen=True)
@@ -57,8 +55,8 @@ class Recovery:
         The proof that the network computes the function, or a point where it does not; None for a
         function of which only values are known.
     has_the_parameters
-        Whether the recovered parameters are those of the known network up to permutation and
-        positive scaling; None if no network is known.
+        Whether the known network has the recovered parameters, up to permutation and positive
+        scaling; None if no network is known.
     largest_residual
         The largest difference between the network and the function at the points that were asked
         for; 0 for exact values.

@@ -25,17 +25,17 @@ __all__ = ["ROUNDS", "Candidate", "Search"]
 
 #: How many lines each round of the search adds.
 ROUNDS = (1, 4, 5, 10, 20, 20)
-#: A network with a part that no surface shows is taken after so many lines.
+#: The number of lines after which a network with a part that no surface shows is taken.
 _PATIENCE = 40
 #: Hyperplanes with jumps on these shares of all lines: surely of layer 1, perhaps of layer 1.
 _SURELY, _PERHAPS = Fraction(9, 10), Fraction(1, 4)
-#: At most so many sets of hyperplanes are tried for layer 1, in each round.
+#: The largest number of sets of hyperplanes that a round tries for layer 1.
 _MAX_SETS = 6
-#: At most so many orientations of layer 1, and of the last hidden layer, are tried.
+#: The largest numbers of orientations of layer 1, and of the last hidden layer, that are tried.
 _MAX_INNER, _MAX_OUTER = 16, 4
-#: A network is compared at all known points, and at so many others.
+#: A network is compared at all known points, and at this number of others.
 _NUM_POINTS = 40
-#: Among so many points those are chosen at which some neurons are off.
+#: The number of points of which those are chosen at which some neurons are off.
 _NUM_CHOSEN_FROM = 400
 
 

@@ -22,7 +22,7 @@ from polyrelu.support.typing import Point, Vector
 
 __all__ = ["TwoLayers", "assembled"]
 
-#: Orientations of layer 2 are tried out with a direct part for at most so many neurons.
+#: The largest number of neurons whose orientations are all tried with a direct part.
 _MAX_TRIED = 10
 
 

@@ -35,6 +35,7 @@ COMMANDS = {
     "runtime-error": ["example:xor", "--domain", "box:0,1"],
     "equivalent": ["example:twins-a", "example:twins-b"],
     "injective": ["example:xor"],
+    "recover": ["--oracle", "example:twins-a"],
     "simplify": ["example:digits"],
     "check": ["{cert}"],
     "show": ["{cert}"],
@@ -58,7 +59,7 @@ def _network(*widths: int) -> polyrelu.Network:
 #: The commands that take limits of time and memory.
 LIMITED = (
     *("complex", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
-    *("simplify", "injective"),
+    *("simplify", "injective", "recover"),
 )
 
 _SLOW = pytest.mark.slow

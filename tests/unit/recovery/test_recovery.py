@@ -1,0 +1,211 @@
+"""Recovery: right parameters, or what is missing; exact, counted, and the same for each seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pytest
+
+import polyrelu
+from polyrelu.breakpoints import breakpoints_document
+from polyrelu.errors import ArgumentError, DomainError
+from polyrelu.recovery.choices import choices
+from polyrelu.recovery.lines import Line, whole_line
+from polyrelu.recovery.oracle import Oracle
+from polyrelu.recovery.search import Search
+
+
+def random_network(widths: Sequence[int], seed: int) -> polyrelu.Network:
+    rng = Random(seed)
+
+    def number() -> Fraction:
+        return Fraction(rng.randint(-100, 100), rng.randint(1, 10))
+
+    return polyrelu.from_arrays(
+        [
+            ([[number() for _ in range(n)] for _ in range(m)], [number() for _ in range(m)])
+            for n, m in pairwise(widths)
+        ]
+    )
+
+
+@pytest.mark.parametrize("widths", [(1, 3, 1), (2, 4, 1), (3, 5, 2)])
+def test_one_hidden_layer(widths: tuple[int, ...]) -> None:
+    for seed in range(3):
+        hidden = random_network(widths, seed)
+        found = polyrelu.recover(hidden, seed=seed)
+        assert found.status == "proved"
+        assert found.has_the_parameters
+        assert found.network is not None
+        assert polyrelu.related(found.network, hidden)
+
+
+def test_two_hidden_layers() -> None:
+    for seed in (2,):
+        hidden = random_network((2, 4, 3, 1), seed)
+        found = polyrelu.recover(hidden, seed=seed)
+        assert (found.status, found.has_the_parameters) == ("proved", True)
+        assert found.signs is not None
+        assert found.signs.rank <= 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("widths", [(2, 4, 1), (3, 5, 2), (2, 4, 3, 1), (3, 4, 4, 2)])
+def test_many_networks(widths: tuple[int, ...]) -> None:
+    """Every network is recovered as a function, or the answer says what is missing."""
+    same = 0
+    for seed in range(20 if len(widths) == 3 else 5):
+        found = polyrelu.recover(random_network(widths, seed), seed=seed, max_queries=20_000)
+        same += bool(found.has_the_parameters)
+        if found.network is None or found.status != "proved":
+            assert found.missing or "differs" in found.statement
+    assert same >= (19 if len(widths) == 3 else 2)
+
+
+def test_breakpoints_on_lines_are_exact() -> None:
+    """The search finds the breakpoints that an exact walk along the line passes."""
+    for seed in range(4):
+        network = random_network((2, 4, 1), seed)
+        oracle = Oracle(network, 2, seed=seed)
+        line = Line((Fraction(1, 3), Fraction(-1, 5)), oracle.direction())
+        forth = polyrelu.walk_line(network, line.point, line.direction)
+        back = polyrelu.walk_line(network, line.point, [-d for d in line.direction])
+        wanted = {cell.end.t for cell in forth if cell.end}
+        wanted |= {-cell.end.t for cell in back if cell.end}
+        assert {place.t for place in whole_line(oracle, line)} == wanted
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    hidden = random_network((2, 4, 1), 5)
+    one, two = (polyrelu.recover(hidden, seed=3) for _ in range(2))
+    assert one.network == two.network
+    assert one.num_queries == two.num_queries
+
+
+def test_queries_are_limited() -> None:
+    found = polyrelu.recover(random_network((2, 4, 3, 1), 2), max_queries=100)
+    assert found.network is None
+    assert found.num_queries <= 100
+    assert "no network was recovered from 100 values" in found.statement
+
+
+@pytest.mark.slow
+def test_a_part_without_surfaces_is_reported() -> None:
+    """A neuron of layer 2 is on at all inputs."""
+    found = polyrelu.recover(random_network((2, 4, 3, 1), 6), seed=6)
+    assert found.status == "proved"
+    assert found.has_the_parameters is False
+    assert any("on at all inputs" in text for text in found.missing)
+
+
+def test_degenerate_networks() -> None:
+    doubled = polyrelu.from_arrays([([[1, 2], [2, 4]], [1, 2]), ([[1, 1]], [0])])
+    dead = polyrelu.from_arrays([([[1, 2], [0, 0]], [1, -1]), ([[1, 1]], [0])])
+    opposite = polyrelu.from_arrays([([[1, 2], [-1, -2]], [1, -1]), ([[1, 1]], [0])])
+    constant = polyrelu.from_arrays([([[0, 0]], [1]), ([[1]], [3])])
+    affine = polyrelu.from_arrays([([[1, 1], [-1, -1]], [0, 0]), ([[1, -1]], [3])])
+    for hidden in (doubled, dead, opposite, constant, affine):
+        found = polyrelu.recover(hidden)
+        assert found.status == "proved", hidden
+        assert found.network is not None
+
+
+def test_on_a_box() -> None:
+    hidden = random_network((2, 4, 1), 7)
+    asked = list[tuple[Fraction, ...]]()
+
+    def function(x: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+        asked.append(x)
+        return hidden(x)
+
+    polyrelu.recover_function(function, 2, "box:-3,3")
+    assert asked
+    assert all(-3 <= entry <= 3 for x in asked for entry in x)
+
+
+def test_floats() -> None:
+    hidden = random_network((2, 4, 1), 0)
+    matrices = [(hidden.weight(k).to_floats(), hidden.bias(k).to_floats().ravel()) for k in (1, 2)]
+
+    def function(x: tuple[Fraction, ...]) -> list[float]:
+        (w, b), (v, c) = matrices
+        return list(v @ np.maximum(w @ np.array(x, dtype=float) + b, 0) + c)
+
+    found = polyrelu.recover_function(function, 2, relative_error=2.0**-52)
+    assert found.network is not None
+    assert found.network.widths == (2, 4, 1)
+    assert found.largest_residual is not None
+    assert 0 < found.largest_residual < 1e-5
+    assert "nothing is proved" in found.statement
+
+
+def test_from_weights() -> None:
+    hidden = random_network((2, 4, 1), 3)
+    document = breakpoints_document(polyrelu.breakpoint_complex(polyrelu.canonical_complex(hidden)))
+    found = polyrelu.recover_weights(document)
+    assert found.network is not None
+    assert polyrelu.related(found.network, hidden)
+
+
+def test_damaged_weights() -> None:
+    hidden = random_network((2, 3, 1), 3)
+    document = breakpoints_document(polyrelu.breakpoint_complex(polyrelu.canonical_complex(hidden)))
+    without = {key: value for key, value in document.items() if key != "piece"}
+    with pytest.raises(DomainError, match="without an affine piece"):
+        polyrelu.recover_weights(without)
+    for damaged in (
+        {**document, "format": "other"},
+        {**document, "facets": [{"plus": 0}]},
+        {**document, "facets": 3},
+        {**document, "regions": 1},
+        {**document, "piece": {"region": 99, "linear": [["0", "0"]], "constant": ["0"]}},
+        {**document, "piece": {"region": 0, "linear": [], "constant": []}},
+    ):
+        with pytest.raises(DomainError):
+            polyrelu.recover_weights(damaged)
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(ArgumentError, match="the function"):
+        polyrelu.recover_function(lambda x: ["no number"], 2)
+    with pytest.raises(ArgumentError, match="max_queries"):
+        polyrelu.recover(random_network((1, 1, 1), 0), max_queries=-1)
+
+
+def test_choices_against_brute_force() -> None:
+    rng = Random(0)
+    for _ in range(200):
+        size = rng.randint(1, 5)
+        rows = [
+            tuple(Fraction(rng.randint(-2, 2)) for _ in range(size))
+            for _ in range(rng.randint(0, 4))
+        ]
+        wanted = [rng.randint(0, 1) for _ in range(size)]
+        right = tuple(
+            sum((a * t for a, t in zip(row, wanted, strict=True)), Fraction(0)) for row in rows
+        )
+        found = choices(rows, right, size, 99, Fraction(0))
+        brute = {
+            bits
+            for bits in np.ndindex(*(2,) * size)
+            if all(
+                sum(a * t for a, t in zip(row, bits, strict=True)) == r
+                for row, r in zip(rows, right, strict=True)
+            )
+        }
+        assert set(found.solutions) == brute
+        assert found.is_complete
+
+
+@pytest.mark.slow
+def test_the_equations_of_one_neuron() -> None:
+    """The equations of a single neuron of layer 2 have rank 2 at most, for five unknowns."""
+    hidden = random_network((2, 5, 1, 1), 1)
+    search = Search(Oracle(hidden, 2, seed=0))
+    search.run((1, 4))
+    _, signs = search.first_layer()
+    assert signs.rank <= 2
