@@ -14,15 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.certificate.text import (
-    cell_counts_text,
-    domain_text,
-    layers_text,
-    number_text,
-    part_text,
-    vector_text,
-)
-from polyrelu.certificate.theorems import (
+from polyrelu.certificate.meanings import (
     COMPLEX_MEANING,
     GENERIC,
     INJECTIVITY_MEANING,
@@ -32,9 +24,17 @@ from polyrelu.certificate.theorems import (
     REGIONS_MEANING,
     REGULAR,
     RUNTIME_MEANING,
-    THEOREMS,
     TRANSVERSAL,
 )
+from polyrelu.certificate.text import (
+    cell_counts_text,
+    domain_text,
+    layers_text,
+    number_text,
+    part_text,
+    vector_text,
+)
+from polyrelu.certificate.theorems import THEOREMS
 from polyrelu.errors import CertificateError, NetworkError
 from polyrelu.exact import decimal_above, parse_rational
 from polyrelu.support.arguments import expect, expect_choice, expect_path
