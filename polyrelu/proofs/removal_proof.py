@@ -26,7 +26,8 @@ from polyrelu.certificate import NodeRecord, TreeLog
 from polyrelu.network import Network, NeuronId
 from polyrelu.outcomes import SearchStatistics
 from polyrelu.proofs.refutations.sampled_candidates import sampled_candidates
-from polyrelu.proofs.trees.expressions import JointNetwork, Neuron
+from polyrelu.proofs.trees.atoms import Neuron
+from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates, NodePolyhedron
 from polyrelu.proofs.trees.search import TreeStatistics
 from polyrelu.proofs.trees.sign_tree import SignNotProved, num_cells, sign_tree

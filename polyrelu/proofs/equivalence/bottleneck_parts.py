@@ -19,7 +19,8 @@ from polyrelu.network import Network
 from polyrelu.proofs.equivalence.bottleneck_points import first_layer_rows
 from polyrelu.proofs.equivalence.canonical_position import CanonicalPosition
 from polyrelu.proofs.equivalence.parts import Part
-from polyrelu.proofs.trees.expressions import Atom, JointNetwork
+from polyrelu.proofs.trees.atoms import Atom
+from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.sparse_forms import SparseForm
 
 __all__ = ["hidden_parts"]
