@@ -60,7 +60,7 @@ class UnfinishedError(DomainError):
     """The complex was interrupted before the set could be cut out."""
 
 
-Kind = Literal["level", "sublevel", "superlevel", "boundary", "class"]
+OutputSetKind = Literal["level", "sublevel", "superlevel", "boundary", "class"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -92,7 +92,7 @@ class OutputSet(Subcomplex):
     <OutputSet, f_0 = 1/2, cells by dimension (2, 0)>
     """
 
-    kind: Kind
+    kind: OutputSetKind
     rows: tuple[tuple[int, ...], ...]
     levels: tuple[Fraction, ...]
 
@@ -449,7 +449,7 @@ def extended(
 
 def _by_sign(
     source: NetworkLike,
-    kind: Kind,
+    kind: OutputSetKind,
     level: Rational,
     output: int,
     domain: DomainLike,
@@ -495,7 +495,7 @@ def _exact_level(level: Rational) -> Fraction:
 
 def _where(
     network: Network,
-    kind: Kind,
+    kind: OutputSetKind,
     rows: Sequence[Sequence[int]],
     levels: Sequence[Fraction],
     domain: DomainLike,

@@ -61,7 +61,7 @@ from polyrelu.proofs.equivalence.bottleneck_tree import (
 )
 from polyrelu.proofs.equivalence.canonical_position import CanonicalPosition, canonical_position
 from polyrelu.proofs.equivalence.next_steps import after_limit
-from polyrelu.proofs.equivalence.parts import Part, parts_of
+from polyrelu.proofs.equivalence.parts import DifferencePart, parts_of
 from polyrelu.proofs.equivalence.witness import (
     difference_point,
     random_points,
@@ -420,7 +420,7 @@ class _Question:
 
         It has one tree, or one tree for each hidden neuron.
         """
-        unshared, parts = unshared_atoms(self._joint), list[Part]()
+        unshared, parts = unshared_atoms(self._joint), list[DifferencePart]()
         if not fits_one_tree(unshared):
             parts = hidden_parts(self._joint, (self._first, self._second), positions, unshared)
             if not parts:
@@ -540,7 +540,7 @@ class _Question:
         log: TreeLog,
         route: str,
         lifted: JointNetwork | None = None,
-        parts: Sequence[Part] = (),
+        parts: Sequence[DifferencePart] = (),
     ) -> Equivalent:
         neurons = lifted.lifted_neurons if lifted else ()
         claim = PairClaim("equivalent", self._first, self._second, self._coordinates.domain)

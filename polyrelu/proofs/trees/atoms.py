@@ -15,7 +15,7 @@ from polyrelu.exact import AnyMatrix
 from polyrelu.network import Layer, Network
 from polyrelu.proofs.trees.sparse_forms import (
     ZERO,
-    Rows,
+    RationalForms,
     SparseForm,
     add_product,
     lowest_terms,
@@ -150,8 +150,12 @@ class AtomTable:
 
 
 def outputs_over_atoms(
-    network: Network, number: int, inputs: Rows, table: AtomTable, check: Callable[[], None]
-) -> Rows:
+    network: Network,
+    number: int,
+    inputs: RationalForms,
+    table: AtomTable,
+    check: Callable[[], None],
+) -> RationalForms:
     """Enter the activations of a network in the table; return its output rows and denominator."""
     activations = [inputs]
     for layer_number, layer in enumerate(network.layers, 1):
@@ -182,7 +186,7 @@ class _IntegerLayer:
             for block, factor in zip(layer.blocks, factors[1:], strict=True)
         ]
 
-    def signs(self, activations: Sequence[Rows]) -> list[int]:
+    def signs(self, activations: Sequence[RationalForms]) -> list[int]:
         """Return the sign of each preactivation that the neuron's weights show, or 0.
 
         A sign is shown if the neuron reads no input and its bias and its weights on activations
@@ -202,7 +206,7 @@ class _IntegerLayer:
             for low, high in zip(least, greatest, strict=True)
         ]
 
-    def preactivations(self, activations: Sequence[Rows]) -> Rows:
+    def preactivations(self, activations: Sequence[RationalForms]) -> RationalForms:
         """Return the preactivations as rows over a denominator, given all earlier activations."""
         common = math.lcm(*(activations[source][1] for source, _ in self._blocks))
         sums: list[dict[int, int]] = [{0: bias * common} for bias in self._bias]

@@ -47,7 +47,7 @@ from polyrelu.proofs.trees.atoms import (
 )
 from polyrelu.proofs.trees.sparse_forms import (
     ZERO,
-    Rows,
+    RationalForms,
     SparseForm,
     add_multiple,
     negated,
@@ -307,7 +307,7 @@ def _positive_part(
     return SparseForm((term.symbol,), (factor,))
 
 
-def _difference(first: Rows, second: Rows) -> list[SparseForm]:
+def _difference(first: RationalForms, second: RationalForms) -> list[SparseForm]:
     """Return the rows of first - second that are not zero, each primitive."""
     (rows, p), (other_rows, q) = first, second
     nonzero_rows = []
