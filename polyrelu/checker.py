@@ -11,56 +11,58 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-    92  1. Text
-   266  2. Networks
-   404    Exact arithmetic
-   570  3. Certificates
-   608  3.1 Words
-   624  3.2 Claims
-   831  3.3 Proofs
-   992    affine, shallow
-   995      theorem affine
-  1022      theorem shallow
-  1137    line
-  1140      theorem line
-  1168    bottleneck
-  1173      theorem bottleneck
-  1279    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
-  1368      theorem replacement
-  1378      theorem bounded-replacement
-  1520      theorem translation
-  1546      theorem flip
-  1574      theorem line-equal
-  1706      theorem one-sided
-  1767  3.4 Membership in the classes generic, transversal and regular
-  1871  3.5 Invariants under ~
-  1920  3.6 Cost
-  2050  3.7 Rounding errors: theorem rounding
-  2082      theorem rounding
-  2182  3.8 Domains of pairs, and theorem point
-  2306      theorem point
-  2367  3.9 Ridges: theorems deep and deep-part
-  3266      theorem deep
-  3274      theorem deep-part
-  3311  3.10 Injectivity: theorems active-rows and collision
-  3337      theorem collision
-  3364      theorem active-rows
-  3657  4. Verdicts
-  3789  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4508      theorem tree-equal
-  4526      theorem tree
-  4647  5.1 Lists of regions: claim regions, theorem regions
-  4652      theorem regions
-  4692  5.2 Limits
-  4698  5.3 Vertices: theorems vertices and complex (any networks)
-  5260      theorem vertices
-  5275      theorem complex
-  5293  5.4 Injectivity by cells: theorem cell-pairs
-  5305      theorem cell-pairs
-  5423  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5428      theorem inverse-lipschitz
-  5591    Files
-  5734    The command line
+    94  1. Text
+   268  2. Networks
+   406    Exact arithmetic
+   572  3. Certificates
+   610  3.1 Words
+   626  3.2 Claims
+   833  3.3 Proofs
+   994    affine, shallow
+   997      theorem affine
+  1024      theorem shallow
+  1139    line
+  1142      theorem line
+  1170    bottleneck
+  1175      theorem bottleneck
+  1281    Refutations: translation, flip, line-equal
+  1372      theorem translation
+  1398      theorem flip
+  1426      theorem line-equal
+  1483    Refutations: replacement, bounded-replacement
+  1486      theorem replacement
+  1496      theorem bounded-replacement
+  1635    Refutations: one-sided
+  1710      theorem one-sided
+  1771  3.4 Membership in the classes generic, transversal and regular
+  1875  3.5 Invariants under ~
+  1924  3.6 Cost
+  2054  3.7 Rounding errors: theorem rounding
+  2086      theorem rounding
+  2186  3.8 Domains of pairs, and theorem point
+  2310      theorem point
+  2371  3.9 Ridges: theorems deep and deep-part
+  3270      theorem deep
+  3278      theorem deep-part
+  3315  3.10 Injectivity: theorems active-rows and collision
+  3341      theorem collision
+  3368      theorem active-rows
+  3661  4. Verdicts
+  3793  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4512      theorem tree-equal
+  4530      theorem tree
+  4651  5.1 Lists of regions: claim regions, theorem regions
+  4656      theorem regions
+  4696  5.2 Limits
+  4702  5.3 Vertices: theorems vertices and complex (any networks)
+  5264      theorem vertices
+  5279      theorem complex
+  5297  5.4 Injectivity by cells: theorem cell-pairs
+  5309      theorem cell-pairs
+  5427  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5432      theorem inverse-lipschitz
+  5595    Files
+  5738    The command line
 """
 
 from __future__ import annotations
@@ -1276,14 +1278,16 @@ def check_flat(lower: Layer, upper: Layer, j: int, meter: Meter) -> None:
     require(jumps, "a nonzero sum of V_i A_ij over a_i > 0", f"j = {j}")
 
 
-# ---- Refutations: replacement, bounded-replacement, one-sided, translation, flip, line-equal
+# ---- Refutations: translation, flip, line-equal
 
 
 def refutation(name: str, page: str, evidence: Mapping[str, Any]) -> Callable[[Rule], Rule]:
     """Enter a rule that checks `same-function`; the other hypotheses are common to all."""
 
     def enter(same_function: Rule) -> Rule:
-        def rule(case: Case) -> None:
+        """Register the whole refutation, and return the given rule unchanged."""
+
+        def check_all(case: Case) -> None:
             check_refutation(case, same_function)
 
         theorem(
@@ -1302,7 +1306,7 @@ def refutation(name: str, page: str, evidence: Mapping[str, Any]) -> Callable[[R
                 "same-function": "they compute the same real function",
                 "not-related": "they differ in an invariant of permutations and positive scalings",
             },
-        )(rule)
+        )(check_all)
         return same_function
 
     return enter
@@ -1362,7 +1366,121 @@ def check_layer(layer: Layer, rows: Matrix, denominator: int, meter: Meter) -> N
         require(same, "the layers of `other` as the theorem says", "another one")
 
 
-# -- replacement, bounded-replacement
+# -- translation, flip
+
+
+@refutation(
+    "translation",
+    "theory/hidden_hyperplanes.md",
+    {"layer": int, "neuron": int, "shift": RATIONAL},
+)
+def translation(case: Case) -> None:
+    """A neuron is shifted that alone has positive weights in the next layer."""
+    changed, meter = changed_layers(case), case.meter
+    j = changed_neuron(case, changed)
+    p, q = rational(case.evidence["same-function"]["shift"], meter).as_integer_ratio()
+    lower, upper = changed.lower, changed.upper
+    sizes = sum(len(layer.rows) * (len(layer.rows[0]) + 1) for layer in (lower, upper))
+    bits = max(p.bit_length(), q.bit_length())
+    meter.pay(sizes, max(lower.bits, upper.bits), bits)
+    below, above = ([[q * x for x in row] for row in layer.augmented()] for layer in (lower, upper))
+    below[j][-1] += p * lower.denominator
+    for i, (row, b) in enumerate(zip(upper.rows, upper.bias, strict=True)):
+        require(row[j] >= 0, "W_ij >= 0", f"i = {i}")
+        require(all(x <= 0 for k, x in enumerate(row) if k != j), "W_ik <= 0", f"i = {i}")
+        require(b <= 0, "b_i <= 0", f"i = {i}")
+        require(b * q <= p * row[j], "b_i <= t W_ij", f"i = {i}")
+        above[i][-1] -= p * row[j]
+    check_layer(changed.others[0], below, q * lower.denominator, meter)
+    check_layer(changed.others[1], above, q * upper.denominator, meter)
+
+
+@refutation("flip", "theory/hidden_hyperplanes.md", {"layer": int, "neuron": int, "flipped": [int]})
+def flip(case: Case) -> None:
+    """Neurons beside a hidden one are negated, with a single neuron in the next layer.
+
+    Layer l of `other` is computed over the denominator times w_j; in |w_k|/w_j the denominator of w
+    cancels.
+    """
+    changed, meter = changed_layers(case, count=1), case.meter
+    j, flipped = changed_neuron(case, changed), case.evidence["same-function"]["flipped"]
+    w, bias, old = changed.upper.rows[0], changed.upper.bias[0], changed.lower.augmented()
+    check_indices(flipped, len(w), "neurons to flip")
+    require(len(flipped) > 0, "neurons to flip", "none")
+    require(j not in flipped, "neurons k != j to flip", f"j = {j}")
+    require(len(changed.upper.rows) == 1, "one neuron in layer l+1")
+    require(w[j] > 0, "w_j > 0")
+    require(all(x <= 0 for k, x in enumerate(w) if k != j), "w_k <= 0 for k != j")
+    require(bias <= 0, "a bias <= 0 in layer l+1")
+    meter.pay((len(old) + len(flipped)) * len(old[0]), changed.lower.bits, longest([w]))
+    rows = [[w[j] * x for x in row] for row in old]
+    for k in flipped:
+        rows[k] = [-x for x in rows[k]]
+        rows[j] = [x + w[k] * y for x, y in zip(rows[j], old[k], strict=True)]  # w_k = -|w_k|
+    check_layer(changed.others[0], rows, changed.lower.denominator * w[j], meter)
+
+
+# -- line-equal
+
+
+@refutation("line-equal", "theory/line.md", {})
+def line_equal(case: Case) -> None:
+    """L = 3, n_1 = 1, W[1] parallel: two piecewise affine functions of one variable are equal.
+
+    The input t on one axis c decides. The functions are equal iff they agree at all breakpoints of
+    both and at a point beyond either end.
+    """
+    one, two, meter = case.network, case.other, case.meter
+    require(len(one.layers) == 3, "L = 3", str(one))
+    require(one.last == "affine", "an affine output", str(one))
+    require(one.widths[1] == 1, "n_1 = 1", str(one))
+    r, s = one.layers[0].rows[0], two.layers[0].rows[0]
+    c = next((k for k, x in enumerate(r) if x), 0)
+    require(r[c] != 0, "a nonzero row W[1] of the network", "zero")
+    require(s[c] != 0, "a row W[1] of `other` that is parallel to it", "a zero entry")
+    bits = longest([r, s])
+    meter.pay(2 * len(r), bits, bits)
+    require(all(x * s[c] == y * r[c] for x, y in zip(r, s, strict=True)), "parallel rows W[1]")
+    points = sorted_breakpoints(case, c)
+    for t in (points[0] - 1, *points, points[-1] + 1):
+        same = on_axis(one, c, t, meter) == on_axis(two, c, t, meter)
+        require(same, "equal values at breakpoints", "different ones")
+
+
+def sorted_breakpoints(case: Case, c: int) -> list[Fraction]:
+    """The inputs on axis c where a neuron vanishes."""
+    points = list[Fraction]()
+    for network in (case.network, case.other):
+        first, lower, _ = network.layers
+        zeros = [
+            Fraction(-a, row[0]) for row, a in zip(lower.rows, lower.bias, strict=True) if row[0]
+        ]
+        case.meter.pay(34 * (len(zeros) + 1))
+        case.meter.pay_divisions(6 * (len(zeros) + 1), lower.bits + first.bits, first.bits)
+        for u in (Fraction(0), *zeros):
+            points.append((u * first.denominator - first.bias[0]) / first.rows[0][c])
+    bits = max(x.numerator.bit_length() + x.denominator.bit_length() for x in points)
+    case.meter.pay(4 * len(points) * len(points).bit_length(), bits, bits)
+    points.sort()
+    return [x for k, x in enumerate(points) if k == 0 or x != points[k - 1]]
+
+
+def on_axis(network: Network, c: int, t: Fraction, meter: Meter) -> list[Fraction]:
+    """The outputs where coordinate c of the input is t and the others are 0, if n_1 = 1."""
+    first, lower, upper = network.layers
+    z = (first.rows[0][c] * t + first.bias[0]) / first.denominator
+    p, q = max(z, Fraction(0)).as_integer_ratio()
+    bits = max(p.bit_length(), q.bit_length())
+    meter.pay(4 * len(lower.rows) + 20, lower.bits, bits)
+    active = [max(row[0] * p + a * q, 0) for row, a in zip(lower.rows, lower.bias, strict=True)]
+    q *= lower.denominator
+    meter.pay(len(upper.rows) * (len(active) + 10), longest([active, [q]]), upper.bits)
+    scale = q * upper.denominator
+    rows = zip(upper.rows, upper.bias, strict=True)
+    return [Fraction(dot(v, active) + b * q, scale) for v, b in rows]
+
+
+# ---- Refutations: replacement, bounded-replacement
 
 
 @refutation("replacement", "theory/shallow.md", {"layer": int})
@@ -1514,121 +1632,7 @@ class AbsoluteValueForm:
         return 2 * sign if is_active else 0
 
 
-# -- translation, flip
-
-
-@refutation(
-    "translation",
-    "theory/hidden_hyperplanes.md",
-    {"layer": int, "neuron": int, "shift": RATIONAL},
-)
-def translation(case: Case) -> None:
-    """A neuron is shifted that alone has positive weights in the next layer."""
-    changed, meter = changed_layers(case), case.meter
-    j = changed_neuron(case, changed)
-    p, q = rational(case.evidence["same-function"]["shift"], meter).as_integer_ratio()
-    lower, upper = changed.lower, changed.upper
-    sizes = sum(len(layer.rows) * (len(layer.rows[0]) + 1) for layer in (lower, upper))
-    bits = max(p.bit_length(), q.bit_length())
-    meter.pay(sizes, max(lower.bits, upper.bits), bits)
-    below, above = ([[q * x for x in row] for row in layer.augmented()] for layer in (lower, upper))
-    below[j][-1] += p * lower.denominator
-    for i, (row, b) in enumerate(zip(upper.rows, upper.bias, strict=True)):
-        require(row[j] >= 0, "W_ij >= 0", f"i = {i}")
-        require(all(x <= 0 for k, x in enumerate(row) if k != j), "W_ik <= 0", f"i = {i}")
-        require(b <= 0, "b_i <= 0", f"i = {i}")
-        require(b * q <= p * row[j], "b_i <= t W_ij", f"i = {i}")
-        above[i][-1] -= p * row[j]
-    check_layer(changed.others[0], below, q * lower.denominator, meter)
-    check_layer(changed.others[1], above, q * upper.denominator, meter)
-
-
-@refutation("flip", "theory/hidden_hyperplanes.md", {"layer": int, "neuron": int, "flipped": [int]})
-def flip(case: Case) -> None:
-    """Neurons beside a hidden one are negated, with a single neuron in the next layer.
-
-    Layer l of `other` is computed over the denominator times w_j; in |w_k|/w_j the denominator of w
-    cancels.
-    """
-    changed, meter = changed_layers(case, count=1), case.meter
-    j, flipped = changed_neuron(case, changed), case.evidence["same-function"]["flipped"]
-    w, bias, old = changed.upper.rows[0], changed.upper.bias[0], changed.lower.augmented()
-    check_indices(flipped, len(w), "neurons to flip")
-    require(len(flipped) > 0, "neurons to flip", "none")
-    require(j not in flipped, "neurons k != j to flip", f"j = {j}")
-    require(len(changed.upper.rows) == 1, "one neuron in layer l+1")
-    require(w[j] > 0, "w_j > 0")
-    require(all(x <= 0 for k, x in enumerate(w) if k != j), "w_k <= 0 for k != j")
-    require(bias <= 0, "a bias <= 0 in layer l+1")
-    meter.pay((len(old) + len(flipped)) * len(old[0]), changed.lower.bits, longest([w]))
-    rows = [[w[j] * x for x in row] for row in old]
-    for k in flipped:
-        rows[k] = [-x for x in rows[k]]
-        rows[j] = [x + w[k] * y for x, y in zip(rows[j], old[k], strict=True)]  # w_k = -|w_k|
-    check_layer(changed.others[0], rows, changed.lower.denominator * w[j], meter)
-
-
-# -- line-equal
-
-
-@refutation("line-equal", "theory/line.md", {})
-def line_equal(case: Case) -> None:
-    """L = 3, n_1 = 1, W[1] parallel: two piecewise affine functions of one variable are equal.
-
-    The input t on one axis c decides. The functions are equal iff they agree at all breakpoints of
-    both and at a point beyond either end.
-    """
-    one, two, meter = case.network, case.other, case.meter
-    require(len(one.layers) == 3, "L = 3", str(one))
-    require(one.last == "affine", "an affine output", str(one))
-    require(one.widths[1] == 1, "n_1 = 1", str(one))
-    r, s = one.layers[0].rows[0], two.layers[0].rows[0]
-    c = next((k for k, x in enumerate(r) if x), 0)
-    require(r[c] != 0, "a nonzero row W[1] of the network", "zero")
-    require(s[c] != 0, "a row W[1] of `other` that is parallel to it", "a zero entry")
-    bits = longest([r, s])
-    meter.pay(2 * len(r), bits, bits)
-    require(all(x * s[c] == y * r[c] for x, y in zip(r, s, strict=True)), "parallel rows W[1]")
-    points = sorted_breakpoints(case, c)
-    for t in (points[0] - 1, *points, points[-1] + 1):
-        same = on_axis(one, c, t, meter) == on_axis(two, c, t, meter)
-        require(same, "equal values at breakpoints", "different ones")
-
-
-def sorted_breakpoints(case: Case, c: int) -> list[Fraction]:
-    """The inputs on axis c where a neuron vanishes."""
-    points = list[Fraction]()
-    for network in (case.network, case.other):
-        first, lower, _ = network.layers
-        zeros = [
-            Fraction(-a, row[0]) for row, a in zip(lower.rows, lower.bias, strict=True) if row[0]
-        ]
-        case.meter.pay(34 * (len(zeros) + 1))
-        case.meter.pay_divisions(6 * (len(zeros) + 1), lower.bits + first.bits, first.bits)
-        for u in (Fraction(0), *zeros):
-            points.append((u * first.denominator - first.bias[0]) / first.rows[0][c])
-    bits = max(x.numerator.bit_length() + x.denominator.bit_length() for x in points)
-    case.meter.pay(4 * len(points) * len(points).bit_length(), bits, bits)
-    points.sort()
-    return [x for k, x in enumerate(points) if k == 0 or x != points[k - 1]]
-
-
-def on_axis(network: Network, c: int, t: Fraction, meter: Meter) -> list[Fraction]:
-    """The outputs where coordinate c of the input is t and the others are 0, if n_1 = 1."""
-    first, lower, upper = network.layers
-    z = (first.rows[0][c] * t + first.bias[0]) / first.denominator
-    p, q = max(z, Fraction(0)).as_integer_ratio()
-    bits = max(p.bit_length(), q.bit_length())
-    meter.pay(4 * len(lower.rows) + 20, lower.bits, bits)
-    active = [max(row[0] * p + a * q, 0) for row, a in zip(lower.rows, lower.bias, strict=True)]
-    q *= lower.denominator
-    meter.pay(len(upper.rows) * (len(active) + 10), longest([active, [q]]), upper.bits)
-    scale = q * upper.denominator
-    rows = zip(upper.rows, upper.bias, strict=True)
-    return [Fraction(dot(v, active) + b * q, scale) for v, b in rows]
-
-
-# -- one-sided
+# ---- Refutations: one-sided
 
 MULTIPLES = [(int, NATURAL)]
 SIGN_MARK = re.compile("[+-]")
