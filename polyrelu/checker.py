@@ -18,51 +18,51 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
    610  3.1 Words
    626  3.2 Claims
    833  3.3 Proofs
-   994    affine, shallow
-   997      theorem affine
-  1024      theorem shallow
-  1139    line
-  1142      theorem line
-  1170    bottleneck
-  1175      theorem bottleneck
-  1281    Refutations: translation, flip, line-equal
-  1372      theorem translation
-  1398      theorem flip
-  1426      theorem line-equal
-  1483    Refutations: replacement, bounded-replacement
-  1486      theorem replacement
-  1496      theorem bounded-replacement
-  1635    Refutations: one-sided
-  1710      theorem one-sided
-  1771  3.4 Membership in the classes generic, transversal and regular
-  1875  3.5 Invariants under ~
-  1924  3.6 Cost
-  2054  3.7 Rounding errors: theorem rounding
-  2086      theorem rounding
-  2186  3.8 Domains of pairs, and theorem point
-  2310      theorem point
-  2371  3.9 Ridges: theorems deep and deep-part
-  3270      theorem deep
-  3278      theorem deep-part
-  3315  3.10 Injectivity: theorems active-rows and collision
-  3341      theorem collision
-  3368      theorem active-rows
-  3661  4. Verdicts
-  3793  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4512      theorem tree-equal
-  4530      theorem tree
-  4651  5.1 Lists of regions: claim regions, theorem regions
-  4656      theorem regions
-  4696  5.2 Limits
-  4702  5.3 Vertices: theorems vertices and complex (any networks)
-  5264      theorem vertices
-  5279      theorem complex
-  5297  5.4 Injectivity by cells: theorem cell-pairs
-  5309      theorem cell-pairs
-  5427  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5432      theorem inverse-lipschitz
-  5595    Files
-  5738    The command line
+   995    affine, shallow
+   998      theorem affine
+  1025      theorem shallow
+  1140    line
+  1143      theorem line
+  1171    bottleneck
+  1176      theorem bottleneck
+  1282    Refutations: translation, flip, line-equal
+  1374      theorem translation
+  1400      theorem flip
+  1428      theorem line-equal
+  1485    Refutations: replacement, bounded-replacement
+  1488      theorem replacement
+  1498      theorem bounded-replacement
+  1637    Refutations: one-sided
+  1712      theorem one-sided
+  1773  3.4 Membership in the classes generic, transversal and regular
+  1877  3.5 Invariants under ~
+  1926  3.6 Cost
+  2056  3.7 Rounding errors: theorem rounding
+  2088      theorem rounding
+  2188  3.8 Domains of pairs, and theorem point
+  2312      theorem point
+  2373  3.9 Ridges: theorems deep and deep-part
+  3272      theorem deep
+  3280      theorem deep-part
+  3317  3.10 Injectivity: theorems active-rows and collision
+  3343      theorem collision
+  3370      theorem active-rows
+  3663  4. Verdicts
+  3795  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4514      theorem tree-equal
+  4532      theorem tree
+  4653  5.1 Lists of regions: claim regions, theorem regions
+  4658      theorem regions
+  4698  5.2 Limits
+  4704  5.3 Vertices: theorems vertices and complex (any networks)
+  5266      theorem vertices
+  5281      theorem complex
+  5299  5.4 Injectivity by cells: theorem cell-pairs
+  5311      theorem cell-pairs
+  5429  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5434      theorem inverse-lipschitz
+  5597    Files
+  5740    The command line
 """
 
 from __future__ import annotations
@@ -891,6 +891,7 @@ def theorem(
     """Enter a rule into the table of theorems."""
 
     def enter(rule: Rule) -> Rule:
+        """Enter one rule, and return it unchanged."""
         page_of_docs = f"docs/{page}" if page.startswith("theory/") else page
         THEOREMS[name] = Theorem(kind, among, page_of_docs, evidence, says, optional, rule)
         return rule
@@ -1288,6 +1289,7 @@ def refutation(name: str, page: str, evidence: Mapping[str, Any]) -> Callable[[R
         """Register the whole refutation, and return the given rule unchanged."""
 
         def check_all(case: Case) -> None:
+            """Check all hypotheses of the refutation."""
             check_refutation(case, same_function)
 
         theorem(

@@ -23,6 +23,7 @@ def refutation(name: str, page: str, evidence: Mapping[str, Any]) -> Callable[[R
         """Register the whole refutation, and return the given rule unchanged."""
 
         def check_all(case: Case) -> None:
+            """Check all hypotheses of the refutation."""
             check_refutation(case, same_function)
 
         theorem(

@@ -225,6 +225,7 @@ def _prove_and_write(
     with ProgressLine() as line:
 
         def show(step: ProgressStep) -> None:
+            """Show a step with the number of the member it belongs to."""
             line.show(replace(step, stage=f"member {number}: {step.stage}"))
 
         show(ProgressStep("proving equality", 0, None, "nodes"))

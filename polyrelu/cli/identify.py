@@ -178,6 +178,7 @@ def _search(options: argparse.Namespace, network: Network) -> tuple[Outcome, Pro
     with deferred_interrupt(interrupted), ProgressLine() as line:
 
         def progress(step: ProgressStep) -> None:
+            """Show a step, and keep it: Ctrl-C before the first one ends the command."""
             steps[:] = [step]
             line.show(step)
 

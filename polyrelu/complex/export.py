@@ -207,6 +207,7 @@ def _facet_lists(cells: PolyhedralComplex, dimension: int) -> LazyList[list[int]
     offsets, entries = cells.facets(dimension)
 
     def lists() -> Iterator[list[int]]:
+        """Yield the facets of one cell after the other."""
         for first, last in _blocks(len(offsets) - 1):
             ends = offsets[first : last + 1]
             listed = entries[ends[0] : ends[-1]].tolist()
@@ -219,6 +220,7 @@ def _letters(signs: Signs) -> LazyList[str]:
     """The signs of each cell as a text."""
 
     def texts() -> Iterator[str]:
+        """Yield the signs of one cell after the other."""
         for first, last in _blocks(len(signs)):
             for row in signs[first:last].tolist():
                 yield "".join("-0+"[sign + 1] for sign in row)

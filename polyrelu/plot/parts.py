@@ -367,6 +367,7 @@ def paint_part(
     cells, inside = part.cells, Clipped.for_picture(part.cells, canvas.view, canvas.progress)
 
     def clipped(dimension: int, indices: NDArray[np.int64]) -> list[Any]:
+        """Return the polygons of cells inside the frame."""
         if without is not None:
             indices = indices[~without.masks[dimension][indices]]
         return [points for _, points in inside.cells_in_box(dimension, indices.tolist())]

@@ -154,6 +154,7 @@ def prove_by_signs(
     log, statistics = TreeLog(), TreeStatistics(num_trees=len(parts))
 
     def record(node: NodeRecord) -> None:
+        """Append a node; raise if a line of the file becomes too long."""
         log.add(node)
         if log.longest > LINE_LIMIT:
             raise SignNotProved(None)

@@ -347,6 +347,7 @@ def decision_boundary(
     rows = pair_rows(size)
 
     def tied(signs: Signs) -> Mask:
+        """Return where at least two outputs are the largest."""
         several: Mask = largest_outputs(signs, size).sum(axis=1) >= 2
         return several
 
@@ -404,6 +405,7 @@ def decision_region(
     rows = [[int(k == label) - int(k == other) for k in range(size)] for other in others]
 
     def largest(signs: Signs) -> Mask:
+        """Return where the output of the label is at least as large as all others."""
         all_nonnegative: Mask = np.logical_and.reduce(signs >= 0, axis=1)
         return all_nonnegative
 

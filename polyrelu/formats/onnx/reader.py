@@ -403,6 +403,7 @@ def _with_external_data(path: Path, tensor: Any, name: str) -> Any:
     from onnx.helper import tensor_dtype_to_np_dtype
 
     def fail(problem: str) -> NetworkFileError:
+        """Return an error about the tensor."""
         return NetworkFileError(path, f"tensor {name!r}", problem)
 
     where = {entry.key: entry.value for entry in tensor.external_data}

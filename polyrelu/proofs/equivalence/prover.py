@@ -367,6 +367,7 @@ class _Question:
         limit = math.inf if max_nodes is None else log.nodes + max_nodes
 
         def record(node: NodeRecord) -> None:
+            """Append a node; raise if the tree or a line of the file becomes too long."""
             log.add(node)
             if log.longest > LINE_LIMIT:
                 raise CertificateLimit(

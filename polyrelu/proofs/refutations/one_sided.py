@@ -363,6 +363,7 @@ def _evidence(
     )
 
     def listed(multipliers: Multipliers) -> list[list[object]]:
+        """Return multipliers as the file lists them, by the numbers of facts."""
         pairs = sorted((fact_number.of(name), w) for name, w in multipliers.items() if w)
         return [[number, str(w)] for number, w in pairs]
 

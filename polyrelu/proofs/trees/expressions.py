@@ -337,6 +337,7 @@ def _renumbered(
     new = {atom.symbol: 1 + dimension + number for number, atom in enumerate(atoms)}
 
     def renamed(row: SparseForm) -> SparseForm:
+        """Return a row with the new symbols."""
         return row_from_entries(
             {new.get(column, column): entry for column, entry in zip(*row, strict=True)}
         )
