@@ -13,56 +13,56 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
 
     94  1. Text
    268  2. Networks
-   406    Exact arithmetic
-   572  3. Certificates
-   610  3.1 Words
-   626  3.2 Claims
-   833  3.3 Proofs
-   995    affine, shallow
-   998      theorem affine
-  1025      theorem shallow
-  1140    line
-  1143      theorem line
-  1171    bottleneck
-  1176      theorem bottleneck
-  1282    Refutations: translation, flip, line-equal
-  1374      theorem translation
-  1400      theorem flip
-  1428      theorem line-equal
-  1485    Refutations: replacement, bounded-replacement
-  1488      theorem replacement
-  1498      theorem bounded-replacement
-  1637    Refutations: one-sided
-  1712      theorem one-sided
-  1773  3.4 Membership in the classes generic, transversal and regular
-  1877  3.5 Invariants under ~
-  1926  3.6 Cost
-  2056  3.7 Rounding errors: theorem rounding
-  2088      theorem rounding
-  2188  3.8 Domains of pairs, and theorem point
-  2312      theorem point
-  2373  3.9 Ridges: theorems deep and deep-part
-  3272      theorem deep
-  3280      theorem deep-part
-  3317  3.10 Injectivity: theorems active-rows and collision
-  3343      theorem collision
-  3370      theorem active-rows
-  3663  4. Verdicts
-  3795  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4514      theorem tree-equal
-  4532      theorem tree
-  4653  5.1 Lists of regions: claim regions, theorem regions
-  4658      theorem regions
-  4698  5.2 Limits
-  4704  5.3 Vertices: theorems vertices and complex (any networks)
-  5266      theorem vertices
-  5281      theorem complex
-  5299  5.4 Injectivity by cells: theorem cell-pairs
-  5311      theorem cell-pairs
-  5429  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5434      theorem inverse-lipschitz
-  5597    Files
-  5740    The command line
+   412    Exact arithmetic
+   578  3. Certificates
+   616  3.1 Words
+   632  3.2 Claims
+   839  3.3 Proofs
+  1001    affine, shallow
+  1004      theorem affine
+  1031      theorem shallow
+  1146    line
+  1149      theorem line
+  1177    bottleneck
+  1182      theorem bottleneck
+  1288    Refutations: translation, flip, line-equal
+  1380      theorem translation
+  1406      theorem flip
+  1434      theorem line-equal
+  1491    Refutations: replacement, bounded-replacement
+  1494      theorem replacement
+  1504      theorem bounded-replacement
+  1643    Refutations: one-sided
+  1718      theorem one-sided
+  1779  3.4 Membership in the classes generic, transversal and regular
+  1883  3.5 Invariants under ~
+  1932  3.6 Cost
+  2062  3.7 Rounding errors: theorem rounding
+  2094      theorem rounding
+  2194  3.8 Domains of pairs, and theorem point
+  2318      theorem point
+  2379  3.9 Ridges: theorems deep and deep-part
+  3278      theorem deep
+  3286      theorem deep-part
+  3323  3.10 Injectivity: theorems active-rows and collision
+  3349      theorem collision
+  3376      theorem active-rows
+  3669  4. Verdicts
+  3801  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4525      theorem tree-equal
+  4543      theorem tree
+  4664  5.1 Lists of regions: claim regions, theorem regions
+  4669      theorem regions
+  4709  5.2 Limits
+  4715  5.3 Vertices: theorems vertices and complex (any networks)
+  5280      theorem vertices
+  5295      theorem complex
+  5313  5.4 Injectivity by cells: theorem cell-pairs
+  5325      theorem cell-pairs
+  5443  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5448      theorem inverse-lipschitz
+  5611    Files
+  5754    The command line
 """
 
 from __future__ import annotations
@@ -384,7 +384,7 @@ def read_layer(entry: Any, where: str, meter: Meter) -> Layer:
     """The numbers of a layer, which have no common divisor."""
     bias, denominator = integers(entry["bias"], meter), integer(entry["denominator"])
     blocks = list[tuple[int, list[list[int]]]]()
-    divisor = math.gcd(denominator, *bias)
+    divisor = divisor_with(denominator, bias, meter)
     for block in entry["weights"]:
         rows = [integers(row, meter) for row in block["rows"]]
         is_last = block["from"] == entry["weights"][-1]["from"]
@@ -392,15 +392,21 @@ def read_layer(entry: Any, where: str, meter: Meter) -> Layer:
         well_formed(is_last or any(map(any, rows)), message, where)
         blocks.append((block["from"], rows))
         for row in rows:
-            if divisor != 1:
-                bits = longest([row])
-                meter.pay_divisions(len(row), bits, min(bits, divisor.bit_length()))
-                divisor = math.gcd(divisor, *row)
+            divisor = divisor_with(divisor, row, meter)
     well_formed(denominator > 0, "denominator 0", where)
     message = "a common divisor of denominator, bias and weights"
     well_formed(divisor == 1, message, where)
     bits = longest([bias, [denominator], *chain.from_iterable(rows for _, rows in blocks)])
     return Layer(denominator, bias, blocks[-1][1], blocks[:-1], bits)
+
+
+def divisor_with(divisor: int, row: list[int], meter: Meter) -> int:
+    """The greatest common divisor of a number and a row; nothing is computed if it is 1."""
+    if divisor == 1:
+        return 1
+    bits = longest([row])
+    meter.pay_divisions(len(row), bits, min(bits, divisor.bit_length()))
+    return math.gcd(divisor, *row)
 
 
 # ---- Exact arithmetic
@@ -3903,18 +3909,20 @@ class JointNetwork:
         blocks = [(rows, *activations[source]) for source, rows in sources]
         common = least_common_multiple([denominator for _, _, denominator in blocks], self.meter)
         own, before = layer.bits, self.meter.cells
+        self.meter.pay(len(layer.bias), own, common.bit_length())
         sums: list[Form] = [{0: b * common} for b in layer.bias]
         for rows, forms, denominator in blocks:
             factor, sizes = common // denominator, [len(form) for form in forms]
-            bits = max(map(bits_of_form, forms), default=0) + factor.bit_length()
+            bits, factor_bits = max(map(bits_of_form, forms), default=0), factor.bit_length()
+            self.meter.pay(len(rows) * (1 + len(forms)), own, factor_bits)
             sizes_of_products = (
                 sum(size for w, size in zip(row, sizes, strict=True) if w) for row in rows
             )
-            products = len(rows) * (1 + len(forms)) + 2 * sum(sizes_of_products)
-            self.meter.pay(products + sum(sizes), bits, own)
+            self.meter.pay(2 * sum(sizes_of_products) + sum(sizes), bits, own + factor_bits)
             for entries, row in zip(sums, rows, strict=True):
                 for w, form in zip(row, forms, strict=True):
                     add_to(entries, form, w * factor)
+                self.meter.units(60 * len(entries))
                 self.meter.hold(cells_of(3 * len(entries), bits_of_form(entries)))
         self.meter.release(self.meter.cells - before)  # the activations are held
         sums, denominator = list(map(without_zeros, sums)), common * layer.denominator
@@ -4123,12 +4131,12 @@ class State:
         self.put(self.forms, key_of(h), sign)
         self.put(self.forms, key_of(h, -1), -sign)
 
-    def cut(self, form: Form, side: int) -> None:
-        """Add the inequality side * form >= 0."""
+    def cut(self, form: Form, h: Form, side: int) -> None:
+        """Add the inequality side * form >= 0, where h is the primitive form."""
         self.meter.hold(2 * len(form))
         self.slacks.append(({symbol: side * x for symbol, x in form.items()}, 1))
         self.slack_bits.append(bits_of_form(form))
-        self.put_form(primitive_form(form)[0], side)
+        self.put_form(h, side)
 
     def back(self, changes: int, slacks: int) -> None:
         """Undo changes and inequalities until the given numbers of them are left."""
@@ -4181,7 +4189,8 @@ class Node:
         self.meter.units(2_000 * (1 + len(used)) + 300 * self.first)
         self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
         self.value_bits = dict.fromkeys(range(self.first), 1)
-        self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
+        self.forms, self.primitive_forms = dict[int, Form](), dict[int, Form]()
+        self.terms = dict[Row, Term]()
         self.term_of = dict[int, tuple[Term, int]]()  # -1: the atom has the negative of its form
         for k in used:
             atom = joint.atoms[k]
@@ -4190,7 +4199,7 @@ class Node:
             self.meter.units(100 * len(values))
             if known is None or not self.is_unchanged(known, values):
                 last[k] = known = self.written(atom.form, values, atom.bits)
-            self.forms[k] = known.form
+            self.forms[k], self.primitive_forms[k] = known.form, known.h
             self.values[self.first + k] = self.value(k, known)
             self.value_bits[self.first + k] = known.bits + 1
 
@@ -4225,6 +4234,7 @@ class Node:
         form, (key, other) = known.form, known.keys
         if not form:
             return form
+        self.meter.units(len(form) * (known.bits // 8))
         sign = self.state.atoms.get(k, 0) or known.shown_sign or self.state.forms.get(key, 0)
         if sign:
             return form if sign > 0 else {}
@@ -4257,7 +4267,7 @@ class Node:
         if value < 0:
             return
         if max(form) < self.first:
-            state.put_form(primitive_form(form)[0], sign)
+            state.put_form(self.primitive_forms[k], sign)
             return
         if k not in self.term_of:
             state.put(state.atoms, k, sign)
@@ -4455,15 +4465,15 @@ class Tree:
     def check(self, leaf: Any, close: Callable[[Node, Any], None]) -> None:
         """Check every node in prefix order; leaves of the shape `leaf` are closed."""
         shape, state = OneOf((SPLIT, leaf)), self.state
-        #: Of the nodes that are to come: what to go back to, the cut and its side.
-        waiting: list[tuple[int, int, Form, int]] = [(0, len(state.slacks), {}, 0)]
+        #: Of the nodes that are to come: what to go back to, the cut with its side.
+        waiting: list[tuple[int, int, Form, Form, int]] = [(0, len(state.slacks), {}, {}, 0)]
         while waiting:
-            changes, slacks, form, side = waiting.pop()
+            changes, slacks, form, h, side = waiting.pop()
             record = self.nodes.read()
             fit(record, shape, self.joint.meter.step)
             state.back(changes, slacks)
             if side:
-                state.cut(form, side)
+                state.cut(form, h, side)
             depth = len(state.slacks) - len(self.joint.slacks)
             message = f"beyond the limits: more than {MAX_DEPTH} splits one below the other"
             well_formed(depth <= MAX_DEPTH, message)
@@ -4475,7 +4485,8 @@ class Tree:
             form = node.form_of(record["split"])
             is_affine = max(form) < node.first
             require(is_affine, "a split at an affine form", f"atom {record['split']}")
-            here = len(state.trail), len(state.slacks), form
+            h = node.primitive_forms[record["split"]]
+            here = len(state.trail), len(state.slacks), form, h
             waiting += [(*here, -1), (*here, 1)]  # the last one is the next one
 
     def after_signs(self, rounds: Any) -> Node:
@@ -4834,6 +4845,9 @@ class Forms:
         for source, rows in [*layer.earlier, (number - 1, layer.rows)]:
             if source == 0:
                 continue
+            source_bits = scales[source].bit_length()
+            growth = scales[number - 1].bit_length() - source_bits + 1
+            self.meter.pay_divisions(1, growth, source_bits)
             factor = scales[number - 1] // scales[source]
             self.meter.pay(2 * len(rows) * len(rows[0]), factor.bit_length(), layer.bits)
             self.meter.hold(

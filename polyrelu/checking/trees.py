@@ -67,12 +67,12 @@ class State:
         self.put(self.forms, key_of(h), sign)
         self.put(self.forms, key_of(h, -1), -sign)
 
-    def cut(self, form: Form, side: int) -> None:
-        """Add the inequality side * form >= 0."""
+    def cut(self, form: Form, h: Form, side: int) -> None:
+        """Add the inequality side * form >= 0, where h is the primitive form."""
         self.meter.hold(2 * len(form))
         self.slacks.append(({symbol: side * x for symbol, x in form.items()}, 1))
         self.slack_bits.append(bits_of_form(form))
-        self.put_form(primitive_form(form)[0], side)
+        self.put_form(h, side)
 
     def back(self, changes: int, slacks: int) -> None:
         """Undo changes and inequalities until the given numbers of them are left."""
@@ -125,7 +125,8 @@ class Node:
         self.meter.units(2_000 * (1 + len(used)) + 300 * self.first)
         self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
         self.value_bits = dict.fromkeys(range(self.first), 1)
-        self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
+        self.forms, self.primitive_forms = dict[int, Form](), dict[int, Form]()
+        self.terms = dict[Row, Term]()
         self.term_of = dict[int, tuple[Term, int]]()  # -1: the atom has the negative of its form
         for k in used:
             atom = joint.atoms[k]
@@ -134,7 +135,7 @@ class Node:
             self.meter.units(100 * len(values))
             if known is None or not self.is_unchanged(known, values):
                 last[k] = known = self.written(atom.form, values, atom.bits)
-            self.forms[k] = known.form
+            self.forms[k], self.primitive_forms[k] = known.form, known.h
             self.values[self.first + k] = self.value(k, known)
             self.value_bits[self.first + k] = known.bits + 1
 
@@ -169,6 +170,7 @@ class Node:
         form, (key, other) = known.form, known.keys
         if not form:
             return form
+        self.meter.units(len(form) * (known.bits // 8))
         sign = self.state.atoms.get(k, 0) or known.shown_sign or self.state.forms.get(key, 0)
         if sign:
             return form if sign > 0 else {}
@@ -201,7 +203,7 @@ class Node:
         if value < 0:
             return
         if max(form) < self.first:
-            state.put_form(primitive_form(form)[0], sign)
+            state.put_form(self.primitive_forms[k], sign)
             return
         if k not in self.term_of:
             state.put(state.atoms, k, sign)
@@ -399,15 +401,15 @@ class Tree:
     def check(self, leaf: Any, close: Callable[[Node, Any], None]) -> None:
         """Check every node in prefix order; leaves of the shape `leaf` are closed."""
         shape, state = OneOf((SPLIT, leaf)), self.state
-        #: Of the nodes that are to come: what to go back to, the cut and its side.
-        waiting: list[tuple[int, int, Form, int]] = [(0, len(state.slacks), {}, 0)]
+        #: Of the nodes that are to come: what to go back to, the cut with its side.
+        waiting: list[tuple[int, int, Form, Form, int]] = [(0, len(state.slacks), {}, {}, 0)]
         while waiting:
-            changes, slacks, form, side = waiting.pop()
+            changes, slacks, form, h, side = waiting.pop()
             record = self.nodes.read()
             fit(record, shape, self.joint.meter.step)
             state.back(changes, slacks)
             if side:
-                state.cut(form, side)
+                state.cut(form, h, side)
             depth = len(state.slacks) - len(self.joint.slacks)
             message = f"beyond the limits: more than {MAX_DEPTH} splits one below the other"
             well_formed(depth <= MAX_DEPTH, message)
@@ -419,7 +421,8 @@ class Tree:
             form = node.form_of(record["split"])
             is_affine = max(form) < node.first
             require(is_affine, "a split at an affine form", f"atom {record['split']}")
-            here = len(state.trail), len(state.slacks), form
+            h = node.primitive_forms[record["split"]]
+            here = len(state.trail), len(state.slacks), form, h
             waiting += [(*here, -1), (*here, 1)]  # the last one is the next one
 
     def after_signs(self, rounds: Any) -> Node:
