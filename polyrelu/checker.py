@@ -42,27 +42,27 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   2194  3.8 Domains of pairs, and theorem point
   2318      theorem point
   2379  3.9 Ridges: theorems deep and deep-part
-  3278      theorem deep
-  3286      theorem deep-part
-  3323  3.10 Injectivity: theorems active-rows and collision
-  3349      theorem collision
-  3376      theorem active-rows
-  3669  4. Verdicts
-  3801  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4525      theorem tree-equal
-  4543      theorem tree
-  4664  5.1 Lists of regions: claim regions, theorem regions
-  4669      theorem regions
-  4709  5.2 Limits
-  4715  5.3 Vertices: theorems vertices and complex (any networks)
-  5280      theorem vertices
-  5295      theorem complex
-  5313  5.4 Injectivity by cells: theorem cell-pairs
-  5325      theorem cell-pairs
-  5443  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5448      theorem inverse-lipschitz
-  5611    Files
-  5754    The command line
+  3279      theorem deep
+  3287      theorem deep-part
+  3324  3.10 Injectivity: theorems active-rows and collision
+  3350      theorem collision
+  3377      theorem active-rows
+  3670  4. Verdicts
+  3802  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4526      theorem tree-equal
+  4544      theorem tree
+  4665  5.1 Lists of regions: claim regions, theorem regions
+  4670      theorem regions
+  4710  5.2 Limits
+  4716  5.3 Vertices: theorems vertices and complex (any networks)
+  5281      theorem vertices
+  5296      theorem complex
+  5314  5.4 Injectivity by cells: theorem cell-pairs
+  5326      theorem cell-pairs
+  5444  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5449      theorem inverse-lipschitz
+  5612    Files
+  5755    The command line
 """
 
 from __future__ import annotations
@@ -2635,6 +2635,7 @@ class Derivatives:
         For k = n_0 they are the derivatives along the direction.
         """
         neurons = self.neurons
+        self.meter.units(neurons.starts[layer + 1] // 4)
         key = layer, k, neurons.key(neurons.before(mask, layer + 1))
         if key not in self.kept_slopes:
             found = self.new_slopes(layer, mask, k)

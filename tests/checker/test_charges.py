@@ -75,6 +75,7 @@ ROWS = {
     "influences": "ridges.influences",
     "bend of a ridge": "ridges.bend",
     "derivatives": "ridges.new_slopes",
+    "derivatives looked up": "ridges.slopes",
     "derivatives kept": "ridges.slopes",
     "derivative along": "ridges.along_direction",
     "clear": "ridges.is_clear",
