@@ -74,7 +74,6 @@ BY_HAND: dict[str, int | tuple[str, int]] = {
     "pencil": 240,
     "silent layers": 200,
     "choices": 12,
-    "long forms": 6,
 }
 
 

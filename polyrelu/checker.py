@@ -49,20 +49,20 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   3377      theorem active-rows
   3670  4. Verdicts
   3802  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4526      theorem tree-equal
-  4544      theorem tree
-  4665  5.1 Lists of regions: claim regions, theorem regions
-  4670      theorem regions
-  4710  5.2 Limits
-  4716  5.3 Vertices: theorems vertices and complex (any networks)
-  5281      theorem vertices
-  5296      theorem complex
-  5314  5.4 Injectivity by cells: theorem cell-pairs
-  5326      theorem cell-pairs
-  5444  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5449      theorem inverse-lipschitz
-  5612    Files
-  5755    The command line
+  4533      theorem tree-equal
+  4551      theorem tree
+  4672  5.1 Lists of regions: claim regions, theorem regions
+  4677      theorem regions
+  4717  5.2 Limits
+  4723  5.3 Vertices: theorems vertices and complex (any networks)
+  5288      theorem vertices
+  5303      theorem complex
+  5321  5.4 Injectivity by cells: theorem cell-pairs
+  5333      theorem cell-pairs
+  5451  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5456      theorem inverse-lipschitz
+  5619    Files
+  5762    The command line
 """
 
 from __future__ import annotations
@@ -4134,9 +4134,10 @@ class State:
 
     def cut(self, form: Form, h: Form, side: int) -> None:
         """Add the inequality side * form >= 0, where h is the primitive form."""
-        self.meter.hold(2 * len(form))
+        bits = bits_of_form(form)
+        self.meter.hold(cells_of(2 * len(form), bits))
         self.slacks.append(({symbol: side * x for symbol, x in form.items()}, 1))
-        self.slack_bits.append(bits_of_form(form))
+        self.slack_bits.append(bits)
         self.put_form(h, side)
 
     def back(self, changes: int, slacks: int) -> None:
@@ -4148,7 +4149,8 @@ class State:
                 del table[key]
             else:
                 table[key] = value
-        self.meter.release(sum(2 * len(form) for form, _ in self.slacks[slacks:]))
+        later = zip(self.slacks[slacks:], self.slack_bits[slacks:], strict=True)
+        self.meter.release(sum(cells_of(2 * len(form), bits) for (form, _), bits in later))
         del self.slacks[slacks:]
         del self.slack_bits[slacks:]
 
@@ -4164,6 +4166,7 @@ class Written(NamedTuple):
     bits: int
     num_products: int
     shown_sign: int
+    cells: int
 
 
 class Term(NamedTuple):
@@ -4199,7 +4202,9 @@ class Node:
             known = last.get(k)
             self.meter.units(100 * len(values))
             if known is None or not self.is_unchanged(known, values):
+                self.meter.release(0 if known is None else known.cells)
                 last[k] = known = self.written(atom.form, values, atom.bits)
+                self.meter.hold(known.cells)
             self.forms[k], self.primitive_forms[k] = known.form, known.h
             self.values[self.first + k] = self.value(k, known)
             self.value_bits[self.first + k] = known.bits + 1
@@ -4223,7 +4228,8 @@ class Node:
         self.meter.pay_divisions(2 * len(found), bits, bits)
         h, factor = primitive_form(found)
         keys, sign = (key_of(h), key_of(h, -1)), self.joint.shown_sign(found)
-        return Written(values, found, h, factor, keys, bits, num_products, sign)
+        cells = cells_of(4 * len(found), bits)
+        return Written(values, found, h, factor, keys, bits, num_products, sign, cells)
 
     def substituted(self, form: Form) -> Form:
         """A form over the atoms with their values put in."""
@@ -4489,6 +4495,7 @@ class Tree:
             h = node.primitive_forms[record["split"]]
             here = len(state.trail), len(state.slacks), form, h
             waiting += [(*here, -1), (*here, 1)]  # the last one is the next one
+        self.joint.meter.release(sum(written.cells for written in self.last.values()))
 
     def after_signs(self, rounds: Any) -> Node:
         """The node with the signs of all rounds; forms are written again after each round."""

@@ -25,7 +25,7 @@ from polyrelu.checking.expressions import (
     key_of,
     primitive_form,
 )
-from polyrelu.checking.meter import Meter, counted, longest, quote, require, well_formed
+from polyrelu.checking.meter import Meter, cells_of, counted, longest, quote, require, well_formed
 from polyrelu.checking.pairs import check_pair, read_domain
 from polyrelu.checking.refutations import refutation
 from polyrelu.checking.text import RATIONAL, OneOf, fit, parse, rational, rationals
@@ -69,9 +69,10 @@ class State:
 
     def cut(self, form: Form, h: Form, side: int) -> None:
         """Add the inequality side * form >= 0, where h is the primitive form."""
-        self.meter.hold(2 * len(form))
+        bits = bits_of_form(form)
+        self.meter.hold(cells_of(2 * len(form), bits))
         self.slacks.append(({symbol: side * x for symbol, x in form.items()}, 1))
-        self.slack_bits.append(bits_of_form(form))
+        self.slack_bits.append(bits)
         self.put_form(h, side)
 
     def back(self, changes: int, slacks: int) -> None:
@@ -83,7 +84,8 @@ class State:
                 del table[key]
             else:
                 table[key] = value
-        self.meter.release(sum(2 * len(form) for form, _ in self.slacks[slacks:]))
+        later = zip(self.slacks[slacks:], self.slack_bits[slacks:], strict=True)
+        self.meter.release(sum(cells_of(2 * len(form), bits) for (form, _), bits in later))
         del self.slacks[slacks:]
         del self.slack_bits[slacks:]
 
@@ -99,6 +101,7 @@ class Written(NamedTuple):
     bits: int
     num_products: int
     shown_sign: int
+    cells: int
 
 
 class Term(NamedTuple):
@@ -134,7 +137,9 @@ class Node:
             known = last.get(k)
             self.meter.units(100 * len(values))
             if known is None or not self.is_unchanged(known, values):
+                self.meter.release(0 if known is None else known.cells)
                 last[k] = known = self.written(atom.form, values, atom.bits)
+                self.meter.hold(known.cells)
             self.forms[k], self.primitive_forms[k] = known.form, known.h
             self.values[self.first + k] = self.value(k, known)
             self.value_bits[self.first + k] = known.bits + 1
@@ -158,7 +163,8 @@ class Node:
         self.meter.pay_divisions(2 * len(found), bits, bits)
         h, factor = primitive_form(found)
         keys, sign = (key_of(h), key_of(h, -1)), self.joint.shown_sign(found)
-        return Written(values, found, h, factor, keys, bits, num_products, sign)
+        cells = cells_of(4 * len(found), bits)
+        return Written(values, found, h, factor, keys, bits, num_products, sign, cells)
 
     def substituted(self, form: Form) -> Form:
         """A form over the atoms with their values put in."""
@@ -424,6 +430,7 @@ class Tree:
             h = node.primitive_forms[record["split"]]
             here = len(state.trail), len(state.slacks), form, h
             waiting += [(*here, -1), (*here, 1)]  # the last one is the next one
+        self.joint.meter.release(sum(written.cells for written in self.last.values()))
 
     def after_signs(self, rounds: Any) -> Node:
         """The node with the signs of all rounds; forms are written again after each round."""

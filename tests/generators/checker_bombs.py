@@ -390,6 +390,17 @@ def equal_forms(size: int) -> bytes:
     return tree_of(header, '{"signs": [], "split": 1}', size, first)
 
 
+def wide_nodes(size: int) -> bytes:
+    """Neurons of two terms that have many once the signs of the first layer are known."""
+    inputs = 10_000
+    first = layer(0, [row(*(k % 7 - 3 for k in range(inputs))), row(*["1"] * inputs)])
+    second = layer(1, [row(k + 1, "-1") for k in range(size)], row(*range(-size, 0)))
+    net = network(inputs, first, second, layer(2, [row(*["1"] * size)]))
+    header = pair(net, network(inputs, first, layer(1, ["1 1"])))
+    lines = '{"signs": [], "split": 0}\n{"signs": [], "split": 1}\n'
+    return tree_of(header, '{"signs": [], "leaf": "equal"}', 1, lines)
+
+
 def equations(size: int) -> bytes:
     """A domain of many equations with many coordinates, which are put into each other."""
     rows = [f"{unit(size, i)} {row(*[i + 2] * size)} 0" for i in range(size)]
@@ -588,6 +599,7 @@ BOMBS = {
     "many sources": Bomb(many_sources, 9_000, 20),
     "divided splits": Bomb(divided_splits, 4_000, 3),
     "equal forms": Bomb(equal_forms, 30_000, 3),
+    "wide nodes": Bomb(wide_nodes, 3_000, 3),
     "equations": Bomb(equations, 600, 20),
     "long equation": Bomb(long_equation, 500, 5),
     "orthants": Bomb(orthants, 500, 30),
