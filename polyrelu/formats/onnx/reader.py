@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -414,7 +415,7 @@ def _with_external_data(path: Path, tensor: Any, name: str) -> Any:
         raise fail(f"its external data {location[:80]!r} cannot be read: {error}") from None
     if not location or not file.is_relative_to(folder):
         raise fail(f"its external data {location[:80]!r} is not in the model's folder")
-    if file.exists() and not file.is_file():
+    if os.path.exists(file) and not os.path.isfile(file):
         raise fail(f"its external data {location[:80]!r} cannot be read: not a regular file")
     if length < 0:  # the file gives no length: the shape and type determine it
         length = (

@@ -150,3 +150,13 @@ def test_a_header_with_a_backslash_is_no_certificate(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"net.npz", b"net\\u001b"))
     with pytest.raises(CertificateError, match="not a polyrelu certificate"):
         read_certificate(path)
+
+
+def test_what_is_no_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match=r"^path: expected the name of a file, got str ''$"):
+        read_certificate("")
+    for name in ("nosuch", "x" * 300):
+        with pytest.raises(CertificateError, match="there is no such file; expected a certificate"):
+            read_certificate(tmp_path / name)
+    with pytest.raises(CertificateError, match=r"not a regular file; expected a certificate$"):
+        read_certificate(tmp_path)
