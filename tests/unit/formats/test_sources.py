@@ -143,7 +143,7 @@ def test_empty_names(name: str) -> None:
 
 @pytest.mark.parametrize("ending", ["", ".onnx", ".onnx.gz"])
 def test_names_that_are_too_long(ending: str) -> None:
-    with pytest.raises(NetworkFileError, match="cannot read: File name too long$"):
+    with pytest.raises(NetworkFileError, match=r"cannot read: File name too long$"):
         read("x" * 300 + ending)
 
 
