@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -160,3 +161,13 @@ def test_what_is_no_file_is_said(tmp_path: Path) -> None:
             read_certificate(tmp_path / name)
     with pytest.raises(CertificateError, match=r"not a regular file; expected a certificate$"):
         read_certificate(tmp_path)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_log_closes_its_file() -> None:
+    log = TreeLog()
+    log.add(NodeRecord([], None))
+    file = log._file
+    del log
+    gc.collect()
+    assert file.closed
