@@ -200,7 +200,7 @@ class TreeLog:
     """
 
     def __init__(self) -> None:
-        # The file lives as long as the log, which may be that of a certificate.
+        # The file lives as long as the log, for instance in a certificate.
         file = tempfile.SpooledTemporaryFile(max_size=_MEMORY_LIMIT)  # noqa: SIM115
         weakref.finalize(self, file.close)
         self._file = cast("IO[bytes]", file)

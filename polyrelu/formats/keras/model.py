@@ -245,7 +245,7 @@ class _Flattening:
     def _inputs(
         self, layers: list[KerasLayer], wanted: list[_Reference], around: _Around
     ) -> list[Input]:
-        """Return the inputs of the outermost model; those of an inner model become uses."""
+        """Return the inputs of the outermost model; the inputs of inner models become uses."""
         found = {layer.name: layer for layer in layers if layer.kind == "InputLayer"}
         if sorted(wanted) != sorted((name, 0, 0) for name in found):
             raise NetworkFileError(
@@ -323,8 +323,8 @@ class _Numbering:
     """The numbers of uses of inner models, which Keras counts from 0 or from 1.
 
     A functional model has a use of its own before any other model uses it. Before Keras 3 this
-    moves the numbers of all uses of inner models with a known input by 1, and since Keras 3 only
-    those of functional models among the outputs. Every use that Keras writes is referred to, so
+    moves the numbers of all uses of inner models with a known input by 1. Since Keras 3 it moves
+    only the numbers of functional models among the outputs. Every use that Keras writes is referred to, so
     that the numbers themselves show where they begin.
 
     Attributes
