@@ -324,8 +324,8 @@ class _Numbering:
 
     A functional model has a use of its own before any other model uses it. Before Keras 3 this
     moves the numbers of all uses of inner models with a known input by 1. Since Keras 3 it moves
-    only the numbers of functional models among the outputs. Every use that Keras writes is referred to, so
-    that the numbers themselves show where they begin.
+    only the numbers of functional models among the outputs. Every use that Keras writes is referred
+    to, so that the numbers themselves show where they begin.
 
     Attributes
     ----------
