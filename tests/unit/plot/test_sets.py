@@ -176,5 +176,6 @@ def test_a_legend_is_below_the_name_of_the_axis(side: float) -> None:
     figure = Figure(figsize=(side, side))
     ax = draw_cells(canonical_complex(net, "box:-1,1"), ax=figure.subplots())
     FigureCanvasAgg(figure).draw()
-    name, legend = ax.xaxis.label.get_window_extent(), ax.get_legend().get_window_extent()
-    assert legend.y1 <= name.y0
+    legend = ax.get_legend()
+    assert legend is not None
+    assert legend.get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
