@@ -8,6 +8,7 @@ and the text says that the checker has the last word.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -151,6 +152,8 @@ def read_certificate(path: str | Path) -> CertificateText:
     try:
         return _text_of(checker.read_contents(path))
     except checker.Stop as stop:
+        if not os.path.isfile(path):
+            raise CertificateError(f"{path}: {stop.got}; expected a certificate") from None
         raise CertificateError(
             f"{path}: not a polyrelu certificate: {stop.place or 'reading'}: {stop.got}"
         ) from None
