@@ -18,6 +18,8 @@ from random import Random
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu import (
     Network,
@@ -27,10 +29,20 @@ from polyrelu import (
     equivalent,
     from_arrays,
     identify,
+    injective,
+    inverse_lipschitz,
     region_graph,
     runtime_error,
 )
-from polyrelu.outcomes import ComplexListed, Equivalent, Identifiable, RegionsListed, Undecided
+from polyrelu.outcomes import (
+    ComplexListed,
+    Equivalent,
+    Identifiable,
+    Injective,
+    InverseLipschitz,
+    RegionsListed,
+    Undecided,
+)
 from polyrelu.proofs import certify_complex, certify_regions, prove_runtime_error
 from tests.generators.benchmark_pairs import FAMILIES
 from tests.generators.checker_bombs import BOMBS
@@ -54,6 +66,14 @@ BY_HAND: dict[str, int | tuple[str, int]] = {
     "parts": 3,
     "silent nodes": 100,
     "skips": 40,
+    "many sources": 2_000,
+    "divided splits": 400,
+    "equal forms": 500,
+    "quotients": 40,
+    "moves": 320,
+    "pencil": 240,
+    "silent layers": 200,
+    "choices": 12,
 }
 
 
@@ -138,6 +158,17 @@ def certificates() -> Iterator[tuple[str, bytes]]:
     equal = equivalent(from_arrays(found.first.layers), from_arrays(found.second.layers), domain)
     assert isinstance(equal, Equivalent)
     yield "tree", certificate_bytes(equal)
+    injective_network, random = _network((1, 7, 10, 5)), np.random.default_rng(1000)
+    layer = from_arrays([(random.standard_normal((42, 6)), np.zeros(42))], last="relu")
+    small = from_arrays([(random.standard_normal((21, 3)), np.zeros(21))], last="relu")
+    for name, answer in (
+        ("active-rows", injective(layer)),
+        ("cell-pairs", injective(injective_network)),
+        ("inverse-lipschitz", inverse_lipschitz(small)),
+    ):
+        assert isinstance(answer, Injective | InverseLipschitz)
+        assert answer.theorem == name
+        yield name, certificate_bytes(answer)
     box = [Fraction(-1)] * 60, [Fraction(1)] * 60
     bounded: Any = prove_runtime_error(runtime_error(_network((60, 100, 100, 3)), box))
     yield "rounding", certificate_bytes(bounded)

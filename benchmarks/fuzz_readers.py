@@ -14,6 +14,7 @@ that the forks do not survive is read again with a process of its own, as users 
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 import time
 from collections import Counter
@@ -23,7 +24,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.reporting import write_results
+from benchmarks.reporting import RESULTS, write_results
 from polyrelu.formats.keras import files as keras_files
 from tests.generators.damaged_files import ENDINGS, damaged_files
 from tests.generators.guarded import BYTES, SECONDS, Outcome, read_guarded
@@ -44,12 +45,20 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="a folder for the files that are not answered")
     options = parser.parse_args()
     _import_libraries()
-    formats = {}
     for ending in options.endings:
-        formats[ending] = _fuzz(ending, options.files, options.seed, options.keep)
-        print(ending, formats[ending], flush=True)
+        found = _fuzz(ending, options.files, options.seed, options.keep)
+        print(ending, found, flush=True)
+        _write(ending, found, options.seed)
+
+
+def _write(ending: str, found: dict[str, Any], seed: int) -> None:
+    """Store the counts of a format beside those of the others, which stay."""
+    path = RESULTS / "fuzz_readers.json"
+    before = json.loads(path.read_text())["formats"] if path.exists() else {}
+    formats = {**before, ending: found}
+    ordered = {name: formats[name] for name in ENDINGS if name in formats}
     limits = {"CPU seconds": SECONDS, "bytes": BYTES}
-    write_results("fuzz_readers", {"seed": options.seed, "limits": limits, "formats": formats})
+    write_results("fuzz_readers", {"seed": seed, "limits": limits, "formats": ordered})
 
 
 def _import_libraries() -> None:

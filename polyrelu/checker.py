@@ -11,56 +11,58 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-    92  1. Text
-   266  2. Networks
-   404    Exact arithmetic
-   570  3. Certificates
-   608  3.1 Words
-   624  3.2 Claims
-   831  3.3 Proofs
-   992    affine, shallow
-   995      theorem affine
-  1022      theorem shallow
-  1137    line
-  1140      theorem line
-  1168    bottleneck
-  1173      theorem bottleneck
-  1279    Refutations: replacement, bounded-replacement, one-sided, translation, flip, li...
-  1368      theorem replacement
-  1378      theorem bounded-replacement
-  1520      theorem translation
-  1546      theorem flip
-  1574      theorem line-equal
-  1706      theorem one-sided
-  1767  3.4 Membership in the classes generic, transversal and regular
-  1871  3.5 Invariants under ~
-  1920  3.6 Cost
-  2050  3.7 Rounding errors: theorem rounding
-  2082      theorem rounding
-  2182  3.8 Domains of pairs, and theorem point
-  2306      theorem point
-  2367  3.9 Ridges: theorems deep and deep-part
-  3266      theorem deep
-  3274      theorem deep-part
-  3311  3.10 Injectivity: theorems active-rows and collision
-  3337      theorem collision
-  3364      theorem active-rows
-  3657  4. Verdicts
-  3789  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4508      theorem tree-equal
-  4526      theorem tree
-  4647  5.1 Lists of regions: claim regions, theorem regions
-  4652      theorem regions
-  4692  5.2 Limits
-  4698  5.3 Vertices: theorems vertices and complex (any networks)
-  5260      theorem vertices
-  5275      theorem complex
-  5293  5.4 Injectivity by cells: theorem cell-pairs
-  5305      theorem cell-pairs
-  5423  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5428      theorem inverse-lipschitz
-  5591    Files
-  5734    The command line
+    94  1. Text
+   268  2. Networks
+   412    Exact arithmetic
+   578  3. Certificates
+   616  3.1 Words
+   632  3.2 Claims
+   839  3.3 Proofs
+  1001    affine, shallow
+  1004      theorem affine
+  1031      theorem shallow
+  1146    line
+  1149      theorem line
+  1177    bottleneck
+  1182      theorem bottleneck
+  1288    Refutations: translation, flip, line-equal
+  1380      theorem translation
+  1406      theorem flip
+  1434      theorem line-equal
+  1491    Refutations: replacement, bounded-replacement
+  1494      theorem replacement
+  1504      theorem bounded-replacement
+  1643    Refutations: one-sided
+  1718      theorem one-sided
+  1779  3.4 Membership in the classes generic, transversal and regular
+  1883  3.5 Invariants under ~
+  1932  3.6 Cost
+  2062  3.7 Rounding errors: theorem rounding
+  2094      theorem rounding
+  2194  3.8 Domains of pairs, and theorem point
+  2318      theorem point
+  2379  3.9 Ridges: theorems deep and deep-part
+  3279      theorem deep
+  3287      theorem deep-part
+  3324  3.10 Injectivity: theorems active-rows and collision
+  3350      theorem collision
+  3377      theorem active-rows
+  3670  4. Verdicts
+  3802  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4533      theorem tree-equal
+  4551      theorem tree
+  4672  5.1 Lists of regions: claim regions, theorem regions
+  4677      theorem regions
+  4717  5.2 Limits
+  4723  5.3 Vertices: theorems vertices and complex (any networks)
+  5288      theorem vertices
+  5303      theorem complex
+  5321  5.4 Injectivity by cells: theorem cell-pairs
+  5333      theorem cell-pairs
+  5451  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5456      theorem inverse-lipschitz
+  5619    Files
+  5762    The command line
 """
 
 from __future__ import annotations
@@ -382,7 +384,7 @@ def read_layer(entry: Any, where: str, meter: Meter) -> Layer:
     """The numbers of a layer, which have no common divisor."""
     bias, denominator = integers(entry["bias"], meter), integer(entry["denominator"])
     blocks = list[tuple[int, list[list[int]]]]()
-    divisor = math.gcd(denominator, *bias)
+    divisor = divisor_with(denominator, bias, meter)
     for block in entry["weights"]:
         rows = [integers(row, meter) for row in block["rows"]]
         is_last = block["from"] == entry["weights"][-1]["from"]
@@ -390,15 +392,21 @@ def read_layer(entry: Any, where: str, meter: Meter) -> Layer:
         well_formed(is_last or any(map(any, rows)), message, where)
         blocks.append((block["from"], rows))
         for row in rows:
-            if divisor != 1:
-                bits = longest([row])
-                meter.pay_divisions(len(row), bits, min(bits, divisor.bit_length()))
-                divisor = math.gcd(divisor, *row)
+            divisor = divisor_with(divisor, row, meter)
     well_formed(denominator > 0, "denominator 0", where)
     message = "a common divisor of denominator, bias and weights"
     well_formed(divisor == 1, message, where)
     bits = longest([bias, [denominator], *chain.from_iterable(rows for _, rows in blocks)])
     return Layer(denominator, bias, blocks[-1][1], blocks[:-1], bits)
+
+
+def divisor_with(divisor: int, row: list[int], meter: Meter) -> int:
+    """The greatest common divisor of a number and a row; nothing is computed if it is 1."""
+    if divisor == 1:
+        return 1
+    bits = longest([row])
+    meter.pay_divisions(len(row), bits, min(bits, divisor.bit_length()))
+    return math.gcd(divisor, *row)
 
 
 # ---- Exact arithmetic
@@ -889,6 +897,7 @@ def theorem(
     """Enter a rule into the table of theorems."""
 
     def enter(rule: Rule) -> Rule:
+        """Enter one rule, and return it unchanged."""
         page_of_docs = f"docs/{page}" if page.startswith("theory/") else page
         THEOREMS[name] = Theorem(kind, among, page_of_docs, evidence, says, optional, rule)
         return rule
@@ -1276,14 +1285,17 @@ def check_flat(lower: Layer, upper: Layer, j: int, meter: Meter) -> None:
     require(jumps, "a nonzero sum of V_i A_ij over a_i > 0", f"j = {j}")
 
 
-# ---- Refutations: replacement, bounded-replacement, one-sided, translation, flip, line-equal
+# ---- Refutations: translation, flip, line-equal
 
 
 def refutation(name: str, page: str, evidence: Mapping[str, Any]) -> Callable[[Rule], Rule]:
     """Enter a rule that checks `same-function`; the other hypotheses are common to all."""
 
     def enter(same_function: Rule) -> Rule:
-        def rule(case: Case) -> None:
+        """Register the whole refutation, and return the given rule unchanged."""
+
+        def check_all(case: Case) -> None:
+            """Check all hypotheses of the refutation."""
             check_refutation(case, same_function)
 
         theorem(
@@ -1302,7 +1314,7 @@ def refutation(name: str, page: str, evidence: Mapping[str, Any]) -> Callable[[R
                 "same-function": "they compute the same real function",
                 "not-related": "they differ in an invariant of permutations and positive scalings",
             },
-        )(rule)
+        )(check_all)
         return same_function
 
     return enter
@@ -1362,7 +1374,121 @@ def check_layer(layer: Layer, rows: Matrix, denominator: int, meter: Meter) -> N
         require(same, "the layers of `other` as the theorem says", "another one")
 
 
-# -- replacement, bounded-replacement
+# -- translation, flip
+
+
+@refutation(
+    "translation",
+    "theory/hidden_hyperplanes.md",
+    {"layer": int, "neuron": int, "shift": RATIONAL},
+)
+def translation(case: Case) -> None:
+    """A neuron is shifted that alone has positive weights in the next layer."""
+    changed, meter = changed_layers(case), case.meter
+    j = changed_neuron(case, changed)
+    p, q = rational(case.evidence["same-function"]["shift"], meter).as_integer_ratio()
+    lower, upper = changed.lower, changed.upper
+    sizes = sum(len(layer.rows) * (len(layer.rows[0]) + 1) for layer in (lower, upper))
+    bits = max(p.bit_length(), q.bit_length())
+    meter.pay(sizes, max(lower.bits, upper.bits), bits)
+    below, above = ([[q * x for x in row] for row in layer.augmented()] for layer in (lower, upper))
+    below[j][-1] += p * lower.denominator
+    for i, (row, b) in enumerate(zip(upper.rows, upper.bias, strict=True)):
+        require(row[j] >= 0, "W_ij >= 0", f"i = {i}")
+        require(all(x <= 0 for k, x in enumerate(row) if k != j), "W_ik <= 0", f"i = {i}")
+        require(b <= 0, "b_i <= 0", f"i = {i}")
+        require(b * q <= p * row[j], "b_i <= t W_ij", f"i = {i}")
+        above[i][-1] -= p * row[j]
+    check_layer(changed.others[0], below, q * lower.denominator, meter)
+    check_layer(changed.others[1], above, q * upper.denominator, meter)
+
+
+@refutation("flip", "theory/hidden_hyperplanes.md", {"layer": int, "neuron": int, "flipped": [int]})
+def flip(case: Case) -> None:
+    """Neurons beside a hidden one are negated, with a single neuron in the next layer.
+
+    Layer l of `other` is computed over the denominator times w_j; in |w_k|/w_j the denominator of w
+    cancels.
+    """
+    changed, meter = changed_layers(case, count=1), case.meter
+    j, flipped = changed_neuron(case, changed), case.evidence["same-function"]["flipped"]
+    w, bias, old = changed.upper.rows[0], changed.upper.bias[0], changed.lower.augmented()
+    check_indices(flipped, len(w), "neurons to flip")
+    require(len(flipped) > 0, "neurons to flip", "none")
+    require(j not in flipped, "neurons k != j to flip", f"j = {j}")
+    require(len(changed.upper.rows) == 1, "one neuron in layer l+1")
+    require(w[j] > 0, "w_j > 0")
+    require(all(x <= 0 for k, x in enumerate(w) if k != j), "w_k <= 0 for k != j")
+    require(bias <= 0, "a bias <= 0 in layer l+1")
+    meter.pay((len(old) + len(flipped)) * len(old[0]), changed.lower.bits, longest([w]))
+    rows = [[w[j] * x for x in row] for row in old]
+    for k in flipped:
+        rows[k] = [-x for x in rows[k]]
+        rows[j] = [x + w[k] * y for x, y in zip(rows[j], old[k], strict=True)]  # w_k = -|w_k|
+    check_layer(changed.others[0], rows, changed.lower.denominator * w[j], meter)
+
+
+# -- line-equal
+
+
+@refutation("line-equal", "theory/line.md", {})
+def line_equal(case: Case) -> None:
+    """L = 3, n_1 = 1, W[1] parallel: two piecewise affine functions of one variable are equal.
+
+    The input t on one axis c decides. The functions are equal iff they agree at all breakpoints of
+    both and at a point beyond either end.
+    """
+    one, two, meter = case.network, case.other, case.meter
+    require(len(one.layers) == 3, "L = 3", str(one))
+    require(one.last == "affine", "an affine output", str(one))
+    require(one.widths[1] == 1, "n_1 = 1", str(one))
+    r, s = one.layers[0].rows[0], two.layers[0].rows[0]
+    c = next((k for k, x in enumerate(r) if x), 0)
+    require(r[c] != 0, "a nonzero row W[1] of the network", "zero")
+    require(s[c] != 0, "a row W[1] of `other` that is parallel to it", "a zero entry")
+    bits = longest([r, s])
+    meter.pay(2 * len(r), bits, bits)
+    require(all(x * s[c] == y * r[c] for x, y in zip(r, s, strict=True)), "parallel rows W[1]")
+    points = sorted_breakpoints(case, c)
+    for t in (points[0] - 1, *points, points[-1] + 1):
+        same = on_axis(one, c, t, meter) == on_axis(two, c, t, meter)
+        require(same, "equal values at breakpoints", "different ones")
+
+
+def sorted_breakpoints(case: Case, c: int) -> list[Fraction]:
+    """The inputs on axis c where a neuron vanishes."""
+    points = list[Fraction]()
+    for network in (case.network, case.other):
+        first, lower, _ = network.layers
+        zeros = [
+            Fraction(-a, row[0]) for row, a in zip(lower.rows, lower.bias, strict=True) if row[0]
+        ]
+        case.meter.pay(34 * (len(zeros) + 1))
+        case.meter.pay_divisions(6 * (len(zeros) + 1), lower.bits + first.bits, first.bits)
+        for u in (Fraction(0), *zeros):
+            points.append((u * first.denominator - first.bias[0]) / first.rows[0][c])
+    bits = max(x.numerator.bit_length() + x.denominator.bit_length() for x in points)
+    case.meter.pay(4 * len(points) * len(points).bit_length(), bits, bits)
+    points.sort()
+    return [x for k, x in enumerate(points) if k == 0 or x != points[k - 1]]
+
+
+def on_axis(network: Network, c: int, t: Fraction, meter: Meter) -> list[Fraction]:
+    """The outputs where coordinate c of the input is t and the others are 0, if n_1 = 1."""
+    first, lower, upper = network.layers
+    z = (first.rows[0][c] * t + first.bias[0]) / first.denominator
+    p, q = max(z, Fraction(0)).as_integer_ratio()
+    bits = max(p.bit_length(), q.bit_length())
+    meter.pay(4 * len(lower.rows) + 20, lower.bits, bits)
+    active = [max(row[0] * p + a * q, 0) for row, a in zip(lower.rows, lower.bias, strict=True)]
+    q *= lower.denominator
+    meter.pay(len(upper.rows) * (len(active) + 10), longest([active, [q]]), upper.bits)
+    scale = q * upper.denominator
+    rows = zip(upper.rows, upper.bias, strict=True)
+    return [Fraction(dot(v, active) + b * q, scale) for v, b in rows]
+
+
+# ---- Refutations: replacement, bounded-replacement
 
 
 @refutation("replacement", "theory/shallow.md", {"layer": int})
@@ -1514,121 +1640,7 @@ class AbsoluteValueForm:
         return 2 * sign if is_active else 0
 
 
-# -- translation, flip
-
-
-@refutation(
-    "translation",
-    "theory/hidden_hyperplanes.md",
-    {"layer": int, "neuron": int, "shift": RATIONAL},
-)
-def translation(case: Case) -> None:
-    """A neuron is shifted that alone has positive weights in the next layer."""
-    changed, meter = changed_layers(case), case.meter
-    j = changed_neuron(case, changed)
-    p, q = rational(case.evidence["same-function"]["shift"], meter).as_integer_ratio()
-    lower, upper = changed.lower, changed.upper
-    sizes = sum(len(layer.rows) * (len(layer.rows[0]) + 1) for layer in (lower, upper))
-    bits = max(p.bit_length(), q.bit_length())
-    meter.pay(sizes, max(lower.bits, upper.bits), bits)
-    below, above = ([[q * x for x in row] for row in layer.augmented()] for layer in (lower, upper))
-    below[j][-1] += p * lower.denominator
-    for i, (row, b) in enumerate(zip(upper.rows, upper.bias, strict=True)):
-        require(row[j] >= 0, "W_ij >= 0", f"i = {i}")
-        require(all(x <= 0 for k, x in enumerate(row) if k != j), "W_ik <= 0", f"i = {i}")
-        require(b <= 0, "b_i <= 0", f"i = {i}")
-        require(b * q <= p * row[j], "b_i <= t W_ij", f"i = {i}")
-        above[i][-1] -= p * row[j]
-    check_layer(changed.others[0], below, q * lower.denominator, meter)
-    check_layer(changed.others[1], above, q * upper.denominator, meter)
-
-
-@refutation("flip", "theory/hidden_hyperplanes.md", {"layer": int, "neuron": int, "flipped": [int]})
-def flip(case: Case) -> None:
-    """Neurons beside a hidden one are negated, with a single neuron in the next layer.
-
-    Layer l of `other` is computed over the denominator times w_j; in |w_k|/w_j the denominator of w
-    cancels.
-    """
-    changed, meter = changed_layers(case, count=1), case.meter
-    j, flipped = changed_neuron(case, changed), case.evidence["same-function"]["flipped"]
-    w, bias, old = changed.upper.rows[0], changed.upper.bias[0], changed.lower.augmented()
-    check_indices(flipped, len(w), "neurons to flip")
-    require(len(flipped) > 0, "neurons to flip", "none")
-    require(j not in flipped, "neurons k != j to flip", f"j = {j}")
-    require(len(changed.upper.rows) == 1, "one neuron in layer l+1")
-    require(w[j] > 0, "w_j > 0")
-    require(all(x <= 0 for k, x in enumerate(w) if k != j), "w_k <= 0 for k != j")
-    require(bias <= 0, "a bias <= 0 in layer l+1")
-    meter.pay((len(old) + len(flipped)) * len(old[0]), changed.lower.bits, longest([w]))
-    rows = [[w[j] * x for x in row] for row in old]
-    for k in flipped:
-        rows[k] = [-x for x in rows[k]]
-        rows[j] = [x + w[k] * y for x, y in zip(rows[j], old[k], strict=True)]  # w_k = -|w_k|
-    check_layer(changed.others[0], rows, changed.lower.denominator * w[j], meter)
-
-
-# -- line-equal
-
-
-@refutation("line-equal", "theory/line.md", {})
-def line_equal(case: Case) -> None:
-    """L = 3, n_1 = 1, W[1] parallel: two piecewise affine functions of one variable are equal.
-
-    The input t on one axis c decides. The functions are equal iff they agree at all breakpoints of
-    both and at a point beyond either end.
-    """
-    one, two, meter = case.network, case.other, case.meter
-    require(len(one.layers) == 3, "L = 3", str(one))
-    require(one.last == "affine", "an affine output", str(one))
-    require(one.widths[1] == 1, "n_1 = 1", str(one))
-    r, s = one.layers[0].rows[0], two.layers[0].rows[0]
-    c = next((k for k, x in enumerate(r) if x), 0)
-    require(r[c] != 0, "a nonzero row W[1] of the network", "zero")
-    require(s[c] != 0, "a row W[1] of `other` that is parallel to it", "a zero entry")
-    bits = longest([r, s])
-    meter.pay(2 * len(r), bits, bits)
-    require(all(x * s[c] == y * r[c] for x, y in zip(r, s, strict=True)), "parallel rows W[1]")
-    points = sorted_breakpoints(case, c)
-    for t in (points[0] - 1, *points, points[-1] + 1):
-        same = on_axis(one, c, t, meter) == on_axis(two, c, t, meter)
-        require(same, "equal values at breakpoints", "different ones")
-
-
-def sorted_breakpoints(case: Case, c: int) -> list[Fraction]:
-    """The inputs on axis c where a neuron vanishes."""
-    points = list[Fraction]()
-    for network in (case.network, case.other):
-        first, lower, _ = network.layers
-        zeros = [
-            Fraction(-a, row[0]) for row, a in zip(lower.rows, lower.bias, strict=True) if row[0]
-        ]
-        case.meter.pay(34 * (len(zeros) + 1))
-        case.meter.pay_divisions(6 * (len(zeros) + 1), lower.bits + first.bits, first.bits)
-        for u in (Fraction(0), *zeros):
-            points.append((u * first.denominator - first.bias[0]) / first.rows[0][c])
-    bits = max(x.numerator.bit_length() + x.denominator.bit_length() for x in points)
-    case.meter.pay(4 * len(points) * len(points).bit_length(), bits, bits)
-    points.sort()
-    return [x for k, x in enumerate(points) if k == 0 or x != points[k - 1]]
-
-
-def on_axis(network: Network, c: int, t: Fraction, meter: Meter) -> list[Fraction]:
-    """The outputs where coordinate c of the input is t and the others are 0, if n_1 = 1."""
-    first, lower, upper = network.layers
-    z = (first.rows[0][c] * t + first.bias[0]) / first.denominator
-    p, q = max(z, Fraction(0)).as_integer_ratio()
-    bits = max(p.bit_length(), q.bit_length())
-    meter.pay(4 * len(lower.rows) + 20, lower.bits, bits)
-    active = [max(row[0] * p + a * q, 0) for row, a in zip(lower.rows, lower.bias, strict=True)]
-    q *= lower.denominator
-    meter.pay(len(upper.rows) * (len(active) + 10), longest([active, [q]]), upper.bits)
-    scale = q * upper.denominator
-    rows = zip(upper.rows, upper.bias, strict=True)
-    return [Fraction(dot(v, active) + b * q, scale) for v, b in rows]
-
-
-# -- one-sided
+# ---- Refutations: one-sided
 
 MULTIPLES = [(int, NATURAL)]
 SIGN_MARK = re.compile("[+-]")
@@ -2623,6 +2635,7 @@ class Derivatives:
         For k = n_0 they are the derivatives along the direction.
         """
         neurons = self.neurons
+        self.meter.units(neurons.starts[layer + 1] // 4)
         key = layer, k, neurons.key(neurons.before(mask, layer + 1))
         if key not in self.kept_slopes:
             found = self.new_slopes(layer, mask, k)
@@ -3897,18 +3910,20 @@ class JointNetwork:
         blocks = [(rows, *activations[source]) for source, rows in sources]
         common = least_common_multiple([denominator for _, _, denominator in blocks], self.meter)
         own, before = layer.bits, self.meter.cells
+        self.meter.pay(len(layer.bias), own, common.bit_length())
         sums: list[Form] = [{0: b * common} for b in layer.bias]
         for rows, forms, denominator in blocks:
             factor, sizes = common // denominator, [len(form) for form in forms]
-            bits = max(map(bits_of_form, forms), default=0) + factor.bit_length()
+            bits, factor_bits = max(map(bits_of_form, forms), default=0), factor.bit_length()
+            self.meter.pay(len(rows) * (1 + len(forms)), own, factor_bits)
             sizes_of_products = (
                 sum(size for w, size in zip(row, sizes, strict=True) if w) for row in rows
             )
-            products = len(rows) * (1 + len(forms)) + 2 * sum(sizes_of_products)
-            self.meter.pay(products + sum(sizes), bits, own)
+            self.meter.pay(2 * sum(sizes_of_products) + sum(sizes), bits, own + factor_bits)
             for entries, row in zip(sums, rows, strict=True):
                 for w, form in zip(row, forms, strict=True):
                     add_to(entries, form, w * factor)
+                self.meter.units(60 * len(entries))
                 self.meter.hold(cells_of(3 * len(entries), bits_of_form(entries)))
         self.meter.release(self.meter.cells - before)  # the activations are held
         sums, denominator = list(map(without_zeros, sums)), common * layer.denominator
@@ -4117,12 +4132,13 @@ class State:
         self.put(self.forms, key_of(h), sign)
         self.put(self.forms, key_of(h, -1), -sign)
 
-    def cut(self, form: Form, side: int) -> None:
-        """Add the inequality side * form >= 0."""
-        self.meter.hold(2 * len(form))
+    def cut(self, form: Form, h: Form, side: int) -> None:
+        """Add the inequality side * form >= 0, where h is the primitive form."""
+        bits = bits_of_form(form)
+        self.meter.hold(cells_of(2 * len(form), bits))
         self.slacks.append(({symbol: side * x for symbol, x in form.items()}, 1))
-        self.slack_bits.append(bits_of_form(form))
-        self.put_form(primitive_form(form)[0], side)
+        self.slack_bits.append(bits)
+        self.put_form(h, side)
 
     def back(self, changes: int, slacks: int) -> None:
         """Undo changes and inequalities until the given numbers of them are left."""
@@ -4133,7 +4149,8 @@ class State:
                 del table[key]
             else:
                 table[key] = value
-        self.meter.release(sum(2 * len(form) for form, _ in self.slacks[slacks:]))
+        later = zip(self.slacks[slacks:], self.slack_bits[slacks:], strict=True)
+        self.meter.release(sum(cells_of(2 * len(form), bits) for (form, _), bits in later))
         del self.slacks[slacks:]
         del self.slack_bits[slacks:]
 
@@ -4149,6 +4166,7 @@ class Written(NamedTuple):
     bits: int
     num_products: int
     shown_sign: int
+    cells: int
 
 
 class Term(NamedTuple):
@@ -4175,7 +4193,8 @@ class Node:
         self.meter.units(2_000 * (1 + len(used)) + 300 * self.first)
         self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
         self.value_bits = dict.fromkeys(range(self.first), 1)
-        self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
+        self.forms, self.primitive_forms = dict[int, Form](), dict[int, Form]()
+        self.terms = dict[Row, Term]()
         self.term_of = dict[int, tuple[Term, int]]()  # -1: the atom has the negative of its form
         for k in used:
             atom = joint.atoms[k]
@@ -4183,8 +4202,10 @@ class Node:
             known = last.get(k)
             self.meter.units(100 * len(values))
             if known is None or not self.is_unchanged(known, values):
+                self.meter.release(0 if known is None else known.cells)
                 last[k] = known = self.written(atom.form, values, atom.bits)
-            self.forms[k] = known.form
+                self.meter.hold(known.cells)
+            self.forms[k], self.primitive_forms[k] = known.form, known.h
             self.values[self.first + k] = self.value(k, known)
             self.value_bits[self.first + k] = known.bits + 1
 
@@ -4207,7 +4228,8 @@ class Node:
         self.meter.pay_divisions(2 * len(found), bits, bits)
         h, factor = primitive_form(found)
         keys, sign = (key_of(h), key_of(h, -1)), self.joint.shown_sign(found)
-        return Written(values, found, h, factor, keys, bits, num_products, sign)
+        cells = cells_of(4 * len(found), bits)
+        return Written(values, found, h, factor, keys, bits, num_products, sign, cells)
 
     def substituted(self, form: Form) -> Form:
         """A form over the atoms with their values put in."""
@@ -4219,6 +4241,7 @@ class Node:
         form, (key, other) = known.form, known.keys
         if not form:
             return form
+        self.meter.units(len(form) * (known.bits // 8))
         sign = self.state.atoms.get(k, 0) or known.shown_sign or self.state.forms.get(key, 0)
         if sign:
             return form if sign > 0 else {}
@@ -4251,7 +4274,7 @@ class Node:
         if value < 0:
             return
         if max(form) < self.first:
-            state.put_form(primitive_form(form)[0], sign)
+            state.put_form(self.primitive_forms[k], sign)
             return
         if k not in self.term_of:
             state.put(state.atoms, k, sign)
@@ -4449,15 +4472,15 @@ class Tree:
     def check(self, leaf: Any, close: Callable[[Node, Any], None]) -> None:
         """Check every node in prefix order; leaves of the shape `leaf` are closed."""
         shape, state = OneOf((SPLIT, leaf)), self.state
-        #: Of the nodes that are to come: what to go back to, the cut and its side.
-        waiting: list[tuple[int, int, Form, int]] = [(0, len(state.slacks), {}, 0)]
+        #: Of the nodes that are to come: what to go back to, the cut with its side.
+        waiting: list[tuple[int, int, Form, Form, int]] = [(0, len(state.slacks), {}, {}, 0)]
         while waiting:
-            changes, slacks, form, side = waiting.pop()
+            changes, slacks, form, h, side = waiting.pop()
             record = self.nodes.read()
             fit(record, shape, self.joint.meter.step)
             state.back(changes, slacks)
             if side:
-                state.cut(form, side)
+                state.cut(form, h, side)
             depth = len(state.slacks) - len(self.joint.slacks)
             message = f"beyond the limits: more than {MAX_DEPTH} splits one below the other"
             well_formed(depth <= MAX_DEPTH, message)
@@ -4469,8 +4492,10 @@ class Tree:
             form = node.form_of(record["split"])
             is_affine = max(form) < node.first
             require(is_affine, "a split at an affine form", f"atom {record['split']}")
-            here = len(state.trail), len(state.slacks), form
+            h = node.primitive_forms[record["split"]]
+            here = len(state.trail), len(state.slacks), form, h
             waiting += [(*here, -1), (*here, 1)]  # the last one is the next one
+        self.joint.meter.release(sum(written.cells for written in self.last.values()))
 
     def after_signs(self, rounds: Any) -> Node:
         """The node with the signs of all rounds; forms are written again after each round."""
@@ -4828,6 +4853,9 @@ class Forms:
         for source, rows in [*layer.earlier, (number - 1, layer.rows)]:
             if source == 0:
                 continue
+            source_bits = scales[source].bit_length()
+            growth = scales[number - 1].bit_length() - source_bits + 1
+            self.meter.pay_divisions(1, growth, source_bits)
             factor = scales[number - 1] // scales[source]
             self.meter.pay(2 * len(rows) * len(rows[0]), factor.bit_length(), layer.bits)
             self.meter.hold(

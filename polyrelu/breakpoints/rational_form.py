@@ -64,7 +64,7 @@ __all__ = [
 _SHOWN_TERMS = 8
 
 #: An affine function [a | c], n_0 + 1 numbers.
-Term = tuple[Fraction, ...]
+AffineTerm = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class TropicalPolynomial:
         self.term_of, self._cells, self._rows = read_only(term_of), cells, rows
 
     @cached_property
-    def terms(self) -> tuple[Term, ...]:
+    def terms(self) -> tuple[AffineTerm, ...]:
         """Different affine functions [a | c], each the largest one on some region."""
         return tuple(map(tuple, self._rows.fractions().tolist()))
 
@@ -286,7 +286,7 @@ def _latex(polynomial: TropicalPolynomial) -> str | None:
     return terms if len(polynomial) == 1 else rf"\max({terms})"
 
 
-def _latex_of_term(term: Term) -> str:
+def _latex_of_term(term: AffineTerm) -> str:
     """An affine function as a formula in LaTeX."""
     text = ""
     for entry, name in zip(term, [*(f"x_{{{j}}}" for j in range(len(term) - 1)), ""], strict=True):

@@ -5,8 +5,8 @@ written, reads the files and re-derives the claims. The contract between both is
 folder: a change of what is written needs a change of that document and of the checker.
 
 The modules: `certificate` and `tree` are the two kinds of files, as values; `beside` names the
-files of large networks; `theorems` holds the statements of theorems and hypotheses; `describe` and
-`text` put files into words.
+files of large networks; `claims` has what they claim, `meanings` what the words of claims mean,
+`theorems` the statements of theorems and hypotheses; `describe` and `text` put files into words.
 """
 
 from polyrelu.certificate.certificate import Certificate, Hypothesis
@@ -27,14 +27,7 @@ from polyrelu.certificate.describe import (
     describe_latex,
     read_certificate,
 )
-from polyrelu.certificate.text import (
-    domain_text,
-    layers_text,
-    number_text,
-    part_text,
-    vector_text,
-)
-from polyrelu.certificate.theorems import (
+from polyrelu.certificate.meanings import (
     COMPLEX_MEANING,
     INJECTIVITY_MEANING,
     LIPSCHITZ_MEANING,
@@ -42,10 +35,15 @@ from polyrelu.certificate.theorems import (
     PAIR_MEANING,
     REGIONS_MEANING,
     RUNTIME_MEANING,
-    THEOREMS,
-    TheoremText,
-    hypothesis_statement,
 )
+from polyrelu.certificate.text import (
+    domain_text,
+    layers_text,
+    number_text,
+    part_text,
+    vector_text,
+)
+from polyrelu.certificate.theorems import THEOREMS, TheoremText, hypothesis_statement
 from polyrelu.certificate.tree import (
     NodeRecord,
     RegionsCertificate,

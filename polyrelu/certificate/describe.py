@@ -8,21 +8,14 @@ and the text says that the checker has the last word.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.certificate.text import (
-    cell_counts_text,
-    domain_text,
-    layers_text,
-    number_text,
-    part_text,
-    vector_text,
-)
-from polyrelu.certificate.theorems import (
+from polyrelu.certificate.meanings import (
     COMPLEX_MEANING,
     GENERIC,
     INJECTIVITY_MEANING,
@@ -32,9 +25,17 @@ from polyrelu.certificate.theorems import (
     REGIONS_MEANING,
     REGULAR,
     RUNTIME_MEANING,
-    THEOREMS,
     TRANSVERSAL,
 )
+from polyrelu.certificate.text import (
+    cell_counts_text,
+    domain_text,
+    layers_text,
+    number_text,
+    part_text,
+    vector_text,
+)
+from polyrelu.certificate.theorems import THEOREMS
 from polyrelu.errors import CertificateError, NetworkError
 from polyrelu.exact import decimal_above, parse_rational
 from polyrelu.support.arguments import expect, expect_choice, expect_path
@@ -151,6 +152,8 @@ def read_certificate(path: str | Path) -> CertificateText:
     try:
         return _text_of(checker.read_contents(path))
     except checker.Stop as stop:
+        if not os.path.isfile(path):
+            raise CertificateError(f"{path}: {stop.got}; expected a certificate") from None
         raise CertificateError(
             f"{path}: not a polyrelu certificate: {stop.place or 'reading'}: {stop.got}"
         ) from None

@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 import tempfile
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -199,8 +200,9 @@ class TreeLog:
     """
 
     def __init__(self) -> None:
-        # The file lives as long as the log.
+        # The file lives as long as the log, for instance in a certificate.
         file = tempfile.SpooledTemporaryFile(max_size=_MEMORY_LIMIT)  # noqa: SIM115
+        weakref.finalize(self, file.close)
         self._file = cast("IO[bytes]", file)
         self.nodes, self.size, self.longest = 0, 0, 0
 

@@ -28,6 +28,8 @@ MODULES = (
     "theorems",
     "identifiability",
     "refutations",
+    "replacement",
+    "one_sided",
     "membership",
     "invariants",
     "meter",

@@ -16,8 +16,10 @@ import polyrelu.checking.cell_pairs
 import polyrelu.checking.identifiability
 import polyrelu.checking.injectivity
 import polyrelu.checking.lipschitz
+import polyrelu.checking.one_sided
 import polyrelu.checking.refutations
 import polyrelu.checking.regions
+import polyrelu.checking.replacement
 import polyrelu.checking.rounding
 import polyrelu.checking.systems
 import polyrelu.checking.vertices  # noqa: F401

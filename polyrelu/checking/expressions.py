@@ -133,18 +133,20 @@ class JointNetwork:
         blocks = [(rows, *activations[source]) for source, rows in sources]
         common = least_common_multiple([denominator for _, _, denominator in blocks], self.meter)
         own, before = layer.bits, self.meter.cells
+        self.meter.pay(len(layer.bias), own, common.bit_length())
         sums: list[Form] = [{0: b * common} for b in layer.bias]
         for rows, forms, denominator in blocks:
             factor, sizes = common // denominator, [len(form) for form in forms]
-            bits = max(map(bits_of_form, forms), default=0) + factor.bit_length()
+            bits, factor_bits = max(map(bits_of_form, forms), default=0), factor.bit_length()
+            self.meter.pay(len(rows) * (1 + len(forms)), own, factor_bits)
             sizes_of_products = (
                 sum(size for w, size in zip(row, sizes, strict=True) if w) for row in rows
             )
-            products = len(rows) * (1 + len(forms)) + 2 * sum(sizes_of_products)
-            self.meter.pay(products + sum(sizes), bits, own)
+            self.meter.pay(2 * sum(sizes_of_products) + sum(sizes), bits, own + factor_bits)
             for entries, row in zip(sums, rows, strict=True):
                 for w, form in zip(row, forms, strict=True):
                     add_to(entries, form, w * factor)
+                self.meter.units(60 * len(entries))
                 self.meter.hold(cells_of(3 * len(entries), bits_of_form(entries)))
         self.meter.release(self.meter.cells - before)  # the activations are held
         sums, denominator = list(map(without_zeros, sums)), common * layer.denominator

@@ -130,7 +130,7 @@ def read_layer(entry: Any, where: str, meter: Meter) -> Layer:
     """The numbers of a layer, which have no common divisor."""
     bias, denominator = integers(entry["bias"], meter), integer(entry["denominator"])
     blocks = list[tuple[int, list[list[int]]]]()
-    divisor = math.gcd(denominator, *bias)
+    divisor = divisor_with(denominator, bias, meter)
     for block in entry["weights"]:
         rows = [integers(row, meter) for row in block["rows"]]
         is_last = block["from"] == entry["weights"][-1]["from"]
@@ -138,12 +138,18 @@ def read_layer(entry: Any, where: str, meter: Meter) -> Layer:
         well_formed(is_last or any(map(any, rows)), message, where)
         blocks.append((block["from"], rows))
         for row in rows:
-            if divisor != 1:
-                bits = longest([row])
-                meter.pay_divisions(len(row), bits, min(bits, divisor.bit_length()))
-                divisor = math.gcd(divisor, *row)
+            divisor = divisor_with(divisor, row, meter)
     well_formed(denominator > 0, "denominator 0", where)
     message = "a common divisor of denominator, bias and weights"
     well_formed(divisor == 1, message, where)
     bits = longest([bias, [denominator], *chain.from_iterable(rows for _, rows in blocks)])
     return Layer(denominator, bias, blocks[-1][1], blocks[:-1], bits)
+
+
+def divisor_with(divisor: int, row: list[int], meter: Meter) -> int:
+    """The greatest common divisor of a number and a row; nothing is computed if it is 1."""
+    if divisor == 1:
+        return 1
+    bits = longest([row])
+    meter.pay_divisions(len(row), bits, min(bits, divisor.bit_length()))
+    return math.gcd(divisor, *row)

@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-import math
-import re
-from bisect import bisect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from itertools import accumulate
 from typing import Any, NamedTuple
 
-from polyrelu.checking.arithmetic import (
-    Form,
-    Matrix,
-    Row,
-    add_to,
-    added,
-    bits_of_form,
-    check_indices,
-    dot,
-    primitive_plane,
-)
+from polyrelu.checking.arithmetic import Matrix, Row, check_indices, dot
 from polyrelu.checking.invariants import invariants
-from polyrelu.checking.meter import GROWN_BITS, Meter, longest, require, well_formed
+from polyrelu.checking.meter import Meter, longest, require
 from polyrelu.checking.networks import Layer, Network
-from polyrelu.checking.text import NATURAL, RATIONAL, integer, rational
+from polyrelu.checking.text import RATIONAL, rational
 from polyrelu.checking.theorems import MEMBERSHIP, Case, Rule, theorem
 
-# ---- Refutations: replacement, bounded-replacement, one-sided, translation, flip, line-equal
+# ---- Refutations: translation, flip, line-equal
 
 
 def refutation(name: str, page: str, evidence: Mapping[str, Any]) -> Callable[[Rule], Rule]:
     """Enter a rule that checks `same-function`; the other hypotheses are common to all."""
 
     def enter(same_function: Rule) -> Rule:
-        def rule(case: Case) -> None:
+        """Register the whole refutation, and return the given rule unchanged."""
+
+        def check_all(case: Case) -> None:
+            """Check all hypotheses of the refutation."""
             check_refutation(case, same_function)
 
         theorem(
@@ -53,7 +42,7 @@ def refutation(name: str, page: str, evidence: Mapping[str, Any]) -> Callable[[R
                 "same-function": "they compute the same real function",
                 "not-related": "they differ in an invariant of permutations and positive scalings",
             },
-        )(rule)
+        )(check_all)
         return same_function
 
     return enter
@@ -111,158 +100,6 @@ def check_layer(layer: Layer, rows: Matrix, denominator: int, meter: Meter) -> N
     for mine, others in zip(rows, layer.augmented(), strict=True):
         same = [x * layer.denominator for x in mine] == [x * denominator for x in others]
         require(same, "the layers of `other` as the theorem says", "another one")
-
-
-# -- replacement, bounded-replacement
-
-
-@refutation("replacement", "theory/shallow.md", {"layer": int})
-def replacement(case: Case) -> None:
-    """The maps of layers l and l+1 agree on R^n or, behind a hidden layer, on the orthant.
-
-    This is `bounded-replacement` on a larger box.
-    """
-    changed = changed_layers(case)
-    check_maps(changed, largest_box(changed), case.meter)
-
-
-@refutation("bounded-replacement", "theory/box.md", {"layer": int})
-def bounded_replacement(case: Case) -> None:
-    """The maps of layers l and l+1 agree on the box that interval arithmetic gives."""
-    changed = changed_layers(case)
-    box = image_box(case.network, changed.number - 1, case.meter)
-    check_maps(changed, box, case.meter)
-
-
-#: A lower or an upper end of an interval; None is infinite.
-End = int | None
-
-
-class Box(NamedTuple):
-    """Lower and upper ends of coordinates, over one denominator."""
-
-    lower: list[End]
-    upper: list[End]
-    denominator: int
-
-    def bits(self) -> int:
-        """The bits of the longest number."""
-        return longest([[x or 0 for x in (*self.lower, *self.upper)], [self.denominator]])
-
-    def supremum(self, row: Sequence[int], sign: int = 1) -> End:
-        """The largest value of sign * row.(u, 1) on the box, times the denominator."""
-        total = sign * row[-1] * self.denominator
-        for w, low, high in zip(row[:-1], self.lower, self.upper, strict=True):
-            if w:
-                end = high if sign * w > 0 else low
-                if end is None:
-                    return None
-                total += sign * w * end
-        return total
-
-
-def largest_box(changed: Changed) -> Box:
-    """What layer l reads: R^n, or the orthant behind a hidden layer."""
-    size = len(changed.lower.rows[0])
-    return Box([None if changed.number == 1 else 0] * size, [None] * size, 1)
-
-
-def image_box(network: Network, depth: int, meter: Meter) -> Box:
-    """A box that holds the activations of a hidden layer at all inputs, by interval arithmetic."""
-    box = Box([None] * network.widths[0], [None] * network.widths[0], 1)
-    for layer in network.layers[:depth]:
-        bits = box.bits() + layer.bits
-        message = f"beyond the limits: a box with ends of more than {GROWN_BITS} bits"
-        well_formed(bits <= GROWN_BITS, message)
-        meter.pay(4 * len(layer.rows) * (len(box.lower) + 1), box.bits(), layer.bits)
-        rows = layer.augmented()
-        lowest, highest = ([box.supremum(row, sign) for row in rows] for sign in (-1, 1))
-        box = Box(
-            [max(-x, 0) if x is not None else 0 for x in lowest],
-            [max(x, 0) if x is not None else None for x in highest],
-            box.denominator * layer.denominator,
-        )
-    return box
-
-
-def check_maps(changed: Changed, box: Box, meter: Meter) -> None:
-    """The maps of layers l and l+1 of two networks agree on a box."""
-    AbsoluteValueForm(changed, box, meter).check()
-
-
-class AbsoluteValueForm:
-    """The difference of two maps u -> V max(W u + b, 0) + c on a box, as a sum of |h|.
-
-    Coordinates with equal ends are put in; over the others, which have an interior, `common` times
-    the difference is a sum of terms[h, s] max(s h.(u, 1), 0), h as in `primitive_plane`, s a sign,
-    plus a constant.
-    """
-
-    def __init__(self, changed: Changed, box: Box, meter: Meter) -> None:
-        self.meter, self.terms = meter, dict[tuple[Row, int], list[int]]()
-        ends = list(enumerate(zip(box.lower, box.upper, strict=True)))
-        self.free = [k for k, (x, y) in ends if x is None or x != y]
-        self.fixed = [(k, x) for k, (x, y) in ends if x is not None and x == y]
-        lower, upper = ([side[k] for k in self.free] for side in (box.lower, box.upper))
-        self.box, self.box_bits = Box(lower, upper, box.denominator), box.bits()
-        self.constant = [0] * len(changed.upper.rows)
-        pairs = ((changed.lower, changed.upper), changed.others)
-        self.common = 1
-        for first, second in pairs:
-            product = first.denominator * second.denominator
-            self.common = self.common * product // math.gcd(self.common, product)
-        for sign, (first, second) in zip((1, -1), pairs, strict=True):
-            self.add(sign * self.common // (first.denominator * second.denominator), first, second)
-
-    def add(self, factor: int, lower: Layer, upper: Layer) -> None:
-        """Add a multiple of one of the maps, times both denominators."""
-        scale, num_outputs = self.box.denominator, len(upper.rows)
-        self.meter.pay(2 * len(lower.rows) * len(lower.rows[0]), lower.bits, self.box_bits)
-        columns = upper.columns()
-        for row, column in zip(lower.augmented(), columns, strict=True):
-            constant = row[-1] * scale + sum(row[k] * x for k, x in self.fixed)
-            restricted = [*(row[k] * scale for k in self.free), constant]
-            h, size = primitive_plane(restricted, self.meter)
-            weight = factor * abs(size)
-            self.meter.pay(2 * num_outputs, weight.bit_length(), longest([column]))
-            key = h, -1 if size < 0 else 1
-            old = self.terms.get(key) or [0] * num_outputs
-            self.terms[key] = [x + weight * y for x, y in zip(old, column, strict=True)]
-        for o, b in enumerate(upper.bias):
-            self.constant[o] += 2 * factor * lower.denominator * scale * b
-
-    def check(self) -> None:
-        """All coefficients of |h| are zero, and so is the affine rest."""
-        left = {key: value for key, value in self.terms.items() if any(value)}
-        bits = longest([*left.values(), [self.common]])
-        size = len(left) * (len(self.free) + 1)
-        self.meter.pay(2 * size, self.box_bits, longest(h for h, _ in left))
-        self.meter.pay(size * len(self.constant), bits, longest(h for h, _ in left))
-        affine = [[*([0] * len(self.free)), c] for c in self.constant]
-        for (h, sign), coefficient in left.items():
-            slope = self.twice_the_slope(h, sign, coefficient, left)
-            for row, c in zip(affine, coefficient, strict=True):
-                if slope * c:
-                    row[:] = [x + slope * c * y for x, y in zip(row, h, strict=True)]
-        require(not any(map(any, affine)), "equal affine parts", "different ones")
-
-    def twice_the_slope(
-        self, h: Row, sign: int, coefficient: list[int], left: Mapping[tuple[Row, int], list[int]]
-    ) -> int:
-        """The factor of h in twice the affine part of max(t, 0), t = sign h.(u, 1) on the box.
-
-        2 max(t, 0) is |t| + t where t changes its sign, 2t where t >= 0, and 0 where t <= 0.
-        """
-        highest, lowest = self.box.supremum(h), self.box.supremum(h, -1)
-        is_positive = highest is None or highest > 0
-        is_negative = lowest is None or lowest > 0
-        if is_positive and is_negative:
-            opposite = left.get((h, -sign), [])
-            cancels = [-x for x in coefficient] == opposite
-            require(cancels, "equal coefficients of |h|", "different ones")
-            return sign
-        is_active = is_positive if sign > 0 else is_negative
-        return 2 * sign if is_active else 0
 
 
 # -- translation, flip
@@ -377,139 +214,3 @@ def on_axis(network: Network, c: int, t: Fraction, meter: Meter) -> list[Fractio
     scale = q * upper.denominator
     rows = zip(upper.rows, upper.bias, strict=True)
     return [Fraction(dot(v, active) + b * q, scale) for v, b in rows]
-
-
-# -- one-sided
-
-MULTIPLES = [(int, NATURAL)]
-SIGN_MARK = re.compile("[+-]")
-
-
-class Facts:
-    """Forms that are >= 0 at every input or, with a source, wherever the source is on.
-
-    Facts 2k and 2k+1 are a and d a - t of neuron k, as a = max(t/d, 0); from 2N on come `more`: 1,
-    what the source adds, what steps add. The N neurons of layers before layer `number` are numbered
-    from 0, layer by layer. Symbols: 0 for 1, then the inputs, then the neurons.
-    """
-
-    def __init__(self, network: Network, number: int, source: list[int], meter: Meter) -> None:
-        self.layers, self.meter, self.more = network.layers, meter, [{0: 1}]
-        self.starts = list(accumulate(network.widths[:number], initial=1))
-        self.num_neurons = self.starts[-1] - self.starts[1]
-        for j in source:
-            own, t = self.neuron(self.num_neurons - network.widths[number - 1] + j)
-            self.more.append(added(t, own, -1))
-
-    def form(self, number: int, row: Sequence[int]) -> Form:
-        """A row of [W | b] of a layer as a form."""
-        self.meter.pay(2 * len(row))
-        return {0: row[-1], **dict(enumerate(row[:-1], self.starts[number - 1]))}
-
-    def neuron(self, k: int) -> tuple[Form, Form]:
-        """The forms d a and t of neuron k."""
-        symbol = self.starts[1] + k
-        number = bisect(self.starts, symbol) - 1
-        layer, i = self.layers[number - 1], symbol - self.starts[number]
-        return {symbol: layer.denominator}, self.form(number, [*layer.rows[i], layer.bias[i]])
-
-    def fact(self, number: int) -> Form:
-        """A fact by its number."""
-        known = 2 * self.num_neurons + len(self.more)
-        require(number < known, f"a fact below {known}", str(number))
-        if number >= 2 * self.num_neurons:
-            return self.more[number - 2 * self.num_neurons]
-        k, is_gap = divmod(number, 2)
-        return added(*self.neuron(k), -1) if is_gap else {self.starts[1] + k: 1}
-
-    def without(self, form: Form, multiples: Any, sign: int = -1) -> Form:
-        """A form minus multiples of facts; plus them if the sign is 1."""
-        rest = dict(form)
-        self.meter.pay(2 * len(form))
-        for number, text in multiples:
-            factor, fact = integer(text), self.fact(number)
-            self.meter.units(1_000 + 200 * len(fact))
-            self.meter.pay(len(fact), bits_of_form(fact), factor.bit_length())
-            add_to(rest, fact, sign * factor)
-        return rest
-
-    def check_follows(self, form: Form, multiples: Any) -> None:
-        """The form is a sum of these multiples of facts, and of multiples of activations and 1."""
-        rest = self.without(form, multiples)
-        for symbol, x in rest.items():
-            is_input = 1 <= symbol < self.starts[1]
-            require(not is_input or x == 0, "facts that leave nothing of the inputs", "an input")
-            require(x >= 0, "facts that leave nonnegative multiples of activations", "others")
-
-    def add_step(self, k: int, scale: str, above: Any, gap: Any) -> None:
-        """The fact G - q d a >= 0, G a sum of multiples of facts, because q t <= G as well."""
-        require(k < self.num_neurons, "a neuron of the layers before", str(k))
-        q = integer(scale)
-        require(q > 0, "a positive factor of a step", "0")
-        bound, (own, t) = self.without({}, above, 1), self.neuron(k)
-        self.meter.pay(4 * len(t), bits_of_form(t), q.bit_length())
-        self.check_follows(added(bound, t, -q), gap)
-        self.more.append(added(bound, own, -q))
-        size = 4 + bits_of_form(self.more[-1]) // 512
-        self.meter.hold(size * len(self.more[-1]))
-
-
-@refutation(
-    "one-sided",
-    "theory/one_sided.md",
-    {
-        "layer": int,
-        "source": [int],
-        "steps": [(int, NATURAL, MULTIPLES, MULTIPLES)],
-        "signs": [(int, SIGN_MARK, NATURAL, MULTIPLES)],
-    },
-)
-def one_sided(case: Case) -> None:
-    """Neurons of layer l have one sign wherever the source is on; their weights on it change.
-
-    Without a source, the constant 1 takes its place.
-    """
-    evidence, changed, meter = case.evidence["same-function"], changed_layers(case), case.meter
-    source, width = evidence["source"], len(changed.lower.rows[0])
-    require(len(source) <= 1, "at most one source", str(len(source)))
-    require(not source or changed.number > 1, "a source in a hidden layer", "an input")
-    require(all(h < width for h in source), f"a source below {width}")
-    facts = Facts(case.network, changed.number, source, meter)
-    for step in evidence["steps"]:
-        facts.add_step(*step)
-    old, new = over_common_denominator(changed.lower, changed.others[0], meter)
-    rows = changed.upper.augmented()
-    scale = changed.lower.denominator * changed.others[0].denominator
-    meter.pay(2 * len(rows) * len(rows[0]), longest(rows), scale.bit_length())
-    above = [[x * scale for x in row] for row in rows]
-    place = source[0] if source else width
-    check_indices([v for v, *_ in evidence["signs"]], len(old), "neurons with signs")
-    for v, sign, text, multiples in evidence["signs"]:
-        factor = integer(text)
-        require(factor > 0, "a positive factor of a sign", "0")
-        for row in (old[v], new[v]):
-            meter.pay(len(row), longest([row]), factor.bit_length())
-            own = [factor * x if sign == "+" else -factor * x for x in row]
-            facts.check_follows(facts.form(changed.number, own), multiples)
-        change, old[v][place] = new[v][place] - old[v][place], new[v][place]
-        if sign == "+":
-            meter.pay(2 * len(above), change.bit_length(), longest(rows))
-            for row, weights in zip(above, changed.upper.rows, strict=True):
-                row[-1] -= weights[v] * change
-    require(old == new, "equal layers l but for the weights of `signs` on the source")
-    if source:
-        kept = all(row[-1] == b * scale for row, b in zip(above, changed.upper.bias, strict=True))
-        require(kept, "changes that cancel in layer l+1")
-    check_layer(changed.others[1], above, changed.upper.denominator * scale, meter)
-
-
-def over_common_denominator(
-    one: Layer, two: Layer, meter: Meter
-) -> tuple[list[list[int]], list[list[int]]]:
-    """The rows [W|b] of two layers over the product of their denominators."""
-    size = len(one.rows) * (len(one.rows[0]) + 1)
-    meter.pay(size, one.bits, two.denominator.bit_length())
-    meter.pay(size, two.bits, one.denominator.bit_length())
-    left = [[x * two.denominator for x in row] for row in one.augmented()]
-    right = [[x * one.denominator for x in row] for row in two.augmented()]
-    return left, right

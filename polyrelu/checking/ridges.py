@@ -272,6 +272,7 @@ class Derivatives:
         For k = n_0 they are the derivatives along the direction.
         """
         neurons = self.neurons
+        self.meter.units(neurons.starts[layer + 1] // 4)
         key = layer, k, neurons.key(neurons.before(mask, layer + 1))
         if key not in self.kept_slopes:
             found = self.new_slopes(layer, mask, k)

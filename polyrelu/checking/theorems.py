@@ -72,6 +72,7 @@ def theorem(
     """Enter a rule into the table of theorems."""
 
     def enter(rule: Rule) -> Rule:
+        """Enter one rule, and return it unchanged."""
         page_of_docs = f"docs/{page}" if page.startswith("theory/") else page
         THEOREMS[name] = Theorem(kind, among, page_of_docs, evidence, says, optional, rule)
         return rule

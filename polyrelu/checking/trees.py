@@ -25,7 +25,7 @@ from polyrelu.checking.expressions import (
     key_of,
     primitive_form,
 )
-from polyrelu.checking.meter import Meter, counted, longest, quote, require, well_formed
+from polyrelu.checking.meter import Meter, cells_of, counted, longest, quote, require, well_formed
 from polyrelu.checking.pairs import check_pair, read_domain
 from polyrelu.checking.refutations import refutation
 from polyrelu.checking.text import RATIONAL, OneOf, fit, parse, rational, rationals
@@ -67,12 +67,13 @@ class State:
         self.put(self.forms, key_of(h), sign)
         self.put(self.forms, key_of(h, -1), -sign)
 
-    def cut(self, form: Form, side: int) -> None:
-        """Add the inequality side * form >= 0."""
-        self.meter.hold(2 * len(form))
+    def cut(self, form: Form, h: Form, side: int) -> None:
+        """Add the inequality side * form >= 0, where h is the primitive form."""
+        bits = bits_of_form(form)
+        self.meter.hold(cells_of(2 * len(form), bits))
         self.slacks.append(({symbol: side * x for symbol, x in form.items()}, 1))
-        self.slack_bits.append(bits_of_form(form))
-        self.put_form(primitive_form(form)[0], side)
+        self.slack_bits.append(bits)
+        self.put_form(h, side)
 
     def back(self, changes: int, slacks: int) -> None:
         """Undo changes and inequalities until the given numbers of them are left."""
@@ -83,7 +84,8 @@ class State:
                 del table[key]
             else:
                 table[key] = value
-        self.meter.release(sum(2 * len(form) for form, _ in self.slacks[slacks:]))
+        later = zip(self.slacks[slacks:], self.slack_bits[slacks:], strict=True)
+        self.meter.release(sum(cells_of(2 * len(form), bits) for (form, _), bits in later))
         del self.slacks[slacks:]
         del self.slack_bits[slacks:]
 
@@ -99,6 +101,7 @@ class Written(NamedTuple):
     bits: int
     num_products: int
     shown_sign: int
+    cells: int
 
 
 class Term(NamedTuple):
@@ -125,7 +128,8 @@ class Node:
         self.meter.units(2_000 * (1 + len(used)) + 300 * self.first)
         self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
         self.value_bits = dict.fromkeys(range(self.first), 1)
-        self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
+        self.forms, self.primitive_forms = dict[int, Form](), dict[int, Form]()
+        self.terms = dict[Row, Term]()
         self.term_of = dict[int, tuple[Term, int]]()  # -1: the atom has the negative of its form
         for k in used:
             atom = joint.atoms[k]
@@ -133,8 +137,10 @@ class Node:
             known = last.get(k)
             self.meter.units(100 * len(values))
             if known is None or not self.is_unchanged(known, values):
+                self.meter.release(0 if known is None else known.cells)
                 last[k] = known = self.written(atom.form, values, atom.bits)
-            self.forms[k] = known.form
+                self.meter.hold(known.cells)
+            self.forms[k], self.primitive_forms[k] = known.form, known.h
             self.values[self.first + k] = self.value(k, known)
             self.value_bits[self.first + k] = known.bits + 1
 
@@ -157,7 +163,8 @@ class Node:
         self.meter.pay_divisions(2 * len(found), bits, bits)
         h, factor = primitive_form(found)
         keys, sign = (key_of(h), key_of(h, -1)), self.joint.shown_sign(found)
-        return Written(values, found, h, factor, keys, bits, num_products, sign)
+        cells = cells_of(4 * len(found), bits)
+        return Written(values, found, h, factor, keys, bits, num_products, sign, cells)
 
     def substituted(self, form: Form) -> Form:
         """A form over the atoms with their values put in."""
@@ -169,6 +176,7 @@ class Node:
         form, (key, other) = known.form, known.keys
         if not form:
             return form
+        self.meter.units(len(form) * (known.bits // 8))
         sign = self.state.atoms.get(k, 0) or known.shown_sign or self.state.forms.get(key, 0)
         if sign:
             return form if sign > 0 else {}
@@ -201,7 +209,7 @@ class Node:
         if value < 0:
             return
         if max(form) < self.first:
-            state.put_form(primitive_form(form)[0], sign)
+            state.put_form(self.primitive_forms[k], sign)
             return
         if k not in self.term_of:
             state.put(state.atoms, k, sign)
@@ -399,15 +407,15 @@ class Tree:
     def check(self, leaf: Any, close: Callable[[Node, Any], None]) -> None:
         """Check every node in prefix order; leaves of the shape `leaf` are closed."""
         shape, state = OneOf((SPLIT, leaf)), self.state
-        #: Of the nodes that are to come: what to go back to, the cut and its side.
-        waiting: list[tuple[int, int, Form, int]] = [(0, len(state.slacks), {}, 0)]
+        #: Of the nodes that are to come: what to go back to, the cut with its side.
+        waiting: list[tuple[int, int, Form, Form, int]] = [(0, len(state.slacks), {}, {}, 0)]
         while waiting:
-            changes, slacks, form, side = waiting.pop()
+            changes, slacks, form, h, side = waiting.pop()
             record = self.nodes.read()
             fit(record, shape, self.joint.meter.step)
             state.back(changes, slacks)
             if side:
-                state.cut(form, side)
+                state.cut(form, h, side)
             depth = len(state.slacks) - len(self.joint.slacks)
             message = f"beyond the limits: more than {MAX_DEPTH} splits one below the other"
             well_formed(depth <= MAX_DEPTH, message)
@@ -419,8 +427,10 @@ class Tree:
             form = node.form_of(record["split"])
             is_affine = max(form) < node.first
             require(is_affine, "a split at an affine form", f"atom {record['split']}")
-            here = len(state.trail), len(state.slacks), form
+            h = node.primitive_forms[record["split"]]
+            here = len(state.trail), len(state.slacks), form, h
             waiting += [(*here, -1), (*here, 1)]  # the last one is the next one
+        self.joint.meter.release(sum(written.cells for written in self.last.values()))
 
     def after_signs(self, rounds: Any) -> Node:
         """The node with the signs of all rounds; forms are written again after each round."""

@@ -156,6 +156,9 @@ class Forms:
         for source, rows in [*layer.earlier, (number - 1, layer.rows)]:
             if source == 0:
                 continue
+            source_bits = scales[source].bit_length()
+            growth = scales[number - 1].bit_length() - source_bits + 1
+            self.meter.pay_divisions(1, growth, source_bits)
             factor = scales[number - 1] // scales[source]
             self.meter.pay(2 * len(rows) * len(rows[0]), factor.bit_length(), layer.bits)
             self.meter.hold(

@@ -7,6 +7,7 @@ computes the same function, by the prover `equivalent`, which shares nothing wit
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -172,7 +173,7 @@ def _check_options(options: argparse.Namespace) -> None:
         return
     if not _num_wanted(options):
         raise UsageError("--to FOLDER writes members; ask for some with --member K or --sample N")
-    if not Path(options.to).is_dir():
+    if not os.path.isdir(options.to):
         raise PolyreluError(f"--to {options.to}: there is no such folder")
     taken = [name for name in (options.network, options.domain, options.output) if name is not None]
     for number in range(_num_wanted(options)):
@@ -225,6 +226,7 @@ def _prove_and_write(
     with ProgressLine() as line:
 
         def show(step: ProgressStep) -> None:
+            """Show a step with the number of the member it belongs to."""
             line.show(replace(step, stage=f"member {number}: {step.stage}"))
 
         show(ProgressStep("proving equality", 0, None, "nodes"))

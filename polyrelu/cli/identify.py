@@ -98,8 +98,9 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     )
     add_limits(
         parser,
-        "work of the search for ridges, which is for two or more hidden layers, in units of about "
-        "a millisecond (default 60000; inf: until it meets nothing new; 0: no search)",
+        "most work that the search of networks with two or more hidden layers may take, in units "
+        "of about a millisecond (default 60000; inf: until it finds nothing new; 0: no search); "
+        "if it is not enough, the answer is undecided",
     )
     parser.add_argument(
         "--checkpoint",
@@ -178,6 +179,7 @@ def _search(options: argparse.Namespace, network: Network) -> tuple[Outcome, Pro
     with deferred_interrupt(interrupted), ProgressLine() as line:
 
         def progress(step: ProgressStep) -> None:
+            """Show a step, and keep it: Ctrl-C before the first one ends the command."""
             steps[:] = [step]
             line.show(step)
 

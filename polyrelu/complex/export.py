@@ -30,7 +30,7 @@ from polyrelu.exact import format_rational
 from polyrelu.network import SignVector, affine_map_table
 from polyrelu.support.arguments import expect, expect_function, expect_path
 from polyrelu.support.progress import Progress, report, reported
-from polyrelu.support.text_files import Rows, layout_bytes, write_all
+from polyrelu.support.text_files import LazyList, layout_bytes, write_all
 from polyrelu.support.typing import Signs
 
 __all__ = [
@@ -158,9 +158,9 @@ def to_document(cells: PolyhedralComplex, progress: Progress | None = None) -> d
         "neurons": [[neuron.layer, neuron.index] for neuron in cells.neurons],
         "f_vector": list(cells.f_vector),
         "lineality": [numbers_text(row) for row in cells.lineality],
-        "vertices": Rows(len(points), lambda: map(list, points)),
-        "directions": Rows(len(directions), lambda: map(list, directions)),
-        "regions": Rows(len(regions), lambda: map(_region_object, regions)),
+        "vertices": LazyList(len(points), lambda: map(list, points)),
+        "directions": LazyList(len(directions), lambda: map(list, directions)),
+        "regions": LazyList(len(regions), lambda: map(_region_object, regions)),
         "cells": {
             str(k): {
                 "signs": _letters(cells.signs(k)),
@@ -202,28 +202,30 @@ def numbers_text(entries: Sequence[Fraction] | Sequence[int]) -> list[str]:
     return [format_rational(Fraction(entry)) for entry in entries]
 
 
-def _facet_lists(cells: PolyhedralComplex, dimension: int) -> Rows[list[int]]:
+def _facet_lists(cells: PolyhedralComplex, dimension: int) -> LazyList[list[int]]:
     """The facets of each cell of a dimension."""
     offsets, entries = cells.facets(dimension)
 
     def lists() -> Iterator[list[int]]:
+        """Yield the facets of one cell after the other."""
         for first, last in _blocks(len(offsets) - 1):
             ends = offsets[first : last + 1]
             listed = entries[ends[0] : ends[-1]].tolist()
             yield from (listed[start:stop] for start, stop in pairwise((ends - ends[0]).tolist()))
 
-    return Rows(len(offsets) - 1, lists)
+    return LazyList(len(offsets) - 1, lists)
 
 
-def _letters(signs: Signs) -> Rows[str]:
+def _letters(signs: Signs) -> LazyList[str]:
     """The signs of each cell as a text."""
 
     def texts() -> Iterator[str]:
+        """Yield the signs of one cell after the other."""
         for first, last in _blocks(len(signs)):
             for row in signs[first:last].tolist():
                 yield "".join("-0+"[sign + 1] for sign in row)
 
-    return Rows(len(signs), texts)
+    return LazyList(len(signs), texts)
 
 
 def _blocks(size: int) -> Iterator[tuple[int, int]]:

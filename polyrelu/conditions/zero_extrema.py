@@ -41,7 +41,7 @@ from polyrelu.support.typing import Mask
 __all__ = ["ZeroExtremum", "zero_extrema"]
 
 #: The kind of an extremum; "constant" where the unit is 0 on a whole neighbourhood.
-Kind = Literal["minimum", "maximum", "constant"]
+ExtremumKind = Literal["minimum", "maximum", "constant"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -67,7 +67,7 @@ class ZeroExtremum:
 
     unit: NeuronId
     cell: Cell
-    kind: Kind
+    kind: ExtremumKind
     point: tuple[Fraction, ...]
 
     def __str__(self) -> str:
@@ -167,7 +167,7 @@ class _Unit:
             bool(faces_of_regions(cells, mask)[cell.dimension][cell.index])
             for mask in (self.positive, self.negative)
         )
-        kind: Kind = "minimum" if above else "maximum" if below else "constant"
+        kind: ExtremumKind = "minimum" if above else "maximum" if below else "constant"
         return ZeroExtremum(self.name, cell, kind, point_in(cells, cell))
 
 

@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 #: Points x, shape (p, n_0), or derivatives of the loss in the outputs there, shape (p, n_L).
-Rows = Sequence[Sequence[Rational]]
+Vectors = Sequence[Sequence[Rational]]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -201,7 +201,9 @@ def conserved_quantities(
     return tuple(found)
 
 
-def equal_patterns(network: NetworkLike, layer: int, points: Rows) -> tuple[tuple[int, ...], ...]:
+def equal_patterns(
+    network: NetworkLike, layer: int, points: Vectors
+) -> tuple[tuple[int, ...], ...]:
     """Group the neurons of a hidden layer by the points at which they are active (z > 0).
 
     Q_ij is constant under gradient flow on these points for i and j in one group, as long as the
@@ -247,7 +249,7 @@ def equal_patterns(network: NetworkLike, layer: int, points: Rows) -> tuple[tupl
 
 
 def loss_gradients(
-    network: NetworkLike, points: Rows, output_gradients: Rows
+    network: NetworkLike, points: Vectors, output_gradients: Vectors
 ) -> tuple[RationalMatrix, ...]:
     """Compute the gradient of a loss in all weights and biases, exactly, by backpropagation.
 
@@ -305,7 +307,11 @@ def loss_gradients(
 
 
 def derivative_along_flow(
-    network: NetworkLike, layer: int, neurons: Sequence[int], points: Rows, output_gradients: Rows
+    network: NetworkLike,
+    layer: int,
+    neurons: Sequence[int],
+    points: Vectors,
+    output_gradients: Vectors,
 ) -> RationalMatrix:
     """Compute dQ/dt of `conserved_matrix` along gradient flow at this network, exactly.
 
@@ -356,7 +362,11 @@ def derivative_along_flow(
 
 
 def drift_of_step(
-    network: NetworkLike, layer: int, neurons: Sequence[int], points: Rows, output_gradients: Rows
+    network: NetworkLike,
+    layer: int,
+    neurons: Sequence[int],
+    points: Vectors,
+    output_gradients: Vectors,
 ) -> RationalMatrix:
     """Compute the factor of η² in the change of Q by a step of gradient descent.
 
@@ -401,7 +411,7 @@ def drift_of_step(
 
 
 def _rows_and_gradients(
-    network: Network, layer: int, neurons: Sequence[int], points: Rows, output_gradients: Rows
+    network: Network, layer: int, neurons: Sequence[int], points: Vectors, output_gradients: Vectors
 ) -> tuple[RationalMatrix, RationalMatrix, RationalMatrix, RationalMatrix]:
     """Return rows [w | b] and outgoing columns of some neurons, and the gradients in both."""
     gradients = loss_gradients(network, points, output_gradients)

@@ -26,7 +26,7 @@ from polyrelu.support.display import bracketed
 __all__ = ["NoQuantity", "symbolic_derivative", "translation_has_no_quantity"]
 
 #: A differential form: its nonzero coefficients, SymPy expressions, by ascending coordinates.
-Form: TypeAlias = dict[tuple[int, ...], Any]
+DifferentialForm: TypeAlias = dict[tuple[int, ...], Any]
 #: A vector field: its nonzero components, SymPy expressions, by the number of the coordinate.
 Field: TypeAlias = dict[int, Any]
 
@@ -149,9 +149,9 @@ class NoQuantity:
     """
 
     coordinates: tuple[Any, ...]
-    form: Form
-    derivative: Form
-    wedge: Form
+    form: DifferentialForm
+    derivative: DifferentialForm
+    wedge: DifferentialForm
     rescaling: tuple[Any, ...]
     first: Field
     second: Field
@@ -238,7 +238,7 @@ def translation_has_no_quantity(
             "layer 1"
         )
     space = ParameterSpace(widths)
-    form: Form = {(space.place(space.b[neuron]),): 1}
+    form: DifferentialForm = {(space.place(space.b[neuron]),): 1}
     form |= {(space.place(space.a[i]),): -space.A[i, neuron] for i in range(widths[2])}
     derivative = space.exterior_derivative(form)
     quantities = space.rescaling()
@@ -291,9 +291,9 @@ class ParameterSpace:
         second = {place(a): 1, place(self.b[j]): A, place(V): a / V, place(w): -self.b[j] * A / w}
         return first, second
 
-    def exterior_derivative(self, form: Form) -> Form:
+    def exterior_derivative(self, form: DifferentialForm) -> DifferentialForm:
         """Return the exterior derivative of a form."""
-        found: Form = {}
+        found: DifferentialForm = {}
         for places, coefficient in form.items():
             for symbol in getattr(coefficient, "free_symbols", ()):
                 _add_term(found, (self.place(symbol), *places), coefficient.diff(symbol))
@@ -323,7 +323,7 @@ def _symbols(name: str, rows: int, columns: int | None = None) -> Any:
     return sympy.Matrix(rows, columns or 1, [sympy.Symbol(text, real=True) for text in names])
 
 
-def _add_term(form: Form, places: tuple[int, ...], coefficient: Any) -> None:
+def _add_term(form: DifferentialForm, places: tuple[int, ...], coefficient: Any) -> None:
     """Add coefficient · dx_places to a form, in place.
 
     The sign of the permutation that sorts the places is applied; the term is 0 if two are equal.
@@ -335,7 +335,7 @@ def _add_term(form: Form, places: tuple[int, ...], coefficient: Any) -> None:
     form[ordered] = form.get(ordered, 0) + (-1) ** inversions * coefficient
 
 
-def _without_zeros(form: Form) -> Form:
+def _without_zeros(form: DifferentialForm) -> DifferentialForm:
     """Return the form with expanded coefficients and without zeros, its terms sorted."""
     import sympy
 
@@ -343,15 +343,15 @@ def _without_zeros(form: Form) -> Form:
     return {places: value for places, value in expanded.items() if value != 0}
 
 
-def _wedge(first: Form, second: Form) -> Form:
+def _wedge(first: DifferentialForm, second: DifferentialForm) -> DifferentialForm:
     """Return the exterior product of two forms."""
-    found: Form = {}
+    found: DifferentialForm = {}
     for (left, a), (right, b) in product(first.items(), second.items()):
         _add_term(found, left + right, a * b)
     return _without_zeros(found)
 
 
-def _pairing(form: Form, field: Mapping[int, Any]) -> Any:
+def _pairing(form: DifferentialForm, field: Mapping[int, Any]) -> Any:
     """Return the value of a 1-form on a vector field."""
     import sympy
 

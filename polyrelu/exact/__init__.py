@@ -6,6 +6,18 @@ and float arrays through `RationalMatrix.from_array`, both exactly. The other ro
 Fraction(1, 2)` is False although the hashes agree, and FLINT matrices are mutable.
 """
 
+from polyrelu.exact.any_matrix import (
+    AnyMatrix,
+    add,
+    as_dense,
+    as_sparse,
+    canonical,
+    multiply,
+    num_products,
+    num_stored,
+    stack,
+    take_rows,
+)
 from polyrelu.exact.floats import UNDECIDED, expect_rounding_to_nearest, nearest_float
 from polyrelu.exact.linalg import (
     column_basis,
@@ -51,19 +63,7 @@ from polyrelu.exact.rational import (
 )
 from polyrelu.exact.redundancy import irredundant_rows, positive_primitive
 from polyrelu.exact.rounding import FLOAT32, FLOAT64, FloatFormat, exact_root, inverse_root
-from polyrelu.exact.sparse import (
-    AnyMatrix,
-    SparseMatrix,
-    add,
-    as_dense,
-    as_sparse,
-    canonical,
-    multiply,
-    num_products,
-    num_stored,
-    stack,
-    take_rows,
-)
+from polyrelu.exact.sparse import SparseMatrix
 from polyrelu.exact.subset_sum import SubsetSumSearch, vanishing_subset
 from polyrelu.exact.vectors import dot
 

@@ -8,9 +8,7 @@ The matrix of a convolution also repeats each weight at every position of its wi
 therefore *coded*: entry i is ``values[codes[i]]``, so that arithmetic on entries is arithmetic on
 values wherever one value stands for many entries.
 
-A matrix is either a `RationalMatrix` or a `SparseMatrix`. The functions below take both
-(`AnyMatrix`), and `canonical` decides between them by the entries alone, so that equal matrices are
-in equal containers.
+`any_matrix` has the functions that take dense and sparse matrices alike.
 """
 
 from __future__ import annotations
@@ -18,12 +16,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import ArgumentError, NetworkError
+from polyrelu.exact.coded_entries import (
+    as_integers,
+    coded_products,
+    sorted_entries,
+    used_values,
+)
 from polyrelu.exact.floats import SMALL_BITS
 from polyrelu.exact.integer_arrays import (
     common_divisor,
@@ -43,28 +47,11 @@ from polyrelu.support.arguments import (
     expect_count,
     expect_integer,
     expect_list,
-    expect_one_of,
 )
 from polyrelu.support.typing import Indices
 
-__all__ = [
-    "AnyMatrix",
-    "SparseMatrix",
-    "add",
-    "as_dense",
-    "as_sparse",
-    "canonical",
-    "multiply",
-    "num_products",
-    "num_stored",
-    "stack",
-    "take_rows",
-]
+__all__ = ["SparseMatrix"]
 
-#: Minimum number of entries, zeros included, of a matrix that is kept sparse.
-_SPARSE_SIZE = 1 << 14
-#: A matrix is kept sparse if at most one in this number of entries is not 0.
-_SPARSE_SHARE = 8
 #: A sparse matrix with at least one nonzero entry in this number is multiplied as a dense one.
 _DENSE_SHARE = 4
 #: Minimum number of products of entries for which rows with entries in the same columns are sought,
@@ -239,7 +226,7 @@ class SparseMatrix:
         numbers = values.integer_array()[:, 0]
         if copies == 1:
             return cls._of((nrows, ncols), over, places, numbers, values.denominator, coded)
-        keys, places, coded = _sorted(over * ncols + places, places, coded)
+        keys, places, coded = sorted_entries(over * ncols + places, places, coded)
         if (keys[1:] == keys[:-1]).any():
             raise ArgumentError("rows, columns: expected one entry at a place of a copy")
         coded = (coded + step * np.arange(copies)[:, None]).reshape(-1)
@@ -264,10 +251,10 @@ class SparseMatrix:
         Without codes entry i has value i.
         """
         places = np.asarray(columns, dtype=np.int64)
-        values = _as_array(values)
+        values = as_integers(values)
         codes = np.arange(len(values)) if codes is None else codes
         keys = np.asarray(rows, dtype=np.int64) * shape[1] + places
-        keys, places, codes = _sorted(keys, places, codes)
+        keys, places, codes = sorted_entries(keys, places, codes)
         if (keys[1:] == keys[:-1]).any():
             first = np.flatnonzero(np.concatenate(([True], keys[1:] > keys[:-1])))
             keys, places = keys[first], places[first]
@@ -291,7 +278,7 @@ class SparseMatrix:
             kept = nonzero[codes]
             starts = np.concatenate(([0], np.cumsum(kept)))[starts]
             columns, codes = columns[kept], codes[kept]
-        return cls(shape, starts, columns, *_used(values, codes), denominator)
+        return cls(shape, starts, columns, *used_values(values, codes), denominator)
 
     @classmethod
     def sum(cls, shape: tuple[int, int], matrices: Sequence[SparseMatrix]) -> SparseMatrix:
@@ -323,6 +310,22 @@ class SparseMatrix:
         rows = np.concatenate([matrix.row_of_entries() for matrix in matrices])
         columns = np.concatenate([matrix.columns for matrix in matrices])
         return cls._of(shape, rows, columns, values, common, codes)
+
+    @classmethod
+    def stacked(cls, matrices: Sequence[SparseMatrix]) -> SparseMatrix:
+        """Build the matrix of the rows of at least one matrix, all with equally many columns."""
+        if len(matrices) == 1:
+            return matrices[0]
+        common = math.lcm(*(matrix.denominator for matrix in matrices))
+        firsts = np.cumsum([0, *(matrix.num_nonzeros for matrix in matrices)])[:-1]
+        starts = [part.starts[1:] + first for part, first in zip(matrices, firsts, strict=True)]
+        return cls(
+            (sum(matrix.nrows for matrix in matrices), matrices[0].ncols),
+            np.concatenate([np.zeros(1, dtype=np.int64), *starts]),
+            np.concatenate([matrix.columns for matrix in matrices]),
+            *_joined(matrices, common),
+            common,
+        )
 
     @classmethod
     def identity(cls, size: int) -> SparseMatrix:
@@ -545,7 +548,7 @@ class SparseMatrix:
             end = max(end, min(row + 1, self.nrows))
             parts.append(self._rows_times(other, row, end))
             row = end
-        return parts[0] if len(parts) == 1 else as_sparse(stack(parts))
+        return SparseMatrix.stacked(parts)
 
     def _times_rows(self, other: SparseMatrix) -> SparseMatrix:
         """Return the product with another matrix, where every row of self has at most one entry."""
@@ -561,10 +564,10 @@ class SparseMatrix:
             right = np.repeat(other.starts[self.columns], lengths[filled]) + offsets
             right_codes, columns = other.codes[right], other.columns[right]
         left_codes = np.repeat(self.codes, lengths[filled])
-        values, codes = _coded_products(self.values, left_codes, other.values, right_codes)
+        values, codes = coded_products(self.values, left_codes, other.values, right_codes)
         denominator = self.denominator * other.denominator
         shape = (self.nrows, other.ncols)
-        product = SparseMatrix(shape, starts, columns, *_used(values, codes), denominator)
+        product = SparseMatrix(shape, starts, columns, *used_values(values, codes), denominator)
         if is_scaling and self.nrows == other.nrows:
             product._tables = other._tables
         return product
@@ -579,7 +582,7 @@ class SparseMatrix:
         offsets = np.arange(len(left)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         right = np.repeat(other.starts[columns], lengths) + offsets
         rows = np.repeat(np.arange(end - row, dtype=np.int64), np.diff(self.starts[row : end + 1]))
-        values, codes = _coded_products(self.values, left, other.values, other.codes[right])
+        values, codes = coded_products(self.values, left, other.values, other.codes[right])
         return SparseMatrix._of(
             (end - row, other.ncols),
             np.repeat(rows, lengths),
@@ -589,7 +592,7 @@ class SparseMatrix:
             codes,
         )
 
-    def _need_rows(self, other: AnyMatrix) -> None:
+    def _need_rows(self, other: RationalMatrix | SparseMatrix) -> None:
         """Raise a `NetworkError` unless self · other is defined."""
         if self.ncols != other.nrows:
             raise NetworkError(f"cannot multiply matrices of shapes {self.shape} and {other.shape}")
@@ -632,19 +635,6 @@ class SparseMatrix:
         return f"<SparseMatrix {self.nrows}×{self.ncols}, {self.num_nonzeros} {noun}>"
 
 
-#: A rational matrix in either container.
-AnyMatrix: TypeAlias = RationalMatrix | SparseMatrix
-
-
-def _as_array(integers: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
-    """Return integers as int64, if they are given so, and else as an array of Python integers."""
-    if isinstance(integers, np.ndarray) and integers.dtype in (object, np.int64):
-        return integers
-    array = np.empty(len(integers), dtype=object)
-    array[:] = integers if isinstance(integers, list) else list(map(int, integers))
-    return array
-
-
 def _pair(shape: object) -> list[Any]:
     """Return the members of a shape."""
     pair = expect_list(shape, "shape")
@@ -668,7 +658,7 @@ def _numerators(values: object) -> NDArray[Any]:
     """Return a list or an array of integers as an array of `integer_arrays`."""
     if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.ndim == 1:
         return values if longest(values) <= SMALL_BITS else values.astype(object)
-    return _as_array(_integers(values, "numerators"))
+    return as_integers(_integers(values, "numerators"))
 
 
 def _integers(values: object, name: str) -> list[int]:
@@ -680,269 +670,14 @@ def _integers(values: object, name: str) -> list[int]:
     return [expect_integer(value, name) for value in listed]
 
 
-def _need_matrices(*matrices: object) -> None:
-    """Refuse what is no matrix."""
-    for matrix in matrices:
-        expect_one_of(matrix, (RationalMatrix, SparseMatrix), "matrix", MATRIX)
-
-
-def as_dense(matrix: AnyMatrix) -> RationalMatrix:
-    """Return a matrix in dense form.
-
-    Parameters
-    ----------
-    matrix
-        A matrix in either form.
-
-    Returns
-    -------
-    RationalMatrix
-        The same entries.
-
-    Examples
-    --------
-    >>> as_dense(SparseMatrix.identity(2)) == RationalMatrix.identity(2)
-    True
-    """
-    if isinstance(matrix, RationalMatrix):
-        return matrix
-    return expect(matrix, SparseMatrix, "matrix", MATRIX).to_dense()
-
-
-def as_sparse(matrix: AnyMatrix) -> SparseMatrix:
-    """Return a matrix in sparse form.
-
-    Parameters
-    ----------
-    matrix
-        A matrix in either form.
-
-    Returns
-    -------
-    SparseMatrix
-        The same entries.
-
-    Examples
-    --------
-    >>> as_sparse(RationalMatrix.identity(2)) == SparseMatrix.identity(2)
-    True
-    """
-    return matrix if isinstance(matrix, SparseMatrix) else SparseMatrix.from_dense(matrix)
-
-
-def canonical(matrix: AnyMatrix) -> AnyMatrix:
-    """Return a matrix in the form that its shape and entries determine.
-
-    Parameters
-    ----------
-    matrix
-        A matrix in either form.
-
-    Returns
-    -------
-    AnyMatrix
-        The sparse form if the matrix is large and at most one entry in eight is not 0, otherwise
-        the dense form. Equal matrices give equal results.
-
-    Examples
-    --------
-    >>> isinstance(canonical(SparseMatrix.identity(2)), RationalMatrix)
-    True
-    >>> isinstance(canonical(RationalMatrix.zeros(128, 128)), SparseMatrix)
-    True
-    """
-    expect_one_of(matrix, (RationalMatrix, SparseMatrix), "matrix", MATRIX)
-    size = matrix.nrows * matrix.ncols
-    if isinstance(matrix, SparseMatrix):
-        is_sparse = size >= _SPARSE_SIZE and matrix.num_nonzeros * _SPARSE_SHARE <= size
-        return matrix if is_sparse else matrix.to_dense()
-    if size < _SPARSE_SIZE or matrix.count_nonzero() * _SPARSE_SHARE > size:
-        return matrix
-    return SparseMatrix.from_dense(matrix)
-
-
-def multiply(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
-    """Multiply two matrices in any forms.
-
-    Parameters
-    ----------
-    left
-        A matrix, shape (m, k).
-    right
-        A matrix, shape (k, n).
-
-    Returns
-    -------
-    AnyMatrix
-        The product, shape (m, n), in sparse form only if both factors are.
-
-    Raises
-    ------
-    NetworkError
-        The shapes do not fit.
-
-    Examples
-    --------
-    >>> selection = SparseMatrix.selection(np.array([1, 1]), 3)
-    >>> multiply(RationalMatrix.identity(2), selection).row(0)
-    (Fraction(0, 1), Fraction(1, 1), Fraction(0, 1))
-    """
-    if isinstance(left, RationalMatrix) and isinstance(right, RationalMatrix):
-        return left @ right
-    _need_matrices(left, right)
-    if isinstance(left, SparseMatrix):
-        if left.is_identity() and left.ncols == right.nrows:
-            return right
-        return (
-            left.times_sparse(right) if isinstance(right, SparseMatrix) else left.times_dense(right)
-        )
-    sparse = as_sparse(right)
-    if sparse.is_identity() and left.ncols == right.nrows:
-        return left
-    return sparse.transpose().times_dense(left.transpose()).transpose()
-
-
-def num_stored(matrix: AnyMatrix) -> int:
-    """Return the number of entries that a matrix keeps in memory.
-
-    Parameters
-    ----------
-    matrix
-        A matrix in either form.
-
-    Returns
-    -------
-    int
-        The number of nonzero entries of a sparse matrix, of all entries of a dense one.
-
-    Examples
-    --------
-    >>> num_stored(SparseMatrix.identity(3)), num_stored(RationalMatrix.identity(3))
-    (3, 9)
-    """
-    _need_matrices(matrix)
-    if isinstance(matrix, SparseMatrix):
-        return matrix.num_nonzeros
-    return matrix.nrows * matrix.ncols
-
-
-def num_products(left: AnyMatrix, right: AnyMatrix) -> int:
-    """Return the number of products of two entries in `multiply`.
-
-    Parameters
-    ----------
-    left
-        A matrix, shape (m, k).
-    right
-        A matrix, shape (k, n).
-
-    Returns
-    -------
-    int
-        The number of products, 0 if a factor is known to be the identity.
-
-    Raises
-    ------
-    NetworkError
-        The shapes do not fit.
-
-    Examples
-    --------
-    >>> selection = SparseMatrix.selection(np.array([1, 1]), 3)
-    >>> num_products(selection, RationalMatrix.zeros(3, 5))
-    10
-    """
-    _need_matrices(left, right)
-    if left.ncols != right.nrows:
-        raise NetworkError(f"cannot multiply matrices of shapes {left.shape} and {right.shape}")
-    if any(isinstance(part, SparseMatrix) and part.is_identity() for part in (left, right)):
-        return 0
-    if not isinstance(left, SparseMatrix):
-        return left.nrows * num_stored(right)
-    if not isinstance(right, SparseMatrix):
-        return left.num_nonzeros * right.ncols
-    return int(np.diff(right.starts)[left.columns].sum())
-
-
-def add(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
-    """Add two matrices in any forms.
-
-    Parameters
-    ----------
-    left
-        A matrix, shape (m, n).
-    right
-        A matrix of the same shape.
-
-    Returns
-    -------
-    AnyMatrix
-        The sum, in sparse form only if both summands are.
-
-    Raises
-    ------
-    NetworkError
-        The shapes differ.
-
-    Examples
-    --------
-    >>> add(SparseMatrix.identity(2), RationalMatrix.identity(2)).row(0)
-    (Fraction(2, 1), Fraction(0, 1))
-    """
-    _need_matrices(left, right)
-    if left.shape != right.shape:
-        raise NetworkError(f"cannot add matrices of shapes {left.shape} and {right.shape}")
-    if isinstance(left, SparseMatrix) and isinstance(right, SparseMatrix):
-        return SparseMatrix.sum(left.shape, [left, right])
-    return as_dense(left) + as_dense(right)
-
-
-def _sorted(keys: Indices, columns: Indices, codes: Indices) -> tuple[Indices, Indices, Indices]:
-    """Return the places of entries, their columns and their codes in the order of the places."""
-    if (keys[1:] >= keys[:-1]).all():
-        return keys, columns, codes
-    order = np.argsort(keys, kind="stable")
-    return keys[order], columns[order], codes[order]
-
-
 def _joined(parts: Sequence[SparseMatrix], denominator: int) -> tuple[NDArray[Any], Indices]:
     """Return the values over a common denominator of several matrices, and the codes, joined."""
     values, firsts = list[NDArray[Any]](), np.cumsum([0, *(len(part.values) for part in parts)])
     for part in parts:
-        factor = shortened(_as_array([denominator // part.denominator]))
+        factor = shortened(as_integers([denominator // part.denominator]))
         values.append(products(part.values, factor))
     codes = [part.codes + first for part, first in zip(parts, firsts[:-1], strict=True)]
     return np.concatenate(values), np.concatenate(codes)
-
-
-def _used(values: NDArray[Any], codes: Indices) -> tuple[NDArray[Any], Indices]:
-    """Return the values that have a code, and the codes of the entries among these."""
-    used = np.zeros(len(values), dtype=bool)
-    used[codes] = True
-    return (values, codes) if used.all() else (values[used], (np.cumsum(used) - 1)[codes])
-
-
-def _coded_products(
-    left: NDArray[Any], left_codes: Indices, right: NDArray[Any], right_codes: Indices
-) -> tuple[NDArray[Any], Indices]:
-    """Return the values and codes of the products of two lists of coded entries.
-
-    Where the code of one factor determines the code of the other, as for a convolution whose
-    channels are scaled, there is one product for each code.
-    """
-    for (one, codes), (other, others) in (
-        ((right, right_codes), (left, left_codes)),
-        ((left, left_codes), (right, right_codes)),
-    ):
-        partner = np.zeros(len(one), dtype=np.int64)
-        partner[codes] = others
-        if len(other) and np.array_equal(partner[codes], others):
-            return products(one, other[partner]), codes
-    pairs = left_codes * len(right) + right_codes
-    if len(left) * len(right) <= len(pairs):
-        table = products(left[:, None], right[None, :]).reshape(-1)
-        return table, pairs
-    return products(left[left_codes], right[right_codes]), np.arange(len(pairs))
 
 
 def _shared_product(left: SparseMatrix, right: SparseMatrix) -> SparseMatrix | None:
@@ -979,7 +714,7 @@ def _shared_product(left: SparseMatrix, right: SparseMatrix) -> SparseMatrix | N
     )
     chosen = np.full(left.nrows, -1)
     chosen[table.T.reshape(-1)] = np.arange(table.size)
-    return as_sparse(take_rows(product, chosen))
+    return SparseMatrix.selection(chosen, product.nrows).times_sparse(product)
 
 
 def _read_part(matrix: SparseMatrix, rows: Indices) -> tuple[Indices, NDArray[Any]]:
@@ -996,87 +731,3 @@ def _read_part(matrix: SparseMatrix, rows: Indices) -> tuple[Indices, NDArray[An
         matrix.codes[entries]
     ]
     return used, table
-
-
-def take_rows(matrix: AnyMatrix, chosen: Indices) -> AnyMatrix:
-    """Select rows of a matrix in either form.
-
-    Parameters
-    ----------
-    matrix
-        A matrix, shape (m, n).
-    chosen
-        Indices of rows, in the order of the result; -1 means a zero row.
-
-    Returns
-    -------
-    AnyMatrix
-        The selected rows, shape (len(chosen), n), in the form of the given matrix.
-
-    Examples
-    --------
-    >>> print(take_rows(RationalMatrix.from_rows([[1], [2]]), np.array([1, -1])).transpose())
-    [2 0]
-    """
-    _need_matrices(matrix)
-    if np.array_equal(chosen, np.arange(matrix.nrows)):
-        return matrix
-    if isinstance(matrix, SparseMatrix):
-        return SparseMatrix.selection(chosen, matrix.nrows).times_sparse(matrix)
-    if not matrix.nrows or chosen.max(initial=-1) >= matrix.nrows or chosen.min(initial=0) < -1:
-        return multiply(SparseMatrix.selection(chosen, matrix.nrows), matrix)
-    rows = matrix.integer_array()[chosen]
-    rows[chosen < 0] = 0
-    return RationalMatrix.from_integer_array(rows, matrix.denominator)
-
-
-def stack(matrices: Sequence[AnyMatrix]) -> AnyMatrix:
-    """Stack matrices on top of each other.
-
-    Parameters
-    ----------
-    matrices
-        At least one matrix, all with the same number of columns.
-
-    Returns
-    -------
-    AnyMatrix
-        The stacked matrix, in sparse form only if all given ones are.
-
-    Raises
-    ------
-    NetworkError
-        The numbers of columns differ.
-
-    Examples
-    --------
-    >>> stack([SparseMatrix.identity(2), RationalMatrix.zeros(1, 2)]).shape
-    (3, 2)
-    """
-    matrices = expect_list(matrices, "matrices")
-    _need_matrices(*matrices)
-    if not matrices:
-        raise NetworkError("there is no matrix to stack")
-    if len(matrices) == 1:
-        only: AnyMatrix = matrices[0]
-        return only
-    if len({matrix.ncols for matrix in matrices}) > 1:
-        raise NetworkError(
-            f"cannot stack matrices of shapes {', '.join(str(m.shape) for m in matrices)}"
-        )
-    if all(isinstance(matrix, SparseMatrix) for matrix in matrices):
-        parts = [as_sparse(matrix) for matrix in matrices]
-        common = math.lcm(*(part.denominator for part in parts))
-        firsts = np.cumsum([0, *(part.num_nonzeros for part in parts)])
-        starts = [part.starts[1:] + first for part, first in zip(parts, firsts[:-1], strict=True)]
-        return SparseMatrix(
-            (sum(part.nrows for part in parts), parts[0].ncols),
-            np.concatenate([np.zeros(1, dtype=np.int64), *starts]),
-            np.concatenate([part.columns for part in parts]),
-            *_joined(parts, common),
-            common,
-        )
-    result = as_dense(matrices[0])
-    for matrix in matrices[1:]:
-        result = result.over(as_dense(matrix))
-    return result

@@ -335,7 +335,7 @@ def _read_file(
 
 def _is_saved_model(path: Path) -> bool:
     """Return whether a path is the folder of a SavedModel of TensorFlow."""
-    return any(Path(path, f"saved_model.{ending}").is_file() for ending in ("pb", "pbtxt"))
+    return any(os.path.isfile(f"{path}/saved_model.{ending}") for ending in ("pb", "pbtxt"))
 
 
 def _as_file_error(path: Path, error: NetworkError) -> NetworkFileError:

@@ -43,7 +43,7 @@ from polyrelu.support.limits import DEPTH_LIMIT, PARAMETER_LIMIT, WIDTH_LIMIT
 
 __all__ = ["read_nnet"]
 
-Rows: TypeAlias = list[list[Fraction]]
+WeightRows: TypeAlias = list[list[Fraction]]
 
 #: Maximum size of a file in bytes.
 _SIZE_LIMIT = 2**30
@@ -365,7 +365,7 @@ def _normalisation(text: _Lines, what: str, inputs: int) -> _Normalisation:
 class _Layer:
     """Weights of a layer, row by row, and its biases."""
 
-    weights: Rows
+    weights: WeightRows
     biases: list[Fraction]
 
     def round(self, rounding: Rounding) -> None:

@@ -66,6 +66,8 @@ _LARGEST, _SMALLEST = Fraction(10**100), Fraction(1, 10**100)
 #: coarsely.
 _NARROWEST = Fraction(1, 2**30)
 
+#: Distance of a legend from the Axes above it, in points.
+_BELOW_AXIS = 34
 #: Direction to the light in pictures in space.
 _LIGHT = np.array([0.35, -0.5, 0.79])
 
@@ -442,8 +444,14 @@ class Canvas:
         columns = min(len(handles), 4)
         if self.space:
             self.ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=columns, **style)
-        else:
-            self.ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=columns, **style)
+            return
+        from matplotlib.transforms import ScaledTranslation
+
+        # below the numbers and the name of the axis, whose sizes do not change with the Axes
+        inch = self.ax.figure.dpi_scale_trans
+        below = self.ax.transAxes + ScaledTranslation(0, -_BELOW_AXIS / 72, inch)
+        style |= {"bbox_to_anchor": (0.5, 0), "bbox_transform": below}
+        self.ax.legend(loc="upper center", ncols=columns, **style)
 
     def _add_legend_entry(
         self,

@@ -34,7 +34,7 @@ from polyrelu.plot.canvas import (
     pale_colour,
 )
 from polyrelu.plot.clip import Clipped
-from polyrelu.plot.view import Box, View, view_of
+from polyrelu.plot.view import BoxLike, View, view_of
 from polyrelu.support.arguments import expect
 from polyrelu.support.display import count_text
 from polyrelu.support.progress import Progress
@@ -61,7 +61,9 @@ __all__ = [
 ]
 
 
-def draw_cells(cells: PolyhedralComplex, *, ax: Axes | None = None, box: Box | None = None) -> Axes:
+def draw_cells(
+    cells: PolyhedralComplex, *, ax: Axes | None = None, box: BoxLike | None = None
+) -> Axes:
     """Draw all regions and edges of a complex of dimension 2.
 
     Edges have the colour of the first layer that bends there.
@@ -106,7 +108,7 @@ def draw_subcomplex(
     part: Subcomplex,
     *,
     ax: Axes | None = None,
-    box: Box | None = None,
+    box: BoxLike | None = None,
     colour: str = "#0072b2",
     label: str = "",
 ) -> Axes:
@@ -159,7 +161,7 @@ def draw_subcomplex(
 
 
 def draw_zero_sets(
-    cells: PolyhedralComplex, *, ax: Axes | None = None, box: Box | None = None
+    cells: PolyhedralComplex, *, ax: Axes | None = None, box: BoxLike | None = None
 ) -> Axes:
     """Draw the bent hyperplanes of all neurons, a colour for each layer.
 
@@ -202,7 +204,7 @@ def draw_zero_sets(
 
 
 def draw_layers(
-    cells: PolyhedralComplex, *, figure: Figure | None = None, box: Box | None = None
+    cells: PolyhedralComplex, *, figure: Figure | None = None, box: BoxLike | None = None
 ) -> Figure:
     """Draw a panel for each hidden layer.
 
@@ -365,6 +367,7 @@ def paint_part(
     cells, inside = part.cells, Clipped.for_picture(part.cells, canvas.view, canvas.progress)
 
     def clipped(dimension: int, indices: NDArray[np.int64]) -> list[Any]:
+        """Return the polygons of cells inside the frame."""
         if without is not None:
             indices = indices[~without.masks[dimension][indices]]
         return [points for _, points in inside.cells_in_box(dimension, indices.tolist())]
@@ -489,7 +492,7 @@ def _separating_colours(cells: PolyhedralComplex) -> list[str]:
     return [pale_colour(numbers[index]) for index in range(cells.num_regions)]
 
 
-def _view(cells: PolyhedralComplex, dimensions: Sequence[int], box: Box | None) -> View:
+def _view(cells: PolyhedralComplex, dimensions: Sequence[int], box: BoxLike | None) -> View:
     """Return the view of a complex, whose dimension must be one of some."""
     cells = expect_complex(cells)
     if cells.dimension not in dimensions:

@@ -32,7 +32,7 @@ from polyrelu.plot.parts import (
 from polyrelu.plot.sets import paint_boundary, paint_level_set
 from polyrelu.plot.slices import SLICE_NAMES, on_axes, slice_or_domain
 from polyrelu.plot.values import paint_graph, paint_surface
-from polyrelu.plot.view import Box, View, window
+from polyrelu.plot.view import BoxLike, View, window
 from polyrelu.plot.weights import paint_weights
 from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.display import count_text, shortened
@@ -103,7 +103,7 @@ def picture(
     domain: DomainLike | Slice = None,
     *,
     what: str | None = None,
-    box: Box | None = None,
+    box: BoxLike | None = None,
     output: int = 0,
     level: Rational = 0,
     progress: Progress | None = None,
@@ -195,7 +195,7 @@ def picture(
 
 
 def _in_frame(
-    network: Network, domain: Polyhedron | Slice, box: Box | None
+    network: Network, domain: Polyhedron | Slice, box: BoxLike | None
 ) -> tuple[Network, Polyhedron, View]:
     """Return network and domain in the coordinates of the axes, inside the box, and the view.
 
@@ -217,7 +217,7 @@ def surface(
     domain: DomainLike | Slice = None,
     *,
     what: str,
-    box: Box | None = None,
+    box: BoxLike | None = None,
     output: int = 0,
     level: Rational = 0,
     progress: Progress | None = None,

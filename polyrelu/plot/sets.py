@@ -18,7 +18,7 @@ from polyrelu.errors import DomainError
 from polyrelu.plot.canvas import INK, Canvas
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.parts import boundary_in_domain, paint_part
-from polyrelu.plot.view import Box, view_of
+from polyrelu.plot.view import BoxLike, view_of
 from polyrelu.support.arguments import expect, expect_count
 from polyrelu.topology import OutputSet
 from polyrelu.topology.level_sets import largest_outputs, pair_rows
@@ -46,7 +46,7 @@ TIE = -1
 
 
 def draw_boundary(
-    boundary: OutputSet, outputs: int, *, ax: Axes | None = None, box: Box | None = None
+    boundary: OutputSet, outputs: int, *, ax: Axes | None = None, box: BoxLike | None = None
 ) -> Axes:
     """Draw a decision boundary; in the plane also the regions of the classes.
 
@@ -87,7 +87,7 @@ def draw_boundary(
 
 
 def draw_level_set(
-    part: OutputSet, *, ax: Axes | None = None, box: Box | None = None, name: str = "level set"
+    part: OutputSet, *, ax: Axes | None = None, box: BoxLike | None = None, name: str = "level set"
 ) -> Axes:
     """Draw a level set; in the plane also where the output is below and above the level.
 
@@ -238,7 +238,7 @@ def _paint_set(
     paint_part(canvas, boundary_in_domain(part), INK, "")
 
 
-def _canvas(part: Subcomplex, name: str, ax: Axes | None, box: Box | None) -> Canvas:
+def _canvas(part: Subcomplex, name: str, ax: Axes | None, box: BoxLike | None) -> Canvas:
     """Return a canvas for a set on a domain of dimension 2 or 3."""
     part = expect_subcomplex(part, name)
     if part.cells.dimension not in (2, 3):

@@ -21,7 +21,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import nearest_float
 from polyrelu.plot.canvas import INK, Canvas, check_interval, layer_colour
 from polyrelu.plot.clip import Clipped
-from polyrelu.plot.view import Box, view_of
+from polyrelu.plot.view import BoxLike, view_of
 from polyrelu.support.arguments import expect_integer
 from polyrelu.support.display import count_text
 from polyrelu.support.typing import Point
@@ -33,7 +33,7 @@ __all__ = ["draw_graph", "draw_surface", "lifted_regions", "paint_graph", "paint
 
 
 def draw_graph(
-    cells: PolyhedralComplex, *, ax: Axes | None = None, box: Box | None = None, output: int = 0
+    cells: PolyhedralComplex, *, ax: Axes | None = None, box: BoxLike | None = None, output: int = 0
 ) -> Axes:
     """Draw the graph of an output over a complex of dimension 1, with its breakpoints.
 
@@ -73,7 +73,7 @@ def draw_graph(
 
 
 def draw_surface(
-    cells: PolyhedralComplex, *, ax: Axes | None = None, box: Box | None = None, output: int = 0
+    cells: PolyhedralComplex, *, ax: Axes | None = None, box: BoxLike | None = None, output: int = 0
 ) -> Axes:
     """Draw the graph of an output over a complex of dimension 2, as a surface.
 

@@ -26,7 +26,7 @@ from polyrelu.support.display import shortened
 from polyrelu.support.typing import Point
 
 __all__ = [
-    "Box",
+    "BoxLike",
     "Name",
     "View",
     "free_axes",
@@ -42,7 +42,7 @@ __all__ = [
 Name: TypeAlias = int | str
 
 #: An interval (low, high) that holds for every axis, or one interval for each axis.
-Box: TypeAlias = Sequence[Rational] | Sequence[Sequence[Rational]]
+BoxLike: TypeAlias = Sequence[Rational] | Sequence[Sequence[Rational]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _decimal(number: Fraction, digits: int) -> str:
         return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():g}"
 
 
-def view_of(cells: PolyhedralComplex, *, box: Box | None = None) -> View:
+def view_of(cells: PolyhedralComplex, *, box: BoxLike | None = None) -> View:
     """Return the frame of a picture of a complex.
 
     Parameters
@@ -198,7 +198,7 @@ def view_of(cells: PolyhedralComplex, *, box: Box | None = None) -> View:
 
 
 def window(
-    domain: Polyhedron, box: Box | None = None, default: tuple[int, int] = (-1, 1)
+    domain: Polyhedron, box: BoxLike | None = None, default: tuple[int, int] = (-1, 1)
 ) -> tuple[Polyhedron, View]:
     """Return the part of a domain inside a box, and its view; see `view_of`.
 
@@ -218,7 +218,7 @@ def window(
 
 
 def _view_of_domain(
-    domain: Polyhedron, box: Box | None, default: tuple[int, int] = (-1, 1)
+    domain: Polyhedron, box: BoxLike | None, default: tuple[int, int] = (-1, 1)
 ) -> View:
     """Return the view of a domain; `default` is the box along every axis of an unbounded one."""
     if domain.is_empty():
@@ -273,7 +273,7 @@ def _bounding_sides(
     return found
 
 
-def sides_of(box: Box, count: int) -> list[tuple[Fraction, Fraction]]:
+def sides_of(box: BoxLike, count: int) -> list[tuple[Fraction, Fraction]]:
     """Return a pair (low, high) for each axis.
 
     >>> [(str(low), str(high)) for low, high in sides_of([0, "1/2"], 2)]

@@ -21,7 +21,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import nearest_float
 from polyrelu.plot.canvas import GREY, INK, Canvas, check_interval
 from polyrelu.plot.clip import Clipped
-from polyrelu.plot.view import Box, view_of
+from polyrelu.plot.view import BoxLike, view_of
 from polyrelu.support.arguments import expect_integer
 from polyrelu.support.typing import Point
 
@@ -39,7 +39,7 @@ def draw_weights(
     breakpoints: BreakpointComplex,
     *,
     ax: Axes | None = None,
-    box: Box | None = None,
+    box: BoxLike | None = None,
     output: int = 0,
 ) -> Axes:
     """Draw breakpoint facets: red where the output is convex across them, blue where concave.

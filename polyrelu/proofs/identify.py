@@ -331,6 +331,7 @@ class _Identification:
         wanted: Competitors = "regular" if self._among == "regular" else "transversal"
 
         def noting(search: DeepSearch) -> bool:
+            """Keep the search, so that a limit may end it with what it has found."""
             self._search = search
             return before_walk(search)
 
@@ -379,6 +380,7 @@ def _reporting(progress: Progress | None, interrupt: Interrupt) -> deep.BeforeWa
     """Return the function that reports a search, and says whether it goes on."""
 
     def before_walk(search: DeepSearch) -> bool:
+        """Report the search, and return whether Ctrl-C was not pressed."""
         found = {"ridges": len(search.ridges)}
         report(progress, "searching for ridges", search.walks, None, "walks", found)
         return not interrupt.requested

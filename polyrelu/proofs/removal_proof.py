@@ -25,8 +25,10 @@ import numpy as np
 from polyrelu.certificate import NodeRecord, TreeLog
 from polyrelu.network import Network, NeuronId
 from polyrelu.outcomes import SearchStatistics
+from polyrelu.proofs.equivalence.parts import DifferencePart
 from polyrelu.proofs.refutations.sampled_candidates import sampled_candidates
-from polyrelu.proofs.trees.expressions import JointNetwork, Neuron
+from polyrelu.proofs.trees.atoms import Neuron
+from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates, NodePolyhedron
 from polyrelu.proofs.trees.search import TreeStatistics
 from polyrelu.proofs.trees.sign_tree import SignNotProved, num_cells, sign_tree
@@ -61,16 +63,13 @@ class RemovalSettings:
 
 SETTINGS = RemovalSettings()
 
-#: A part of a difference: for each row its entries by symbol.
-Part = tuple[dict[int, Fraction], ...]
-
 
 @dataclass(frozen=True, slots=True)
 class RemovalProof:
     """The nodes of the trees, the parts that they prove to vanish, and the work."""
 
     log: TreeLog
-    parts: tuple[Part, ...]
+    parts: tuple[DifferencePart, ...]
     work: SearchStatistics
 
 
@@ -155,6 +154,7 @@ def prove_by_signs(
     log, statistics = TreeLog(), TreeStatistics(num_trees=len(parts))
 
     def record(node: NodeRecord) -> None:
+        """Append a node; raise if a line of the file becomes too long."""
         log.add(node)
         if log.longest > LINE_LIMIT:
             raise SignNotProved(None)
@@ -184,7 +184,7 @@ def _work(statistics: TreeStatistics) -> SearchStatistics:
     )
 
 
-def _parts(joint: JointNetwork, dead: Sequence[int]) -> list[Part]:
+def _parts(joint: JointNetwork, dead: Sequence[int]) -> list[DifferencePart]:
     """Return a part of the difference for each symbol that is 0, and one for the rest."""
     rows = [{c: Fraction(w) for c, w in zip(*row, strict=True)} for row in joint.difference]
     alone = [symbol for symbol in dead if any(symbol in row for row in rows)]

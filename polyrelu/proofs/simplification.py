@@ -30,7 +30,8 @@ from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.refutations.one_sided import one_sided_neurons
 from polyrelu.proofs.refutations.sampled_candidates import sampled_candidates
 from polyrelu.proofs.removal_proof import RemovalProof, guessed_signs, prove_by_signs
-from polyrelu.proofs.trees.expressions import JointNetwork, Neuron
+from polyrelu.proofs.trees.atoms import Neuron
+from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.proofs.trees.root_signs import root_signs
 from polyrelu.proofs.trees.sign_tree import SignNotProved

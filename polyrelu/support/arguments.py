@@ -172,7 +172,7 @@ def expect_path(value: object, name: str, remedy: str = "") -> Path:
         ...
     polyrelu.errors.ArgumentError: name: expected the name of a file, got int 3
     """
-    if isinstance(value, str | os.PathLike):
+    if isinstance(value, str | os.PathLike) and value != "":  # Path("") is the folder
         return Path(value)
     end = f"; {remedy}" if remedy else ""
     raise ArgumentError(f"{name}: expected the name of a file, got {_described(value)}{end}")

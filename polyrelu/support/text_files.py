@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from polyrelu.errors import PolyreluError
 
-__all__ = ["Rows", "layout", "layout_bytes", "layout_pieces", "wrapped", "write_all"]
+__all__ = ["LazyList", "layout", "layout_bytes", "layout_pieces", "wrapped", "write_all"]
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -25,7 +25,7 @@ _T_co = TypeVar("_T_co", covariant=True)
 _PART = 1 << 20
 
 
-class Rows(Generic[_T_co]):
+class LazyList(Generic[_T_co]):
     """A list in a JSON document whose entries are made when they are written, and not kept.
 
     A document with millions of small lists takes much memory, and so much time of Python's garbage
@@ -40,7 +40,7 @@ class Rows(Generic[_T_co]):
 
     Examples
     --------
-    >>> print(layout({"squares": Rows(3, lambda: (number**2 for number in range(3)))}))
+    >>> print(layout({"squares": LazyList(3, lambda: (number**2 for number in range(3)))}))
     {"squares": [0, 1, 4]}
     """
 
@@ -60,7 +60,7 @@ def layout(value: Any, indent: str = "", room: int = 110) -> str:
     Parameters
     ----------
     value
-        A value that `json.dumps` takes; lists in it may be `Rows`.
+        A value that `json.dumps` takes; a list in it may be a `LazyList`.
     indent
         Blanks before the value's own lines.
     room
@@ -91,9 +91,9 @@ def layout_pieces(value: Any, indent: str = "", room: int = 110) -> Iterator[str
     >>> list(layout_pieces({"a": ["x" * 120]}))[:3]
     ['{\\n', ' "a": ', '[\\n']
     """
-    if not isinstance(value, dict | list | Rows) or _least_length(value, room) <= room:
+    if not isinstance(value, dict | list | LazyList) or _least_length(value, room) <= room:
         flat = json.dumps(value, default=_listed)
-        if len(flat) <= room or not isinstance(value, dict | list | Rows):
+        if len(flat) <= room or not isinstance(value, dict | list | LazyList):
             yield flat
             return
     opening, closing = "{}" if isinstance(value, dict) else "[]"
@@ -130,7 +130,7 @@ def layout_bytes(value: Any) -> Iterator[bytes]:
 
 def _listed(value: object) -> list[Any]:
     """Return a list that `json.dumps` can write."""
-    if isinstance(value, Rows):
+    if isinstance(value, LazyList):
         return list(value)
     raise TypeError(f"{type(value).__name__} is no part of a JSON document")
 
@@ -144,7 +144,7 @@ def _least_length(value: Any, limit: int) -> int:
     if length > limit:
         return length
     for entry in value.values() if isinstance(value, dict) else value:
-        if isinstance(entry, dict | list | Rows):
+        if isinstance(entry, dict | list | LazyList):
             length += _least_length(entry, limit - length) - 1
             if length > limit:
                 break

@@ -60,7 +60,7 @@ class UnfinishedError(DomainError):
     """The complex was interrupted before the set could be cut out."""
 
 
-Kind = Literal["level", "sublevel", "superlevel", "boundary", "class"]
+OutputSetKind = Literal["level", "sublevel", "superlevel", "boundary", "class"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -92,7 +92,7 @@ class OutputSet(Subcomplex):
     <OutputSet, f_0 = 1/2, cells by dimension (2, 0)>
     """
 
-    kind: Kind
+    kind: OutputSetKind
     rows: tuple[tuple[int, ...], ...]
     levels: tuple[Fraction, ...]
 
@@ -347,6 +347,7 @@ def decision_boundary(
     rows = pair_rows(size)
 
     def tied(signs: Signs) -> Mask:
+        """Return where at least two outputs are the largest."""
         several: Mask = largest_outputs(signs, size).sum(axis=1) >= 2
         return several
 
@@ -404,6 +405,7 @@ def decision_region(
     rows = [[int(k == label) - int(k == other) for k in range(size)] for other in others]
 
     def largest(signs: Signs) -> Mask:
+        """Return where the output of the label is at least as large as all others."""
         all_nonnegative: Mask = np.logical_and.reduce(signs >= 0, axis=1)
         return all_nonnegative
 
@@ -449,7 +451,7 @@ def extended(
 
 def _by_sign(
     source: NetworkLike,
-    kind: Kind,
+    kind: OutputSetKind,
     level: Rational,
     output: int,
     domain: DomainLike,
@@ -495,7 +497,7 @@ def _exact_level(level: Rational) -> Fraction:
 
 def _where(
     network: Network,
-    kind: Kind,
+    kind: OutputSetKind,
     rows: Sequence[Sequence[int]],
     levels: Sequence[Fraction],
     domain: DomainLike,

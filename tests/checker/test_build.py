@@ -68,7 +68,7 @@ def test_functions_are_short_and_explained() -> None:
     }
     assert not long
     silent = [n.name for n in functions() if ast.get_docstring(n) is None]
-    assert set(silent) <= {"__init__", "__hash__", "__repr__", "__str__", "enter", "rule"}
+    assert set(silent) <= {"__init__", "__hash__", "__repr__", "__str__"}
 
 
 def test_a_condition_is_one_fact() -> None:

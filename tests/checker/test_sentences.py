@@ -324,10 +324,10 @@ def contradiction(network: Network, one: Said, two: Said) -> str:
     return ""
 
 
-def sentences(network: Network, time_limit: float) -> Iterator[bytes]:
+def sentences(network: Network, budget: float) -> Iterator[bytes]:
     """Yield every certificate that the provers write for a network, whatever class is asked for."""
     for among in CLASSES:
-        outcome = identify(network, among=among, time_limit=time_limit)
+        outcome = identify(network, among=among, budget=budget)
         if isinstance(outcome, Undecided) and outcome.part is not None:
             yield certificate_bytes(outcome.part)
         if isinstance(outcome, Identifiable | NotIdentifiable):
@@ -354,7 +354,7 @@ def test_no_two_sentences_contradict_each_other(count: int) -> None:
     for number in range(count):
         network = small_network(rng)
         with case(number):
-            found = [said(data) for data in sentences(network, 0.05)]
+            found = [said(data) for data in sentences(network, 50)]
             kinds.update(statement.kind for statement in found)
             for one, two in product(found, repeat=2):
                 assert not contradiction(network, one, two)

@@ -263,10 +263,11 @@ def slices(size: int) -> bytes:
 # -- trees
 
 
-def tree_of(header: dict[str, Any], node: str, size: int) -> bytes:
+def tree_of(header: dict[str, Any], node: str, size: int, first: str = "") -> bytes:
+    """A tree file whose nodes are one line again and again, perhaps below another one."""
     document = {"format": "polyrelu-tree", "version": 1, **header, "unverified": {}}
     rehash(document)
-    return packed(json.dumps(document) + "\n" + f"{node}\n" * size)
+    return packed(json.dumps(document) + "\n" + first + f"{node}\n" * size)
 
 
 def pair(one: Any, two: Any, **terms: Any) -> dict[str, Any]:
@@ -341,6 +342,63 @@ def parts(size: int) -> bytes:
     header = pair(hinges(3, 40, 0), hinges(3, 40, 1))
     header["parts"] = [[[[s, f"1/{long(s + p)}"] for s in range(30)]] for p in range(size)]
     return tree_of(header, '{"signs": [], "leaf": "equal"}', 1)
+
+
+def many_sources(size: int) -> bytes:
+    """A neuron of many terms that also reads many layers without any."""
+    width = 20_000
+    dead = [layer(k, [row(*["0"] * (1 if k else width))], "-1") for k in range(size)]
+    blocks = [{"from": k, "rows": ["1"]} for k in range(1, size + 1)]
+    blocks.insert(0, {"from": 0, "rows": [row(*["1"] * width)]})
+    last = {"denominator": "1", "bias": "0", "weights": blocks}
+    net, other = network(width, *dead, last), network(width, dead[0], layer(1, ["1"]))
+    return tree_of(pair(net, other), '{"signs": [], "leaf": "equal"}', 1)
+
+
+def orthant_pair(inputs: int, *layers: dict[str, Any]) -> dict[str, Any]:
+    """A network on the orthant, whose first neuron is negative there, and another one."""
+    sides = [unit(inputs, k, "-1") + " 0" for k in range(inputs)]
+    other = network(inputs, layer(0, [row(*["1"] * inputs)], "3"), layer(1, ["1"]))
+    return pair(network(inputs, *layers), other, inequalities=sides)
+
+
+def divided_splits(size: int) -> bytes:
+    """Splits at a form with a long common divisor, once the first neuron is off."""
+    inputs, factor = 40, spelled(2**15_990 + 1)
+    rows = [row(*["-1"] * inputs)]
+    rows.append(row(*(spelled(2**15_990 - 1 - 2 * k) for k in range(inputs))))
+    rows.append(row(*(spelled(2**15_980 + 1 + 2 * k * k) for k in range(inputs))))
+    second = layer(1, [f"1 {factor} -{factor}"])
+    header = orthant_pair(inputs, layer(0, rows), second, layer(2, ["1"]))
+    known = ", ".join(f'[{k}, "{mark}", "0", [], []]' for k, mark in enumerate("-++"))
+    first = f'{{"signs": [[{known}]], "split": 4}}\n'
+    return tree_of(header, '{"signs": [], "split": 4}', size, first)
+
+
+def equal_forms(size: int) -> bytes:
+    """Neurons that have one long form once the first neuron is off."""
+    inputs, copies = 60, 20
+    long_row = row(*(spelled(2**15_990 - 1 - 2 * k) for k in range(inputs)))
+    blocks = [
+        {"from": 0, "rows": [long_row] * copies},
+        {"from": 1, "rows": [str(k + 1) for k in range(copies)]},
+    ]
+    second = {"denominator": "1", "bias": row(*["0"] * copies), "weights": blocks}
+    ones = layer(2, [row(*["1"] * copies)])
+    header = orthant_pair(inputs, layer(0, [row(*["-1"] * inputs)]), second, ones)
+    first = '{"signs": [[[0, "-", "0", [], []]]], "split": 1}\n'
+    return tree_of(header, '{"signs": [], "split": 1}', size, first)
+
+
+def wide_nodes(size: int) -> bytes:
+    """Neurons of two terms that have many once the signs of the first layer are known."""
+    inputs = 10_000
+    first = layer(0, [row(*(k % 7 - 3 for k in range(inputs))), row(*["1"] * inputs)])
+    second = layer(1, [row(k + 1, "-1") for k in range(size)], row(*range(-size, 0)))
+    net = network(inputs, first, second, layer(2, [row(*["1"] * size)]))
+    header = pair(net, network(inputs, first, layer(1, ["1 1"])))
+    lines = '{"signs": [], "split": 0}\n{"signs": [], "split": 1}\n'
+    return tree_of(header, '{"signs": [], "leaf": "equal"}', 1, lines)
 
 
 def equations(size: int) -> bytes:
@@ -424,6 +482,18 @@ def silent_layers(size: int) -> bytes:
     sides = "[[{0}],{1}],[[],{1}]"
     lines = [f'["{(1 << k) - 1}",{[k, *silent]},[{sides.format(k, silent)}]]' for k in range(width)]
     return vertices_of(net, lines)
+
+
+def quotients(size: int) -> bytes:
+    """Layers that read many layers of a scale of half the length of their own."""
+    long_denominator = spelled(3**10_000)
+    layers = [layer(k, ["1"], "0", long_denominator if k < 2 else "1") for k in range(size + 2)]
+    layers += [layer(size + k, ["1"], "0", long_denominator) for k in (2, 3)]
+    for k in range(size + 4, 2 * size + 4):
+        blocks = [{"from": source, "rows": ["1"]} for source in (*range(3, size + 3), k)]
+        layers.append({"denominator": "1", "bias": "0", "weights": blocks})
+    zeros = [*range(len(layers))]
+    return vertices_of(network(1, *layers, last="relu"), [f'["0",{zeros}]'])
 
 
 # -- injectivity
@@ -526,6 +596,10 @@ BOMBS = {
     "region points": Bomb(region_points, 4_000, 40),
     "skips": Bomb(skips, 1_500, 20),
     "parts": Bomb(parts, 200, 4),
+    "many sources": Bomb(many_sources, 9_000, 20),
+    "divided splits": Bomb(divided_splits, 4_000, 3),
+    "equal forms": Bomb(equal_forms, 30_000, 3),
+    "wide nodes": Bomb(wide_nodes, 3_000, 3),
     "equations": Bomb(equations, 600, 20),
     "long equation": Bomb(long_equation, 500, 5),
     "orthants": Bomb(orthants, 500, 30),
@@ -533,6 +607,7 @@ BOMBS = {
     "pencil": Bomb(pencil, 350, 30),
     "long vertices": Bomb(long_vertices, 15, 6),
     "silent layers": Bomb(silent_layers, 1_200, 100),
+    "quotients": Bomb(quotients, 600, 8),
     "choices": Bomb(choices, 400, 40),
     "long forms": Bomb(long_forms, 160, 4),
     "remarks": Bomb(remarks, 1_000_000, 20_000),

@@ -26,6 +26,7 @@ from polyrelu.network import from_arrays, to_document
 from tests.generators.bombs import BOMBS
 from tests.generators.damage import damaged
 from tests.generators.exported_programs import node as exported_node, program, tensor, write_program
+from tests.generators.keras_models import h5_file, inner_models, keras_file
 from tests.generators.random_onnx import random_graph
 
 __all__ = ["ENDINGS", "damaged_files", "good_file"]
@@ -142,7 +143,7 @@ def _good_h5() -> list[bytes]:
             own.attrs["weight_names"] = [f"{name}/kernel:0".encode(), f"{name}/bias:0".encode()]
             own.create_dataset(f"{name}/kernel:0", data=weight.T)
             own.create_dataset(f"{name}/bias:0", data=bias)
-    return [buffer.getvalue()]
+    return [buffer.getvalue(), h5_file(*inner_models(first_use=1))]
 
 
 def _good_keras() -> list[bytes]:
@@ -161,7 +162,7 @@ def _good_keras() -> list[bytes]:
         "config.json": json.dumps(_dense_configuration()).encode(),
         "model.weights.h5": buffer.getvalue(),
     }
-    return [_zip(members)]
+    return [_zip(members), keras_file(*inner_models())]
 
 
 def _element(kind: int, content: bytes) -> bytes:

@@ -24,7 +24,7 @@ from flint import fmpz, fmpz_mat, nmod_mat
 
 from polyrelu.exact.dixon import solve_integer
 from polyrelu.exact.lp.bounds import ColumnBounds, Side
-from polyrelu.exact.lp.rows import Rows
+from polyrelu.exact.lp.rows import ProgramRows
 from polyrelu.exact.modular import pivot_columns
 
 __all__ = [
@@ -111,7 +111,7 @@ class Basis:
 
     def __init__(
         self,
-        program: Rows,
+        program: ProgramRows,
         bounds: ColumnBounds,
         tight_rows: Sequence[int],
         nonbasic: Mapping[int, Side],
@@ -224,13 +224,16 @@ def _solved(matrix: fmpz_mat, right: fmpz_mat) -> tuple[fmpz_mat, fmpz]:
         raise SingularBasisError("the normals of the basis are dependent") from None
 
 
-def slack_basis(program: Rows, bounds: ColumnBounds) -> Basis:
+def slack_basis(program: ProgramRows, bounds: ColumnBounds) -> Basis:
     """Return the basis without tight rows: every column is nonbasic, at a bound or pinned."""
     return Basis(program, bounds, [], {j: bounds.side(j) for j in range(program.columns)})
 
 
 def repair_basis(
-    program: Rows, bounds: ColumnBounds, tight_rows: Sequence[int], nonbasic: Mapping[int, Side]
+    program: ProgramRows,
+    bounds: ColumnBounds,
+    tight_rows: Sequence[int],
+    nonbasic: Mapping[int, Side],
 ) -> Basis:
     """Return a basis close to guessed constraints, which may be dependent or of any number.
 

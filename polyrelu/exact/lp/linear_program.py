@@ -437,6 +437,7 @@ class LinearProgram:
         origin: list[tuple[int, int]] = []
 
         def add(j: int, sign: int, bound: Fraction, is_equation: bool = False) -> None:
+            """Append sign · x_j ≤ sign · bound, or the equation."""
             row = [0] * (self.num_variables + 1)
             row[j], row[-1] = sign * bound.denominator, sign * bound.numerator
             program._model.append([row], [bound.denominator], is_equation)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from polyrelu.exact.floats import nearest_float
 from polyrelu.exact.lp.bounds import ColumnBounds
 from polyrelu.exact.lp.highs import FloatSolver, Guess, clamped, exponent_of, scaled, to_floats
-from polyrelu.exact.lp.rows import Rows
+from polyrelu.exact.lp.rows import ProgramRows
 
 __all__ = ["Model"]
 
@@ -91,7 +91,7 @@ class Model:
 
     def _reset(self) -> None:
         """Empty the derived parts."""
-        self.rows = Rows(self.columns + 1)
+        self.rows = ProgramRows(self.columns + 1)
         self.scales: list[int] = []
         self._table = np.zeros((0, self.columns + 2))
         self._solver: FloatSolver | None = None

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from flint import fmpz, fmpz_mat
 
-__all__ = ["Rows"]
+__all__ = ["ProgramRows"]
 
 #: Maximum number of FLINT blocks; more blocks are merged, since each block costs one call for every
 #: product.
@@ -19,7 +19,7 @@ _BLOCK_LIMIT = 16
 _CONVERSION_SHARE = 8
 
 
-class Rows:
+class ProgramRows:
     """Rows of Python integers, and the same numbers as FLINT blocks for products with many rows.
 
     Attributes

@@ -24,10 +24,12 @@ from polyrelu.errors import PolyreluError
 __all__ = ["constraints_of", "generators_of"]
 
 #: Integer rows.
-Rows = Sequence[Sequence[int]]
+IntegerRows = Sequence[Sequence[int]]
 
 
-def generators_of(columns: int, inequalities: Rows, equations: Rows) -> tuple[Rows, Rows, Rows]:
+def generators_of(
+    columns: int, inequalities: IntegerRows, equations: IntegerRows
+) -> tuple[IntegerRows, IntegerRows, IntegerRows]:
     """Compute the minimal generators of a polyhedron.
 
     The result is exponentially long in the worst case: a cube of dimension n has 2^n vertices.
@@ -61,7 +63,9 @@ def generators_of(columns: int, inequalities: Rows, equations: Rows) -> tuple[Ro
     return sorted(points), sorted(rays), sorted(lines)
 
 
-def constraints_of(columns: int, points: Rows, rays: Rows, lines: Rows) -> tuple[Rows, Rows]:
+def constraints_of(
+    columns: int, points: IntegerRows, rays: IntegerRows, lines: IntegerRows
+) -> tuple[IntegerRows, IntegerRows]:
     """Compute minimal constraints of conv(points) + cone(rays) + span(lines).
 
     Parameters

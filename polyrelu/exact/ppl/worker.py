@@ -26,17 +26,19 @@ from typing import Any
 from ppl import C_Polyhedron, Linear_Expression, line, point, ray
 
 Row = Sequence[int]
-Rows = Sequence[Row]
+IntegerRows = Sequence[Row]
 
 
 def generators(
-    columns: int, inequalities: Rows, equations: Rows
+    columns: int, inequalities: IntegerRows, equations: IntegerRows
 ) -> tuple[list[Row], list[Row], list[Row]]:
     """Compute minimal points, rays and lines of {x : inequalities, equations}."""
     return _generators(_from_constraints(columns, inequalities, equations))
 
 
-def constraints(columns: int, points: Rows, rays: Rows, lines: Rows) -> tuple[list[Row], list[Row]]:
+def constraints(
+    columns: int, points: IntegerRows, rays: IntegerRows, lines: IntegerRows
+) -> tuple[list[Row], list[Row]]:
     """Compute minimal constraints of conv(points) + cone(rays) + span(lines), points not empty."""
     polyhedron = C_Polyhedron(columns, "empty")
     for row in points:
@@ -48,7 +50,7 @@ def constraints(columns: int, points: Rows, rays: Rows, lines: Rows) -> tuple[li
     return _constraints(polyhedron)
 
 
-def _from_constraints(columns: int, inequalities: Rows, equations: Rows) -> Any:
+def _from_constraints(columns: int, inequalities: IntegerRows, equations: IntegerRows) -> Any:
     polyhedron = C_Polyhedron(columns, "universe")
     for row in inequalities:
         polyhedron.add_constraint(_remainder(row) >= 0)

@@ -18,9 +18,9 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.keras.hdf5 import Hdf5, read_hdf5
@@ -44,8 +44,19 @@ _MAX_CONFIG_BYTES, _MAX_WEIGHTS_BYTES = 2**26, 2**30
 _REMEDY = "save the whole model: model.save('net.keras') or model.save('net.h5')"
 
 
+#: The classes and the names of an inner model and the models around it, the outer ones first.
+Models: TypeAlias = Sequence[tuple[str, str]]
+
+
 class Weights(Protocol):
     """The stored weights by layer."""
+
+    def within(self, models: Models) -> Weights:
+        """Return the weights of an inner model, or the same weights if there are no models.
+
+        A `NetworkError` is raised if the file has no such model.
+        """
+        ...
 
     def of(self, kind: str, name: str, wanted: Sequence[str]) -> list[Array]:
         """Return the weights of a layer with these names, in this order.
@@ -115,7 +126,7 @@ def contents_of_archive(path: Path) -> Contents:
         ) from None
     model, version = _model(path, config), str(_model(path, metadata).get("keras_version", ""))
     opened = read_hdf5(path, list(_CONTAINERS), stored)
-    weights = _numbered_weights(opened, _classes_and_names(model))
+    weights = NumberedWeights(_groups(opened), model)
     return Contents(_format(version, ".keras"), model, _major(version), weights)
 
 
@@ -182,17 +193,67 @@ class NamedWeights:
 
     arrays: dict[str, dict[str, Array]]
 
+    def within(self, models: Models) -> Weights:
+        """Return the weights of an inner model, as `Weights` describes."""
+        if not models:
+            return self
+        return InnerNamedWeights(self.arrays.get(models[0][1], {}), models[-1][1])
+
     def of(self, kind: str, name: str, wanted: Sequence[str]) -> list[Array]:
         """Return the weights of a layer, as `Weights` describes."""
-        stored = self.arrays.get(name, {})
-        found = {_short_name(name, full): array for full, array in stored.items()}
-        if "depthwise_kernel" in wanted and "kernel" in found:  # the name in Keras 3
-            found["depthwise_kernel"] = found.pop("kernel")
-        if len(found) < len(stored) or set(found) != set(wanted):
-            raise NetworkError(
-                f"the file holds the weights {_listed(sorted(stored))}; expected {_listed(wanted)}"
-            )
-        return [found[weight] for weight in wanted]
+        return _wanted(name, self.arrays.get(name, {}), wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class InnerNamedWeights:
+    """The weights of an inner model, ``dense_1/kernel:0`` or ``block/dense_1/kernel``.
+
+    Attributes
+    ----------
+    arrays
+        All weights of the outermost of the inner models around it, by their names.
+    model
+        The name of the inner model.
+    """
+
+    arrays: dict[str, Array]
+    model: str
+
+    def within(self, models: Models) -> Weights:
+        """Return the same weights; `NamedWeights` goes in all the way."""
+        return self
+
+    def of(self, kind: str, name: str, wanted: Sequence[str]) -> list[Array]:
+        """Return the weights of a layer, as `Weights` describes.
+
+        Keras names weights by the layer, and by the model if that built the layer.
+        """
+        own = (self.model, name)
+        places = {tuple(full.split("/")[:-1]) for full in self.arrays}
+        by_model = [place for place in places if place[-2:] == own]
+        by_layer = [place for place in places if place == (name,)]
+        others = [place for place in places if place[-1:] == (name,)]
+        found = by_model or by_layer or others
+        if len(found) > 1:
+            raise NetworkError(f"the file holds the weights of {len(found)} layers of this name")
+        stored = {
+            full: array
+            for full, array in self.arrays.items()
+            if tuple(full.split("/")[:-1]) in found
+        }
+        return _wanted(name, stored, wanted)
+
+
+def _wanted(name: str, stored: dict[str, Array], wanted: Sequence[str]) -> list[Array]:
+    """Return weights of a layer in the wanted order; it must have these and no others."""
+    found = {_short_name(name, full): array for full, array in stored.items()}
+    if "depthwise_kernel" in wanted and "kernel" in found:  # the name in Keras 3
+        found["depthwise_kernel"] = found.pop("kernel")
+    if len(found) < len(stored) or set(found) != set(wanted):
+        raise NetworkError(
+            f"the file holds the weights {_listed(sorted(stored))}; expected {_listed(wanted)}"
+        )
+    return [found[weight] for weight in wanted]
 
 
 def _short_name(layer: str, full: str) -> str:
@@ -211,38 +272,53 @@ def _listed(names: Sequence[str]) -> str:
 #: The groups that contain the layers; Keras 2.12 uses the second name.
 _CONTAINERS = ("layers", "_layer_checkpoint_dependencies")
 
-_PLACE = re.compile(rf"({'|'.join(_CONTAINERS)})/(?P<group>[^/]+)/vars(/(?P<number>[^/]+))?")
+
+@dataclass(slots=True)
+class Group:
+    """The group of a layer or of a model, such as ``dense_1``.
+
+    Attributes
+    ----------
+    arrays
+        The weights, by their numbers.
+    name
+        The name of the layer, if it is recorded.
+    layers
+        The groups of the layers of a model.
+    """
+
+    arrays: dict[str, Array] = field(default_factory=dict)
+    name: str | None = None
+    layers: dict[str, Group] = field(default_factory=dict)
+
+    @property
+    def weights(self) -> list[Array]:
+        """The weights in order."""
+        return [self.arrays[n] for n in sorted(self.arrays, key=lambda n: (len(n), n))]
 
 
-def _numbered_weights(file: Hdf5, layers: list[tuple[str, str]]) -> NumberedWeights:
-    """Return the arrays in the group of each layer, and the name of the layer if it is recorded."""
-    arrays, names = dict[str, dict[str, Array]](), dict[str, str]()
+def _groups(file: Hdf5) -> Group:
+    """Return the groups of all layers, ``layers/sequential/layers/dense/vars/0``, as a tree."""
+    root = Group()
     for place, attributes in file.attributes.items():
-        found = _PLACE.fullmatch(place)
-        if found and not found["number"]:
-            arrays[found["group"]] = {}
-            if isinstance(attributes.get("name"), str):
-                names[found["group"]] = attributes["name"]
+        *around, last = place.split("/")
+        if last == "vars" and (group := _group_at(root, around)) is not None:
+            name = attributes.get("name")
+            group.name = name if isinstance(name, str) else None
     for place, array in file.arrays.items():
-        found = _PLACE.fullmatch(place)
-        if found and found["number"]:
-            arrays[found["group"]][found["number"]] = array
-    groups = {
-        group: [own[n] for n in sorted(own, key=lambda n: (len(n), n))]
-        for group, own in arrays.items()
-    }
-    return NumberedWeights(groups, names, layers)
+        *around, last, number = ["", *place.split("/")]
+        if last == "vars" and (group := _group_at(root, around[1:])) is not None:
+            group.arrays[number] = array
+    return root
 
 
-def _classes_and_names(model: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the class and the name of each layer, in the order in which they were saved."""
-    config = model.get("config")
-    layers = config.get("layers") if isinstance(config, dict) else None
-    found = []
-    for layer in layers if isinstance(layers, list) else []:
-        if isinstance(layer, dict) and isinstance(layer.get("config"), dict):
-            found.append((str(layer.get("class_name")), str(layer["config"].get("name"))))
-    return found
+def _group_at(root: Group, path: list[str]) -> Group | None:
+    """Return the group at a path, made if it is new; None if layers have no weights there."""
+    if len(path) % 2 or not path or any(part not in _CONTAINERS for part in path[::2]):
+        return None
+    for part in path[1::2]:
+        root = root.layers.setdefault(part, Group())
+    return root
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,37 +329,65 @@ class NumberedWeights:
 
     Attributes
     ----------
-    groups
-        The weights of each group in order.
-    names
-        The name of the layer for the groups that record it.
-    layers
-        The class and the name of all layers in order.
+    group
+        The group of the model.
+    model
+        The class and the configuration of the model.
     """
 
-    groups: dict[str, list[Array]]
-    names: dict[str, str]
-    layers: list[tuple[str, str]]
+    group: Group
+    model: dict[str, Any]
+
+    def within(self, models: Models) -> Weights:
+        """Return the weights of an inner model, as `Weights` describes."""
+        inner = self
+        for kind, name in models:
+            layers = _layers_of(inner.model)
+            entry = next(found for found in layers if _class_and_name(found) == (kind, name))
+            inner = NumberedWeights(inner._group_of(kind, name), entry)
+        return inner
 
     def of(self, kind: str, name: str, wanted: Sequence[str]) -> list[Array]:
         """Return the weights of a layer, as `Weights` describes."""
-        of_class = [other for other_kind, other in self.layers if other_kind == kind]
+        weights = self._group_of(kind, name).weights
+        if len(weights) != len(wanted):
+            raise NetworkError(
+                f"the file has {len(weights)} weights of it; expected {_listed(wanted)}"
+            )
+        return weights
+
+    def _group_of(self, kind: str, name: str) -> Group:
+        """Return the group of a layer."""
+        layers = map(_class_and_name, _layers_of(self.model))
+        of_class = [other for other_kind, other in layers if other_kind == kind]
         pattern = re.compile(rf"{_snake_case(kind)}(_[0-9]{{1,9}})?", re.ASCII)
-        groups = sorted(filter(pattern.fullmatch, self.groups), key=_counter_of(kind))
+        groups = sorted(filter(pattern.fullmatch, self.group.layers), key=_counter_of(kind))
         # the position counts and not the counter, since Keras 2.12 leaves counters out
         if len(groups) != len(of_class):
             raise NetworkError(
                 f"the file has weights for {len(groups)} layers of this class; expected "
                 f"{len(of_class)}"
             )
-        group = groups[of_class.index(name)]
-        if self.names.get(group, name) != name:
-            raise NetworkError(f"its weights are said to be those of {self.names[group][:40]!r}")
-        if len(self.groups[group]) != len(wanted):
-            raise NetworkError(
-                f"the file has {len(self.groups[group])} weights of it; expected {_listed(wanted)}"
-            )
-        return self.groups[group]
+        found = self.group.layers[groups[of_class.index(name)]]
+        if found.name not in (None, name):
+            raise NetworkError(f"its weights are said to be those of {found.name[:40]!r}")
+        return found
+
+
+def _layers_of(model: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the descriptions of the layers of a model, in the order in which they were saved."""
+    config = model.get("config")
+    layers = config.get("layers") if isinstance(config, dict) else None
+    return [
+        layer
+        for layer in (layers if isinstance(layers, list) else [])
+        if isinstance(layer, dict) and isinstance(layer.get("config"), dict)
+    ]
+
+
+def _class_and_name(layer: dict[str, Any]) -> tuple[str, str]:
+    """Return the class and the name of a layer in the configuration of a model."""
+    return str(layer.get("class_name")), str(layer["config"].get("name"))
 
 
 def _counter_of(kind: str) -> Callable[[str], int]:

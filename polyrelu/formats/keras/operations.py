@@ -33,7 +33,7 @@ from polyrelu.formats.options import ReadOptions
 from polyrelu.support.limits import WIDTH_LIMIT
 from polyrelu.support.typing import Array
 
-__all__ = ["MOVERS", "KerasLayer", "LayerCall", "ModelReader", "apply", "check_known"]
+__all__ = ["MODELS", "MOVERS", "KerasLayer", "LayerCall", "ModelReader", "apply", "check_known"]
 
 
 #: Settings that do not change the function at inference.
@@ -58,6 +58,14 @@ _HARMLESS = {
 }
 _HARMLESS_ENDINGS = ("_initializer", "_regularizer", "_constraint")
 
+#: The classes of models, which can be layers of other models.
+MODELS = ("Sequential", "Functional", "Model")
+#: The modules of these classes. Functional models have a name of their own class beside the module.
+_MODULE_OF_MODELS = re.compile(
+    r"keras\.layers|(tf_keras|tensorflow\.keras|keras)(\.(src\.)?(engine|models)(\.\w{1,40})?)?",
+    re.ASCII,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class KerasLayer:
@@ -73,36 +81,45 @@ class KerasLayer:
         The settings.
     module
         The module of the class, for built-in and other classes.
+    models
+        The classes and the names of the inner models that contain the layer, the outer ones first.
     """
 
     kind: str
     name: str
     config: dict[str, Any]
     module: str = "keras.layers"
+    models: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, entry: dict[str, Any], name: str = "") -> KerasLayer:
+    def of(
+        cls, entry: dict[str, Any], name: str = "", models: tuple[tuple[str, str], ...] = ()
+    ) -> KerasLayer:
         """Return a layer from its description in a file.
 
         Files before Keras 2.13 do not name modules, and contain only layers of Keras.
         """
         kind, config = entry["class_name"], entry["config"]
-        if not isinstance(config, dict):  # a function, not a layer
-            return cls(str(config), name, {}, f"{entry.get('module')}, a function")
+        if not isinstance(config, dict):  # a function, not a layer, or an inner model of Keras 1
+            name_or_kind = kind if kind in MODELS else config
+            return cls(str(name_or_kind), name, {}, f"{entry.get('module')}, a function", models)
         registered = entry.get("registered_name")
         module = "keras.layers" if entry.get("module") is None else str(entry["module"])
         if registered not in (None, kind):
             module = f"{module}, registered as {registered}"
-        return cls(str(kind), str(config.get("name") or name), config, module)
+        return cls(str(kind), str(config.get("name") or name), config, module, models)
 
     @property
     def place(self) -> str:
         """The description of the layer in errors."""
-        return f"layer {self.name[:80]!r} ({shown(self.kind)})"
+        names = "/".join([name for _, name in self.models[-3:]] + [self.name[:80]])
+        return f"layer {names[-160:]!r} ({shown(self.kind)})"
 
     @property
     def is_of_keras(self) -> bool:
-        """Whether the class is a layer of Keras, not an operation or a class from elsewhere."""
+        """Whether the class is one of Keras, not an operation or a class from elsewhere."""
+        if self.kind in MODELS:
+            return bool(_MODULE_OF_MODELS.fullmatch(self.module))
         return self.module in ("keras.layers", "tf_keras.layers", "tensorflow.keras.layers")
 
 
@@ -307,7 +324,8 @@ class LayerCall:
 
     def weights(self, **shapes: tuple[int, ...]) -> list[Array]:
         """Return the weights with these names and shapes, in this order."""
-        arrays = self.reader.weights.of(self.layer.kind, self.layer.name, list(shapes))
+        layer = self.layer
+        arrays = self.reader.weights.within(layer.models).of(layer.kind, layer.name, list(shapes))
         for (name, shape), array in zip(shapes.items(), arrays, strict=True):
             if array.shape != shape:
                 raise self.fail(f"its {name} has shape {list(array.shape)}; expected {list(shape)}")
@@ -325,12 +343,17 @@ Handler: TypeAlias = Callable[[LayerCall], Value]
 def check_known(path: Path, layer: KerasLayer) -> None:
     """Refuse a layer whose class is not known or not a class of Keras."""
     problem = ""
-    if layer.kind in ("Sequential", "Functional", "Model"):
-        problem = "a model within the model is not supported; save one model without inner models"
+    if layer.kind in MODELS:
+        if not layer.config:
+            problem = (
+                "a model within a model of Keras 1 is not supported; save it with Keras 2 or 3"
+            )
+        elif not layer.is_of_keras:
+            problem = f"this class is not one of keras.models, but of {shown(layer.module)}"
     elif not layer.is_of_keras:
         problem = f"this class is not one of keras.layers, but of {shown(layer.module)}"
-    elif layer.kind not in LAYERS and layer.kind != "InputLayer":
-        known = sorted({re.sub("[123]D", "*D", name) for name in LAYERS})
+    elif layer.kind not in LAYERS:
+        known = sorted({re.sub("[123]D", "*D", name) for name in LAYERS} - {"InputLayer"})
         problem = f"this layer is not supported; supported are {', '.join(known)}"
     if problem:
         raise NetworkFileError(path, layer.place, problem)
@@ -357,7 +380,8 @@ def apply(call: LayerCall) -> Value:
     ):
         raise call.fail("its settings are not those of this layer") from None
     call.check_settings()
-    draft.steps.append(f"{call.label} {list(value.shape)}")
+    if call.layer.kind != "InputLayer":  # one of an inner model, which does nothing
+        draft.steps.append(f"{call.label} {list(value.shape)}")
     return value
 
 
@@ -628,6 +652,31 @@ def _check_groups(call: LayerCall) -> None:
     """Refuse groups, which TensorFlow also writes for layers that have none."""
     if call.count("groups", 1) != 1:
         raise call.fail("groups are not supported")
+
+
+def _separable_conv(rank: int) -> Handler:
+    """Return the handler of a convolution of each channel, then of one across all channels."""
+
+    def handler(call: LayerCall) -> Value:
+        x = _channels_first(call, rank)
+        window, each = _dilated_window(call, x), call.count("depth_multiplier", 1)
+        _check_groups(call)
+        channels, filters = x.shape[1], call.count("filters")
+        shapes = {
+            "depthwise_kernel": (*window.kernel, channels, each),
+            "pointwise_kernel": (*[1] * rank, channels * each, filters),
+        }
+        names = {**shapes, "bias": (filters,)} if _uses_bias(call) else shapes
+        arrays = call.weights(**names)
+        call.counted(*arrays)
+        tensors.checked_shape([arrays[0].size, *window.counts(x.shape[2:])])
+        own = np.moveaxis(arrays[0], (-2, -1), (0, 1)).reshape(channels * each, 1, *window.kernel)
+        found = tensors.conv(call.graph, x, own, None, window, channels)
+        across = np.moveaxis(arrays[1], (-1, -2), (0, 1))
+        bias = arrays[2] if len(arrays) == 3 else None
+        return _convolved(call, found, across, bias, plain_window([1] * rank, [1] * rank), 1)
+
+    return handler
 
 
 def _convolved(
@@ -914,6 +963,20 @@ def _inference_identity(call: LayerCall) -> Value:
     return call.x
 
 
+def _inner_input(call: LayerCall) -> Value:
+    """Return x for the input of an inner model; Keras would reshape x if its shape were another."""
+    found, shape = call.layer.config, call.x.shape
+    stated = found.get("batch_shape", found.get("batch_input_shape"))
+    sizes = [None] * len(shape) if stated is None else list(stated)
+    if len(sizes) != len(shape) or any(
+        known not in (None, size) for known, size in zip(sizes[1:], shape[1:], strict=True)
+    ):
+        raise call.fail(
+            f"its model is applied to a value of shape {list(shape)}; expected {shown(str(stated))}"
+        )
+    return call.x
+
+
 # --- Layers of several inputs -----
 
 
@@ -979,6 +1042,7 @@ MOVERS = {
     "GaussianDropout",
     "GaussianNoise",
     "Identity",
+    "InputLayer",
     "Permute",
     "Reshape",
     "SpatialDropout1D",
@@ -994,6 +1058,7 @@ LAYERS: dict[str, Handler] = {
     "Concatenate": _concatenate,
     "Dense": _dense,
     "Flatten": _flatten,
+    "InputLayer": _inner_input,
     "LeakyReLU": _leaky_relu_layer,
     "Maximum": _on_all_inputs(tensors.maximum),
     "Minimum": _on_all_inputs(tensors.minimum),
@@ -1005,11 +1070,16 @@ LAYERS: dict[str, Handler] = {
     "Reshape": _reshape,
     "Softmax": _softmax_layer,
     "Subtract": _on_all_inputs(lambda graph, x, y: tensors.add(graph, x, y, -1), most=2),
-    **dict.fromkeys(MOVERS - {"Flatten", "Permute", "Reshape"}, _inference_identity),
+    **dict.fromkeys(MOVERS - {"Flatten", "InputLayer", "Permute", "Reshape"}, _inference_identity),
     **{f"Conv{ending}": _conv(rank) for ending, rank in _RANKS.items()},
     **{f"Conv{ending}Transpose": _conv_transpose(rank) for ending, rank in _RANKS.items()},
     **{
         f"DepthwiseConv{ending}": _depthwise_conv(rank)
+        for ending, rank in _RANKS.items()
+        if rank < 3
+    },
+    **{
+        f"SeparableConv{ending}": _separable_conv(rank)
         for ending, rank in _RANKS.items()
         if rank < 3
     },

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +152,7 @@ def _check_domains(path: Path, model: Any) -> None:
             raise NetworkFileError(
                 path,
                 f"node {name!r} ({proto.op_type[:40]})",
-                f"this operation of {proto.domain[:80]!r} is not supported",
+                _not_read(proto),
             )
 
 
@@ -324,9 +325,26 @@ def _not_read(proto: Any) -> str:
     """Return the words for an operation that is not read."""
     domain = "" if _is_standard(proto) else f" of {proto.domain[:80]!r}"
     problem = f"this operation{domain} is not supported"
-    if any(word in str(proto.op_type) for word in ("uantize", "QLinear")):
-        return f"{problem}: a quantised network rounds on its way; export the float model"
+    for words, reason in _REASONS.items():
+        if any(word in str(proto.op_type) for word in words):
+            return f"{problem}: {reason}"
     return problem
+
+
+#: Why operations with one of some words in their names are not read, and what helps if anything.
+_REASONS = {
+    ("uantize", "QLinear"): "a quantised network rounds on its way; export the float model",
+    ("LinearClassifier",): (
+        "a linear model is one affine map without a neuron; "
+        "polyrelu.from_arrays([(model.coef_, model.intercept_)]) reads it from scikit-learn"
+    ),
+    ("LinearRegressor",): (
+        "a linear model is one affine map without a neuron; "
+        "polyrelu.from_arrays([([model.coef_], [model.intercept_])]) reads it from scikit-learn"
+    ),
+    ("TreeEnsemble",): "decision trees jump, which no ReLU network does",
+    ("SVM",): "the kernel of a support vector machine is not piecewise linear",
+}
 
 
 def _is_standard(proto: Any) -> bool:
@@ -403,6 +421,7 @@ def _with_external_data(path: Path, tensor: Any, name: str) -> Any:
     from onnx.helper import tensor_dtype_to_np_dtype
 
     def fail(problem: str) -> NetworkFileError:
+        """Return an error about the tensor."""
         return NetworkFileError(path, f"tensor {name!r}", problem)
 
     where = {entry.key: entry.value for entry in tensor.external_data}
@@ -414,7 +433,7 @@ def _with_external_data(path: Path, tensor: Any, name: str) -> Any:
         raise fail(f"its external data {location[:80]!r} cannot be read: {error}") from None
     if not location or not file.is_relative_to(folder):
         raise fail(f"its external data {location[:80]!r} is not in the model's folder")
-    if file.exists() and not file.is_file():
+    if os.path.exists(file) and not os.path.isfile(file):
         raise fail(f"its external data {location[:80]!r} cannot be read: not a regular file")
     if length < 0:  # the file gives no length: the shape and type determine it
         length = (

@@ -564,6 +564,7 @@ def _adaptive_average_pool(rank: int) -> Handler:
 
     def handler(step: TorchStep, x: Any, output_size: Any) -> Any:
         def pool(x: Value) -> Value:
+            """Pool a batch of values."""
             given = output_size if isinstance(output_size, (tuple, list)) else [output_size] * rank
             sizes = x.shape[2:]
             counts = [
@@ -618,6 +619,7 @@ def _conv_transpose_layer(step: TorchStep, layer: Any, x: Any) -> Any:
     window = Window(kernel.shape[2:], strides, dilations, [(pad, pad) for pad in pads])
 
     def transposed(x: Value) -> Value:
+        """Apply the transposed convolution to a batch of values."""
         spatial = window.transposed_sizes(x.shape[2:], extra)
         return tensors.conv_transpose(step.graph, x, kernel, bias, window, layer.groups, spatial)
 

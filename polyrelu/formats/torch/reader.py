@@ -358,6 +358,7 @@ class _Walk:
         import torch
 
         def known(entry: Any) -> Any:
+            """Return the value of a node that was computed before."""
             self._check_unchanged(step, entry, node)
             return self.reader.values[entry]
 

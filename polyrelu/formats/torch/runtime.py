@@ -55,6 +55,7 @@ class TorchRuntime:
         run_node = interpreter.run_node
 
         def recorded(node: Any) -> Any:
+            """Run a node, and keep its value if it is asked for."""
             value = run_node(node)
             if node.name in self._names and isinstance(value, torch.Tensor):
                 values[node.name] = value.clone().numpy()  # later nodes may write into it

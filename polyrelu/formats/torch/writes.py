@@ -163,6 +163,7 @@ def new_tracer() -> Any:
         """A value of the trace with Python's in-place operators."""
 
     def in_place(name: str) -> Any:
+        """Return the method of an in-place operator, which the trace records."""
         function = getattr(operator, name)
         return lambda self, other: self.tracer.create_proxy(
             "call_function", function, (self, other), {}
@@ -175,6 +176,7 @@ def new_tracer() -> Any:
         """A tracer that makes these values."""
 
         def proxy(self, node: Any) -> Any:
+            """Return the value of a node."""
             return Proxy(node, self)
 
     tracer = Tracer()

@@ -14,7 +14,15 @@ from pathlib import Path
 
 from polyrelu.errors import DomainError
 from polyrelu.formats.vnnlib.query import Tensor, entry_names
-from polyrelu.formats.vnnlib.syntax import Form, Index, at_line, content, forms, number, shown
+from polyrelu.formats.vnnlib.syntax import (
+    Index,
+    SExpression,
+    at_line,
+    content,
+    number,
+    s_expressions,
+    shown,
+)
 from polyrelu.support.arguments import expect_path
 from polyrelu.support.display import bracketed
 from polyrelu.support.limits import WIDTH_LIMIT
@@ -108,15 +116,15 @@ def read_counterexample(path: str | Path) -> Counterexample:
 
 def _listed(data: bytes, name: str) -> Iterator[tuple[int, str, Fraction]]:
     """Yield line, variable and value of each pair in parentheses."""
-    for outer in forms(data, name):
+    for outer in s_expressions(data, name):
         pairs = [outer] if outer.head else outer.items
         for pair in pairs:
-            if not isinstance(pair, Form):
+            if not isinstance(pair, SExpression):
                 raise at_line(name, outer.line, f"{shown(pair)}: expected pairs such as (X_0 1)")
             yield (pair.line, *_pair(pair, name))
 
 
-def _pair(pair: Form, name: str) -> tuple[str, Fraction]:
+def _pair(pair: SExpression, name: str) -> tuple[str, Fraction]:
     """Return the variable and the value of (X_0 0.5) or (X[0,2] 0.5)."""
     variable, *index, value = pair.items if len(pair.items) > 1 else ["", ""]
     is_indexed = len(index) == 1 and isinstance(index[0], Index)

@@ -24,7 +24,16 @@ from polyrelu.formats.vnnlib.query import (
     Tensor,
     VnnlibQuery,
 )
-from polyrelu.formats.vnnlib.syntax import Form, Index, Item, at_line, content, forms, number, shown
+from polyrelu.formats.vnnlib.syntax import (
+    Index,
+    Item,
+    SExpression,
+    at_line,
+    content,
+    number,
+    s_expressions,
+    shown,
+)
 from polyrelu.support.arguments import expect_path
 from polyrelu.support.limits import BIT_LIMIT, WIDTH_LIMIT
 
@@ -93,8 +102,8 @@ def read_vnnlib(path: str | Path) -> VnnlibQuery:
     """
     file = expect_path(path, "path")
     reader = _Reader(str(file))
-    for form in forms(content(file), reader.name):
-        reader.read(form)
+    for group in s_expressions(content(file), reader.name):
+        reader.read(group)
     return reader.query()
 
 
@@ -136,20 +145,23 @@ class _Reader:
     assertions: list[Formula] = field(default_factory=list)
     work: int = 0
 
-    def read(self, form: Form) -> None:
-        """Read one of the outermost forms."""
-        head = form.head
+    def read(self, group: SExpression) -> None:
+        """Read one of the outermost S-expressions."""
+        head = group.head
         if head == "assert":
-            self._read_assertion(form)
+            self._read_assertion(group)
         elif head in ("declare-const", "declare-fun"):
-            self._read_constant(form)
+            self._read_constant(group)
         elif head == "declare-network":
-            self._read_network(form)
+            self._read_network(group)
         elif head == "vnnlib-version":
-            self._read_version(form)
+            self._read_version(group)
         elif head not in _IGNORED:
             known = "vnnlib-version, declare-const, declare-fun, declare-network, assert"
-            raise self.fail(form.line, f"{shown(form)} is not understood; expected one of {known}")
+            raise self.fail(
+                group.line,
+                f"{shown(group)} is not understood; expected one of {known}",
+            )
 
     def query(self) -> VnnlibQuery:
         """Return what was read."""
@@ -166,19 +178,21 @@ class _Reader:
 
     # -- Declarations ------------------------------------------------------------------------------
 
-    def _read_version(self, form: Form) -> None:
-        word = form.items[1] if len(form.items) == 2 else ""
+    def _read_version(self, group: SExpression) -> None:
+        word = group.items[1] if len(group.items) == 2 else ""
         found = _VERSION.fullmatch(word) if isinstance(word, str) else None
         if found is None or self.version or self.networks or any(self.declared.values()):
             problem = "expected (vnnlib-version <2.0>), once, at the beginning"
-            raise self.fail(form.line, problem)
+            raise self.fail(group.line, problem)
         if not found[1].startswith(("1.", "2.")):
-            raise self.fail(form.line, f"version {found[1]} is not known; known are 1 and 2")
+            raise self.fail(group.line, f"version {found[1]} is not known; known are 1 and 2")
         self.version = found[1]
 
-    def _read_constant(self, form: Form) -> None:
+    def _read_constant(self, group: SExpression) -> None:
         """Read the declaration of one number of version 1: (declare-const X_0 Real)."""
-        words = [item for item in form.items if not (isinstance(item, Form) and not item.items)]
+        words = [
+            item for item in group.items if not (isinstance(item, SExpression) and not item.items)
+        ]
         found = (
             _FIRST_VERSION_NAME.fullmatch(words[1])
             if len(words) == 3 and isinstance(words[1], str) and words[2] == "Real"
@@ -186,14 +200,14 @@ class _Reader:
         )
         if found is None:
             problem = "expected (declare-const X_0 Real), with X_ for inputs and Y_ for outputs"
-            raise self.fail(form.line, problem)
+            raise self.fail(group.line, problem)
         place = int(found[2])
         if self.version.startswith("2"):
-            raise self.fail(form.line, "version 2 declares variables in (declare-network …)")
+            raise self.fail(group.line, "version 2 declares variables in (declare-network …)")
         if self.networks:
-            raise self.fail(form.line, f"declare {found[0]} before the first assertion")
+            raise self.fail(group.line, f"declare {found[0]} before the first assertion")
         if place in self.declared[found[1]]:
-            raise self.fail(form.line, f"{found[0]} is declared twice")
+            raise self.fail(group.line, f"{found[0]} is declared twice")
         self.declared[found[1]].add(place)
 
     def _finish_declarations(self) -> None:
@@ -208,16 +222,16 @@ class _Reader:
             tensors.append(Tensor(letter, "Real", (len(places),)))
         self._add_network(DeclaredNetwork("", (tensors[0],), (tensors[1],)), 1)
 
-    def _read_network(self, form: Form) -> None:
+    def _read_network(self, group: SExpression) -> None:
         """Read the declaration of a network of version 2."""
         if self.assertions or any(self.declared.values()):
-            raise self.fail(form.line, "declare all networks before the first assertion")
-        name = self._name(form, 1)
+            raise self.fail(group.line, "declare all networks before the first assertion")
+        name = self._name(group, 1)
         network = DeclaredNetwork(name, (), ())
-        for part in form.items[2:]:
-            head = part.head if isinstance(part, Form) else ""
-            if not isinstance(part, Form) or not head:
-                raise self.fail(form.line, f"network {name}: {shown(part)} is not understood")
+        for part in group.items[2:]:
+            head = part.head if isinstance(part, SExpression) else ""
+            if not isinstance(part, SExpression) or not head:
+                raise self.fail(group.line, f"network {name}: {shown(part)} is not understood")
             if head in ("equal-to", "isomorphic-to"):
                 other = self._name(part, 1)
                 if other not in [known.name for known in self.networks]:
@@ -235,7 +249,7 @@ class _Reader:
             else:
                 problem = "only inputs and outputs of networks are read, no hidden nodes"
                 raise self.fail(part.line, f"{shown(part)}: {problem}")
-        self._add_network(network, form.line)
+        self._add_network(network, group.line)
 
     def _add_network(self, network: DeclaredNetwork, line: int) -> None:
         if not network.inputs or not network.outputs:
@@ -252,63 +266,63 @@ class _Reader:
             raise self.fail(line, f"more than {WIDTH_LIMIT} inputs and outputs")
         self.networks.append(network)
 
-    def _tensor(self, form: Form) -> Tensor:
+    def _tensor(self, group: SExpression) -> Tensor:
         """Read (declare-input NAME TYPE [SHAPE])."""
-        name, kind = self._name(form, 1), self._name(form, 2)
-        shape = form.items[3] if len(form.items) > 3 else None
-        if not isinstance(shape, Index) or len(form.items) > 4:
-            problem = f"expected ({form.head} {name} {kind} [SHAPE]), SHAPE such as 1,5"
-            if form.items[4:] == ["initialized"]:
+        name, kind = self._name(group, 1), self._name(group, 2)
+        shape = group.items[3] if len(group.items) > 3 else None
+        if not isinstance(shape, Index) or len(group.items) > 4:
+            problem = f"expected ({group.head} {name} {kind} [SHAPE]), SHAPE such as 1,5"
+            if group.items[4:] == ["initialized"]:
                 problem = f"input {name!r} is initialized in the model, which is not supported"
-            raise self.fail(form.line, problem)
+            raise self.fail(group.line, problem)
         tensor = Tensor(name, kind, shape.entries)
         if not 1 <= tensor.size <= WIDTH_LIMIT:
             problem = f"{name} has {tensor.size} entries; tensors have 1 to {WIDTH_LIMIT}"
-            raise self.fail(form.line, problem)
+            raise self.fail(group.line, problem)
         return tensor
 
-    def _name(self, form: Form, place: int) -> str:
-        """Return the name at a place of a form."""
-        item = form.items[place] if len(form.items) > place else ""
+    def _name(self, group: SExpression, place: int) -> str:
+        """Return the name at a place of an S-expression."""
+        item = group.items[place] if len(group.items) > place else ""
         if not isinstance(item, str) or not _NAME.fullmatch(item):
-            raise self.fail(form.line, f"{shown(form)}: expected a name, got {shown(item)}")
+            raise self.fail(group.line, f"{shown(group)}: expected a name, got {shown(item)}")
         return item
 
     # -- Formulas ----------------------------------------------------------------------------------
 
-    def _read_assertion(self, form: Form) -> None:
+    def _read_assertion(self, group: SExpression) -> None:
         self._finish_declarations()
-        if len(form.items) != 2 or not isinstance(form.items[1], Form):
-            raise self.fail(form.line, "expected (assert FORMULA)")
+        if len(group.items) != 2 or not isinstance(group.items[1], SExpression):
+            raise self.fail(group.line, "expected (assert FORMULA)")
         if not self.networks:
-            raise self.fail(form.line, "no variable is declared before this assertion")
-        self.assertions.append(self._formula(form.items[1]))
+            raise self.fail(group.line, "no variable is declared before this assertion")
+        self.assertions.append(self._formula(group.items[1]))
 
-    def _formula(self, form: Form) -> Formula:
-        if form.head in ("and", "or"):
+    def _formula(self, group: SExpression) -> Formula:
+        if group.head in ("and", "or"):
             parts = []
-            for part in form.items[1:]:
-                if not isinstance(part, Form):
-                    raise self.fail(form.line, f"({form.head} …): {shown(part)} is no formula")
+            for part in group.items[1:]:
+                if not isinstance(part, SExpression):
+                    raise self.fail(group.line, f"({group.head} …): {shown(part)} is no formula")
                 parts.append(self._formula(part))
             if not parts:
-                raise self.fail(form.line, f"({form.head}) needs a formula")
-            return (Conjunction if form.head == "and" else Disjunction)(tuple(parts))
-        if form.head not in _RELATIONS:
+                raise self.fail(group.line, f"({group.head}) needs a formula")
+            return (Conjunction if group.head == "and" else Disjunction)(tuple(parts))
+        if group.head not in _RELATIONS:
             known = ", ".join(("and", "or", *_RELATIONS))
-            raise self.fail(form.line, f"{shown(form)} is no formula; expected one of {known}")
-        sides = self._expressions(form, form.items[1:])
+            raise self.fail(group.line, f"{shown(group)} is no formula; expected one of {known}")
+        sides = self._expressions(group, group.items[1:])
         if len(sides) != 2:
-            raise self.fail(form.line, f"{form.head} compares 2 expressions, not {len(sides)}")
-        relation, sign = _RELATIONS[form.head]
-        total = self._minus(form.line, *(sides if sign == 1 else reversed(sides)))
+            raise self.fail(group.line, f"{group.head} compares 2 expressions, not {len(sides)}")
+        relation, sign = _RELATIONS[group.head]
+        total = self._minus(group.line, *(sides if sign == 1 else reversed(sides)))
         coefficients = tuple(sorted((j, c) for j, c in total.coefficients.items() if c))
-        return Constraint(coefficients, total.constant, relation, form.line)
+        return Constraint(coefficients, total.constant, relation, group.line)
 
     # -- Linear expressions ------------------------------------------------------------------------
 
-    def _expressions(self, form: Form, items: Sequence[Item]) -> list[_Expression]:
-        """Return the expressions that items of a form are; a word may have an index after it."""
+    def _expressions(self, group: SExpression, items: Sequence[Item]) -> list[_Expression]:
+        """Return the expressions that items are; a word may have an index after it."""
         found, place = list[_Expression](), 0
         while place < len(items):
             item, index = items[place], None
@@ -317,12 +331,12 @@ class _Reader:
                 following = items[place]
                 if isinstance(following, Index):
                     index, place = following, place + 1
-            if isinstance(item, Form):
+            if isinstance(item, SExpression):
                 found.append(self._operation(item))
             elif isinstance(item, Index):
-                raise self.fail(form.line, f"{shown(item)} does not follow a name")
+                raise self.fail(group.line, f"{shown(item)} does not follow a name")
             else:
-                found.append(self._word(form.line, item, index))
+                found.append(self._word(group.line, item, index))
         return found
 
     def _word(self, line: int, word: str, index: Index | None) -> _Expression:
@@ -350,20 +364,20 @@ class _Reader:
             offset = offset * size + j
         return _Expression({first + offset: _ONE})
 
-    def _operation(self, form: Form) -> _Expression:
+    def _operation(self, group: SExpression) -> _Expression:
         """Return the expression of (+ …), (- …), (* …) or (/ …)."""
-        line, parts = form.line, self._expressions(form, form.items[1:])
-        if form.head not in ("+", "-", "*", "/") or not parts:
-            raise self.fail(line, f"{shown(form)} is no expression; expected +, -, * or /")
+        line, parts = group.line, self._expressions(group, group.items[1:])
+        if group.head not in ("+", "-", "*", "/") or not parts:
+            raise self.fail(line, f"{shown(group)} is no expression; expected +, -, * or /")
         total = parts[0]
-        if form.head == "-" and len(parts) == 1:
+        if group.head == "-" and len(parts) == 1:
             return self._times(line, total, Fraction(-1))
         for part in parts[1:]:
-            if form.head == "+":
+            if group.head == "+":
                 total = self._plus(line, total, part)
-            elif form.head == "-":
+            elif group.head == "-":
                 total = self._minus(line, total, part)
-            elif form.head == "*":
+            elif group.head == "*":
                 total = self._product(line, total, part)
             elif part.coefficients or not part.constant:
                 raise self.fail(line, "only a division by a number that is not 0 is linear")

@@ -1,4 +1,4 @@
-"""Forms in parentheses, as SMT-LIB and VNN-LIB write them, with the lines where they begin.
+"""S-expressions, as SMT-LIB and VNN-LIB write them, with the lines where they begin.
 
 Files come from users, so size, depth and number of tokens are limited before anything is built.
 """
@@ -16,7 +16,7 @@ from polyrelu.errors import DomainError
 from polyrelu.formats.meter import PACKED_LIMIT
 from polyrelu.formats.unpacking import PACKED, TooLargeError, file_content
 
-__all__ = ["Form", "Index", "Item", "at_line", "content", "forms", "number", "shown"]
+__all__ = ["Index", "Item", "SExpression", "at_line", "content", "number", "s_expressions", "shown"]
 
 #: Maximum number of bytes of a file, unpacked.
 _SIZE_LIMIT = 100_000_000
@@ -38,7 +38,7 @@ class Index:
 
 
 @dataclass(slots=True)
-class Form:
+class SExpression:
     """The items between two parentheses.
 
     Attributes
@@ -46,7 +46,7 @@ class Form:
     line
         The line of the opening parenthesis, from 1.
     items
-        Words, numbers in brackets, and forms.
+        Words, numbers in brackets, and S-expressions.
     """
 
     line: int
@@ -59,7 +59,7 @@ class Form:
         return first if isinstance(first, str) else ""
 
 
-Item: TypeAlias = str | Index | Form
+Item: TypeAlias = str | Index | SExpression
 
 
 def content(path: Path) -> bytes:
@@ -79,7 +79,7 @@ def at_line(name: str, line: int, problem: str) -> DomainError:
 
 def shown(item: Item) -> str:
     """Return an item in a few characters, for errors."""
-    if isinstance(item, Form):
+    if isinstance(item, SExpression):
         return f"({shown(item.items[0]) if item.items else ''} …)"
     return str(list(item.entries)) if isinstance(item, Index) else repr(item[:40])
 
@@ -91,17 +91,17 @@ def number(name: str, line: int, text: str) -> Fraction:
     return Fraction(text)
 
 
-def forms(data: bytes, name: str) -> Iterator[Form]:
-    """Yield the outermost forms of a file."""
-    stack: list[Form] = []
+def s_expressions(data: bytes, name: str) -> Iterator[SExpression]:
+    """Yield the outermost S-expressions of a file."""
+    stack: list[SExpression] = []
     for line, token in _tokens(data, name):
         if token == "(":
             if len(stack) == _DEPTH_LIMIT:
                 raise at_line(name, line, f"more than {_DEPTH_LIMIT} parentheses in each other")
-            form = Form(line)
+            group = SExpression(line)
             if stack:
-                stack[-1].items.append(form)
-            stack.append(form)
+                stack[-1].items.append(group)
+            stack.append(group)
         elif not stack:
             raise at_line(name, line, f"{token[:40]!r} stands outside of all parentheses")
         elif token == ")":

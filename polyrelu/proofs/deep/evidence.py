@@ -58,9 +58,11 @@ def evidence(
             first.setdefault(families.root(piece), i)
 
     def entry(family: Family) -> list[int]:
+        """Return a family by its neuron and the first ridge with one of its pieces."""
         return [family.neuron, first[families.root(family.key)]]
 
     def entries(joined: Sequence[Family]) -> list[list[int]]:
+        """Return the families of neurons in the layers of the claim."""
         return [
             entry(family) for family in joined if deep_network.layer_of[family.neuron] <= layers
         ]

@@ -147,6 +147,7 @@ def _saving(checkpoint: str | Path, before_walk: BeforeWalk | None) -> BeforeWal
     saved = time.monotonic()
 
     def saving(search: DeepSearch) -> bool:
+        """Write the file if it is old, and ask the given function."""
         nonlocal saved
         if time.monotonic() - saved > SETTINGS.checkpoint_seconds:
             save_search(search, checkpoint)
@@ -208,6 +209,7 @@ def _checked(
     """Return a decision about hypotheses that calls `check` first."""
 
     def decide(found: DeepHypotheses) -> bool:
+        """Call `check`, which may raise, before the decision."""
         if check is not None:
             check()
         return is_enough(found)
@@ -227,6 +229,7 @@ def prove_part(
         return None
 
     def is_enough(other: DeepHypotheses) -> bool:
+        """Return whether fewer ridges determine what all ridges determine."""
         if not determined.neurons:
             return other.determined.num_layers >= determined.num_layers
         # with other neurons than the claim has, the signs may rest on these other neurons

@@ -169,6 +169,7 @@ class DeepSearch:
         self.budget = as_budget(budget)
 
         def may_continue() -> bool:
+            """Return whether work is left, and the caller wants another walk."""
             is_left = self.budget.has_work and self.budget.why_stopped() is None
             return is_left and (may_walk is None or may_walk())
 

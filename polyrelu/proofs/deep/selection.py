@@ -70,6 +70,7 @@ def select_ridges(
     """
 
     def are_enough(some: Sequence[Ridge]) -> bool:
+        """Return whether some ridges alone show enough."""
         return is_enough(evaluate(deep_network, some, Families(deep_network, some)))
 
     wanted = [family for neuron in neurons for family in hypotheses.chosen[neuron].families]

@@ -18,8 +18,9 @@ from fractions import Fraction
 from polyrelu.network import Network
 from polyrelu.proofs.equivalence.bottleneck_points import first_layer_rows
 from polyrelu.proofs.equivalence.canonical_position import CanonicalPosition
-from polyrelu.proofs.equivalence.parts import Part
-from polyrelu.proofs.trees.expressions import Atom, JointNetwork
+from polyrelu.proofs.equivalence.parts import DifferencePart
+from polyrelu.proofs.trees.atoms import Atom
+from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.sparse_forms import SparseForm
 
 __all__ = ["hidden_parts"]
@@ -30,7 +31,7 @@ def hidden_parts(
     networks: Sequence[Network],
     positions: Sequence[CanonicalPosition],
     unshared: Sequence[int],
-) -> list[Part]:
+) -> list[DifferencePart]:
     """Return a part for each pair of corresponding hidden neurons if the parts add up, else none.
 
     Two hidden neurons correspond if they have the same row in the canonical positions.
@@ -68,7 +69,7 @@ def hidden_parts(
     return [part for part in parts if any(part)]
 
 
-def _part(joint: JointNetwork, group: set[int]) -> Part:
+def _part(joint: JointNetwork, group: set[int]) -> DifferencePart:
     """Return the contribution to the difference of the atoms that read an atom of the group."""
     readers = {atom.symbol: atom for atom in joint.atoms if not group.isdisjoint(atom.form.columns)}
     part: list[dict[int, Fraction]] = []

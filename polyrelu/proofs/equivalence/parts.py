@@ -26,15 +26,15 @@ from polyrelu.exact import RationalMatrix, kernel, solve
 from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import HomogeneousPoint
 
-__all__ = ["Part", "parts_of"]
+__all__ = ["DifferencePart", "parts_of"]
 
 #: A part of a difference: for each row its entries by symbol.
-Part = tuple[dict[int, Fraction], ...]
+DifferencePart = tuple[dict[int, Fraction], ...]
 
 
 def parts_of(
     joint: JointNetwork, simplex: Sequence[HomogeneousPoint], others: Sequence[HomogeneousPoint]
-) -> list[Part]:
+) -> list[DifferencePart]:
     """Return parts that add up to the difference, or the whole difference as the only part.
 
     Parameters
@@ -100,7 +100,7 @@ class _AffineInterpolation:
         )
         self._symbol_values = [_symbol_values(joint, point) for point in simplex]
 
-    def vanishing(self, group: set[int]) -> Part:
+    def vanishing(self, group: set[int]) -> DifferencePart:
         """Return the terms of a group minus the affine forms that agree with them there."""
         rows: list[dict[int, Fraction]] = []
         for row in self._joint.difference:
@@ -117,7 +117,7 @@ class _AffineInterpolation:
         return tuple(rows)
 
 
-def _values_of_part(part: Part, values: Sequence[dict[int, int]]) -> list[Fraction]:
+def _values_of_part(part: DifferencePart, values: Sequence[dict[int, int]]) -> list[Fraction]:
     """Return the values of all rows of a part at all points."""
     found = []
     for row in part:
@@ -138,7 +138,7 @@ def _symbol_values(joint: JointNetwork, point: HomogeneousPoint) -> dict[int, in
     return dict(enumerate(point)) | {symbol: max(value, 0) for symbol, value in forms.items()}
 
 
-def _sum_of_parts(parts: list[Part]) -> Part:
+def _sum_of_parts(parts: list[DifferencePart]) -> DifferencePart:
     rows: list[dict[int, Fraction]] = [{} for _ in parts[0]]
     for part in parts:
         for total, row in zip(rows, part, strict=True):
@@ -147,5 +147,5 @@ def _sum_of_parts(parts: list[Part]) -> Part:
     return tuple({column: entry for column, entry in row.items() if entry} for row in rows)
 
 
-def _multiple(part: Part, factor: int) -> Part:
+def _multiple(part: DifferencePart, factor: int) -> DifferencePart:
     return tuple({column: factor * entry for column, entry in row.items()} for row in part)

@@ -24,15 +24,11 @@ Only the last route is complete: it ends with a proof or a point of difference, 
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from polyrelu.certificate import (
-    Certificate,
-    Hypothesis,
     NodeRecord,
     PairClaim,
     TreeCertificate,
@@ -48,9 +44,7 @@ from polyrelu.outcomes import (
     NotEquivalent,
     SearchStatistics,
     Undecided,
-    Witness,
 )
-from polyrelu.proofs.equivalence.ascent import ascent_points
 from polyrelu.proofs.equivalence.bottleneck_parts import hidden_parts
 from polyrelu.proofs.equivalence.bottleneck_points import difference_candidates, first_layer_rows
 from polyrelu.proofs.equivalence.bottleneck_tree import (
@@ -60,18 +54,16 @@ from polyrelu.proofs.equivalence.bottleneck_tree import (
     unshared_atoms,
 )
 from polyrelu.proofs.equivalence.canonical_position import CanonicalPosition, canonical_position
+from polyrelu.proofs.equivalence.comparison import Comparison
 from polyrelu.proofs.equivalence.next_steps import after_limit
-from polyrelu.proofs.equivalence.parts import Part, parts_of
+from polyrelu.proofs.equivalence.parts import DifferencePart, parts_of
 from polyrelu.proofs.equivalence.witness import (
     difference_point,
-    random_points,
     simplex_around,
-    simplified,
 )
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import (
-    DomainCoordinates,
     HomogeneousPoint,
     NodePolyhedron,
     lifted_polyhedron,
@@ -81,10 +73,8 @@ from polyrelu.proofs.trees.sparse_forms import integer_row
 from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.budget import Budget, BudgetLike, CertificateLimit, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
-from polyrelu.support.limits import BIT_LIMIT, LINE_LIMIT
-from polyrelu.support.prices import price_of_point
+from polyrelu.support.limits import LINE_LIMIT
 from polyrelu.support.progress import Progress, report
-from polyrelu.support.typing import Point
 from polyrelu.version import __version__
 
 __all__ = ["equivalent", "equivalent_within"]
@@ -96,13 +86,6 @@ class EquivalenceSettings:
 
     Attributes
     ----------
-    num_first_points
-        Number of points at which the networks are evaluated before they are joined. These points
-        cost less than the join, which has no price either.
-    num_points
-        Number of points that are evaluated before any proof is tried, the first ones included.
-    max_simplified
-        Maximum number of points of difference that are simplified, to keep the shortest.
     trial_share
         Share of the remaining work for each attempt that may be given up.
     max_lifted_nodes
@@ -113,9 +96,6 @@ class EquivalenceSettings:
         Maximum dimension of a domain on which the difference is divided into parts.
     """
 
-    num_first_points: int = 4
-    num_points: int = 48
-    max_simplified: int = 6
     trial_share: float = 0.3
     max_lifted_nodes: int = 2_000
     max_coordinates_of_trees: int = 8
@@ -247,12 +227,10 @@ class _Question:
         max_nodes: int | None = None,
     ) -> None:
         self._first, self._second, self._domain = first, second, domain
+        self._comparison = Comparison(first, second, seed)
         self._seed, self._progress = seed, progress
         self._max_nodes, self._num_nodes = max_nodes, 0
-        self._statistics, self._programs, self._points = TreeStatistics(), 0, 0
-        self._differ = self._differ_as_functions
-        self._last_values: tuple[Point, tuple[Point, Point]] | None = None
-        self._price_of_point = price_of_point(first.num_parameters + second.num_parameters)
+        self._statistics, self._programs = TreeStatistics(), 0
 
     def steps_after_limit(self, budget: Budget) -> tuple[NextStep, ...]:
         """Return what to try after a limit was reached."""
@@ -270,25 +248,26 @@ class _Question:
             self._programs + now.num_programs,
             now.closed,
             route,
-            self._points,
+            self._comparison.num_points,
         )
 
     def answer(self, budget: Budget) -> PairOutcome:
         """Try the routes of the module docstring in their order."""
         budget.check()
-        self._coordinates = DomainCoordinates.of(self._domain)
-        self._root = NodePolyhedron.at_root(self._coordinates)
+        comparison = self._comparison
+        comparison.set_domain(self._domain)
+        self._coordinates = comparison.coordinates
         budget.check()
-        if (refuted := self._by_first_points(budget)) is not None:
-            return refuted
+        if points := comparison.among_first_points(budget):
+            return self._refuted(points, "points")
         self._joint = JointNetwork(
             self._first, self._second, self._coordinates.inputs, check=budget.check
         )
-        self._differ = self._differ_as_expressions
+        comparison.use(self._joint)
         if not self._joint.difference:
             return self._same_expressions()
-        tried = self._tested_points(budget)
-        if points := self._differing(tried[SETTINGS.num_first_points :]):
+        tried = comparison.tested_points(budget)
+        if points := comparison.among_later_points(tried):
             return self._refuted(points, "points")
         if (answer := self._by_canonical_position(budget.trial(SETTINGS.trial_share))) is not None:
             return answer
@@ -312,76 +291,13 @@ class _Question:
         self._statistics.closed = 1.0
         return self._proved(log, "expressions")
 
-    def _by_first_points(self, budget: Budget) -> NotEquivalent | None:
-        """Return a refutation if the networks differ at one of the first points, or None."""
-        points = self._points_of_domain()
-        first = list(itertools.islice(points, SETTINGS.num_first_points))
-        if not (found := self._differing(first, 1)):
-            return None
-        if not any(self._coordinates.to_inputs(found[0])):  # no point is shorter than 0
-            return self._refuted(found, "points")
-        others = itertools.islice(points, SETTINGS.num_points - SETTINGS.num_first_points)
-        later = (*first[first.index(found[0]) + 1 :], *others)
-        for point in later if SETTINGS.max_simplified > 1 else ():
-            budget.spend(self._price_of_point)
-            if self._differ(point):
-                found.append(point)
-            if len(found) == SETTINGS.max_simplified:
-                break
-        return self._refuted(found, "points")
-
-    def _differing(
-        self, points: Iterable[HomogeneousPoint], most: int | None = None
-    ) -> list[HomogeneousPoint]:
-        """Return the first of some points where the networks differ."""
-        differing = (point for point in points if self._differ(point))
-        return list(itertools.islice(differing, most or SETTINGS.max_simplified))
-
-    def _points_of_domain(self) -> Iterator[HomogeneousPoint]:
-        """Yield the points of the domain that are evaluated before any proof, without end."""
-        start = self._coordinates.to_coordinates(self._coordinates.inside)
-        return random_points(self._root, start, self._seed)
-
-    def _tested_points(self, budget: Budget) -> list[HomogeneousPoint]:
-        """Return the points of the domain that are evaluated before any proof."""
-        found = []
-        for point in itertools.islice(self._points_of_domain(), SETTINGS.num_points):
-            budget.spend(self._price_of_point)
-            found.append(point)
-        return found
-
     def _point_by_ascent(
         self, budget: Budget, tried: list[HomogeneousPoint]
     ) -> HomogeneousPoint | None:
         """Return a point of difference found by ascent, or None."""
         if self._joint.dimension <= SETTINGS.max_coordinates_of_trees:
             return None
-        starts = [tried[0], tried[-1]]
-        try:
-            for point in ascent_points(self._joint, self._root, starts, self._seed):
-                budget.spend(self._price_of_point)
-                if self._differ(point):
-                    return point
-        except LimitReached:  # if the limit is the global one, the next check raises
-            pass
-        return None
-
-    def _differ_as_functions(self, point: HomogeneousPoint) -> bool:
-        """Return whether the networks differ at a point; both are evaluated."""
-        self._points += 1
-        f, g = self._values_at(self._coordinates.to_inputs(point))
-        return f != g
-
-    def _values_at(self, x: Point) -> tuple[Point, Point]:
-        """Return the outputs of both networks; the last ones are kept."""
-        if self._last_values is None or self._last_values[0] != x:
-            self._last_values = x, (self._first(x), self._second(x))
-        return self._last_values[1]
-
-    def _differ_as_expressions(self, point: HomogeneousPoint) -> bool:
-        """Return whether the networks differ at a point, by their joint expression."""
-        self._points += 1
-        return self._joint.values_at(point)[1]
+        return self._comparison.by_ascent(self._joint, [tried[0], tried[-1]], budget)
 
     # -- proofs ------------------------------------------------------------------------------------
 
@@ -405,9 +321,8 @@ class _Question:
             if not joint.difference:
                 return self._by_hidden_neurons((first, second), budget)
             for x in difference_candidates(first.network, second.network, joint, self._seed):
-                budget.spend(self._price_of_point)
                 point = self._coordinates.to_coordinates(x)
-                if self._differ(point):
+                if self._comparison.differ_if_paid(point, budget):
                     return self._refuted([point], "bottleneck")
         except LimitReached:  # if the limit is the global one, the next check raises
             pass
@@ -420,7 +335,7 @@ class _Question:
 
         It has one tree, or one tree for each hidden neuron.
         """
-        unshared, parts = unshared_atoms(self._joint), list[Part]()
+        unshared, parts = unshared_atoms(self._joint), list[DifferencePart]()
         if not fits_one_tree(unshared):
             parts = hidden_parts(self._joint, (self._first, self._second), positions, unshared)
             if not parts:
@@ -452,6 +367,7 @@ class _Question:
         limit = math.inf if max_nodes is None else log.nodes + max_nodes
 
         def record(node: NodeRecord) -> None:
+            """Append a node; raise if the tree or a line of the file becomes too long."""
             log.add(node)
             if log.longest > LINE_LIMIT:
                 raise CertificateLimit(
@@ -498,9 +414,8 @@ class _Question:
         """Return a proof with one tree for each part, or None if there is no such proof."""
         if self._joint.dimension > SETTINGS.max_coordinates_of_parts:
             return None
-        parts = parts_of(
-            self._joint, simplex_around(self._root, self._root.interior_point()), tried
-        )
+        root = self._comparison.root
+        parts = parts_of(self._joint, simplex_around(root, root.interior_point()), tried)
         if len(parts) < 2:
             return None
         log = self._new_attempt(len(parts))
@@ -526,7 +441,7 @@ class _Question:
                 difference.polyhedron,
                 difference.expressions,
                 known,
-                self._differ,
+                self._comparison.differ,
                 self._seed,
                 budget,
             )
@@ -540,7 +455,7 @@ class _Question:
         log: TreeLog,
         route: str,
         lifted: JointNetwork | None = None,
-        parts: Sequence[Part] = (),
+        parts: Sequence[DifferencePart] = (),
     ) -> Equivalent:
         neurons = lifted.lifted_neurons if lifted else ()
         claim = PairClaim("equivalent", self._first, self._second, self._coordinates.domain)
@@ -550,31 +465,9 @@ class _Question:
         )
         return Equivalent(certificate, self.work(route))
 
-    # -- refutations -------------------------------------------------------------------------------
-
     def _refuted(self, points: list[HomogeneousPoint], route: str) -> NotEquivalent:
         """Return the refutation by the simplest of some points where the networks differ."""
-
-        def is_good(point: HomogeneousPoint) -> bool:
-            return self._root.contains(point) and self._differ(point)
-
-        best = min(
-            (self._coordinates.to_inputs(simplified(point, is_good)) for point in points),
-            key=_writing_length,
-        )
-        witness = Witness(best, *self._values_at(best))
-        if _bits_of_longest((*witness.x, *witness.f, *witness.g)) > BIT_LIMIT:
-            raise CertificateLimit(
-                "the networks differ, but the point that was found, or its outputs, need numbers "
-                f"of more than {BIT_LIMIT} bits, which a certificate cannot hold"
-            )
-        shown = witness.to_json()
-        hypotheses = (
-            Hypothesis("point", "point", {"x": shown["x"]}),
-            Hypothesis("point", "values", {"f": shown["f"], "g": shown["g"]}),
-        )
-        claim = PairClaim("not-equivalent", self._first, self._second, self._coordinates.domain)
-        certificate = Certificate(claim, "point", hypotheses, {"tool": f"polyrelu {__version__}"})
+        certificate, witness = self._comparison.refutation(points)
         return NotEquivalent(certificate, witness, self.work(route))
 
 
@@ -593,13 +486,3 @@ def _check_sizes(first: Network, second: Network) -> None:
 
 class _TooManyNodes(Exception):  # noqa: N818 - no error: it ends a route
     """Raised to give up a route whose tree is too large."""
-
-
-def _writing_length(numbers: tuple[Fraction, ...]) -> tuple[int, int]:
-    """Return a measure of written length: the largest denominator, the sum of all numerators."""
-    return max(x.denominator for x in numbers), sum(abs(x.numerator) for x in numbers)
-
-
-def _bits_of_longest(numbers: tuple[Fraction, ...]) -> int:
-    """Return the number of bits of the longest numerator or denominator."""
-    return max(max(x.numerator.bit_length(), x.denominator.bit_length()) for x in numbers)

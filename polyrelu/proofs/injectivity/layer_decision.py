@@ -96,6 +96,7 @@ class LayerSearch:
         work, before = self.work, InjectivityStatistics(**_numbers(self.work))
 
         def note() -> None:
+            """Add the work of this search so far to the work before it."""
             tree = search.tree
             work.num_nodes = before.num_nodes + len(tree.records)
             work.num_leaves = before.num_leaves + tree.num_leaves

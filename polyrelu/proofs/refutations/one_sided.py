@@ -30,6 +30,8 @@ from typing import NamedTuple
 from polyrelu.errors import NetworkError, PolyreluError
 from polyrelu.exact import LinearProgram, Optimal
 from polyrelu.network import Network, NeuronId
+from polyrelu.proofs.refutations.bound_program import Bound
+from polyrelu.proofs.refutations.inequality_forms import Inequality, Multipliers
 from polyrelu.proofs.refutations.moves import Move
 from polyrelu.proofs.refutations.one_layer import LayerPair, layer_pair, plus_multiple
 from polyrelu.proofs.refutations.sampled_candidates import (
@@ -37,12 +39,7 @@ from polyrelu.proofs.refutations.sampled_candidates import (
     apparently_bounded_neurons,
     sampled_candidates,
 )
-from polyrelu.proofs.refutations.valid_inequalities import (
-    Bound,
-    Inequality,
-    Multipliers,
-    ValidInequalities,
-)
+from polyrelu.proofs.refutations.valid_inequalities import ValidInequalities
 from polyrelu.support.budget import Budget, BudgetLike, WorkLimit, as_budget
 from polyrelu.support.limits import BIT_LIMIT, is_affordable
 from polyrelu.support.prices import price_of_program, price_of_samples
@@ -366,6 +363,7 @@ def _evidence(
     )
 
     def listed(multipliers: Multipliers) -> list[list[object]]:
+        """Return multipliers as the file lists them, by the numbers of facts."""
         pairs = sorted((fact_number.of(name), w) for name, w in multipliers.items() if w)
         return [[number, str(w)] for number, w in pairs]
 

@@ -20,8 +20,9 @@ from fractions import Fraction
 from polyrelu.certificate import NodeRecord, SignRecord
 from polyrelu.exact import LinearProgram, Optimal
 from polyrelu.exact.form_bounds import FormBounds, relaxation_slopes, rounded_down
+from polyrelu.proofs.trees.atoms import Neuron
 from polyrelu.proofs.trees.bounds import BoxBounds
-from polyrelu.proofs.trees.expressions import Expressions, JointNetwork, KnownSigns, Neuron, Term
+from polyrelu.proofs.trees.expressions import Expressions, JointNetwork, KnownSigns, Term
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates, NodePolyhedron
 from polyrelu.proofs.trees.relaxation import AffineLowerBound, affine_lower_bound
 from polyrelu.proofs.trees.settings import SETTINGS

@@ -18,7 +18,7 @@ from polyrelu.exact import AnyMatrix, SparseMatrix, integer_product
 
 __all__ = [
     "ZERO",
-    "Rows",
+    "RationalForms",
     "SparseForm",
     "add_multiple",
     "add_product",
@@ -50,7 +50,7 @@ class SparseForm(NamedTuple):
 
 
 #: Rows of integers and their common denominator.
-Rows: TypeAlias = tuple[list[SparseForm], int]
+RationalForms: TypeAlias = tuple[list[SparseForm], int]
 
 ZERO = SparseForm((), ())
 
@@ -100,7 +100,7 @@ def add_multiple(sums: dict[int, int], row: SparseForm, factor: int) -> None:
         sums[column] = sums.get(column, 0) + factor * entry
 
 
-def lowest_terms(rows: list[SparseForm], denominator: int) -> Rows:
+def lowest_terms(rows: list[SparseForm], denominator: int) -> RationalForms:
     """Return the same rational rows over the least denominator.
 
     Without this step the numbers grow from layer to layer.

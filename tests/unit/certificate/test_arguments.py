@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -150,3 +151,23 @@ def test_a_header_with_a_backslash_is_no_certificate(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"net.npz", b"net\\u001b"))
     with pytest.raises(CertificateError, match="not a polyrelu certificate"):
         read_certificate(path)
+
+
+def test_what_is_no_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match=r"^path: expected the name of a file, got str ''$"):
+        read_certificate("")
+    for name in ("nosuch", "x" * 300):
+        with pytest.raises(CertificateError, match="there is no such file; expected a certificate"):
+            read_certificate(tmp_path / name)
+    with pytest.raises(CertificateError, match=r"not a regular file; expected a certificate$"):
+        read_certificate(tmp_path)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_log_closes_its_file() -> None:
+    log = TreeLog()
+    log.add(NodeRecord([], None))
+    file = log._file
+    del log
+    gc.collect()
+    assert file.closed

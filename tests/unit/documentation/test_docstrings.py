@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib
 import inspect
@@ -10,6 +11,9 @@ from typing import Any
 import pytest
 from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import validate
+
+from tests.generators.files import ROOT
+from tests.generators.sources import PACKAGE, nodes_of
 
 ROOMS = (
     "breakpoints",
@@ -111,3 +115,18 @@ def test_members_have_a_sentence() -> None:
         if not text.split("\n\n")[0].strip().endswith((".", "?", ":")):
             without.append(f"{name}.{attribute}")
     assert not without
+
+
+def test_functions_inside_others_say_what_they_do() -> None:
+    """A `handler` is what the function around it says that it returns."""
+    silent = [
+        f"{path.relative_to(ROOT)}:{inner.lineno}: {inner.name}"
+        for path in PACKAGE
+        for outer in nodes_of(path, ast.FunctionDef)
+        for inner in ast.walk(outer)
+        if isinstance(inner, ast.FunctionDef)
+        and inner is not outer
+        and inner.name != "handler"
+        and ast.get_docstring(inner) is None
+    ]
+    assert not silent

@@ -69,6 +69,15 @@ def test_numbers_at_line_ends_stay_there(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_signs_at_line_starts_stay_in_the_formula(page: Path) -> None:
+    """Markdown takes `> 0`, `+ t` and `- t` at the start of a line for quotes and lists."""
+    tokens = MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8"))
+    lists = [token for token in tokens if token.type == "bullet_list_open"]
+    assert not [token.map for token in tokens if token.type == "blockquote_open"]
+    assert {token.markup for token in lists} <= {"*"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_parts_of_a_theorem_page(page: Path) -> None:
     """Statement, hypotheses, proof, checking rule, example and references, in this order."""
     if page.stem in OTHER_PAGES:

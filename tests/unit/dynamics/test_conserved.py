@@ -25,7 +25,7 @@ from polyrelu.dynamics.linear_neurons import (
     linear_neurons,
 )
 from polyrelu.dynamics.symbolic import (
-    Form,
+    DifferentialForm,
     ParameterSpace,
     symbolic_derivative,
     translation_has_no_quantity,
@@ -399,7 +399,10 @@ def test_the_derivative_of_a_derivative_vanishes() -> None:
     space = ParameterSpace((1, 1, 2, 1))
     product = space.A[0, 0] * space.a[1] ** 2 * space.V[0, 1] + space.W[0, 0] * space.b[0]
     assert space.exterior_derivative(space.exterior_derivative({(): product})) == {}
-    one_form: Form = {(0,): space.a[0] * space.V[0, 0], (2,): space.W[0, 0] * space.a[0]}
+    one_form: DifferentialForm = {
+        (0,): space.a[0] * space.V[0, 0],
+        (2,): space.W[0, 0] * space.a[0],
+    }
     once = space.exterior_derivative(one_form)
     assert len(once) == 4
     assert space.exterior_derivative(once) == {}

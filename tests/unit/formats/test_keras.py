@@ -66,6 +66,8 @@ _GROUPS = {
     "PReLU": "p_re_lu",
     "DepthwiseConv2D": "depthwise_conv2d",
     "DepthwiseConv1D": "depthwise_conv1d",
+    "SeparableConv1D": "separable_conv1d",
+    "SeparableConv2D": "separable_conv2d",
     "Normalization": "normalization",
     "BatchNormalization": "batch_normalization",
     "Conv2DTranspose": "conv2d_transpose",
@@ -381,6 +383,22 @@ def _depthwise_layer(kernel: Sequence[int], channels: int, each: int, **config: 
     return LayerSpec(f"DepthwiseConv{rank}D", full, {"depthwise_kernel": k, "bias": b}, does)
 
 
+def _separable_layer(
+    kernel: Sequence[int], channels: int, each: int, filters: int, **config: Any
+) -> LayerSpec:
+    own, rank = _depthwise_layer(kernel, channels, each, **config), len(kernel)
+    across = _dyadic(*[1] * rank, channels * each, filters)
+    weights = {"depthwise_kernel": own.weights["depthwise_kernel"], "pointwise_kernel": across}
+    if config.get("use_bias", True):
+        weights["bias"] = _dyadic(filters)
+    no_bias, bias = -own.weights["bias"], weights.get("bias", np.zeros(filters))
+    ones = [1] * rank
+    end = conv(across, bias, ones, [(0, 0)] * rank, ones)
+    full = {**own.config, "filters": filters, "activation": "relu"}
+    kind = f"SeparableConv{rank}D"
+    return LayerSpec(kind, full, weights, lambda x: relu(end(own.does(x) + no_bias)))
+
+
 def _transpose_layer(
     kernel: Sequence[int], channels: int, filters: int, stride: int, padding: str
 ) -> LayerSpec:
@@ -673,6 +691,11 @@ _CASES: dict[str, tuple[tuple[int, ...], list[LayerSpec]]] = {
     "conv 2D dilated": ((5, 6, 2), [_conv_layer(2, [2, 3], 2, 2, dilation_rate=[3, 2])]),
     "conv 2D in groups": ((3, 3, 4), [_conv_layer(2, [2, 2], 4, 6, groups=2)]),
     "conv 3D": ((3, 4, 3, 2), [_conv_layer(3, [2, 3, 1], 2, 2, strides=[1, 2, 2], padding="same")]),
+    "separable 1D": ((5, 2), [_separable_layer([2], 2, 2, 3, use_bias=False)]),
+    "separable 2D": (
+        (4, 5, 2),
+        [_separable_layer([2, 3], 2, 2, 3, strides=[2, 2], padding="same"), _FLATTEN],
+    ),
     "depthwise 1D": ((5, 3), [_depthwise_layer([2], 3, 2)]),
     "depthwise 2D": (
         (4, 5, 3),
@@ -1557,9 +1580,9 @@ _BAD_MODELS: dict[str, tuple[Callable[[], tuple[Config, Sequence[LayerSpec]]], s
         "layer 'other'.*(the file holds the weights none; expected kernel, bias|"
         "those of 'dense_1')",
     ),
-    "a model within": (
-        _model_with(lambda m: m["config"]["layers"][1].update(class_name="Sequential")),
-        "a model within the model is not supported",
+    "a model within one of Keras 1": (
+        _model_with(lambda m: m["config"]["layers"][1].update(class_name="Sequential", config=[])),
+        r"layer .* \(Sequential\): a model within a model of Keras 1 is not supported; save it",
     ),
     "a class of others": (
         _model_with(lambda m: m["config"]["layers"][1].update(module="mine.layers")),

@@ -849,6 +849,7 @@ def test_external_data_is_read_from_beside_the_model(tmp_path: Path) -> None:
         ("/etc/passwd", "not in the model's folder"),
         ("short.bin", "too short"),
         (".", "not a regular file"),
+        ("n" * 300, "File name too long"),
         ("link.bin", "not in the model's folder"),
     ],
 )

@@ -157,6 +157,36 @@ def test_an_operation_of_another_domain_with_an_old_opset(tmp_path: Path) -> Non
         assert "opset" not in str(e.value)
 
 
+@pytest.mark.parametrize(
+    ("operation", "says"),
+    [
+        ("LinearClassifier", r"one affine map without a neuron; polyrelu\.from_arrays\("),
+        ("TreeEnsembleClassifier", "decision trees jump"),
+        ("SVMRegressor", "is not piecewise linear"),
+        ("Imputer", "'ai.onnx.ml' is not supported$"),
+    ],
+)
+def test_models_of_scikit_learn_that_are_no_networks(
+    operation: str, says: str, tmp_path: Path
+) -> None:
+    foreign = helper.make_node(operation, ["x"], ["y"], domain="ai.onnx.ml")
+    content = onnx.load_from_string(model([foreign], [], (1, 2)))
+    content.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+    with pytest.raises(NetworkFileError, match=says):
+        read(write(tmp_path, "net.onnx", content.SerializeToString()))
+
+
+def test_the_advice_for_linear_models_works() -> None:
+    linear = pytest.importorskip("sklearn.linear_model")
+    points, labels = [[0, 0], [1, 3], [2, 1]], [0, 1, 0]
+    chosen = linear.LogisticRegression().fit(points, labels)
+    network = from_arrays([(chosen.coef_, chosen.intercept_)])
+    assert float(network([1, 2])[0]) == pytest.approx(chosen.decision_function([[1, 2]])[0])
+    fitted = linear.LinearRegression().fit(points, labels)
+    network = from_arrays([([fitted.coef_], [fitted.intercept_])])
+    assert float(network([1, 2])[0]) == pytest.approx(fitted.predict([[1, 2]])[0])
+
+
 def test_several_open_inputs_get_no_advice(tmp_path: Path) -> None:
     """--input-shape is for one input."""
     for second in "xz":

@@ -141,6 +141,12 @@ def test_empty_names(name: str) -> None:
         read(name)
 
 
+@pytest.mark.parametrize("ending", ["", ".onnx", ".onnx.gz"])
+def test_names_that_are_too_long(ending: str) -> None:
+    with pytest.raises(NetworkFileError, match=r"cannot read: File name too long$"):
+        read("x" * 300 + ending)
+
+
 def test_folders_and_formats_of_tensorflow(tmp_path: Path) -> None:
     """The sentence names the command that makes a readable file."""
     with pytest.raises(NetworkFileError, match="cannot read: Is a directory"):

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from polyrelu.complex import bent_hyperplane, canonical_complex
 from polyrelu.errors import DomainError
 from polyrelu.network import Network, NeuronId, from_arrays
 from polyrelu.plot import (
     draw_boundary,
+    draw_cells,
     draw_layers,
     draw_level_set,
     draw_subcomplex,
@@ -164,3 +167,15 @@ def test_every_cell_is_counted_once() -> None:
     network = from_arrays([([[1, 0], [-1, 0]], [0, 0]), ([[1, -1]], [0]), ([[1]], [0])])
     assert picture(network, what="zeros").counts["edges"] == 1
     assert first_line(draw_zero_sets(canonical_complex(network))).endswith(": 1 edge")
+
+
+@pytest.mark.parametrize("side", [2.0, 4.0, 9.0])
+def test_a_legend_is_below_the_name_of_the_axis(side: float) -> None:
+    """The distance is in points, since letters have the same size on small and large Axes."""
+    net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
+    figure = Figure(figsize=(side, side))
+    ax = draw_cells(canonical_complex(net, "box:-1,1"), ax=figure.subplots())
+    FigureCanvasAgg(figure).draw()
+    legend = ax.get_legend()
+    assert legend is not None
+    assert legend.get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0

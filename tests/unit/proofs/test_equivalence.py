@@ -22,7 +22,7 @@ from polyrelu import DomainError, NetworkError, Polyhedron, Undecided, checker, 
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.outcomes import Equivalent, NotEquivalent
-from polyrelu.proofs.equivalence import prover
+from polyrelu.proofs.equivalence import comparison, prover
 from polyrelu.support.progress import ProgressStep
 from polyrelu.symmetry import permute, rescale
 from tests.generators.campaigns import few_and_all
@@ -201,7 +201,7 @@ def test_a_change_that_random_points_do_not_see(monkeypatch: pytest.MonkeyPatch)
 
     Ascents in floats find a point where both are active.
     """
-    monkeypatch.setattr(prover, "SETTINGS", replace(prover.SETTINGS, num_points=4))
+    monkeypatch.setattr(comparison, "SETTINGS", replace(comparison.SETTINGS, num_points=4))
     rng = np.random.default_rng(11)
     widths = [40, 30, 30, 3]
     layers = [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in pairwise(widths)]
@@ -256,8 +256,8 @@ def test_first_points_change_no_certificate(
 
     found = certificates()
     assert len(found) == len(others)
-    late = replace(prover.SETTINGS, num_first_points=0)
-    monkeypatch.setattr(prover, "SETTINGS", late)
+    late = replace(comparison.SETTINGS, num_first_points=0)
+    monkeypatch.setattr(comparison, "SETTINGS", late)
     assert found == certificates()
 
 

@@ -7,13 +7,14 @@ from typing import Any
 
 from polyrelu import NeuronId, checker, from_arrays, identify
 from polyrelu.outcomes import NotIdentifiable
+from polyrelu.proofs.refutations.inequality_forms import Inequality
 from polyrelu.proofs.refutations.one_sided import one_sided_moves, one_sided_neurons
 from polyrelu.proofs.refutations.sampled_candidates import (
     OneSidedCandidate,
     apparently_bounded_neurons,
     sampled_candidates,
 )
-from polyrelu.proofs.refutations.valid_inequalities import Inequality, ValidInequalities
+from polyrelu.proofs.refutations.valid_inequalities import ValidInequalities
 from tests.oracles.judge import certificate_bytes
 
 Stack = list[tuple[list[list[Any]], list[Any]]]

@@ -17,7 +17,7 @@ import pytest
 from polyrelu.complex import canonical_complex, save_complex
 from polyrelu.network import from_arrays
 from polyrelu.support.progress import ProgressStep
-from polyrelu.support.text_files import Rows, layout, layout_bytes, layout_pieces, write_all
+from polyrelu.support.text_files import LazyList, layout, layout_bytes, layout_pieces, write_all
 
 
 def by_recursion(value: Any, indent: str = "", room: int = 110) -> str:
@@ -49,11 +49,11 @@ def random_value(rng: Random, depth: int) -> Any:
 
 
 def with_rows(value: Any) -> Any:
-    """The same document with `Rows` in place of lists."""
+    """The same document with a `LazyList` in place of each list."""
     if isinstance(value, dict):
         return {key: with_rows(entry) for key, entry in value.items()}
     if isinstance(value, list):
-        return Rows(len(value), lambda: map(with_rows, value))
+        return LazyList(len(value), lambda: map(with_rows, value))
     return value
 
 
@@ -73,7 +73,7 @@ def test_what_is_no_json() -> None:
 
 
 def test_pieces_of_a_long_document_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between two pieces Ctrl-C takes effect; `Rows` are asked for one at a time."""
+    """Between two pieces Ctrl-C takes effect; a `LazyList` makes one entry at a time."""
     asked = 0
 
     def rows() -> Iterator[list[int]]:
@@ -82,13 +82,13 @@ def test_pieces_of_a_long_document_are_short(monkeypatch: pytest.MonkeyPatch) ->
             asked = number
             yield [number] * 20
 
-    pieces = layout_pieces({"some": {"rows": Rows(2_000, rows)}})
+    pieces = layout_pieces({"some": {"rows": LazyList(2_000, rows)}})
     for number, piece in enumerate(pieces):
         assert len(piece) <= 140
         assert asked <= number
     assert asked == 1_999
     monkeypatch.setattr("polyrelu.support.text_files._PART", 10_000)
-    parts = list(layout_bytes({"some": {"rows": Rows(2_000, rows)}}))
+    parts = list(layout_bytes({"some": {"rows": LazyList(2_000, rows)}}))
     assert len(parts) > 4
     assert max(map(len, parts)) < 10_200
 

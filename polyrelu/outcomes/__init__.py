@@ -1,0 +1,50 @@
+"""The answers of the provers: proved, refuted or undecided.
+
+`Proved` and `Refuted` carry a certificate that an independent checker re-derives; `Undecided` says
+what was tried. Every answer has the attributes `status`, `statement`, `theorem`, `certificate` and
+`next`. Undecided is never the same as False, so no answer may be used as a truth value: `bool` of
+one is a TypeError. What an answer prints is read by people and in tests: `__str__` is part of its
+interface.
+
+The modules: `answers` has what all answers have in common; `identifiability`, `equivalence`,
+`cell_lists` and `injectivity` have the answers to one question each; `points` and `work` are parts
+of answers; `undecided` has the answer to an open question.
+"""
+
+from polyrelu.outcomes.answers import Attempt, NextStep, Proved, Refuted
+from polyrelu.outcomes.cell_lists import ComplexListed, RegionsListed
+from polyrelu.outcomes.equivalence import Equivalent, NotEquivalent
+from polyrelu.outcomes.identifiability import (
+    Identifiable,
+    NotIdentifiable,
+    PartlyIdentifiable,
+)
+from polyrelu.outcomes.injectivity import Injective, InverseLipschitz, NotInjective
+from polyrelu.outcomes.points import Collision, NearPair, Witness
+from polyrelu.outcomes.undecided import Outcome, Undecided
+from polyrelu.outcomes.work import InjectivityStatistics, ProofStatistics, SearchStatistics
+
+__all__ = [
+    "Attempt",
+    "Collision",
+    "ComplexListed",
+    "Equivalent",
+    "Identifiable",
+    "Injective",
+    "InjectivityStatistics",
+    "InverseLipschitz",
+    "NearPair",
+    "NextStep",
+    "NotEquivalent",
+    "NotIdentifiable",
+    "NotInjective",
+    "Outcome",
+    "PartlyIdentifiable",
+    "ProofStatistics",
+    "Proved",
+    "Refuted",
+    "RegionsListed",
+    "SearchStatistics",
+    "Undecided",
+    "Witness",
+]

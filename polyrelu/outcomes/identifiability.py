@@ -1,0 +1,118 @@
+"""Answers to the question whether a function determines the parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polyrelu.certificate import MEANING, Certificate
+from polyrelu.network import Network
+from polyrelu.outcomes.answers import Proved, Refuted, answer_text, theorem_lines
+
+__all__ = ["Identifiable", "NotIdentifiable", "PartlyIdentifiable"]
+
+#: What the membership of the network says, by its status.
+_MEMBERSHIP = {
+    "verified": "The network itself is {among} (verified).",
+    "refuted": (
+        "The network itself is not {among} (verified): the theorem says that no {among} parameter "
+        "computes its function."
+    ),
+    "open": (
+        "Whether the network itself is {among} is left open; if not, no {among} parameter computes "
+        "its function."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Identifiable(Proved[Certificate]):
+    """The function determines the parameters, among the competitors that the claim names.
+
+    Attributes
+    ----------
+    certificate
+        The certificate that says why.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> outcome = polyrelu.identify(polyrelu.from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])]))
+    >>> outcome.status, outcome.theorem, outcome.membership
+    ('proved', 'shallow', 'verified')
+    """
+
+    @property
+    def membership(self) -> str:
+        """Whether the network itself is in the class of competitors: verified, refuted or open."""
+        found = next(
+            (h.evidence["status"] for h in self.certificate.hypotheses if h.id == "membership"),
+            "verified",
+        )
+        return str(found)
+
+    def _remarks(self) -> list[str]:
+        among = self.certificate.claim.among
+        return [_MEMBERSHIP[self.membership].format(among=among)] if among != "all" else []
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PartlyIdentifiable(Proved[Certificate]):
+    """The function determines a part of the parameters, as the claim says (`PartClaim`).
+
+    Attributes
+    ----------
+    certificate
+        The certificate that says why.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
+
+    Examples
+    --------
+    A weight of the second layer is free, so no proof of identifiability exists. What is determined
+    is the field `part` of the answer.
+
+    >>> import polyrelu
+    >>> first = ([[1, -1], [3, -1], [-1, 2]], [2, 1, -3])
+    >>> second = ([[-3, 2, -3], [1, -3, -2]], [2, -3])
+    >>> net = polyrelu.from_arrays([first, second, ([[-1, 3]], [-2])])
+    >>> outcome = polyrelu.identify(net, among="transversal", budget=None)
+    >>> outcome.status, outcome.part.certificate.claim.num_layers
+    ('undecided', 1)
+    """
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotIdentifiable(Refuted):
+    """The function does not determine the parameters.
+
+    Attributes
+    ----------
+    certificate
+        The certificate, which has the other network.
+    other
+        Another network with the same function, not equal to the given one up to order and scale.
+    explanation
+        A sentence on how the other network arises.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> outcome = polyrelu.identify(polyrelu.from_arrays([([[1], [2]], [0, 1]), ([[1, 0]], [0])]))
+    >>> outcome.explanation, outcome.other.weight(2).rows() == [(1, 0)]
+    ('neuron 1 of layer 1 has outgoing weights 0, so its row is free', True)
+    """
+
+    other: Network
+    explanation: str
+
+    def __str__(self) -> str:
+        lines = [
+            f"refuted. {self.statement}",
+            f"why: {self.explanation}",
+            f"the other network: {self.other}",
+        ]
+        return answer_text([*lines, *theorem_lines(self.certificate), MEANING], self.next)

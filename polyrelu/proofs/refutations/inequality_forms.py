@@ -1,0 +1,171 @@
+"""Linear forms over the inputs and activations of a plain stack that are valid inequalities.
+
+`valid_inequalities` says which they are, and derives further ones.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Literal, NamedTuple, TypeAlias
+
+from polyrelu.network import Network, NeuronId
+
+__all__ = [
+    "GUARD",
+    "ONE",
+    "DerivedInequality",
+    "Form",
+    "Inequality",
+    "InequalityForms",
+    "Multipliers",
+    "add_multiple",
+]
+
+#: Integer coefficients by symbol. Symbol 0 is the constant 1; then come the inputs and then the
+#: activations of the hidden neurons, layer by layer.
+Form: TypeAlias = dict[int, int]
+
+
+class Inequality(NamedTuple):
+    """The name of a valid inequality; `InequalityForms.inequality` returns its form.
+
+    `one_sided` translates these names into the numbers that FORMAT.md §3.3 gives to facts.
+
+    Attributes
+    ----------
+    kind
+        ``one``: 1 ≥ 0. ``activation``: a ≥ 0. ``relu``: d a - t ≥ 0. ``guard``: t - d a ≥ 0 for the
+        guard. ``derived``: G - q d a ≥ 0.
+    number
+        The neuron number for ``activation`` and ``relu``; the index in
+        `InequalityForms.derivations` for ``derived``; 0 for the others.
+    """
+
+    kind: Literal["one", "activation", "relu", "guard", "derived"]
+    number: int = 0
+
+
+#: The inequality 1 ≥ 0, and t - d a ≥ 0 for the guard.
+ONE, GUARD = Inequality("one"), Inequality("guard")
+
+#: Nonnegative integers by the inequalities that they multiply.
+Multipliers: TypeAlias = dict[Inequality, int]
+
+
+class DerivedInequality(NamedTuple):
+    """The inequality q d a ≤ G for the activation a of a neuron.
+
+    Attributes
+    ----------
+    neuron
+        The neuron number.
+    scale
+        The factor q.
+    upper
+        The multipliers of the valid inequalities whose sum is G.
+    remainder
+        The multipliers of valid inequalities such that their sum is at most G - q t, with a
+        difference whose coefficients show that it is nonnegative.
+    form
+        The form G - q d a.
+    """
+
+    neuron: int
+    scale: int
+    upper: Multipliers
+    remainder: Multipliers
+    form: Form
+
+
+class InequalityForms:
+    """The forms of the valid inequalities of a plain stack.
+
+    Attributes
+    ----------
+    network
+        The plain stack.
+    first
+        The symbol of the activation of neuron 0.
+    layers
+        The layer of each hidden neuron, by its number.
+    denominators
+        For each layer the denominator of its integer rows.
+    derivations
+        The inequalities that were derived so far, in order.
+    unguarded
+        The names of the derived inequalities that hold without a guard.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        widths = network.widths
+        self._starts = list(accumulate(widths, initial=1))
+        self.first = self._starts[1]
+        tables = [layer.augmented() for layer in network.layers]
+        self.denominators = [table.denominator for table in tables]
+        self._rows = [table.integer_rows() for table in tables]
+        self.layers = [number for number in range(1, network.depth) for _ in range(widths[number])]
+        self.derivations: list[DerivedInequality] = []
+        self.unguarded: list[Inequality] = []
+        self._relu_inequalities: dict[int, Form] = {}
+
+    def number_of(self, neuron: NeuronId) -> int:
+        """Return the number of a hidden neuron, counted from 0 layer by layer."""
+        return self._starts[neuron.layer] + neuron.index - self.first
+
+    def num_neurons_before(self, layer: int) -> int:
+        """Return the number of hidden neurons in the layers before a layer."""
+        return self._starts[layer] - self.first
+
+    def preactivation(self, neuron: NeuronId, sign: int = 1) -> Form:
+        """Return sign · the preactivation of a neuron, over the denominator of its layer."""
+        *row, bias = self._rows[neuron.layer - 1][neuron.index]
+        entries = enumerate((sign * w for w in row), self._starts[neuron.layer - 1])
+        return {0: sign * bias, **{symbol: w for symbol, w in entries if w}}
+
+    def inequality(self, name: Inequality, guard: int | None = None) -> Form:
+        """Return the form of a valid inequality.
+
+        `guard` is the neuron number of the guard, which only `GUARD` needs; its form is valid where
+        the guard is active.
+        """
+        match name.kind:
+            case "activation":
+                return {self.first + name.number: 1}
+            case "relu":
+                return self.relu_inequality(name.number)
+            case "derived":
+                return self.derivations[name.number].form
+            case "guard":
+                return {symbol: -w for symbol, w in self.relu_inequality(guard or 0).items()}
+            case "one":
+                return {0: 1}
+
+    def neuron_id(self, neuron: int) -> NeuronId:
+        """Return the layer and the index of a neuron with a given number."""
+        layer = self.layers[neuron]
+        return NeuronId(layer, self.first + neuron - self._starts[layer])
+
+    def relu_inequality(self, neuron: int) -> Form:
+        """Return the form d a - t of a neuron, which is kept; nobody may change it."""
+        if (kept := self._relu_inequalities.get(neuron)) is None:
+            kept = self.preactivation(self.neuron_id(neuron), -1)
+            kept[self.first + neuron] = self.denominators[self.layers[neuron] - 1]
+            self._relu_inequalities[neuron] = kept
+        return kept
+
+    def append(self, derivation: DerivedInequality, guard: int | None = None) -> Inequality:
+        """Append a derived inequality, with its form computed; return its name."""
+        form: Form = {}
+        for name, factor in derivation.upper.items():
+            add_multiple(form, self.inequality(name, guard), factor)
+        denominator = self.denominators[self.layers[derivation.neuron] - 1]
+        add_multiple(form, {self.first + derivation.neuron: denominator}, -derivation.scale)
+        self.derivations.append(derivation._replace(form=form))
+        return Inequality("derived", len(self.derivations) - 1)
+
+
+def add_multiple(sums: Form, form: Form, factor: int) -> None:
+    """Add factor · form to sums, in place."""
+    for symbol, w in form.items():
+        sums[symbol] = sums.get(symbol, 0) + factor * w
