@@ -19,6 +19,7 @@ from polyrelu.exact.any_matrix import (
     take_rows,
 )
 from polyrelu.exact.floats import UNDECIDED, expect_rounding_to_nearest, nearest_float
+from polyrelu.exact.lattices import binary_solution
 from polyrelu.exact.linalg import (
     column_basis,
     determinant,
@@ -93,6 +94,7 @@ __all__ = [
     "add",
     "as_dense",
     "as_sparse",
+    "binary_solution",
     "canonical",
     "column_basis",
     "decimal_above",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from polyrelu.exact import binary_solution, primitive
 from polyrelu.support.typing import Vector
 
 __all__ = ["Choices", "choices"]
@@ -76,11 +77,12 @@ def choices(
         return Choices(num_unknowns, len(order), (), True)
     free = [k for k in range(num_unknowns) if k not in order]
     if len(free) > _MAX_FREE:
-        return Choices(num_unknowns, len(order), (), False)
+        found = _by_short_vectors(kept)
+        return Choices(num_unknowns, len(order), () if found is None else (found,), False)
     solutions = (
-        found
+        solution
         for values in product((0, 1), repeat=len(free))
-        if (found := _solution(kept, order, free, values, num_unknowns)) is not None
+        if (solution := _solution(kept, order, free, values, num_unknowns)) is not None
     )
     some = tuple(islice(solutions, limit + 1))
     return Choices(num_unknowns, len(order), some[:limit], len(some) <= limit)
@@ -106,6 +108,12 @@ def _echelon(
 def _without(row: list[Fraction], pivot: list[Fraction], k: int) -> list[Fraction]:
     """Subtract the multiple of a pivot row that makes column k 0."""
     return [a - row[k] * b for a, b in zip(row, pivot, strict=True)] if row[k] else row
+
+
+def _by_short_vectors(kept: list[list[Fraction]]) -> tuple[int, ...] | None:
+    """Return one solution, where there are too many unknowns to try all of their values."""
+    integers = [primitive(row)[0] for row in kept]
+    return binary_solution([row[:-1] for row in integers], [row[-1] for row in integers])
 
 
 def _solution(
