@@ -367,7 +367,8 @@ def test_the_memory_limit_of_identify(tmp_path: Path, capsys: pytest.CaptureFixt
     polyrelu.save(LONG, tmp_path / "net.json")
     arguments = ["identify", str(tmp_path / "net.json"), "--memory-limit", "1"]
     status, answer = run_json(capsys, *arguments)
-    assert (status, answer["reason"]) == (3, "the memory limit of 1 MiB was reached")
+    assert status == 3
+    assert answer["reason"].startswith("the memory limit of 1 MiB was reached")
 
 
 def test_the_time_limit_keeps_the_cells_that_are_done(
