@@ -342,7 +342,7 @@ def test_the_time_limit_of_identify_names_itself(
         capsys, "identify", str(tmp_path / "net.json"), "--time-limit", limit, "--budget", "inf"
     )
     assert (status, answer["status"]) == (3, "undecided")
-    assert answer["reason"] == f"the time limit of {limit} seconds was reached"
+    assert answer["reason"].startswith(f"the time limit of {limit} seconds was reached")
     assert "--time-limit 60" in answer["next"][0]
     assert time.monotonic() - started < 15
 

@@ -123,8 +123,12 @@ def test_another_network_that_no_fiber_lists(
     assert polyrelu.equivalent(name, other).status == "proved"
 
 
-def test_more_time_and_a_box(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_more_time_and_a_box(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both commands after a limit end with an answer."""
+    # The prover is to notice the limit, also where reading the files takes long.
+    monkeypatch.setattr("polyrelu.support.interrupts._TICK", 30.0)
     first, second = written(DEEP, tmp_path, "a.json"), written(DEEP, tmp_path, "b.json")
     arguments = ["equivalent", first, second, "--time-limit", "0", "--seed", "7"]
     status, found = run_json(capsys, *arguments)
