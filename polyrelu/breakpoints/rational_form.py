@@ -32,10 +32,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.breakpoints.facet_products import largest_change, numerators, output_layer
 from polyrelu.breakpoints.integer_weights import IntegerWeights
@@ -369,27 +368,8 @@ class _Pieces:
         examples = self._tree.representatives(self._jumps.factors[:, number] == 0)
         regions, which = np.unique(examples, return_inverse=True)
         maps = self._maps
-        terms, term_of = _ordered(maps.of_output(regions, number))
+        terms, term_of = maps.of_output(regions, number).distinct_rows()
         return TropicalPolynomial(self._cells, maps.rows(terms, number), term_of[which.ravel()])
-
-
-def _ordered(rows: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
-    """Return the different rows of integers, ascending, and for each row its place among them."""
-    if not rows.shape[1]:  # all maps are equal
-        return rows[:1], np.zeros(len(rows), dtype=np.int64)
-    if rows.dtype == object:
-        entries = list(map(tuple, rows.tolist()))
-        ordered = sorted(set(entries))
-        numbers = {entry: place for place, entry in enumerate(ordered)}
-        different = np.empty((len(ordered), rows.shape[1]), dtype=object)
-        different[:] = ordered
-        return different, np.array([numbers[entry] for entry in entries], dtype=np.int64)
-    order = np.lexsort(rows.T[::-1])
-    ascending = rows[order]
-    is_new = np.concatenate([[True], (ascending[1:] != ascending[:-1]).any(axis=1)])
-    places = np.empty(len(rows), dtype=np.int64)
-    places[order] = np.cumsum(is_new) - 1
-    return ascending[is_new], places
 
 
 def _network_of_both(network: Network) -> Network:
