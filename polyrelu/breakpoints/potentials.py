@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from polyrelu.breakpoints.integer_weights import Jumps, fractions_over
 from polyrelu.exact import RationalMatrix
-from polyrelu.exact.integer_arrays import largest
+from polyrelu.exact.integer_arrays import as_objects, largest
 from polyrelu.exact.matrix import integers_over
 from polyrelu.exact.residues import Digits, Residues
 from polyrelu.support.typing import Indices, Mask, Signs
@@ -204,6 +204,13 @@ class TermRows:
 
     def __len__(self) -> int:
         return len(self.numerators)
+
+    def integers(self) -> NDArray[np.object_]:
+        """Return the numerators of the rows, shape (k, n_0 + 1)."""
+        found = np.empty((len(self), len(self.first)), dtype=object)
+        found[:] = as_objects(self.first)
+        found[:, self.columns] = self.numerators.integers()
+        return found
 
     def fractions(self) -> NDArray[np.object_]:
         """Return the rows, shape (k, n_0 + 1)."""
