@@ -12,57 +12,57 @@ names its kind of claim, the page of its proof, the shape of its evidence and wh
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
     94  1. Text
-   268  2. Networks
-   412    Exact arithmetic
-   578  3. Certificates
-   616  3.1 Words
-   632  3.2 Claims
-   839  3.3 Proofs
-  1001    affine, shallow
-  1004      theorem affine
-  1031      theorem shallow
-  1146    line
-  1149      theorem line
-  1177    bottleneck
-  1182      theorem bottleneck
-  1288    Refutations: translation, flip, line-equal
-  1380      theorem translation
-  1406      theorem flip
-  1434      theorem line-equal
-  1491    Refutations: replacement, bounded-replacement
-  1494      theorem replacement
-  1504      theorem bounded-replacement
-  1643    Refutations: one-sided
-  1718      theorem one-sided
-  1779  3.4 Membership in the classes generic, transversal and regular
-  1883  3.5 Invariants under ~
-  1932  3.6 Cost
-  2062  3.7 Rounding errors: theorem rounding
-  2094      theorem rounding
-  2194  3.8 Domains of pairs, and theorem point
-  2318      theorem point
-  2379  3.9 Ridges: theorems deep and deep-part
-  3279      theorem deep
-  3287      theorem deep-part
-  3324  3.10 Injectivity: theorems active-rows and collision
-  3350      theorem collision
-  3377      theorem active-rows
-  3670  4. Verdicts
-  3802  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4533      theorem tree-equal
-  4551      theorem tree
-  4672  5.1 Lists of regions: claim regions, theorem regions
-  4677      theorem regions
-  4717  5.2 Limits
-  4723  5.3 Vertices: theorems vertices and complex (any networks)
-  5288      theorem vertices
-  5303      theorem complex
-  5321  5.4 Injectivity by cells: theorem cell-pairs
-  5333      theorem cell-pairs
-  5451  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5456      theorem inverse-lipschitz
-  5619    Files
-  5762    The command line
+   288  2. Networks
+   432    Exact arithmetic
+   598  3. Certificates
+   637  3.1 Words
+   653  3.2 Claims
+   860  3.3 Proofs
+  1022    affine, shallow
+  1025      theorem affine
+  1052      theorem shallow
+  1167    line
+  1170      theorem line
+  1198    bottleneck
+  1203      theorem bottleneck
+  1309    Refutations: translation, flip, line-equal
+  1401      theorem translation
+  1427      theorem flip
+  1455      theorem line-equal
+  1512    Refutations: replacement, bounded-replacement
+  1515      theorem replacement
+  1525      theorem bounded-replacement
+  1664    Refutations: one-sided
+  1739      theorem one-sided
+  1800  3.4 Membership in the classes generic, transversal and regular
+  1904  3.5 Invariants under ~
+  1953  3.6 Cost
+  2083  3.7 Rounding errors: theorem rounding
+  2115      theorem rounding
+  2215  3.8 Domains of pairs, and theorem point
+  2339      theorem point
+  2400  3.9 Ridges: theorems deep and deep-part
+  3300      theorem deep
+  3308      theorem deep-part
+  3345  3.10 Injectivity: theorems active-rows and collision
+  3371      theorem collision
+  3398      theorem active-rows
+  3691  4. Verdicts
+  3823  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4554      theorem tree-equal
+  4572      theorem tree
+  4693  5.1 Lists of regions: claim regions, theorem regions
+  4698      theorem regions
+  4738  5.2 Limits
+  4744  5.3 Vertices: theorems vertices and complex (any networks)
+  5309      theorem vertices
+  5324      theorem complex
+  5342  5.4 Injectivity by cells: theorem cell-pairs
+  5354      theorem cell-pairs
+  5472  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5477      theorem inverse-lipschitz
+  5640    Files
+  5781    The command line
 """
 
 from __future__ import annotations
@@ -94,6 +94,9 @@ from typing import IO, Any, NamedTuple, Protocol, TypeVar
 # ==== 1. Text ====
 
 CERTIFICATE_BYTES, NETWORK_BYTES = 256 << 20, 1 << 30
+GZIP_START = b"\x1f\x8b"
+#: Bytes of a network file that are unpacked before the next ones are paid.
+UNPACKED_PART = 1 << 20
 
 # Possessive quantifiers: no backtracking. `fullmatch` everywhere, because `$` matches before "\n".
 NUMBER = r"(?:-?0x[1-9a-f][0-9a-f]{0,4095}+|0|-?[1-9][0-9]{0,999}+)"
@@ -211,6 +214,23 @@ def parse(data: bytes, place: str, size: int, meter: Meter) -> Any:
         return well_formed(False, f"not JSON: {error}", place)
 
 
+def unpacked(data: bytes, place: str, size: int, meter: Meter) -> bytes:
+    """The bytes of a file that may be packed, paid for part by part: few bytes may hold many."""
+    if not data.startswith(GZIP_START):
+        return data
+    found, cells = io.BytesIO(), 0
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        while part := file.read(UNPACKED_PART):
+            found.write(part)
+            message = f"more than {size} bytes unpacked, the limit of the format"
+            well_formed(found.tell() <= size, message, place)
+            meter.units(8 * len(part))
+            meter.hold(cells_of_text(part))
+            cells += cells_of_text(part)
+    meter.release(cells)
+    return found.getvalue()
+
+
 def cells_of_text(data: bytes) -> int:
     """The cells that a text takes."""
     return len(data) // 64
@@ -244,7 +264,7 @@ def integers(row: str, meter: Meter) -> list[int]:
     """The numbers of a text that matches ROW."""
     parts = row.split(" ")
     meter.units(200 * len(parts) + 8 * len(row))
-    meter.hold(len(parts))
+    meter.hold(len(parts) - 7 * parts.count("0") // 8)
     return list(map(int, parts)) if "x" not in row else list(map(integer, parts))
 
 
@@ -603,7 +623,8 @@ def read_reference(reference: Any, place: str, search: Search, meter: Meter) -> 
         return network
     for label, data in search(name):
         meter.allow(len(data))
-        network = read_network(parse(data, label, NETWORK_BYTES, meter), label, meter)
+        text = unpacked(data, label, NETWORK_BYTES, meter)
+        network = read_network(parse(text, label, NETWORK_BYTES, meter), label, meter)
         if network.sha256 == wanted:
             return network
         if label == name:
@@ -5617,8 +5638,6 @@ def is_semidefinite(matrix: list[list[int]], meter: Meter) -> bool:
 
 
 # ---- Files
-
-GZIP_START = b"\x1f\x8b"
 
 
 def check_bytes(

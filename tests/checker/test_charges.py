@@ -19,6 +19,7 @@ CHARGES = ("pay", "pay_divisions", "pay_modular", "units", "hold")
 #: The functions that charge, by the row of the table that says what they charge.
 ROWS = {
     "text": "text.parse",
+    "unpacking": "text.unpacked",
     "row": "text.integers",
     "rational": "text.rational",
     "hash": "networks.hash_layer",
