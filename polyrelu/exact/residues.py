@@ -273,7 +273,7 @@ class _Remainders:
         return _Remainders(primes)
 
     def parts(self, residues: NDArray[Any]) -> Iterator[tuple[slice, tuple[Floats, Floats]]]:
-        """Generate `coefficients` of residues of any shape, for so many that the cache holds."""
+        """Generate `coefficients` of residues of any shape, in parts that fit into the cache."""
         flat = residues[: len(self.primes)].reshape(len(self.primes), -1)
         for start in range(0, flat.shape[1], _INTEGERS_AT_A_TIME):
             part = slice(start, start + _INTEGERS_AT_A_TIME)
@@ -297,7 +297,7 @@ class _Remainders:
         return int(self._factor_digits.shape[1])
 
     def long(self, coefficients: Floats, quotients: Floats) -> NDArray[np.int64]:
-        """Return digits of x modulo 2^16, the lowest first: those of the sum, carried."""
+        """Return the digits of x, the lowest first: the digits of the sum after all carries."""
         table = self._factor_digits
         rows = np.concatenate([coefficients, quotients[None]])
         digits = np.zeros((self.num_digits, len(quotients)), dtype=np.int64)
