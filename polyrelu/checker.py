@@ -49,20 +49,20 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   3398      theorem active-rows
   3691  4. Verdicts
   3823  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4626      theorem tree-equal
-  4644      theorem tree
-  4765  5.1 Lists of regions: claim regions, theorem regions
-  4770      theorem regions
-  4810  5.2 Limits
-  4816  5.3 Vertices: theorems vertices and complex (any networks)
-  5381      theorem vertices
-  5396      theorem complex
-  5414  5.4 Injectivity by cells: theorem cell-pairs
-  5426      theorem cell-pairs
-  5544  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5549      theorem inverse-lipschitz
-  5712    Files
-  5853    The command line
+  4627      theorem tree-equal
+  4645      theorem tree
+  4766  5.1 Lists of regions: claim regions, theorem regions
+  4771      theorem regions
+  4811  5.2 Limits
+  4817  5.3 Vertices: theorems vertices and complex (any networks)
+  5382      theorem vertices
+  5397      theorem complex
+  5415  5.4 Injectivity by cells: theorem cell-pairs
+  5427      theorem cell-pairs
+  5545  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5550      theorem inverse-lipschitz
+  5713    Files
+  5854    The command line
 """
 
 from __future__ import annotations
@@ -4321,6 +4321,7 @@ class Node:
         term = self.terms.get(key) or self.terms.get(other)
         if term and term.atom > k:
             self.dissolve(term)
+            self.wait_for((term.atom,))
             term = None
         if not term:
             term = self.terms[key] = Term(k, key, known.h, known.factor, known.bits, {})
@@ -4341,7 +4342,7 @@ class Node:
             self.part(k, term)
 
     def dissolve(self, term: Term) -> None:
-        """A term ends; its atoms, but for the first one, are looked at later."""
+        """A term ends; all of its atoms but the first one are looked at later."""
         del self.terms[term.key]
         for k in list(term.atoms):
             self.part(k, term)

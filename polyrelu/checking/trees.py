@@ -236,6 +236,7 @@ class Node:
         term = self.terms.get(key) or self.terms.get(other)
         if term and term.atom > k:
             self.dissolve(term)
+            self.wait_for((term.atom,))
             term = None
         if not term:
             term = self.terms[key] = Term(k, key, known.h, known.factor, known.bits, {})
@@ -256,7 +257,7 @@ class Node:
             self.part(k, term)
 
     def dissolve(self, term: Term) -> None:
-        """A term ends; its atoms, but for the first one, are looked at later."""
+        """A term ends; all of its atoms but the first one are looked at later."""
         del self.terms[term.key]
         for k in list(term.atoms):
             self.part(k, term)
