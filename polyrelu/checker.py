@@ -49,20 +49,20 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   3398      theorem active-rows
   3691  4. Verdicts
   3823  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4627      theorem tree-equal
-  4645      theorem tree
-  4766  5.1 Lists of regions: claim regions, theorem regions
-  4771      theorem regions
-  4811  5.2 Limits
-  4817  5.3 Vertices: theorems vertices and complex (any networks)
-  5382      theorem vertices
-  5397      theorem complex
-  5415  5.4 Injectivity by cells: theorem cell-pairs
-  5427      theorem cell-pairs
-  5545  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5550      theorem inverse-lipschitz
-  5713    Files
-  5854    The command line
+  4631      theorem tree-equal
+  4649      theorem tree
+  4770  5.1 Lists of regions: claim regions, theorem regions
+  4775      theorem regions
+  4815  5.2 Limits
+  4821  5.3 Vertices: theorems vertices and complex (any networks)
+  5386      theorem vertices
+  5401      theorem complex
+  5419  5.4 Injectivity by cells: theorem cell-pairs
+  5431      theorem cell-pairs
+  5549  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5554      theorem inverse-lipschitz
+  5717    Files
+  5858    The command line
 """
 
 from __future__ import annotations
@@ -4249,7 +4249,7 @@ class Node:
         while self.waiting:
             k = heapq.heappop(self.waiting)
             self.is_waiting.remove(k)
-            self.look_at(k)
+            self.meter.hold(self.look_at(k))
         self.meter.units(6_500 * len(self.term_of) + 100 * self.num_flipped + self.num_bytes)
 
     def wait_for(self, atoms: Iterable[int]) -> None:
@@ -4259,11 +4259,14 @@ class Node:
                 self.is_waiting.add(k)
                 heapq.heappush(self.waiting, k)
 
-    def look_at(self, k: int) -> None:
-        """Write the form of an atom and its value; what reads a new value is looked at later."""
+    def look_at(self, k: int) -> int:
+        """Write the form of an atom and its value; what reads a new value is looked at later.
+
+        Returns the cells of a form that was written.
+        """
         atom, known, symbol = self.joint.atoms[k], self.known.get(k), self.first + k
         self.leave(k)
-        values = [self.values[earlier] for earlier in atom.form]
+        values, cells = [self.values[earlier] for earlier in atom.form], 0
         if known is None or known.values != values:
             written = self.written(atom.form, values, atom.bits, known)
             if known is not None:
@@ -4273,7 +4276,7 @@ class Node:
                 self.holders[known.keys[0]].remove(k)
                 if not self.holders[known.keys[0]]:
                     del self.holders[known.keys[0]]
-            self.meter.hold(written.cells)
+            cells = written.cells
             self.num_products += written.num_products
             self.num_bytes += num_bytes(written)
             self.known[k] = known = written
@@ -4282,6 +4285,7 @@ class Node:
         if self.values.get(symbol) != value or self.value_bits[symbol] != known.bits + 1:
             self.values[symbol], self.value_bits[symbol] = value, known.bits + 1
             self.wait_for(self.readers[symbol])
+        return cells
 
     def written(
         self, form: Form, values: list[Form], bits: int, old: Written | None = None

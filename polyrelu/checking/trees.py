@@ -164,7 +164,7 @@ class Node:
         while self.waiting:
             k = heapq.heappop(self.waiting)
             self.is_waiting.remove(k)
-            self.look_at(k)
+            self.meter.hold(self.look_at(k))
         self.meter.units(6_500 * len(self.term_of) + 100 * self.num_flipped + self.num_bytes)
 
     def wait_for(self, atoms: Iterable[int]) -> None:
@@ -174,11 +174,14 @@ class Node:
                 self.is_waiting.add(k)
                 heapq.heappush(self.waiting, k)
 
-    def look_at(self, k: int) -> None:
-        """Write the form of an atom and its value; what reads a new value is looked at later."""
+    def look_at(self, k: int) -> int:
+        """Write the form of an atom and its value; what reads a new value is looked at later.
+
+        Returns the cells of a form that was written.
+        """
         atom, known, symbol = self.joint.atoms[k], self.known.get(k), self.first + k
         self.leave(k)
-        values = [self.values[earlier] for earlier in atom.form]
+        values, cells = [self.values[earlier] for earlier in atom.form], 0
         if known is None or known.values != values:
             written = self.written(atom.form, values, atom.bits, known)
             if known is not None:
@@ -188,7 +191,7 @@ class Node:
                 self.holders[known.keys[0]].remove(k)
                 if not self.holders[known.keys[0]]:
                     del self.holders[known.keys[0]]
-            self.meter.hold(written.cells)
+            cells = written.cells
             self.num_products += written.num_products
             self.num_bytes += num_bytes(written)
             self.known[k] = known = written
@@ -197,6 +200,7 @@ class Node:
         if self.values.get(symbol) != value or self.value_bits[symbol] != known.bits + 1:
             self.values[symbol], self.value_bits[symbol] = value, known.bits + 1
             self.wait_for(self.readers[symbol])
+        return cells
 
     def written(
         self, form: Form, values: list[Form], bits: int, old: Written | None = None
