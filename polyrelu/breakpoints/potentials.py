@@ -18,14 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.breakpoints.integer_weights import Jumps, fractions_over
-from polyrelu.complex.crossings import ENTRIES_AT_A_TIME
 from polyrelu.exact import RationalMatrix
-from polyrelu.exact.integer_arrays import largest
+from polyrelu.exact.integer_arrays import as_objects, largest
 from polyrelu.exact.matrix import integers_over
-from polyrelu.exact.residues import Residues
+from polyrelu.exact.residues import Digits, Residues
 from polyrelu.support.typing import Indices, Mask, Signs
 
 __all__ = ["RegionMaps", "SearchTree", "TermRows", "checked_region_maps", "region_maps"]
+
+#: Approximate number of entries of temporary arrays, so that they stay in the cache.
+_ENTRIES_AT_A_TIME = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -79,7 +81,7 @@ class SearchTree:
     def add_up(self, system: Residues, maps: NDArray[Any], steps: NDArray[Any]) -> None:
         """Write the maps of all regions, shape (K, regions, …); the map of the root is known.
 
-        The steps across `cells` have the shape (K, regions - 1, …).
+        The steps across `cells` have the shape (K, regions - 1, …), and may be products.
         """
         start = 0
         for level in self.levels:
@@ -170,11 +172,11 @@ class RegionMaps:
         """Return the numerators in `columns`, shape (regions, m, number of columns)."""
         return self.system.integers(self.residues)
 
-    def of_output(self, regions: Indices, output: int) -> NDArray[Any]:
+    def of_output(self, regions: Indices, output: int) -> Digits:
         """Return the numerators in `columns` of an output, shape (k, number of columns)."""
-        return self.system.integers(self.residues[:, regions, output])
+        return self.system.digits(self.residues[:, regions, output])
 
-    def rows(self, numerators: NDArray[Any], output: int) -> TermRows:
+    def rows(self, numerators: Digits, output: int) -> TermRows:
         """Return rows of an output from their numerators in `columns`."""
         return TermRows(numerators, self.columns, self.first[output], self.denominator)
 
@@ -195,7 +197,7 @@ class TermRows:
         The positive denominator of all.
     """
 
-    numerators: NDArray[Any]
+    numerators: Digits
     columns: Indices
     first: NDArray[Any]
     denominator: int
@@ -203,11 +205,18 @@ class TermRows:
     def __len__(self) -> int:
         return len(self.numerators)
 
+    def integers(self) -> NDArray[np.object_]:
+        """Return the numerators of the rows, shape (k, n_0 + 1)."""
+        found = np.empty((len(self), len(self.first)), dtype=object)
+        found[:] = as_objects(self.first)
+        found[:, self.columns] = self.numerators.integers()
+        return found
+
     def fractions(self) -> NDArray[np.object_]:
         """Return the rows, shape (k, n_0 + 1)."""
         found = np.empty((len(self), len(self.first)), dtype=object)
         found[:] = fractions_over(self.first, self.denominator)
-        found[:, self.columns] = fractions_over(self.numerators, self.denominator)
+        found[:, self.columns] = fractions_over(self.numerators.integers(), self.denominator)
         return found
 
 
@@ -271,7 +280,7 @@ def checked_region_maps(
         found = maps.fill(part, residues)
         error = np.take(found, plus, axis=1)
         error -= np.take(found, minus, axis=1)
-        error -= maps.steps(part, residues, factors, jumps.which[others])
+        error -= maps.steps(part, factors, jumps.which[others])
         wrong |= ~residues.vanish(error).all(axis=(1, 2))
     return maps.result(jumps.denominator), others[wrong]
 
@@ -295,20 +304,21 @@ class _Maps:
 
     def parts(self, num_cells: int) -> Iterator[tuple[slice, Residues]]:
         """Generate the primes in parts that keep temporary arrays small."""
-        return self.system.parts(max(num_cells, 1) * self._first[0].size, ENTRIES_AT_A_TIME)
+        return self.system.parts(max(num_cells, 1) * self._first[0].size, _ENTRIES_AT_A_TIME)
 
-    def steps(
-        self, part: slice, residues: Residues, factors: NDArray[Any], which: Indices
-    ) -> NDArray[Any]:
-        """Return the changes of the map across cells, from the residues of their factors."""
+    def steps(self, part: slice, factors: NDArray[Any], which: Indices) -> NDArray[Any]:
+        """Return the changes of the map across cells, from the residues of their factors.
+
+        They are not reduced, and a residue may be added to them.
+        """
         rows = np.take(self._rows[part], which, axis=1)
-        return residues.reduced(factors[part][..., None] * rows[:, :, None])
+        return np.asarray(factors[part][..., None] * rows[:, :, None])
 
     def fill(self, part: slice, residues: Residues) -> NDArray[Any]:
         """Compute the maps modulo some of the primes, and return them."""
         maps = self.found[part]
         maps[:, self._tree.root] = self._first[part]
-        steps = self.steps(part, residues, self._factors, self._which)
+        steps = self.steps(part, self._factors, self._which)
         self._tree.add_up(residues, maps, steps)
         return maps
 

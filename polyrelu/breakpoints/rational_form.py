@@ -32,14 +32,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from polyrelu.breakpoints.facet_products import largest_change, numerators, output_layer
-from polyrelu.breakpoints.integer_weights import IntegerWeights
-from polyrelu.breakpoints.potentials import SearchTree, TermRows, region_maps
+from polyrelu.breakpoints.facet_products import output_layer
+from polyrelu.breakpoints.network_maps import NetworkMaps
+from polyrelu.breakpoints.potentials import TermRows
 from polyrelu.complex import Cell, PolyhedralComplex
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import expect_complex
@@ -340,56 +339,18 @@ def tropical_form(cells: PolyhedralComplex) -> list[TropicalRational]:
     """
     cells = expect_complex(cells)
     require_complete(cells, "tropical forms")
-    pieces = _Pieces(cells)
+    pieces = NetworkMaps.of(cells, _network_of_both(cells.network))
     count = cells.network.num_outputs
-    return [
-        TropicalRational(pieces.polynomial(output), pieces.polynomial(count + output))
-        for output in range(count)
-    ]
+    parts = [_polynomial(cells, pieces, number) for number in range(2 * count)]
+    return [TropicalRational(p, q) for p, q in zip(parts[:count], parts[count:], strict=True)]
 
 
-class _Pieces:
-    """The affine functions p, then q, of all outputs on all regions of a complex."""
-
-    def __init__(self, cells: PolyhedralComplex) -> None:
-        network, crossings = _network_of_both(cells.network), cells.crossings
-        found = network.affine_map(cells.signs_of_region(0))
-        start = found.matrix.beside(found.offset) @ cells.frame.on_hull
-        sides = crossings.plus, crossings.minus
-        self._cells, self._tree = cells, SearchTree.from_region(cells.num_regions, 0, *sides)
-        positions, layer = np.sort(self._tree.cells), network.layers[-1]
-        weights = IntegerWeights.of_crossings(
-            crossings.at(positions), *numerators(cells, layer, positions)
-        )
-        self._jumps = weights.jumps().at(np.searchsorted(positions, self._tree.cells))
-        self._maps = region_maps(self._tree, self._jumps, start, largest_change(cells, layer))
-
-    def polynomial(self, number: int) -> TropicalPolynomial:
-        """Return the maximum of the affine functions with a number among p, q of all outputs."""
-        examples = self._tree.representatives(self._jumps.factors[:, number] == 0)
-        regions, which = np.unique(examples, return_inverse=True)
-        maps = self._maps
-        terms, term_of = _ordered(maps.of_output(regions, number))
-        return TropicalPolynomial(self._cells, maps.rows(terms, number), term_of[which.ravel()])
-
-
-def _ordered(rows: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
-    """Return the different rows of integers, ascending, and for each row its place among them."""
-    if not rows.shape[1]:  # all maps are equal
-        return rows[:1], np.zeros(len(rows), dtype=np.int64)
-    if rows.dtype == object:
-        entries = list(map(tuple, rows.tolist()))
-        ordered = sorted(set(entries))
-        numbers = {entry: place for place, entry in enumerate(ordered)}
-        different = np.empty((len(ordered), rows.shape[1]), dtype=object)
-        different[:] = ordered
-        return different, np.array([numbers[entry] for entry in entries], dtype=np.int64)
-    order = np.lexsort(rows.T[::-1])
-    ascending = rows[order]
-    is_new = np.concatenate([[True], (ascending[1:] != ascending[:-1]).any(axis=1)])
-    places = np.empty(len(rows), dtype=np.int64)
-    places[order] = np.cumsum(is_new) - 1
-    return ascending[is_new], places
+def _polynomial(cells: PolyhedralComplex, pieces: NetworkMaps, number: int) -> TropicalPolynomial:
+    """Return the maximum of the affine functions with a number among p, q of all outputs."""
+    examples = pieces.tree.representatives(pieces.jumps.factors[:, number] == 0)
+    regions, which = np.unique(examples, return_inverse=True)
+    terms, term_of = pieces.maps.of_output(regions, number).distinct_rows()
+    return TropicalPolynomial(cells, pieces.maps.rows(terms, number), term_of[which.ravel()])
 
 
 def _network_of_both(network: Network) -> Network:

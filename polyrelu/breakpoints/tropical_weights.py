@@ -31,7 +31,6 @@ from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import expect_complex
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, column_basis
-from polyrelu.network import Network, affine_map_table
 from polyrelu.support.arguments import expect, expect_integer
 from polyrelu.support.arrays import read_only
 from polyrelu.support.display import shortened, svg_of
@@ -42,7 +41,6 @@ __all__ = [
     "TropicalWeight",
     "breakpoint_complex",
     "expect_breakpoints",
-    "maps_on_hull",
 ]
 
 _T = TypeVar("_T")
@@ -392,32 +390,3 @@ def _hull(cells: PolyhedralComplex) -> Hull | None:
         rows=range(size), columns=range(size)
     )  # 0 but for the free coordinates
     return Hull.spanned_by(columns.take(columns=column_basis(columns)))
-
-
-def maps_on_hull(
-    cells: PolyhedralComplex, network: Network | None = None
-) -> tuple[int, BigIntegers]:
-    """Return the affine maps [A | c] of all regions, modulo the equations of the affine hull.
-
-    Maps that agree on the affine hull of the domain are equal here.
-
-    Parameters
-    ----------
-    cells
-        The complex.
-    network
-        Another network with the same hidden neurons; None for the network of the complex.
-
-    Returns
-    -------
-    tuple
-        A common denominator, and integers of shape (regions, m, n_0 + 1).
-    """
-    denominator, table = affine_map_table(
-        network or cells.network, cells.signs(cells.dimension) > 0
-    )
-    if cells.dimension == cells.network.num_inputs:
-        return denominator, table
-    flat = RationalMatrix.from_integers(table.reshape(-1, table.shape[2]).tolist(), denominator)
-    on_hull = flat @ cells.frame.on_hull
-    return on_hull.denominator, np.array(on_hull.integer_rows(), dtype=object).reshape(table.shape)

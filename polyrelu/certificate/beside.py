@@ -3,7 +3,8 @@
 A small network stands in the certificate itself. A large one is written to a file in the same
 folder, which the certificate names with its hash. `cert.json` has `cert.network.json`, and
 `cert.other.json` for the network that refutes; a claim about a pair has `cert.f.network.json` and
-`cert.g.network.json`. The same command, given again, writes the same files.
+`cert.g.network.json`. A file spells out the zeros of convolutions, so that one with a long text is
+packed, and its name ends in `.json.gz`. The same command, given again, writes the same files.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from polyrelu.network import Network, to_document
 from polyrelu.support.text_files import layout
@@ -24,6 +25,8 @@ __all__ = ["network_references"]
 
 #: Maximum number of parameters of a network that stands in the certificate itself.
 INLINE_PARAMETERS = 5_000
+#: Number of characters of a network's text from which on its file is packed.
+PACKED_CHARACTERS = 1 << 23
 #: Ends of names by key, for claims about two different networks with equal rights.
 _PAIR = {"network": "f.network.json", "other": "g.network.json"}
 #: Maximum number of characters of a name before its end; FORMAT.md allows 200 for all of it.
@@ -61,6 +64,8 @@ def _reference(
     if target is None or network.num_parameters <= INLINE_PARAMETERS:
         return {"sha256": network.sha256, "inline": to_document(network)}
     text = layout(to_document(network))
+    if len(text) >= PACKED_CHARACTERS:
+        end = f"{end}.gz"
     names = [_name(target, end), _name(target, end, "taken"), _name(target, end, network.sha256)]
     free = (name for name in names[:2] if _may_be_written(target.with_name(name), text, target))
     path = target.with_name(next(free, names[2]))
@@ -77,20 +82,23 @@ def _may_be_written(path: Path, text: str, target: Path) -> bool:
 
 
 def _has_content(path: Path, text: str) -> bool:
-    """Return whether a file holds a text followed by a newline."""
+    """Return whether a file, packed or not, holds a text followed by a newline."""
     try:
-        return path.stat().st_size == len(text) + 1 and path.read_bytes() == f"{text}\n".encode(
-            "ascii"
-        )
-    except OSError:
+        with _opened(path) as file:
+            return file.read(len(text) + 2) == f"{text}\n".encode("ascii")
+    except (OSError, EOFError, zlib.error):
         return False
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Open a file, which is packed if its name says so."""
+    return cast("IO[bytes]", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
 def _named_files(certificate: Path) -> set[str]:
     """Return the names of network files in an older certificate, none if there is no such file."""
     try:
-        is_packed = certificate.suffix == ".gz"
-        with gzip.open(certificate) if is_packed else certificate.open("rb") as file:
+        with _opened(certificate) as file:
             content = file.read(_SEARCHED_BYTES)
     except (OSError, EOFError, zlib.error):
         return set()

@@ -8,7 +8,15 @@ from typing import Any
 
 from polyrelu.checking.meter import Meter, Stop, counted, quote, require, well_formed
 from polyrelu.checking.networks import Network, read_network
-from polyrelu.checking.text import NETWORK_BYTES, RATIONAL, ROW, OneOf, parse, rational
+from polyrelu.checking.text import (
+    NETWORK_BYTES,
+    RATIONAL,
+    ROW,
+    OneOf,
+    parse,
+    rational,
+    unpacked,
+)
 
 # ==== 3. Certificates ====
 
@@ -38,7 +46,8 @@ def read_reference(reference: Any, place: str, search: Search, meter: Meter) -> 
         return network
     for label, data in search(name):
         meter.allow(len(data))
-        network = read_network(parse(data, label, NETWORK_BYTES, meter), label, meter)
+        text = unpacked(data, label, NETWORK_BYTES, meter)
+        network = read_network(parse(text, label, NETWORK_BYTES, meter), label, meter)
         if network.sha256 == wanted:
             return network
         if label == name:

@@ -26,7 +26,7 @@ import polyrelu.checking.vertices  # noqa: F401
 from polyrelu.checking.claims import Search
 from polyrelu.checking.meter import Meter, Stop, quote, well_formed
 from polyrelu.checking.networks import NETWORK, read_network
-from polyrelu.checking.text import CERTIFICATE_BYTES, NETWORK_BYTES, fit, parse
+from polyrelu.checking.text import CERTIFICATE_BYTES, GZIP_START, NETWORK_BYTES, fit, parse
 from polyrelu.checking.theorems import THEOREMS
 from polyrelu.checking.trees import TREE_START, Lines, check_tree, read_header
 from polyrelu.checking.verdicts import (
@@ -38,8 +38,6 @@ from polyrelu.checking.verdicts import (
 )
 
 # ---- Files
-
-GZIP_START = b"\x1f\x8b"
 
 
 def check_bytes(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import math
 import re
@@ -13,6 +15,9 @@ from polyrelu.checking.meter import Meter, quote, well_formed
 # ==== 1. Text ====
 
 CERTIFICATE_BYTES, NETWORK_BYTES = 256 << 20, 1 << 30
+GZIP_START = b"\x1f\x8b"
+#: Bytes of a network file that are unpacked before the next ones are paid.
+UNPACKED_PART = 1 << 20
 
 # Possessive quantifiers: no backtracking. `fullmatch` everywhere, because `$` matches before "\n".
 NUMBER = r"(?:-?0x[1-9a-f][0-9a-f]{0,4095}+|0|-?[1-9][0-9]{0,999}+)"
@@ -130,6 +135,23 @@ def parse(data: bytes, place: str, size: int, meter: Meter) -> Any:
         return well_formed(False, f"not JSON: {error}", place)
 
 
+def unpacked(data: bytes, place: str, size: int, meter: Meter) -> bytes:
+    """The bytes of a file that may be packed, paid for part by part: few bytes may hold many."""
+    if not data.startswith(GZIP_START):
+        return data
+    found, cells = io.BytesIO(), 0
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        while part := file.read(UNPACKED_PART):
+            found.write(part)
+            message = f"more than {size} bytes unpacked, the limit of the format"
+            well_formed(found.tell() <= size, message, place)
+            meter.units(8 * len(part))
+            meter.hold(cells_of_text(part))
+            cells += cells_of_text(part)
+    meter.release(cells)
+    return found.getvalue()
+
+
 def cells_of_text(data: bytes) -> int:
     """The cells that a text takes."""
     return len(data) // 64
@@ -163,7 +185,7 @@ def integers(row: str, meter: Meter) -> list[int]:
     """The numbers of a text that matches ROW."""
     parts = row.split(" ")
     meter.units(200 * len(parts) + 8 * len(row))
-    meter.hold(len(parts))
+    meter.hold(len(parts) - 7 * parts.count("0") // 8)
     return list(map(int, parts)) if "x" not in row else list(map(integer, parts))
 
 

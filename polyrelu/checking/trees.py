@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import heapq
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import IO, Any, NamedTuple, Protocol
 
@@ -52,6 +53,7 @@ class State:
         self.slacks = list(slacks)  # inequalities form / denominator >= 0
         self.slack_bits = [bits_of_form(form) for form, _ in slacks]
         self.trail = list[tuple[Any, Any, Any]]()  # changes
+        self.new = list[tuple[Any, Any]]()  # tables and keys that changed since the last visit
 
     def put(self, table: Any, key: Any, value: Any) -> None:
         """Change an entry, so that `back` can undo it."""
@@ -59,26 +61,29 @@ class State:
         if old != value:
             self.meter.hold(8)
             self.trail.append((table, key, old))
+            self.new.append((table, key))
             table[key] = value
 
-    def put_form(self, h: Form, sign: int) -> None:
-        """Record the sign of a primitive affine form and of its negative."""
-        self.meter.pay(8 * len(h) + 20)
-        self.put(self.forms, key_of(h), sign)
-        self.put(self.forms, key_of(h, -1), -sign)
+    def put_form(self, known: Written, sign: int) -> None:
+        """Record the sign of an affine form and of its negative."""
+        self.meter.pay(8 * len(known.form) + 20)
+        key, other = known.keys
+        self.put(self.forms, key, sign)
+        self.put(self.forms, other, -sign)
 
-    def cut(self, form: Form, h: Form, side: int) -> None:
-        """Add the inequality side * form >= 0, where h is the primitive form."""
-        bits = bits_of_form(form)
-        self.meter.hold(cells_of(2 * len(form), bits))
+    def cut(self, known: Written, side: int) -> None:
+        """Add the inequality side * form >= 0."""
+        form = known.form
+        self.meter.hold(cells_of(2 * len(form), known.bits))
         self.slacks.append(({symbol: side * x for symbol, x in form.items()}, 1))
-        self.slack_bits.append(bits)
-        self.put_form(h, side)
+        self.slack_bits.append(known.bits)
+        self.put_form(known, side)
 
     def back(self, changes: int, slacks: int) -> None:
         """Undo changes and inequalities until the given numbers of them are left."""
         while len(self.trail) > changes:
             table, key, value = self.trail.pop()
+            self.new.append((table, key))
             self.meter.release(8)
             if value is None:
                 del table[key]
@@ -104,59 +109,112 @@ class Written(NamedTuple):
     cells: int
 
 
+def num_bytes(known: Written) -> int:
+    """About how long the coefficients of a form are together; to find its sign takes that long."""
+    return len(known.form) * (known.bits // 8)
+
+
 class Term(NamedTuple):
     """max(form, 0) at a node, with the form that an atom has there, up to a positive factor."""
 
-    atom: int
+    atom: int  # the first atom with this form or its negative
+    key: Row
     form: Form
     factor: int
     bits: int
-    atoms: list[tuple[int, int]]  # all atoms with this form (1) or its negative (-1)
+    atoms: dict[int, int]  # all atoms with this form (1) or its negative (-1)
 
 
 class Node:
     """The atoms at a node: their forms with the values of earlier ones put in, and their terms.
 
-    `last` has the forms at the node before; most of them stay.
+    `visit` goes to another node, or to the next round of signs. It looks only at atoms whose sign,
+    or the value of an atom in whose form, has changed since the last visit, or which had a term in
+    common with such an atom; so the charges are bounds of what is done.
     """
 
-    def __init__(
-        self, joint: JointNetwork, used: Sequence[int], state: State, last: dict[int, Written]
-    ) -> None:
+    def __init__(self, joint: JointNetwork, used: Sequence[int], state: State) -> None:
         self.joint, self.state, self.first = joint, state, 1 + joint.dimension
-        self.meter = joint.meter
-        self.meter.units(2_000 * (1 + len(used)) + 300 * self.first)
+        self.meter, self.used = joint.meter, used
         self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
         self.value_bits = dict.fromkeys(range(self.first), 1)
-        self.forms, self.primitive_forms = dict[int, Form](), dict[int, Form]()
+        self.known = dict[int, Written]()
         self.terms = dict[Row, Term]()
         self.term_of = dict[int, tuple[Term, int]]()  # -1: the atom has the negative of its form
+        self.holders = dict[Row, set[int]]()  # the atoms by the keys of their forms
+        self.readers: dict[int, list[int]] = {self.first + k: [] for k in used}
         for k in used:
-            atom = joint.atoms[k]
-            values = [self.values[symbol] for symbol in atom.form]
-            known = last.get(k)
-            self.meter.units(100 * len(values))
-            if known is None or not self.is_unchanged(known, values):
-                self.meter.release(0 if known is None else known.cells)
-                last[k] = known = self.written(atom.form, values, atom.bits)
-                self.meter.hold(known.cells)
-            self.forms[k], self.primitive_forms[k] = known.form, known.h
-            self.values[self.first + k] = self.value(k, known)
-            self.value_bits[self.first + k] = known.bits + 1
+            for symbol in joint.atoms[k].form:
+                if symbol >= self.first:
+                    self.readers[symbol].append(k)
+        self.waiting, self.is_waiting = list(used), set(used)  # the first one is the next one
+        self.num_read = sum(len(joint.atoms[k].form) for k in used)
+        self.num_products = self.num_flipped = self.num_bytes = 0
 
-    def is_unchanged(self, known: Written, values: list[Form]) -> bool:
-        """Whether the same is put in as at the node before."""
-        self.meter.units(60 * known.num_products)
-        return known.values == values
+    def visit(self) -> None:
+        """Write all forms as the known signs have them now."""
+        self.meter.units(2_000 * (1 + len(self.used)) + 300 * self.first + 100 * self.num_read)
+        self.meter.units(60 * self.num_products)
+        for table, key in self.state.new:
+            if table is self.state.forms:
+                self.wait_for(self.holders.get(key, ()))
+            elif table is self.state.atoms and key in self.known:
+                self.wait_for((key,))
+        self.state.new.clear()
+        while self.waiting:
+            k = heapq.heappop(self.waiting)
+            self.is_waiting.remove(k)
+            self.meter.hold(self.look_at(k))
+        self.meter.units(6_500 * len(self.term_of) + 100 * self.num_flipped + self.num_bytes)
 
-    def written(self, form: Form, values: list[Form], bits: int) -> Written:
-        """A form over the atoms with their values put in."""
+    def wait_for(self, atoms: Iterable[int]) -> None:
+        """Look at atoms later in this visit; they come after the one that is looked at."""
+        for k in atoms:
+            if k not in self.is_waiting:
+                self.is_waiting.add(k)
+                heapq.heappush(self.waiting, k)
+
+    def look_at(self, k: int) -> int:
+        """Write the form of an atom and its value; what reads a new value is looked at later.
+
+        Returns the cells of a form that was written.
+        """
+        atom, known, symbol = self.joint.atoms[k], self.known.get(k), self.first + k
+        self.leave(k)
+        values, cells = [self.values[earlier] for earlier in atom.form], 0
+        if known is None or known.values != values:
+            written = self.written(atom.form, values, atom.bits, known)
+            if known is not None:
+                self.meter.release(known.cells)
+                self.num_products -= known.num_products
+                self.num_bytes -= num_bytes(known)
+                self.holders[known.keys[0]].remove(k)
+                if not self.holders[known.keys[0]]:
+                    del self.holders[known.keys[0]]
+            cells = written.cells
+            self.num_products += written.num_products
+            self.num_bytes += num_bytes(written)
+            self.known[k] = known = written
+            self.holders.setdefault(known.keys[0], set()).add(k)
+        value = self.value(k, known)
+        if self.values.get(symbol) != value or self.value_bits[symbol] != known.bits + 1:
+            self.values[symbol], self.value_bits[symbol] = value, known.bits + 1
+            self.wait_for(self.readers[symbol])
+        return cells
+
+    def written(
+        self, form: Form, values: list[Form], bits: int, old: Written | None = None
+    ) -> Written:
+        """A form over the atoms with their values put in, perhaps by what differs from before."""
         num_products = sum(map(len, values))
         longest_value = max(map(self.value_bits.__getitem__, form), default=0)
         self.meter.pay(2 * num_products + 20, bits, longest_value)
-        sums = dict[int, int]()
-        for x, value in zip(form.values(), values, strict=True):
-            add_to(sums, value, x)
+        sums = dict[int, int]() if old is None else dict(old.form)
+        before = old.values if old else [{}] * len(values)
+        for x, value, last in zip(form.values(), values, before, strict=True):
+            if value is not last:
+                add_to(sums, value, x)
+                add_to(sums, last, -x)
         found = without_zeros(sums)
         bits = bits_of_form(found)
         self.meter.pay(6 * len(found) + 20)
@@ -176,47 +234,68 @@ class Node:
         form, (key, other) = known.form, known.keys
         if not form:
             return form
-        self.meter.units(len(form) * (known.bits // 8))
         sign = self.state.atoms.get(k, 0) or known.shown_sign or self.state.forms.get(key, 0)
         if sign:
             return form if sign > 0 else {}
-        self.meter.units(6_500)
-        if key not in self.terms and other in self.terms:
-            self.meter.units(100 * len(form))
-            symbol = self.first + self.join(k, other, -1).atom
-            return by_the_negative(form, symbol, known.factor)
-        if key not in self.terms:
-            self.terms[key] = Term(k, known.h, known.factor, known.bits, [])
-        return {self.first + self.join(k, key, 1).atom: known.factor}
-
-    def join(self, k: int, key: Row, orientation: int) -> Term:
-        """Atom k has the form of a term (1) or its negative (-1)."""
-        term = self.terms[key]
-        term.atoms.append((k, orientation))
+        term = self.terms.get(key) or self.terms.get(other)
+        if term and term.atom > k:
+            self.dissolve(term)
+            self.wait_for((term.atom,))
+            term = None
+        if not term:
+            term = self.terms[key] = Term(k, key, known.h, known.factor, known.bits, {})
+        orientation = 1 if term.key == key else -1
+        term.atoms[k] = orientation
         self.term_of[k] = term, orientation
-        return term
+        if orientation > 0:
+            return {self.first + term.atom: known.factor}
+        self.num_flipped += len(form)
+        return by_the_negative(form, self.first + term.atom, known.factor)
 
-    def form_of(self, k: int) -> Form:
+    def leave(self, k: int) -> None:
+        """An atom has no term for now. If its own term ends, others have to find another one."""
+        term, _ = self.term_of.get(k, (None, 0))
+        if term and term.atom == k:
+            self.dissolve(term)
+        elif term:
+            self.part(k, term)
+
+    def dissolve(self, term: Term) -> None:
+        """A term ends; all of its atoms but the first one are looked at later."""
+        del self.terms[term.key]
+        for k in list(term.atoms):
+            self.part(k, term)
+            if k != term.atom:
+                self.wait_for((k,))
+
+    def part(self, k: int, term: Term) -> None:
+        """An atom and its term part."""
+        if term.atoms.pop(k) < 0:
+            self.num_flipped -= len(self.known[k].form)
+        del self.term_of[k]
+
+    def written_of(self, k: int) -> Written:
         """The current form of an atom of the tree, which is not 0."""
         fact = "an atom that the difference needs, not zero"
-        require(bool(self.forms.get(k)), fact, f"atom {k}")
-        return self.forms[k]
+        form = self.known[k].form if k in self.known else {}
+        require(bool(form), fact, f"atom {k}")
+        return self.known[k]
 
     def learn(self, k: int, sign: int, value: Fraction) -> None:
         """sign * (form of atom k) >= value becomes known."""
-        form, state = self.form_of(k), self.state
+        known, state = self.written_of(k), self.state
         state.put(state.bounds, (k, sign), max(value, state.bounds.get((k, sign), value)))
         if value < 0:
             return
-        if max(form) < self.first:
-            state.put_form(self.primitive_forms[k], sign)
+        if max(known.form) < self.first:
+            state.put_form(known, sign)
             return
         if k not in self.term_of:
             state.put(state.atoms, k, sign)
             return
         term, own = self.term_of[k]
         self.meter.pay(4 * len(term.atoms))
-        for other, orientation in term.atoms:
+        for other, orientation in term.atoms.items():
             state.put(state.atoms, other, sign * own * orientation)
 
 
@@ -233,8 +312,8 @@ class Bound:
     def __init__(self, node: Node, k: int, sign: int) -> None:
         self.node, self.meter = node, node.meter
         self.left = Total(node.meter)
-        form = node.form_of(k)
-        self.left.add(form, Fraction(sign), bits_of_form(form))
+        known = node.written_of(k)
+        self.left.add(known.form, Fraction(sign), known.bits)
 
     def replace_terms(self, slopes: Any) -> None:
         """No term is left. A slope is from 0 to 1, and 0 if none is listed."""
@@ -400,47 +479,46 @@ class Tree:
     """A walk through all nodes of one tree. Memory grows with the depth, not with the tree."""
 
     def __init__(self, joint: JointNetwork, used: Sequence[int], nodes: Nodes) -> None:
-        self.joint, self.used, self.nodes, self.num_nodes = joint, used, nodes, 0
+        self.joint, self.nodes, self.num_nodes = joint, nodes, 0
         self.state = State(joint.slacks, joint.meter)
-        self.last = dict[int, Written]()
+        self.node = Node(joint, used, self.state)
 
     def check(self, leaf: Any, close: Callable[[Node, Any], None]) -> None:
         """Check every node in prefix order; leaves of the shape `leaf` are closed."""
         shape, state = OneOf((SPLIT, leaf)), self.state
-        #: Of the nodes that are to come: what to go back to, the cut with its side.
-        waiting: list[tuple[int, int, Form, Form, int]] = [(0, len(state.slacks), {}, {}, 0)]
+        #: Of the nodes that are to come: what to go back to, the cut and its side.
+        waiting: list[tuple[int, int, Written | None, int]] = [(0, len(state.slacks), None, 0)]
         while waiting:
-            changes, slacks, form, h, side = waiting.pop()
+            changes, slacks, cut, side = waiting.pop()
             record = self.nodes.read()
             fit(record, shape, self.joint.meter.step)
             state.back(changes, slacks)
-            if side:
-                state.cut(form, h, side)
+            if cut:
+                state.cut(cut, side)
             depth = len(state.slacks) - len(self.joint.slacks)
             message = f"beyond the limits: more than {MAX_DEPTH} splits one below the other"
             well_formed(depth <= MAX_DEPTH, message)
-            node = self.after_signs(record["signs"])
+            node = self.node
+            self.learn(record["signs"])
             self.num_nodes += 1
             if "split" not in record:
                 close(node, record)
                 continue
-            form = node.form_of(record["split"])
-            is_affine = max(form) < node.first
+            cut = node.written_of(record["split"])
+            is_affine = max(cut.form) < node.first
             require(is_affine, "a split at an affine form", f"atom {record['split']}")
-            h = node.primitive_forms[record["split"]]
-            here = len(state.trail), len(state.slacks), form, h
+            here = len(state.trail), len(state.slacks), cut
             waiting += [(*here, -1), (*here, 1)]  # the last one is the next one
-        self.joint.meter.release(sum(written.cells for written in self.last.values()))
+        self.joint.meter.release(sum(known.cells for known in self.node.known.values()))
 
-    def after_signs(self, rounds: Any) -> Node:
-        """The node with the signs of all rounds; forms are written again after each round."""
+    def learn(self, rounds: Any) -> None:
+        """Learn the signs of all rounds; forms are written again after each round."""
         well_formed(all(rounds), "a round without signs")
-        node = Node(self.joint, self.used, self.state, self.last)
+        self.node.visit()
         for signs in rounds:
             for record in signs:
-                check_sign(node, record)
-            node = Node(self.joint, self.used, self.state, self.last)
-        return node
+                check_sign(self.node, record)
+            self.node.visit()
 
 
 LIFTED, PARTS = [(int, int, int)], [[[(int, RATIONAL)]]]

@@ -23,8 +23,8 @@ __all__ = ["add_check"]
 
 #: The verdicts by the status in the JSON object, in the order of their exit statuses.
 _VERDICTS = {"accepted": "accepted", "rejected": "rejected", "error": "unreadable"}
-#: The end of the names of network files beside certificates.
-_NETWORK_ENDING = ".network.json"
+#: The ends of the names of network files beside certificates.
+_NETWORK_ENDINGS = (".network.json", ".network.json.gz")
 
 
 def add_check(subparsers: Any) -> None:
@@ -47,8 +47,8 @@ def add_check(subparsers: Any) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="a native network file (.json) the certificate refers to, if it is not beside it "
-        "under its name",
+        help="a native network file (.json or .json.gz) the certificate refers to, if it is not "
+        "beside it under its name",
     )
     parser.add_argument(
         "--budget",
@@ -102,7 +102,7 @@ def _check_several(options: argparse.Namespace, wanted: _Wanted) -> int:
     found: list[dict[str, Any]] = []
     for name in options.certificate:
         answer = _answer(options, wanted, name)
-        if answer["status"] == "error" and name.endswith(_NETWORK_ENDING):
+        if answer["status"] == "error" and name.endswith(_NETWORK_ENDINGS):
             continue
         found.append(answer)
         if not options.json:

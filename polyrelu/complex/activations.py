@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex.engine.cells import CellArrays
+from polyrelu.network import ActivationPattern
 from polyrelu.support.arrays import read_only
 from polyrelu.support.display import count_text
 from polyrelu.support.typing import Indices
@@ -73,6 +74,13 @@ class RegionActivations:
     def active(self, layer: int, regions: Indices) -> NDArray[np.uint8]:
         """Return the activations of a hidden layer on regions as 0 and 1, shape (k, n)."""
         return unpacked(self.words[layer - 1][regions], self.widths[layer - 1])
+
+    def pattern(self, region: int) -> ActivationPattern:
+        """Return the activation pattern of a region."""
+        rows = [
+            self.active(layer, np.array([region]))[0] for layer in range(1, len(self.words) + 1)
+        ]
+        return ActivationPattern(tuple(tuple(row.astype(bool).tolist()) for row in rows))
 
 
 def unpacked(words: PackedBits, count: int) -> NDArray[np.uint8]:

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpz_mat
+from flint import fmpq_mat, fmpz, fmpz_mat
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
@@ -37,6 +37,8 @@ __all__ = ["MATRIX", "RationalMatrix", "integer_product", "integers_over"]
 
 #: How to make a matrix, for errors.
 MATRIX = "RationalMatrix.from_rows makes a matrix of numbers"
+#: Number of entries that are tried before all of them are brought to lowest terms.
+_TRIED = 8
 
 
 class RationalMatrix:
@@ -55,20 +57,16 @@ class RationalMatrix:
     [0 1/16]
     """
 
-    __slots__ = ("_denominator", "_flint", "_small")
+    __slots__ = ("_bits", "_denominator", "_flint", "_small")
 
     def __init__(self, numerators: fmpz_mat, denominator: int) -> None:
         """Make a matrix of FLINT integers, which it takes over; for use inside `exact` only."""
         if denominator != 1:
-            common = _common_divisor(denominator, numerators)
-            if denominator < 0:
-                common = -common
-            if common != 1:
-                numerators = _divided(numerators, common)
-                denominator //= common
+            numerators, denominator = _in_lowest_terms(numerators, denominator)
         self._flint: fmpz_mat | None = numerators
         self._small: NDArray[np.int64] | None = None
         self._denominator = denominator
+        self._bits = -1  # until it is asked for
 
     # -- construction -----------------------------------------------------------------------------
 
@@ -84,7 +82,7 @@ class RationalMatrix:
         numerators = shortened(numerators)
         matrix = cls.__new__(cls)
         matrix._flint = matrix._small = None
-        matrix._denominator = denominator
+        matrix._denominator, matrix._bits = denominator, -1
         if numerators.dtype == object:
             nrows, ncols = numerators.shape
             matrix._flint = fmpz_mat(nrows, ncols, numerators.ravel().tolist())
@@ -354,10 +352,12 @@ class RationalMatrix:
     @property
     def bits(self) -> int:
         """The bit length of the longest numerator."""
-        if self._small is not None:
-            return int(np.abs(self._small).max(initial=0)).bit_length()
-        flat = self._flat_integers()
-        return max(max(flat).bit_length(), min(flat).bit_length()) if flat else 0
+        if self._bits < 0:
+            if self._small is not None:
+                self._bits = int(np.abs(self._small).max(initial=0)).bit_length()
+            else:
+                self._bits = max(map(fmpz.bit_length, self._numerators.entries()), default=0)
+        return self._bits
 
     def is_zero(self) -> bool:
         """Return whether every entry is 0."""
@@ -369,7 +369,7 @@ class RationalMatrix:
         """Return the number of entries that are not 0."""
         if self._small is not None:
             return int(np.count_nonzero(self._small))
-        return sum(entry != 0 for entry in self._numerators.entries())
+        return sum(map(bool, self._numerators.entries()))
 
     # -- arithmetic -------------------------------------------------------------------------------
 
@@ -592,15 +592,16 @@ def integer_product(
     return [flat[start : start + width] for start in range(0, len(flat), width)]
 
 
-def _common_divisor(denominator: int, numerators: fmpz_mat) -> int:
-    """Return the greatest common divisor of the denominator and all numerators."""
-    common = abs(denominator)
-    # Where the denominator is a power of two, one odd entry ends the loop.
-    for entry in numerators.entries():
-        common = math.gcd(common, int(entry))
-        if common == 1:
-            break
-    return common
+def _in_lowest_terms(numerators: fmpz_mat, denominator: int) -> tuple[fmpz_mat, int]:
+    """Return integers over a denominator divided by their greatest common divisor with it."""
+    common = denominator
+    # Mostly one of the first entries is odd, and the denominator a power of two.
+    for column in range(min(numerators.ncols(), _TRIED) if numerators.nrows() else 0):
+        common = math.gcd(common, int(numerators[0, column]))
+        if common == 1 and denominator > 0:
+            return numerators, denominator
+    reduced, least = (fmpq_mat(numerators) / denominator).numer_denom()
+    return reduced, int(least)
 
 
 def _indices(chosen: Sequence[int], name: str) -> Sequence[int]:
@@ -620,10 +621,3 @@ def _common(factors: Sequence[object]) -> tuple[list[int], int]:
     fractions = [to_fraction(factor) for factor in factors]
     denominator = math.lcm(*(f.denominator for f in fractions))
     return [f.numerator * (denominator // f.denominator) for f in fractions], denominator
-
-
-def _divided(numerators: fmpz_mat, divisor: int) -> fmpz_mat:
-    """Return the matrix with every entry divided by a common divisor."""
-    return fmpz_mat(
-        numerators.nrows(), numerators.ncols(), [int(e) // divisor for e in numerators.entries()]
-    )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from polyrelu.exact.integer_arrays import longest
 from polyrelu.support.typing import Floats
 
-__all__ = ["Residues"]
+__all__ = ["Digits", "Residues"]
 
 #: Every sum of products of residues is at most this number.
 _LARGEST_SUM = 2**52
@@ -79,13 +80,13 @@ class Residues:
 
     @classmethod
     def for_entries(cls, bound: int) -> Residues:
-        """Return residues for products entry by entry.
+        """Return residues for products entry by entry, to each of which a residue may be added.
 
         If no prime is needed, the entries are int64, and no product may exceed `bound`.
         """
         if bound <= _LARGEST_INT64:
             return cls(bound, (), np.int64)
-        return cls(bound, _enough(bound, 1), np.float64)
+        return cls(bound, _enough(bound, 2), np.float64)
 
     def __len__(self) -> int:
         return max(1, len(self.primes))
@@ -158,15 +159,26 @@ class Residues:
         if not self.primes:
             return np.asarray(residues[0].astype(np.int64))
         bound = self.bound if bound is None else bound
+        if bound > _LARGEST_INT64:
+            return self.digits(residues, bound).integers()
         remainders = _Remainders.modulo(_first(self.primes, bound))
-        flat = residues[: len(remainders.primes)].reshape(len(remainders.primes), -1)
-        is_short = bound <= _LARGEST_INT64
-        found = np.empty(flat.shape[1], dtype=np.int64 if is_short else object)
-        for start in range(0, flat.shape[1], _INTEGERS_AT_A_TIME):  # arrays that fit into the cache
-            part = slice(start, start + _INTEGERS_AT_A_TIME)
-            coefficients = remainders.coefficients(flat[:, part])
-            found[part] = (remainders.short if is_short else remainders.long)(*coefficients)
+        found = np.empty(math.prod(shape), dtype=np.int64)
+        for part, coefficients in remainders.parts(residues):
+            found[part] = remainders.short(*coefficients)
         return found.reshape(shape)
+
+    def digits(self, residues: NDArray[Any], bound: int | None = None) -> Digits:
+        """Return what `integers` returns, before Python integers are made."""
+        if not self.primes:
+            integers = np.ascontiguousarray(residues[0].astype("<i8"))
+            return Digits(integers[..., None].view("<u2"))
+        bound = self.bound if bound is None else bound
+        remainders = _Remainders.modulo(_first(self.primes, bound))
+        shape = residues.shape[1:]
+        table = np.empty((math.prod(shape), remainders.num_digits), dtype="<u2")
+        for part, coefficients in remainders.parts(residues):
+            table[part] = remainders.long(*coefficients).T
+        return Digits(table.reshape(*shape, remainders.num_digits))
 
     @cached_property
     def _moduli(self) -> Floats:
@@ -175,6 +187,63 @@ class Residues:
     @cached_property
     def _inverses(self) -> Floats:
         return 1.0 / self._moduli
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Digits:
+    """Integers as digits to the base 2^16, in two's complement.
+
+    They are compared and chosen with much less work than Python integers.
+
+    Attributes
+    ----------
+    table
+        The digits, the lowest one first, shape (*shape, number of digits).
+    """
+
+    table: NDArray[np.uint16]
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def integers(self) -> NDArray[np.object_]:
+        """Return Python integers of the same shape."""
+        *shape, count = self.table.shape
+        data, size, read = self.table.tobytes(), 2 * count, int.from_bytes
+        integers = np.empty(math.prod(shape), dtype=object)
+        integers[:] = [
+            read(data[start : start + size], "little", signed=True)
+            for start in range(0, len(data), size)
+        ]
+        return integers.reshape(shape)
+
+    def distinct_rows(self) -> tuple[Digits, NDArray[np.int64]]:
+        """Return the different rows of an array of shape (k, n), ascending, and the place of each.
+
+        >>> system = Residues.for_entries(2**99)
+        >>> rows = np.array([[2**70, 0], [-1, 5], [2**70, 0], [-1, -(2**80)]], dtype=object)
+        >>> found, places = system.digits(system.of(rows)).distinct_rows()
+        >>> found.integers().tolist() == [[-1, -(2**80)], [-1, 5], [2**70, 0]], places.tolist()
+        (True, [2, 1, 2, 0])
+        """
+        num_rows = len(self)
+        if not self.table.size:  # no rows, or rows without entries
+            return Digits(self.table[:1]), np.zeros(num_rows, dtype=np.int64)
+        order = self._order()
+        ascending = self.table[order].reshape(num_rows, -1)
+        is_new = np.concatenate([[True], (ascending[1:] != ascending[:-1]).any(axis=1)])
+        places = np.empty(num_rows, dtype=np.int64)
+        places[order] = np.cumsum(is_new) - 1
+        return Digits(self.table[order[is_new]]), places
+
+    def _order(self) -> NDArray[np.int64]:
+        """Return the order of the rows of an array of shape (k, n)."""
+        if self.table.shape[2] * _DIGIT_BITS == 64:
+            return np.lexsort(np.ascontiguousarray(self.table).view("<i8")[..., 0].T[::-1])
+        keys = self.table[..., ::-1].astype(">u2", order="C")
+        keys[..., 0] ^= 0x8000  # now negative numbers come first
+        keys = keys.reshape(len(self), -1)
+        return np.argsort(keys.view(f"S{keys.itemsize * keys.shape[1]}").ravel(), kind="stable")
 
 
 class _Remainders:
@@ -203,6 +272,13 @@ class _Remainders:
         """Return the object for these primes, made once."""
         return _Remainders(primes)
 
+    def parts(self, residues: NDArray[Any]) -> Iterator[tuple[slice, tuple[Floats, Floats]]]:
+        """Generate `coefficients` of residues of any shape, in parts that fit into the cache."""
+        flat = residues[: len(self.primes)].reshape(len(self.primes), -1)
+        for start in range(0, flat.shape[1], _INTEGERS_AT_A_TIME):
+            part = slice(start, start + _INTEGERS_AT_A_TIME)
+            yield part, self.coefficients(flat[:, part])
+
     def coefficients(self, residues: Floats) -> tuple[Floats, Floats]:
         """Return the y_i, shape (K, N), and q, shape (N,)."""
         found = self._system.reduced(residues * self._inverses)
@@ -215,17 +291,23 @@ class _Remainders:
             total += row.astype(np.int64).view(np.uint64) * np.uint64(factor % 2**64)
         return total.view(np.int64)
 
-    def long(self, coefficients: Floats, quotients: Floats) -> NDArray[np.object_]:
-        """Return x as Python integers: digits of the sum, carried from one to the next."""
+    @property
+    def num_digits(self) -> int:
+        """The number of digits of x that `long` returns."""
+        return int(self._factor_digits.shape[1])
+
+    def long(self, coefficients: Floats, quotients: Floats) -> NDArray[np.int64]:
+        """Return the digits of x, the lowest first: the digits of the sum after all carries."""
         table = self._factor_digits
         rows = np.concatenate([coefficients, quotients[None]])
-        digits = np.zeros((table.shape[1], len(quotients)), dtype=np.int64)
+        digits = np.zeros((self.num_digits, len(quotients)), dtype=np.int64)
         for start in range(0, len(rows), _TERMS_AT_A_TIME):
             part = slice(start, start + _TERMS_AT_A_TIME)
             digits += (table[part].T @ rows[part]).astype(np.int64)
         for low, high in pairwise(digits):
             high += low >> _DIGIT_BITS
-        return _from_digits(digits)
+        digits &= 2**_DIGIT_BITS - 1
+        return digits
 
     @cached_property
     def _factor_digits(self) -> Floats:
@@ -250,18 +332,6 @@ def _digits(integers: NDArray[Any], count: int) -> Floats:
     digits = table.T.astype(np.float64)
     digits[-1] = table[:, -1].view("<i2")
     return digits
-
-
-def _from_digits(digits: NDArray[np.int64]) -> NDArray[np.object_]:
-    """Return Python integers from digits that are correct modulo 2^16, the last one signed."""
-    data = np.ascontiguousarray(digits.T).astype("<u2").tobytes()
-    size, read = 2 * len(digits), int.from_bytes
-    integers = np.empty(digits.shape[1], dtype=object)
-    integers[:] = [
-        read(data[start : start + size], "little", signed=True)
-        for start in range(0, len(data), size)
-    ]
-    return integers
 
 
 def _centred(integer: int, prime: int) -> float:

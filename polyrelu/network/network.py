@@ -20,16 +20,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, overload
 
 import numpy as np
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix, SparseMatrix, format_integer
-from polyrelu.network.canonical_bytes import canonical_lines
+from polyrelu.network.canonical_bytes import canonical_pieces
 from polyrelu.network.layers import Block, Last, Layer
 from polyrelu.network.patterns import ActivationPattern, NeuronId, SignVector, need_pattern
 from polyrelu.network.points import NumberArray, OnePoint, Points, read_batch, read_points
@@ -165,6 +164,7 @@ class Network:
     num_inputs: int
     layers: tuple[Layer, ...]
     last: Last = "affine"
+    _sha256: str = field(default="", init=False, compare=False)  # once it is asked for
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "num_inputs", expect_integer(self.num_inputs, "num_inputs"))
@@ -574,7 +574,12 @@ class Network:
     @property
     def sha256(self) -> str:
         """The SHA-256 of the canonical bytes (FORMAT.md §2), in hexadecimal digits."""
-        return _sha256(self)
+        if not self._sha256:
+            digest = hashlib.sha256()
+            for piece in canonical_pieces(self.num_inputs, self.layers, self.last):
+                digest.update(piece)
+            object.__setattr__(self, "_sha256", digest.hexdigest())
+        return self._sha256
 
     def replace_layers(self, changed: dict[int, Layer]) -> Network:
         """Return the network with some layers replaced.
@@ -752,11 +757,3 @@ def _homogeneous(points: Iterable[RationalMatrix]) -> tuple[list[list[int]], lis
         rows += point.integer_rows()
         scales.append(point.denominator)
     return rows, scales
-
-
-@lru_cache(maxsize=64)
-def _sha256(network: Network) -> str:
-    digest = hashlib.sha256()
-    for line in canonical_lines(network.num_inputs, network.layers, network.last):
-        digest.update(line)
-    return digest.hexdigest()

@@ -17,7 +17,7 @@ from polyrelu.network.canonical_bytes import (
     FORMAT,
     VERSION,
     bias_text,
-    canonical_lines,
+    canonical_pieces,
     common_denominator,
     row_texts,
 )
@@ -88,7 +88,7 @@ def canonical_bytes(network: Network) -> bytes:
     ['inputs 2', 'layer 1 2', 'bias 0', 'from 0']
     """
     network = expect(network, Network, "network", READ)
-    return b"".join(canonical_lines(network.num_inputs, network.layers, network.last))
+    return b"".join(canonical_pieces(network.num_inputs, network.layers, network.last))
 
 
 def from_document(document: object) -> Network:

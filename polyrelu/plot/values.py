@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyrelu.breakpoints import breakpoint_complex
-from polyrelu.breakpoints.tropical_weights import maps_on_hull
+from polyrelu.breakpoints.network_maps import NetworkMaps
 from polyrelu.complex import PolyhedralComplex
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import expect_complex
@@ -119,10 +119,10 @@ def lifted_regions(cells: PolyhedralComplex, inside: Clipped, output: int) -> li
 
     The points of each region have the coordinates along the axes, followed by the value.
     """
-    denominator, maps = maps_on_hull(cells)
-    found = []
+    maps = NetworkMaps.of(cells, cells.network).rows(output)
+    rows, denominator, found = maps.integers(), maps.denominator, []
     for index, points in inside.cells_in_box(cells.dimension, range(cells.num_regions)):
-        row = maps[index, output].tolist()
+        row = rows[index].tolist()
         slopes, constant = [row[axis] for axis in inside.view.axes], row[-1]
         values = [
             sum((a * x for a, x in zip(slopes, point, strict=True)), Fraction(constant))

@@ -8,10 +8,12 @@ fail.
 from __future__ import annotations
 
 import ast
+import gzip
 import hashlib
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -111,6 +113,64 @@ def test_network_file_with_the_wrong_hash(tmp_path: Path) -> None:
         == "accepted"
     )
     assert checker.check_bytes(path.read_bytes()).verdict == "unreadable"
+
+
+PACKED = gzip.compress((CERTIFICATES / "valid" / "two.network.json").read_bytes(), mtime=0)
+
+
+def test_packed_network_files(tmp_path: Path) -> None:
+    """A packed file is found by its name or by hand, whatever its name says."""
+    path = by_file(tmp_path, "two.network.json.gz")
+    (tmp_path / "two.network.json.gz").write_bytes(PACKED)
+    assert checker.check_file(path).verdict == "accepted"
+    assert run_checker("--about", tmp_path / "two.network.json.gz", path).returncode == 0
+    (tmp_path / "two.network.json.gz").rename(tmp_path / "other")
+    assert checker.check_file(path).verdict == "unreadable"
+    assert checker.check_file(path, [tmp_path / "other"]).verdict == "accepted"
+    assert checker.check_bytes(path.read_bytes(), {"x": PACKED}).verdict == "accepted"
+
+
+def test_what_is_unpacked_is_paid(tmp_path: Path) -> None:
+    """A packed file costs 8 units more for each byte; the memory is given back."""
+    plain = (CERTIFICATES / "valid" / "two.network.json").read_bytes() + b" " * (3 << 20)
+    certificate, meters = by_file(tmp_path).read_bytes(), []
+    for data in (plain, gzip.compress(plain)):
+        meters.append(checker.Meter())
+        search = {"two.network.json": [("", data)]}.__getitem__
+        report = checker.check_certificate(certificate, search, meters[-1])
+        assert report.verdict == "accepted"
+    assert meters[1].work - meters[0].work == 8 * len(plain)
+    assert meters[1].cells == meters[0].cells
+
+
+def test_bombs_of_network_files(tmp_path: Path) -> None:
+    """Files of a few kilobytes that hold too much, are damaged, or are packed twice."""
+    path, blanks = by_file(tmp_path), gzip.compress(b" " * (1 << 24), mtime=0)
+    refused = {
+        "beyond the limits": blanks * 10,  # members one after the other
+        "EOFError": PACKED[:-4],
+        "BadGzipFile": PACKED + b"more",
+        "ASCII": gzip.compress(PACKED),
+        "not JSON": gzip.compress(b""),
+    }
+    for why, data in refused.items():
+        started = time.process_time()
+        found = checker.check_bytes(path.read_bytes(), {"two.network.json": data}, budget=2**30)
+        assert time.process_time() - started < 2
+        assert (found.verdict, why in found.got) == ("unreadable", True), (why, found)
+
+
+def test_no_more_is_unpacked_than_a_network_file_may_have() -> None:
+    data = gzip.compress(b" " * 3_000_000)
+    with pytest.raises(checker.Stop, match="2000000 bytes unpacked"):
+        checker.unpacked(data, "net", 2_000_000, checker.Meter())
+    assert len(checker.unpacked(data, "net", 3_000_000, checker.Meter())) == 3_000_000
+
+
+def test_zeros_take_less_memory() -> None:
+    meter = checker.Meter()
+    assert checker.integers("0 0 7 0 0 0 0 0 0 0", meter) == [0, 0, 7, *[0] * 7]
+    assert meter.cells == 10 - 7 * 9 // 8
 
 
 def test_canonical_bytes() -> None:

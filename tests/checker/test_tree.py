@@ -9,7 +9,7 @@ import time
 import zlib
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,9 +17,11 @@ from typing import Any
 import pytest
 
 from polyrelu import Polyhedron, checker, equivalent, from_arrays
+from polyrelu.complex import canonical_complex
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_document, to_document
-from polyrelu.outcomes import Equivalent, NotEquivalent
+from polyrelu.outcomes import Equivalent, NotEquivalent, RegionsListed
+from polyrelu.proofs import certify_regions
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.equivalent_pairs import Stack
 from tests.generators.tree_documents import Document, changed, mutants, with_count, written
@@ -416,3 +418,49 @@ def test_outputs_that_cannot_be_written(make: Callable[[Path], object], tmp_path
     with pytest.raises(Exception, match="cannot write"):
         outcome.save(tmp_path / "missing" / "cert")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cert"]
+
+
+def degenerate(seed: int) -> Network:
+    """A small network in which many neurons are multiples of others, positive and negative."""
+    rng = Random(seed)
+    widths = [2, *(rng.randint(2, 5) for _ in range(rng.randint(1, 3))), 1]
+    pairs = []
+    for size, width in pairwise(widths):
+        rows = [[rng.randint(-2, 2) for _ in range(size + 1)] for _ in range(width)]
+        for row in rows:
+            if rng.random() < 0.4:
+                row[:] = [rng.choice([1, -1, 2]) * entry for entry in rng.choice(rows)]
+        pairs.append(([row[:-1] for row in rows], [row[-1] for row in rows]))
+    return from_arrays(pairs)
+
+
+def state_of(node: checker.Node) -> object:
+    """Forms, values and terms at a node, in an order that does not depend on the way there."""
+    terms = {k: (term.atom, side) for k, (term, side) in node.term_of.items()}
+    forms = {k: known.form for k, known in node.known.items()}
+    return forms, node.values, terms, sorted(term.atom for term in node.terms.values())
+
+
+def test_a_node_does_not_depend_on_the_way_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each visit finds what a node finds that looks at all atoms."""
+    visit, compared = checker.Node.visit, []
+
+    def visit_twice(node: checker.Node) -> None:
+        visit(node)
+        state = checker.State(node.state.slacks, checker.Meter(2**60))
+        state.forms, state.atoms = dict(node.state.forms), dict(node.state.atoms)
+        fresh = checker.Node(node.joint, node.used, state)
+        visit(fresh)
+        compared.append(state_of(node) == state_of(fresh))
+        flipped = [k for k, (_, side) in node.term_of.items() if side < 0]
+        assert node.num_flipped == sum(len(node.known[k].form) for k in flipped)
+        assert node.num_products == sum(known.num_products for known in node.known.values())
+
+    monkeypatch.setattr(checker.Node, "visit", visit_twice)
+    # In the first four a term passes to an earlier atom, and others have it as well.
+    for seed in (147, 263, 264, 365, 1, 2, 3):
+        listed = certify_regions(canonical_complex(degenerate(seed)), method="tree", budget=2_000)
+        assert isinstance(listed, RegionsListed)
+        assert checker.check_bytes(listed.certificate.to_bytes()).verdict == "accepted"
+    assert len(compared) > 100
+    assert all(compared)

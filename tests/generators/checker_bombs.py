@@ -578,7 +578,7 @@ BOMBS = {
     "strings": Bomb(strings, 50_000_000, 200_000),
     "keys": Bomb(keys, 300_000, 20_000),
     "blanks": Bomb(blanks, 1 << 28, 1 << 22),
-    "zeros": Bomb(zeros, 25_000_000, 200_000),
+    "zeros": Bomb(zeros, 25_000_000, 1_000_000),
     "common divisors": Bomb(common_divisors, 20_000, 200),
     "masks": Bomb(masks, 30_000, 3_000),
     "corners": Bomb(corners, 256, 16),

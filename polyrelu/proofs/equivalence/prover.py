@@ -5,8 +5,8 @@ differ; the theorem is in docs/theory/equivalence.md. Routes are tried in a fixe
 first, and a route that fails is given up without an answer. The order and the random points decide
 which certificate is found, so a change of either changes certificates.
 
-1. Both networks are evaluated at few points, the first of which is 0. If they differ there, nothing
-   else is computed.
+1. Equal networks are not looked at any further. Others are evaluated at few points, the first of
+   which is 0; if they differ there, nothing else is computed.
 2. The joint expression of both networks (`trees.expressions`) is 0 as it stands: neurons are
    permuted, scaled, flipped, doubled, merged, dead or cancelling.
 3. More points are evaluated (`witness`).
@@ -258,6 +258,8 @@ class _Question:
         comparison.set_domain(self._domain)
         self._coordinates = comparison.coordinates
         budget.check()
+        if self._first == self._second:
+            return self._same_expressions()
         if points := comparison.among_first_points(budget):
             return self._refuted(points, "points")
         self._joint = JointNetwork(

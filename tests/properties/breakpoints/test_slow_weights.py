@@ -217,9 +217,9 @@ def test_entries_that_reach_their_bounds(bits: int) -> None:
 
 def test_small_blocks_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Regions, cells and primes in blocks of few."""
-    for module in ("complex.crossings", "breakpoints.facet_products", "breakpoints.potentials",
-                   "breakpoints.balancing"):  # fmt: skip
+    for module in ("complex.crossings", "breakpoints.facet_products", "breakpoints.balancing"):
         monkeypatch.setattr(f"polyrelu.{module}.ENTRIES_AT_A_TIME", 100)
+    monkeypatch.setattr("polyrelu.breakpoints.potentials._ENTRIES_AT_A_TIME", 100)
     run(islice(deep(range(1)), 2))
 
 

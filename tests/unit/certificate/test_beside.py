@@ -12,6 +12,7 @@ from polyrelu import checker
 from polyrelu.certificate import Certificate, Claim, PairClaim
 from polyrelu.certificate.beside import network_references
 from polyrelu.exact import Polyhedron
+from polyrelu.formats import load
 from polyrelu.network import Network, from_arrays
 from polyrelu.outcomes import Equivalent
 from polyrelu.proofs import equivalent
@@ -40,6 +41,24 @@ def names(folder: Path) -> list[str]:
 
 def test_one_network(tmp_path: Path) -> None:
     assert save(tmp_path, "cert.json", large(1)) == ["cert.json", "cert.network.json"]
+
+
+def test_long_texts_are_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name says so; the same command writes the same bytes; others' files stay."""
+    monkeypatch.setattr("polyrelu.certificate.beside.PACKED_CHARACTERS", 10_000)
+    expected = ["cert.json", "cert.network.json.gz"]
+    for number in (1, 2):
+        assert save(tmp_path, "cert.json", large(number)) == expected
+    packed = (tmp_path / expected[1]).read_bytes()
+    assert load(tmp_path / expected[1]) == large(2)
+    assert save(tmp_path, "cert.json", large(2)) == expected
+    assert (tmp_path / expected[1]).read_bytes() == packed
+    report = checker.check_file(tmp_path / "cert.json")
+    assert (report.verdict, report.networks) == ("accepted", (large(2).sha256,))
+    for content in (b"precious", packed[:-5], b""):
+        (tmp_path / "free.network.json.gz").write_bytes(content)
+        save(tmp_path, "free.json", large(1))
+        assert (tmp_path / "free.network.json.gz").read_bytes() == content
 
 
 def test_small_networks_have_no_file(tmp_path: Path) -> None:

@@ -39,6 +39,29 @@ def test_integers_up_to_the_bound_come_back(bits: int) -> None:
                 assert system.integers(system.of(some), smaller).tolist() == some.tolist()
 
 
+@pytest.mark.parametrize("bits", BITS)
+def test_rows_of_digits_are_ordered_like_integers(bits: int) -> None:
+    """Equal rows, rows whose last digits are 0, and rows next to each other."""
+    rng, bound = Random(bits), 1 << bits
+    some = [bound, -bound, 0, 1, -1, bound >> 1, -(bound >> 1), *(-(1 << k) for k in range(bits))]
+    rows = [[rng.choice(some) for _ in range(3)] for _ in range(60)]
+    rows += [[rng.randint(-bound, bound) for _ in range(3)] for _ in range(20)]
+    system = Residues.for_entries(bound)
+    integers = objects([x for row in rows for x in row]).reshape(-1, 3)
+    digits, places = system.digits(system.of(integers)).distinct_rows()
+    found = digits.integers().tolist()
+    assert found == [list(row) for row in sorted(set(map(tuple, rows)))]
+    assert [found[place] for place in places.tolist()] == rows
+    for part in (integers[:, :0], integers[:0]):
+        digits, places = system.digits(system.of(part)).distinct_rows()
+        assert (len(digits), places.tolist()) == (min(len(part), 1), [0] * len(part))
+
+
+def test_a_residue_may_be_added_to_a_product_of_entries() -> None:
+    for bits in (63, 64, 200, 1_000):
+        assert 2 * (Residues.for_entries(1 << bits).primes[0] / 2 + 2) ** 2 <= 2**52
+
+
 def test_primes_are_enough_and_small_enough() -> None:
     """The product is at least 4 bounds without a prime to spare; no sum exceeds 2^52."""
     for bits, terms in ((bits, terms) for bits in BITS for terms in TERMS):

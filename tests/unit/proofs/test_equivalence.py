@@ -87,6 +87,21 @@ def test_equality_does_not_depend_on_how_functions_are_cut() -> None:
     accepted(outcome)
 
 
+def test_equal_networks_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No point is evaluated; the tree is that of networks with one expression."""
+    pairs = [([[1, 2], [3, "1/2"]], [0, -1]), ([[1, 1]], [0])]
+    one, two = from_arrays(pairs), from_arrays(pairs)
+    permuted = equivalent(one, permute(two, 1, [1, 0]))
+    assert isinstance(permuted, Equivalent)
+    monkeypatch.setattr(prover, "JointNetwork", None)
+    monkeypatch.setattr(Network, "__call__", None)
+    outcome = equivalent(one, two)
+    accepted(outcome)
+    assert isinstance(outcome, Equivalent)
+    lines = [list(found.certificate.log.lines()) for found in (outcome, permuted)]
+    assert lines[0] == lines[1]
+
+
 def test_a_domain_can_make_networks_equal() -> None:
     one, two = from_arrays([([[1, 1]], [0]), ([[1]], [0])]), from_arrays([([[1, 1]], [0])])
     everywhere = equivalent(one, two)
@@ -235,7 +250,7 @@ def test_networks_that_differ_at_0_are_not_joined(monkeypatch: pytest.MonkeyPatc
         assert (outcome.search.route, outcome.search.num_points) == ("points", 1)
         accepted(outcome)
     with pytest.raises(AssertionError, match="joined"):
-        equivalent(hat, hat)
+        equivalent(hat, rescale(hat, 1, [1, 1, 2]))
 
 
 @pytest.mark.parametrize("constraint", [None, ([[1, 1]], [3])])
