@@ -1,6 +1,7 @@
 #include "span_search.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "floats.hpp"
@@ -146,6 +147,8 @@ void SpanSearch::visit(const Node& node) {
     const std::size_t needed = node.quotient->dimension - node.quotient->rank();
     while (supports.size() < (needed <= limits_.max_packed ? needed : 1)) {
         auto support = dependence(node, basis, supports.empty());
+        if (!support && supports.empty())
+            throw std::logic_error("neither a dependence nor an exception for a node");
         if (!support) break;
         if (supports.empty()) first_basis = std::make_shared<const ProgramBasis>(basis);
         fresh.push_back(new_rows(node, *support));

@@ -25,9 +25,11 @@ from polyrelu.outcomes import (
     InjectivityStatistics,
     InverseLipschitz,
     NearPair,
+    NotInjective,
     Undecided,
 )
 from polyrelu.proofs.injectivity.cells import CellTree, pair_in_region
+from polyrelu.proofs.injectivity.claims import not_injective
 from polyrelu.proofs.injectivity.collisions import PointPair
 from polyrelu.proofs.injectivity.gram import bound_below, float_gram, least_vector
 from polyrelu.proofs.injectivity.near_pairs import FloatLayers, Vector, near_pairs
@@ -54,7 +56,7 @@ def inverse_lipschitz(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
-) -> InverseLipschitz | Undecided:
+) -> InverseLipschitz | NotInjective | Undecided:
     """Bound the inverse Lipschitz constant of a plain stack on a domain, from both sides.
 
     Parameters
@@ -79,9 +81,10 @@ def inverse_lipschitz(
 
     Returns
     -------
-    InverseLipschitz or Undecided
+    InverseLipschitz or NotInjective or Undecided
         Bounds of κ² with a certificate; for one layer the upper one is about twice the lower one at
-        most.
+        most. Two points with equal outputs, if there are some in one cell: κ is 0. Or the reason
+        why no positive lower bound was found.
 
     Raises
     ------
@@ -134,9 +137,8 @@ class _LayerBound:
     collisions: list[PointPair] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the entry of the certificate; a bound of 0 needs no tree."""
-        nodes = self.nodes if self.bound else []
-        return {"at-least": format_rational(self.bound), "nodes": nodes}
+        """Return the entry of the certificate."""
+        return {"at-least": format_rational(self.bound), "nodes": self.nodes}
 
 
 @dataclass(slots=True)
@@ -151,7 +153,7 @@ class _Question:
     progress: Progress | None
     work: InjectivityStatistics = field(default_factory=InjectivityStatistics)
 
-    def answer(self, budget: Budget) -> InverseLipschitz | Undecided:
+    def answer(self, budget: Budget) -> InverseLipschitz | NotInjective | Undecided:
         """Bound each layer, then look for near pairs."""
         budget.check()
         if not self.part.is_plain:
@@ -322,10 +324,20 @@ class _Question:
         x: tuple[Fraction, ...],
         y: tuple[Fraction, ...],
         quotient: Fraction,
-    ) -> InverseLipschitz:
+    ) -> InverseLipschitz | NotInjective | Undecided:
+        """Return both bounds; two points with equal outputs; or the upper bound in a reason."""
         product = Fraction(1)
         for entry in bounds:
             product *= entry.bound
+        if quotient == 0:
+            return not_injective(
+                self.network, self.layers, self.part, coordinates, (x, y), self.work
+            )
+        if product == 0:
+            return self._undecided(
+                "no positive lower bound was found; two points show that the square of the "
+                f"constant is at most {format_rational(quotient)}"
+            )
         pair = NearPair(x, y, *self.part.evaluate([x, y]))
         claim = LipschitzClaim(self.network, self.layers, coordinates.domain, product, quotient)
         evidence: dict[str, dict[str, Any]] = {

@@ -117,10 +117,10 @@ def search(rows: list[list[int]], asked: list[bool]) -> list[Any]:
 def test_floats_prove_only_what_they_can() -> None:
     """Where rows are nearly on one line, Python is asked for the dependence of a node."""
     clear, near = list[bool](), list[bool]()
-    assert search([[10, 1, 0], [2, 9, 0], [-8, 5, 0], [-7, -6, 0], [4, -9, 0]], clear)
+    rows = [[10, 1, 0], [2, 9, 0], [-8, 5, 0], [-7, -6, 0], [4, -9, 0]]
+    assert search(rows, clear)
     assert True not in clear
-    long = 2**30
-    assert search([[long, 1, 0], [long, -2, 0], [-long, 3, 0], [-long, -4, 0]], near)
+    assert search([[2**30 * row[0], *row[1:]] for row in rows], near)
     assert True in near
 
 

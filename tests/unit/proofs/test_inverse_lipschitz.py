@@ -11,7 +11,7 @@ import pytest
 import polyrelu
 from polyrelu import checker
 from polyrelu.exact import RationalMatrix
-from polyrelu.outcomes import InverseLipschitz, Undecided
+from polyrelu.outcomes import InverseLipschitz, NotInjective, Undecided
 from polyrelu.proofs.injectivity.gram import is_semidefinite
 
 AXES = [[1, 0], [0, 1], [-1, 0], [0, -1]]
@@ -36,7 +36,6 @@ def bounds(layers: Any, domain: Any = None, **options: Any) -> tuple[Fraction, F
         ([*BASIS, [-3, 8], [-4, -6]], [11, -2, -11, 2], None, Fraction(25, 2)),  # a translate
         ([[1, 0], [0, 1]], [0, 0], "orthant", Fraction(1)),  # both rows are always on
         ([[2, 0], [0, 1], [1, 1]], [0, 0, 5], "box:0,1", None),
-        (AXES[:3], [0] * 3, None, Fraction(0)),
         ([[1, 1]], [5], "box:0,1;1,1", Fraction(1)),  # a segment of the plane
     ],
 )
@@ -63,9 +62,18 @@ def test_deep_networks() -> None:
     scaled: Any = ([[2 * int(i == j) for j in range(4)] for i in range(4)], [0] * 4)
     low, high = bounds([(AXES, [0] * 4), scaled])
     assert low == high == 2
-    low, high = bounds([([[1], [-1]], [0, 0]), ([[2, -1]], [0])])
-    assert low == 0
-    assert high >= 1
+    open_ = polyrelu.inverse_lipschitz([([[1], [-1]], [0, 0]), ([[2, -1]], [0])])
+    assert isinstance(open_, Undecided)
+    assert "no positive lower bound" in open_.reason
+
+
+def test_equal_outputs() -> None:
+    """Where two points of a cell have equal outputs, they are the answer: κ is 0."""
+    layer = polyrelu.from_arrays([(AXES[:3], [0] * 3)], last="relu")
+    found = polyrelu.inverse_lipschitz(layer)
+    assert isinstance(found, NotInjective)
+    document, _ = found.certificate.to_document()
+    assert checker.check_bytes(json.dumps(document).encode()).verdict == "accepted"
 
 
 def test_undecided() -> None:
