@@ -11,58 +11,60 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-    94  1. Text
-   268  2. Networks
-   412    Exact arithmetic
-   578  3. Certificates
-   616  3.1 Words
-   632  3.2 Claims
-   839  3.3 Proofs
-  1001    affine, shallow
-  1004      theorem affine
-  1031      theorem shallow
-  1146    line
-  1149      theorem line
-  1177    bottleneck
-  1182      theorem bottleneck
-  1288    Refutations: translation, flip, line-equal
-  1380      theorem translation
-  1406      theorem flip
-  1434      theorem line-equal
-  1491    Refutations: replacement, bounded-replacement
-  1494      theorem replacement
-  1504      theorem bounded-replacement
-  1643    Refutations: one-sided
-  1718      theorem one-sided
-  1779  3.4 Membership in the classes generic, transversal and regular
-  1883  3.5 Invariants under ~
-  1932  3.6 Cost
-  2062  3.7 Rounding errors: theorem rounding
-  2094      theorem rounding
-  2194  3.8 Domains of pairs, and theorem point
-  2318      theorem point
-  2379  3.9 Ridges: theorems deep and deep-part
-  3279      theorem deep
-  3287      theorem deep-part
-  3324  3.10 Injectivity: theorems active-rows and collision
-  3350      theorem collision
-  3377      theorem active-rows
-  3670  4. Verdicts
-  3802  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4533      theorem tree-equal
-  4551      theorem tree
-  4672  5.1 Lists of regions: claim regions, theorem regions
-  4677      theorem regions
-  4717  5.2 Limits
-  4723  5.3 Vertices: theorems vertices and complex (any networks)
-  5288      theorem vertices
-  5303      theorem complex
-  5321  5.4 Injectivity by cells: theorem cell-pairs
-  5333      theorem cell-pairs
-  5451  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5456      theorem inverse-lipschitz
-  5619    Files
-  5762    The command line
+    96  1. Text
+   270  2. Networks
+   414    Exact arithmetic
+   580  3. Certificates
+   618  3.1 Words
+   634  3.2 Claims
+   841  3.3 Proofs
+  1003    affine, shallow
+  1006      theorem affine
+  1033      theorem shallow
+  1148    line
+  1151      theorem line
+  1179    bottleneck
+  1184      theorem bottleneck
+  1290    Refutations: translation, flip, line-equal
+  1382      theorem translation
+  1408      theorem flip
+  1436      theorem line-equal
+  1493    Refutations: replacement, bounded-replacement
+  1496      theorem replacement
+  1506      theorem bounded-replacement
+  1645    Refutations: one-sided
+  1720      theorem one-sided
+  1781  3.4 Membership in the classes generic, transversal and regular
+  1885  3.5 Invariants under ~
+  1934  3.6 Cost
+  2064  3.7 Rounding errors: theorem rounding
+  2096      theorem rounding
+  2196  3.8 Domains of pairs, and theorem point
+  2320      theorem point
+  2381  3.9 Ridges: theorems deep and deep-part
+  3281      theorem deep
+  3289      theorem deep-part
+  3326  3.10 Injectivity: theorems active-rows and collision
+  3352      theorem collision
+  3379      theorem active-rows
+  3672  4. Verdicts
+  3804  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4540      theorem tree-equal
+  4558      theorem tree
+  4679  5.1 Lists of regions: claim regions, theorem regions
+  4684      theorem regions
+  4724  5.2 Limits
+  4730  5.3 Vertices: theorems vertices and complex (any networks)
+  5295      theorem vertices
+  5310      theorem complex
+  5328  5.4 Injectivity by cells: theorem cell-pairs
+  5340      theorem cell-pairs
+  5458  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5463      theorem inverse-lipschitz
+  5626  5.6 Injectivity by a left inverse: theorem left-inverse
+  5629      theorem left-inverse
+  5698    Files
+  5841    The command line
 """
 
 from __future__ import annotations
@@ -4516,8 +4518,13 @@ def check_equality(case: Case, domain: Any, header: Any, nodes: Nodes) -> int:
     networks, meter = (case.network, case.other), case.meter
     meter.step = "tree"
     lifted = [(which, layer, index) for which, layer, index in header["lifted"]]
-    joint, num_nodes = JointNetwork(networks, domain, lifted, meter), 0
-    for part in joint.check_parts(header["parts"]):
+    return check_parts(JointNetwork(networks, domain, lifted, meter), header["parts"], nodes)
+
+
+def check_parts(joint: JointNetwork, parts: Any, nodes: Nodes) -> int:
+    """A tree for each part of a difference, which is 0 on its leaves; the number of nodes."""
+    num_nodes = 0
+    for part in joint.check_parts(parts):
 
         def close(node: Node, _: Any, part: list[Form] = part) -> None:
             """Both networks have one expression."""
@@ -5614,6 +5621,78 @@ def is_semidefinite(matrix: list[list[int]], meter: Meter) -> bool:
         ]
         last, number = pivot[place], number + 1
     return True
+
+
+# ==== 5.6 Injectivity by a left inverse: theorem left-inverse ====
+
+
+@theorem(
+    "left-inverse",
+    kind="injective",
+    page="theory/injectivity.md",
+    evidence={"inverse": {"network": object}, "identity": {"nodes": [OneOf((SPLIT, EQUAL_LEAF))]}},
+    says={
+        "inverse": "the network reads the outputs, and has as many outputs as there are inputs",
+        "identity": "on every leaf of the tree it maps the outputs back to the inputs, and the "
+        "leaves cover the domain",
+    },
+)
+def left_inverse(case: Case) -> None:
+    """A network g with g(f(x)) = x for all x of the domain."""
+    meter, part = case.meter, part_of_claim(case)
+    domain = read_domain(case.claim["domain"], part.widths[0], meter)
+    document = case.hypothesis("inverse")["network"]
+    inverse, widths = read_network(document, "inverse", meter), (part.widths[-1], part.widths[0])
+    meter.step = "inverse"
+    fact = f"a plain stack with {widths[0]} inputs and {widths[1]} outputs"
+    fits = inverse.is_plain() and (inverse.widths[0], inverse.widths[-1]) == widths
+    require(fits, fact, str(inverse))
+    both = round_trip(part, inverse, meter)
+    meter.step = "identity"
+    nodes = ListedNodes(case.hypothesis("identity")["nodes"], meter)
+    joint = JointNetwork([both, identity(part.widths[0], meter)], domain, [], meter)
+    check_parts(joint, [], nodes)
+    nodes.check_end()
+
+
+def identity(size: int, meter: Meter) -> Network:
+    """The network x -> x."""
+    meter.pay(2 * size**2)
+    meter.hold(2 * size**2)
+    rows = [[int(i == j) for j in range(size)] for i in range(size)]
+    return Network([size, size], [Layer(1, [0] * size, rows, [], 1)], "affine", "")
+
+
+def round_trip(there: Network, back: Network, meter: Meter) -> Network:
+    """The network that applies one after the other; an affine last layer joins the next one."""
+    first, *rest = back.layers
+    kept = list(there.layers)
+    if there.last == "affine":
+        first = joined(kept.pop(), first, meter)
+    widths = [*there.widths[: len(kept) + 1], *back.widths[1:]]
+    return Network(widths, [*kept, first, *rest], back.last, "")
+
+
+def joined(affine: Layer, layer: Layer, meter: Meter) -> Layer:
+    """The layer that reads what an affine layer reads, in place of its values."""
+    blocks = [*affine.earlier, (-1, affine.rows), (-1, [[b] for b in affine.bias])]
+    num_columns = sum(len(rows[0]) for _, rows in blocks)
+    products = len(layer.rows) * len(affine.rows) * num_columns
+    meter.pay(2 * products + len(layer.rows), affine.bits, layer.bits)
+    bits = affine.bits + layer.bits + len(affine.rows).bit_length() + 1
+    meter.hold(cells_of(2 * len(layer.rows) * num_columns, bits))
+    made = [(source, matrix_product(layer.rows, rows)) for source, rows in blocks]
+    *earlier, (_, rows), (_, column) = made
+    bias = [x + b * affine.denominator for (x,), b in zip(column, layer.bias, strict=True)]
+    denominator = affine.denominator * layer.denominator
+    own = longest([bias, [denominator], *(row for _, entries in made for row in entries)])
+    return Layer(denominator, bias, rows, earlier, own)
+
+
+def matrix_product(left: list[list[int]], right: list[list[int]]) -> list[list[int]]:
+    """The product of two matrices."""
+    columns = list(zip(*right, strict=True))
+    return [[sum(a * b for a, b in zip(row, c, strict=True)) for c in columns] for row in left]
 
 
 # ---- Files

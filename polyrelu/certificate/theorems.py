@@ -393,6 +393,20 @@ THEOREMS: dict[str, TheoremText] = {
             "pairs": "on each pair of leaves equal outputs imply equal points",
         },
     ),
+    "left-inverse": TheoremText(
+        "left inverses",
+        "docs/theory/injectivity.md",
+        "If a network g maps every output of a network f back to its input, on a domain, then f is "
+        "injective there.",
+        r"If $g(f(x)) = x$ for all $x \in D$, then $f$ is injective on $D$.",
+        {
+            "inverse": "the network reads the outputs, and has as many outputs as there are inputs",
+            "identity": (
+                "on every leaf of the tree it maps the outputs back to the inputs, and the leaves "
+                "cover the domain"
+            ),
+        },
+    ),
     "inverse-lipschitz": TheoremText(
         "inverse Lipschitz constants",
         "docs/theory/inverse_lipschitz.md",

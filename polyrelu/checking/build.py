@@ -47,6 +47,7 @@ MODULES = (
     "vertices",
     "cell_pairs",
     "lipschitz",
+    "left_inverse",
     "command",
 )
 LINE_LENGTH = 100

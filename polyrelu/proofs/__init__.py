@@ -18,6 +18,7 @@ from polyrelu.proofs.injectivity.convolutions import (
     convolution_layer,
     injective_kernels,
 )
+from polyrelu.proofs.injectivity.left_inverse import left_inverse
 from polyrelu.proofs.injectivity.lipschitz import inverse_lipschitz
 from polyrelu.proofs.injectivity.prover import injective
 from polyrelu.proofs.region_cover import certify_complex, certify_regions
@@ -37,6 +38,7 @@ __all__ = [
     "injective",
     "injective_kernels",
     "inverse_lipschitz",
+    "left_inverse",
     "made_injective",
     "opposite_kernels",
     "prove_runtime_error",

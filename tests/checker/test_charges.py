@@ -132,6 +132,8 @@ ROWS = {
     "choices": "injectivity.check_choices",
     "quotient": "lipschitz.check_quotient",
     "squared distance": "lipschitz.squared_distance",
+    "joined": "left_inverse.joined",
+    "identity": "left_inverse.identity",
     "bounds of layers": "lipschitz.inverse_lipschitz",
     "layer of a bound": "lipschitz.__init__",
     "squares": "lipschitz.gram",

@@ -90,6 +90,7 @@ SUITE = (
     *("deep-part-neurons", "deep-part-regular", "deep-regular", "flip", "one-sided-raised"),
     *("point", "replacement-line", "tree-equal"),
     *("collision", "injective-one-layer", "injective-cells", "injective-cells-apart"),
+    "injective-left-inverse",
     *("inverse-lipschitz", "inverse-lipschitz-always-on"),
 )
 

@@ -104,6 +104,7 @@ class SignSystem:
         norms = np.sqrt((floats * floats).sum(axis=1))
         floats /= np.where(norms > 0, norms, 1)[:, None]
         self.unit_rows = floats
+        floats.flags.writeable = False
         columns = np.hstack([np.vstack([floats, -floats]), np.ones((2 * size, 1))])
         num_columns, num_rows = columns.shape
         side = np.zeros(num_rows)
@@ -238,4 +239,6 @@ class SignSystem:
 def _small_costs(count: int) -> NDArray[np.float64]:
     """Return numbers between 0 and 2^-13 without a pattern, different ones for up to 2^16 rows."""
     powers = [pow(3, row, 65_537) for row in range(count)]  # 3 is a primitive root
-    return np.array(powers, dtype=np.float64) / 2.0**29
+    costs = np.array(powers, dtype=np.float64) / 2.0**29
+    costs.flags.writeable = False
+    return costs
