@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from polyrelu.exact import Polyhedron
     from polyrelu.formats import Imported
     from polyrelu.outcomes import Injective, InverseLipschitz, NotInjective, Undecided
+    from polyrelu.proofs import ExactConstant
 
     Answer: TypeAlias = Injective | InverseLipschitz | NotInjective | Undecided
 
@@ -43,6 +44,7 @@ _BUDGET = 600_000
 _CONTINUED = (
     "layer",
     "lipschitz",
+    "exact",
     "left_inverse",
     "domain",
     "seed",
@@ -82,6 +84,12 @@ def add_injective(subparsers: Any) -> None:
         "change) from both sides",
     )
     parser.add_argument(
+        "--exact",
+        action="store_true",
+        help="with --lipschitz, for one ReLU layer of at most three inputs on R^n: compute the "
+        "constant exactly as well (without a certificate)",
+    )
+    parser.add_argument(
         "--left-inverse",
         metavar="G",
         nargs="?",
@@ -118,6 +126,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
 
     if options.lipschitz and options.left_inverse is not None:
         raise UsageError("--lipschitz and --left-inverse: two questions; ask one of them")
+    if options.exact and not options.lipschitz:
+        raise UsageError("--exact: an option of --lipschitz")
     if options.output is not None:
         inputs = [options.network, options.domain.removeprefix("slice:")]
         inputs += [options.left_inverse] if options.left_inverse else []
@@ -126,7 +136,10 @@ def _run(options: argparse.Namespace, started: float) -> int:
     layers = layer_range(_layers(options.layer), imported.network.depth)
     num_inputs = part_of(imported.network, *layers).num_inputs
     domain = parse_domain(options.domain, num_inputs)
+    exact = None
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
+        if options.exact:
+            exact = _exact(options, imported, layers)
         outcome = _outcome(options, imported, domain, layers, line)
     outcome = with_commands(outcome, options, [options.network], _CONTINUED)
     written = _write_certificate(options, outcome)
@@ -139,6 +152,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             domain=options.domain,
             layers=list(layers),
             **_answer(outcome),
+            **({"exact": exact and exact.to_json()} if options.exact else {}),
             next=next_texts(outcome),
             certificate=str(written[-1]) if written else None,
             files=[str(path) for path in written],
@@ -146,12 +160,25 @@ def _run(options: argparse.Namespace, started: float) -> int:
             **reading(imported),
         )
     else:
-        show(str(outcome))
+        show(str(outcome), *([str(exact)] if exact else []))
         print_reading(imported)
         lines = [*written_lines(options.output, written), *(cost.lines() if cost else [])]
         if lines:
             show(*lines)
     return EXIT[outcome.status]
+
+
+def _exact(
+    options: argparse.Namespace, imported: Imported, layers: tuple[int, int]
+) -> ExactConstant | None:
+    """Return the exact constant, or None if a limit was reached."""
+    from polyrelu.outcomes import Undecided
+    from polyrelu.proofs import exact_inverse_lipschitz
+
+    if layers[0] < layers[1] or options.domain not in ("R^n", ""):
+        raise UsageError("--exact: one layer (--layer) on R^n")
+    found = exact_inverse_lipschitz(imported, layer=layers[0], budget=options.limits)
+    return None if isinstance(found, Undecided) else found
 
 
 def _outcome(
