@@ -11,60 +11,62 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-    96  1. Text
-   270  2. Networks
-   414    Exact arithmetic
-   580  3. Certificates
-   618  3.1 Words
-   634  3.2 Claims
-   841  3.3 Proofs
-  1003    affine, shallow
-  1006      theorem affine
-  1033      theorem shallow
-  1148    line
-  1151      theorem line
-  1179    bottleneck
-  1184      theorem bottleneck
-  1290    Refutations: translation, flip, line-equal
-  1382      theorem translation
-  1408      theorem flip
-  1436      theorem line-equal
-  1493    Refutations: replacement, bounded-replacement
-  1496      theorem replacement
-  1506      theorem bounded-replacement
-  1645    Refutations: one-sided
-  1720      theorem one-sided
-  1781  3.4 Membership in the classes generic, transversal and regular
-  1885  3.5 Invariants under ~
-  1934  3.6 Cost
-  2064  3.7 Rounding errors: theorem rounding
-  2096      theorem rounding
-  2196  3.8 Domains of pairs, and theorem point
-  2320      theorem point
-  2381  3.9 Ridges: theorems deep and deep-part
-  3281      theorem deep
-  3289      theorem deep-part
-  3326  3.10 Injectivity: theorems active-rows and collision
-  3352      theorem collision
-  3379      theorem active-rows
-  3672  4. Verdicts
-  3804  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4540      theorem tree-equal
-  4558      theorem tree
-  4679  5.1 Lists of regions: claim regions, theorem regions
-  4684      theorem regions
-  4724  5.2 Limits
-  4730  5.3 Vertices: theorems vertices and complex (any networks)
-  5295      theorem vertices
-  5310      theorem complex
-  5328  5.4 Injectivity by cells: theorem cell-pairs
-  5340      theorem cell-pairs
-  5458  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5463      theorem inverse-lipschitz
-  5626  5.6 Injectivity by a left inverse: theorem left-inverse
-  5629      theorem left-inverse
-  5698    Files
-  5841    The command line
+    98  1. Text
+   272  2. Networks
+   416    Exact arithmetic
+   582  3. Certificates
+   620  3.1 Words
+   636  3.2 Claims
+   843  3.3 Proofs
+  1005    affine, shallow
+  1008      theorem affine
+  1035      theorem shallow
+  1150    line
+  1153      theorem line
+  1181    bottleneck
+  1186      theorem bottleneck
+  1292    Refutations: translation, flip, line-equal
+  1384      theorem translation
+  1410      theorem flip
+  1438      theorem line-equal
+  1495    Refutations: replacement, bounded-replacement
+  1498      theorem replacement
+  1508      theorem bounded-replacement
+  1647    Refutations: one-sided
+  1722      theorem one-sided
+  1783  3.4 Membership in the classes generic, transversal and regular
+  1887  3.5 Invariants under ~
+  1936  3.6 Cost
+  2066  3.7 Rounding errors: theorem rounding
+  2098      theorem rounding
+  2198  3.8 Domains of pairs, and theorem point
+  2322      theorem point
+  2383  3.9 Ridges: theorems deep and deep-part
+  3283      theorem deep
+  3291      theorem deep-part
+  3328  3.10 Injectivity: theorems active-rows and collision
+  3354      theorem collision
+  3381      theorem active-rows
+  3674  4. Verdicts
+  3806  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4542      theorem tree-equal
+  4560      theorem tree
+  4681  5.1 Lists of regions: claim regions, theorem regions
+  4686      theorem regions
+  4726  5.2 Limits
+  4732  5.3 Vertices: theorems vertices and complex (any networks)
+  5297      theorem vertices
+  5312      theorem complex
+  5330  5.4 Injectivity by cells: theorem cell-pairs
+  5342      theorem cell-pairs
+  5460  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5465      theorem inverse-lipschitz
+  5628  5.6 Injectivity by a left inverse: theorem left-inverse
+  5631      theorem left-inverse
+  5700  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  5703      theorem monotone
+  5807    Files
+  5950    The command line
 """
 
 from __future__ import annotations
@@ -3871,10 +3873,10 @@ class JointNetwork:
         self.levels = [0] * (1 + self.dimension)
         made = [self.activations(which, network, domain) for which, network in enumerate(networks)]
         self.add_lifted_slacks()
-        self.outputs = list[Form]()  # of one network, over a common denominator
+        self.outputs, self.denominator = list[Form](), 1  # of one network
         if len(made) == 1:
             rows = [form for forms, _ in made[0][1:] for form in forms]
-            self.outputs = made[0][-1][0]
+            self.outputs, self.denominator = made[0][-1]
         else:
             rows = differences(made[0][-1], made[1][-1], meter)
         self.difference = [primitive_form(form)[0] for form in rows if form]
@@ -5693,6 +5695,113 @@ def matrix_product(left: list[list[int]], right: list[list[int]]) -> list[list[i
     """The product of two matrices."""
     columns = list(zip(*right, strict=True))
     return [[sum(a * b for a, b in zip(row, c, strict=True)) for c in columns] for row in left]
+
+
+# ==== 5.7 Inverse Lipschitz constants by cells: theorem monotone ====
+
+
+@theorem(
+    "monotone",
+    kind="inverse-lipschitz",
+    page="theory/inverse_lipschitz.md",
+    evidence={
+        "map": {
+            "rows": [ROW],
+            "at-least": RATIONAL,
+            "at-most": RATIONAL,
+            "nodes": [OneOf((SPLIT, CELL_LEAF))],
+        },
+        "pair": {"x": [RATIONAL], "y": [RATIONAL], "f": [RATIONAL], "g": [RATIONAL]},
+    },
+    says={
+        "map": "after the map all cells of a tree that covers the domain stretch every direction "
+        "forwards, and the map is as short as the claimed bound asks for",
+        "pair": "two points of the domain were evaluated, and are as near as claimed",
+    },
+)
+def monotone(case: Case) -> None:
+    """A linear map A of the outputs after which the network is monotone, and two points."""
+    meter, part = case.meter, part_of_claim(case)
+    domain = read_domain(case.claim["domain"], part.widths[0], meter)
+    evidence, size = case.hypothesis("map"), domain.dimension()
+    rows = [integers(text, meter) for text in evidence["rows"]]
+    meter.step = "map"
+    fits = len(rows) == size and all(len(row) == part.widths[-1] for row in rows)
+    require(fits, f"{size} rows of {part.widths[-1]} numbers", "another shape")
+    low, high = (rational(evidence[key], meter) for key in ("at-least", "at-most"))
+    require(min(low, high) > 0, "bounds that are positive", "one that is not")
+    joint = JointNetwork([part], domain, [], meter)
+    meter.step = "map"
+    check = MapCheck(rows, domain, joint.denominator, meter)
+    check.check_length(high)
+
+    def close(node: Node, _: Any) -> None:
+        """The symmetric part of A M is at least as large as the bound, M the map on the leaf."""
+        require(not node.terms, "all signs known", f"{len(node.terms)} of them unknown")
+        before = meter.cells
+        columns = [dense(node.substituted(form), size, meter) for form in joint.outputs]
+        check.check_leaf(columns, low)
+        meter.release(meter.cells - before)
+
+    nodes = ListedNodes(evidence["nodes"], meter)
+    Tree(joint, list(range(len(joint.atoms))), nodes).check(CELL_LEAF, close)
+    nodes.check_end()
+    meter.step = "map"
+    wanted = rational(case.claim["at-least"], meter)
+    meter.pay(4, bits_of(low) + bits_of(high), bits_of(wanted) + bits_of(low))
+    require(wanted > 0, "a bound that is positive", quote(case.claim["at-least"]))
+    require(wanted <= low**2 / high, f"at least {quote(case.claim['at-least'])}", "less")
+    check_quotient(case, part, domain)
+
+
+class MapCheck:
+    """The map A of the outputs, in the coordinates of a domain."""
+
+    def __init__(
+        self, rows: list[list[int]], domain: Domain, denominator: int, meter: Meter
+    ) -> None:
+        self.rows, self.denominator, self.meter = rows, denominator, meter
+        self.size, self.scale = domain.dimension(), domain.scale
+        inputs = [dense(form, self.size, meter)[:-1] for form in domain.inputs]
+        self.lengths = self.products(list(zip(*inputs, strict=True)), inputs)
+
+    def products(
+        self, left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]
+    ) -> list[list[int]]:
+        """The product of two matrices, with as many rows and columns as there are coordinates."""
+        self.meter.pay(self.size**2 * (len(right) + 1), longest(left), longest(right))
+        self.meter.hold(2 * self.size**2)
+        columns = list(zip(*right, strict=True)) or [()] * self.size
+        return [[sum(a * b for a, b in zip(row, c, strict=True)) for c in columns] for row in left]
+
+    def check_length(self, high: Fraction) -> None:
+        """|A' u|^2 <= high |x|^2 for the transpose A' and all directions u."""
+        squares = self.products(self.rows, list(zip(*self.rows, strict=True)))
+        factor = high.denominator * self.scale**2
+        matrix = self.difference(self.lengths, high.numerator, squares, factor)
+        require(is_semidefinite(matrix, self.meter), "a map that is as short", "a longer one")
+
+    def check_leaf(self, columns: Sequence[Sequence[int]], low: Fraction) -> None:
+        """u A M u >= low |x|^2 for all directions u."""
+        product = self.products(self.rows, [row[:-1] for row in columns])
+        twice = [
+            [a + b for a, b in zip(row, column, strict=True)]
+            for row, column in zip(product, zip(*product, strict=True), strict=True)
+        ]
+        factor = 2 * low.numerator * self.denominator
+        matrix = self.difference(twice, low.denominator * self.scale**2, self.lengths, factor)
+        require(is_semidefinite(matrix, self.meter), "a monotone map", "less in some direction")
+
+    def difference(
+        self, left: list[list[int]], p: int, right: list[list[int]], q: int
+    ) -> list[list[int]]:
+        """p left - q right."""
+        bits = max(longest(left), longest(right))
+        self.meter.pay(2 * self.size**2, bits, max(p.bit_length(), q.bit_length()))
+        return [
+            [p * a - q * b for a, b in zip(one, two, strict=True)]
+            for one, two in zip(left, right, strict=True)
+        ]
 
 
 # ---- Files

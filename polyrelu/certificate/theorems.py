@@ -393,6 +393,21 @@ THEOREMS: dict[str, TheoremText] = {
             "pairs": "on each pair of leaves equal outputs imply equal points",
         },
     ),
+    "monotone": TheoremText(
+        "inverse Lipschitz constants by cells",
+        "docs/theory/inverse_lipschitz.md",
+        "If a network followed by a linear map is monotone on all of its cells, then distances "
+        "shrink by no more than the map is long. Two points bound the constant from above.",
+        r"Let $u \cdot A M u \ge \mu |u|^2$ for the matrices $M$ of $f$ on polyhedra that cover "
+        r"$D$. Then $|f(x) - f(y)| \ge \mu / \|A\| \cdot |x - y|$ on $D$.",
+        {
+            "map": (
+                "after the map all cells of a tree that covers the domain stretch every direction "
+                "forwards, and the map is as short as the claimed bound asks for"
+            ),
+            "pair": "two points of the domain were evaluated, and are as near as claimed",
+        },
+    ),
     "left-inverse": TheoremText(
         "left inverses",
         "docs/theory/injectivity.md",

@@ -48,6 +48,7 @@ MODULES = (
     "cell_pairs",
     "lipschitz",
     "left_inverse",
+    "monotone",
     "command",
 )
 LINE_LENGTH = 100

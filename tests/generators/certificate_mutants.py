@@ -91,7 +91,7 @@ SUITE = (
     *("point", "replacement-line", "tree-equal"),
     *("collision", "injective-one-layer", "injective-cells", "injective-cells-apart"),
     "injective-left-inverse",
-    *("inverse-lipschitz", "inverse-lipschitz-always-on"),
+    *("inverse-lipschitz", "inverse-lipschitz-always-on", "inverse-lipschitz-monotone"),
 )
 
 #: Pairs that are equal on a domain, and the domain as rows [a | c] for a·x ≤ c.

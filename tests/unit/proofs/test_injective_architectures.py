@@ -71,7 +71,7 @@ def test_convolutions_in_files(
 def test_the_printed_kernels_on_periodic_images() -> None:
     """f(0) = f(1): the printed kernels are not injective with valid or periodic borders."""
     for border in ("valid", "periodic"):
-        layer = convolution_layer(PRINTED, [3, 3], border=border)  # type: ignore[arg-type]
+        layer = convolution_layer(PRINTED, [3, 3], border=border)
         assert layer([0] * 9) == layer([1] * 9)
         assert decided(layer) == "collision"
     assert not hasattr(injective_kernels(PRINTED, budget=300), "box")
