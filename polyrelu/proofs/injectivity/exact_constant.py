@@ -47,10 +47,25 @@ __all__ = ["ExactConstant", "exact_inverse_lipschitz"]
 
 #: Maximum number of inputs: eigenvalues have degree 3 at most.
 _MAX_INPUTS = 3
-#: Bits of the approximations of λ with which linear programs are solved, one after the other.
-_BITS = (60, 150, 400)
-#: Relative distance of eigenvalues in floats within which they are compared exactly.
-_NEAR = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class ExactConstantSettings:
+    """Limits of the computation.
+
+    Attributes
+    ----------
+    bits
+        Bits of the approximations of λ with which linear programs are solved, one after the other.
+    near
+        Relative distance of eigenvalues in floats within which they are compared exactly.
+    """
+
+    bits: tuple[int, ...] = (60, 150, 400)
+    near: float = 1e-6
+
+
+_SETTINGS = ExactConstantSettings()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -279,7 +294,7 @@ class _Minimum:
         size = len(loose[0]) if loose else 0
         if not size:
             return all(self.root.sign(p) >= 0 for p in fixed)
-        for bits in _BITS:
+        for bits in _SETTINGS.bits:
             near = self.root.approximation(bits)
             program = LinearProgram(size + 1, upper=[None] * size + [1])
             rows = [[*(-x for x in row), 1] for row in loose]
@@ -419,8 +434,8 @@ def _constant(layer: Network, budget: Budget) -> ExactConstant | Undecided:
     for pair in pairs:
         budget.spend(price)
         if best is not None and pair.guess > 0:
-            far = best.approximation(_BITS[0])
-            if pair.guess > float(far) * (1 + _NEAR) and pair.is_at_least(far):
+            far = best.approximation(_SETTINGS.bits[0])
+            if pair.guess > float(far) * (1 + _SETTINGS.near) and pair.is_at_least(far):
                 continue
         found = pair.solve()
         if best is not None and not _is_less(found.root, best):

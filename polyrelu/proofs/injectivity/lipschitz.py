@@ -181,7 +181,7 @@ class _Question:
     ) -> tuple[MonotoneMap, list[dict[str, Any]]] | None:
         """Return a bound by the cells of all layers with its tree, if one is found.
 
-        The cells also propose near pairs, which join those of the first layer.
+        The cells also propose near pairs, beside the proposals of the first layer.
         """
         try:
             cells = canonical_complex(
