@@ -1,6 +1,6 @@
 """Injectivity of Gaussian layers: the share of injective ones among draws, decided exactly.
 
-    python -m benchmarks.injectivity_draws [--largest 10]
+    python -m benchmarks.injectivity_draws [--largest 8]
 
 Layers have m = c n standard normal rows of float64 numbers and no bias; intervals are Wilson's for
 95 %. Puthawala et al. (2020), Figure 2, have a necessary condition only. Marked in the plot: 3.40,
@@ -24,7 +24,7 @@ from polyrelu.outcomes import Injective, NotInjective
 __all__ = ["gaussian"]
 
 #: Draws for each n.
-DRAWS = {2: 400, 3: 400, 4: 400, 5: 400, 6: 400, 7: 400, 8: 400, 9: 100, 10: 60}
+DRAWS = {2: 400, 3: 400, 4: 400, 5: 400, 6: 400, 7: 400, 8: 400}
 FACTORS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
 THRESHOLDS = {3.40: "3.40", 6.7: "6.7", 10.42: "10.4"}
 Record = dict[str, Any]
@@ -32,7 +32,7 @@ Record = dict[str, Any]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--largest", type=int, default=10, help="largest n")
+    parser.add_argument("--largest", type=int, default=8, help="largest n")
     largest = parser.parse_args().largest
     draws = [_shares(n, factor) for n in DRAWS if n <= largest for factor in FACTORS]
     write_results("injectivity_draws", {"draws": draws})
