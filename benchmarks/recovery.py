@@ -97,6 +97,8 @@ def _plot(records: list[Record]) -> None:
             label="-".join(map(str, record["widths"])),
         )
     axes.set(xscale="log", yscale="log", xlabel="number of parameters", ylabel="values asked for")
+    axes.set_xticks([20, 50, 100, 200, 500], ["20", "50", "100", "200", "500"], minor=False)
+    axes.set_xticks([], minor=True)
     axes.legend(fontsize=7)
     figure.savefig(RESULTS / "recovery.png", dpi=120)
 
