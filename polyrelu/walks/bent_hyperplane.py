@@ -21,6 +21,7 @@ docs/theory/walks.md, section "Crossing points".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -353,6 +354,7 @@ def first_zero(
     *,
     heading: Sequence[Rational] = (1, 0),
     limit: int | None = None,
+    farthest: float = math.inf,
 ) -> tuple[Fraction, Fraction] | None:
     """Find the first zero of a neuron on a half-line in a plane that exists already.
 
@@ -362,6 +364,8 @@ def first_zero(
         The network on a plane.
     neuron, heading, limit
         The arguments of `zero_in_plane`.
+    farthest
+        The half-line is followed up to about this multiple of the heading.
 
     Returns
     -------
@@ -393,6 +397,8 @@ def first_zero(
     for count, cell in enumerate(walk_line(plane.network, plane.point, direction), 1):
         if cell.end is not None and not cell.end.at[place]:
             return cell.end.t * h[0], cell.end.t * h[1]
+        if cell.end is not None and cell.end.t > farthest:
+            return None
         if count == limit and cell.end is not None:
             raise StepLimitError(
                 f"no zero in the first {limit} cells, but the way goes on; give a larger limit"
