@@ -310,7 +310,8 @@ def file_on_unit_box(name: str) -> dict[str, Any]:
             "checker": report.verdict,
         }
     else:
-        answer["why"] = str(getattr(outcome, "explanation", "") or getattr(outcome, "reason", ""))
+        reasons = [attempt.reason for attempt in getattr(outcome, "attempts", ())]
+        answer["why"] = getattr(outcome, "explanation", "") or reasons
     return answer
 
 
