@@ -171,7 +171,7 @@ class DeepSearch:
         return self._planes.ridge_point(self.ridges[ridge].plane, ridge) is not None
 
     def outside_domain(self, ridges: Iterable[Ridge]) -> list[Ridge]:
-        """Return those of some known ridges whose point is not inside the domain, exactly.
+        """Return the given known ridges whose point is not inside the domain, exactly.
 
         Walks decide this in floats. The point is the one where a walk met the ridge.
         """
