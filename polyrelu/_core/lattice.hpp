@@ -69,6 +69,12 @@ public:
 
     int dimension() const { return static_cast<int>(levels.size()) - 1; }
     Level& top() { return levels.back(); }
+    /// The number of cells of all dimensions.
+    std::size_t num_cells() const {
+        std::size_t count = 0;
+        for (const Level& level : levels) count += level.size();
+        return count;
+    }
 
     std::span<const std::int32_t> facets(int k, std::size_t cell) const {
         const Level& level = levels[static_cast<std::size_t>(k)];

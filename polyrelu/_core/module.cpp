@@ -49,30 +49,6 @@ py::array rows_from(const Array<T>& array, std::size_t first, std::size_t width)
                  width);
 }
 
-Lattice lattice_from(int dimension, const py::list& facets, const py::list& forms) {
-    Lattice lattice(dimension);
-    for (std::size_t k = 0; k < lattice.levels.size(); ++k) {
-        Level& level = lattice.levels[k];
-        const auto rows = py::cast<Input<std::int32_t>>(forms[k]);
-        level.forms = copied(rows);
-        const auto size = static_cast<std::size_t>(rows.shape(0));
-        level.words.assign(size, 0);
-        level.regions.assign(size, 0);
-        if (k == 0) continue;
-        const auto [heap, counts] =
-            py::cast<std::pair<Input<std::int32_t>, Input<std::int32_t>>>(facets[k]);
-        level.heap = copied(heap);
-        if (k == 1) continue;
-        level.counts = copied(counts);
-        std::int64_t start = 0;
-        for (const std::int32_t count : level.counts) {
-            level.starts.push_back(start);
-            start += count;
-        }
-    }
-    return lattice;
-}
-
 py::list words_of_cells(const Input<Word>& vertex_words, const Input<std::int32_t>& edges,
                         const std::vector<std::tuple<Input<std::int32_t>, Input<std::int32_t>,
                                                      Input<std::int64_t>>>& facets) {
@@ -143,15 +119,12 @@ private:
 /// A subdivision, with the arrays of Python that it reads.
 class Core {
 public:
-    Core(int dimension, const py::list& facets, const py::list& forms,
-         const Input<double>& coordinates, const Input<double>& radii,
-         const Input<std::int8_t>& base_signs, const Input<double>& base_rows,
-         const Input<std::int32_t>& base_forms)
-        : inner_(lattice_from(dimension, facets, forms), Vertices(dimension, copied(base_rows))) {
-        inner_.vertices.coordinates = copied(coordinates);
-        inner_.vertices.radii = copied(radii);
-        inner_.vertices.base_signs = copied(base_signs);
-        inner_.base_forms = copied(base_forms);
+    Core(const Input<std::uint8_t>& two_sided, const Input<std::int32_t>& base_forms,
+         const Input<double>& base_rows, Borrowed<double> rows, Borrowed<double> errors)
+        : inner_(static_cast<int>(two_sided.size())) {
+        share_forms(std::move(rows), std::move(errors));
+        inner_.start({two_sided.data(), static_cast<std::size_t>(two_sided.size())},
+                     copied(base_forms), copied(base_rows));
     }
 
     std::size_t size(int k) const { return inner_.lattice.levels.at(static_cast<std::size_t>(k)).size(); }
@@ -223,15 +196,23 @@ public:
         inner_.begin(chunk, caller);
     }
 
-    bool cut(int bit, const py::function& exact) {
+    /// Cut with the forms from `first` on and before `end`, at least with one; return with how many.
+    int cut(int first, int end, const py::function& exact) {
         PythonCaller caller(inner_, exact);
         const py::gil_scoped_release released;
-        return inner_.cut(bit, caller);
+        return inner_.cut(first, end, caller);
     }
 
-    bool drop_negative(int bit) {
+    /// Cut with the constraints from `first` on and before `end`, and drop the cells outside, until
+    /// some are dropped; return with how many, and whether some are dropped.
+    std::pair<int, bool> cut_off(int first, int end, const py::function& exact) {
+        PythonCaller caller(inner_, exact);
         const py::gil_scoped_release released;
-        return inner_.drop_negative(bit);
+        for (int bit = first; bit < end; ++bit) {
+            inner_.cut(bit, bit + 1, caller);
+            if (inner_.drop_negative(bit)) return {bit + 1 - first, true};
+        }
+        return {end - first, false};
     }
 
     void number_regions() {
@@ -303,7 +284,7 @@ public:
         found["coordinates"] = given(std::move(inner_.vertices.coordinates), width);
         found["radii"] = given(std::move(inner_.vertices.radii));
         found["base_signs"] = given(std::move(inner_.vertices.base_signs), width);
-        inner_ = Subdivision(Lattice(static_cast<int>(d)), Vertices(static_cast<int>(d), {}));
+        inner_ = Subdivision(static_cast<int>(d));
         return found;
     }
 
@@ -320,17 +301,17 @@ PYBIND11_MODULE(compiled, module) {
     module.def("words_of_cells", &words_of_cells);
     bind_span_search(module);
     py::class_<Core>(module, "Core")
-        .def(py::init<int, py::list, py::list, Input<double>, Input<double>, Input<std::int8_t>,
-                      Input<double>, Input<std::int32_t>>(),
-             py::arg("dimension"), py::arg("facets"), py::arg("forms"), py::arg("coordinates"),
-             py::arg("radii"), py::arg("base_signs"), py::arg("base_rows"), py::arg("base_forms"))
+        .def(py::init<Input<std::uint8_t>, Input<std::int32_t>, Input<double>, Borrowed<double>,
+                      Borrowed<double>>(),
+             py::arg("two_sided"), py::arg("base_forms"), py::arg("base_rows"), py::arg("rows"),
+             py::arg("errors"))
         .def("size", &Core::size)
         .def("share_forms", &Core::share_forms)
         .def("set_last_layer", &Core::set_last_layer)
         .def("decide", &Core::decide)
         .def("begin", &Core::begin)
         .def("cut", &Core::cut)
-        .def("drop_negative", &Core::drop_negative)
+        .def("cut_off", &Core::cut_off)
         .def("number_regions", &Core::number_regions)
         .def("regions", &Core::regions)
         .def("positive", &Core::positive)

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "exact_signs.hpp"
+#include "first_cells.hpp"
 #include "floats.hpp"
 #include "walk.hpp"
 
@@ -19,6 +20,35 @@ void set_sign(Word& word, int bit, int sign) {
 }
 
 }  // namespace
+
+// -- first cells -------------------------------------------------------------------------------
+
+void Subdivision::start(std::span<const std::uint8_t> two_sided, Array<std::int32_t> numbers,
+                        Array<double> rows) {
+    base_forms = std::move(numbers);
+    vertices = Vertices(lattice.dimension(), std::move(rows));
+    lattice = first_cells(two_sided, {base_forms.data(), base_forms.size()}, vertices.base_signs);
+    const VertexProblem base = problem_of(&base_forms[1]);
+    const std::size_t width = vertices.width(), d = width - 1;
+    double point[kLargestDimension + 1];
+    for (std::size_t vertex = 0; vertex < lattice.levels[0].size(); ++vertex) {
+        VertexProblem problem = problem_of(&lattice.levels[0].forms[vertex * d]);
+        problem.base_signs = vertices.base_signs_at(vertex);
+        vertices.guess_first(base, problem.base_signs, point);
+        vertices.radii.push_back(vertices.solve(problem, point));
+        vertices.coordinates.append(point, point + width);
+    }
+}
+
+/// The rows and errors of d forms; the signs are left out.
+VertexProblem Subdivision::problem_of(const std::int32_t* numbers) const {
+    VertexProblem problem{};
+    for (int i = 0; i < lattice.dimension(); ++i) {
+        problem.rows[i] = forms.row(numbers[i]);
+        problem.errors[i] = forms.error(numbers[i]);
+    }
+    return problem;
+}
 
 // -- signs -------------------------------------------------------------------------------------
 
@@ -58,12 +88,7 @@ void Subdivision::close(Open& open) {
 /// The vertex in integers, oriented by the first of t and the base forms that is not 0 there.
 ExactVertex Subdivision::exact_vertex(std::size_t vertex) const {
     const std::size_t d = vertices.width() - 1;
-    VertexProblem problem;
-    for (std::size_t i = 0; i < d; ++i) {
-        const std::int32_t number = lattice.levels[0].forms[vertex * d + i];
-        problem.rows[i] = forms.row(number);
-        problem.errors[i] = forms.error(number);
-    }
+    VertexProblem problem = problem_of(&lattice.levels[0].forms[vertex * d]);
     const std::int8_t* signs = vertices.base_signs_at(vertex);
     std::size_t position = 0;
     while (position < d && signs[position] == 0) ++position;
@@ -209,10 +234,15 @@ void Subdivision::begin(std::size_t chunk, Caller& caller) {
     lattice.set_words(chunks[current].members);
 }
 
-bool Subdivision::cut(int bit, Caller& caller) {
+int Subdivision::cut(int first, int end, Caller& caller) {
     caller_ = &caller;
-    bit_ = bit;
-    return lattice.split(bit, *this);
+    const std::size_t before = lattice.num_cells();
+    for (bit_ = first; bit_ < end;) {
+        lattice.split(bit_, *this);
+        ++bit_;
+        if (lattice.num_cells() - before >= kCellsPerPause) break;
+    }
+    return bit_ - first;
 }
 
 std::int32_t Subdivision::cutting_form(std::int32_t region) {

@@ -167,6 +167,20 @@ double Vertices::solve_in(const VertexProblem& problem, double* point) const {
     return radius;
 }
 
+void Vertices::guess_first(const VertexProblem& base, const std::int8_t* signs,
+                           double* point) const {
+    System<kLargestDimension> system;
+    fill<kLargestDimension>(system, base, dimension_, dimension_);
+    invert<kLargestDimension>(system, dimension_);
+    for (int j = 0; j < dimension_; ++j) {
+        point[j] = signs[0] * system.q[j];
+        // At a direction t is 0, and one base form is not.
+        for (int i = 0; i < dimension_ && signs[0] == 0; ++i)
+            point[j] += signs[i + 1] * system.r[j][i];
+    }
+    point[dimension_] = signs[0];
+}
+
 /// Whether floats prove that one of the base signs holds at the point (section 6).
 bool Vertices::is_certainly_oriented(const double* point, double radius,
                                      const std::int8_t* signs) const {

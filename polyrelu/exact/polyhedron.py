@@ -297,7 +297,7 @@ class Polyhedron:
 
     def is_empty(self) -> bool:
         """Return whether the polyhedron has no point."""
-        return isinstance(self.program().feasible_point(), Infeasible)
+        return self._middle() is None and isinstance(self.program().feasible_point(), Infeasible)
 
     def interior_point(self) -> Point | None:
         """Return a point of the interior in R^n, or None if the interior is empty."""
