@@ -52,6 +52,8 @@ class LastLayerArrays(TypedDict):
 class Results(TypedDict):
     """All arrays of a finished subdivision."""
 
+    last_forms: tuple[Floats, Floats, Indices]
+    regions: Indices
     signs: list[Words]
     facets: list[tuple[NDArray[np.int32], NDArray[np.int32], Indices]]
     facet_forms: NDArray[np.int32]
@@ -150,8 +152,11 @@ class Core:
         Signs that Python was asked for are among the first only.
         """
 
-    def take(self) -> Results:
-        """Hand all arrays over without copying them; the core is empty afterwards."""
+    def take(self, num_last_forms: int) -> Results:
+        """Hand all arrays over without copying them; the core is empty afterwards.
+
+        The first `num_last_forms` forms of the last layer are left out.
+        """
 
 class SpanSearch:
     """The search in one layer of `polyrelu.proofs.injectivity.node_search`."""

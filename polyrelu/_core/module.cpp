@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "span_search_binding.hpp"
@@ -42,11 +43,11 @@ py::array_t<T> copy_of(std::span<const T> entries) {
     return py::array_t<T>(static_cast<py::ssize_t>(entries.size()), entries.data());
 }
 
-/// The rows `first`, `first` + 1, … of an array with rows of `width` entries, copied.
+/// The rows `first`, `first` + 1, … of an array, copied; `width` as in `given`.
 template <class T>
 py::array rows_from(const Array<T>& array, std::size_t first, std::size_t width) {
-    return given(Array<T>(array.begin() + static_cast<std::ptrdiff_t>(first * width), array.end()),
-                 width);
+    const std::size_t start = first * std::max<std::size_t>(width, 1);
+    return given(Array<T>(array.begin() + static_cast<std::ptrdiff_t>(start), array.end()), width);
 }
 
 py::list words_of_cells(const Input<Word>& vertex_words, const Input<std::int32_t>& edges,
@@ -246,9 +247,7 @@ public:
     py::tuple last_forms(std::size_t first) const {
         const Forms& forms = inner_.forms;
         return py::make_tuple(rows_from(forms.rows, first, inner_.vertices.width()),
-                              given(Array<double>(forms.errors.begin() + static_cast<std::ptrdiff_t>(first),
-                                                  forms.errors.end())),
-                              rows_from(forms.pairs, first, 2));
+                              rows_from(forms.errors, first, 0), rows_from(forms.pairs, first, 2));
     }
 
     Core part(const Input<std::int64_t>& top) const {
@@ -262,8 +261,8 @@ public:
                 std::exchange(inner_.num_exact_decisions, 0)};
     }
 
-    /// Hand all arrays over; the core is empty afterwards.
-    py::dict take() {
+    /// Hand all arrays over; the core is empty afterwards. `num_last_forms` as in `last_forms`.
+    py::dict take(std::size_t num_last_forms) {
         py::dict found;
         Lattice& lattice = inner_.lattice;
         const std::size_t width = inner_.vertices.width(), d = width - 1;
@@ -277,9 +276,18 @@ public:
                                          given(std::move(level.counts)),
                                          given(std::move(level.starts))));
         }
+        Forms& forms = inner_.forms;
+        found["last_forms"] =
+            num_last_forms == 0
+                ? py::make_tuple(given(std::move(forms.rows), width), given(std::move(forms.errors)),
+                                 given(std::move(forms.pairs), 2))
+                : last_forms(num_last_forms);
         found["signs"] = signs;
         found["facets"] = facets;
-        found["facet_forms"] = given(Array<std::int32_t>(lattice.levels[d - 1].forms));
+        // In dimension 1 the facets are the vertices.
+        found["facet_forms"] = d == 1 ? given(Array<std::int32_t>(lattice.levels[0].forms))
+                                      : given(std::move(lattice.levels[d - 1].forms));
+        found["regions"] = regions();
         found["forms"] = given(std::move(lattice.levels[0].forms), d);
         found["coordinates"] = given(std::move(inner_.vertices.coordinates), width);
         found["radii"] = given(std::move(inner_.vertices.radii));

@@ -139,26 +139,18 @@ def frame_of(network: Network, domain: Polyhedron) -> Frame:
         if network.num_hidden_layers
         else RationalMatrix.zeros(0, size + 1)
     )
+    coordinates = range(hull.ncols - 1)
+    base = () if equations else row_basis(constraints.take(columns=coordinates))
+    if len(base) == size:  # the constraints alone see all coordinates of x
+        return Frame(size, hull, hull, hull, (), constraints, first, base)
     forms = constraints.over(first)
     if equations:
         forms = forms @ hull
-    coordinates = range(hull.ncols - 1)
     along = hull.take(rows=range(size), columns=coordinates)
     linear = forms.take(columns=coordinates)
     for weight in _skips_from_input(network):
         linear = linear.over(weight @ along)
     kept = [*column_basis(linear), hull.ncols - 1]
-    if not equations and len(kept) == hull.ncols:  # the coordinates are those of x
-        return Frame(
-            dimension=size,
-            embedding=hull,
-            coordinates=hull,
-            on_hull=hull,
-            lineality=(),
-            constraints=constraints,
-            first_layer=first,
-            base=row_basis(forms.take(columns=coordinates)),
-        )
     directions = kernel(linear)
     lines = along @ directions
     forms, free = forms.take(columns=kept), _free_coordinates(hull)

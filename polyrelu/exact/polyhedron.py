@@ -463,8 +463,9 @@ class Polyhedron:
             for direction in directions:
                 sign = direction if row[j] > 0 else -direction
                 bound = Fraction(row[-1], row[j])
-                best = sides.setdefault((j, sign), bound)
-                sides[j, sign] = sign * min(sign * best, sign * bound)
+                best = sides.get((j, sign))
+                if best is None or (bound < best if sign > 0 else bound > best):
+                    sides[j, sign] = bound
         return sides
 
     # -- other descriptions -----------------------------------------------------------------------

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CompiledSubdivision", "subdivision_of"]
 
+#: What a finished lattice has instead of facets of vertices and of words.
+_NO_LISTS, _NO_WORDS = Ragged([]), Growable(np.zeros(0, dtype=np.uint64))
 #: The largest dimension that the core's arrays of fixed size allow (`vertices.hpp`).
 _LARGEST_DIMENSION = 24
 
@@ -52,10 +54,9 @@ class CompiledLattice(Lattice):
 
         For k = 2, …, d, `facets` has the heap, the counts and the starts of a `Ragged`.
         """
-        super().__init__(0, vertices, edges, [[]])
-        self.dimension = len(facets) + 1
-        self.facets = [Ragged([]), Ragged([]), *(Ragged.of_arrays(*arrays) for arrays in facets)]
-        self.words = [Growable(np.zeros(0, dtype=np.uint64)) for _ in range(len(facets) + 2)]
+        self.dimension, self._vertices, self.edges = len(facets) + 1, vertices, Growable(edges)
+        self.facets = [_NO_LISTS, _NO_LISTS, *(Ragged.of_arrays(*arrays) for arrays in facets)]
+        self.words = [_NO_WORDS] * (len(facets) + 2)
 
     def words_of_cells(self, vertex_words: Words) -> list[Words]:
         """See `Lattice`."""
@@ -150,10 +151,10 @@ class CompiledSubdivision(Subdivision):
             self._core.set_last_layer(self.table.last_layer_arrays())
 
     def _decide(self, layer: int) -> None:
-        width = self.network.widths[layer] if layer else self.frame.constraints.nrows
+        width = self.network.layers[layer - 1].width if layer else self.frame.constraints.nrows
         is_last = layer > 0 and not self.table.is_dense(layer)
         first = 1 if layer == 0 else self.table.first_number(layer)
-        stride = self.network.widths[layer] if layer > 1 else 0
+        stride = width if layer > 1 else 0
         starts = range(0, width, WORD_BITS)
         ranges = [range(start, min(start + WORD_BITS, width)) for start in starts]
         chunks = [(len(part), is_last, part.start, first + part.start, stride) for part in ranges]
@@ -184,9 +185,9 @@ class CompiledSubdivision(Subdivision):
     def finish(self) -> None:
         """Take the arrays of the core; nothing can be cut afterwards."""
         self._count_decisions()
-        self._take_last_forms()
-        self._newest_regions = self._core.regions()
-        found = self._core.take()
+        found = self._core.take(self.table.num_last_forms)
+        self.table.append_last_forms(*found["last_forms"])
+        self._newest_regions = found["regions"]
         edges, *higher = found["facets"]
         self.lattice = CompiledLattice(len(found["radii"]), edges[0], higher)
         self.vertices.coordinates = Growable(found["coordinates"])

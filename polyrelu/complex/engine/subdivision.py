@@ -544,19 +544,18 @@ def completed(
     complete
         Whether these are all hidden neurons.
     """
-    network = subdivision.network
-    neurons: list[NeuronId] = []
-    num_neurons = sum(network.widths[1 : network.num_hidden_layers + 1])
+    neurons = subdivision.network.neurons
+    num_done = 0
     with deferred_interrupt() as interrupt:
         for layer, members in subdivision.steps(one_by_one=progress is not None):
             if layer:
-                neurons.extend(NeuronId(layer, member) for member in members)
+                num_done += len(members)
             if progress is not None:
-                _report_cut(progress, subdivision, layer, len(neurons), num_neurons)
-            if interrupt.requested and layer and len(neurons) >= subdivision.least_neurons:
+                _report_cut(progress, subdivision, layer, num_done, len(neurons))
+            if interrupt.requested and layer and num_done >= subdivision.least_neurons:
                 break
         subdivision.finish()
-    return tuple(neurons), len(neurons) == num_neurons
+    return neurons[:num_done], num_done == len(neurons)
 
 
 def _report_cut(
