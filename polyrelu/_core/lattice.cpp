@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
-#include <tuple>
 
 #ifdef __GNUC__
 #define POLYRELU_PREFETCH(address) __builtin_prefetch(address)
@@ -16,6 +15,18 @@ namespace {
 
 /// The bits of the forms after `bit`.
 std::uint32_t later(int bit) { return bit == kWordBits - 1 ? 0 : ~std::uint32_t{0} << (bit + 1); }
+
+/// The number of cells whose words the fast caches of a processor hold at least.
+constexpr std::size_t kCellsInCache = 1 << 14;
+
+/// The word of a cut cell during a cut: both bits of the form, and the position of the cell in the
+/// list of cut cells. In the word rotated by `bit` these are the bits 0, 32, and 1 to 31.
+Word with_slot(std::size_t slot, int bit) {
+    return std::rotl(Word{1} << kWordBits | Word{slot} << 1 | 1, bit);
+}
+std::size_t slot_in(Word word, int bit) {
+    return static_cast<std::uint32_t>(std::rotr(word, bit)) >> 1;
+}
 
 /// Append copies of the marked rows of `width` entries.
 template <class T>
@@ -106,36 +117,36 @@ void Lattice::number_regions() {
 
 // -- splitting ---------------------------------------------------------------------------------
 
-bool Lattice::split(int bit, VertexMaker& maker) {
-    if (!find_cut(bit)) return false;
-    const bool touches = zero_bits_ >> bit & 1;
-    make_room_for_cut();
-    maker.make_vertices();
-    const Level& vertices = levels[0];
-    for (std::size_t i = vertices.before; i < vertices.size(); ++i)
-        zero_bits_ |= ~nonzero(vertices.words[i]) & members_ & ~(std::uint32_t{1} << bit);
-    split_edges(bit);
-    for (int k = 2; k <= dimension(); ++k) split_cells(k, maker, bit, touches);
-    for (Level& level : levels)
-        for (const std::int32_t cell : level.cut)
-            level.words[static_cast<std::size_t>(cell)] &= ~(Word{1} << (bit + kWordBits));
-    return true;
-}
-
 bool Lattice::find_cut(int bit) {
     for (Level& level : levels) {
         Array<std::int32_t>& waiting = level.waiting[static_cast<std::size_t>(bit)];
         level.before = level.size();
         level.cut.clear();
-        for (const std::int32_t cell : waiting)
-            if (cutting(level.words[static_cast<std::size_t>(cell)]) >> bit & 1)
-                level.cut.push_back(cell);
+        level.cut.make_room(waiting.size());
+        for (const std::int32_t cell : waiting) {
+            Word& word = level.words[static_cast<std::size_t>(cell)];
+            if (!(cutting(word) >> bit & 1)) continue;
+            word = with_slot(level.cut.size(), bit);
+            level.cut.push_back(cell);
+        }
         waiting.clear();
-        level.slots.resize(level.size());
-        for (std::size_t i = 0; i < level.cut.size(); ++i)
-            level.slots[static_cast<std::size_t>(level.cut[i])] = static_cast<std::int32_t>(i);
+        level.cut_words.resize(level.cut.size());
     }
     return !top().cut.empty();
+}
+
+void Lattice::split(int bit, VertexMaker& maker, const CuttingForms& forms) {
+    const Cut cut{bit, forms, (zero_bits_ >> bit & 1) != 0};
+    make_room_for_cut();
+    maker.make_vertices();
+    const Level& vertices = levels[0];
+    for (std::size_t i = vertices.before; i < vertices.size(); ++i)
+        zero_bits_ |= ~nonzero(vertices.words[i]) & members_ & ~(std::uint32_t{1} << bit);
+    split_edges(cut);
+    for (int k = 2; k <= dimension(); ++k) split_cells(k, maker, cut);
+    for (Level& level : levels)
+        for (std::size_t i = 0; i < level.cut.size(); ++i)
+            level.words[static_cast<std::size_t>(level.cut[i])] = level.cut_words[i].above;
 }
 
 void Lattice::make_room_for_cut() {
@@ -161,10 +172,10 @@ void Lattice::append_parent(int k, std::size_t cell) {
     level.forms.repeat(cell * count, count);
 }
 
-void Lattice::split_edges(int bit) {
+void Lattice::split_edges(const Cut& cut) {
     Level& edges = levels[1];
     const Level& vertices = levels[0];
-    const Word positive = Word{1} << bit;
+    const Word positive = Word{1} << cut.bit;
     for (std::size_t i = 0; i < edges.cut.size(); ++i) {
         const auto edge = static_cast<std::size_t>(edges.cut[i]);
         const auto middle = static_cast<std::int32_t>(vertices.before + i);
@@ -174,127 +185,151 @@ void Lattice::split_edges(int bit) {
         edges.heap[2 * edge + 1] = middle;
         edges.heap.push_back(below);
         edges.heap.push_back(middle);
-        const Word at_middle = vertices.words[static_cast<std::size_t>(middle)];
-        // Until the end of the cut, the positive part has the bits of both signs as a mark.
-        edges.words[edge] =
-            vertices.words[static_cast<std::size_t>(above)] | at_middle | positive << kWordBits;
-        edges.words.push_back(vertices.words[static_cast<std::size_t>(below)] | at_middle);
+        CutWords& words = edges.cut_words[i];
+        words.between = vertices.words[static_cast<std::size_t>(middle)];
+        words.above = vertices.words[static_cast<std::size_t>(above)] | words.between;
+        words.below = vertices.words[static_cast<std::size_t>(below)] | words.between;
+        edges.words.push_back(words.below);
         append_parent(1, edge);
-        wait(edges, edges.before + i, cutting(edges.words.back()) & later(bit));
+        wait(edges, edges.before + i, cutting(words.below) & later(cut.bit));
     }
 }
 
 /// Ask for the memory of the cells that are split some steps later.
-void Lattice::prefetch(int k, std::size_t position) const {
+void Lattice::prefetch(int k, std::size_t position, int bit) const {
+    constexpr std::size_t farthest = 16, far = 10, near = 6, nearest = 3;
     const Level& level = levels[static_cast<std::size_t>(k)];
     const Level& lower = levels[static_cast<std::size_t>(k) - 1];
-    if (position + 8 >= level.cut.size()) return;
-    const auto far = static_cast<std::size_t>(level.cut[position + 8]);
-    const auto near = static_cast<std::size_t>(level.cut[position + 3]);
-    POLYRELU_PREFETCH(&level.heap[static_cast<std::size_t>(level.starts[far])]);
-    for (const std::int32_t facet : facets(k, near)) {
-        POLYRELU_PREFETCH(&lower.slots[static_cast<std::size_t>(facet)]);
+    if (position + farthest >= level.cut.size()) return;
+    const auto cell_at = [&](std::size_t steps) {
+        return static_cast<std::size_t>(level.cut[position + steps]);
+    };
+    std::size_t cell = cell_at(farthest);
+    POLYRELU_PREFETCH(&level.starts[cell]);
+    POLYRELU_PREFETCH(&level.counts[cell]);
+    POLYRELU_PREFETCH(&level.regions[cell]);
+    POLYRELU_PREFETCH(&level.forms[cell * (levels.size() - 1 - static_cast<std::size_t>(k))]);
+    cell = cell_at(far);
+    const auto start = static_cast<std::size_t>(level.starts[cell]);
+    POLYRELU_PREFETCH(&level.heap[start]);
+    POLYRELU_PREFETCH(&level.heap[start + static_cast<std::size_t>(level.counts[cell])]);
+    for (const std::int32_t facet : facets(k, cell_at(near)))
         POLYRELU_PREFETCH(&lower.words[static_cast<std::size_t>(facet)]);
+    for (const std::int32_t facet : facets(k, cell_at(nearest))) {
+        const Word word = lower.words[static_cast<std::size_t>(facet)];
+        if (cutting(word) >> bit & 1) POLYRELU_PREFETCH(&lower.cut_words[slot_in(word, bit)]);
     }
 }
 
 /// Split the cut cells of dimension k, and append the cells of dimension k - 1 between the parts.
-void Lattice::split_cells(int k, VertexMaker& maker, int bit, bool touches) {
+void Lattice::split_cells(int k, VertexMaker& maker, const Cut& cut) {
     const Level& level = levels[static_cast<std::size_t>(k)];
+    const bool is_large = levels[static_cast<std::size_t>(k) - 1].size() > kCellsInCache;
     for (std::size_t i = 0; i < level.cut.size(); ++i) {
         if (i % kCellsPerPause == kCellsPerPause - 1) maker.pause();
-        prefetch(k, i);
-        const auto cell = static_cast<std::size_t>(level.cut[i]);
-        sort_facets(k, cell, bit, touches);
-        append_between(k, cell, maker, bit);
-        write_parts(k, cell, bit);
+        if (is_large) prefetch(k, i, cut.bit);
+        split_cell(k, i, cut);
     }
 }
 
-/// Write the facets of the two parts of a cell into `parts_`, and those of the cell between them.
-void Lattice::sort_facets(int k, std::size_t cell, int bit, bool touches) {
-    const Level& lower = levels[static_cast<std::size_t>(k) - 1];
+/// Write the positive part of a cell in its place, and append the negative part and the cell between
+/// them. Positive facets move to the front of the list in which they are read.
+void Lattice::split_cell(int k, std::size_t position, const Cut& cut) {
+    Level& level = levels[static_cast<std::size_t>(k)];
+    Level& lower = levels[static_cast<std::size_t>(k) - 1];
     const Level& lowest = levels[static_cast<std::size_t>(k) - 2];
+    const auto cell = static_cast<std::size_t>(level.cut[position]);
     const auto first_half = static_cast<std::int32_t>(lower.before);
     const auto first_zero =
         static_cast<std::int32_t>(lowest.before + (k == 2 ? 0 : lowest.cut.size()));
-    parts_.clear();
-    for (const std::int32_t facet : facets(k, cell)) {
+    const auto separator = static_cast<std::int32_t>(lower.size());
+    const auto count = static_cast<std::size_t>(level.counts[cell]);
+    const std::size_t start_of_zero = lower.heap.size();
+    level.heap.make_room(2 * (count + 1));
+    lower.heap.make_room(count);
+    std::int32_t* const facets = &level.heap[static_cast<std::size_t>(level.starts[cell])];
+    std::int32_t *positive = facets, *negative = level.heap.end(), *zero = lower.heap.end();
+    CutWords words{0, 0, 0};
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::int32_t facet = facets[i];
         const Word word = lower.words[static_cast<std::size_t>(facet)];
-        if (cutting(word) >> bit & 1) {  // the facet is cut, and this its positive part
-            const std::int32_t slot = lower.slots[static_cast<std::size_t>(facet)];
-            parts_.positive.push_back(facet);
-            parts_.above |= word;
-            parts_.negative.push_back(first_half + slot);
-            parts_.below |= lower.words[static_cast<std::size_t>(first_half + slot)];
-            parts_.zero.push_back(first_zero + slot);
-            parts_.between |= lowest.words[static_cast<std::size_t>(first_zero + slot)];
-        } else if (word >> bit & 1) {
-            parts_.positive.push_back(facet);
-            parts_.above |= word;
-            if (touches) find_touched(k, static_cast<std::size_t>(facet), bit);
-        } else if (word >> (bit + kWordBits) & 1) {
-            parts_.negative.push_back(facet);
-            parts_.below |= word;
+        if (cutting(word) >> cut.bit & 1) {
+            const std::size_t slot = slot_in(word, cut.bit);
+            const CutWords& of_facet = lower.cut_words[slot];
+            *positive++ = facet;
+            *negative++ = first_half + static_cast<std::int32_t>(slot);
+            *zero++ = first_zero + static_cast<std::int32_t>(slot);
+            words.above |= of_facet.above;
+            words.below |= of_facet.below;
+            words.between |= of_facet.between;
+        } else if (word >> cut.bit & 1) {
+            *positive++ = facet;
+            words.above |= word;
+            if (cut.touches)
+                words.between |= find_touched(k, static_cast<std::size_t>(facet), cut.bit);
+        } else if (word >> (cut.bit + kWordBits) & 1) {
+            *negative++ = facet;
+            words.below |= word;
         }
     }
-    parts_.zero.append(parts_.touched.begin(), parts_.touched.end());
+    words.above |= words.between;
+    words.below |= words.between;
+    level.cut_words[position] = words;
+    const auto num_positive = static_cast<std::size_t>(positive - facets) + 1;
+    *negative++ = separator;
+    level.starts.push_back(static_cast<std::int64_t>(level.heap.size()));
+    level.counts.push_back(static_cast<std::int32_t>(negative - level.heap.end()));
+    level.heap.resize(static_cast<std::size_t>(negative - level.heap.begin()));
+    if (num_positive > count) {
+        level.starts[cell] = static_cast<std::int64_t>(level.heap.size());
+        level.heap.append(facets, positive);
+        level.heap.push_back(separator);
+    } else {
+        *positive = separator;
+    }
+    level.counts[cell] = static_cast<std::int32_t>(num_positive);
+    level.words.push_back(words.below);
+    append_parent(k, cell);
+    wait(level, level.size() - 1, cutting(words.below) & later(cut.bit));
+    lower.heap.resize(static_cast<std::size_t>(zero - lower.heap.begin()));
+    append_between(k, cell, start_of_zero, words.between, cut);
 }
 
-/// Find the faces of dimension k - 2 of an uncut positive facet on which the form is 0. Such a face
-/// lies in two facets of the cell, one on either side, so that it is found once.
-void Lattice::find_touched(int k, std::size_t facet, int bit) {
+/// Find the faces of dimension k - 2 of an uncut positive facet on which the form is 0, and return
+/// their words. Such a face lies in two facets of the cell, one on either side, so that it is found
+/// once.
+Word Lattice::find_touched(int k, std::size_t facet, int bit) {
     const Level& lowest = levels[static_cast<std::size_t>(k) - 2];
+    Word words = 0;
     for (const std::int32_t face : facets(k - 1, facet)) {
         const Word word = lowest.words[static_cast<std::size_t>(face)];
         if (nonzero(word) >> bit & 1) continue;
-        parts_.touched.push_back(face);
-        parts_.between |= word;
+        touched_.push_back(face);
+        words |= word;
     }
+    return words;
 }
 
-/// Append the cell of dimension k - 1 between the two parts of a cell.
-void Lattice::append_between(int k, std::size_t cell, VertexMaker& maker, int bit) {
+/// Append the cell of dimension k - 1 between the two parts of a cell. Its facets stand in the heap
+/// from `start` on, and in `touched_`.
+void Lattice::append_between(int k, std::size_t cell, std::size_t start, Word word,
+                             const Cut& cut) {
     const Level& level = levels[static_cast<std::size_t>(k)];
     Level& lower = levels[static_cast<std::size_t>(k) - 1];
     const std::size_t num_forms = levels.size() - 1 - static_cast<std::size_t>(k);
-    parts_.separator = static_cast<std::int32_t>(lower.size());
-    lower.words.push_back(parts_.between);
-    lower.regions.push_back(level.regions[cell]);
+    const std::int32_t region = level.regions[cell];
+    lower.words.push_back(word);
+    lower.regions.push_back(region);
     for (std::size_t j = 0; j < num_forms; ++j)
         lower.forms.push_back(level.forms[cell * num_forms + j]);
-    lower.forms.push_back(maker.cutting_form(level.regions[cell]));
+    lower.forms.push_back(cut.forms[region]);
+    lower.heap.append(touched_.begin(), touched_.end());
+    touched_.clear();
     if (k > 2) {
-        lower.starts.push_back(static_cast<std::int64_t>(lower.heap.size()));
-        lower.counts.push_back(static_cast<std::int32_t>(parts_.zero.size()));
+        lower.starts.push_back(static_cast<std::int64_t>(start));
+        lower.counts.push_back(static_cast<std::int32_t>(lower.heap.size() - start));
     }
-    lower.heap.append(parts_.zero.begin(), parts_.zero.end());
-    wait(lower, lower.size() - 1, cutting(parts_.between) & later(bit));
-}
-
-/// Write the positive part in the place of the cell, and append the negative part.
-void Lattice::write_parts(int k, std::size_t cell, int bit) {
-    Level& level = levels[static_cast<std::size_t>(k)];
-    const auto [above, below, between] = std::tuple(parts_.above, parts_.below, parts_.between);
-    Array<std::int32_t>&positive = parts_.positive, &negative = parts_.negative;
-    const std::int32_t separator = parts_.separator;
-    positive.push_back(separator);
-    if (positive.size() <= static_cast<std::size_t>(level.counts[cell])) {
-        std::copy(positive.begin(), positive.end(), level.heap.begin() + level.starts[cell]);
-    } else {
-        level.starts[cell] = static_cast<std::int64_t>(level.heap.size());
-        level.heap.append(positive.begin(), positive.end());
-    }
-    level.counts[cell] = static_cast<std::int32_t>(positive.size());
-    // Until the end of the cut, the bits of both signs are the mark of a cut cell.
-    level.words[cell] = above | between | Word{1} << (bit + kWordBits);
-    negative.push_back(separator);
-    level.starts.push_back(static_cast<std::int64_t>(level.heap.size()));
-    level.counts.push_back(static_cast<std::int32_t>(negative.size()));
-    level.heap.append(negative.begin(), negative.end());
-    level.words.push_back(below | between);
-    append_parent(k, cell);
-    wait(level, level.size() - 1, cutting(below | between) & later(bit));
+    wait(lower, lower.size() - 1, cutting(word) & later(cut.bit));
 }
 
 // -- parts -------------------------------------------------------------------------------------

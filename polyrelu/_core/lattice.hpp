@@ -24,6 +24,11 @@ inline std::uint32_t nonzero(Word word) {
     return static_cast<std::uint32_t>(word | (word >> kWordBits));
 }
 
+/// During a cut, the words of the two parts of a cut cell and of the cell between them.
+struct CutWords {
+    Word above, below, between;
+};
+
 /// The cells of one dimension k.
 struct Level {
     Array<Word> words;
@@ -39,9 +44,10 @@ struct Level {
     // During a cut:
     /// The cells that each form may cut, ascending.
     std::array<Array<std::int32_t>, kWordBits> waiting;
-    /// The cells that the form cuts, and the position of each of them there.
+    /// The cells that the form cuts, and their new words in the same order. Meanwhile `words` has
+    /// the position of each of them here (`with_slot`).
     Array<std::int32_t> cut;
-    Array<std::int32_t> slots;
+    Array<CutWords> cut_words;
     /// The number of cells before the cut.
     std::size_t before = 0;
 
@@ -59,8 +65,15 @@ public:
     virtual void make_vertices() = 0;
     /// Called now and then during long work; may throw in order to end it.
     virtual void pause() = 0;
-    /// The number of the form that cuts on a region.
-    virtual std::int32_t cutting_form(std::int32_t region) = 0;
+};
+
+/// The numbers of the forms that cut: `first` + region · `stride`, or an entry for each region.
+struct CuttingForms {
+    const std::int32_t* by_region;
+    std::int32_t first, stride;
+    std::int32_t operator[](std::int32_t region) const {
+        return by_region ? by_region[region] : first + region * stride;
+    }
 };
 
 class Lattice {
@@ -87,8 +100,10 @@ public:
     /// `members` has the bits of the forms; the heaps are rewritten without gaps.
     void set_words(std::uint32_t members);
 
-    /// Split all cells on which form `bit` has both signs; false if there are none.
-    bool split(int bit, VertexMaker& maker);
+    /// Find the cells on which form `bit` has both signs; false if there are none.
+    bool find_cut(int bit);
+    /// Split the cells that were found. The forms that cut are those of `forms`.
+    void split(int bit, VertexMaker& maker, const CuttingForms& forms);
 
     /// Give the top cells new numbers as regions, and every face the last of those around it.
     void number_regions();
@@ -106,34 +121,30 @@ public:
     std::vector<Level> levels;
 
 private:
+    /// What the cut of one form needs to know everywhere.
+    struct Cut {
+        int bit;
+        const CuttingForms& forms;
+        /// Whether the form is 0 at vertices that it does not make.
+        bool touches;
+    };
+
     void compact(Level& level);
-    bool find_cut(int bit);
-    void split_edges(int bit);
-    void split_cells(int k, VertexMaker& maker, int bit, bool touches);
     void make_room_for_cut();
-    void prefetch(int k, std::size_t position) const;
-    void sort_facets(int k, std::size_t cell, int bit, bool touches);
-    void find_touched(int k, std::size_t facet, int bit);
-    void append_between(int k, std::size_t cell, VertexMaker& maker, int bit);
-    void write_parts(int k, std::size_t cell, int bit);
+    void split_edges(const Cut& cut);
+    void split_cells(int k, VertexMaker& maker, const Cut& cut);
+    void split_cell(int k, std::size_t position, const Cut& cut);
+    void prefetch(int k, std::size_t position, int bit) const;
+    Word find_touched(int k, std::size_t facet, int bit);
+    void append_between(int k, std::size_t cell, std::size_t start, Word word, const Cut& cut);
     void append_parent(int k, std::size_t cell);
     void wait(Level& level, std::size_t cell, std::uint32_t bits);
 
     /// The bits of forms that vanish at some vertex without being cut there.
     std::uint32_t zero_bits_ = 0;
     std::uint32_t members_ = 0;
-
-    /// The facets of the parts of one cut cell and of the cell between them, which has the number
-    /// `separator`, and their words. `touched` are facets of the latter that no cut made.
-    struct Parts {
-        Array<std::int32_t> positive, negative, zero, touched;
-        Word above = 0, below = 0, between = 0;
-        std::int32_t separator = 0;
-        void clear() {
-            for (auto* part : {&positive, &negative, &zero, &touched}) part->clear();
-            above = below = between = 0;
-        }
-    } parts_;
+    /// The faces of one cut cell on which the form is 0 and that no cut made.
+    Array<std::int32_t> touched_;
 };
 
 }  // namespace polyrelu

@@ -238,15 +238,37 @@ int Subdivision::cut(int first, int end, Caller& caller) {
     caller_ = &caller;
     const std::size_t before = lattice.num_cells();
     for (bit_ = first; bit_ < end;) {
-        lattice.split(bit_, *this);
+        if (lattice.find_cut(bit_)) {
+            cutting_forms_ = cutting_forms();
+            lattice.split(bit_, *this, cutting_forms_);
+            forget_cutting_forms();
+        }
         ++bit_;
         if (lattice.num_cells() - before >= kCellsPerPause) break;
     }
     return bit_ - first;
 }
 
-std::int32_t Subdivision::cutting_form(std::int32_t region) {
-    return form_of(chunks[current], static_cast<std::size_t>(region), bit_);
+/// The numbers of the forms that cut. Forms of the last layer are made here: a cut cell lies in a
+/// cut top cell of the same region.
+CuttingForms Subdivision::cutting_forms() {
+    const Chunk& chunk = chunks[current];
+    if (!chunk.is_last) return {nullptr, chunk.first + bit_, chunk.stride};
+    const Level& top = lattice.top();
+    form_by_region_.resize(forms.last_layer()->num_regions, -1);
+    for (const std::int32_t cell : top.cut) {
+        const auto region = static_cast<std::size_t>(top.regions[static_cast<std::size_t>(cell)]);
+        if (form_by_region_[region] < 0) form_by_region_[region] = form_of(chunk, region, bit_);
+    }
+    return {form_by_region_.data(), 0, 0};
+}
+
+/// Forget what `cutting_forms` has noted.
+void Subdivision::forget_cutting_forms() {
+    if (form_by_region_.empty()) return;
+    const Level& top = lattice.top();
+    for (const std::int32_t cell : top.cut)
+        form_by_region_[static_cast<std::size_t>(top.regions[static_cast<std::size_t>(cell)])] = -1;
 }
 
 /// Append the points where the form vanishes on the cut edges.
@@ -277,7 +299,7 @@ void Subdivision::make_vertex(std::size_t edge, double* guess) {
     auto above = static_cast<std::size_t>(edges.heap[2 * edge]);
     auto below = static_cast<std::size_t>(edges.heap[2 * edge + 1]);
     if (!(level.words[above] & mask)) std::swap(above, below);
-    const std::int32_t form = cutting_form(edges.regions[edge]);
+    const std::int32_t form = cutting_forms_[edges.regions[edge]];
     const std::size_t width = vertices.width(), d = width - 1;
     const double* row = forms.row(form);
     double value_above = 0, value_below = 0;

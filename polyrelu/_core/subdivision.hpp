@@ -106,7 +106,8 @@ private:
     VertexProblem problem_of(const std::int32_t* numbers) const;
     void make_vertices() override;
     void pause() override { caller_->pause(); }
-    std::int32_t cutting_form(std::int32_t region) override;
+    CuttingForms cutting_forms();
+    void forget_cutting_forms();
     std::int32_t form_of(const Chunk& chunk, std::size_t region, int bit);
     void make_vertex(std::size_t edge, double* guess);
     void decide_last_layer(std::size_t first_chunk);
@@ -123,8 +124,11 @@ private:
         return chunk == current ? lattice.levels[0].words : chunks[chunk].words;
     }
 
-    /// The form of the running cut, and the caller of the running method.
+    /// The form of the running cut, its numbers, and the caller of the running method.
     int bit_ = 0;
+    CuttingForms cutting_forms_{};
+    /// The number of the form on each region of the last layer, or -1.
+    Array<std::int32_t> form_by_region_;
     Caller* caller_ = nullptr;
 };
 
