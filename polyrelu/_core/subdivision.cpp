@@ -249,26 +249,34 @@ int Subdivision::cut(int first, int end, Caller& caller) {
     return bit_ - first;
 }
 
-/// The numbers of the forms that cut. Forms of the last layer are made here: a cut cell lies in a
-/// cut top cell of the same region.
+/// The numbers of the forms that cut. Forms of the last layer are made here.
 CuttingForms Subdivision::cutting_forms() {
     const Chunk& chunk = chunks[current];
     if (!chunk.is_last) return {nullptr, chunk.first + bit_, chunk.stride};
-    const Level& top = lattice.top();
     form_by_region_.resize(forms.last_layer()->num_regions, -1);
-    for (const std::int32_t cell : top.cut) {
-        const auto region = static_cast<std::size_t>(top.regions[static_cast<std::size_t>(cell)]);
-        if (form_by_region_[region] < 0) form_by_region_[region] = form_of(chunk, region, bit_);
-    }
+    for (const Level& level : levels_of_all_regions())
+        for (const std::int32_t cell : level.cut) {
+            const std::int32_t region = level.regions[static_cast<std::size_t>(cell)];
+            std::int32_t& number = form_by_region_[static_cast<std::size_t>(region)];
+            if (number < 0) number = form_of(chunk, static_cast<std::size_t>(region), bit_);
+        }
     return {form_by_region_.data(), 0, 0};
 }
 
 /// Forget what `cutting_forms` has noted.
 void Subdivision::forget_cutting_forms() {
     if (form_by_region_.empty()) return;
-    const Level& top = lattice.top();
-    for (const std::int32_t cell : top.cut)
-        form_by_region_[static_cast<std::size_t>(top.regions[static_cast<std::size_t>(cell)])] = -1;
+    for (const Level& level : levels_of_all_regions())
+        for (const std::int32_t cell : level.cut)
+            form_by_region_[static_cast<std::size_t>(
+                level.regions[static_cast<std::size_t>(cell)])] = -1;
+}
+
+/// Levels whose cut cells lie in all regions where anything is cut: a cut cell lies in a cut top cell
+/// of the same region, unless that one belongs to another part.
+std::span<const Level> Subdivision::levels_of_all_regions() const {
+    const std::span<const Level> levels(lattice.levels);
+    return levels.last(is_part_ ? levels.size() - 1 : 1);
 }
 
 /// Append the points where the form vanishes on the cut edges.
@@ -279,26 +287,39 @@ void Subdivision::forget_cutting_forms() {
 void Subdivision::make_vertices() {
     const Array<std::int32_t>& cut = lattice.levels[1].cut;
     const std::size_t first = vertices.size(), width = vertices.width();
+    Level& level = lattice.levels[0];
     vertices.coordinates.make_room(cut.size() * width);
     vertices.radii.make_room(cut.size());
     vertices.base_signs.make_room(cut.size() * width);
-    for (std::size_t i = 0; i < chunks.size(); ++i) words(i).make_room(cut.size());
+    ends_.resize(cut.size());
     double guess[kLargestDimension + 1];
     for (std::size_t i = 0; i < cut.size(); ++i) {
         if (i % kCellsPerPause == kCellsPerPause - 1) pause();
-        make_vertex(static_cast<std::size_t>(cut[i]), guess);
+        make_vertex(i, guess);
     }
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+        Array<Word>& of_chunk = words(i);
+        of_chunk.make_room(cut.size());
+        for (const auto& [above, below] : ends_)
+            of_chunk.push_back(of_chunk[static_cast<std::size_t>(above)] |
+                               of_chunk[static_cast<std::size_t>(below)]);
+    }
+    const Word both = Word{1} << bit_ | Word{1} << (bit_ + kWordBits);
+    for (std::size_t vertex = first; vertex < level.words.size(); ++vertex)
+        level.words[vertex] &= ~both;
     Open open;
     settle(first, open);
 }
 
-void Subdivision::make_vertex(std::size_t edge, double* guess) {
+/// Make the vertex on the cut edge of a position in the list of cut edges, without its words.
+void Subdivision::make_vertex(std::size_t position, double* guess) {
     const Level& edges = lattice.levels[1];
     Level& level = lattice.levels[0];
-    const Word mask = Word{1} << bit_;
+    const auto edge = static_cast<std::size_t>(edges.cut[position]);
     auto above = static_cast<std::size_t>(edges.heap[2 * edge]);
     auto below = static_cast<std::size_t>(edges.heap[2 * edge + 1]);
-    if (!(level.words[above] & mask)) std::swap(above, below);
+    if (!(level.words[above] >> bit_ & 1)) std::swap(above, below);
+    ends_[position] = {static_cast<std::int32_t>(above), static_cast<std::int32_t>(below)};
     const std::int32_t form = cutting_forms_[edges.regions[edge]];
     const std::size_t width = vertices.width(), d = width - 1;
     const double* row = forms.row(form);
@@ -327,11 +348,6 @@ void Subdivision::make_vertex(std::size_t edge, double* guess) {
     vertices.coordinates.append(guess, guess + width);
     vertices.base_signs.append(base_signs, base_signs + width);
     level.regions.push_back(edges.regions[edge]);
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-        Array<Word>& of_chunk = words(i);
-        of_chunk.push_back(of_chunk[above] | of_chunk[below]);
-    }
-    level.words.back() &= ~(mask | mask << kWordBits);
 }
 
 // -- parts -------------------------------------------------------------------------------------
@@ -377,6 +393,7 @@ void Subdivision::positive(std::size_t chunk, std::uint8_t* marks, std::size_t s
 Subdivision Subdivision::part(std::span<const std::int64_t> top) const {
     Subdivision part(*this);
     part.num_decisions = part.num_exact_decisions = 0;
+    part.is_part_ = true;
     part.restrict(lattice.closure(top));
     return part;
 }

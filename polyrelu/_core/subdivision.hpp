@@ -108,8 +108,9 @@ private:
     void pause() override { caller_->pause(); }
     CuttingForms cutting_forms();
     void forget_cutting_forms();
+    std::span<const Level> levels_of_all_regions() const;
     std::int32_t form_of(const Chunk& chunk, std::size_t region, int bit);
-    void make_vertex(std::size_t edge, double* guess);
+    void make_vertex(std::size_t position, double* guess);
     void decide_last_layer(std::size_t first_chunk);
     Array<std::size_t> starts_by_region(std::size_t num_regions) const;
     void decide_in_walk(std::size_t first_chunk, std::size_t vertex, const Walk& walk,
@@ -127,6 +128,13 @@ private:
     /// The form of the running cut, its numbers, and the caller of the running method.
     int bit_ = 0;
     CuttingForms cutting_forms_{};
+    /// The positive and the negative end of each cut edge.
+    struct Ends {
+        std::int32_t above, below;
+    };
+    Array<Ends> ends_;
+    /// Whether there are regions whose top cells belong to other parts.
+    bool is_part_ = false;
     /// The number of the form on each region of the last layer, or -1.
     Array<std::int32_t> form_by_region_;
     Caller* caller_ = nullptr;

@@ -72,6 +72,7 @@ def column_basis(matrix: RationalMatrix) -> tuple[int, ...]:
     >>> column_basis(RationalMatrix.from_rows([[0, 1, 2, 0], [0, 2, 4, 1]]))
     (1, 3)
     """
+    matrix = expect(matrix, RationalMatrix, "matrix", MATRIX)
     needed: int | None = None
     for prime in _MORE_PRIMES:
         pivots = pivot_columns(matrix.flint_numerators, prime)

@@ -197,6 +197,7 @@ class FormTable:
         # Appending to a full buffer moves it, so the rows themselves need not be copied.
         other._rows, other._errors = Growable(self.rows.rows), Growable(self.errors.rows)
         other._last_pairs = Growable(self._last_pairs.rows)
+        other._handed_over = []
         other._groups = list(self._groups)
         other._exact_layers, other._exact_rows, other._known_sizes = {}, {}, {}
         return other
