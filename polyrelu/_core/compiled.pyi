@@ -82,6 +82,7 @@ class Core:
         base_rows: Floats,
         rows: Floats,
         errors: Floats,
+        num_threads: int,
     ) -> None:
         """Make the first cells, see `arrangement.orthants`.
 

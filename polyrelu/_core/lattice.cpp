@@ -28,6 +28,21 @@ std::size_t slot_in(Word word, int bit) {
     return static_cast<std::uint32_t>(std::rotr(word, bit)) >> 1;
 }
 
+/// Let a cell wait for the cuts with the forms of the given bits.
+void wait(Waiting& waiting, std::size_t cell, std::uint32_t bits) {
+    for (; bits; bits &= bits - 1)
+        waiting[static_cast<std::size_t>(std::countr_zero(bits))].push_back(
+            static_cast<std::int32_t>(cell));
+}
+
+/// Append all lists to others, and clear them.
+void append_waiting(Waiting& from, Waiting& to) {
+    for (std::size_t bit = 0; bit < from.size(); ++bit) {
+        to[bit].append(from[bit].begin(), from[bit].end());
+        from[bit].clear();
+    }
+}
+
 /// Append copies of the marked rows of `width` entries.
 template <class T>
 void append_marked(const Array<T>& from, std::size_t width, const Array<std::uint8_t>& marked,
@@ -64,14 +79,8 @@ void Lattice::list_waiting(std::uint32_t bits) {
         Level& level = levels[k];
         for (auto& waiting : level.waiting) waiting.clear();
         for (std::size_t cell = 0; cell < level.size(); ++cell)
-            wait(level, cell, cutting(level.words[cell]) & bits);
+            wait(level.waiting, cell, cutting(level.words[cell]) & bits);
     }
-}
-
-void Lattice::wait(Level& level, std::size_t cell, std::uint32_t bits) {
-    for (; bits; bits &= bits - 1)
-        level.waiting[static_cast<std::size_t>(std::countr_zero(bits))].push_back(
-            static_cast<std::int32_t>(cell));
 }
 
 /// Drop the entries of the heap that belong to no cell, if they are many.
@@ -145,8 +154,18 @@ void Lattice::split(int bit, VertexMaker& maker, const CuttingForms& forms) {
     split_edges(cut);
     for (int k = 2; k <= dimension(); ++k) split_cells(k, maker, cut);
     for (Level& level : levels)
-        for (std::size_t i = 0; i < level.cut.size(); ++i)
-            level.words[static_cast<std::size_t>(level.cut[i])] = level.cut_words[i].above;
+        for_each_part(level.cut.size(), [&](std::size_t, Range range) {
+            for (std::size_t i = range.begin; i < range.end; ++i)
+                level.words[static_cast<std::size_t>(level.cut[i])] = level.cut_words[i].above;
+        });
+}
+
+void Lattice::for_each_part(std::size_t count,
+                            const std::function<void(std::size_t, Range)>& task) const {
+    if (needs_team(count))
+        team->share(count, task);
+    else
+        task(0, {0, count});
 }
 
 void Lattice::make_room_for_cut() {
@@ -164,35 +183,78 @@ void Lattice::make_room_for_cut() {
     }
 }
 
-/// Append the region and the forms of a cell once more, for its negative part.
-void Lattice::append_parent(int k, std::size_t cell) {
+/// Append cells whose entries are written later: the negative parts of the cut cells of dimension k
+/// to this dimension, and the cells between the parts to the dimension below.
+void Lattice::append_new_cells(int k) {
+    const auto index = static_cast<std::size_t>(k);
+    const std::size_t count = levels[index].cut.size();
+    for (std::size_t j = index == 1 ? 1 : index - 1; j <= index; ++j) {
+        Level& level = levels[j];
+        const std::size_t size = level.size() + count;
+        level.words.resize(size);
+        level.regions.resize(size);
+        level.forms.resize(size * (levels.size() - 1 - j));
+        if (j < 2) continue;
+        level.starts.resize(size);
+        level.counts.resize(size);
+    }
+}
+
+/// Write the word of the negative part of a cell, and the region and the forms of the whole cell.
+void Lattice::write_negative(int k, std::size_t cell, std::size_t negative, Word word) {
     Level& level = levels[static_cast<std::size_t>(k)];
-    const std::size_t count = levels.size() - 1 - static_cast<std::size_t>(k);
-    level.regions.push_back(level.regions[cell]);
-    level.forms.repeat(cell * count, count);
+    const std::size_t num_forms = levels.size() - 1 - static_cast<std::size_t>(k);
+    level.words[negative] = word;
+    level.regions[negative] = level.regions[cell];
+    for (std::size_t j = 0; j < num_forms; ++j)
+        level.forms[negative * num_forms + j] = level.forms[cell * num_forms + j];
+}
+
+/// Write word, region and forms of the cell of dimension k - 1 between the two parts of a cell.
+void Lattice::write_between(int k, std::size_t cell, std::size_t between, Word word,
+                            const Cut& cut) {
+    const Level& level = levels[static_cast<std::size_t>(k)];
+    Level& lower = levels[static_cast<std::size_t>(k) - 1];
+    const std::size_t num_forms = levels.size() - 1 - static_cast<std::size_t>(k);
+    const std::int32_t region = level.regions[cell];
+    lower.words[between] = word;
+    lower.regions[between] = region;
+    std::int32_t* const forms = &lower.forms[between * (num_forms + 1)];
+    for (std::size_t j = 0; j < num_forms; ++j) forms[j] = level.forms[cell * num_forms + j];
+    forms[num_forms] = cut.forms[region];
 }
 
 void Lattice::split_edges(const Cut& cut) {
     Level& edges = levels[1];
+    const std::size_t count = edges.cut.size();
+    append_new_cells(1);
+    edges.heap.resize(2 * edges.size());
+    drafts_.resize(team ? team->size() : 1);
+    for_each_part(count, [&](std::size_t member, Range range) {
+        for (std::size_t i = range.begin; i < range.end; ++i)
+            split_edge(i, cut, drafts_[member].waiting);
+    });
+    for (Draft& draft : drafts_) append_waiting(draft.waiting, edges.waiting);
+}
+
+void Lattice::split_edge(std::size_t position, const Cut& cut, Waiting& waiting) {
+    Level& edges = levels[1];
     const Level& vertices = levels[0];
-    const Word positive = Word{1} << cut.bit;
-    for (std::size_t i = 0; i < edges.cut.size(); ++i) {
-        const auto edge = static_cast<std::size_t>(edges.cut[i]);
-        const auto middle = static_cast<std::int32_t>(vertices.before + i);
-        std::int32_t above = edges.heap[2 * edge], below = edges.heap[2 * edge + 1];
-        if (!(vertices.words[static_cast<std::size_t>(above)] & positive)) std::swap(above, below);
-        edges.heap[2 * edge] = above;
-        edges.heap[2 * edge + 1] = middle;
-        edges.heap.push_back(below);
-        edges.heap.push_back(middle);
-        CutWords& words = edges.cut_words[i];
-        words.between = vertices.words[static_cast<std::size_t>(middle)];
-        words.above = vertices.words[static_cast<std::size_t>(above)] | words.between;
-        words.below = vertices.words[static_cast<std::size_t>(below)] | words.between;
-        edges.words.push_back(words.below);
-        append_parent(1, edge);
-        wait(edges, edges.before + i, cutting(words.below) & later(cut.bit));
-    }
+    const auto edge = static_cast<std::size_t>(edges.cut[position]);
+    const std::size_t negative = edges.before + position;
+    const auto middle = static_cast<std::int32_t>(vertices.before + position);
+    std::int32_t above = edges.heap[2 * edge], below = edges.heap[2 * edge + 1];
+    if (!(vertices.words[static_cast<std::size_t>(above)] >> cut.bit & 1)) std::swap(above, below);
+    edges.heap[2 * edge] = above;
+    edges.heap[2 * edge + 1] = middle;
+    edges.heap[2 * negative] = below;
+    edges.heap[2 * negative + 1] = middle;
+    CutWords& words = edges.cut_words[position];
+    words.between = vertices.words[static_cast<std::size_t>(middle)];
+    words.above = vertices.words[static_cast<std::size_t>(above)] | words.between;
+    words.below = vertices.words[static_cast<std::size_t>(below)] | words.between;
+    write_negative(1, edge, negative, words.below);
+    wait(waiting, negative, cutting(words.below) & later(cut.bit));
 }
 
 /// Ask for the memory of the cells that are split some steps later.
@@ -223,18 +285,42 @@ void Lattice::prefetch(int k, std::size_t position, int bit) const {
 
 /// Split the cut cells of dimension k, and append the cells of dimension k - 1 between the parts.
 void Lattice::split_cells(int k, VertexMaker& maker, const Cut& cut) {
-    const Level& level = levels[static_cast<std::size_t>(k)];
+    Level& level = levels[static_cast<std::size_t>(k)];
+    Level& lower = levels[static_cast<std::size_t>(k) - 1];
+    append_new_cells(k);
+    if (needs_team(level.cut.size())) {
+        split_in_team(k, maker, cut);
+        return;
+    }
+    Draft& draft = drafts_[0];
+    split_range(k, {0, level.cut.size()}, &maker, cut,
+                {level.heap, lower.heap, level.waiting, lower.waiting, draft.moved, draft.touched});
+    draft.moved.clear();
+}
+
+void Lattice::split_in_team(int k, VertexMaker& maker, const Cut& cut) {
+    team->share(levels[static_cast<std::size_t>(k)].cut.size(), [&](std::size_t member, Range range) {
+        Draft& draft = drafts_[member];
+        split_range(k, range, member == 0 ? &maker : nullptr, cut,
+                    {draft.heap, draft.lower_heap, draft.waiting, draft.lower_waiting, draft.moved,
+                     draft.touched});
+    });
+    join_drafts(k);
+}
+
+void Lattice::split_range(int k, Range range, VertexMaker* maker, const Cut& cut,
+                          const Output& output) {
     const bool is_large = levels[static_cast<std::size_t>(k) - 1].size() > kCellsInCache;
-    for (std::size_t i = 0; i < level.cut.size(); ++i) {
-        if (i % kCellsPerPause == kCellsPerPause - 1) maker.pause();
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+        if (maker && i % kCellsPerPause == kCellsPerPause - 1) maker->pause();
         if (is_large) prefetch(k, i, cut.bit);
-        split_cell(k, i, cut);
+        split_cell(k, i, cut, output);
     }
 }
 
 /// Write the positive part of a cell in its place, and append the negative part and the cell between
 /// them. Positive facets move to the front of the list in which they are read.
-void Lattice::split_cell(int k, std::size_t position, const Cut& cut) {
+void Lattice::split_cell(int k, std::size_t position, const Cut& cut, const Output& output) {
     Level& level = levels[static_cast<std::size_t>(k)];
     Level& lower = levels[static_cast<std::size_t>(k) - 1];
     const Level& lowest = levels[static_cast<std::size_t>(k) - 2];
@@ -242,13 +328,15 @@ void Lattice::split_cell(int k, std::size_t position, const Cut& cut) {
     const auto first_half = static_cast<std::int32_t>(lower.before);
     const auto first_zero =
         static_cast<std::int32_t>(lowest.before + (k == 2 ? 0 : lowest.cut.size()));
-    const auto separator = static_cast<std::int32_t>(lower.size());
+    const std::size_t between = lower.before + lower.cut.size() + position;
+    const std::size_t below = level.before + position;
     const auto count = static_cast<std::size_t>(level.counts[cell]);
-    const std::size_t start_of_zero = lower.heap.size();
-    level.heap.make_room(2 * (count + 1));
-    lower.heap.make_room(count);
+    output.heap.make_room(2 * (count + 1));
+    output.lower_heap.make_room(count);
     std::int32_t* const facets = &level.heap[static_cast<std::size_t>(level.starts[cell])];
-    std::int32_t *positive = facets, *negative = level.heap.end(), *zero = lower.heap.end();
+    std::int32_t* const negatives = output.heap.end();
+    std::int32_t* const zeros = output.lower_heap.end();
+    std::int32_t *positive = facets, *negative = negatives, *zero = zeros;
     CutWords words{0, 0, 0};
     for (std::size_t i = 0; i < count; ++i) {
         const std::int32_t facet = facets[i];
@@ -266,7 +354,8 @@ void Lattice::split_cell(int k, std::size_t position, const Cut& cut) {
             *positive++ = facet;
             words.above |= word;
             if (cut.touches)
-                words.between |= find_touched(k, static_cast<std::size_t>(facet), cut.bit);
+                words.between |= find_touched(k, static_cast<std::size_t>(facet), cut.bit,
+                                              output.touched);
         } else if (word >> (cut.bit + kWordBits) & 1) {
             *negative++ = facet;
             words.below |= word;
@@ -275,61 +364,82 @@ void Lattice::split_cell(int k, std::size_t position, const Cut& cut) {
     words.above |= words.between;
     words.below |= words.between;
     level.cut_words[position] = words;
+    *negative++ = static_cast<std::int32_t>(between);
+    level.starts[below] = static_cast<std::int64_t>(output.heap.size());
+    level.counts[below] = static_cast<std::int32_t>(negative - negatives);
+    output.heap.resize(output.heap.size() + static_cast<std::size_t>(negative - negatives));
     const auto num_positive = static_cast<std::size_t>(positive - facets) + 1;
-    *negative++ = separator;
-    level.starts.push_back(static_cast<std::int64_t>(level.heap.size()));
-    level.counts.push_back(static_cast<std::int32_t>(negative - level.heap.end()));
-    level.heap.resize(static_cast<std::size_t>(negative - level.heap.begin()));
     if (num_positive > count) {
-        level.starts[cell] = static_cast<std::int64_t>(level.heap.size());
-        level.heap.append(facets, positive);
-        level.heap.push_back(separator);
+        output.moved.push_back(static_cast<std::int32_t>(cell));
+        level.starts[cell] = static_cast<std::int64_t>(output.heap.size());
+        output.heap.append(facets, positive);
+        output.heap.push_back(static_cast<std::int32_t>(between));
     } else {
-        *positive = separator;
+        *positive = static_cast<std::int32_t>(between);
     }
     level.counts[cell] = static_cast<std::int32_t>(num_positive);
-    level.words.push_back(words.below);
-    append_parent(k, cell);
-    wait(level, level.size() - 1, cutting(words.below) & later(cut.bit));
-    lower.heap.resize(static_cast<std::size_t>(zero - lower.heap.begin()));
-    append_between(k, cell, start_of_zero, words.between, cut);
+    write_negative(k, cell, below, words.below);
+    wait(output.waiting, below, cutting(words.below) & later(cut.bit));
+    if (k > 2) lower.starts[between] = static_cast<std::int64_t>(output.lower_heap.size());
+    output.lower_heap.resize(output.lower_heap.size() + static_cast<std::size_t>(zero - zeros));
+    output.lower_heap.append(output.touched.begin(), output.touched.end());
+    if (k > 2)
+        lower.counts[between] =
+            static_cast<std::int32_t>(zero - zeros + output.touched.end() - output.touched.begin());
+    output.touched.clear();
+    write_between(k, cell, between, words.between, cut);
+    wait(output.lower_waiting, between, cutting(words.between) & later(cut.bit));
+}
+
+/// Append what the threads have written to the heaps, and to the lists of cells that wait.
+void Lattice::join_drafts(int k) {
+    Level& level = levels[static_cast<std::size_t>(k)];
+    Level& lower = levels[static_cast<std::size_t>(k) - 1];
+    const auto append_room = [](Array<std::int32_t>& heap, std::size_t count) {
+        const std::size_t start = heap.size();
+        heap.make_room(count);
+        heap.resize(start + count);
+        return start;
+    };
+    for (Draft& draft : drafts_) {
+        draft.start = append_room(level.heap, draft.heap.size());
+        draft.lower_start = append_room(lower.heap, draft.lower_heap.size());
+        append_waiting(draft.waiting, level.waiting);
+        append_waiting(draft.lower_waiting, lower.waiting);
+    }
+    team->share(level.cut.size(), [&](std::size_t member, Range range) {
+        Draft& draft = drafts_[member];
+        std::copy(draft.heap.begin(), draft.heap.end(), &level.heap[draft.start]);
+        std::copy(draft.lower_heap.begin(), draft.lower_heap.end(), &lower.heap[draft.lower_start]);
+        const auto start = static_cast<std::int64_t>(draft.start);
+        for (const std::int32_t cell : draft.moved)
+            level.starts[static_cast<std::size_t>(cell)] += start;
+        for (std::size_t i = range.begin; i < range.end; ++i) {
+            level.starts[level.before + i] += start;
+            if (k > 2)
+                lower.starts[lower.before + lower.cut.size() + i] +=
+                    static_cast<std::int64_t>(draft.lower_start);
+        }
+        draft.heap.clear();
+        draft.lower_heap.clear();
+        draft.moved.clear();
+    });
 }
 
 /// Find the faces of dimension k - 2 of an uncut positive facet on which the form is 0, and return
 /// their words. Such a face lies in two facets of the cell, one on either side, so that it is found
 /// once.
-Word Lattice::find_touched(int k, std::size_t facet, int bit) {
+Word Lattice::find_touched(int k, std::size_t facet, int bit,
+                           Array<std::int32_t>& touched) const {
     const Level& lowest = levels[static_cast<std::size_t>(k) - 2];
     Word words = 0;
     for (const std::int32_t face : facets(k - 1, facet)) {
         const Word word = lowest.words[static_cast<std::size_t>(face)];
         if (nonzero(word) >> bit & 1) continue;
-        touched_.push_back(face);
+        touched.push_back(face);
         words |= word;
     }
     return words;
-}
-
-/// Append the cell of dimension k - 1 between the two parts of a cell. Its facets stand in the heap
-/// from `start` on, and in `touched_`.
-void Lattice::append_between(int k, std::size_t cell, std::size_t start, Word word,
-                             const Cut& cut) {
-    const Level& level = levels[static_cast<std::size_t>(k)];
-    Level& lower = levels[static_cast<std::size_t>(k) - 1];
-    const std::size_t num_forms = levels.size() - 1 - static_cast<std::size_t>(k);
-    const std::int32_t region = level.regions[cell];
-    lower.words.push_back(word);
-    lower.regions.push_back(region);
-    for (std::size_t j = 0; j < num_forms; ++j)
-        lower.forms.push_back(level.forms[cell * num_forms + j]);
-    lower.forms.push_back(cut.forms[region]);
-    lower.heap.append(touched_.begin(), touched_.end());
-    touched_.clear();
-    if (k > 2) {
-        lower.starts.push_back(static_cast<std::int64_t>(start));
-        lower.counts.push_back(static_cast<std::int32_t>(lower.heap.size() - start));
-    }
-    wait(lower, lower.size() - 1, cutting(word) & later(cut.bit));
 }
 
 // -- parts -------------------------------------------------------------------------------------
@@ -349,6 +459,7 @@ std::vector<Array<std::uint8_t>> Lattice::closure(std::span<const std::int64_t> 
 Lattice Lattice::restricted(const std::vector<Array<std::uint8_t>>& marked) const {
     Lattice part(dimension());
     part.members_ = members_;
+    part.team = team;
     Array<std::int32_t> numbers;  // of the cells of the dimension below
     for (int k = 0; k <= dimension(); ++k) {
         const auto index = static_cast<std::size_t>(k);

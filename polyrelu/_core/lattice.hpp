@@ -4,10 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "arrays.hpp"
+#include "team.hpp"
 
 namespace polyrelu {
 
@@ -29,6 +32,9 @@ struct CutWords {
     Word above, below, between;
 };
 
+/// The cells that each form may cut, ascending.
+using Waiting = std::array<Array<std::int32_t>, kWordBits>;
+
 /// The cells of one dimension k.
 struct Level {
     Array<Word> words;
@@ -42,8 +48,7 @@ struct Level {
     Array<std::int32_t> heap;
 
     // During a cut:
-    /// The cells that each form may cut, ascending.
-    std::array<Array<std::int32_t>, kWordBits> waiting;
+    Waiting waiting;
     /// The cells that the form cuts, and their new words in the same order. Meanwhile `words` has
     /// the position of each of them here (`with_slot`).
     Array<std::int32_t> cut;
@@ -56,6 +61,9 @@ struct Level {
 
 /// The number of cells, or of vertices, after which long work pauses.
 inline constexpr std::size_t kCellsPerPause = 1 << 16;
+
+/// The least number of cells that several threads split together.
+inline constexpr std::size_t kCellsPerTeam = 1 << 12;
 
 /// What a form does to the vertices; `Lattice::split` calls it once the cut edges are known.
 class VertexMaker {
@@ -119,6 +127,14 @@ public:
     void list_waiting(std::uint32_t bits);
 
     std::vector<Level> levels;
+    /// Threads that split cells together, if there is more than one.
+    std::shared_ptr<Team> team;
+
+    /// Call a function with all positions in a list of so many cells, on all threads if they are
+    /// many. The function also gets the number of the thread.
+    void for_each_part(std::size_t count, const std::function<void(std::size_t, Range)>& task) const;
+    /// Whether so many cells are worth more than one thread.
+    bool needs_team(std::size_t count) const { return team && count >= kCellsPerTeam; }
 
 private:
     /// What the cut of one form needs to know everywhere.
@@ -131,20 +147,41 @@ private:
 
     void compact(Level& level);
     void make_room_for_cut();
+    /// Where a thread appends while it splits cells: lists of facets of this and of the lower
+    /// dimension, and cells that wait.
+    struct Output {
+        Array<std::int32_t>&heap, &lower_heap;
+        Waiting &waiting, &lower_waiting;
+        /// The cells whose list of facets has moved to the end of `heap`.
+        Array<std::int32_t>& moved;
+        /// The faces of one cut cell on which the form is 0 and that no cut made.
+        Array<std::int32_t>& touched;
+    };
+    /// What one of several threads appends, until the threads have ended.
+    struct Draft {
+        Array<std::int32_t> heap, lower_heap, moved, touched;
+        Waiting waiting, lower_waiting;
+        /// Where the lists go in the heaps.
+        std::size_t start = 0, lower_start = 0;
+    };
+
+    void append_new_cells(int k);
     void split_edges(const Cut& cut);
+    void split_edge(std::size_t position, const Cut& cut, Waiting& waiting);
     void split_cells(int k, VertexMaker& maker, const Cut& cut);
-    void split_cell(int k, std::size_t position, const Cut& cut);
+    void split_range(int k, Range range, VertexMaker* maker, const Cut& cut, const Output& output);
+    void split_cell(int k, std::size_t position, const Cut& cut, const Output& output);
+    void split_in_team(int k, VertexMaker& maker, const Cut& cut);
+    void join_drafts(int k);
     void prefetch(int k, std::size_t position, int bit) const;
-    Word find_touched(int k, std::size_t facet, int bit);
-    void append_between(int k, std::size_t cell, std::size_t start, Word word, const Cut& cut);
-    void append_parent(int k, std::size_t cell);
-    void wait(Level& level, std::size_t cell, std::uint32_t bits);
+    Word find_touched(int k, std::size_t facet, int bit, Array<std::int32_t>& touched) const;
+    void write_between(int k, std::size_t cell, std::size_t between, Word word, const Cut& cut);
+    void write_negative(int k, std::size_t cell, std::size_t negative, Word word);
 
     /// The bits of forms that vanish at some vertex without being cut there.
     std::uint32_t zero_bits_ = 0;
     std::uint32_t members_ = 0;
-    /// The faces of one cut cell on which the form is 0 and that no cut made.
-    Array<std::int32_t> touched_;
+    std::vector<Draft> drafts_;
 };
 
 }  // namespace polyrelu

@@ -121,11 +121,13 @@ private:
 class Core {
 public:
     Core(const Input<std::uint8_t>& two_sided, const Input<std::int32_t>& base_forms,
-         const Input<double>& base_rows, Borrowed<double> rows, Borrowed<double> errors)
+         const Input<double>& base_rows, Borrowed<double> rows, Borrowed<double> errors,
+         std::size_t num_threads)
         : inner_(static_cast<int>(two_sided.size())) {
         share_forms(std::move(rows), std::move(errors));
         inner_.start({two_sided.data(), static_cast<std::size_t>(two_sided.size())},
                      copied(base_forms), copied(base_rows));
+        if (num_threads > 1) inner_.lattice.team = std::make_shared<Team>(num_threads);
     }
 
     std::size_t size(int k) const { return inner_.lattice.levels.at(static_cast<std::size_t>(k)).size(); }
@@ -310,9 +312,9 @@ PYBIND11_MODULE(compiled, module) {
     bind_span_search(module);
     py::class_<Core>(module, "Core")
         .def(py::init<Input<std::uint8_t>, Input<std::int32_t>, Input<double>, Borrowed<double>,
-                      Borrowed<double>>(),
+                      Borrowed<double>, std::size_t>(),
              py::arg("two_sided"), py::arg("base_forms"), py::arg("base_rows"), py::arg("rows"),
-             py::arg("errors"))
+             py::arg("errors"), py::arg("num_threads"))
         .def("size", &Core::size)
         .def("share_forms", &Core::share_forms)
         .def("set_last_layer", &Core::set_last_layer)

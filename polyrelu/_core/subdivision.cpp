@@ -285,34 +285,49 @@ std::span<const Level> Subdivision::levels_of_all_regions() const {
 /// form whose cut is still to come can have both signs there: it is decided at once if it belongs
 /// to the current chunk, and otherwise when its chunk begins.
 void Subdivision::make_vertices() {
-    const Array<std::int32_t>& cut = lattice.levels[1].cut;
-    const std::size_t first = vertices.size(), width = vertices.width();
-    Level& level = lattice.levels[0];
-    vertices.coordinates.make_room(cut.size() * width);
-    vertices.radii.make_room(cut.size());
-    vertices.base_signs.make_room(cut.size() * width);
-    ends_.resize(cut.size());
-    double guess[kLargestDimension + 1];
-    for (std::size_t i = 0; i < cut.size(); ++i) {
-        if (i % kCellsPerPause == kCellsPerPause - 1) pause();
-        make_vertex(i, guess);
-    }
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-        Array<Word>& of_chunk = words(i);
-        of_chunk.make_room(cut.size());
-        for (const auto& [above, below] : ends_)
-            of_chunk.push_back(of_chunk[static_cast<std::size_t>(above)] |
-                               of_chunk[static_cast<std::size_t>(below)]);
-    }
-    const Word both = Word{1} << bit_ | Word{1} << (bit_ + kWordBits);
-    for (std::size_t vertex = first; vertex < level.words.size(); ++vertex)
-        level.words[vertex] &= ~both;
+    const std::size_t first = vertices.size(), count = lattice.levels[1].cut.size();
+    append_vertices(count);
+    ends_.resize(count);
+    lattice.for_each_part(count, [&](std::size_t member, Range range) {
+        double guess[kLargestDimension + 1];
+        for (std::size_t i = range.begin; i < range.end; ++i) {
+            if (member == 0 && i % kCellsPerPause == kCellsPerPause - 1) pause();
+            make_vertex(i, first + i, guess);
+        }
+        for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
+            Array<Word>& of_chunk = words(chunk);
+            for (std::size_t i = range.begin; i < range.end; ++i)
+                of_chunk[first + i] = of_chunk[static_cast<std::size_t>(ends_[i].above)] |
+                                      of_chunk[static_cast<std::size_t>(ends_[i].below)];
+        }
+        const Word both = Word{1} << bit_ | Word{1} << (bit_ + kWordBits);
+        for (std::size_t i = range.begin; i < range.end; ++i)
+            lattice.levels[0].words[first + i] &= ~both;
+    });
     Open open;
     settle(first, open);
 }
 
-/// Make the vertex on the cut edge of a position in the list of cut edges, without its words.
-void Subdivision::make_vertex(std::size_t position, double* guess) {
+/// Append vertices whose entries are written later.
+void Subdivision::append_vertices(std::size_t count) {
+    const std::size_t width = vertices.width(), size = vertices.size() + count;
+    Level& level = lattice.levels[0];
+    vertices.coordinates.make_room(count * width);
+    vertices.radii.make_room(count);
+    vertices.base_signs.make_room(count * width);
+    vertices.coordinates.resize(size * width);
+    vertices.radii.resize(size);
+    vertices.base_signs.resize(size * width);
+    level.regions.resize(size);
+    level.forms.resize(size * (width - 1));
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+        words(i).make_room(count);
+        words(i).resize(size);
+    }
+}
+
+/// Write a new vertex on the cut edge of a position in the list of cut edges, without its words.
+void Subdivision::make_vertex(std::size_t position, std::size_t vertex, double* guess) {
     const Level& edges = lattice.levels[1];
     Level& level = lattice.levels[0];
     const auto edge = static_cast<std::size_t>(edges.cut[position]);
@@ -329,7 +344,7 @@ void Subdivision::make_vertex(std::size_t position, double* guess) {
         value_below += row[c] * vertices.at(below)[c];
     }
     VertexProblem problem;
-    std::int8_t base_signs[kLargestDimension + 1];
+    std::int8_t* const base_signs = &vertices.base_signs[vertex * width];
     for (std::size_t c = 0; c < width; ++c) {
         guess[c] = std::fabs(value_below) * vertices.at(above)[c] +
                    std::fabs(value_above) * vertices.at(below)[c];
@@ -341,13 +356,12 @@ void Subdivision::make_vertex(std::size_t position, double* guess) {
         const std::int32_t number = i + 1 < d ? edges.forms[edge * (d - 1) + i] : form;
         problem.rows[i] = forms.row(number);
         problem.errors[i] = forms.error(number);
-        level.forms.push_back(number);
+        level.forms[vertex * d + i] = number;
     }
     problem.base_signs = base_signs;
-    vertices.radii.push_back(vertices.solve(problem, guess));
-    vertices.coordinates.append(guess, guess + width);
-    vertices.base_signs.append(base_signs, base_signs + width);
-    level.regions.push_back(edges.regions[edge]);
+    vertices.radii[vertex] = vertices.solve(problem, guess);
+    std::copy_n(guess, width, &vertices.coordinates[vertex * width]);
+    level.regions[vertex] = edges.regions[edge];
 }
 
 // -- parts -------------------------------------------------------------------------------------

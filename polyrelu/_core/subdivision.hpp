@@ -110,7 +110,8 @@ private:
     void forget_cutting_forms();
     std::span<const Level> levels_of_all_regions() const;
     std::int32_t form_of(const Chunk& chunk, std::size_t region, int bit);
-    void make_vertex(std::size_t position, double* guess);
+    void append_vertices(std::size_t count);
+    void make_vertex(std::size_t position, std::size_t vertex, double* guess);
     void decide_last_layer(std::size_t first_chunk);
     Array<std::size_t> starts_by_region(std::size_t num_regions) const;
     void decide_in_walk(std::size_t first_chunk, std::size_t vertex, const Walk& walk,

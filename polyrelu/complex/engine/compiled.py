@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu._core import chosen_engine
+from polyrelu._core import chosen_engine, num_threads
 from polyrelu.complex.engine.arrays import Growable, Ragged
 from polyrelu.complex.engine.face_lattice import WORD_BITS, Lattice
 from polyrelu.complex.engine.subdivision import SignWords, Subdivision
@@ -87,6 +87,7 @@ class CompiledSubdivision(Subdivision):
             self.vertices.base_rows,
             self.table.rows.rows,
             self.table.errors.rows,
+            num_threads(),
         )
 
     # -- overridden steps --------------------------------------------------------------------------
