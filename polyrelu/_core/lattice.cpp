@@ -127,21 +127,33 @@ void Lattice::number_regions() {
 // -- splitting ---------------------------------------------------------------------------------
 
 bool Lattice::find_cut(int bit) {
-    for (Level& level : levels) {
-        Array<std::int32_t>& waiting = level.waiting[static_cast<std::size_t>(bit)];
-        level.before = level.size();
-        level.cut.clear();
-        level.cut.make_room(waiting.size());
-        for (const std::int32_t cell : waiting) {
-            Word& word = level.words[static_cast<std::size_t>(cell)];
-            if (!(cutting(word) >> bit & 1)) continue;
-            word = with_slot(level.cut.size(), bit);
-            level.cut.push_back(cell);
-        }
-        waiting.clear();
-        level.cut_words.resize(level.cut.size());
-    }
+    std::size_t num_waiting = 0;
+    for (const Level& level : levels)
+        num_waiting += level.waiting[static_cast<std::size_t>(bit)].size();
+    const auto find_in = [&](std::size_t first, std::size_t step) {
+        for (std::size_t k = first; k < levels.size(); k += step) levels[k].find_cut(bit);
+    };
+    if (needs_team(num_waiting))
+        team->share(levels.size(),
+                    [&](std::size_t member, Range) { find_in(member, team->size()); });
+    else
+        find_in(0, 1);
     return !top().cut.empty();
+}
+
+void Level::find_cut(int bit) {
+    Array<std::int32_t>& of_form = waiting[static_cast<std::size_t>(bit)];
+    before = size();
+    cut.clear();
+    cut.make_room(of_form.size());
+    for (const std::int32_t cell : of_form) {
+        Word& word = words[static_cast<std::size_t>(cell)];
+        if (!(cutting(word) >> bit & 1)) continue;
+        word = with_slot(cut.size(), bit);
+        cut.push_back(cell);
+    }
+    of_form.clear();
+    cut_words.resize(cut.size());
 }
 
 void Lattice::split(int bit, VertexMaker& maker, const CuttingForms& forms) {

@@ -57,13 +57,15 @@ struct Level {
     std::size_t before = 0;
 
     std::size_t size() const { return words.size(); }
+    /// Find the cells on which a form has both signs.
+    void find_cut(int bit);
 };
 
 /// The number of cells, or of vertices, after which long work pauses.
 inline constexpr std::size_t kCellsPerPause = 1 << 16;
 
 /// The least number of cells that several threads split together.
-inline constexpr std::size_t kCellsPerTeam = 1 << 12;
+inline constexpr std::size_t kCellsPerTeam = 1 << 10;
 
 /// What a form does to the vertices; `Lattice::split` calls it once the cut edges are known.
 class VertexMaker {

@@ -229,6 +229,7 @@ void Subdivision::begin(std::size_t chunk, Caller& caller) {
     lattice.levels[0].words = std::move(chunks[chunk].words);
     chunks[chunk].words.clear();
     current = chunk;
+    if (chunks[chunk].is_last) forms.forget_numbers_before(chunks[chunk].first_neuron);
     Open open;
     settle(0, open);
     lattice.set_words(chunks[current].members);
@@ -241,7 +242,6 @@ int Subdivision::cut(int first, int end, Caller& caller) {
         if (lattice.find_cut(bit_)) {
             cutting_forms_ = cutting_forms();
             lattice.split(bit_, *this, cutting_forms_);
-            forget_cutting_forms();
         }
         ++bit_;
         if (lattice.num_cells() - before >= kCellsPerPause) break;
@@ -249,34 +249,18 @@ int Subdivision::cut(int first, int end, Caller& caller) {
     return bit_ - first;
 }
 
-/// The numbers of the forms that cut. Forms of the last layer are made here.
+/// The numbers of the forms that cut. Those of the last layer are made here. A cut cell lies in a cut
+/// top cell of the same region, unless that one belongs to another part.
 CuttingForms Subdivision::cutting_forms() {
     const Chunk& chunk = chunks[current];
     if (!chunk.is_last) return {nullptr, chunk.first + bit_, chunk.stride};
-    form_by_region_.resize(forms.last_layer()->num_regions, -1);
-    for (const Level& level : levels_of_all_regions())
-        for (const std::int32_t cell : level.cut) {
-            const std::int32_t region = level.regions[static_cast<std::size_t>(cell)];
-            std::int32_t& number = form_by_region_[static_cast<std::size_t>(region)];
-            if (number < 0) number = form_of(chunk, static_cast<std::size_t>(region), bit_);
-        }
-    return {form_by_region_.data(), 0, 0};
-}
-
-/// Forget what `cutting_forms` has noted.
-void Subdivision::forget_cutting_forms() {
-    if (form_by_region_.empty()) return;
-    for (const Level& level : levels_of_all_regions())
+    for (std::size_t k = is_part_ ? 1 : lattice.levels.size() - 1; k < lattice.levels.size(); ++k) {
+        const Level& level = lattice.levels[k];
         for (const std::int32_t cell : level.cut)
-            form_by_region_[static_cast<std::size_t>(
-                level.regions[static_cast<std::size_t>(cell)])] = -1;
-}
-
-/// Levels whose cut cells lie in all regions where anything is cut: a cut cell lies in a cut top cell
-/// of the same region, unless that one belongs to another part.
-std::span<const Level> Subdivision::levels_of_all_regions() const {
-    const std::span<const Level> levels(lattice.levels);
-    return levels.last(is_part_ ? levels.size() - 1 : 1);
+            form_of(chunk, static_cast<std::size_t>(level.regions[static_cast<std::size_t>(cell)]),
+                    bit_);
+    }
+    return {forms.numbers_of_last_layer(chunk.first_neuron + static_cast<std::size_t>(bit_)), 0, 0};
 }
 
 /// Append the points where the form vanishes on the cut edges.

@@ -107,8 +107,6 @@ private:
     void make_vertices() override;
     void pause() override { caller_->pause(); }
     CuttingForms cutting_forms();
-    void forget_cutting_forms();
-    std::span<const Level> levels_of_all_regions() const;
     std::int32_t form_of(const Chunk& chunk, std::size_t region, int bit);
     void append_vertices(std::size_t count);
     void make_vertex(std::size_t position, std::size_t vertex, double* guess);
@@ -136,8 +134,6 @@ private:
     Array<Ends> ends_;
     /// Whether there are regions whose top cells belong to other parts.
     bool is_part_ = false;
-    /// The number of the form on each region of the last layer, or -1.
-    Array<std::int32_t> form_by_region_;
     Caller* caller_ = nullptr;
 };
 
