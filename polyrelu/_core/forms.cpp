@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "floats.hpp"
+
 namespace polyrelu {
 namespace {
 
@@ -107,7 +109,7 @@ void Forms::append_form(std::size_t region, std::size_t neuron) {
         const double* magnitudes = source.magnitudes + neuron * size;
         const double* uncertainties = source.uncertainties + of_source;
         is_on |= add_active(static_cast<int>(width_), active, weights, forms, size, row);
-        if (layer.is_exact) continue;
+        if (layer.is_exact || !kHasBounds) continue;
         for (std::size_t i = 0; i < size; ++i)
             if (active[i]) error += uncertainties[i] * magnitudes[i];
     }

@@ -196,8 +196,10 @@ void Subdivision::decide_in_walk(std::size_t first_chunk, std::size_t vertex, co
         Word word = 0;
         for (std::size_t bit = 0; bit < count; ++bit) {
             const std::size_t j = first + bit;
-            const double bound = bounds.per_weight * layer.weight_norms[j] +
-                                 bounds.per_bias * layer.bias_magnitudes[j] + bounds.least;
+            const double bound = kHasBounds
+                                     ? bounds.per_weight * layer.weight_norms[j] +
+                                           bounds.per_bias * layer.bias_magnitudes[j] + bounds.least
+                                     : 0;
             // Infinite values are left open, and comparisons with what is no number are false.
             word |= Word{values[j] > bound && values[j] < kInfinity} << bit;
             word |= Word{values[j] < -bound && values[j] > -kInfinity} << (bit + kWordBits);

@@ -150,6 +150,7 @@ double Vertices::solve_in(const VertexProblem& problem, double* point) const {
         point[j + (j >= fixed)] = others[j];
     }
     point[fixed] = last;
+    if constexpr (!kHasBounds) return 0;
     for (int i = 0; i < d; ++i)
         residual[i] = std::fabs(residual[i]) + ((d + 4) * kUnit + system.error) * sum;
     double defect = defect_of<size>(system, d, norm);
@@ -214,6 +215,7 @@ int Vertices::certain_sign(const double* row, double error, std::size_t vertex) 
         value += row[j] * point[j];
         norm += std::fabs(row[j]);
     }
+    if constexpr (!kHasBounds) return sign_of_value(value, 0);
     if (norm == 0 && error == 0) return 0;
     const Uncertainty factors = uncertainty(vertex);
     return sign_of_value(value, norm * factors.spread + error * factors.sums);

@@ -163,9 +163,7 @@ class Subdivision:
         """Make lattice and vertices, and the regions and forms of the cells."""
         self.lattice, base_signs, cell_forms = orthants(self._sides())
         numbers = self._base_numbers()
-        base = RationalMatrix.from_integers(
-            self.frame.base_rows(), ncols=self.frame.dimension + 1
-        )
+        base = RationalMatrix.from_integers(self.frame.base_rows(), ncols=self.frame.dimension + 1)
         self.vertices.append(
             _orthant_vertices(base, base_signs), numbers[cell_forms[0]], base_signs
         )
