@@ -27,7 +27,6 @@ import importlib
 import json
 import math
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -174,17 +173,23 @@ def _in_new_process(statement: str, folder: Path | None = None) -> Any:
 def print_memory(shape: Shape) -> None:
     """Print how much memory a complex takes."""
     _computed((2, (4, 4)))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = _peak()
     started = time.process_time()
     cells = _computed(shape)
     seconds = time.process_time() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = _peak()
     row = _row(shape, cells)
     row["peak, bytes per cell"] = round(1024 * (peak - before) / row["cells"], 1)
     row["result, bytes per cell"] = round(cells.nbytes / row["cells"], 1)
     row["peak, MB"] = peak // 1024
     row["seconds"] = round(seconds, 2)
     print(json.dumps(row))
+
+
+def _peak() -> int:
+    """The most memory that the process has used, in kB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
 
 
 # -- the cost of proved signs ----------------------------------------------------------------------

@@ -331,27 +331,40 @@ void Lattice::split_range(int k, Range range, VertexMaker* maker, const Cut& cut
 }
 
 /// Write the positive part of a cell in its place, and append the negative part and the cell between
-/// them. Positive facets move to the front of the list in which they are read.
+/// them.
 void Lattice::split_cell(int k, std::size_t position, const Cut& cut, const Output& output) {
     Level& level = levels[static_cast<std::size_t>(k)];
-    Level& lower = levels[static_cast<std::size_t>(k) - 1];
-    const Level& lowest = levels[static_cast<std::size_t>(k) - 2];
+    const Level& lower = levels[static_cast<std::size_t>(k) - 1];
     const auto cell = static_cast<std::size_t>(level.cut[position]);
-    const auto first_half = static_cast<std::int32_t>(lower.before);
-    const auto first_zero =
-        static_cast<std::int32_t>(lowest.before + (k == 2 ? 0 : lowest.cut.size()));
     const std::size_t between = lower.before + lower.cut.size() + position;
     const std::size_t below = level.before + position;
     const auto count = static_cast<std::size_t>(level.counts[cell]);
     output.heap.make_room(2 * (count + 1));
     output.lower_heap.make_room(count);
-    std::int32_t* const facets = &level.heap[static_cast<std::size_t>(level.starts[cell])];
-    std::int32_t* const negatives = output.heap.end();
-    std::int32_t* const zeros = output.lower_heap.end();
-    std::int32_t *positive = facets, *negative = negatives, *zero = zeros;
+    const std::span facets(&level.heap[static_cast<std::size_t>(level.starts[cell])], count);
+    const Sides sides = sort_facets(k, facets, cut, output);
+    level.cut_words[position] = sides.words;
+    write_facets(k, position, facets, sides, output);
+    write_negative(k, cell, below, sides.words.below);
+    write_between(k, cell, between, sides.words.between, cut);
+    wait(output.waiting, below, cutting(sides.words.below) & later(cut.bit));
+    wait(output.lower_waiting, between, cutting(sides.words.between) & later(cut.bit));
+}
+
+/// Move positive facets to the front of the list in which they are read, and write the negative ones,
+/// and the faces between, behind the ends of the heaps, where there is room.
+Lattice::Sides Lattice::sort_facets(int k, std::span<std::int32_t> facets, const Cut& cut,
+                                    const Output& output) const {
+    const Level& lower = levels[static_cast<std::size_t>(k) - 1];
+    const Level& lowest = levels[static_cast<std::size_t>(k) - 2];
+    const auto first_half = static_cast<std::int32_t>(lower.before);
+    const auto first_zero =
+        static_cast<std::int32_t>(lowest.before + (k == 2 ? 0 : lowest.cut.size()));
+    std::int32_t* positive = facets.data();
+    std::int32_t* negative = output.heap.end();
+    std::int32_t* zero = output.lower_heap.end();
     CutWords words{0, 0, 0};
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::int32_t facet = facets[i];
+    for (const std::int32_t facet : facets) {
         const Word word = lower.words[static_cast<std::size_t>(facet)];
         if (cutting(word) >> cut.bit & 1) {
             const std::size_t slot = slot_in(word, cut.bit);
@@ -375,32 +388,41 @@ void Lattice::split_cell(int k, std::size_t position, const Cut& cut, const Outp
     }
     words.above |= words.between;
     words.below |= words.between;
-    level.cut_words[position] = words;
-    *negative++ = static_cast<std::int32_t>(between);
+    return {words, static_cast<std::size_t>(positive - facets.data()),
+            static_cast<std::size_t>(negative - output.heap.end()),
+            static_cast<std::size_t>(zero - output.lower_heap.end())};
+}
+
+/// Write the lists of facets of both parts of a cell and of the cell between them. The list of the
+/// positive part goes to the end of the heap if it is longer than that of the cell was.
+void Lattice::write_facets(int k, std::size_t position, std::span<std::int32_t> facets,
+                           const Sides& sides, const Output& output) {
+    Level& level = levels[static_cast<std::size_t>(k)];
+    Level& lower = levels[static_cast<std::size_t>(k) - 1];
+    const auto cell = static_cast<std::size_t>(level.cut[position]);
+    const std::size_t below = level.before + position;
+    const std::size_t between = lower.before + lower.cut.size() + position;
+    const auto separator = static_cast<std::int32_t>(between);
     level.starts[below] = static_cast<std::int64_t>(output.heap.size());
-    level.counts[below] = static_cast<std::int32_t>(negative - negatives);
-    output.heap.resize(output.heap.size() + static_cast<std::size_t>(negative - negatives));
-    const auto num_positive = static_cast<std::size_t>(positive - facets) + 1;
-    if (num_positive > count) {
+    level.counts[below] = static_cast<std::int32_t>(sides.num_negative + 1);
+    output.heap.resize(output.heap.size() + sides.num_negative);
+    output.heap.push_back(separator);
+    if (sides.num_positive < facets.size()) {
+        facets[sides.num_positive] = separator;
+    } else {
         output.moved.push_back(static_cast<std::int32_t>(cell));
         level.starts[cell] = static_cast<std::int64_t>(output.heap.size());
-        output.heap.append(facets, positive);
-        output.heap.push_back(static_cast<std::int32_t>(between));
-    } else {
-        *positive = static_cast<std::int32_t>(between);
+        output.heap.append(facets.begin(), facets.end());
+        output.heap.push_back(separator);
     }
-    level.counts[cell] = static_cast<std::int32_t>(num_positive);
-    write_negative(k, cell, below, words.below);
-    wait(output.waiting, below, cutting(words.below) & later(cut.bit));
-    if (k > 2) lower.starts[between] = static_cast<std::int64_t>(output.lower_heap.size());
-    output.lower_heap.resize(output.lower_heap.size() + static_cast<std::size_t>(zero - zeros));
+    level.counts[cell] = static_cast<std::int32_t>(sides.num_positive + 1);
+    const std::size_t start = output.lower_heap.size();
+    output.lower_heap.resize(start + sides.num_zero);
     output.lower_heap.append(output.touched.begin(), output.touched.end());
-    if (k > 2)
-        lower.counts[between] =
-            static_cast<std::int32_t>(zero - zeros + output.touched.end() - output.touched.begin());
     output.touched.clear();
-    write_between(k, cell, between, words.between, cut);
-    wait(output.lower_waiting, between, cutting(words.between) & later(cut.bit));
+    if (k == 2) return;  // an edge has two vertices
+    lower.starts[between] = static_cast<std::int64_t>(start);
+    lower.counts[between] = static_cast<std::int32_t>(output.lower_heap.size() - start);
 }
 
 /// Append what the threads have written to the heaps, and to the lists of cells that wait.

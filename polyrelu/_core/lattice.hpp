@@ -173,6 +173,16 @@ private:
     void split_cells(int k, VertexMaker& maker, const Cut& cut);
     void split_range(int k, Range range, VertexMaker* maker, const Cut& cut, const Output& output);
     void split_cell(int k, std::size_t position, const Cut& cut, const Output& output);
+    /// The new words of a cut cell, and how many facets the parts and the cell between them get from
+    /// the facets of the cell.
+    struct Sides {
+        CutWords words;
+        std::size_t num_positive, num_negative, num_zero;
+    };
+    Sides sort_facets(int k, std::span<std::int32_t> facets, const Cut& cut,
+                      const Output& output) const;
+    void write_facets(int k, std::size_t position, std::span<std::int32_t> facets,
+                      const Sides& sides, const Output& output);
     void split_in_team(int k, VertexMaker& maker, const Cut& cut);
     void join_drafts(int k);
     void prefetch(int k, std::size_t position, int bit) const;
