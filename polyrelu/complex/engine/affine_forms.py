@@ -341,7 +341,8 @@ class FormTable:
     @np.errstate(all="ignore")
     def _fill(self, layer: _FloatLayer, regions: Indices, rows: Floats, errors: Floats) -> None:
         """Write rows, shape (R, n, d + 1), and errors, shape (R, n), of the newest layer."""
-        errors[:] = layer.uncertainty(_magnitudes(layer.bias), 0.0) + _TINY
+        is_exact = self._grid is not None
+        errors[:] = 0.0 if is_exact else layer.uncertainty(_magnitudes(layer.bias), 0.0) + _TINY
         is_on = np.zeros(len(regions), dtype=bool)
         for number, (source, weights) in enumerate(layer.blocks):
             read = self._source_forms(source, regions)
@@ -350,12 +351,10 @@ class FormTable:
             # One matrix product for all regions.
             products = np.tensordot(activations, weights, axes=(1, 1)).transpose(0, 2, 1)
             rows[:] = products if number == 0 else rows + products
-            errors += (layer.uncertainty(read.sizes, read.errors) * read.active) @ layer.magnitudes[
-                number
-            ].T
+            if not is_exact:
+                uncertain = layer.uncertainty(read.sizes, read.errors) * read.active
+                errors += uncertain @ layer.magnitudes[number].T
         rows[:, :, -1] += layer.bias
-        if self._grid is not None:
-            errors[:] = 0.0
         errors[:, layer.no_form] = 0.0
         errors[np.ix_(~is_on, layer.no_bias)] = 0.0
 
