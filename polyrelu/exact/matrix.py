@@ -604,13 +604,16 @@ def _in_lowest_terms(numerators: fmpz_mat, denominator: int) -> tuple[fmpz_mat, 
 
 
 def _indices(chosen: Sequence[int], name: str) -> Indices:
-    """Indices of rows or columns as an array; negative ones raise IndexError."""
+    """Indices of rows or columns as an array; negative and huge ones raise IndexError."""
     found = chosen
     if not isinstance(chosen, range):
         found = [i if type(i) is int else expect_integer(i, name) for i in chosen]
     if min(found, default=0) < 0:
         raise IndexError("rows and columns are numbered from 0")
-    return np.array(found, dtype=np.int64)
+    try:
+        return np.array(found, dtype=np.int64)
+    except OverflowError:
+        raise IndexError("an index is too large") from None
 
 
 def _common(factors: Sequence[object]) -> tuple[list[int], int]:
