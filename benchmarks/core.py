@@ -252,7 +252,8 @@ def _draft(folder: Path, repeat: int) -> dict[str, Any]:
         command = "g++ -O3 -march=native -shared -fPIC -std=c++17 core.cpp -o libpoly3.so"
         subprocess.run(command.split(), check=True, capture_output=True, cwd=place)
         sys.path.insert(0, str(place))
-        draft, numbers = importlib.import_module("ccore3"), importlib.import_module("lat2")
+        draft: Any = importlib.import_module("ccore3")
+        numbers = importlib.import_module("lat2")
         draft.lib.tune()
         draft.lib = timed = _TimedLibrary(draft.lib)
         rows = []
