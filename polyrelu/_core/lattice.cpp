@@ -269,12 +269,13 @@ void Lattice::split_edge(std::size_t position, const Cut& cut, Waiting& waiting)
     wait(waiting, negative, cutting(words.below) & later(cut.bit));
 }
 
-/// Ask for the memory of the cells that are split some steps later.
-void Lattice::prefetch(int k, std::size_t position, int bit) const {
+/// Ask for the memory of the cells that are split some steps later, in the part of the list that ends
+/// before `end`: the others can belong to another thread.
+void Lattice::prefetch(int k, std::size_t position, std::size_t end, int bit) const {
     constexpr std::size_t farthest = 16, far = 10, near = 6, nearest = 3;
     const Level& level = levels[static_cast<std::size_t>(k)];
     const Level& lower = levels[static_cast<std::size_t>(k) - 1];
-    if (position + farthest >= level.cut.size()) return;
+    if (position + farthest >= end) return;
     const auto cell_at = [&](std::size_t steps) {
         return static_cast<std::size_t>(level.cut[position + steps]);
     };
@@ -325,7 +326,7 @@ void Lattice::split_range(int k, Range range, VertexMaker* maker, const Cut& cut
     const bool is_large = levels[static_cast<std::size_t>(k) - 1].size() > kCellsInCache;
     for (std::size_t i = range.begin; i < range.end; ++i) {
         if (maker && i % kCellsPerPause == kCellsPerPause - 1) maker->pause();
-        if (is_large) prefetch(k, i, cut.bit);
+        if (is_large) prefetch(k, i, range.end, cut.bit);
         split_cell(k, i, cut, output);
     }
 }

@@ -185,7 +185,7 @@ private:
                       const Sides& sides, const Output& output);
     void split_in_team(int k, VertexMaker& maker, const Cut& cut);
     void join_drafts(int k);
-    void prefetch(int k, std::size_t position, int bit) const;
+    void prefetch(int k, std::size_t position, std::size_t end, int bit) const;
     Word find_touched(int k, std::size_t facet, int bit, Array<std::int32_t>& touched) const;
     void write_between(int k, std::size_t cell, std::size_t between, Word word, const Cut& cut);
     void write_negative(int k, std::size_t cell, std::size_t negative, Word word);
