@@ -283,11 +283,11 @@ void Lattice::prefetch(int k, std::size_t position, std::size_t end, int bit) co
     POLYRELU_PREFETCH(&level.starts[cell]);
     POLYRELU_PREFETCH(&level.counts[cell]);
     POLYRELU_PREFETCH(&level.regions[cell]);
-    POLYRELU_PREFETCH(&level.forms[cell * (levels.size() - 1 - static_cast<std::size_t>(k))]);
+    POLYRELU_PREFETCH(level.forms.data() + cell * (levels.size() - 1 - static_cast<std::size_t>(k)));
     cell = cell_at(far);
     const auto start = static_cast<std::size_t>(level.starts[cell]);
-    POLYRELU_PREFETCH(&level.heap[start]);
-    POLYRELU_PREFETCH(&level.heap[start + static_cast<std::size_t>(level.counts[cell])]);
+    POLYRELU_PREFETCH(level.heap.data() + start);
+    POLYRELU_PREFETCH(level.heap.data() + start + static_cast<std::size_t>(level.counts[cell]));
     for (const std::int32_t facet : facets(k, cell_at(near)))
         POLYRELU_PREFETCH(&lower.words[static_cast<std::size_t>(facet)]);
     for (const std::int32_t facet : facets(k, cell_at(nearest))) {
@@ -444,8 +444,9 @@ void Lattice::join_drafts(int k) {
     }
     team->share(level.cut.size(), [&](std::size_t member, Range range) {
         Draft& draft = drafts_[member];
-        std::copy(draft.heap.begin(), draft.heap.end(), &level.heap[draft.start]);
-        std::copy(draft.lower_heap.begin(), draft.lower_heap.end(), &lower.heap[draft.lower_start]);
+        std::copy(draft.heap.begin(), draft.heap.end(), level.heap.data() + draft.start);
+        std::copy(draft.lower_heap.begin(), draft.lower_heap.end(),
+                  lower.heap.data() + draft.lower_start);
         const auto start = static_cast<std::int64_t>(draft.start);
         for (const std::int32_t cell : draft.moved)
             level.starts[static_cast<std::size_t>(cell)] += start;
