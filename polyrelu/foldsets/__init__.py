@@ -3,13 +3,25 @@
 The fold-set of a function is the set where it is not differentiable
 (`breakpoint_complex(cells).subcomplex`); the unit fold-set of a neuron is
 `polyrelu.complex.fold_set`. The room decomposes unions of them into piece-wise hyperplanes
-(`canonical_surface`), draws their dependency graph, and checks the hypotheses of the theorem of
-Phuong and Lampert (2020) on top of it.
+(`canonical_surface`), makes their dependency graph, and checks the hypotheses of the theorem of
+Phuong and Lampert (2020) on top of it. It also compares functions: where and by how much they bend
+(`compare_breakpoints`), and whether they are equal, by a hash of the function (`fingerprint`).
 """
 
 from polyrelu.foldsets.assignment import misplaced_pieces
+from polyrelu.foldsets.comparison import (
+    BreakpointComparison,
+    WeightDifference,
+    compare_breakpoints,
+)
 from polyrelu.foldsets.construction import IdentifiableNetwork, construct_identifiable
 from polyrelu.foldsets.dependency import dependency_graph, paths_of_length
+from polyrelu.foldsets.fingerprint import fingerprint
+from polyrelu.foldsets.hard_instances import (
+    CliqueInstance,
+    clique_instance,
+    random_clique_instance,
+)
 from polyrelu.foldsets.hypotheses import DependencyPath, phuong_lampert
 from polyrelu.foldsets.surfaces import (
     FoldPiece,
@@ -18,20 +30,39 @@ from polyrelu.foldsets.surfaces import (
     unit_fold_sets,
 )
 from polyrelu.foldsets.truncation import ImagePart, image_parts, truncated_network
+from polyrelu.foldsets.visibility import (
+    Anchor,
+    HiddenFold,
+    cancellation_free,
+    honest,
+    visible_hyperplanes,
+)
 
 __all__ = [
+    "Anchor",
+    "BreakpointComparison",
+    "CliqueInstance",
     "DependencyPath",
     "FoldPiece",
+    "HiddenFold",
     "IdentifiableNetwork",
     "ImagePart",
     "PiecewiseLinearSurface",
+    "WeightDifference",
+    "cancellation_free",
     "canonical_surface",
+    "clique_instance",
+    "compare_breakpoints",
     "construct_identifiable",
     "dependency_graph",
+    "fingerprint",
+    "honest",
     "image_parts",
     "misplaced_pieces",
     "paths_of_length",
     "phuong_lampert",
+    "random_clique_instance",
     "truncated_network",
     "unit_fold_sets",
+    "visible_hyperplanes",
 ]

@@ -62,7 +62,8 @@ class DependencyPath:
 
     Examples
     --------
-    >>> print(DependencyPath(1, SignVector(()), ((1, 0, 0), (1, 1, -1)), ((Fraction(0), Fraction(1)),)))
+    >>> points = ((Fraction(0), Fraction(1)),)
+    >>> print(DependencyPath(1, SignVector(()), ((1, 0, 0), (1, 1, -1)), points))
     path of layer 1: (1, 0, 0) to (1, 1, -1) at (0, 1)
     """
 

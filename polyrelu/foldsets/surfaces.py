@@ -43,6 +43,7 @@ __all__ = [
     "PiecewiseLinearSurface",
     "canonical_surface",
     "expect_surface",
+    "hyperplane_of",
     "unit_fold_sets",
 ]
 

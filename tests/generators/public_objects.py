@@ -400,6 +400,21 @@ def of_foldsets() -> list[object]:
         *foldsets.image_parts(cells, 1),
         made,
         path,
+        *_comparisons(),
+    ]
+
+
+def _comparisons() -> list[object]:
+    """Comparisons of functions, and what a function shows of its neurons."""
+    found = foldsets.compare_breakpoints(ABSOLUTE, [([[1]], [3])])
+    first, second = NeuronId(1, 0), NeuronId(2, 1)
+    return [
+        found,
+        found.different_weights,
+        foldsets.compare_breakpoints(ABSOLUTE, ABSOLUTE),
+        foldsets.Anchor(first, second, (F(1, 2),)),
+        foldsets.HiddenFold(complex.Cell(0, 3), (first, second), (F(1, 2),)),
+        foldsets.clique_instance(2, 2, [((0, 0), (1, 1))]),
     ]
 
 

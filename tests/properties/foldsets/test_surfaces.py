@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
 from random import Random
 
 import pytest
 
 from polyrelu.breakpoints import breakpoint_complex
 from polyrelu.complex import PolyhedralComplex, canonical_complex
-from polyrelu.conditions import affine_pieces, pl_general, transparency
-from polyrelu.exact import primitive
+from polyrelu.conditions import pl_general, transparency
 from polyrelu.foldsets import (
     PiecewiseLinearSurface,
     canonical_surface,
@@ -20,64 +18,9 @@ from polyrelu.foldsets import (
     paths_of_length,
     unit_fold_sets,
 )
-from polyrelu.network import Network, from_arrays
 from tests.generators.campaigns import case, few_and_all
+from tests.oracles.plane_networks import RADIUS, arrangement_of, bends, folds, plane_network
 from tests.oracles.surfaces import Arrangement, PlanePiece, Segment, edges_between, pieces_of
-
-RADIUS = 2
-
-
-def plane_network(rng: Random, largest: int = 2) -> Network:
-    """A network with two inputs and one to three hidden layers of small integers."""
-    depth = rng.choice((1, 2, 2, 3))
-    hidden = [rng.randint(1, 3 if depth < 3 else 2) for _ in range(depth)]
-    widths = [2, *hidden, 1]
-    return from_arrays(
-        [
-            (
-                [[rng.randint(-largest, largest) for _ in range(n)] for _ in range(m)],
-                [rng.randint(-largest, largest) for _ in range(m)],
-            )
-            for n, m in pairwise(widths)
-        ]
-    )
-
-
-def arrangement_of(network: Network) -> Arrangement:
-    """All lines on which a neuron can fold, whatever the other neurons do."""
-    lines = set()
-    for piece in affine_pieces(network):
-        if any(piece.vector[:-1]) and piece.unit.layer < network.depth:
-            row, _ = primitive(piece.vector)
-            sign = 1 if row[:2] > (0, 0) else -1
-            lines.add((sign * row[0], sign * row[1], sign * row[2]))
-    # With masks that are empty in some layer a neuron is constant: it has no line.
-    return Arrangement(sorted(lines), RADIUS)
-
-
-def bends(network: Network) -> Callable[[Segment], bool]:
-    """Whether the function is not differentiable on a segment."""
-
-    def is_fold(segment: Segment) -> bool:
-        low, middle, high = network([segment.beside(-1), segment.middle, segment.beside(1)])
-        return low[0] + high[0] != 2 * middle[0]
-
-    return is_fold
-
-
-def folds(network: Network) -> Callable[[Segment], bool]:
-    """Whether some neuron is 0 on a segment and positive beside it."""
-
-    def is_fold(segment: Segment) -> bool:
-        places = [segment.beside(-1), segment.middle, segment.beside(1)]
-        rows = [
-            row
-            for table in network.preactivations(places)[: network.num_hidden_layers]
-            for row in table.rows()
-        ]
-        return any(z == 0 and max(low, high) > 0 for low, z, high in rows)
-
-    return is_fold
 
 
 def matched(
@@ -139,7 +82,7 @@ def test_pieces_and_edges(seeds: range) -> None:
         with case(seed):
             network = plane_network(Random(seed))
             cells = canonical_complex(network, f"box:-{RADIUS},{RADIUS}")
-            arrangement = arrangement_of(network)
+            arrangement = arrangement_of([network])
             units = canonical_surface(unit_fold_sets(cells))
             compare(cells, units, arrangement, folds(network))
             breaks = canonical_surface(breakpoint_complex(cells).subcomplex)
