@@ -22,7 +22,7 @@ from benchmarks.reporting import write_results
 from polyrelu.foldsets import CliqueInstance, clique_instance, random_clique_instance
 
 #: Work for one decision, in the units of budgets.
-BUDGET = 3_000_000
+BUDGET = 100_000
 
 
 def main() -> None:

@@ -17,12 +17,23 @@ from polyrelu.foldsets.comparison import (
 from polyrelu.foldsets.construction import IdentifiableNetwork, construct_identifiable
 from polyrelu.foldsets.dependency import dependency_graph, paths_of_length
 from polyrelu.foldsets.fingerprint import fingerprint
+from polyrelu.foldsets.functional_dimension import (
+    FunctionalDimension,
+    functional_dimension,
+    points_in_cells,
+)
 from polyrelu.foldsets.hard_instances import (
     CliqueInstance,
     clique_instance,
     random_clique_instance,
 )
 from polyrelu.foldsets.hypotheses import DependencyPath, phuong_lampert
+from polyrelu.foldsets.region_counts import (
+    DualGraphStatistics,
+    RegionCounts,
+    dual_graph_statistics,
+    region_counts,
+)
 from polyrelu.foldsets.surfaces import (
     FoldPiece,
     PiecewiseLinearSurface,
@@ -43,11 +54,14 @@ __all__ = [
     "BreakpointComparison",
     "CliqueInstance",
     "DependencyPath",
+    "DualGraphStatistics",
     "FoldPiece",
+    "FunctionalDimension",
     "HiddenFold",
     "IdentifiableNetwork",
     "ImagePart",
     "PiecewiseLinearSurface",
+    "RegionCounts",
     "WeightDifference",
     "cancellation_free",
     "canonical_surface",
@@ -55,13 +69,17 @@ __all__ = [
     "compare_breakpoints",
     "construct_identifiable",
     "dependency_graph",
+    "dual_graph_statistics",
     "fingerprint",
+    "functional_dimension",
     "honest",
     "image_parts",
     "misplaced_pieces",
     "paths_of_length",
     "phuong_lampert",
+    "points_in_cells",
     "random_clique_instance",
+    "region_counts",
     "truncated_network",
     "unit_fold_sets",
     "visible_hyperplanes",

@@ -34,7 +34,7 @@ from polyrelu.network import Network, from_arrays
 from polyrelu.support.arguments import expect, expect_count, expect_integer, expect_list
 from polyrelu.support.display import bracketed
 
-__all__ = ["IdentifiableNetwork", "construct_identifiable"]
+__all__ = ["IdentifiableNetwork", "construct_identifiable", "simplest_between"]
 
 Point = tuple[Fraction, ...]
 Row = tuple[Fraction, ...]
@@ -230,7 +230,7 @@ class _Layer:
         if low >= high:
             return None
         quarter = (high - low) / 4
-        row = (*linear, -_simplest(low + quarter, high - quarter))
+        row = (*linear, -simplest_between(low + quarter, high - quarter))
         sign = 1 if rows else self.rng.choice((1, -1))
         return tuple(sign * entry for entry in row)
 
@@ -238,12 +238,12 @@ class _Layer:
         """A draw of row 2: a negative multiple of row 1, plus a form that is positive on B."""
         linear = tuple(Fraction(_nonzero(self.rng, size)) for _ in self.box[0])
         least = _largest((*(-entry for entry in linear), Fraction(0)), self.box)
-        positive = (*linear, _simplest(least, least + 1))
+        positive = (*linear, simplest_between(least, least + 1))
         values = [(_value(first, vertex), _value(positive, vertex)) for vertex in vertices]
         ratios = sorted(b / a for a, b in values if a > 0)
         if not ratios:
             return None
-        factor = _simplest(ratios[0] * Fraction(3, 2), ratios[0] * 3)
+        factor = simplest_between(ratios[0] * Fraction(3, 2), ratios[0] * 3)
         return tuple(b - factor * a for a, b in zip(first, positive, strict=True))
 
 
@@ -284,20 +284,21 @@ def _scaled(row: Row, vertices: Sequence[Point]) -> Row:
     return tuple(factor * entry for entry in row)
 
 
-def _simplest(low: Fraction, high: Fraction) -> Fraction:
+def simplest_between(low: Fraction, high: Fraction) -> Fraction:
     """The fraction with the least denominator strictly between two numbers, low < high.
 
-    >>> _simplest(Fraction(1, 3), Fraction(1, 2)), _simplest(Fraction(-7, 2), Fraction(2))
+    >>> half = Fraction(1, 2)
+    >>> simplest_between(Fraction(1, 3), half), simplest_between(-half, half)
     (Fraction(2, 5), Fraction(0, 1))
     """
     if low < 0 < high:
         return Fraction(0)
     if high <= 0:
-        return -_simplest(-high, -low)
+        return -simplest_between(-high, -low)
     whole = low.numerator // low.denominator
     if whole + 1 < high:
         return Fraction(whole + 1)
     rest_low, rest_high = low - whole, high - whole
     if rest_low == 0:
         return whole + Fraction(1, int(1 / rest_high) + 1)
-    return whole + 1 / _simplest(1 / rest_high, 1 / rest_low)
+    return whole + 1 / simplest_between(1 / rest_high, 1 / rest_low)

@@ -40,6 +40,7 @@ from polyrelu.support.typing import Indices, IntegerRow, Mask
 
 __all__ = [
     "FoldPiece",
+    "Hyperplanes",
     "PiecewiseLinearSurface",
     "canonical_surface",
     "expect_surface",
@@ -271,7 +272,7 @@ def canonical_surface(part: Subcomplex) -> PiecewiseLinearSurface:
     require_complete(cells, "canonical surfaces")
     if cells.dimension == 0 or part.masks[-1].any():
         raise DomainError("part: a surface consists of cells of codimension 1 and their faces")
-    planes = _Hyperplanes.of(cells, _facets_inside(part))
+    planes = Hyperplanes.of(cells, _facets_inside(part))
     pieces, components = list[FoldPiece](), list[Indices]()
     folds = _fold_masks(cells)
     covered = np.zeros(len(planes.wanted), dtype=bool)
@@ -287,7 +288,7 @@ def canonical_surface(part: Subcomplex) -> PiecewiseLinearSurface:
             covered[facets] = True
 
 
-class _Hyperplanes:
+class Hyperplanes:
     """The hyperplanes through some cells of codimension 1, and how they lie to all cells.
 
     Attributes
@@ -298,8 +299,12 @@ class _Hyperplanes:
         The hyperplanes as rows over (x, 1), sorted.
     crossed
         For each hyperplane whether it passes through each region, shape (hyperplanes, regions).
+    sides
+        For each hyperplane the sign of its form on each region, 0 where it passes through.
     inside
         For each hyperplane whether it contains each cell of codimension 1 between two regions.
+    numbers
+        The number of the hyperplane through each wanted cell, -1 for others.
     """
 
     def __init__(
@@ -311,16 +316,19 @@ class _Hyperplanes:
         self._regions[between] = cells.adjacency()[:, 0]
         crossed = np.zeros((len(rows), cells.num_regions), dtype=bool)
         contained = np.zeros((len(rows), len(wanted)), dtype=bool)
+        self.sides = np.zeros(crossed.shape, dtype=np.int8)
         generators = [cells.generators.exact(number) for number in range(len(cells.generators))]
         for start in range(0, len(rows), _PER_WORD):
             block = forms[start : start + _PER_WORD]
             for number, (at_facets, at_regions) in enumerate(_met(cells, generators, block), start):
                 crossed[number] = at_regions == 3
+                self.sides[number] = np.select([at_regions == 1, at_regions == 2], [1, -1])
                 contained[number, between] = at_facets[between] == 0
         self.crossed, self.inside = crossed, contained
+        self.numbers: Indices = np.where(wanted, contained.argmax(axis=0) if rows else 0, -1)
 
     @classmethod
-    def of(cls, cells: PolyhedralComplex, wanted: Mask) -> _Hyperplanes:
+    def of(cls, cells: PolyhedralComplex, wanted: Mask) -> Hyperplanes:
         """Return the hyperplanes through the wanted cells."""
         forms = cells.facet_forms(np.flatnonzero(wanted))
         known: dict[IntegerRow, list[int]] = {}

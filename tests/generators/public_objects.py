@@ -401,6 +401,9 @@ def of_foldsets() -> list[object]:
         made,
         path,
         *_comparisons(),
+        foldsets.region_counts(cells),
+        foldsets.dual_graph_statistics(cells),
+        foldsets.functional_dimension(DEEP),
     ]
 
 
