@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from polyrelu.breakpoints import breakpoint_complex
-from polyrelu.complex import Cell, canonical_complex
+from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex
 from polyrelu.complex.interior_points import point_in
 from polyrelu.errors import NetworkError
 from polyrelu.formats import DomainLike, NetworkLike, as_network
@@ -70,7 +70,8 @@ class BreakpointComparison:
         A place where the weights differ; None if they are equal everywhere. Weights are compared
         if the functions have equally many outputs.
     difference
-        The affine map f - g, if the weights are equal.
+        The affine map f - g, if the weights are equal; on a domain of lower dimension in the
+        coordinates that the equations of its affine hull leave free.
 
     Examples
     --------
@@ -173,16 +174,16 @@ def compare_breakpoints(
             values = weight.weight[:split], weight.weight[split:]
             different = WeightDifference(point, weight.normal, *values)
         else:
-            difference = _difference(cells.region(0).affine_map, split)
+            difference = _difference(cells, split)
     return BreakpointComparison(
         place(bends & ~others), place(others & ~bends), different, difference
     )
 
 
-def _difference(both: AffineMap, split: int) -> AffineMap:
-    """The first outputs of a map minus the others."""
-    rows, others = range(split), range(split, both.matrix.nrows)
-    return AffineMap(
-        both.matrix.take(rows=rows) - both.matrix.take(rows=others),
-        both.offset.take(rows=rows) - both.offset.take(rows=others),
-    )
+def _difference(cells: PolyhedralComplex, split: int) -> AffineMap:
+    """The first outputs minus the others, where this is affine; 0 if it is 0 on the domain."""
+    both = cells.network.affine_map(cells.signs_of_region(0))
+    rows = both.matrix.beside(both.offset)
+    first, second = rows.take(rows=range(split)), rows.take(rows=range(split, rows.nrows))
+    found, size = (first - second) @ cells.frame.on_hull, cells.network.num_inputs
+    return AffineMap(found.take(columns=range(size)), found.take(columns=[size]))

@@ -23,6 +23,8 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from polyrelu.breakpoints import breakpoint_complex
 from polyrelu.complex import PolyhedralComplex, canonical_complex
 from polyrelu.complex.cones import Cones
@@ -120,9 +122,12 @@ def _digest(cells: PolyhedralComplex, regions: Iterable[int]) -> str:
     """The hash of the function on some regions, whose cones lie in a pointed cone."""
     cones = Cones(cells)
     denominator, table = affine_map_table(cells.network, cells.signs() > 0)
+    # On a domain of lower dimension different maps can be equal.
+    on_hull = cells.frame.on_hull
+    denominator *= on_hull.denominator
+    maps = table @ np.array(on_hull.integer_rows(), dtype=object)
     chain = {
-        int(cones.regions[index]): (*table[index].ravel().tolist(), denominator)
-        for index in regions
+        int(cones.regions[index]): (*maps[index].ravel().tolist(), denominator) for index in regions
     }
     return _Chains(cells, cones, denominator).digest(cones.dimension, chain)
 

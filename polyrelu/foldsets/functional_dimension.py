@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex import canonical_complex
-from polyrelu.errors import NetworkError
+from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import RationalMatrix, float_prime, rank, rank_mod
 from polyrelu.foldsets.construction import simplest_between
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
@@ -123,7 +123,8 @@ def functional_dimension(
     NetworkError
         The network has skip connections, or ends in a ReLU.
     DomainError
-        The domain is empty or lies in another space, or there are too many cells to list.
+        The domain is empty, has no interior or lies in another space, or there are too many cells
+        to list.
 
     Notes
     -----
@@ -149,6 +150,8 @@ def functional_dimension(
     jacobian: _Jacobian
     if points is None:
         cells = canonical_complex(network, region)
+        if cells.dimension < network.num_inputs:
+            raise DomainError("functional dimension: the domain has no interior; give points of it")
         signs = cells.signs()
         signs = signs[(signs != 0).all(axis=1)]
         jacobian = _Jacobian(network, signs > 0, None)

@@ -270,7 +270,9 @@ def canonical_surface(part: Subcomplex) -> PiecewiseLinearSurface:
     part = expect_subcomplex(part)
     cells = part.cells
     require_complete(cells, "canonical surfaces")
-    if cells.dimension == 0 or part.masks[-1].any():
+    if cells.dimension == 0:
+        raise DomainError("part: a complex that is one point has no cells of codimension 1")
+    if part.masks[-1].any():
         raise DomainError("part: a surface consists of cells of codimension 1 and their faces")
     planes = Hyperplanes.of(cells, _facets_inside(part))
     pieces, components = list[FoldPiece](), list[Indices]()

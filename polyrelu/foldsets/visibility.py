@@ -257,6 +257,8 @@ def visible_hyperplanes(cells: PolyhedralComplex) -> tuple[Anchor | None, ...]:
     if cells.network.num_hidden_layers < 2:
         raise NetworkError("visible hyperplanes: the network has fewer than two hidden layers")
     dimension = cells.dimension - 1
+    if dimension < 0:
+        return (None,) * cells.network.widths[1]
     second = [k for k, neuron in enumerate(cells.neurons) if neuron.layer == 2]
     positive = cells.signs(dimension)[:, second] > 0
     inside = np.zeros(len(positive), dtype=bool)
