@@ -33,10 +33,11 @@ from polyrelu.formats import DomainLike, as_domain
 from polyrelu.network import Network, from_arrays
 from polyrelu.support.arguments import expect, expect_count, expect_integer, expect_list
 from polyrelu.support.display import bracketed
+from polyrelu.support.typing import Point
 
 __all__ = ["IdentifiableNetwork", "construct_identifiable", "simplest_between"]
 
-Point = tuple[Fraction, ...]
+#: A row [w | b] of a layer.
 Row = tuple[Fraction, ...]
 
 #: Bounds on the work of deciding whether a constructed network is general.

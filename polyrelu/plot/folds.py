@@ -10,7 +10,7 @@ from polyrelu.foldsets.dependency import Edges
 from polyrelu.foldsets.surfaces import expect_surface
 from polyrelu.plot.canvas import INK, Canvas, layer_colour, new_figure
 from polyrelu.plot.parts import paint_part
-from polyrelu.plot.view import Box, view_of
+from polyrelu.plot.view import BoxLike, view_of
 from polyrelu.support.display import count_text
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ __all__ = ["draw_dependency_graph", "draw_pieces"]
 
 
 def draw_pieces(
-    surface: PiecewiseLinearSurface, *, ax: Axes | None = None, box: Box | None = None
+    surface: PiecewiseLinearSurface, *, ax: Axes | None = None, box: BoxLike | None = None
 ) -> Axes:
     """Draw the pieces of a surface in the colours of their orders.
 
