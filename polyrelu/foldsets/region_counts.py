@@ -18,7 +18,8 @@ closed connected, affine.
 The number of convex regions is between bounds. A complex cuts each open connected region that is
 not convex at least once. If all are convex and meet facet to facet, they are a complex themselves,
 since convex polyhedra that cover a convex set and meet facet to facet meet face to face (Gruber and
-Ryškov, 1989). Otherwise the canonical complex gives the upper bound.
+Ryškov, 1989). Otherwise the canonical complex gives the upper bound. On complexes with very many
+hyperplanes convexity is not looked at.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from polyrelu.breakpoints import BreakpointComplex, breakpoint_complex
 from polyrelu.complex import PolyhedralComplex
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import expect_complex
+from polyrelu.errors import DomainError
 from polyrelu.foldsets.surfaces import Hyperplanes
 from polyrelu.network import affine_map_table
 from polyrelu.support.display import bracketed
@@ -267,7 +269,10 @@ def _convex_bounds(
     wanted[breakpoints.facets[breakpoints.visible]] = True
     if not wanted.any():
         return 1, 1
-    planes = Hyperplanes.of(cells, wanted)
+    try:
+        planes = Hyperplanes.of(cells, wanted)
+    except DomainError:  # too many to look at
+        return num_open, max(num_open, cells.num_regions)
     pairs = parts[cells.adjacency()[breakpoints.visible]]
     number_of = planes.numbers[breakpoints.facets[breakpoints.visible]]
     crossed: set[int] = set()

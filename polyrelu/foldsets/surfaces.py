@@ -48,6 +48,8 @@ __all__ = [
     "unit_fold_sets",
 ]
 
+#: Maximum number of pairs of a hyperplane and a region or cell of codimension 1.
+_PAIR_LIMIT = 3 * 10**8
 #: Hyperplanes whose signs at the generators are packed into one word, two bits each.
 _PER_WORD = 32
 
@@ -250,7 +252,7 @@ def canonical_surface(part: Subcomplex) -> PiecewiseLinearSurface:
     Raises
     ------
     DomainError
-        The complex is incomplete, or has cells of codimension 0 in `part`.
+        The complex is incomplete, has cells of codimension 0 in `part`, or too many cells.
 
     Notes
     -----
@@ -331,12 +333,17 @@ class Hyperplanes:
 
     @classmethod
     def of(cls, cells: PolyhedralComplex, wanted: Mask) -> Hyperplanes:
-        """Return the hyperplanes through the wanted cells."""
+        """Return the hyperplanes through the wanted cells, unless they are too many."""
         forms = cells.facet_forms(np.flatnonzero(wanted))
         known: dict[IntegerRow, list[int]] = {}
         for row in forms.rows:
             known.setdefault(hyperplane_of(cells, row), list(row))
         rows = sorted(known)
+        if len(rows) * (cells.num_regions + len(wanted)) > _PAIR_LIMIT:
+            raise DomainError(
+                f"{len(rows)} hyperplanes and {cells.num_regions} regions are too many to compare; "
+                "choose a smaller domain"
+            )
         return cls(cells, wanted, rows, [known[row] for row in rows])
 
     def pieces(self, covered: Mask, labels: Indices) -> Iterator[tuple[IntegerRow, int, Indices]]:

@@ -19,6 +19,8 @@ from polyrelu.foldsets import (
     misplaced_pieces,
     paths_of_length,
     phuong_lampert,
+    region_counts,
+    surfaces,
     truncated_network,
     unit_fold_sets,
 )
@@ -122,6 +124,15 @@ def test_truncations_and_images() -> None:
         truncated_network(GOLDEN, 3, 2)
     with pytest.raises(NetworkError, match="no hidden layer 3"):
         next(image_parts(cells, 3))
+
+
+def test_too_many_hyperplanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = canonical_complex(GOLDEN, "box:-1,1")
+    assert region_counts(cells).convex_bounds == (7, 7)
+    monkeypatch.setattr(surfaces, "_PAIR_LIMIT", 10)
+    with pytest.raises(DomainError, match="6 hyperplanes and 7 regions are too many"):
+        canonical_surface(unit_fold_sets(cells))
+    assert region_counts(cells).convex_bounds == (7, 7)
 
 
 def test_wrong_arguments() -> None:
