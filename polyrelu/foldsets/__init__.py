@@ -9,30 +9,30 @@ Phuong and Lampert (2020) on top of it. It also compares functions: where and by
 """
 
 from polyrelu.foldsets.assignment import misplaced_pieces
+from polyrelu.foldsets.chains import fingerprint
 from polyrelu.foldsets.comparison import (
     BreakpointComparison,
     WeightDifference,
     compare_breakpoints,
 )
 from polyrelu.foldsets.construction import IdentifiableNetwork, construct_identifiable
-from polyrelu.foldsets.dependency import dependency_graph, paths_of_length
-from polyrelu.foldsets.fingerprint import fingerprint
-from polyrelu.foldsets.functional_dimension import (
-    FunctionalDimension,
-    functional_dimension,
-    points_in_cells,
+from polyrelu.foldsets.counts import (
+    DualGraphStatistics,
+    RegionCounts,
+    dual_graph_statistics,
+    region_counts,
 )
+from polyrelu.foldsets.dependency import dependency_graph, paths_of_length
 from polyrelu.foldsets.hard_instances import (
     CliqueInstance,
     clique_instance,
     random_clique_instance,
 )
 from polyrelu.foldsets.hypotheses import DependencyPath, phuong_lampert
-from polyrelu.foldsets.region_counts import (
-    DualGraphStatistics,
-    RegionCounts,
-    dual_graph_statistics,
-    region_counts,
+from polyrelu.foldsets.jacobians import (
+    FunctionalDimension,
+    functional_dimension,
+    points_in_cells,
 )
 from polyrelu.foldsets.surfaces import (
     FoldPiece,

@@ -11,7 +11,7 @@ import pytest
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix, float_prime, rank_mod
 from polyrelu.foldsets import functional_dimension, points_in_cells
-from polyrelu.foldsets.functional_dimension import _rank_in_floats
+from polyrelu.foldsets.jacobians import rank_in_floats
 from polyrelu.network import from_arrays
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.random_networks import KINDS, random_network
@@ -51,7 +51,7 @@ def test_rank_in_blocks(seeds: range) -> None:
             matrix[:, rng.integers(columns)] = 0
             expected = rank_mod(RationalMatrix.from_integers(matrix.tolist()), prime)
             floats = np.mod(matrix, prime).astype(float)
-            assert _rank_in_floats([floats], prime) == expected
+            assert rank_in_floats([floats], prime) == expected
 
 
 def test_domains_and_arguments() -> None:

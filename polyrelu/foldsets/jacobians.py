@@ -16,6 +16,7 @@ so on.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -37,7 +38,7 @@ from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Mask, Point
 from polyrelu.walks import walk_line
 
-__all__ = ["FunctionalDimension", "functional_dimension", "points_in_cells"]
+__all__ = ["FunctionalDimension", "functional_dimension", "points_in_cells", "rank_in_floats"]
 
 Floats = NDArray[np.float64]
 
@@ -276,19 +277,19 @@ class _Jacobian:
             combined = np.mod(combined + np.mod(weights @ block, prime), prime)
             if number == 2 * looked:
                 looked = number
-                found = _rank_in_floats([*kept, combined], prime)
+                found = rank_in_floats([*kept, combined], prime)
                 if found >= enough:
                     return found
-        return _rank_in_floats([*kept, *([] if combined is None else [combined])], prime)
+        return rank_in_floats([*kept, *([] if combined is None else [combined])], prime)
 
     def rational_rank(self) -> int:
         """Return the rational rank of all rows."""
-        rows = [row for block in self._blocks(None) for row in block.tolist()]
-        return rank(RationalMatrix.from_rows(rows, ncols=self.network.num_parameters))
+        rows = {tuple(row) for block in self._blocks(None) for row in block.tolist()}
+        return rank(RationalMatrix.from_integers(sorted(rows), ncols=self.network.num_parameters))
 
     def _blocks(self, prime: int | None) -> Iterator[NDArray[Any]]:
-        """Generate rows of the Jacobian, modulo a prime or as fractions."""
-        layers = [_augmented(self.network, k, prime) for k in range(1, self.network.depth + 1)]
+        """Generate rows of the Jacobian, modulo a prime or as integers."""
+        layers = [_modulo(rows, prime) for rows in _integer_layers(self.network)]
         for start in range(0, len(self.active), _AT_A_TIME):
             stop = min(start + _AT_A_TIME, len(self.active))
             inputs = self._inputs(start, stop, prime)
@@ -337,14 +338,24 @@ def _rows(
     return np.concatenate(parts[::-1], axis=1)
 
 
-def _augmented(network: Network, layer: int, prime: int | None) -> NDArray[Any]:
-    """The rows [W | b] of a layer, modulo a prime or as fractions."""
-    rows = network.layers[layer - 1].augmented().rows()
-    return _modulo(np.array(rows, dtype=object), prime)
+def _integer_layers(network: Network) -> list[NDArray[Any]]:
+    """The rows [W | b] of each layer, scaled to integers.
+
+    If W of layer l is multiplied by d_l, and b by d_1 ⋯ d_l, then so are the preactivations. This
+    multiplies rows and columns of the Jacobian by numbers that are not 0.
+    """
+    scale, found = 1, []
+    for layer in network.layers:
+        weight, bias = layer.weight, layer.bias
+        factor = math.lcm(weight.denominator, bias.denominator)
+        scale *= factor
+        rows = weight.scale(factor).beside(bias.scale(scale)).integer_rows()
+        found.append(np.array(rows, dtype=object))
+    return found
 
 
 def _modulo(entries: NDArray[Any], prime: int | None) -> NDArray[Any]:
-    """Fractions modulo a prime as floats."""
+    """Integers or fractions modulo a prime as floats."""
     if prime is None:
         return entries
     known = [
@@ -389,7 +400,7 @@ def _scalings(network: Network) -> list[list[Fraction]]:
     return found
 
 
-def _rank_in_floats(blocks: Sequence[Floats], prime: int) -> int:
+def rank_in_floats(blocks: Sequence[Floats], prime: int) -> int:
     """Return the rank of stacked rows modulo a prime, by blocks of columns."""
     if not blocks:
         return 0
