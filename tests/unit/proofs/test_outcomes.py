@@ -62,7 +62,7 @@ def answers() -> list[AnyOutcome]:
         prove_runtime_error(polyrelu.runtime_error(HAT, "box:0,1")),
         polyrelu.injective([([[1]], [0])]),
         polyrelu.injective(HAT),
-        polyrelu.inverse_lipschitz(HAT, layers=1),
+        polyrelu.inverse_lipschitz(polyrelu.from_arrays([([[1], [-1]], [0, 0])]), layers=1),
     ]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import polyrelu
+from polyrelu.breakpoints import breakpoint_complex, breakpoints_document
 from polyrelu.complex import canonical_complex, region_graph, save_complex, save_regions, skeleton
 from polyrelu.errors import ArgumentError
 from polyrelu.network import from_arrays
@@ -27,6 +28,7 @@ from polyrelu.proofs import (
     inverse_lipschitz,
     simplify,
 )
+from polyrelu.recovery import recover, recover_function, recover_weights
 from polyrelu.support import ProgressStep
 from polyrelu.topology import (
     decision_boundary,
@@ -53,6 +55,9 @@ DEAD = from_arrays(
         ([[1, 1, 1]], [0]),
     ]
 )
+#: A network that is recovered from few values, and its breakpoints.
+SHALLOW = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -2, 1]], [-1])])
+WEIGHTS = breakpoints_document(breakpoint_complex(canonical_complex(SHALLOW)))
 #: An injective layer whose proof has nodes.
 AXES = from_arrays([([[1, 0], [0, 1], [-1, 0], [0, -1]], [0] * 4)], last="relu")
 SQUARE = "box:-2,2"
@@ -77,6 +82,13 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     identify: lambda progress, folder: identify(
         RIDGES, among="transversal", budget=60_000, progress=progress
     ),
+    recover: lambda progress, folder: recover(SHALLOW, progress=progress).num_queries,
+    recover_function: lambda progress, folder: recover_function(
+        SHALLOW, 2, progress=progress
+    ).num_queries,
+    recover_weights: lambda progress, folder: recover_weights(
+        WEIGHTS, progress=progress
+    ).num_queries,
     injective: lambda progress, folder: injective(AXES, progress=progress).status,
     inverse_lipschitz: lambda progress, folder: (
         inverse_lipschitz(HAT, layers=1, progress=progress).statement
