@@ -172,6 +172,7 @@ def recover(
     >>> found.status, found.has_the_parameters
     ('proved', True)
     """
+    expect_function(progress, "progress")
     known = as_network(network)
     polyhedron = as_domain(domain, known.num_inputs)
     oracle = Oracle(
@@ -234,6 +235,7 @@ def recover_function(
     ((2, 4, 1), Fraction(0, 1))
     """
     expect_function(function, "function")
+    expect_function(progress, "progress")
     size = expect_count(num_inputs, "num_inputs")
     polyhedron = as_domain(domain, size)
     oracle = Oracle(
@@ -283,6 +285,7 @@ def recover_weights(
     >>> polyrelu.related(recover_weights(breakpoints_document(weights)).network, hidden)
     True
     """
+    expect_function(progress, "progress")
     function = read_weights(document)
     domain = function.domain
     oracle = Oracle(
