@@ -4,7 +4,7 @@
 
 The script measures cells per second. Lines and planes are random with a fixed seed (multiples of
 1/64), and walks are made until they have met the given number of cells. Bent hyperplanes belong to
-neurons of the second and the third hidden layer. The yardstick walks the same cells in float64
+neurons of the hidden layers 2 to 4. The yardstick walks the same cells in float64
 without bounds and without exact arithmetic: it recomputes the layers above the neuron that
 switched, takes the first zero ahead and goes on; none of its results is certain. Times are CPU
 seconds of one thread in the same run; they include the setup of each walk, but neither reading the
@@ -98,13 +98,14 @@ def synthetic() -> Network:
 
 
 def measure(network: Network, cells: int) -> dict[str, Any]:
-    """Measure lines, and bent hyperplanes of two layers."""
+    """Measure lines, and bent hyperplanes of the layers 2 to 4."""
     rng = Random(0)
     return {
         "line": _lines(network, cells, rng),
         **{
             f"bent hyperplane, layer {layer}": _bent_hyperplanes(network, layer, cells, rng)
-            for layer in (2, 3)
+            for layer in (2, 3, 4)
+            if layer <= network.num_hidden_layers
         },
     }
 

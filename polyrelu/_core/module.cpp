@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "slice_module.hpp"
 #include "subdivision.hpp"
 
 namespace py = pybind11;
@@ -336,6 +337,7 @@ PYBIND11_MODULE(compiled, module) {
         .def("part", &Core::part)
         .def("take_decisions", &Core::take_decisions)
         .def("take", &Core::take);
+    bind_slice_walks(module);
 }
 
 }  // namespace polyrelu

@@ -29,6 +29,7 @@ __all__ = [
     "products",
     "quotients",
     "shortened",
+    "sums",
     "sums_of_runs",
 ]
 
@@ -92,6 +93,18 @@ def products(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     if object not in (left.dtype, right.dtype) and longest(left) + longest(right) <= SMALL_BITS:
         return np.asarray(left * right)
     return np.asarray(as_objects(left) * as_objects(right))
+
+
+def sums(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """Return the sums of two arrays of integers, entry by entry.
+
+    >>> sums(np.array([1 << 62, 3]), np.array([1 << 62, 2])).tolist() == [1 << 63, 5]
+    True
+    """
+    if object not in (left.dtype, right.dtype):
+        if max(longest(left), longest(right)) < SMALL_BITS:
+            return np.asarray(left + right)
+    return np.asarray(as_objects(left) + as_objects(right))
 
 
 def quotients(integers: NDArray[Any], divisor: int) -> NDArray[Any]:
