@@ -164,11 +164,7 @@ class RationalMatrix:
         width = len(table[0]) if table else ncols or 0
         if any(len(row) != width for row in table):
             raise NetworkError("the rows have different lengths")
-        flat, denominator = _over_common(list(chain.from_iterable(table)))
-        if len(flat) < _MANY_ENTRIES:
-            return cls(fmpz_mat(len(table), width, flat), denominator)
-        integers = np.array(flat, dtype=object).reshape(len(table), width)
-        return cls.from_integer_array(integers, denominator)
+        return cls._of_fractions(list(chain.from_iterable(table)), len(table), width)
 
     @classmethod
     def from_array(cls, array: NDArray[Any]) -> RationalMatrix:
@@ -209,10 +205,21 @@ class RationalMatrix:
         if isinstance(entries, str):
             raise NetworkError("expected a list of numbers, not a text")
         try:
-            rows = [[entry] for entry in entries]
+            listed = list(entries)
         except TypeError:
             raise NetworkError("expected a list of numbers") from None
-        return cls.from_rows(rows, ncols=1)
+        return cls._of_fractions(_fractions(listed), len(listed), 1)
+
+    @classmethod
+    def _of_fractions(
+        cls, flat: Sequence[Fraction | int], nrows: int, ncols: int
+    ) -> RationalMatrix:
+        """Build a matrix of its entries in row-major order."""
+        numerators, denominator = _over_common(flat)
+        if len(flat) < _MANY_ENTRIES:
+            return cls(fmpz_mat(nrows, ncols, numerators), denominator)
+        integers = np.array(numerators, dtype=object).reshape(nrows, ncols)
+        return cls.from_integer_array(integers, denominator)
 
     @classmethod
     def zeros(cls, nrows: int, ncols: int) -> RationalMatrix:
@@ -634,13 +641,15 @@ def _common(factors: Sequence[object]) -> tuple[list[int], int]:
     return _over_common(_fractions(factors))
 
 
-def _fractions(numbers: Iterable[object]) -> list[Fraction]:
-    """Return exact numbers as fractions."""
+def _fractions(numbers: Iterable[Any]) -> list[Fraction | int]:
+    """Return exact numbers as fractions; integers may stay as they are."""
     listed = list(numbers)
-    return listed if set(map(type, listed)) == {Fraction} else [to_fraction(x) for x in listed]  # type: ignore[return-value]
+    if set(map(type, listed)) <= {Fraction, int}:
+        return listed
+    return [to_fraction(number) for number in listed]
 
 
-def _over_common(fractions: list[Fraction]) -> tuple[list[int], int]:
+def _over_common(fractions: Sequence[Fraction | int]) -> tuple[list[int], int]:
     """Return the numerators of fractions over their least common denominator, and this one."""
     ratios = [fraction.as_integer_ratio() for fraction in fractions]
     denominators = {denominator for _, denominator in ratios}

@@ -20,8 +20,10 @@ import math
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,14 +40,14 @@ from polyrelu.exact import (
     rank,
 )
 from polyrelu.formats import NetworkLike, as_network, as_point
-from polyrelu.network import AffineMap, Block, Layer, Network, NeuronId, SignVector
+from polyrelu.network import AffineMap, Block, Network, NeuronId, SignVector
 from polyrelu.network.patterns import expect_neuron
 from polyrelu.support.arguments import expect, expect_index, expect_list
 from polyrelu.support.display import count_text
 from polyrelu.support.typing import Floats, IntegerRow, Mask, Point, Signs
 from polyrelu.walks.exact_rows import exact_row
 from polyrelu.walks.float_values import signs_by_layer
-from polyrelu.walks.float_weights import UNDERFLOW, magnitudes, weights_in_floats
+from polyrelu.walks.float_weights import UNDERFLOW, FloatWeights, magnitudes, weights_in_floats
 
 __all__ = ["AffineSlice", "Point", "Signs"]
 
@@ -125,17 +127,18 @@ class AffineSlice:
         self.network = network
         self.point = as_point(point, network.num_inputs)
         rows = [
-            as_point(row, network.num_inputs, f"direction {i}")
+            _exact_numbers(row, network.num_inputs, f"direction {i}")
             for i, row in enumerate(expect_list(directions, "directions"))
         ]
-        along = RationalMatrix.from_rows(rows, ncols=network.num_inputs)
-        if rank(along) < len(rows):
+        if not _independent(rows):
             raise DomainError(
                 "the directions are dependent (or one is 0); give directions that span the line or "
                 "plane"
             )
-        embedding = along.transpose().beside(RationalMatrix.column(self.point))
-        self._take(embedding, [_restricted(layer, embedding) for layer in network.layers])
+        embedding = RationalMatrix.from_rows([*rows, self.point]).transpose()
+        weights = weights_in_floats(network)
+        layers = [_restricted(weights, number, embedding) for number in range(1, network.depth + 1)]
+        self._take(embedding, layers)
 
     def _take(self, embedding: RationalMatrix, layers: list[_Layer]) -> None:
         """Take [B | p] and the layers on the subspace."""
@@ -468,10 +471,32 @@ def _nonzero(matrix: AnyMatrix) -> NDArray[np.bool_]:
     return marks
 
 
-def _restricted(layer: Layer, embedding: RationalMatrix) -> _Layer:
+def _exact_numbers(entries: Sequence[Rational], size: int, name: str) -> tuple[Fraction | int, ...]:
+    """Return what `as_point` does, but leave integers as they are."""
+    if isinstance(entries, tuple) and len(entries) == size and set(map(type, entries)) == {int}:
+        return cast("tuple[int, ...]", entries)
+    return as_point(entries, size, name)
+
+
+def _independent(rows: Sequence[Sequence[Fraction | int]]) -> bool:
+    """Return whether vectors are independent."""
+    if len(rows) < 2:
+        return all(map(any, rows))
+    if len(rows) == 2:
+        first, second = rows
+        pivot = next((i for i, entry in enumerate(first) if entry), None)
+        if pivot is None:
+            return False
+        x, y = first[pivot], second[pivot]
+        return any(b * x != a * y for a, b in zip(first, second, strict=True))
+    return rank(RationalMatrix.from_rows(rows)) == len(rows)
+
+
+def _restricted(weights: FloatWeights, number: int, embedding: RationalMatrix) -> _Layer:
     """Return a layer on the subspace whose points (x, 1) are the embedding times (s, 1)."""
+    layer = weights.network.layers[number - 1]
     constant = RationalMatrix.zeros(layer.width, embedding.ncols - 1).beside(layer.bias)
-    for block in layer.blocks:
-        if block.source == 0:
-            constant = constant + block @ embedding
+    of_input = weights.times_input_weights(number, embedding)
+    if of_input is not None:
+        constant = constant + of_input
     return _Layer(constant, tuple(block for block in layer.blocks if block.source > 0))

@@ -34,9 +34,9 @@ from polyrelu.support.arguments import expect, expect_list
 from polyrelu.support.display import count_text
 from polyrelu.walks.affine_slice import AffineSlice
 from polyrelu.walks.bent_pieces import BentPiece, CrossingPoint, Ending, PieceSeries, Tie
+from polyrelu.walks.exact_line import CellOnLine
 from polyrelu.walks.legs import leg_lengths, leg_limits
 from polyrelu.walks.line import LineWalk, neuron_text
-from polyrelu.walks.exact_line import CellOnLine
 from polyrelu.walks.ray_shooting import CellEndSearch, WalkStatistics
 from polyrelu.walks.star import Ray, star_around
 
@@ -101,11 +101,14 @@ class BentWalk(Iterator[BentPiece]):
         """Generate the pieces from the one on the given ray."""
         plane, lengths = self.plane, leg_lengths(self.plane.num_neurons)
         search, walked = CellEndSearch(plane, self._origin, self.statistics), 0
-        cell: CellOnLine | None = self._along(ray)
-        part = PieceSeries(plane, self._place, self._origin)
+        first = self._along(ray)
+        cell: CellOnLine | None = first
+        part = PieceSeries(plane, self._place, self._origin, first)
         search.forms.update(ray.signs)
         while cell is not None:
-            most = next(lengths) if self._limit is None else min(next(lengths), self._limit - walked)
+            most = (
+                next(lengths) if self._limit is None else min(next(lengths), self._limit - walked)
+            )
             limits = leg_limits(plane, cell, most, self._place)
             if limits is not None:
                 limits.first = ray.signs

@@ -18,9 +18,9 @@ from polyrelu.network import NeuronId, SignVector, output_derivative
 from polyrelu.support.display import shortened
 from polyrelu.support.typing import Floats, IntegerRow, Point, Signs
 from polyrelu.walks.affine_slice import AffineSlice
-from polyrelu.walks.line import neuron_text
 from polyrelu.walks.exact_line import CellOnLine
 from polyrelu.walks.float_steps import Leg
+from polyrelu.walks.line import neuron_text
 from polyrelu.walks.star import Ray, Star
 
 __all__ = ["BentPiece", "Corner", "CrossingPoint", "Ending", "PieceSeries", "Tie"]
@@ -300,14 +300,20 @@ class PieceSeries:
     )
 
     def __init__(
-        self, plane: AffineSlice, place: int, origin: tuple[Fraction, Fraction]
+        self,
+        plane: AffineSlice,
+        place: int,
+        origin: tuple[Fraction, Fraction],
+        cell: CellOnLine,
+        start: CrossingPoint | Tie | None = None,
     ) -> None:
-        """Make an empty series, before the first piece of a walk that follows a neuron."""
+        """Make an empty series from a cell on, which the walk entered at a point."""
         self.plane, self.place, self.origin = plane, place, origin
-        self.start: CrossingPoint | Tie | None = None
+        self.cell, self.start = cell, start
         self._ends: list[CrossingPoint | Tie | None] = []
         self._switched: list[int] = []
         self._near: Floats = np.zeros((0, 2))
+        self._known = 0, cell.signs
 
     def leg(self, cell: CellOnLine, leg: Leg) -> PieceSeries:
         """Return the series of the pieces of a leg that starts on a cell, behind this series."""
@@ -323,10 +329,8 @@ class PieceSeries:
         return series
 
     def _following(self, cell: CellOnLine) -> PieceSeries:
-        series = PieceSeries(self.plane, self.place, self.origin)
-        series.start = self.end_of(len(self._ends) - 1) if self._ends else self.start
-        series.cell, series._known = cell, (0, cell.signs)
-        return series
+        start = self.end_of(len(self._ends) - 1) if self._ends else self.start
+        return PieceSeries(self.plane, self.place, self.origin, cell, start)
 
     def cell_of(self, index: int) -> CellOnLine:
         """Return a piece as a cell."""

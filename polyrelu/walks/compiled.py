@@ -1,7 +1,7 @@
 """Steps of a walk by the compiled core: the same steps as in numpy, with the same floats.
 
-The arrays of `LocalForms` are shared: the core (`polyrelu/_core`) reads and writes their memory, and
-Python reads the forms there when exact arithmetic has to decide a step.
+The arrays of `LocalForms` are shared: the core (`polyrelu/_core`) reads and writes their memory,
+and Python reads the forms there when exact arithmetic has to decide a step.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class _Combination:
     def times(self, matrix: NDArray[Any]) -> NDArray[np.object_]:
         """Return the numerators of the product with a matrix of integers."""
         if len(self.integers) == 1 and self.integers[0] == 1:
-            return matrix[0].astype(object)
+            return np.asarray(matrix[0].astype(object))
         return np.asarray(self.integers @ matrix.astype(object))
 
 

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.exact import AnyMatrix, SparseMatrix
+from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix
+from polyrelu.exact.integer_arrays import FactorInFloats
 from polyrelu.exact.matrix import integers_over
-from polyrelu.network import Network
+from polyrelu.network import Block, Network
 from polyrelu.support.typing import Floats
 
 __all__ = [
@@ -36,6 +37,9 @@ UNDERFLOW = 2.0**-1000
 #: Factor of error bounds for terms of second order and for the rounding of the bounds themselves
 #: (docs/theory/walks.md, "The error bound of float forms").
 SLACK = 1 + 2.0**-20
+#: Number of entries of weights on the input from which on, and up to which, they are cut into
+#: pieces once, for products with one plane after the other.
+_LEAST_CUT, _MOST_CUT = 1 << 10, 1 << 24
 #: The largest float64; larger exact numbers are cut to it.
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -102,6 +106,7 @@ class FloatWeights:
     network: Network
     layers: tuple[FloatLayer, ...]
     _integers: dict[tuple[int, int], IntegerBlock] = field(default_factory=dict)
+    _factors: dict[int, FactorInFloats | None] = field(default_factory=dict)
 
     def integer_blocks(self, number: int) -> list[IntegerBlock] | None:
         """Return the weights of a layer, from 1, as integers; None if they are kept sparse."""
@@ -118,6 +123,30 @@ class FloatWeights:
                 self._integers[key] = IntegerBlock(block.source, integers, denominator)
             found.append(self._integers[key])
         return found
+
+    def times_input_weights(self, number: int, embedding: RationalMatrix) -> RationalMatrix | None:
+        """Return the weights of a layer on the input times a matrix; None if it has none."""
+        for block in self.network.layers[number - 1].blocks:
+            if block.source == 0:
+                return self._product(number, block, embedding)
+        return None
+
+    def _product(self, number: int, block: Block, embedding: RationalMatrix) -> RationalMatrix:
+        """Return the product of an input block with a matrix."""
+        entries, rows = block.entries, block.shape[0] * block.shape[1]
+        if isinstance(entries, SparseMatrix) or not _LEAST_CUT <= rows <= _MOST_CUT:
+            return block @ embedding
+        if number not in self._factors:
+            integers = integers_over(entries, entries.denominator)
+            is_short = integers.dtype != object
+            self._factors[number] = FactorInFloats(integers) if is_short else None
+        factor = self._factors[number]
+        if factor is None:
+            return block @ embedding
+        right = integers_over(embedding, embedding.denominator)
+        return RationalMatrix.from_integer_array(
+            factor.times(right), entries.denominator * embedding.denominator
+        )
 
 
 class _ByIdentity:

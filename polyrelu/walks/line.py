@@ -5,10 +5,11 @@ constant. A neuron may be 0 on all of it, where the line runs inside its zero se
 region on which it is identically 0. Between two cells lies an event, a point with other signs.
 Several neurons may vanish at one event; the walk continues, because a line has only one way on.
 
-`CellEndSearch` decides which neurons vanish first, over whole legs where floats suffice. Beyond an event of one neuron, this neuron has
-the opposite sign and all others keep theirs, unless a neuron that was 0 on the cell reads, directly
-or through other neurons, the neuron that was switched. In this case, and beyond events of several
-neurons, the signs are computed exactly, layer by layer (`AffineSlice.signs_beyond`).
+`CellEndSearch` decides which neurons vanish first, over whole legs where floats suffice. Beyond an
+event of one neuron, this neuron has the opposite sign and all others keep theirs, unless a neuron
+that was 0 on the cell reads, directly or through other neurons, the neuron that was switched. In
+this case, and beyond events of several neurons, the signs are computed exactly, layer by layer
+(`AffineSlice.signs_beyond`).
 """
 
 from __future__ import annotations
@@ -237,15 +238,22 @@ class LineWalk(Iterator[LineCell]):
         start: LineEvent | None = None
         for stretch in self.stretches():
             for event, point in zip(stretch.events(line), stretch.points_beyond, strict=True):
-                if last is not None and (point is None or last < Fraction(point)):
-                    if event.t >= last:
-                        end = event if event.t == last else None
-                        yield LineCell(line, event.before, start, end, first, last)
-                        return
+                if self._is_over(event, point):
+                    end = event if event.t == last else None
+                    yield LineCell(line, event.before, start, end, first, last)
+                    return
                 yield LineCell(line, event.before, start, event, first, last)
                 start = event
             if stretch.is_unbounded:
                 yield LineCell(line, stretch.before, start, None, first, last)
+
+    def _is_over(self, event: LineEvent, point_beyond: float | None) -> bool:
+        """Return whether an event comes at the end of the walk or later."""
+        if self._last is None:
+            return False
+        if point_beyond is not None and Fraction(point_beyond) <= self._last:
+            return False
+        return event.t >= self._last
 
     def stretches(self, target: int | None = None) -> Iterator[Stretch]:
         """Generate the walk in parts; room-internal.

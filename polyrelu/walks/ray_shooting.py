@@ -154,7 +154,9 @@ class CellEndSearch:
             self.forms.flip(int(changed[0]))
             return
         (switched,) = np.nonzero((before > 0) != (signs > 0))
-        lowest = self._slice.layer_of(int(switched[0])) if len(switched) else len(self._slice.layers)
+        lowest = (
+            self._slice.layer_of(int(switched[0])) if len(switched) else len(self._slice.layers)
+        )
         self.forms.update(signs, lowest + 1)
 
     def neurons_at_end(self, cell: CellOnLine) -> list[int]:
@@ -176,7 +178,9 @@ class CellEndSearch:
         ray = self._no_ray if cell.ray is None else floats_of(cell.ray).tolist()
         line = LineAhead(cell.carrier, cell.back, ray, self.position)
         step = self.forms.decided(line)
-        if step is not None and (cell.back is not None or (is_first and self._is_ahead(cell, step))):
+        if step is not None and (
+            cell.back is not None or (is_first and self._is_ahead(cell, step))
+        ):
             self.position, self.point_beyond = step.near, step.beyond[0]
             return [step.place]
         if step is None:

@@ -63,16 +63,14 @@ class UnboundedCell:
                 constant[place] = slope == 0
         return True
 
-    def _reads_constants_only(
-        self, number: int, constant: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
+    def _reads_constants_only(self, number: int, constant: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which forms of a layer are constant because all that they read is."""
         layer = self._slice.layers[number - 1]
         for block in layer.blocks:
             places = self._slice.layer_slice(block.source)
             if ((self._cell.signs[places] > 0) & ~constant[places]).any():
                 return np.zeros(layer.constant.nrows, dtype=bool)
-        return ~layer.constant.signs()[:, :-1].any(axis=1)
+        return np.asarray(~layer.constant.signs()[:, :-1].any(axis=1))
 
     def _exact_slope(self, place: int) -> int:
         """Return the sign of the exact slope of a form in the direction ahead."""
