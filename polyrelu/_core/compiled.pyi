@@ -214,3 +214,19 @@ class Walker:
         first: Signs | None,
     ) -> tuple[Indices, Floats, Floats, bool]:
         """Make steps; return the neurons switched, near ends, points beyond, and if it closed."""
+
+class Derivatives:
+    """Derivatives modulo a prime at many ridges of a plain stack."""
+
+    def __init__(self, weights: Sequence[Floats], prime: float) -> None:
+        """Take the transposed weights modulo the prime of all layers after the first one.
+
+        The arrays are kept, not copied. The prime is so small that sums of products are exact.
+        """
+
+    def jumps(self, pairs: Indices, active: NDArray[np.uint8]) -> tuple[Floats, Floats, Floats]:
+        """Return, for ridges (u, v), the derivatives of z_v by u, and of the outputs by u and by v.
+
+        `active` has a row of bits for each ridge, which mark the active neurons; u and v count as
+        inactive.
+        """

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "ridge_types.hpp"
 #include "slice_walk.hpp"
 
 namespace py = pybind11;
@@ -161,9 +162,66 @@ private:
     SliceWalk walk_;
 };
 
+/// Derivatives at many ridges, with the arrays of Python that have the weights.
+class Derivatives {
+public:
+    /// The transposed weights modulo the prime of all layers after the first one.
+    Derivatives(const std::vector<Borrowed<double>>& weights, double prime)
+        : kept_(py::cast(weights)), inner_(layers(weights), prime) {}
+
+    /// For each ridge (u, v) and its active neurons, a row of bits, the derivatives by u and by v.
+    py::tuple jumps(const Borrowed<std::int64_t>& pairs, const Borrowed<std::uint8_t>& active) {
+        const std::size_t outputs = inner_.num_outputs(), n = inner_.num_neurons();
+        if (pairs.ndim() != 2 || pairs.shape(1) != 2 || active.ndim() != 2 ||
+            active.shape(0) != pairs.shape(0) ||
+            static_cast<std::size_t>(active.shape(1)) * 8 < n)
+            throw std::invalid_argument("a pair and a bit for each neuron are needed");
+        const auto count = static_cast<std::size_t>(pairs.shape(0));
+        const auto width = static_cast<std::size_t>(active.shape(1));
+        for (std::size_t i = 0; i < 2 * count; ++i)
+            if (pairs.data()[i] < 0 || static_cast<std::size_t>(pairs.data()[i]) >= n)
+                throw std::invalid_argument("there is no such neuron");
+        std::vector<double> bends(count), at_u(count * outputs), at_v(count * outputs);
+        {
+            const py::gil_scoped_release released;
+            for (std::size_t i = 0; i < count; ++i) {
+                const auto u = static_cast<std::size_t>(pairs.data()[2 * i]);
+                const auto v = static_cast<std::size_t>(pairs.data()[2 * i + 1]);
+                const std::uint8_t* bits = active.data() + i * width;
+                bends[i] = inner_.derivatives(u, v, bits, &at_u[i * outputs]);
+                inner_.derivatives(v, v, bits, &at_v[i * outputs]);
+            }
+        }
+        return py::make_tuple(given(std::move(bends)), given(std::move(at_u), outputs),
+                              given(std::move(at_v), outputs));
+    }
+
+private:
+    static std::vector<ModularLayer> layers(const std::vector<Borrowed<double>>& weights) {
+        std::vector<ModularLayer> found;
+        std::size_t first = 0;
+        for (const auto& table : weights) {
+            if (table.ndim() != 2 || table.shape(0) < 1 || table.shape(1) < 1 ||
+                (!found.empty() && static_cast<std::size_t>(table.shape(0)) != found.back().width))
+                throw std::invalid_argument("weights have the wrong shape");
+            const auto sources = static_cast<std::size_t>(table.shape(0));
+            found.push_back({first, sources, static_cast<std::size_t>(table.shape(1)), table.data()});
+            first += sources;
+        }
+        if (found.empty()) throw std::invalid_argument("there is no layer");
+        return found;
+    }
+
+    py::object kept_;
+    RidgeTypes inner_;
+};
+
 }  // namespace
 
 void bind_slice_walks(py::module_& module) {
+    py::class_<Derivatives>(module, "Derivatives")
+        .def(py::init<const std::vector<Borrowed<double>>&, double>())
+        .def("jumps", &Derivatives::jumps);
     py::class_<Weights>(module, "WalkWeights")
         .def(py::init<const Layers&, const std::vector<double>&>());
     py::class_<Walker>(module, "Walker")
