@@ -1,8 +1,9 @@
-"""The compiled core of the engine of complexes, where the installation has it.
+"""The compiled core of complexes, walks and types of ridges, where the installation has it.
 
 The sources in C++ stand beside this file; `setup.py` builds the extension module `compiled` from
-them. Without a C++ compiler the package is installed without it, and `polyrelu.complex.engine` does
-the same work with numpy (docs/development/compiled-core.md). Only that engine uses the core.
+them. Without a C++ compiler the package is installed without it, and `polyrelu.complex.engine`,
+`polyrelu.walks` and `polyrelu.proofs.deep.derivatives` do the same work with numpy
+(docs/development/compiled-core.md). Only these three use the core.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _REMEDY = (
 
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
-    """The engine that computes complexes in this process.
+    """The engine that computes complexes and walks in this process.
 
     Attributes
     ----------

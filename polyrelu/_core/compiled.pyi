@@ -1,7 +1,8 @@
-"""The compiled core of the engine of complexes; the sources stand beside this file.
+"""The compiled core of complexes, walks and types of ridges; the sources stand beside this file.
 
-Names, numbers and order of cells, vertices and forms are those of `polyrelu.complex.engine`. Long
-calls release the lock of the interpreter.
+Names, numbers and order of cells, vertices and forms are those of `polyrelu.complex.engine`, and
+the floats of walks are those of `polyrelu.walks`, bit for bit. Long calls release the lock of the
+interpreter.
 """
 
 from collections.abc import Sequence

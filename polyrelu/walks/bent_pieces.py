@@ -353,7 +353,7 @@ class PieceSeries:
         return end
 
     def _signs(self, index: int) -> Signs:
-        """Return the signs on a piece, from those of the piece before that was asked for last."""
+        """Return the signs on a piece, from the signs on the piece that was asked for last."""
         number, signs = self._known
         if number > index:
             number, signs = 0, self.cell.signs

@@ -13,7 +13,6 @@ from polyrelu.walks.float_weights import SLACK, UNDERFLOW, UNIT_ROUNDOFF, FloatL
 __all__ = ["signs_by_layer"]
 
 
-@np.errstate(all="ignore")
 def signs_by_layer(
     constants: tuple[Floats, Floats],
     layers: Sequence[FloatLayer],
@@ -23,7 +22,7 @@ def signs_by_layer(
 ) -> Iterator[Signs]:
     """Generate the signs of one layer after the other at a point of an affine subspace.
 
-    The bounds are those of docs/theory/walks.md, "The error bound of float forms", for values.
+    docs/theory/walks.md, "The error bound of float forms", derives the bounds.
 
     Parameters
     ----------
@@ -36,27 +35,36 @@ def signs_by_layer(
     point
         The coordinates s, k exact numbers.
     signs
-        Flat signs, shape (n,). Those of a layer must be right when the next layer is asked for.
+        Flat signs, shape (n,). The caller writes the right signs of each layer into it before the
+        next layer is asked for.
 
     Yields
     ------
     Array
         The signs of a layer, `UNDECIDED` where the bounds do not decide.
     """
+    values, bounds = _constants_at(constants, point)
+    for number, layer in enumerate(layers):
+        places = slice(offsets[number], offsets[number + 1])
+        with np.errstate(all="ignore"):
+            for source, weights, sizes, _ in layer.blocks:
+                first = offsets[source - 1]
+                rows = np.flatnonzero(signs[first : offsets[source]] > 0)
+                active, errors = values[rows + first], bounds[rows + first]
+                values[places] += active @ weights[rows]
+                uncertainties = layer.rounding * np.abs(active) + SLACK * errors
+                bounds[places] += uncertainties @ sizes[rows]
+            z, bound = values[places], bounds[places]
+            certain = (np.abs(z) > bound * SLACK + UNDERFLOW) & np.isfinite(z)
+            found = np.where(certain, np.sign(z), UNDECIDED).astype(np.int8)
+        yield found
+
+
+@np.errstate(all="ignore")
+def _constants_at(constants: tuple[Floats, Floats], point: Point) -> tuple[Floats, Floats]:
+    """Return C (s, 1) of all neurons and bounds on the errors, shape (n,)."""
     s = np.array([*(nearest_float(x.numerator, x.denominator) for x in point), 1.0])
     floats, errors = constants
     at_point = 2 * (len(point) + 4) * UNIT_ROUNDOFF
-    values = s @ floats
-    bounds = (np.abs(s) + UNDERFLOW) @ (errors + at_point * np.abs(floats))
-    for number, layer in enumerate(layers):
-        places = slice(offsets[number], offsets[number + 1])
-        for source, weights, sizes, _ in layer.blocks:
-            below = slice(offsets[source - 1], offsets[source])
-            on = np.flatnonzero(signs[below] > 0) + below.start
-            rows = on - below.start
-            uncertainties = layer.rounding * np.abs(values[on]) + SLACK * bounds[on]
-            values[places] += values[on] @ weights[rows]
-            bounds[places] += uncertainties @ sizes[rows]
-        z, bound = values[places], bounds[places]
-        certain = (np.abs(z) > bound * SLACK + UNDERFLOW) & np.isfinite(z)
-        yield np.where(certain, np.sign(z), UNDECIDED).astype(np.int8)
+    margins = errors + at_point * np.abs(floats)
+    return s @ floats, (np.abs(s) + UNDERFLOW) @ margins

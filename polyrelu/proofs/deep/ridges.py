@@ -294,7 +294,7 @@ class DeepNetwork:
 
     def ridges(self, pairs: Sequence[tuple[int, int]], masks: Sequence[int]) -> list[Ridge]:
         """Determine the types of ridges with the zeros (u, v) and the masks of active neurons."""
-        jumps = self._derivatives.jumps(pairs, masks)
+        jumps = self._derivatives.jumps(pairs, masks) if pairs else []
         return [
             Ridge(u, v, mask, self._kind_among(u, v, mask, at_ridge))
             for (u, v), mask, at_ridge in zip(pairs, masks, jumps, strict=True)

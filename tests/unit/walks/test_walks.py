@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import UNDECIDED, Rational, RationalMatrix, SparseMatrix, to_fraction
+from polyrelu.exact import (
+    UNDECIDED,
+    Rational,
+    RationalMatrix,
+    SparseMatrix,
+    positive_primitive,
+    to_fraction,
+)
 from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
 from polyrelu.walks import (
     AffineSlice,
@@ -26,6 +33,7 @@ from polyrelu.walks import (
 )
 from polyrelu.walks.float_forms import LocalForms
 from tests.generators.files import NETS
+from tests.generators.quantised_networks import quantised_network
 
 MNIST = NETS / "mnist_256x4.onnx"
 PLANE = ([0, 0], [[1, 0], [0, 1]])
@@ -539,6 +547,25 @@ def test_every_float_form_is_within_its_bound_and_every_sign_is_right() -> None:
             undecided += int((found[part] == UNDECIDED).sum())
     assert decided > 150
     assert undecided > 20
+
+
+def test_single_rows_and_signs_at_points_are_exact() -> None:
+    """Rows without the matrix, and signs by floats first, against the whole matrices."""
+    rng = Random("rows")
+    for number in range(40):
+        skips = number % 2 == 1
+        network = quantised_network("skip connections", rng) if skips else wild_network(rng)
+        size = network.num_inputs
+        rows = [[Fraction(i == j) for j in range(size)] for i in range(min(2, size))]
+        plane = AffineSlice(network, [Fraction(rng.randint(-3, 3), 3)] * size, rows)
+        signs = np.array([rng.choice([-1, 0, 1]) for _ in range(plane.num_neurons)], dtype=np.int8)
+        point = [Fraction(rng.randint(-2, 2), 7) for _ in rows]
+        at, column = plane.signs_at(point), RationalMatrix.column([*point, 1])
+        for layer in range(1, network.num_hidden_layers + 1):
+            part = plane.layer_slice(layer)
+            for place, row in enumerate(plane.forms(signs, layer).integer_rows(), part.start):
+                assert plane.rows(signs, [place]) == [positive_primitive(row)]
+            assert (at[part] == (plane.forms(at, layer) @ column).signs()[:, 0]).all()
 
 
 def test_signs_on_the_zero_set_of_a_neuron() -> None:
