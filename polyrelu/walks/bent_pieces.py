@@ -313,7 +313,7 @@ class PieceSeries:
         self._ends: list[CrossingPoint | Tie | None] = []
         self._switched: list[int] = []
         self._near: Floats = np.zeros((0, 2))
-        self._known = 0, cell.signs
+        self._known = 0, cell
 
     def leg(self, cell: CellOnLine, leg: Leg) -> PieceSeries:
         """Return the series of the pieces of a leg that starts on a cell, behind this series."""
@@ -333,10 +333,18 @@ class PieceSeries:
         return PieceSeries(self.plane, self.place, self.origin, cell, start)
 
     def cell_of(self, index: int) -> CellOnLine:
-        """Return a piece as a cell."""
-        if index == 0:
-            return self.cell
-        return CellOnLine(self._signs(index), self.cell.carrier, self._switched[index - 1], None)
+        """Return a piece as a cell; its signs are made from the cell that was asked for last."""
+        number, cell = self._known
+        if index == number:
+            return cell
+        if index < number:
+            number, cell = 0, self.cell
+        signs = cell.signs.copy()
+        for u in self._switched[number:index]:
+            signs[u] = -signs[u]
+        cell = CellOnLine(signs, self.cell.carrier, self._switched[index - 1], None)
+        self._known = index, cell
+        return cell
 
     def start_of(self, index: int) -> CrossingPoint | Tie | None:
         """Return the point at which the walk entered a piece; None for its first piece."""
@@ -351,17 +359,6 @@ class PieceSeries:
             at[u] = 0
             end = self._ends[index] = CrossingPoint(self.plane, cell, at, (x, y), self.place, u)
         return end
-
-    def _signs(self, index: int) -> Signs:
-        """Return the signs on a piece, from the signs on the piece that was asked for last."""
-        number, signs = self._known
-        if number > index:
-            number, signs = 0, self.cell.signs
-        signs = signs.copy()
-        for u in self._switched[number:index]:
-            signs[u] = -signs[u]
-        self._known = index, signs
-        return signs
 
 
 class BentPiece:
