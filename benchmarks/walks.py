@@ -5,16 +5,16 @@
 The script measures cells per second. Lines and planes are random with a fixed seed (multiples of
 1/64), and walks are made until they have met the given number of cells. Bent hyperplanes belong to
 neurons of the hidden layers 2 to 4. Each walk is made by numpy and by the compiled core, if it is
-installed, by turns, three times with the least time counted. The yardstick walks the same cells in float64 without bounds and without exact
-arithmetic: it recomputes the layers above the neuron that switched, takes the first zero ahead and
-goes on; none of its results is certain. Times are CPU seconds of one thread in the same run; they
-include the setup of each walk, but neither reading the network nor the search for a start in the
-plane. Pieces know their signs and ends, but make them when they are asked for; a second number
-counts the time in which the signs of all pieces and ends are read too. `walks_baseline.json` keeps
-the numbers from the day when walks were given to the compiled core, measured in the same way. The
-last measurement is a search for ridges (Theorem D): its first 150 walks, without evaluations. The
-network is by default `mnist_256x4.onnx` in the folder `nets` of the folder that POLYRELU_SHARED
-names.
+installed, by turns, three times with the least time counted. The yardstick walks the same cells in
+float64 without bounds and without exact arithmetic: it recomputes the layers above the neuron that
+switched, takes the first zero ahead and goes on; none of its results is certain. Times are CPU
+seconds of one thread in the same run; they include the setup of each walk, but neither reading the
+network nor the search for a start in the plane. Pieces know their signs and ends, but make them
+when they are asked for; a second number counts the time in which the signs of all pieces and ends
+are read too. `walks_baseline.json` keeps the numbers from the day when walks were given to the
+compiled core, measured in the same way. The last measurement is a search for ridges (Theorem D):
+its first 150 walks, without evaluations. The network is by default `mnist_256x4.onnx` in the folder
+`nets` of the folder that POLYRELU_SHARED names.
 """
 
 from __future__ import annotations

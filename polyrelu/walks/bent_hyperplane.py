@@ -99,7 +99,7 @@ class BentWalk(Iterator[BentPiece]):
 
     def _walk(self, ray: Ray) -> Iterator[BentPiece]:
         """Generate the pieces from the one on the given ray."""
-        plane, lengths = self.plane, leg_lengths(self.plane.num_neurons)
+        plane, lengths = self.plane, leg_lengths(self.plane.network.num_parameters)
         search, walked = CellEndSearch(plane, self._origin, self.statistics), 0
         first = self._along(ray)
         cell: CellOnLine | None = first

@@ -19,18 +19,19 @@ __all__ = ["leg_lengths", "leg_limits"]
 
 #: Number of steps of the first leg; each of the next ones has twice as many.
 _FIRST_STEPS = 16
-#: Maximum number of steps of a leg, and of the signs that it decides.
-_MOST_STEPS, _MOST_SIGNS = 512, 1 << 23
+#: Maximum number of steps of a leg, and of products of weights in all of them: between two legs
+#: Python looks for Ctrl-C.
+_MOST_STEPS, _MOST_PRODUCTS = 512, 1 << 30
 
 
-def leg_lengths(num_neurons: int) -> Iterator[int]:
-    """Generate the maximum numbers of steps of successive legs.
+def leg_lengths(num_parameters: int) -> Iterator[int]:
+    """Generate the maximum numbers of steps of successive legs in a network of some size.
 
-    >>> lengths = leg_lengths(1 << 18)
+    >>> lengths = leg_lengths(1 << 25)
     >>> [next(lengths) for _ in range(4)]
     [16, 32, 32, 32]
     """
-    most = max(1, min(_MOST_STEPS, _MOST_SIGNS // max(1, num_neurons)))
+    most = max(1, min(_MOST_STEPS, _MOST_PRODUCTS // max(1, num_parameters)))
     steps = min(_FIRST_STEPS, most)
     while True:
         yield steps

@@ -263,7 +263,7 @@ class LineWalk(Iterator[LineCell]):
         target
             The place of a neuron. Where it vanishes, a part ends.
         """
-        line, lengths = self._line, leg_lengths(self._line.num_neurons)
+        line, lengths = self._line, leg_lengths(self._line.network.num_parameters)
         search = CellEndSearch(line, (self._first,), self.statistics)
         signs = line.signs_beyond(line.signs_at([self._first]), (1,))
         cell = CellOnLine(signs, None, None, (1,))

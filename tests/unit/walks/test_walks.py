@@ -292,6 +292,21 @@ def test_along_the_edge_of_a_region_where_the_neuron_is_zero() -> None:
         pieces_of(edge, NeuronId(2, 0), [-1, -1])
 
 
+def test_forms_that_are_constant_on_an_unbounded_piece() -> None:
+    """All neurons of the second layer are constant where one of them is 0; floats see slopes."""
+    second = [[0.3], [0.9], [-1.7], [0.1]]
+    network = from_arrays([([[0.1, 0.7]], [0]), (second, [-1, 2, 5, -0.25]), ([[1, 1, 1, 1]], [0])])
+    start = zero_in_plane(network, NeuronId(2, 0), *PLANE, heading=(1, 1))
+    for reverse in (False, True):
+        walk = walk_bent_hyperplane(
+            network, NeuronId(2, 0), *PLANE, start=start or (), reverse=reverse
+        )
+        (piece,) = walk
+        assert (str(piece.signs), piece.ending) == ("+|0+-+", "unbounded")
+        assert walk.statistics.num_fully_exact_steps == 0
+        assert walk.statistics.num_exact_steps == 1
+
+
 def test_coincident_neurons() -> None:
     twice = from_arrays([([[1, 0], [-2, 0], [0, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
     pieces = pieces_of(twice, NeuronId(1, 0), [0, -1])
