@@ -12,6 +12,7 @@ from polyrelu._core import VARIABLE, chosen_engine
 from polyrelu.network import SignVector, from_arrays, output_derivative
 from polyrelu.proofs.deep.derivatives import derivatives_of
 from polyrelu.proofs.deep.ridges import DeepNetwork
+from polyrelu.proofs.deep.search import DeepSearch
 from tests.generators.campaigns import few_and_all
 
 
@@ -73,6 +74,21 @@ def exact_derivative(network: DeepNetwork, neuron: int, mask: int) -> list[int]:
     )
     exact = output_derivative(network.network, SignVector(tuple(layers)), network.neuron_id(neuron))
     return [int(entry) % network.prime for entry in exact.entries()]
+
+
+@pytest.mark.skipif(chosen_engine().name != "compiled", reason="there is no compiled core")
+def test_searches_with_both_engines_meet_the_same_ridges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The places where they meet them are floats, and later walks depend on their last bits."""
+    rng, shapes = np.random.default_rng(3), ((9, 4), (8, 9), (7, 8), (2, 7))
+    network = from_arrays([(rng.normal(size=shape), rng.normal(size=shape[0])) for shape in shapes])
+    found = []
+    for engine in ("numpy", "compiled"):
+        monkeypatch.setenv(VARIABLE, engine)
+        search = DeepSearch(network)
+        search.run(rounds=1)
+        found.append((list(search.ridges.items()), search.planes))
+    assert found[0] == found[1]
+    assert len(found[0][0]) > 100
 
 
 @pytest.mark.skipif(chosen_engine().name != "compiled", reason="there is no compiled core")
