@@ -161,7 +161,7 @@ class RationalMatrix:
             raise NetworkError(
                 "expected rows of numbers; a column is a row of one number"
             ) from None
-        width = len(table[0]) if table else ncols or 0
+        width = len(table[0]) if table else expect_count(ncols or 0, "ncols")
         if any(len(row) != width for row in table):
             raise NetworkError("the rows have different lengths")
         return cls._of_fractions(list(chain.from_iterable(table)), len(table), width)
