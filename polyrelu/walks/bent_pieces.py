@@ -334,6 +334,8 @@ class PieceSeries:
 
     def cell_of(self, index: int) -> CellOnLine:
         """Return a piece as a cell; its signs are made from the cell that was asked for last."""
+        if index == 0:
+            return self.cell
         number, cell = self._known
         if index == number:
             return cell

@@ -417,6 +417,27 @@ def test_sparse_weights() -> None:
         assert cell.signs.layers[1][5] == 0
 
 
+def test_pieces_can_be_read_in_any_order() -> None:
+    """They make their signs and ends when they are asked for, from what was asked for before."""
+    rng = np.random.default_rng(8)
+    layers = [(rng.normal(size=(m, n)), rng.normal(size=m)) for m, n in ((30, 2), (9, 30), (1, 9))]
+    network, neuron = from_arrays(layers), NeuronId(2, 3)
+    start = zero_in_plane(network, neuron, *PLANE)
+    assert start is not None
+
+    def shown(piece: BentPiece) -> list[object]:
+        ends = [end and (end.point, str(end.signs)) for end in (piece.start, piece.end)]
+        return [str(piece.signs), piece.heading, piece.cell.back, *ends]
+
+    on_the_way = [
+        shown(piece) for piece in walk_bent_hyperplane(network, neuron, *PLANE, start=start)
+    ]
+    assert len(on_the_way) > 20
+    pieces = list(walk_bent_hyperplane(network, neuron, *PLANE, start=start))
+    for i in Random(0).choices(range(len(pieces)), k=99):
+        assert shown(pieces[i]) == on_the_way[i]
+
+
 def test_a_limit() -> None:
     pieces = list(
         walk_bent_hyperplane(DIAMOND, NeuronId(2, 0), *PLANE, start=["1/3", "2/3"], limit=2)
