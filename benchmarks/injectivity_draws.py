@@ -24,8 +24,8 @@ from polyrelu.outcomes import Injective, NotInjective
 __all__ = ["gaussian"]
 
 #: Draws for each n.
-DRAWS = {2: 400, 3: 200, 4: 200, 5: 100, 6: 60, 7: 60, 8: 60}
-FACTORS = (2, 3, 4, 5, 6, 7, 8, 9)
+DRAWS = {2: 400, 3: 400, 4: 400, 5: 400, 6: 400, 7: 400, 8: 400}
+FACTORS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
 THRESHOLDS = {3.40: "3.40", 6.7: "6.7", 10.42: "10.4"}
 Record = dict[str, Any]
 
@@ -49,7 +49,7 @@ def _shares(n: int, factor: int) -> Record:
     """The share of injective layers among draws."""
     total, injective, started = DRAWS[n], 0, time.process_time()
     for seed in range(total):
-        outcome = polyrelu.injective(gaussian(n, factor * n, seed))
+        outcome = polyrelu.injective(gaussian(n, factor * n, seed), budget=None)
         assert isinstance(outcome, Injective | NotInjective)
         injective += isinstance(outcome, Injective)
     low, high = _interval(injective, total)

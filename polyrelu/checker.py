@@ -11,58 +11,62 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-    94  1. Text
-   288  2. Networks
-   432    Exact arithmetic
-   598  3. Certificates
-   637  3.1 Words
-   653  3.2 Claims
-   860  3.3 Proofs
-  1022    affine, shallow
-  1025      theorem affine
-  1052      theorem shallow
-  1167    line
-  1170      theorem line
-  1198    bottleneck
-  1203      theorem bottleneck
-  1309    Refutations: translation, flip, line-equal
-  1401      theorem translation
-  1427      theorem flip
-  1455      theorem line-equal
-  1512    Refutations: replacement, bounded-replacement
-  1515      theorem replacement
-  1525      theorem bounded-replacement
-  1664    Refutations: one-sided
-  1739      theorem one-sided
-  1800  3.4 Membership in the classes generic, transversal and regular
-  1904  3.5 Invariants under ~
-  1953  3.6 Cost
-  2083  3.7 Rounding errors: theorem rounding
-  2115      theorem rounding
-  2215  3.8 Domains of pairs, and theorem point
-  2339      theorem point
-  2400  3.9 Ridges: theorems deep and deep-part
-  3300      theorem deep
-  3308      theorem deep-part
-  3345  3.10 Injectivity: theorems active-rows and collision
-  3371      theorem collision
-  3398      theorem active-rows
-  3691  4. Verdicts
-  3823  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4631      theorem tree-equal
-  4649      theorem tree
-  4770  5.1 Lists of regions: claim regions, theorem regions
-  4775      theorem regions
-  4815  5.2 Limits
-  4821  5.3 Vertices: theorems vertices and complex (any networks)
-  5386      theorem vertices
-  5401      theorem complex
-  5419  5.4 Injectivity by cells: theorem cell-pairs
-  5431      theorem cell-pairs
-  5549  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5554      theorem inverse-lipschitz
-  5717    Files
-  5858    The command line
+    98  1. Text
+   292  2. Networks
+   436    Exact arithmetic
+   602  3. Certificates
+   641  3.1 Words
+   657  3.2 Claims
+   864  3.3 Proofs
+  1026    affine, shallow
+  1029      theorem affine
+  1056      theorem shallow
+  1171    line
+  1174      theorem line
+  1202    bottleneck
+  1207      theorem bottleneck
+  1313    Refutations: translation, flip, line-equal
+  1405      theorem translation
+  1431      theorem flip
+  1459      theorem line-equal
+  1516    Refutations: replacement, bounded-replacement
+  1519      theorem replacement
+  1529      theorem bounded-replacement
+  1668    Refutations: one-sided
+  1743      theorem one-sided
+  1804  3.4 Membership in the classes generic, transversal and regular
+  1908  3.5 Invariants under ~
+  1957  3.6 Cost
+  2087  3.7 Rounding errors: theorem rounding
+  2119      theorem rounding
+  2219  3.8 Domains of pairs, and theorem point
+  2343      theorem point
+  2404  3.9 Ridges: theorems deep and deep-part
+  3304      theorem deep
+  3312      theorem deep-part
+  3349  3.10 Injectivity: theorems active-rows and collision
+  3375      theorem collision
+  3402      theorem active-rows
+  3695  4. Verdicts
+  3827  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4640      theorem tree-equal
+  4658      theorem tree
+  4779  5.1 Lists of regions: claim regions, theorem regions
+  4784      theorem regions
+  4824  5.2 Limits
+  4830  5.3 Vertices: theorems vertices and complex (any networks)
+  5395      theorem vertices
+  5410      theorem complex
+  5428  5.4 Injectivity by cells: theorem cell-pairs
+  5440      theorem cell-pairs
+  5558  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5563      theorem inverse-lipschitz
+  5726  5.6 Injectivity by a left inverse: theorem left-inverse
+  5729      theorem left-inverse
+  5798  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  5801      theorem monotone
+  5905    Files
+  6046    The command line
 """
 
 from __future__ import annotations
@@ -3890,10 +3894,10 @@ class JointNetwork:
         self.levels = [0] * (1 + self.dimension)
         made = [self.activations(which, network, domain) for which, network in enumerate(networks)]
         self.add_lifted_slacks()
-        self.outputs = list[Form]()  # of one network, over a common denominator
+        self.outputs, self.denominator = list[Form](), 1  # of one network
         if len(made) == 1:
             rows = [form for forms, _ in made[0][1:] for form in forms]
-            self.outputs = made[0][-1][0]
+            self.outputs, self.denominator = made[0][-1]
         else:
             rows = differences(made[0][-1], made[1][-1], meter)
         self.difference = [primitive_form(form)[0] for form in rows if form]
@@ -4614,8 +4618,13 @@ def check_equality(case: Case, domain: Any, header: Any, nodes: Nodes) -> int:
     networks, meter = (case.network, case.other), case.meter
     meter.step = "tree"
     lifted = [(which, layer, index) for which, layer, index in header["lifted"]]
-    joint, num_nodes = JointNetwork(networks, domain, lifted, meter), 0
-    for part in joint.check_parts(header["parts"]):
+    return check_parts(JointNetwork(networks, domain, lifted, meter), header["parts"], nodes)
+
+
+def check_parts(joint: JointNetwork, parts: Any, nodes: Nodes) -> int:
+    """A tree for each part of a difference, which is 0 on its leaves; the number of nodes."""
+    num_nodes = 0
+    for part in joint.check_parts(parts):
 
         def close(node: Node, _: Any, part: list[Form] = part) -> None:
             """Both networks have one expression."""
@@ -5581,13 +5590,14 @@ def inverse_lipschitz(case: Case) -> None:
             here = orthant(part.widths[number - 1], meter)
         meter.step = f"layers[{number - 1}]"
         bound = rational(entry["at-least"], meter)
-        require(bound >= 0, "bounds that are not negative", quote(entry["at-least"]))
+        require(bound > 0, "bounds that are positive", quote(entry["at-least"]))
         is_affine = number == len(part.layers) and part.last == "affine"
         LayerBound(layer, here, meter).check(bound, entry["nodes"], is_affine=is_affine)
         meter.pay(1, bits_of(product), bits_of(bound))
         product *= bound
     meter.step = "layers"
     wanted = rational(case.claim["at-least"], meter)
+    require(wanted > 0, "a bound that is positive", quote(case.claim["at-least"]))
     require(product >= wanted, f"at least {quote(case.claim['at-least'])}", "a smaller product")
     check_quotient(case, part, domain)
 
@@ -5643,10 +5653,9 @@ class LayerBound:
     def check(self, bound: Fraction, nodes: list[Any], *, is_affine: bool) -> None:
         """The squared bound holds: everywhere for an affine map, with 1/2 for rows that switch."""
         everything = (1 << len(self.rows)) - 1
-        if bound == 0 or is_affine:
-            require(not nodes, "no nodes for a bound of 0 or an affine layer", str(len(nodes)))
-            if bound:
-                self.check_definite([everything], bound)
+        if is_affine:
+            require(not nodes, "no nodes for an affine layer", str(len(nodes)))
+            self.check_definite([everything], bound)
             return
         patterns, always = self.patterns(nodes), everything
         for pattern in patterns:
@@ -5712,6 +5721,185 @@ def is_semidefinite(matrix: list[list[int]], meter: Meter) -> bool:
         ]
         last, number = pivot[place], number + 1
     return True
+
+
+# ==== 5.6 Injectivity by a left inverse: theorem left-inverse ====
+
+
+@theorem(
+    "left-inverse",
+    kind="injective",
+    page="theory/injectivity.md",
+    evidence={"inverse": {"network": object}, "identity": {"nodes": [OneOf((SPLIT, EQUAL_LEAF))]}},
+    says={
+        "inverse": "the network reads the outputs, and has as many outputs as there are inputs",
+        "identity": "on every leaf of the tree it maps the outputs back to the inputs, and the "
+        "leaves cover the domain",
+    },
+)
+def left_inverse(case: Case) -> None:
+    """A network g with g(f(x)) = x for all x of the domain."""
+    meter, part = case.meter, part_of_claim(case)
+    domain = read_domain(case.claim["domain"], part.widths[0], meter)
+    document = case.hypothesis("inverse")["network"]
+    inverse, widths = read_network(document, "inverse", meter), (part.widths[-1], part.widths[0])
+    meter.step = "inverse"
+    fact = f"a plain stack with {widths[0]} inputs and {widths[1]} outputs"
+    fits = inverse.is_plain() and (inverse.widths[0], inverse.widths[-1]) == widths
+    require(fits, fact, str(inverse))
+    both = round_trip(part, inverse, meter)
+    meter.step = "identity"
+    nodes = ListedNodes(case.hypothesis("identity")["nodes"], meter)
+    joint = JointNetwork([both, identity(part.widths[0], meter)], domain, [], meter)
+    check_parts(joint, [], nodes)
+    nodes.check_end()
+
+
+def identity(size: int, meter: Meter) -> Network:
+    """The network x -> x."""
+    meter.pay(2 * size**2)
+    meter.hold(2 * size**2)
+    rows = [[int(i == j) for j in range(size)] for i in range(size)]
+    return Network([size, size], [Layer(1, [0] * size, rows, [], 1)], "affine", "")
+
+
+def round_trip(there: Network, back: Network, meter: Meter) -> Network:
+    """The network that applies one after the other; an affine last layer joins the next one."""
+    first, *rest = back.layers
+    kept = list(there.layers)
+    if there.last == "affine":
+        first = joined(kept.pop(), first, meter)
+    widths = [*there.widths[: len(kept) + 1], *back.widths[1:]]
+    return Network(widths, [*kept, first, *rest], back.last, "")
+
+
+def joined(affine: Layer, layer: Layer, meter: Meter) -> Layer:
+    """The layer that reads what an affine layer reads, in place of its values."""
+    blocks = [*affine.earlier, (-1, affine.rows), (-1, [[b] for b in affine.bias])]
+    num_columns = sum(len(rows[0]) for _, rows in blocks)
+    products = len(layer.rows) * len(affine.rows) * num_columns
+    meter.pay(2 * products + len(layer.rows), affine.bits, layer.bits)
+    bits = affine.bits + layer.bits + len(affine.rows).bit_length() + 1
+    meter.hold(cells_of(2 * len(layer.rows) * num_columns, bits))
+    made = [(source, matrix_product(layer.rows, rows)) for source, rows in blocks]
+    *earlier, (_, rows), (_, column) = made
+    bias = [x + b * affine.denominator for (x,), b in zip(column, layer.bias, strict=True)]
+    denominator = affine.denominator * layer.denominator
+    own = longest([bias, [denominator], *(row for _, entries in made for row in entries)])
+    return Layer(denominator, bias, rows, earlier, own)
+
+
+def matrix_product(left: list[list[int]], right: list[list[int]]) -> list[list[int]]:
+    """The product of two matrices."""
+    columns = list(zip(*right, strict=True))
+    return [[sum(a * b for a, b in zip(row, c, strict=True)) for c in columns] for row in left]
+
+
+# ==== 5.7 Inverse Lipschitz constants by cells: theorem monotone ====
+
+
+@theorem(
+    "monotone",
+    kind="inverse-lipschitz",
+    page="theory/inverse_lipschitz.md",
+    evidence={
+        "map": {
+            "rows": [ROW],
+            "at-least": RATIONAL,
+            "at-most": RATIONAL,
+            "nodes": [OneOf((SPLIT, CELL_LEAF))],
+        },
+        "pair": {"x": [RATIONAL], "y": [RATIONAL], "f": [RATIONAL], "g": [RATIONAL]},
+    },
+    says={
+        "map": "after the map all cells of a tree that covers the domain stretch every direction "
+        "forwards, and the map is as short as the claimed bound asks for",
+        "pair": "two points of the domain were evaluated, and are as near as claimed",
+    },
+)
+def monotone(case: Case) -> None:
+    """A linear map A of the outputs after which the network is monotone, and two points."""
+    meter, part = case.meter, part_of_claim(case)
+    domain = read_domain(case.claim["domain"], part.widths[0], meter)
+    evidence, size = case.hypothesis("map"), domain.dimension()
+    rows = [integers(text, meter) for text in evidence["rows"]]
+    meter.step = "map"
+    fits = len(rows) == size and all(len(row) == part.widths[-1] for row in rows)
+    require(fits, f"{size} rows of {part.widths[-1]} numbers", "another shape")
+    low, high = (rational(evidence[key], meter) for key in ("at-least", "at-most"))
+    require(min(low, high) > 0, "bounds that are positive", "one that is not")
+    joint = JointNetwork([part], domain, [], meter)
+    meter.step = "map"
+    check = MapCheck(rows, domain, joint.denominator, meter)
+    check.check_length(high)
+
+    def close(node: Node, _: Any) -> None:
+        """The symmetric part of A M is at least as large as the bound, M the map on the leaf."""
+        require(not node.terms, "all signs known", f"{len(node.terms)} of them unknown")
+        before = meter.cells
+        columns = [dense(node.substituted(form), size, meter) for form in joint.outputs]
+        check.check_leaf(columns, low)
+        meter.release(meter.cells - before)
+
+    nodes = ListedNodes(evidence["nodes"], meter)
+    Tree(joint, list(range(len(joint.atoms))), nodes).check(CELL_LEAF, close)
+    nodes.check_end()
+    meter.step = "map"
+    wanted = rational(case.claim["at-least"], meter)
+    meter.pay(4, bits_of(low) + bits_of(high), bits_of(wanted) + bits_of(low))
+    require(wanted > 0, "a bound that is positive", quote(case.claim["at-least"]))
+    require(wanted <= low**2 / high, f"at least {quote(case.claim['at-least'])}", "less")
+    check_quotient(case, part, domain)
+
+
+class MapCheck:
+    """The map A of the outputs, in the coordinates of a domain."""
+
+    def __init__(
+        self, rows: list[list[int]], domain: Domain, denominator: int, meter: Meter
+    ) -> None:
+        self.rows, self.denominator, self.meter = rows, denominator, meter
+        self.size, self.scale = domain.dimension(), domain.scale
+        inputs = [dense(form, self.size, meter)[:-1] for form in domain.inputs]
+        self.lengths = self.products(list(zip(*inputs, strict=True)), inputs)
+
+    def products(
+        self, left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]
+    ) -> list[list[int]]:
+        """The product of two matrices, with as many rows and columns as there are coordinates."""
+        self.meter.pay(self.size**2 * (len(right) + 1), longest(left), longest(right))
+        self.meter.hold(2 * self.size**2)
+        columns = list(zip(*right, strict=True)) or [()] * self.size
+        return [[sum(a * b for a, b in zip(row, c, strict=True)) for c in columns] for row in left]
+
+    def check_length(self, high: Fraction) -> None:
+        """|A' u|^2 <= high |x|^2 for the transpose A' and all directions u."""
+        squares = self.products(self.rows, list(zip(*self.rows, strict=True)))
+        factor = high.denominator * self.scale**2
+        matrix = self.difference(self.lengths, high.numerator, squares, factor)
+        require(is_semidefinite(matrix, self.meter), "a map that is as short", "a longer one")
+
+    def check_leaf(self, columns: Sequence[Sequence[int]], low: Fraction) -> None:
+        """u A M u >= low |x|^2 for all directions u."""
+        product = self.products(self.rows, [row[:-1] for row in columns])
+        twice = [
+            [a + b for a, b in zip(row, column, strict=True)]
+            for row, column in zip(product, zip(*product, strict=True), strict=True)
+        ]
+        factor = 2 * low.numerator * self.denominator
+        matrix = self.difference(twice, low.denominator * self.scale**2, self.lengths, factor)
+        require(is_semidefinite(matrix, self.meter), "a monotone map", "less in some direction")
+
+    def difference(
+        self, left: list[list[int]], p: int, right: list[list[int]], q: int
+    ) -> list[list[int]]:
+        """p left - q right."""
+        bits = max(longest(left), longest(right))
+        self.meter.pay(2 * self.size**2, bits, max(p.bit_length(), q.bit_length()))
+        return [
+            [p * a - q * b for a, b in zip(one, two, strict=True)]
+            for one, two in zip(left, right, strict=True)
+        ]
 
 
 # ---- Files

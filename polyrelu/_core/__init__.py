@@ -1,9 +1,10 @@
-"""The compiled core of complexes, walks and types of ridges, where the installation has it.
+"""The compiled core of complexes, walks and two provers, where the installation has it.
 
 The sources in C++ stand beside this file; `setup.py` builds the extension module `compiled` from
-them. Without a C++ compiler the package is installed without it, and `polyrelu.complex.engine`,
-`polyrelu.walks` and `polyrelu.proofs.deep.derivatives` do the same work with numpy
-(docs/development/compiled-core.md). Only these three use the core.
+them. Without a C++ compiler the package is installed without it, and Python does the same work
+(docs/development/compiled-core.md). `polyrelu.complex.engine`, `polyrelu.walks`, the types of
+ridges in `polyrelu.proofs.deep` and the search in one layer of `polyrelu.proofs.injectivity` use
+the core.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _REMEDY = (
 
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
-    """The engine that computes complexes and walks in this process.
+    """The engine that computes complexes, walks and searches in this process.
 
     Attributes
     ----------

@@ -1,11 +1,11 @@
-"""The compiled core of complexes, walks and types of ridges; the sources stand beside this file.
+"""The compiled core; the sources stand beside this file.
 
 Names, numbers and order of cells, vertices and forms are those of `polyrelu.complex.engine`, and
 the floats of walks are those of `polyrelu.walks`, bit for bit. Long calls release the lock of the
 interpreter.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypedDict
 
 import numpy as np
@@ -231,3 +231,34 @@ class Core:
 
     def take(self) -> Results:
         """Hand all arrays over without copying them; the core is empty afterwards."""
+
+class SpanSearch:
+    """The search in one layer of `polyrelu.proofs.injectivity.node_search`."""
+
+    num_nodes: int
+    num_leaves: int
+    depth: int
+    num_programs: int
+    closed: float
+
+    def __init__(
+        self,
+        rows: Floats,
+        small: Floats,
+        residues: NDArray[np.uint32],
+        is_outside: NDArray[np.uint8],
+        members: Sequence[int],
+        rounded: NDArray[np.int64],
+        names: Sequence[int],
+        limits: tuple[int, int],
+        spend: Callable[[], None],
+        solve: Callable[[Signs, NDArray[np.bool_], bool], list[int] | None],
+        is_line: Callable[[list[int], list[int]], bool],
+    ) -> None:
+        """Start at a root, see `compiled_search`. Exceptions of the functions pass through."""
+
+    def visit(self, count: int) -> bool:
+        """Visit some nodes; return whether any is left."""
+
+    def take_records(self) -> list[tuple[str, list[int]] | tuple[str, list[list[int]]]]:
+        """Hand the records of the nodes over."""

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "slice_module.hpp"
+#include "span_search_binding.hpp"
 #include "subdivision.hpp"
 
 namespace py = pybind11;
@@ -318,6 +319,7 @@ private:
 PYBIND11_MODULE(compiled, module) {
     module.doc() = "The compiled core of the engine of complexes.";
     module.def("words_of_cells", &words_of_cells);
+    bind_span_search(module);
     py::class_<Core>(module, "Core")
         .def(py::init<int, py::list, py::list, Input<double>, Input<double>, Input<std::int8_t>,
                       Input<double>, Input<std::int32_t>>(),

@@ -393,6 +393,35 @@ THEOREMS: dict[str, TheoremText] = {
             "pairs": "on each pair of leaves equal outputs imply equal points",
         },
     ),
+    "monotone": TheoremText(
+        "inverse Lipschitz constants by cells",
+        "docs/theory/inverse_lipschitz.md",
+        "If a network followed by a linear map is monotone on all of its cells, then distances "
+        "shrink by no more than the map is long. Two points bound the constant from above.",
+        r"Let $u \cdot A M u \ge \mu |u|^2$ for the matrices $M$ of $f$ on polyhedra that cover "
+        r"$D$. Then $|f(x) - f(y)| \ge \mu / \|A\| \cdot |x - y|$ on $D$.",
+        {
+            "map": (
+                "after the map all cells of a tree that covers the domain stretch every direction "
+                "forwards, and the map is as short as the claimed bound asks for"
+            ),
+            "pair": "two points of the domain were evaluated, and are as near as claimed",
+        },
+    ),
+    "left-inverse": TheoremText(
+        "left inverses",
+        "docs/theory/injectivity.md",
+        "If a network g maps every output of a network f back to its input, on a domain, then f is "
+        "injective there.",
+        r"If $g(f(x)) = x$ for all $x \in D$, then $f$ is injective on $D$.",
+        {
+            "inverse": "the network reads the outputs, and has as many outputs as there are inputs",
+            "identity": (
+                "on every leaf of the tree it maps the outputs back to the inputs, and the leaves "
+                "cover the domain"
+            ),
+        },
+    ),
     "inverse-lipschitz": TheoremText(
         "inverse Lipschitz constants",
         "docs/theory/inverse_lipschitz.md",

@@ -47,6 +47,8 @@ MODULES = (
     "vertices",
     "cell_pairs",
     "lipschitz",
+    "left_inverse",
+    "monotone",
     "command",
 )
 LINE_LENGTH = 100

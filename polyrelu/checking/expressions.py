@@ -92,10 +92,10 @@ class JointNetwork:
         self.levels = [0] * (1 + self.dimension)
         made = [self.activations(which, network, domain) for which, network in enumerate(networks)]
         self.add_lifted_slacks()
-        self.outputs = list[Form]()  # of one network, over a common denominator
+        self.outputs, self.denominator = list[Form](), 1  # of one network
         if len(made) == 1:
             rows = [form for forms, _ in made[0][1:] for form in forms]
-            self.outputs = made[0][-1][0]
+            self.outputs, self.denominator = made[0][-1]
         else:
             rows = differences(made[0][-1], made[1][-1], meter)
         self.difference = [primitive_form(form)[0] for form in rows if form]

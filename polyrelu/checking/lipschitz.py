@@ -51,13 +51,14 @@ def inverse_lipschitz(case: Case) -> None:
             here = orthant(part.widths[number - 1], meter)
         meter.step = f"layers[{number - 1}]"
         bound = rational(entry["at-least"], meter)
-        require(bound >= 0, "bounds that are not negative", quote(entry["at-least"]))
+        require(bound > 0, "bounds that are positive", quote(entry["at-least"]))
         is_affine = number == len(part.layers) and part.last == "affine"
         LayerBound(layer, here, meter).check(bound, entry["nodes"], is_affine=is_affine)
         meter.pay(1, bits_of(product), bits_of(bound))
         product *= bound
     meter.step = "layers"
     wanted = rational(case.claim["at-least"], meter)
+    require(wanted > 0, "a bound that is positive", quote(case.claim["at-least"]))
     require(product >= wanted, f"at least {quote(case.claim['at-least'])}", "a smaller product")
     check_quotient(case, part, domain)
 
@@ -113,10 +114,9 @@ class LayerBound:
     def check(self, bound: Fraction, nodes: list[Any], *, is_affine: bool) -> None:
         """The squared bound holds: everywhere for an affine map, with 1/2 for rows that switch."""
         everything = (1 << len(self.rows)) - 1
-        if bound == 0 or is_affine:
-            require(not nodes, "no nodes for a bound of 0 or an affine layer", str(len(nodes)))
-            if bound:
-                self.check_definite([everything], bound)
+        if is_affine:
+            require(not nodes, "no nodes for an affine layer", str(len(nodes)))
+            self.check_definite([everything], bound)
             return
         patterns, always = self.patterns(nodes), everything
         for pattern in patterns:

@@ -529,8 +529,13 @@ def check_equality(case: Case, domain: Any, header: Any, nodes: Nodes) -> int:
     networks, meter = (case.network, case.other), case.meter
     meter.step = "tree"
     lifted = [(which, layer, index) for which, layer, index in header["lifted"]]
-    joint, num_nodes = JointNetwork(networks, domain, lifted, meter), 0
-    for part in joint.check_parts(header["parts"]):
+    return check_parts(JointNetwork(networks, domain, lifted, meter), header["parts"], nodes)
+
+
+def check_parts(joint: JointNetwork, parts: Any, nodes: Nodes) -> int:
+    """A tree for each part of a difference, which is 0 on its leaves; the number of nodes."""
+    num_nodes = 0
+    for part in joint.check_parts(parts):
 
         def close(node: Node, _: Any, part: list[Form] = part) -> None:
             """Both networks have one expression."""

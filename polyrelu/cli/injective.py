@@ -29,7 +29,10 @@ from polyrelu.cli.output import (
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
+    from polyrelu.exact import Polyhedron
+    from polyrelu.formats import Imported
     from polyrelu.outcomes import Injective, InverseLipschitz, NotInjective, Undecided
+    from polyrelu.proofs import ExactConstant
 
     Answer: TypeAlias = Injective | InverseLipschitz | NotInjective | Undecided
 
@@ -41,6 +44,8 @@ _BUDGET = 600_000
 _CONTINUED = (
     "layer",
     "lipschitz",
+    "exact",
+    "left_inverse",
     "domain",
     "seed",
     "budget",
@@ -79,6 +84,20 @@ def add_injective(subparsers: Any) -> None:
         "change) from both sides",
     )
     parser.add_argument(
+        "--exact",
+        action="store_true",
+        help="with --lipschitz, for one ReLU layer of at most three inputs on R^n: compute the "
+        "constant exactly as well (without a certificate)",
+    )
+    parser.add_argument(
+        "--left-inverse",
+        metavar="G",
+        nargs="?",
+        const="",
+        help="instead, prove it by a network that maps the outputs back to the inputs: the one in "
+        "the file G, or one that is searched; the certificate contains it",
+    )
+    parser.add_argument(
         "-o",
         "--output",
         metavar="CERT",
@@ -102,27 +121,26 @@ def add_injective(subparsers: Any) -> None:
 def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.cli.next_steps import next_texts, with_commands
     from polyrelu.formats import parse_domain
-    from polyrelu.proofs import injective, inverse_lipschitz
     from polyrelu.proofs.injectivity.parts import layer_range, part_of
     from polyrelu.support.interrupts import deferred_interrupt
 
+    if options.lipschitz and options.left_inverse is not None:
+        raise UsageError("--lipschitz and --left-inverse: two questions; ask one of them")
+    if options.exact and not options.lipschitz:
+        raise UsageError("--exact: an option of --lipschitz")
     if options.output is not None:
         inputs = [options.network, options.domain.removeprefix("slice:")]
+        inputs += [options.left_inverse] if options.left_inverse else []
         check_output("-o", options.output, inputs)
     imported = read_network(options, options.network)
     layers = layer_range(_layers(options.layer), imported.network.depth)
     num_inputs = part_of(imported.network, *layers).num_inputs
     domain = parse_domain(options.domain, num_inputs)
+    exact = None
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
-        question = inverse_lipschitz if options.lipschitz else injective
-        outcome = question(
-            imported,
-            domain,
-            layers=layers,
-            seed=options.seed,
-            budget=options.limits,
-            progress=line.show,
-        )
+        if options.exact:
+            exact = _exact(options, imported, layers)
+        outcome = _outcome(options, imported, domain, layers, line)
     outcome = with_commands(outcome, options, [options.network], _CONTINUED)
     written = _write_certificate(options, outcome)
     cost = check_cost(options, written)
@@ -134,6 +152,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             domain=options.domain,
             layers=list(layers),
             **_answer(outcome),
+            **({"exact": exact and exact.to_json()} if options.exact else {}),
             next=next_texts(outcome),
             certificate=str(written[-1]) if written else None,
             files=[str(path) for path in written],
@@ -141,12 +160,44 @@ def _run(options: argparse.Namespace, started: float) -> int:
             **reading(imported),
         )
     else:
-        show(str(outcome))
+        show(str(outcome), *([str(exact)] if exact else []))
         print_reading(imported)
         lines = [*written_lines(options.output, written), *(cost.lines() if cost else [])]
         if lines:
             show(*lines)
     return EXIT[outcome.status]
+
+
+def _exact(
+    options: argparse.Namespace, imported: Imported, layers: tuple[int, int]
+) -> ExactConstant | None:
+    """Return the exact constant, or None if a limit was reached."""
+    from polyrelu.outcomes import Undecided
+    from polyrelu.proofs import exact_inverse_lipschitz
+
+    if layers[0] < layers[1] or options.domain not in ("R^n", ""):
+        raise UsageError("--exact: one layer (--layer) on R^n")
+    found = exact_inverse_lipschitz(imported, layer=layers[0], budget=options.limits)
+    return None if isinstance(found, Undecided) else found
+
+
+def _outcome(
+    options: argparse.Namespace,
+    imported: Imported,
+    domain: Polyhedron,
+    layers: tuple[int, int],
+    line: ProgressLine,
+) -> Answer:
+    """Ask the question that the options choose."""
+    from polyrelu.proofs import injective, inverse_lipschitz, left_inverse
+
+    shared: dict[str, Any] = {"layers": layers, "seed": options.seed, "budget": options.limits}
+    if options.left_inverse is not None:
+        given = options.left_inverse
+        inverse = read_network(options, given).network if given else None
+        return left_inverse(imported, domain, inverse=inverse, **shared)
+    question = inverse_lipschitz if options.lipschitz else injective
+    return question(imported, domain, progress=line.show, **shared)
 
 
 def _layers(text: str | None) -> int | tuple[int, int] | None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from polyrelu.certificate import INJECTIVITY_MEANING, Certificate, LipschitzClaim
+from polyrelu.network import Network, from_document
 from polyrelu.outcomes.answers import Proved, Refuted, answer_text
 from polyrelu.outcomes.points import Collision, NearPair
 from polyrelu.outcomes.work import InjectivityStatistics
@@ -33,9 +34,18 @@ class Injective(Proved[Certificate]):
     >>> layer = polyrelu.from_arrays([([[1], [-1]], [0, 0])], last="relu")
     >>> polyrelu.injective(layer).theorem
     'active-rows'
+    >>> polyrelu.proofs.left_inverse(layer).inverse((3, 0))
+    (Fraction(3, 1),)
     """
 
     search: InjectivityStatistics
+
+    @property
+    def inverse(self) -> Network | None:
+        """A network g with g(f(x)) = x on the domain; None if another theorem was used."""
+        if self.theorem != "left-inverse":
+            return None
+        return from_document(self.certificate.hypotheses[0].evidence["network"])
 
     def _remarks(self) -> list[str]:
         return [str(self.search)]

@@ -18,6 +18,8 @@ from polyrelu.proofs.injectivity.convolutions import (
     convolution_layer,
     injective_kernels,
 )
+from polyrelu.proofs.injectivity.exact_constant import ExactConstant, exact_inverse_lipschitz
+from polyrelu.proofs.injectivity.left_inverse import left_inverse
 from polyrelu.proofs.injectivity.lipschitz import inverse_lipschitz
 from polyrelu.proofs.injectivity.prover import injective
 from polyrelu.proofs.region_cover import certify_complex, certify_regions
@@ -25,6 +27,7 @@ from polyrelu.proofs.runtime_error import prove_runtime_error
 from polyrelu.proofs.simplification import Simplified, simplify
 
 __all__ = [
+    "ExactConstant",
     "InjectiveKernels",
     "MadeInjective",
     "Simplified",
@@ -33,10 +36,12 @@ __all__ = [
     "convolution_layer",
     "doubled_layer",
     "equivalent",
+    "exact_inverse_lipschitz",
     "identify",
     "injective",
     "injective_kernels",
     "inverse_lipschitz",
+    "left_inverse",
     "made_injective",
     "opposite_kernels",
     "prove_runtime_error",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
@@ -22,49 +21,13 @@ from tests.generators.certificates import (
     name,
     put,
     rehash,
+    variants,
 )
 from tests.oracles.float_runtime import Runtime, rounded
 from tests.oracles.mutants import a_difference, evaluate, reason_it_is_true
 
 #: Files whose accepted mutations are judged by brute force over pairs of points or patterns.
 SLOWLY_JUDGED = ("collision", "injective", "inverse-lipschitz")
-
-
-def variants(value: Any) -> Iterator[Any]:
-    """Yield other values for a place in a certificate."""
-    yield from (None, True, False, 0, 1, "", "0", "1", [], {}, 1.5)
-    if type(value) is int:
-        yield from (value + 1, value - 1, -value, str(value))
-    elif isinstance(value, str):
-        parts = value.split(" ")
-        for i, part in enumerate(parts):
-            if part.lstrip("-").isdigit():
-                for new in (-int(part), int(part) + 1, int(part) - 1, 2 * int(part)):
-                    yield " ".join([*parts[:i], str(new), *parts[i + 1 :]])
-        yield from (
-            " ".join(reversed(parts)),
-            value + " ",
-            value + "\n",
-            value.upper(),
-            f"{value}/2",
-            f"-{value}",
-        )
-        yield from (
-            "open",
-            "all",
-            "generic",
-            "minors",
-            "every",
-            "affine",
-            "relu",
-            "identifiable",
-            "translation",
-        )
-    elif isinstance(value, list):
-        yield from (value[::-1], value[1:], value[:-1], value + value[:1], [value])
-    elif isinstance(value, dict):
-        yield from ({k: v for k, v in value.items() if k != key} for key in value)
-        yield {**value, "more": "1"}
 
 
 def survives_runtimes(claim: Any) -> bool:

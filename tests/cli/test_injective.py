@@ -78,3 +78,28 @@ def test_wrong_layers(
     status, _, err = run(capsys, "injective", layer, "--layer", option)
     assert status == 2
     assert text in err
+
+
+def test_left_inverse(layer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    certificate, back = str(tmp_path / "cert.json"), str(tmp_path / "back.json")
+    question = ("injective", layer, "--layer", "1", "--left-inverse")
+    status, found = run_json(capsys, *question, "-o", certificate)
+    assert (status, found["theorem"]) == (0, "left-inverse")
+    assert run(capsys, "check", certificate)[0] == 0
+    save(from_arrays([([[1, 0, -1, 0], [0, 1, 0, -1]], [-1, -1])]), back)
+    assert run(capsys, *question, back)[0] == 0
+    save(from_arrays([([[1, 0, -1, 0], [0, 1, 0, -1]], [-1, 0])]), back)
+    assert run_json(capsys, *question, back)[1]["status"] == "undecided"
+    assert run(capsys, *question, back, "--lipschitz")[0] == 2
+
+
+def test_exact_constants(layer: str, capsys: pytest.CaptureFixture[str]) -> None:
+    question = ("injective", layer, "--layer", "1", "--lipschitz", "--exact")
+    assert run_json(capsys, *question)[1]["exact"] == {
+        "polynomial": ["-1", "2"],
+        "low": "1/2",
+        "high": "1/2",
+    }
+    assert "inverse Lipschitz constant is 1/2" in " ".join(run(capsys, *question)[1].split())
+    for wrong in ((*question, "--domain", "orthant"), (*question[:4], "--exact")):
+        assert run(capsys, *wrong)[0] == 2

@@ -90,7 +90,8 @@ SUITE = (
     *("deep-part-neurons", "deep-part-regular", "deep-regular", "flip", "one-sided-raised"),
     *("point", "replacement-line", "tree-equal"),
     *("collision", "injective-one-layer", "injective-cells", "injective-cells-apart"),
-    *("inverse-lipschitz", "inverse-lipschitz-always-on"),
+    "injective-left-inverse",
+    *("inverse-lipschitz", "inverse-lipschitz-always-on", "inverse-lipschitz-monotone"),
 )
 
 #: Pairs that are equal on a domain, and the domain as rows [a | c] for a·x ≤ c.

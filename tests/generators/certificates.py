@@ -34,6 +34,7 @@ __all__ = [
     "run_checker",
     "run_checker_alone",
     "spelled",
+    "variants",
     "verdict",
 ]
 
@@ -139,6 +140,43 @@ def leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
     )
     for key, entry in entries:
         yield from leaves(entry, (*path, key))
+
+
+def variants(value: Any) -> Iterator[Any]:
+    """Yield other values for a place in a certificate."""
+    yield from (None, True, False, 0, 1, "", "0", "1", [], {}, 1.5)
+    if type(value) is int:
+        yield from (value + 1, value - 1, -value, str(value))
+    elif isinstance(value, str):
+        parts = value.split(" ")
+        for i, part in enumerate(parts):
+            if part.lstrip("-").isdigit():
+                for new in (-int(part), int(part) + 1, int(part) - 1, 2 * int(part)):
+                    yield " ".join([*parts[:i], str(new), *parts[i + 1 :]])
+        yield from (
+            " ".join(reversed(parts)),
+            value + " ",
+            value + "\n",
+            value.upper(),
+            f"{value}/2",
+            f"-{value}",
+        )
+        yield from (
+            "open",
+            "all",
+            "generic",
+            "minors",
+            "every",
+            "affine",
+            "relu",
+            "identifiable",
+            "translation",
+        )
+    elif isinstance(value, list):
+        yield from (value[::-1], value[1:], value[:-1], value + value[:1], [value])
+    elif isinstance(value, dict):
+        yield from ({k: v for k, v in value.items() if k != key} for key in value)
+        yield {**value, "more": "1"}
 
 
 def put(document: Any, path: Path_, value: Any) -> Any:

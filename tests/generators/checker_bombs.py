@@ -525,6 +525,74 @@ def long_forms(size: int) -> bytes:
     return written(document)
 
 
+def both_signs(size: int) -> list[str]:
+    """The rows of the layer [I; -I]."""
+    return [*(unit(size, k) for k in range(size)), *(unit(size, k, "-1") for k in range(size))]
+
+
+def complete_tree(depth: int, leaf: dict[str, Any]) -> list[dict[str, Any]]:
+    """A tree that is split at one atom after the other; every leaf has all signs."""
+    return _below(0, depth, leaf)
+
+
+def _below(place: int, depth: int, leaf: dict[str, Any]) -> list[dict[str, Any]]:
+    if place == depth:
+        return [leaf]
+    below = _below(place + 1, depth, leaf)
+    return [{"signs": [], "split": place}, *below, *below]
+
+
+def pairs_of_cells(size: int) -> bytes:
+    """All pairs of many cells, on which many outputs show that equal outputs are equal points."""
+    depth = size.bit_length()
+    back = [f"{unit(depth, k)} {unit(depth, k, '-1')}" for k in range(depth)]
+    more = [row(*[pow(i + 2, k + 3, 10_007) for k in range(2 * depth)]) for i in range(size)]
+    net = network(depth, layer(0, both_signs(depth)), layer(1, [*back, *more]))
+    nodes = complete_tree(depth, {"signs": [], "leaf": "cell"})
+    pairs: list[list[list[int]]] = [[]] * (2 ** (depth - 1) * (2**depth - 1) - 1)
+    evidence = {
+        "cells": {"prime": str(2**61 - 1), "nodes": nodes},
+        "pairs": {"pairs": [*pairs, [[0]]]},
+    }
+    return certificate("injective-cells", net, evidence)
+
+
+def lipschitz_of(net: Any, size: int, nodes: list[Any], bound: str = "1/2") -> bytes:
+    """A certificate of a bound that is larger than the one of its only layer."""
+    document = altered("inverse-lipschitz")
+    document["claim"]["network"]["inline"] = net
+    document["claim"]["at-least"] = "1000000"
+    interior, layers, _ = (entry["evidence"] for entry in document["proof"]["hypotheses"])
+    interior["x"] = ["0"] * size
+    layers["layers"] = [{"at-least": bound, "nodes": nodes}]
+    return written(document)
+
+
+def patterns(size: int) -> bytes:
+    """Many patterns of a layer of which many neurons are always on."""
+    depth = size.bit_length()
+    zeros = [row(*["0"] * depth)] * (20 * size)
+    bias = row(*["0"] * (2 * depth), *["1"] * (20 * size))
+    net = network(depth, layer(0, [*both_signs(depth), *zeros], bias), last="relu")
+    return lipschitz_of(net, depth, complete_tree(depth, {"signs": [], "leaf": "cell"}))
+
+
+def long_diagonals(size: int) -> bytes:
+    """An elimination of long numbers shows that an affine map does not shrink too much."""
+    rows = [row(*(long(7 * i + k * k, 3_000) for k in range(size))) for i in range(size)]
+    return lipschitz_of(network(size, layer(0, rows)), size, [], f"1/{long(0, 9_000)}")
+
+
+def joined_layers(size: int) -> bytes:
+    """A left inverse whose first layer is multiplied with an affine one."""
+    rows = [row(*(pow(i + 2, k + 3, 10_007) for k in range(size))) for i in range(size)]
+    evidence = {
+        "inverse": {"network": network(size, layer(0, rows))},
+        "identity": {"nodes": [{"signs": [], "leaf": "equal"}]},
+    }
+    return certificate("injective-left-inverse", network(size, layer(0, rows)), evidence)
+
+
 # -- files that ask much of a description
 
 
@@ -610,6 +678,10 @@ BOMBS = {
     "quotients": Bomb(quotients, 600, 8),
     "choices": Bomb(choices, 400, 40),
     "long forms": Bomb(long_forms, 160, 4),
+    "pairs of cells": Bomb(pairs_of_cells, 511, 7),
+    "patterns": Bomb(patterns, 1_000, 20),
+    "long diagonals": Bomb(long_diagonals, 60, 4),
+    "joined layers": Bomb(joined_layers, 500, 12),
     "remarks": Bomb(remarks, 1_000_000, 20_000),
     "sides": Bomb(sides, 12_000, 200),
     "inequalities": Bomb(inequalities, 200_000, 2_000),

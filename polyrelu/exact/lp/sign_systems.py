@@ -63,6 +63,17 @@ class SignSystem:
     rows
         Rows of integers, shape (k, d), d ≥ 1.
 
+    Attributes
+    ----------
+    num_programs
+        Number of systems that were solved.
+    unit_rows
+        The rows divided by their lengths, in floats, shape (k, d). Each row is a positive multiple
+        of the exact one up to relative errors of 2^-52 in its entries, unless they underflow.
+    small_costs
+        Small costs of the rows, shape (k,). They choose one of several dependences with equally
+        little weight on the costly rows, so that it does not depend on the way to it.
+
     Examples
     --------
     >>> system = SignSystem([[1, 0], [0, 1], [-1, -1]])
@@ -77,6 +88,7 @@ class SignSystem:
         if not self._rows or len({len(row) for row in self._rows} | {0}) != 2:
             raise ArgumentError("rows: expected rows of equally many integers, at least one")
         self.num_programs = 0
+        self.small_costs = _small_costs(len(self._rows))
         self._highs = SilentHighs()
         self._load()
 
@@ -91,6 +103,8 @@ class SignSystem:
         floats = to_floats(padded, [exponent_of(row) for row in padded])[:, :-1]
         norms = np.sqrt((floats * floats).sum(axis=1))
         floats /= np.where(norms > 0, norms, 1)[:, None]
+        self.unit_rows = floats
+        floats.flags.writeable = False
         columns = np.hstack([np.vstack([floats, -floats]), np.ones((2 * size, 1))])
         num_columns, num_rows = columns.shape
         side = np.zeros(num_rows)
@@ -150,6 +164,7 @@ class SignSystem:
         """Return supports that HiGHS proposes: the positive multipliers, then the basic ones."""
         upper = np.where(np.concatenate([signs > 0, signs < 0]), highspy.kHighsInf, 0.0)
         cost = np.ones(len(signs)) if costly is None else np.asarray(costly, dtype=np.float64)
+        cost = cost + self.small_costs
         size, highs = self._all.size, self._highs
         highs.changeColsBounds(size, self._all, self._zeros, upper)
         highs.changeColsCost(size, self._all, np.concatenate([cost, cost]))
@@ -219,3 +234,11 @@ class SignSystem:
                 if left:  # not a multiple of the dependence itself
                     multipliers = left
                     break
+
+
+def _small_costs(count: int) -> NDArray[np.float64]:
+    """Return numbers between 0 and 2^-13 without a pattern, different ones for up to 2^16 rows."""
+    powers = [pow(3, row, 65_537) for row in range(count)]  # 3 is a primitive root
+    costs = np.array(powers, dtype=np.float64) / 2.0**29
+    costs.flags.writeable = False
+    return costs

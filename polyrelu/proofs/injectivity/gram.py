@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from polyrelu.exact import RationalMatrix
 from polyrelu.proofs.injectivity.settings import SETTINGS
 
-__all__ = ["bound_below", "float_gram", "is_semidefinite", "least_vector"]
+__all__ = ["bound_above", "bound_below", "float_gram", "is_semidefinite", "least_vector"]
 
 
 def is_semidefinite(matrix: RationalMatrix) -> bool:
@@ -80,6 +80,22 @@ def bound_below(grams: Sequence[RationalMatrix], lengths: RationalMatrix) -> Fra
         if size > 0 and all(is_semidefinite(gram - lengths.scale(bound)) for gram in grams):
             return bound
     return Fraction(0)
+
+
+def bound_above(gram: RationalMatrix, lengths: RationalMatrix) -> Fraction:
+    """Return q with G ≤ q B, near the least one.
+
+    >>> bound_above(RationalMatrix.from_rows([[2, 1], [1, 2]]), RationalMatrix.identity(2))
+    Fraction(3, 1)
+    """
+    lower = np.linalg.inv(np.linalg.cholesky(float_gram(lengths)))
+    guess = float(np.linalg.eigvalsh(lower @ float_gram(gram) @ lower.T)[-1])
+    candidates, error = [_rounded(guess, 1 << 20)], 2.0**-SETTINGS.bound_bits
+    while True:
+        for bound in candidates:
+            if is_semidefinite(lengths.scale(bound) - gram):
+                return bound
+        candidates, error = [_rounded(guess * (1 + error), None)], 16 * error
 
 
 def _rounded(value: float, denominator: int | None) -> Fraction:

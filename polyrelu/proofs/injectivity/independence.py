@@ -25,6 +25,8 @@ class Quotient:
         Rows that are a basis of U.
     is_outside
         Which rows lie outside U.
+    rows, prime
+        The vectors, shape (rows, dimension), and the prime.
 
     Examples
     --------
@@ -35,10 +37,10 @@ class Quotient:
     (True, False)
     """
 
-    __slots__ = ("_prime", "_rows", "is_outside", "members")
+    __slots__ = ("is_outside", "members", "prime", "rows")
 
     def __init__(self, rows: NDArray[Any], prime: int, members: tuple[int, ...]) -> None:
-        self._rows, self._prime, self.members = rows, prime, members
+        self.rows, self.prime, self.members = rows, prime, members
         self.is_outside: NDArray[np.bool_] = (rows != 0).any(axis=1)
 
     @classmethod
@@ -55,17 +57,17 @@ class Quotient:
 
     def grown(self, row: int) -> Quotient:
         """Return the quotient by U and a row outside of U."""
-        rows = self._rows
+        rows = self.rows
         column = int(np.flatnonzero(rows[row])[0])
-        pivot = rows[row] * pow(int(rows[row, column]), -1, self._prime) % self._prime
-        left = (rows - rows[:, column, None] * pivot) % self._prime
-        return Quotient(left, self._prime, (*self.members, row))
+        pivot = rows[row] * pow(int(rows[row, column]), -1, self.prime) % self.prime
+        left = (rows - rows[:, column, None] * pivot) % self.prime
+        return Quotient(left, self.prime, (*self.members, row))
 
     def is_line(self, chosen: Sequence[int]) -> bool:
         """Whether U and the chosen rows, all outside of U, span one dimension more than U."""
-        rows = self._rows[list(chosen)]
+        rows = self.rows[list(chosen)]
         column = int(np.flatnonzero(rows[0])[0])
-        cross = (rows * rows[0, column] - rows[:, column, None] * rows[0]) % self._prime
+        cross = (rows * rows[0, column] - rows[:, column, None] * rows[0]) % self.prime
         return not (cross != 0).any()
 
     def are_independent(self, sets: Sequence[Sequence[int]]) -> bool:

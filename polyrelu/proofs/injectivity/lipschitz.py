@@ -25,11 +25,14 @@ from polyrelu.outcomes import (
     InjectivityStatistics,
     InverseLipschitz,
     NearPair,
+    NotInjective,
     Undecided,
 )
 from polyrelu.proofs.injectivity.cells import CellTree, pair_in_region
+from polyrelu.proofs.injectivity.claims import not_injective
 from polyrelu.proofs.injectivity.collisions import PointPair
 from polyrelu.proofs.injectivity.gram import bound_below, float_gram, least_vector
+from polyrelu.proofs.injectivity.monotone import MonotoneMap, monotone_map
 from polyrelu.proofs.injectivity.near_pairs import FloatLayers, Vector, near_pairs
 from polyrelu.proofs.injectivity.parts import layer_range, part_of
 from polyrelu.proofs.injectivity.settings import SETTINGS
@@ -54,7 +57,7 @@ def inverse_lipschitz(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
-) -> InverseLipschitz | Undecided:
+) -> InverseLipschitz | NotInjective | Undecided:
     """Bound the inverse Lipschitz constant of a plain stack on a domain, from both sides.
 
     Parameters
@@ -79,9 +82,10 @@ def inverse_lipschitz(
 
     Returns
     -------
-    InverseLipschitz or Undecided
+    InverseLipschitz or NotInjective or Undecided
         Bounds of κ² with a certificate; for one layer the upper one is about twice the lower one at
-        most.
+        most. Two points with equal outputs, if there are some in one cell: κ is 0. Or the reason
+        why no positive lower bound was found.
 
     Raises
     ------
@@ -134,9 +138,8 @@ class _LayerBound:
     collisions: list[PointPair] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the entry of the certificate; a bound of 0 needs no tree."""
-        nodes = self.nodes if self.bound else []
-        return {"at-least": format_rational(self.bound), "nodes": nodes}
+        """Return the entry of the certificate."""
+        return {"at-least": format_rational(self.bound), "nodes": self.nodes}
 
 
 @dataclass(slots=True)
@@ -151,7 +154,7 @@ class _Question:
     progress: Progress | None
     work: InjectivityStatistics = field(default_factory=InjectivityStatistics)
 
-    def answer(self, budget: Budget) -> InverseLipschitz | Undecided:
+    def answer(self, budget: Budget) -> InverseLipschitz | NotInjective | Undecided:
         """Bound each layer, then look for near pairs."""
         budget.check()
         if not self.part.is_plain:
@@ -169,8 +172,39 @@ class _Question:
                 here = DomainCoordinates.of(Polyhedron.orthant(layer.weight.ncols))
             is_affine = number > self.part.num_hidden_layers
             bounds.append(self._layer(layer, here, is_affine, is_first=number == 1, budget=budget))
+        whole = self._whole(coordinates, bounds[0], budget) if len(bounds) > 1 else None
         pair = self._near_pair(coordinates, bounds[0], budget)
-        return self._certified(coordinates, bounds, *pair)
+        return self._certified(coordinates, bounds, whole, *pair)
+
+    def _whole(
+        self, here: DomainCoordinates, first: _LayerBound, budget: Budget
+    ) -> tuple[MonotoneMap, list[dict[str, Any]]] | None:
+        """Return a bound by the cells of all layers with its tree, if one is found.
+
+        The cells also propose near pairs, beside the proposals of the first layer.
+        """
+        try:
+            cells = canonical_complex(
+                self.part, here.domain, progress=lambda step: self._cut(step, budget)
+            )
+            tree = CellTree.of(cells, budget, budget.check)
+        except DomainError:
+            return None
+        self.work.num_nodes += len(tree.nodes)
+        self.work.num_leaves += len(tree.cells)
+        linear = here.inputs.take(columns=range(1, here.inputs.ncols))
+        lengths = linear.transpose() @ linear
+        grams = list[tuple[RationalMatrix, Sequence[Fraction]]]()
+        for index in range(cells.num_regions):
+            matrix = cells.region(index).affine_map.matrix @ linear
+            grams.append((matrix.transpose() @ matrix, cells.interior_point(index)))
+        own = _LayerBound(Fraction(0), [])
+        self._propose(own, here, grams, lengths)
+        self._note_collision(own, cells, here)
+        first.centres[:0], first.directions[:0] = own.centres, own.directions
+        first.collisions += own.collisions
+        found = monotone_map(tree.cells, lengths)
+        return None if found is None else (found, tree.nodes)
 
     def _layer(
         self,
@@ -319,24 +353,49 @@ class _Question:
         self,
         coordinates: DomainCoordinates,
         bounds: Sequence[_LayerBound],
+        whole: tuple[MonotoneMap, list[dict[str, Any]]] | None,
         x: tuple[Fraction, ...],
         y: tuple[Fraction, ...],
         quotient: Fraction,
-    ) -> InverseLipschitz:
+    ) -> InverseLipschitz | NotInjective | Undecided:
+        """Return both bounds; two points with equal outputs; or the upper bound in a reason."""
         product = Fraction(1)
         for entry in bounds:
             product *= entry.bound
+        if quotient == 0:
+            return not_injective(
+                self.network, self.layers, self.part, coordinates, (x, y), self.work
+            )
         pair = NearPair(x, y, *self.part.evaluate([x, y]))
-        claim = LipschitzClaim(self.network, self.layers, coordinates.domain, product, quotient)
-        evidence: dict[str, dict[str, Any]] = {
+        if whole is not None and whole[0].bound > product:
+            found, nodes = whole
+            evidence = {"map": {**found.to_json(), "nodes": nodes}, "pair": pair.to_json()}
+            return self._proved("monotone", coordinates, found.bound, quotient, evidence, pair)
+        if product == 0:
+            return self._undecided(
+                "no positive lower bound was found; two points show that the square of the "
+                f"constant is at most {format_rational(quotient)}"
+            )
+        evidence = {
             "interior": {"x": list(map(format_rational, coordinates.inside))},
             "layers": {"layers": [entry.to_json() for entry in bounds]},
             "pair": pair.to_json(),
         }
-        name = "inverse-lipschitz"
-        hypotheses = tuple(Hypothesis(name, key, entry) for key, entry in evidence.items())
+        return self._proved("inverse-lipschitz", coordinates, product, quotient, evidence, pair)
+
+    def _proved(
+        self,
+        theorem: str,
+        coordinates: DomainCoordinates,
+        low: Fraction,
+        high: Fraction,
+        evidence: dict[str, dict[str, Any]],
+        pair: NearPair,
+    ) -> InverseLipschitz:
+        claim = LipschitzClaim(self.network, self.layers, coordinates.domain, low, high)
+        hypotheses = tuple(Hypothesis(theorem, key, entry) for key, entry in evidence.items())
         notes = {"tool": f"polyrelu {__version__}"}
-        return InverseLipschitz(Certificate(claim, name, hypotheses, notes), pair, self.work)
+        return InverseLipschitz(Certificate(claim, theorem, hypotheses, notes), pair, self.work)
 
     def _undecided(self, reason: str) -> Undecided:
         return Undecided(reason, (Attempt("inverse-lipschitz", reason),), self.work)

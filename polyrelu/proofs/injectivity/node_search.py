@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.exact import Dependence, RationalMatrix, SignSystem, primitive, rank
+from polyrelu.proofs.injectivity.compiled_search import CompiledSearch, compiled_search
 from polyrelu.proofs.injectivity.independence import Quotient
 from polyrelu.proofs.injectivity.layer_system import LayerSystem
 
@@ -45,10 +46,13 @@ class NodeSearchSettings:
         Maximum number of dependences that are packed.
     max_choices
         Maximum number of choices of one row from each of them.
+    nodes_per_call
+        Number of nodes that the compiled core visits in one call.
     """
 
     max_packed: int = 3
     max_choices: int = 5_000
+    nodes_per_call: int = 64
 
 
 _SETTINGS = NodeSearchSettings()
@@ -133,12 +137,13 @@ class NodeSearch:
         self._signs = SignSystem(system.rows)
         self._inside = np.ones(len(system.limits), dtype=np.int8)
         self._rounded = system.rounded()[: self._size]
+        self._core: CompiledSearch | None = None
         self.tree = LayerTree()
 
     @property
     def num_programs(self) -> int:
         """Number of systems of signs that were solved."""
-        return self._signs.num_programs
+        return self._signs.num_programs + (self._core.num_programs if self._core else 0)
 
     def run(self) -> None:
         """Finish the tree; raise `PointFound` if there is a point."""
@@ -146,10 +151,41 @@ class NodeSearch:
             pass
 
     def steps(self) -> Iterator[None]:
-        """Finish the tree node by node; raise `PointFound` if there is a point."""
+        """Finish the tree step by step; raise `PointFound` if there is a point."""
         linear = [row[:-1] for row in self._system.neurons]
         root = Quotient.of(linear, self._dimension, self._prime)
         quotient = self._without_opposite_rows(root)
+        self._core = compiled_search(
+            self._signs,
+            sum(row.count(0) for row in self._system.rows),
+            quotient,
+            self._rounded,
+            self._system.names,
+            (_SETTINGS.max_packed, _SETTINGS.max_choices),
+            spend=self._spend,
+            solve=self._solve,
+            is_line=self._is_line_exactly,
+        )
+        if self._core is None:
+            yield from self._nodes(quotient)
+        else:
+            yield from self._nodes_of_core(self._core)
+
+    def _nodes_of_core(self, core: CompiledSearch) -> Iterator[None]:
+        """Let the compiled core visit all nodes."""
+        known = self.tree.records
+        is_left = True
+        while is_left:
+            try:
+                is_left = core.visit(_SETTINGS.nodes_per_call)
+            finally:
+                known += core.take_records()
+                self.tree.num_leaves, self.tree.depth = core.num_leaves, core.depth
+                self.tree.closed = core.closed
+            yield
+
+    def _nodes(self, quotient: Quotient) -> Iterator[None]:
+        """Visit all nodes."""
         waiting = [_Node(quotient, np.zeros(self._size, dtype=np.int8), 1.0, 0)]
         while waiting:
             node = waiting.pop()
@@ -239,6 +275,12 @@ class NodeSearch:
         is_free = node.quotient.is_outside & ~skipped & (node.signs == 0)
         signs = np.concatenate([np.where(is_free, np.int8(-1), node.signs), self._inside])
         costly = np.concatenate([is_free, np.zeros(len(self._inside), dtype=bool)])
+        return self._solve(signs, costly, is_first)
+
+    def _solve(
+        self, signs: NDArray[np.int8], costly: NDArray[np.bool_], is_first: bool
+    ) -> list[int] | None:
+        """Return the rows of a dependence; without any, raise `PointFound` for a first system."""
         found = self._signs.solve(signs, costly)
         if isinstance(found, Dependence):
             return list(found.multipliers)
@@ -253,10 +295,12 @@ class NodeSearch:
         """Whether U and new rows have one dimension more than U."""
         if len(new) == 1 or quotient.rank == self._dimension - 1:
             return True
-        if not quotient.is_line(new):
-            return False
-        rows = [self._system.neurons[row][:-1] for row in (*quotient.members, *new)]
-        return rank(RationalMatrix.from_integers(rows)) == quotient.rank + 1
+        return quotient.is_line(new) and self._is_line_exactly(quotient.members, new)
+
+    def _is_line_exactly(self, members: Sequence[int], new: Sequence[int]) -> bool:
+        """Whether new rows and a basis of U have one dimension more than U."""
+        rows = [self._system.neurons[row][:-1] for row in (*members, *new)]
+        return rank(RationalMatrix.from_integers(rows)) == len(members) + 1
 
     def _is_packed(self, node: _Node, sets: Sequence[Sequence[int]]) -> bool:
         """Whether every choice of one row from each set is independent modulo U."""

@@ -8,22 +8,22 @@ layer is so on the domain, and each later one on the orthant, which contains wha
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from polyrelu.certificate import Certificate, Hypothesis, InjectivityClaim
+from polyrelu.certificate import Certificate
 from polyrelu.errors import DomainError
 from polyrelu.exact import PRIMES, Polyhedron, format_rational
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
 from polyrelu.network import Network
 from polyrelu.outcomes import (
     Attempt,
-    Collision,
     Injective,
     InjectivityStatistics,
     NotInjective,
     Undecided,
 )
 from polyrelu.proofs.injectivity.cell_search import CellSearch
+from polyrelu.proofs.injectivity.claims import injectivity_certificate, not_injective
 from polyrelu.proofs.injectivity.collisions import PointPair
 from polyrelu.proofs.injectivity.layer_decision import LayerSearch, UnluckyPrime
 from polyrelu.proofs.injectivity.next_steps import after_limit
@@ -36,7 +36,6 @@ from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.progress import Progress
-from polyrelu.version import __version__
 
 __all__ = ["injective"]
 
@@ -189,7 +188,7 @@ class _Question:
         evidence = {"prime": str(prime), "trees": nodes}
         inside = {"x": list(map(format_rational, coordinates.inside))}
         certificate = self._certificate(
-            "injective", coordinates, "active-rows", {"interior": inside, "trees": evidence}
+            coordinates, "active-rows", {"interior": inside, "trees": evidence}
         )
         return Injective(certificate, self.work)
 
@@ -232,38 +231,17 @@ class _Question:
             return self._collided(found, coordinates)
         if found is None:
             return self._undecided(f"{reason}; ranks modulo the primes of the format are too small")
-        return Injective(
-            self._certificate("injective", coordinates, "cell-pairs", found), self.work
-        )
+        return Injective(self._certificate(coordinates, "cell-pairs", found), self.work)
 
     def _collided(self, points: PointPair, coordinates: DomainCoordinates) -> NotInjective:
-        """Return the answer, if two points have equal outputs."""
-        x, y = points
-        value, other = self.part.evaluate([x, y])
-        if value != other or x == y:
-            raise AssertionError("two points with equal outputs")
-        evidence = Collision(x, y, value).to_json()
-        certificate = self._certificate(
-            "not-injective",
-            coordinates,
-            "collision",
-            {
-                "points": {"x": evidence["x"], "y": evidence["y"]},
-                "values": {"f": evidence["f"]},
-            },
-        )
-        return NotInjective(certificate, Collision(x, y, value), self.work)
+        return not_injective(self.network, self.layers, self.part, coordinates, points, self.work)
 
     def _certificate(
-        self,
-        kind: Literal["injective", "not-injective"],
-        coordinates: DomainCoordinates,
-        theorem: str,
-        evidence: dict[str, dict[str, Any]],
+        self, coordinates: DomainCoordinates, theorem: str, evidence: dict[str, dict[str, Any]]
     ) -> Certificate:
-        claim = InjectivityClaim(kind, self.network, self.layers, coordinates.domain)
-        hypotheses = tuple(Hypothesis(theorem, name, entry) for name, entry in evidence.items())
-        return Certificate(claim, theorem, hypotheses, {"tool": f"polyrelu {__version__}"})
+        return injectivity_certificate(
+            "injective", self.network, self.layers, coordinates, theorem, evidence
+        )
 
     def _undecided(self, reason: str) -> Undecided:
         attempt = Attempt("active-rows", reason)

@@ -23,6 +23,7 @@ from polyrelu import (
     fibers,
     network,
     plot,
+    proofs,
     symmetry,
     topology,
     walks,
@@ -82,6 +83,12 @@ def of_networks() -> dict[str, Indexed]:
         "network.output_derivative(neuron)": (
             lambda neuron: network.output_derivative(DEEP, signs, neuron),
             neurons,
+        ),
+        "proofs.exact_inverse_lipschitz(layer)": (
+            lambda k: proofs.exact_inverse_lipschitz(
+                [([[1], [-1]], [0, 0]), ([[1, 1]], [0])], layer=k
+            ),
+            [1],
         ),
         "symmetry.permute(layer)": (lambda k: symmetry.permute(PLAIN, k, [1, 0]), [1]),
         "symmetry.rescale(layer)": (lambda k: symmetry.rescale(PLAIN, k, [1, 2]), [1]),

@@ -37,6 +37,7 @@ from polyrelu.outcomes import (
     Undecided,
     Witness,
 )
+from polyrelu.proofs import left_inverse
 from polyrelu.proofs.runtime_error import prove_runtime_error
 from tests.generators.wrong_arguments import WRONG, calls_with, outcome
 
@@ -63,6 +64,11 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
     "equivalent": (equivalent, (NET, NET, "box:-3,3"), {"seed": 0, **LIMITS}),
     "injective": (injective, (NET, "box:-3,3"), {"layers": (1, 1), "seed": 0, **LIMITS}),
     "inverse_lipschitz": (inverse_lipschitz, (NET, "box:-3,3"), {"layers": 1, "seed": 0, **LIMITS}),
+    "left_inverse": (
+        left_inverse,
+        (NET, "box:-3,3"),
+        {"inverse": None, "layers": 1, "seed": 0, "time_limit": 60.0, "memory_limit": 1 << 20},
+    ),
     "certify_complex": (certify_complex, (CELLS,), LIMITS),
     "certify_regions": (certify_regions, (CELLS,), {"method": "auto", **LIMITS}),
     "prove_runtime_error": (prove_runtime_error, (runtime_error(NET, "box:-1,1"),), {}),
