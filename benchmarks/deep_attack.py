@@ -276,7 +276,18 @@ def transparent(count: int, rng: Random) -> dict[str, Any]:
 class Grid:
     """All networks of two inputs, with weights and biases in some values."""
 
-    def __init__(self, layers: list[list[tuple[_Values, _Values]]]) -> None:
+    def __init__(
+        self,
+        layers: list[list[tuple[_Values, _Values]]],
+        points: Sequence[tuple[int, int]] | None = None,
+    ) -> None:
+        """Take points, given times four, at which functions are compared; by default far ones."""
+        rng = Random(0)
+        self.points = points or [
+            (rng.randint(-size, size), rng.randint(-size, size))
+            for size in (6, 12, 24, 90)
+            for _ in range(10)
+        ]
         self.widths = [2, *map(len, layers)]
         self.values = [
             values
@@ -316,14 +327,8 @@ class Grid:
 
     def _hashes(self, entries: Ints) -> NDArray[np.uint64]:
         """Return hashes of the values, minus the value at 0, at points with coordinates k/4."""
-        rng = Random(0)
-        points = [
-            (rng.randint(-size, size), rng.randint(-size, size))
-            for size in (6, 12, 24, 90)
-            for _ in range(10)
-        ]
         result, zero = np.zeros(len(entries), dtype=np.uint64), self._values(entries, (0, 0))
-        for point in points:
+        for point in self.points:
             value = (self._values(entries, point) - zero).astype(np.uint64)
             result = (result * np.uint64(0x9E3779B97F4A7C15)) ^ (value + (result >> np.uint64(29)))
         return result
@@ -456,7 +461,7 @@ def _factor(row: list[Fraction], other: list[Fraction]) -> Fraction:
 
 def is_competitor(layers: Layers, among: Competitors) -> bool:
     """Return whether a network belongs to a class, exactly."""
-    if not _has_no_vanishing_product(layers):
+    if not has_no_vanishing_product(layers):
         return False
     cells = Truth.of(polyrelu.from_arrays(layers)).cells
     if among == "transversal":
@@ -465,7 +470,7 @@ def is_competitor(layers: Layers, among: Competitors) -> bool:
     return not zeros[0].any() and bool((zeros[1] == 1).all())
 
 
-def _has_no_vanishing_product(layers: Layers) -> bool:
+def has_no_vanishing_product(layers: Layers) -> bool:
     """Return whether all masked products I_l W[l] … W[k+1] I_k are nonzero matrices."""
     weights = [np.array(weight) for weight, _ in layers]
     inputs, outputs = np.ones(weights[0].shape[1], dtype=int), np.ones(len(weights[-1]), dtype=int)
@@ -487,10 +492,10 @@ def _masks(size: int) -> Iterator[NDArray[np.int64]]:
 def _unrelated(members: list[Layers], rng: Random) -> list[Layers]:
     """Return one of each class of related networks, in random order; a few more if rows are 0."""
     rng.shuffle(members)
-    return list({_key(layers): layers for layers in members}.values())
+    return list({key_of(layers): layers for layers in members}.values())
 
 
-def _key(layers: Layers) -> tuple[tuple[int, ...], ...]:
+def key_of(layers: Layers) -> tuple[tuple[int, ...], ...]:
     """Return a key that related networks whose rows are not 0 share.
 
     The key holds the rows without common factors, in the best order.

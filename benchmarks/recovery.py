@@ -4,7 +4,7 @@
 
 Networks with entries p/q, |p| ≤ 100, 1 ≤ q ≤ 10, at fixed seeds. For each shape: how many are
 recovered with their parameters, how many as a function only, and the number of values that were
-asked for beside the number of parameters. Points off the diagonal of the plot are single networks.
+asked for beside the number of parameters. A point of the plot is a network.
 """
 
 from __future__ import annotations
@@ -97,8 +97,10 @@ def _plot(records: list[Record]) -> None:
             label="-".join(map(str, record["widths"])),
         )
     axes.set(xscale="log", yscale="log", xlabel="number of parameters", ylabel="values asked for")
+    axes.set_xticks([20, 50, 100, 200, 500], ["20", "50", "100", "200", "500"], minor=False)
+    axes.set_xticks([], minor=True)
     axes.legend(fontsize=7)
-    figure.savefig(RESULTS / "recovery.svg", metadata={"Date": None})
+    figure.savefig(RESULTS / "recovery.png", dpi=120)
 
 
 if __name__ == "__main__":

@@ -17,56 +17,56 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
    602  3. Certificates
    641  3.1 Words
    657  3.2 Claims
-   864  3.3 Proofs
-  1026    affine, shallow
-  1029      theorem affine
-  1056      theorem shallow
-  1171    line
-  1174      theorem line
-  1202    bottleneck
-  1207      theorem bottleneck
-  1313    Refutations: translation, flip, line-equal
-  1405      theorem translation
-  1431      theorem flip
-  1459      theorem line-equal
-  1516    Refutations: replacement, bounded-replacement
-  1519      theorem replacement
-  1529      theorem bounded-replacement
-  1668    Refutations: one-sided
-  1743      theorem one-sided
-  1804  3.4 Membership in the classes generic, transversal and regular
-  1908  3.5 Invariants under ~
-  1957  3.6 Cost
-  2087  3.7 Rounding errors: theorem rounding
-  2119      theorem rounding
-  2219  3.8 Domains of pairs, and theorem point
-  2343      theorem point
-  2404  3.9 Ridges: theorems deep and deep-part
-  3304      theorem deep
-  3312      theorem deep-part
-  3349  3.10 Injectivity: theorems active-rows and collision
-  3375      theorem collision
-  3402      theorem active-rows
-  3695  4. Verdicts
-  3827  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4640      theorem tree-equal
-  4658      theorem tree
-  4779  5.1 Lists of regions: claim regions, theorem regions
-  4784      theorem regions
-  4824  5.2 Limits
-  4830  5.3 Vertices: theorems vertices and complex (any networks)
-  5395      theorem vertices
-  5410      theorem complex
-  5428  5.4 Injectivity by cells: theorem cell-pairs
-  5440      theorem cell-pairs
-  5558  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5563      theorem inverse-lipschitz
-  5726  5.6 Injectivity by a left inverse: theorem left-inverse
-  5729      theorem left-inverse
-  5798  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  5801      theorem monotone
-  5905    Files
-  6046    The command line
+   905  3.3 Proofs
+  1069    affine, shallow
+  1075      theorem affine
+  1130      theorem shallow
+  1268    line
+  1271      theorem line
+  1300    bottleneck
+  1305      theorem bottleneck
+  1412    Refutations: translation, flip, line-equal
+  1505      theorem translation
+  1531      theorem flip
+  1559      theorem line-equal
+  1616    Refutations: replacement, bounded-replacement
+  1619      theorem replacement
+  1629      theorem bounded-replacement
+  1785    Refutations: one-sided
+  1863      theorem one-sided
+  1924  3.4 Membership in the classes generic, transversal and regular
+  2028  3.5 Invariants under ~
+  2077  3.6 Cost
+  2207  3.7 Rounding errors: theorem rounding
+  2239      theorem rounding
+  2339  3.8 Domains of pairs, and theorem point
+  2494      theorem point
+  2555  3.9 Ridges: theorems deep and deep-part
+  3477      theorem deep
+  3485      theorem deep-part
+  3523  3.10 Injectivity: theorems active-rows and collision
+  3549      theorem collision
+  3576      theorem active-rows
+  3856  4. Verdicts
+  3988  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4801      theorem tree-equal
+  4821      theorem tree
+  4942  5.1 Lists of regions: claim regions, theorem regions
+  4947      theorem regions
+  4987  5.2 Limits
+  4993  5.3 Vertices: theorems vertices and complex (any networks)
+  5558      theorem vertices
+  5573      theorem complex
+  5591  5.4 Injectivity by cells: theorem cell-pairs
+  5603      theorem cell-pairs
+  5721  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5726      theorem inverse-lipschitz
+  5889  5.6 Injectivity by a left inverse: theorem left-inverse
+  5892      theorem left-inverse
+  5961  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  5964      theorem monotone
+  6068    Files
+  6209    The command line
 """
 
 from __future__ import annotations
@@ -657,7 +657,9 @@ TRUSTED_OF_MINORS = {
 # ==== 3.2 Claims ====
 
 DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
-AMONG = {"network": REFERENCE, "domain": "R^n", "among": re.compile("|".join(CLASSES))}
+#: Where competitors agree: on R^n, or on the interior of a domain.
+WHERE = OneOf(("R^n", DOMAIN))
+AMONG = {"network": REFERENCE, "domain": WHERE, "among": re.compile("|".join(CLASSES))}
 PAIR = {"network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}
 #: The claims of certificates that are one JSON value.
 CLAIMS = OneOf(
@@ -704,6 +706,7 @@ LISTED_DIMENSIONS = 16
 
 MOVES = "permuting and positively scaling hidden neurons"
 EVERYBODY = "all of them that have this architecture and compute the same real function"
+WHOLE_SPACE = "R^n"
 #: What the membership of a network adds to the sentence "identifiable". A class is closed under
 #: permuting and scaling, so a competitor in the class would put the network into it.
 MEMBERSHIP_OF_IDENTIFIABLE = {
@@ -741,18 +744,37 @@ def sentence(
         return lipschitz_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
-    head = f"{name_of(one)}, is {kind} on R^n among {claim['among']} parameters"
-    if kind == "not-identifiable":
+    return competitors_sentence(claim, one, two, status)
+
+
+def competitors_sentence(claim: Any, one: Network, two: Network, status: str) -> str:
+    """The claim about all competitors, or about one of them."""
+    place, members, there = competitors_words(claim)
+    head = f"{name_of(one)}, is {claim['kind']} on {place} among {members}"
+    if claim["kind"] == "not-identifiable":
         return (
-            f"{head}: network {two.sha256[:12]} is one of them, computes the same real function, "
-            f"and is not related to it by {MOVES}."
+            f"{head}: network {two.sha256[:12]} is one of them, computes the same real "
+            f"function{there}, and is not related to it by {MOVES}."
         )
-    if kind == "determined":
-        known = MEMBERSHIP_OF_DETERMINED[status]
-        return (
-            f"{head} in {part_words(claim)}: {EVERYBODY} agree with it there after {MOVES}{known}."
-        )
-    return f"{head}: {EVERYBODY} are related to it by {MOVES}{MEMBERSHIP_OF_IDENTIFIABLE[status]}."
+    everybody = f"{EVERYBODY}{there}"
+    if claim["kind"] == "determined":
+        part, known = part_words(claim), MEMBERSHIP_OF_DETERMINED[status]
+        agree = "agree with it in this part" if there else "agree with it there"
+        return f"{head} in {part}: {everybody} {agree} after {MOVES}{known}."
+    return f"{head}: {everybody} are related to it by {MOVES}{MEMBERSHIP_OF_IDENTIFIABLE[status]}."
+
+
+def competitors_words(claim: Any) -> tuple[str, str, str]:
+    """Where competitors agree, which class they are of, and `there` if that is not all of R^n.
+
+    Whether a parameter is of a class but `all` depends on the place.
+    """
+    domain, among = claim["domain"], claim["among"]
+    place = domain if isinstance(domain, str) else domain_words(domain)
+    if place == WHOLE_SPACE:
+        return place, f"{among} parameters", ""
+    members = "all parameters" if among == "all" else f"parameters that are {among} there"
+    return f"the interior of {place}", members, " there"
 
 
 def part_words(claim: Any) -> str:
@@ -847,7 +869,7 @@ def domain_words(domain: Any) -> str:
     """A domain, a long one by its numbers of constraints."""
     sizes = {key: len(domain[key]) for key in ("inequalities", "equations")}
     if not any(sizes.values()):
-        return "R^n"
+        return WHOLE_SPACE
     rows = list[str]()
     for key, sign in (("inequalities", "<="), ("equations", "=")):
         for row in domain[key][:DOMAIN_CHARACTERS]:
@@ -858,7 +880,26 @@ def domain_words(domain: Any) -> str:
     place = f"{{x : {', '.join(rows)}}}"
     counts = " and ".join(f"{size} {key}" for key, size in sizes.items())
     is_short = len(place) <= DOMAIN_CHARACTERS
-    return place if is_short else f"the set of the claim's {counts}"
+    return place if is_short else cube_words(domain) or f"the set of the claim's {counts}"
+
+
+def cube_words(domain: Any) -> str:
+    """A domain that bounds every coordinate in one and the same way; empty for others."""
+    sides, size = dict[int, set[str]](), 0
+    for text in domain["inequalities"]:
+        row = text.split(" ")
+        size, used = len(row) - 1, [j for j, a in enumerate(row[:-1]) if a != "0"]
+        if len(used) != 1 or len(text) > 2 * len(row) + DOMAIN_CHARACTERS:
+            return ""
+        side = sides.setdefault(used[0], set())
+        side.add(f"({row[used[0]]}).x_j <= {row[-1]}")
+        if len(side) > 2:
+            return ""
+    first = sides.get(0, set())
+    is_cube = len(sides) == size and all(side == first for side in sides.values())
+    if not is_cube or domain["equations"]:
+        return ""
+    return f"{{x : {', '.join(sorted(first))} for every coordinate j}}"
 
 
 # ==== 3.3 Proofs ====
@@ -867,7 +908,8 @@ def domain_words(domain: Any) -> str:
 class Case:
     """What a rule is given: one claim, its networks, and the evidence for its hypotheses.
 
-    `other` is the second network, or the only one. `lines` are the nodes of a tree file.
+    `other` is the second network, or the only one. `lines` are the nodes of a tree file. `domain`
+    is for a rule that needs the claim's domain in several places.
     """
 
     def __init__(
@@ -880,6 +922,7 @@ class Case:
     ) -> None:
         self.network, self.other = networks[0], networks[-1]
         self.claim, self.evidence, self.meter, self.lines = claim, evidence, meter, lines
+        self.domain: Any = None
 
     def hypothesis(self, name: str) -> Any:
         """The evidence for a hypothesis; from here on, failures belong to it."""
@@ -1026,12 +1069,43 @@ def nonempty_sums(values: Sequence[int]) -> list[int]:
 # ---- affine, shallow
 
 
+INTERIOR = "the points are strictly inside the domain"
+
+
 @theorem(
-    "affine", kind="identifiable", among=("all",), page="theory/shallow.md", evidence={}, says={}
+    "affine",
+    kind="identifiable",
+    among=("all",),
+    page="theory/shallow.md",
+    evidence={"inside": {"points": [[RATIONAL]]}},
+    says={"inside": INTERIOR},
+    optional=("inside",),
 )
 def affine(case: Case) -> None:
-    """L = 1: f determines W and b."""
+    """L = 1: f determines W and b, on any domain with an interior."""
     layers_of(case, 1)
+    points_inside(case, 1)
+
+
+def points_inside(case: Case, count: int) -> list[list[Fraction]]:
+    """The listed points, strictly inside the claim's domain; none if this is R^n."""
+    domain = domain_of_competitors(case)
+    is_listed = "inside" in case.evidence
+    is_wanted = case.claim["domain"] != WHOLE_SPACE
+    case.meter.step = "inside"
+    fact = "points inside the domain" if is_wanted else "no points for R^n"
+    require(is_listed == is_wanted, fact, "none" if is_wanted else "some")
+    if not is_wanted:
+        return []
+    texts = case.hypothesis("inside")["points"]
+    require(len(texts) == count, f"{count} points", str(len(texts)))
+    return [check_inside(domain, point, case.meter) for point in texts]
+
+
+def check_whole_space(case: Case) -> None:
+    """The proof of the theorem needs all of R^n."""
+    case.meter.step = "claim"
+    require(case.claim["domain"] == WHOLE_SPACE, "the domain R^n", "another one")
 
 
 #: Maximum number of pairs (D, eps) of an assignment.
@@ -1058,16 +1132,29 @@ class Hyperplane(NamedTuple):
     kind="identifiable",
     among=("all",),
     page="theory/shallow.md",
-    evidence={"visible": {}, "unique": OneOf((*SUBSETS, {"method": "assignments"}))},
+    evidence={
+        "inside": {"points": [[RATIONAL]]},
+        "visible": {},
+        "unique": OneOf((*SUBSETS, {"method": "assignments"})),
+    },
     says={
+        "inside": f"{INTERIOR}, and each neuron of layer 1 is 0 at its point",
         "visible": "rows, columns and doubled hyperplanes do not vanish, and no two rows are "
         "positive multiples",
         "unique": "no other orientations give this function",
     },
+    optional=("inside",),
 )
 def shallow(case: Case) -> None:
-    """L = 2: every neuron is visible, and no other orientations give the same linear part."""
+    """L = 2: every neuron is visible, and no other orientations give the same linear part.
+
+    On a domain every hyperplane has to meet its interior, and none may be doubled: a neuron to
+    spare could bend outside of the domain.
+    """
     lower, upper = layers_of(case, 2)
+    points = points_inside(case, len(lower.rows))
+    for i, x in enumerate(points):
+        check_zero(lower, i, x, case.meter)
     case.hypothesis("visible")
     require(all(map(any, lower.rows)), "every w_i nonzero", "a zero row")
     require(all(map(any, upper.columns())), "every v_i nonzero", "a zero column")
@@ -1082,11 +1169,21 @@ def shallow(case: Case) -> None:
     evidence = case.hypothesis("unique")
     is_doubled = len(planes) < len(lower.rows)
     is_assigned = evidence["method"] == "assignments"
+    require(not (points and is_doubled), "no doubled hyperplane on a domain", "one")
     require(is_assigned == is_doubled, "the method for this network", evidence["method"])
     if is_assigned:
         Assignments(lower, upper, planes, bends, case.meter).check()
     else:
         check_subset_sums(evidence, lower, upper, case.meter)
+
+
+def check_zero(layer: Layer, i: int, x: list[Fraction], meter: Meter) -> None:
+    """Neuron i of layer 1 is 0 at a point."""
+    scale = common_denominator(x, "a common denominator of a point", meter)
+    point = [*scaled_point(x, scale, meter), scale]
+    meter.pay(len(point), longest([point]), layer.bits)
+    value = dot([*layer.rows[i], layer.bias[i]], point)
+    require(value == 0, "a point where its neuron is 0", "another value")
 
 
 def hyperplanes_of(lower: Layer, meter: Meter) -> list[Hyperplane]:
@@ -1185,6 +1282,7 @@ class Assignments:
 )
 def line(case: Case) -> None:
     """L = 3, n_1 = 1: the breakpoints on the line fix everything up to orientations."""
+    check_whole_space(case)
     first, lower, upper = layers_of(case, 3)
     require(len(first.rows) == 1, "n_1 = 1", str(case.network))
     case.hypothesis("direction")
@@ -1226,6 +1324,7 @@ WITNESS = OneOf(({"row": int, "positive": [(int, RATIONAL)]}, {"flat": True}))
 )
 def bottleneck(case: Case) -> None:
     """L = 3, n_1 >= 2, among generic competitors: Theorem P."""
+    check_whole_space(case)
     first, lower, upper = layers_of(case, 3)
     require(len(first.rows) >= 2, "n_1 >= 2", str(case.network))
     check_rank(case.hypothesis("rank"), first, case.meter)
@@ -1336,7 +1435,7 @@ def refutation(name: str, page: str, evidence: Mapping[str, Any]) -> Callable[[R
             },
             says={
                 "architecture": "both networks have one architecture",
-                "same-function": "they compute the same real function",
+                "same-function": "they compute the same real function on the domain",
                 "not-related": "they differ in an invariant of permutations and positive scalings",
             },
         )(check_all)
@@ -1348,6 +1447,7 @@ def refutation(name: str, page: str, evidence: Mapping[str, Any]) -> Callable[[R
 def check_refutation(case: Case, same_function: Rule) -> None:
     """The hypotheses in their order; membership of `other` is checked by the caller."""
     one, two = case.network, case.other
+    case.domain = domain_of_competitors(case)
     case.hypothesis("architecture")
     require(one.widths == two.widths, "equal widths", f"{one}; {two}")
     require(one.last == two.last, "equal last activations", f"{one}; {two}")
@@ -1529,8 +1629,8 @@ def replacement(case: Case) -> None:
 @refutation("bounded-replacement", "theory/box.md", {"layer": int})
 def bounded_replacement(case: Case) -> None:
     """The maps of layers l and l+1 agree on the box that interval arithmetic gives."""
-    changed = changed_layers(case)
-    box = image_box(case.network, changed.number - 1, case.meter)
+    changed, inputs = changed_layers(case), box_of_inputs(case)
+    box = image_box(case.network, inputs, changed.number - 1, case.meter)
     check_maps(changed, box, case.meter)
 
 
@@ -1567,9 +1667,26 @@ def largest_box(changed: Changed) -> Box:
     return Box([None if changed.number == 1 else 0] * size, [None] * size, 1)
 
 
-def image_box(network: Network, depth: int, meter: Meter) -> Box:
-    """A box that holds the activations of a hidden layer at all inputs, by interval arithmetic."""
-    box = Box([None] * network.widths[0], [None] * network.widths[0], 1)
+def box_of_inputs(case: Case) -> Box:
+    """The box around the domain that its inequalities in one coordinate give."""
+    sides, size = case.domain.sides, case.network.widths[0]
+    scale = common_denominator([*sides.values()], "a common denominator of sides", case.meter)
+    case.meter.pay_divisions(2 * len(sides), scale.bit_length(), scale.bit_length())
+    lower, upper = (
+        [
+            None if (x := sides.get((j, is_lower))) is None else int(x * scale)
+            for j in range(1, size + 1)
+        ]
+        for is_lower in (True, False)
+    )
+    pairs = zip(lower, upper, strict=True)
+    consistent = all(low is None or high is None or low <= high for low, high in pairs)
+    require(consistent, "a domain that is not empty", "sides that exclude each other")
+    return Box(lower, upper, scale)
+
+
+def image_box(network: Network, box: Box, depth: int, meter: Meter) -> Box:
+    """A box that holds the activations of a hidden layer for all inputs in a box."""
     for layer in network.layers[:depth]:
         bits = box.bits() + layer.bits
         message = f"beyond the limits: a box with ends of more than {GROWN_BITS} bits"
@@ -1672,20 +1789,23 @@ SIGN_MARK = re.compile("[+-]")
 
 
 class Facts:
-    """Forms that are >= 0 at every input or, with a source, wherever the source is on.
+    """Forms that are >= 0 on the domain or, with a source, wherever the source is on there.
 
     Facts 2k and 2k+1 are a and d a - t of neuron k, as a = max(t/d, 0); from 2N on come `more`: 1,
-    what the source adds, what steps add. The N neurons of layers before layer `number` are numbered
-    from 0, layer by layer. Symbols: 0 for 1, then the inputs, then the neurons.
+    what the source adds, the slacks of the domain, what steps add. The N neurons of layers before
+    layer `number` are numbered from 0, layer by layer. Symbols: 0 for 1, then the inputs, then the
+    neurons.
     """
 
-    def __init__(self, network: Network, number: int, source: list[int], meter: Meter) -> None:
-        self.layers, self.meter, self.more = network.layers, meter, [{0: 1}]
+    def __init__(self, case: Case, number: int, source: list[int]) -> None:
+        network = case.network
+        self.layers, self.meter, self.more = network.layers, case.meter, [{0: 1}]
         self.starts = list(accumulate(network.widths[:number], initial=1))
         self.num_neurons = self.starts[-1] - self.starts[1]
         for j in source:
             own, t = self.neuron(self.num_neurons - network.widths[number - 1] + j)
             self.more.append(added(t, own, -1))
+        self.more.extend(case.domain.slacks)
 
     def form(self, number: int, row: Sequence[int]) -> Form:
         """A row of [W | b] of a layer as a form."""
@@ -1760,7 +1880,7 @@ def one_sided(case: Case) -> None:
     require(len(source) <= 1, "at most one source", str(len(source)))
     require(not source or changed.number > 1, "a source in a hidden layer", "an input")
     require(all(h < width for h in source), f"a source below {width}")
-    facts = Facts(case.network, changed.number, source, meter)
+    facts = Facts(case, changed.number, source)
     for step in evidence["steps"]:
         facts.add_step(*step)
     old, new = over_common_denominator(changed.lower, changed.others[0], meter)
@@ -2290,6 +2410,37 @@ def read_domain(document: Any, num_inputs: int, meter: Meter) -> Domain:
     return Domain(scale, inputs, slacks, sides, inequalities, equations, free)
 
 
+#: R^n, in a rule that needs slacks and sides only.
+EVERYWHERE = Domain(1, [], [], {}, [], [], [])
+
+
+def domain_of_competitors(case: Case) -> Domain:
+    """The domain of a claim about competitors, which agree where all slacks are positive.
+
+    For R^n nothing is paid.
+    """
+    document = case.claim["domain"]
+    if document == WHOLE_SPACE:
+        return EVERYWHERE
+    domain = read_domain(document, case.network.widths[0], case.meter)
+    require(not domain.equations, "a domain without equations", f"{len(domain.equations)} of them")
+    return domain
+
+
+def check_inside(domain: Domain, texts: list[str], meter: Meter) -> list[Fraction]:
+    """A point at which all inequalities that are not constant are strict; its coordinates."""
+    x = rationals(texts, meter)
+    scale = domain.check_point(x, meter)
+    point = scaled_point(x, scale, meter)
+    y = [scale, *(point[j] for j in domain.free)]
+    bits = longest([y])
+    for slack in domain.slacks:
+        meter.pay(2 + len(slack), bits, longest([slack.values()]))
+        inside = not slack or sum(a * y[symbol] for symbol, a in slack.items()) > 0
+        require(inside, "a point strictly inside", "a point on the boundary")
+    return x
+
+
 def pivots_of_echelon(equations: list[list[int]]) -> list[int]:
     """The pivots, if the equations are in reduced echelon form with positive pivots."""
     fact, pivots = "equations in reduced echelon form, positive pivots", list[int]()
@@ -2495,10 +2646,11 @@ class PlaneForms:
 
     A form is (constant, slope, slope), times a number that its layer has in common; s and t may be
     scaled. A form is also packed into one integer, since weights then take one product for all
-    three numbers. A layer stays while the mask has the same neurons before it.
+    three numbers. A layer stays while the mask has the same neurons before it. The slacks of the
+    domain are forms of their own, times the denominator of the point.
     """
 
-    def __init__(self, neurons: Neurons, entry: Any) -> None:
+    def __init__(self, neurons: Neurons, entry: Any, domain: Domain = EVERYWHERE) -> None:
         self.neurons, self.meter = neurons, neurons.meter
         depth, first = len(neurons.widths), neurons.network.layers[0]
         vectors, scale = self.read(entry)
@@ -2513,6 +2665,7 @@ class PlaneForms:
         self.scales = [scale * first.denominator] * depth
         self.known_for = [0] + [-1] * (depth - 1)
         self.packed, self.forms = [packed] * depth, [self.unpacked(packed)] * depth
+        self.slacks = self.slacks_of(domain, vectors, scale)
 
     def read(self, entry: Any) -> tuple[list[list[int]], int]:
         """Point and directions as integers, and the denominator of the point."""
@@ -2526,6 +2679,22 @@ class PlaneForms:
             scales.append(common_denominator(row, "a common denominator", self.meter))
             vectors.append(scaled_point(row, scales[-1], self.meter))
         return vectors, scales[0]
+
+    def slacks_of(
+        self, domain: Domain, vectors: list[list[int]], scale: int
+    ) -> list[tuple[int, int, int]]:
+        """The slacks c - a x of the domain that are not 0 everywhere, as forms on the plane."""
+        slacks, found = [slack for slack in domain.slacks if slack], list[tuple[int, int, int]]()
+        self.meter.pay(
+            3 * sum(2 + len(slack) for slack in slacks),
+            self.width,
+            longest(slack.values() for slack in slacks),
+        )
+        for slack in slacks:
+            pairs = [(symbol - 1, a) for symbol, a in slack.items() if symbol]
+            c, x, y = (sum(a * vector[j] for j, a in pairs) for vector in vectors)
+            found.append((c + scale * slack.get(0, 0), x, y))
+        return found
 
     def packed_form(self, form: Sequence[int]) -> int:
         """The numbers of a form in one integer, with borrows."""
@@ -2579,6 +2748,9 @@ class PlaneForms:
         require(values.count(0) == 2, "exactly two zeros", name)
         signs = [x > 0 for x in values]
         require(signs == neurons.states(mask), "the signs of the mask", name)
+        self.meter.pay(3 * len(self.slacks), 2 * self.width, longest(self.slacks))
+        inside = all(c * p + a * q + b * r > 0 for c, a, b in self.slacks)
+        require(inside, "a point strictly inside the domain", name)
 
 
 # -- Derivatives modulo P
@@ -2730,17 +2902,17 @@ class Ridge(NamedTuple):
 
 
 class Ridges:
-    """The listed ridges, and the links of their pieces."""
+    """The listed ridges, strictly inside a domain, and the links of their pieces."""
 
-    def __init__(self, neurons: Neurons, is_regular: bool) -> None:
-        self.neurons, self.is_regular = neurons, is_regular
+    def __init__(self, neurons: Neurons, is_regular: bool, domain: Domain = EVERYWHERE) -> None:
+        self.neurons, self.domain, self.is_regular = neurons, domain, is_regular
         self.derivatives = Derivatives(neurons)
         self.listed, self.links = list[Ridge](), Classes()
 
     def read(self, slices: Any) -> None:
         """Check and add the ridges of all slices."""
         for entry in slices:
-            plane = PlaneForms(self.neurons, entry)
+            plane = PlaneForms(self.neurons, entry, self.domain)
             for u, v, text in entry["ridges"]:
                 mask = integer(text)
                 plane.check_ridge(u, v, mask)
@@ -3293,7 +3465,8 @@ DEEP_EVIDENCE = {
     "membership": MEMBERSHIP,
 }
 DEEP_SAYS = {
-    "ridges": "each listed plane meets its ridges, where exactly two neurons vanish",
+    "ridges": "each listed plane meets its ridges, inside the domain, where exactly two neurons "
+    "vanish",
     "families": "every hidden neuron of the claim has a placed family, and the other families can "
     "be joined",
     "signs": "other signs in a hidden layer are excluded by crossings or by linear systems",
@@ -3325,14 +3498,15 @@ def deep(case: Case) -> None:
     require(network.widths[0] >= 2, "n_0 >= 2", str(network))
     require(network.last == "affine", "an affine output", str(network))
     meter.step = "claim"
-    neurons = Neurons(network, meter)
+    domain, neurons = domain_of_competitors(case), Neurons(network, meter)
+    meter.step = "claim"
     extent = Extent.of(neurons, case.claim)
 
     slices = case.hypothesis("ridges")["slices"]
     count = sum(len(entry["ridges"]) for entry in slices)
     message = f"beyond the limits: more than {MAX_SIGNS} signs at ridges"
     well_formed(count * neurons.count <= MAX_SIGNS, message)
-    ridges = Ridges(neurons, is_regular=case.claim["among"] == "regular")
+    ridges = Ridges(neurons, case.claim["among"] == "regular", domain)
     ridges.read(slices)
 
     evidence = case.hypothesis("families")
@@ -3428,19 +3602,6 @@ def active_rows(case: Case) -> None:
             check_full_rank(rows, nodes)
         else:
             LayerWalk(rows, nodes).check()
-
-
-def check_inside(domain: Domain, texts: list[str], meter: Meter) -> None:
-    """A point of the domain is strictly inside all inequalities that are not constant."""
-    x = rationals(texts, meter)
-    scale = domain.check_point(x, meter)
-    point = scaled_point(x, scale, meter)
-    y = [scale, *(point[j] for j in domain.free)]
-    bits = longest([y])
-    for slack in domain.slacks:
-        meter.pay(2 + len(slack), bits, longest([slack.values()]))
-        inside = not slack or sum(a * y[symbol] for symbol, a in slack.items()) > 0
-        require(inside, "a point strictly inside", "a point on the boundary")
 
 
 def orthant(size: int, meter: Meter) -> Domain:
@@ -4643,9 +4804,11 @@ def check_parts(joint: JointNetwork, parts: Any, nodes: Nodes) -> int:
     {"lifted": LIFTED, "parts": PARTS, "nodes": [OneOf((SPLIT, EQUAL_LEAF))]},
 )
 def tree_equal(case: Case) -> None:
-    """A split tree on R^n shows that both networks compute one function."""
-    evidence, step = case.evidence["same-function"], "same-function"
-    domain = read_domain({"inequalities": [], "equations": []}, case.network.widths[0], case.meter)
+    """A split tree on the domain shows that both networks compute one function there."""
+    evidence, step, document = case.evidence["same-function"], "same-function", case.claim["domain"]
+    if document == WHOLE_SPACE:
+        document = {"inequalities": [], "equations": []}
+    domain = read_domain(document, case.network.widths[0], case.meter)
     case.meter.step = step
     nodes = ListedNodes(evidence["nodes"], case.meter)
     try:

@@ -21,6 +21,7 @@ from polyrelu.certificate.meanings import (
     INJECTIVITY_MEANING,
     LIPSCHITZ_MEANING,
     MEANING,
+    MEANING_ON_DOMAIN,
     PAIR_MEANING,
     REGIONS_MEANING,
     REGULAR,
@@ -258,6 +259,9 @@ def _expect_text(value: object) -> None:
     expect(value, CertificateText, "certificate", "read_certificate makes one from a file")
 
 
+#: What is added to the class of competitors on a domain.
+_ON_DOMAIN = "; on this domain, only cells that meet its interior count"
+
 _CLASS_TEXTS = {
     "all": "all parameters of its architecture",
     "regular": REGULAR,
@@ -278,7 +282,8 @@ def _meaning(certificate: CertificateText) -> str:
         "complex": COMPLEX_MEANING,
         "inverse-lipschitz": LIPSCHITZ_MEANING,
     }
-    return others.get(certificate.kind, MEANING)
+    meaning = MEANING if certificate.domain.split(" ")[0] == "R^n" else MEANING_ON_DOMAIN
+    return others.get(certificate.kind, meaning)
 
 
 def _shortened(certificate: CertificateText) -> CertificateText:
@@ -338,16 +343,22 @@ def _domain_of_claim(claim: dict[str, Any]) -> str:
     if claim["kind"] == "complex":
         return _cell_terms(claim)
     if claim["kind"] == "determined":
-        return (
-            f"{claim['domain']} in "
-            f"{part_text(int(claim['layers']), list(map(int, claim['neurons'])))}"
-        )
+        part = part_text(int(claim["layers"]), list(map(int, claim["neurons"])))
+        return f"{_place(claim['domain'])} in {part}"
     if claim["kind"] in ("injective", "not-injective", "inverse-lipschitz"):
         first, last = map(int, claim["layers"])
         part = f"{layers_text(max(first, 1), max(last, 1))}, on {domain_text(claim['domain'])}"
         bounds = [number_text(claim[key]) for key in ("at-least", "at-most") if key in claim]
         return part + (f", between {bounds[0]} and {bounds[1]}" if bounds else "")
-    return claim["domain"] if isinstance(claim["domain"], str) else domain_text(claim["domain"])
+    if claim["kind"] in ("identifiable", "not-identifiable"):
+        return _place(claim["domain"])
+    return domain_text(claim["domain"])
+
+
+def _place(domain: Any) -> str:
+    """Return where competitors agree, in words."""
+    text = domain if isinstance(domain, str) else domain_text(domain)
+    return text if text == "R^n" else f"the interior of {text}"
 
 
 def _runtime_terms(claim: dict[str, Any]) -> str:
@@ -415,12 +426,15 @@ def _statement(certificate: CertificateText) -> str:
             f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} and the network "
             f"with SHA-256 {certificate.other} {verb} on {certificate.domain}."
         )
+    is_whole = certificate.domain.split(" ")[0] == "R^n"
+    cells = "" if is_whole or certificate.among == "all" else _ON_DOMAIN
     if certificate.kind == "determined":
+        agrees = "agrees with it there" if is_whole else "there agrees with it in this part"
         return (
             f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} is determined by "
-            f"its function on all of {certificate.domain}: every parameter of the class with the "
-            "same function agrees with it there after permutation and positive scaling. Class of "
-            f"competitors: {_CLASS_TEXTS.get(certificate.among, TRANSVERSAL)}."
+            f"its function on {'all of ' * is_whole}{certificate.domain}: every parameter of the "
+            f"class with the same function {agrees} after permutation and positive scaling. Class "
+            f"of competitors: {_CLASS_TEXTS.get(certificate.among, TRANSVERSAL)}{cells}."
         )
     domain = "on all of R^n" if certificate.domain == "R^n" else f"on {certificate.domain}"
     among = _CLASS_TEXTS.get(certificate.among, GENERIC)
@@ -436,7 +450,7 @@ def _statement(certificate: CertificateText) -> str:
             f"{certificate.other})"
         )
     head = f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}"
-    return f"{head} {verb}, {domain}. Class of competitors: {among}."
+    return f"{head} {verb}, {domain}. Class of competitors: {among}{cells}."
 
 
 def _evidence_note(evidence: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ __all__ = [
     "INJECTIVITY_MEANING",
     "LIPSCHITZ_MEANING",
     "MEANING",
+    "MEANING_ON_DOMAIN",
     "PAIR_MEANING",
     "REGIONS_MEANING",
     "REGULAR",
@@ -17,6 +18,12 @@ __all__ = [
 MEANING = (
     "The claim is about the real-arithmetic function of the exact weights in the file, on all of "
     "R^n. How far a float runtime is from it, `polyrelu runtime-error` bounds."
+)
+
+#: The meaning of a claim about the competitors of one network on a domain.
+MEANING_ON_DOMAIN = (
+    "The claim is about the real-arithmetic function of the exact weights in the file, on the "
+    "interior of the domain. How far a float runtime is from it, `polyrelu runtime-error` bounds."
 )
 
 #: The meaning of a claim about two networks.

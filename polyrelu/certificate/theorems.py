@@ -51,7 +51,7 @@ class TheoremText:
 _UNIQUE_TEMPLATE = "no nonempty set S of {layer} neurons has sum over S of {product} = 0"
 _REFUTATION_HYPOTHESES = {
     "architecture": "both networks are plain stacks with the same widths",
-    "same-function": "the two networks compute the same function on R^n",
+    "same-function": "the two networks compute the same function on the domain of the claim",
     "not-related": (
         "they do not come from each other by permuting and positively scaling hidden neurons"
     ),
@@ -101,8 +101,8 @@ THEOREMS: dict[str, TheoremText] = {
         "no hidden layer",
         "docs/theory/shallow.md",
         "An affine map determines its matrix and its offset.",
-        r"An affine map $x \mapsto Wx + b$ on $\mathbb{R}^{n_0}$ determines $W$ and $b$.",
-        {},
+        r"An affine map $x \mapsto Wx + b$ on an open set determines $W$ and $b$.",
+        {"inside": "the point is strictly inside the domain"},
     ),
     "shallow": TheoremText(
         "one hidden layer, all competitors",
@@ -120,6 +120,7 @@ THEOREMS: dict[str, TheoremText] = {
         r"identifiable among all parameters. (If $D_\theta$ is empty: $\sum_{i\in S} v_i w_i^{T} "
         r"\neq 0$ for every nonempty $S$.)",
         {
+            "inside": "each neuron is 0 at its point, which is strictly inside the domain",
             "visible": (
                 "every neuron has nonzero incoming and outgoing weights, no two have the same row "
                 "up to positive scale, and where two share a hyperplane its jump does not cancel"
@@ -227,10 +228,10 @@ THEOREMS: dict[str, TheoremText] = {
     "bounded-replacement": TheoremText(
         "two consecutive layers replaced behind a box",
         "docs/theory/box.md",
-        "Interval arithmetic over R^n gives a box that holds all activations of the layer before "
-        "(for the first layer it is R^n). Two maps with one hidden layer agree on the box iff "
-        "their absolute-value normal forms there are equal; hyperplanes that miss its interior do "
-        "not bend.",
+        "Interval arithmetic over the domain gives a box that holds all activations of the layer "
+        "before (for the first layer it is R^n, cut by the sides of the domain). Two maps with one "
+        "hidden layer agree on the box iff their absolute-value normal forms there are equal; "
+        "hyperplanes that miss its interior do not bend.",
         r"If $\theta$ and $\eta$ are equal in all layers but $\ell$ and $\ell+1$, and $B$ is a box "
         r"that contains the activations $a_{\ell-1}(x)$ of all $x$, then $f_\theta = f_\eta$ as "
         r"soon as the maps $u \mapsto V\sigma(Wu+b)+c$ of the two layers agree on $B$, which they "
@@ -289,10 +290,10 @@ THEOREMS: dict[str, TheoremText] = {
         "two networks compared by a split tree",
         "docs/theory/equivalence.md",
         "Each split of the tree cuts its polyhedron into z >= 0 and z <= 0, so the leaves cover "
-        "R^n; on each of them both networks are the same expression in the inputs, once the signs "
-        "proved on the way down are put in.",
-        r"Every inner node of a tree on $\mathbb{R}^n$ cuts its polyhedron into $\{z \ge 0\}$ "
-        r"and $\{z \le 0\}$ for one neuron, so the leaves cover $\mathbb{R}^n$; with the recorded "
+        "the domain; on each of them both networks are the same expression in the inputs, once the "
+        "signs proved on the way down are put in.",
+        r"Every inner node of a tree cuts its polyhedron into $\{z \ge 0\}$ "
+        r"and $\{z \le 0\}$ for one neuron, so the leaves cover the domain; with the recorded "
         r"signs both networks are one and the same expression on every leaf.",
         _REFUTATION_HYPOTHESES,
     ),

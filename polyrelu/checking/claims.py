@@ -76,7 +76,9 @@ TRUSTED_OF_MINORS = {
 # ==== 3.2 Claims ====
 
 DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
-AMONG = {"network": REFERENCE, "domain": "R^n", "among": re.compile("|".join(CLASSES))}
+#: Where competitors agree: on R^n, or on the interior of a domain.
+WHERE = OneOf(("R^n", DOMAIN))
+AMONG = {"network": REFERENCE, "domain": WHERE, "among": re.compile("|".join(CLASSES))}
 PAIR = {"network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}
 #: The claims of certificates that are one JSON value.
 CLAIMS = OneOf(
@@ -123,6 +125,7 @@ LISTED_DIMENSIONS = 16
 
 MOVES = "permuting and positively scaling hidden neurons"
 EVERYBODY = "all of them that have this architecture and compute the same real function"
+WHOLE_SPACE = "R^n"
 #: What the membership of a network adds to the sentence "identifiable". A class is closed under
 #: permuting and scaling, so a competitor in the class would put the network into it.
 MEMBERSHIP_OF_IDENTIFIABLE = {
@@ -160,18 +163,37 @@ def sentence(
         return lipschitz_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
-    head = f"{name_of(one)}, is {kind} on R^n among {claim['among']} parameters"
-    if kind == "not-identifiable":
+    return competitors_sentence(claim, one, two, status)
+
+
+def competitors_sentence(claim: Any, one: Network, two: Network, status: str) -> str:
+    """The claim about all competitors, or about one of them."""
+    place, members, there = competitors_words(claim)
+    head = f"{name_of(one)}, is {claim['kind']} on {place} among {members}"
+    if claim["kind"] == "not-identifiable":
         return (
-            f"{head}: network {two.sha256[:12]} is one of them, computes the same real function, "
-            f"and is not related to it by {MOVES}."
+            f"{head}: network {two.sha256[:12]} is one of them, computes the same real "
+            f"function{there}, and is not related to it by {MOVES}."
         )
-    if kind == "determined":
-        known = MEMBERSHIP_OF_DETERMINED[status]
-        return (
-            f"{head} in {part_words(claim)}: {EVERYBODY} agree with it there after {MOVES}{known}."
-        )
-    return f"{head}: {EVERYBODY} are related to it by {MOVES}{MEMBERSHIP_OF_IDENTIFIABLE[status]}."
+    everybody = f"{EVERYBODY}{there}"
+    if claim["kind"] == "determined":
+        part, known = part_words(claim), MEMBERSHIP_OF_DETERMINED[status]
+        agree = "agree with it in this part" if there else "agree with it there"
+        return f"{head} in {part}: {everybody} {agree} after {MOVES}{known}."
+    return f"{head}: {everybody} are related to it by {MOVES}{MEMBERSHIP_OF_IDENTIFIABLE[status]}."
+
+
+def competitors_words(claim: Any) -> tuple[str, str, str]:
+    """Where competitors agree, which class they are of, and `there` if that is not all of R^n.
+
+    Whether a parameter is of a class but `all` depends on the place.
+    """
+    domain, among = claim["domain"], claim["among"]
+    place = domain if isinstance(domain, str) else domain_words(domain)
+    if place == WHOLE_SPACE:
+        return place, f"{among} parameters", ""
+    members = "all parameters" if among == "all" else f"parameters that are {among} there"
+    return f"the interior of {place}", members, " there"
 
 
 def part_words(claim: Any) -> str:
@@ -266,7 +288,7 @@ def domain_words(domain: Any) -> str:
     """A domain, a long one by its numbers of constraints."""
     sizes = {key: len(domain[key]) for key in ("inequalities", "equations")}
     if not any(sizes.values()):
-        return "R^n"
+        return WHOLE_SPACE
     rows = list[str]()
     for key, sign in (("inequalities", "<="), ("equations", "=")):
         for row in domain[key][:DOMAIN_CHARACTERS]:
@@ -277,4 +299,23 @@ def domain_words(domain: Any) -> str:
     place = f"{{x : {', '.join(rows)}}}"
     counts = " and ".join(f"{size} {key}" for key, size in sizes.items())
     is_short = len(place) <= DOMAIN_CHARACTERS
-    return place if is_short else f"the set of the claim's {counts}"
+    return place if is_short else cube_words(domain) or f"the set of the claim's {counts}"
+
+
+def cube_words(domain: Any) -> str:
+    """A domain that bounds every coordinate in one and the same way; empty for others."""
+    sides, size = dict[int, set[str]](), 0
+    for text in domain["inequalities"]:
+        row = text.split(" ")
+        size, used = len(row) - 1, [j for j, a in enumerate(row[:-1]) if a != "0"]
+        if len(used) != 1 or len(text) > 2 * len(row) + DOMAIN_CHARACTERS:
+            return ""
+        side = sides.setdefault(used[0], set())
+        side.add(f"({row[used[0]]}).x_j <= {row[-1]}")
+        if len(side) > 2:
+            return ""
+    first = sides.get(0, set())
+    is_cube = len(sides) == size and all(side == first for side in sides.values())
+    if not is_cube or domain["equations"]:
+        return ""
+    return f"{{x : {', '.join(sorted(first))} for every coordinate j}}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import chain, combinations, groupby, product
 from typing import Any, NamedTuple
 
@@ -13,11 +14,14 @@ from polyrelu.checking.arithmetic import (
     check_determinant,
     check_indices,
     common_denominator,
+    dot,
     pivot_columns,
     primitive_plane,
 )
+from polyrelu.checking.claims import WHOLE_SPACE
 from polyrelu.checking.meter import Meter, longest, require, well_formed
 from polyrelu.checking.networks import Layer
+from polyrelu.checking.pairs import check_inside, domain_of_competitors, scaled_point
 from polyrelu.checking.text import RATIONAL, OneOf, rational
 from polyrelu.checking.theorems import (
     MAX_DETERMINANT,
@@ -33,12 +37,43 @@ from polyrelu.checking.theorems import (
 # ---- affine, shallow
 
 
+INTERIOR = "the points are strictly inside the domain"
+
+
 @theorem(
-    "affine", kind="identifiable", among=("all",), page="theory/shallow.md", evidence={}, says={}
+    "affine",
+    kind="identifiable",
+    among=("all",),
+    page="theory/shallow.md",
+    evidence={"inside": {"points": [[RATIONAL]]}},
+    says={"inside": INTERIOR},
+    optional=("inside",),
 )
 def affine(case: Case) -> None:
-    """L = 1: f determines W and b."""
+    """L = 1: f determines W and b, on any domain with an interior."""
     layers_of(case, 1)
+    points_inside(case, 1)
+
+
+def points_inside(case: Case, count: int) -> list[list[Fraction]]:
+    """The listed points, strictly inside the claim's domain; none if this is R^n."""
+    domain = domain_of_competitors(case)
+    is_listed = "inside" in case.evidence
+    is_wanted = case.claim["domain"] != WHOLE_SPACE
+    case.meter.step = "inside"
+    fact = "points inside the domain" if is_wanted else "no points for R^n"
+    require(is_listed == is_wanted, fact, "none" if is_wanted else "some")
+    if not is_wanted:
+        return []
+    texts = case.hypothesis("inside")["points"]
+    require(len(texts) == count, f"{count} points", str(len(texts)))
+    return [check_inside(domain, point, case.meter) for point in texts]
+
+
+def check_whole_space(case: Case) -> None:
+    """The proof of the theorem needs all of R^n."""
+    case.meter.step = "claim"
+    require(case.claim["domain"] == WHOLE_SPACE, "the domain R^n", "another one")
 
 
 #: Maximum number of pairs (D, eps) of an assignment.
@@ -65,16 +100,29 @@ class Hyperplane(NamedTuple):
     kind="identifiable",
     among=("all",),
     page="theory/shallow.md",
-    evidence={"visible": {}, "unique": OneOf((*SUBSETS, {"method": "assignments"}))},
+    evidence={
+        "inside": {"points": [[RATIONAL]]},
+        "visible": {},
+        "unique": OneOf((*SUBSETS, {"method": "assignments"})),
+    },
     says={
+        "inside": f"{INTERIOR}, and each neuron of layer 1 is 0 at its point",
         "visible": "rows, columns and doubled hyperplanes do not vanish, and no two rows are "
         "positive multiples",
         "unique": "no other orientations give this function",
     },
+    optional=("inside",),
 )
 def shallow(case: Case) -> None:
-    """L = 2: every neuron is visible, and no other orientations give the same linear part."""
+    """L = 2: every neuron is visible, and no other orientations give the same linear part.
+
+    On a domain every hyperplane has to meet its interior, and none may be doubled: a neuron to
+    spare could bend outside of the domain.
+    """
     lower, upper = layers_of(case, 2)
+    points = points_inside(case, len(lower.rows))
+    for i, x in enumerate(points):
+        check_zero(lower, i, x, case.meter)
     case.hypothesis("visible")
     require(all(map(any, lower.rows)), "every w_i nonzero", "a zero row")
     require(all(map(any, upper.columns())), "every v_i nonzero", "a zero column")
@@ -89,11 +137,21 @@ def shallow(case: Case) -> None:
     evidence = case.hypothesis("unique")
     is_doubled = len(planes) < len(lower.rows)
     is_assigned = evidence["method"] == "assignments"
+    require(not (points and is_doubled), "no doubled hyperplane on a domain", "one")
     require(is_assigned == is_doubled, "the method for this network", evidence["method"])
     if is_assigned:
         Assignments(lower, upper, planes, bends, case.meter).check()
     else:
         check_subset_sums(evidence, lower, upper, case.meter)
+
+
+def check_zero(layer: Layer, i: int, x: list[Fraction], meter: Meter) -> None:
+    """Neuron i of layer 1 is 0 at a point."""
+    scale = common_denominator(x, "a common denominator of a point", meter)
+    point = [*scaled_point(x, scale, meter), scale]
+    meter.pay(len(point), longest([point]), layer.bits)
+    value = dot([*layer.rows[i], layer.bias[i]], point)
+    require(value == 0, "a point where its neuron is 0", "another value")
 
 
 def hyperplanes_of(lower: Layer, meter: Meter) -> list[Hyperplane]:
@@ -192,6 +250,7 @@ class Assignments:
 )
 def line(case: Case) -> None:
     """L = 3, n_1 = 1: the breakpoints on the line fix everything up to orientations."""
+    check_whole_space(case)
     first, lower, upper = layers_of(case, 3)
     require(len(first.rows) == 1, "n_1 = 1", str(case.network))
     case.hypothesis("direction")
@@ -233,6 +292,7 @@ WITNESS = OneOf(({"row": int, "positive": [(int, RATIONAL)]}, {"flat": True}))
 )
 def bottleneck(case: Case) -> None:
     """L = 3, n_1 >= 2, among generic competitors: Theorem P."""
+    check_whole_space(case)
     first, lower, upper = layers_of(case, 3)
     require(len(first.rows) >= 2, "n_1 >= 2", str(case.network))
     check_rank(case.hypothesis("rank"), first, case.meter)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from polyrelu.checking.arithmetic import Form, pivot_columns
 from polyrelu.checking.meter import Meter, cells_of, longest, require
 from polyrelu.checking.networks import Layer, Network
-from polyrelu.checking.pairs import Domain, outputs, read_domain, scaled_point, slack_of
+from polyrelu.checking.pairs import Domain, check_inside, outputs, read_domain, slack_of
 from polyrelu.checking.text import RATIONAL, OneOf, rationals
 from polyrelu.checking.theorems import PRIMES, Case, theorem
 
@@ -97,19 +97,6 @@ def active_rows(case: Case) -> None:
             check_full_rank(rows, nodes)
         else:
             LayerWalk(rows, nodes).check()
-
-
-def check_inside(domain: Domain, texts: list[str], meter: Meter) -> None:
-    """A point of the domain is strictly inside all inequalities that are not constant."""
-    x = rationals(texts, meter)
-    scale = domain.check_point(x, meter)
-    point = scaled_point(x, scale, meter)
-    y = [scale, *(point[j] for j in domain.free)]
-    bits = longest([y])
-    for slack in domain.slacks:
-        meter.pay(2 + len(slack), bits, longest([slack.values()]))
-        inside = not slack or sum(a * y[symbol] for symbol, a in slack.items()) > 0
-        require(inside, "a point strictly inside", "a point on the boundary")
 
 
 def orthant(size: int, meter: Meter) -> Domain:

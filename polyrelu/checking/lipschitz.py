@@ -8,10 +8,10 @@ from typing import Any
 
 from polyrelu.checking.cell_pairs import CELL_LEAF
 from polyrelu.checking.expressions import JointNetwork
-from polyrelu.checking.injectivity import check_inside, orthant, part_of_claim
+from polyrelu.checking.injectivity import orthant, part_of_claim
 from polyrelu.checking.meter import Meter, longest, quote, require
 from polyrelu.checking.networks import Layer, Network
-from polyrelu.checking.pairs import Domain, outputs, read_domain, slack_of
+from polyrelu.checking.pairs import Domain, check_inside, outputs, read_domain, slack_of
 from polyrelu.checking.text import RATIONAL, OneOf, rational, rationals
 from polyrelu.checking.theorems import Case, theorem
 from polyrelu.checking.trees import SPLIT, ListedNodes, Node, Tree, bits_of

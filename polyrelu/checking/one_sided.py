@@ -16,7 +16,7 @@ from polyrelu.checking.arithmetic import (
     check_indices,
 )
 from polyrelu.checking.meter import Meter, longest, require
-from polyrelu.checking.networks import Layer, Network
+from polyrelu.checking.networks import Layer
 from polyrelu.checking.refutations import changed_layers, check_layer, refutation
 from polyrelu.checking.text import NATURAL, integer
 from polyrelu.checking.theorems import Case
@@ -28,20 +28,23 @@ SIGN_MARK = re.compile("[+-]")
 
 
 class Facts:
-    """Forms that are >= 0 at every input or, with a source, wherever the source is on.
+    """Forms that are >= 0 on the domain or, with a source, wherever the source is on there.
 
     Facts 2k and 2k+1 are a and d a - t of neuron k, as a = max(t/d, 0); from 2N on come `more`: 1,
-    what the source adds, what steps add. The N neurons of layers before layer `number` are numbered
-    from 0, layer by layer. Symbols: 0 for 1, then the inputs, then the neurons.
+    what the source adds, the slacks of the domain, what steps add. The N neurons of layers before
+    layer `number` are numbered from 0, layer by layer. Symbols: 0 for 1, then the inputs, then the
+    neurons.
     """
 
-    def __init__(self, network: Network, number: int, source: list[int], meter: Meter) -> None:
-        self.layers, self.meter, self.more = network.layers, meter, [{0: 1}]
+    def __init__(self, case: Case, number: int, source: list[int]) -> None:
+        network = case.network
+        self.layers, self.meter, self.more = network.layers, case.meter, [{0: 1}]
         self.starts = list(accumulate(network.widths[:number], initial=1))
         self.num_neurons = self.starts[-1] - self.starts[1]
         for j in source:
             own, t = self.neuron(self.num_neurons - network.widths[number - 1] + j)
             self.more.append(added(t, own, -1))
+        self.more.extend(case.domain.slacks)
 
     def form(self, number: int, row: Sequence[int]) -> Form:
         """A row of [W | b] of a layer as a form."""
@@ -116,7 +119,7 @@ def one_sided(case: Case) -> None:
     require(len(source) <= 1, "at most one source", str(len(source)))
     require(not source or changed.number > 1, "a source in a hidden layer", "an input")
     require(all(h < width for h in source), f"a source below {width}")
-    facts = Facts(case.network, changed.number, source, meter)
+    facts = Facts(case, changed.number, source)
     for step in evidence["steps"]:
         facts.add_step(*step)
     old, new = over_common_denominator(changed.lower, changed.others[0], meter)

@@ -15,6 +15,7 @@ from polyrelu.checking.arithmetic import (
     dot,
     without_zeros,
 )
+from polyrelu.checking.claims import WHOLE_SPACE
 from polyrelu.checking.meter import Meter, cells_of, longest, require, well_formed
 from polyrelu.checking.networks import Network
 from polyrelu.checking.text import RATIONAL, integers, rationals
@@ -92,6 +93,37 @@ def read_domain(document: Any, num_inputs: int, meter: Meter) -> Domain:
     slacks = [slack_of(row, inputs, scale, bits, meter) for row in inequalities]
     sides = sides_of(slacks, meter)
     return Domain(scale, inputs, slacks, sides, inequalities, equations, free)
+
+
+#: R^n, in a rule that needs slacks and sides only.
+EVERYWHERE = Domain(1, [], [], {}, [], [], [])
+
+
+def domain_of_competitors(case: Case) -> Domain:
+    """The domain of a claim about competitors, which agree where all slacks are positive.
+
+    For R^n nothing is paid.
+    """
+    document = case.claim["domain"]
+    if document == WHOLE_SPACE:
+        return EVERYWHERE
+    domain = read_domain(document, case.network.widths[0], case.meter)
+    require(not domain.equations, "a domain without equations", f"{len(domain.equations)} of them")
+    return domain
+
+
+def check_inside(domain: Domain, texts: list[str], meter: Meter) -> list[Fraction]:
+    """A point at which all inequalities that are not constant are strict; its coordinates."""
+    x = rationals(texts, meter)
+    scale = domain.check_point(x, meter)
+    point = scaled_point(x, scale, meter)
+    y = [scale, *(point[j] for j in domain.free)]
+    bits = longest([y])
+    for slack in domain.slacks:
+        meter.pay(2 + len(slack), bits, longest([slack.values()]))
+        inside = not slack or sum(a * y[symbol] for symbol, a in slack.items()) > 0
+        require(inside, "a point strictly inside", "a point on the boundary")
+    return x
 
 
 def pivots_of_echelon(equations: list[list[int]]) -> list[int]:

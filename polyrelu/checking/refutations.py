@@ -10,6 +10,7 @@ from polyrelu.checking.arithmetic import Matrix, Row, check_indices, dot
 from polyrelu.checking.invariants import invariants
 from polyrelu.checking.meter import Meter, longest, require
 from polyrelu.checking.networks import Layer, Network
+from polyrelu.checking.pairs import domain_of_competitors
 from polyrelu.checking.text import RATIONAL, rational
 from polyrelu.checking.theorems import MEMBERSHIP, Case, Rule, theorem
 
@@ -39,7 +40,7 @@ def refutation(name: str, page: str, evidence: Mapping[str, Any]) -> Callable[[R
             },
             says={
                 "architecture": "both networks have one architecture",
-                "same-function": "they compute the same real function",
+                "same-function": "they compute the same real function on the domain",
                 "not-related": "they differ in an invariant of permutations and positive scalings",
             },
         )(check_all)
@@ -51,6 +52,7 @@ def refutation(name: str, page: str, evidence: Mapping[str, Any]) -> Callable[[R
 def check_refutation(case: Case, same_function: Rule) -> None:
     """The hypotheses in their order; membership of `other` is checked by the caller."""
     one, two = case.network, case.other
+    case.domain = domain_of_competitors(case)
     case.hypothesis("architecture")
     require(one.widths == two.widths, "equal widths", f"{one}; {two}")
     require(one.last == two.last, "equal last activations", f"{one}; {two}")

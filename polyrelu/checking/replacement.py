@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from polyrelu.checking.arithmetic import Row, primitive_plane
+from polyrelu.checking.arithmetic import Row, common_denominator, primitive_plane
 from polyrelu.checking.meter import (
     GROWN_BITS,
     Meter,
@@ -34,8 +34,8 @@ def replacement(case: Case) -> None:
 @refutation("bounded-replacement", "theory/box.md", {"layer": int})
 def bounded_replacement(case: Case) -> None:
     """The maps of layers l and l+1 agree on the box that interval arithmetic gives."""
-    changed = changed_layers(case)
-    box = image_box(case.network, changed.number - 1, case.meter)
+    changed, inputs = changed_layers(case), box_of_inputs(case)
+    box = image_box(case.network, inputs, changed.number - 1, case.meter)
     check_maps(changed, box, case.meter)
 
 
@@ -72,9 +72,26 @@ def largest_box(changed: Changed) -> Box:
     return Box([None if changed.number == 1 else 0] * size, [None] * size, 1)
 
 
-def image_box(network: Network, depth: int, meter: Meter) -> Box:
-    """A box that holds the activations of a hidden layer at all inputs, by interval arithmetic."""
-    box = Box([None] * network.widths[0], [None] * network.widths[0], 1)
+def box_of_inputs(case: Case) -> Box:
+    """The box around the domain that its inequalities in one coordinate give."""
+    sides, size = case.domain.sides, case.network.widths[0]
+    scale = common_denominator([*sides.values()], "a common denominator of sides", case.meter)
+    case.meter.pay_divisions(2 * len(sides), scale.bit_length(), scale.bit_length())
+    lower, upper = (
+        [
+            None if (x := sides.get((j, is_lower))) is None else int(x * scale)
+            for j in range(1, size + 1)
+        ]
+        for is_lower in (True, False)
+    )
+    pairs = zip(lower, upper, strict=True)
+    consistent = all(low is None or high is None or low <= high for low, high in pairs)
+    require(consistent, "a domain that is not empty", "sides that exclude each other")
+    return Box(lower, upper, scale)
+
+
+def image_box(network: Network, box: Box, depth: int, meter: Meter) -> Box:
+    """A box that holds the activations of a hidden layer for all inputs in a box."""
     for layer in network.layers[:depth]:
         bits = box.bits() + layer.bits
         message = f"beyond the limits: a box with ends of more than {GROWN_BITS} bits"

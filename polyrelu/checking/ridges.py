@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from polyrelu.checking.arithmetic import common_denominator
 from polyrelu.checking.meter import Meter, longest, require
 from polyrelu.checking.networks import Layer, Network
-from polyrelu.checking.pairs import scaled_point
+from polyrelu.checking.pairs import EVERYWHERE, Domain, scaled_point
 from polyrelu.checking.text import integer, rationals
 
 # ==== 3.9 Ridges: theorems deep and deep-part ====
@@ -107,10 +107,11 @@ class PlaneForms:
 
     A form is (constant, slope, slope), times a number that its layer has in common; s and t may be
     scaled. A form is also packed into one integer, since weights then take one product for all
-    three numbers. A layer stays while the mask has the same neurons before it.
+    three numbers. A layer stays while the mask has the same neurons before it. The slacks of the
+    domain are forms of their own, times the denominator of the point.
     """
 
-    def __init__(self, neurons: Neurons, entry: Any) -> None:
+    def __init__(self, neurons: Neurons, entry: Any, domain: Domain = EVERYWHERE) -> None:
         self.neurons, self.meter = neurons, neurons.meter
         depth, first = len(neurons.widths), neurons.network.layers[0]
         vectors, scale = self.read(entry)
@@ -125,6 +126,7 @@ class PlaneForms:
         self.scales = [scale * first.denominator] * depth
         self.known_for = [0] + [-1] * (depth - 1)
         self.packed, self.forms = [packed] * depth, [self.unpacked(packed)] * depth
+        self.slacks = self.slacks_of(domain, vectors, scale)
 
     def read(self, entry: Any) -> tuple[list[list[int]], int]:
         """Point and directions as integers, and the denominator of the point."""
@@ -138,6 +140,22 @@ class PlaneForms:
             scales.append(common_denominator(row, "a common denominator", self.meter))
             vectors.append(scaled_point(row, scales[-1], self.meter))
         return vectors, scales[0]
+
+    def slacks_of(
+        self, domain: Domain, vectors: list[list[int]], scale: int
+    ) -> list[tuple[int, int, int]]:
+        """The slacks c - a x of the domain that are not 0 everywhere, as forms on the plane."""
+        slacks, found = [slack for slack in domain.slacks if slack], list[tuple[int, int, int]]()
+        self.meter.pay(
+            3 * sum(2 + len(slack) for slack in slacks),
+            self.width,
+            longest(slack.values() for slack in slacks),
+        )
+        for slack in slacks:
+            pairs = [(symbol - 1, a) for symbol, a in slack.items() if symbol]
+            c, x, y = (sum(a * vector[j] for j, a in pairs) for vector in vectors)
+            found.append((c + scale * slack.get(0, 0), x, y))
+        return found
 
     def packed_form(self, form: Sequence[int]) -> int:
         """The numbers of a form in one integer, with borrows."""
@@ -191,6 +209,9 @@ class PlaneForms:
         require(values.count(0) == 2, "exactly two zeros", name)
         signs = [x > 0 for x in values]
         require(signs == neurons.states(mask), "the signs of the mask", name)
+        self.meter.pay(3 * len(self.slacks), 2 * self.width, longest(self.slacks))
+        inside = all(c * p + a * q + b * r > 0 for c, a, b in self.slacks)
+        require(inside, "a point strictly inside the domain", name)
 
 
 # -- Derivatives modulo P
@@ -342,17 +363,17 @@ class Ridge(NamedTuple):
 
 
 class Ridges:
-    """The listed ridges, and the links of their pieces."""
+    """The listed ridges, strictly inside a domain, and the links of their pieces."""
 
-    def __init__(self, neurons: Neurons, is_regular: bool) -> None:
-        self.neurons, self.is_regular = neurons, is_regular
+    def __init__(self, neurons: Neurons, is_regular: bool, domain: Domain = EVERYWHERE) -> None:
+        self.neurons, self.domain, self.is_regular = neurons, domain, is_regular
         self.derivatives = Derivatives(neurons)
         self.listed, self.links = list[Ridge](), Classes()
 
     def read(self, slices: Any) -> None:
         """Check and add the ridges of all slices."""
         for entry in slices:
-            plane = PlaneForms(self.neurons, entry)
+            plane = PlaneForms(self.neurons, entry, self.domain)
             for u, v, text in entry["ridges"]:
                 mask = integer(text)
                 plane.check_ridge(u, v, mask)

@@ -16,6 +16,7 @@ from polyrelu.checking.families import (
     are_independent,
 )
 from polyrelu.checking.meter import require, well_formed
+from polyrelu.checking.pairs import domain_of_competitors
 from polyrelu.checking.ridges import Neurons, P, Ridge, Ridges, ones, product_sum
 from polyrelu.checking.text import NATURAL, RATIONAL
 from polyrelu.checking.theorems import MEMBERSHIP, Case, theorem
@@ -328,7 +329,8 @@ DEEP_EVIDENCE = {
     "membership": MEMBERSHIP,
 }
 DEEP_SAYS = {
-    "ridges": "each listed plane meets its ridges, where exactly two neurons vanish",
+    "ridges": "each listed plane meets its ridges, inside the domain, where exactly two neurons "
+    "vanish",
     "families": "every hidden neuron of the claim has a placed family, and the other families can "
     "be joined",
     "signs": "other signs in a hidden layer are excluded by crossings or by linear systems",
@@ -360,14 +362,15 @@ def deep(case: Case) -> None:
     require(network.widths[0] >= 2, "n_0 >= 2", str(network))
     require(network.last == "affine", "an affine output", str(network))
     meter.step = "claim"
-    neurons = Neurons(network, meter)
+    domain, neurons = domain_of_competitors(case), Neurons(network, meter)
+    meter.step = "claim"
     extent = Extent.of(neurons, case.claim)
 
     slices = case.hypothesis("ridges")["slices"]
     count = sum(len(entry["ridges"]) for entry in slices)
     message = f"beyond the limits: more than {MAX_SIGNS} signs at ridges"
     well_formed(count * neurons.count <= MAX_SIGNS, message)
-    ridges = Ridges(neurons, is_regular=case.claim["among"] == "regular")
+    ridges = Ridges(neurons, case.claim["among"] == "regular", domain)
     ridges.read(slices)
 
     evidence = case.hypothesis("families")

@@ -17,7 +17,8 @@ from polyrelu.checking.text import NATURAL, OneOf, integer
 class Case:
     """What a rule is given: one claim, its networks, and the evidence for its hypotheses.
 
-    `other` is the second network, or the only one. `lines` are the nodes of a tree file.
+    `other` is the second network, or the only one. `lines` are the nodes of a tree file. `domain`
+    is for a rule that needs the claim's domain in several places.
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class Case:
     ) -> None:
         self.network, self.other = networks[0], networks[-1]
         self.claim, self.evidence, self.meter, self.lines = claim, evidence, meter, lines
+        self.domain: Any = None
 
     def hypothesis(self, name: str) -> Any:
         """The evidence for a hypothesis; from here on, failures belong to it."""

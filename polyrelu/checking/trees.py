@@ -18,7 +18,13 @@ from polyrelu.checking.arithmetic import (
     reduced,
     without_zeros,
 )
-from polyrelu.checking.claims import TREE_CLAIMS, Search, check_notes, read_reference
+from polyrelu.checking.claims import (
+    TREE_CLAIMS,
+    WHOLE_SPACE,
+    Search,
+    check_notes,
+    read_reference,
+)
 from polyrelu.checking.expressions import (
     JointNetwork,
     Total,
@@ -554,9 +560,11 @@ def check_parts(joint: JointNetwork, parts: Any, nodes: Nodes) -> int:
     {"lifted": LIFTED, "parts": PARTS, "nodes": [OneOf((SPLIT, EQUAL_LEAF))]},
 )
 def tree_equal(case: Case) -> None:
-    """A split tree on R^n shows that both networks compute one function."""
-    evidence, step = case.evidence["same-function"], "same-function"
-    domain = read_domain({"inequalities": [], "equations": []}, case.network.widths[0], case.meter)
+    """A split tree on the domain shows that both networks compute one function there."""
+    evidence, step, document = case.evidence["same-function"], "same-function", case.claim["domain"]
+    if document == WHOLE_SPACE:
+        document = {"inequalities": [], "equations": []}
+    domain = read_domain(document, case.network.widths[0], case.meter)
     case.meter.step = step
     nodes = ListedNodes(evidence["nodes"], case.meter)
     try:

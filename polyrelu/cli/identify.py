@@ -26,12 +26,13 @@ from polyrelu.cli.output import (
     show,
     written_lines,
 )
-from polyrelu.errors import CertificateError, DomainError
+from polyrelu.errors import CertificateError
 from polyrelu.support.display import count_text
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.progress import ProgressLine, ProgressStep
 
 if TYPE_CHECKING:
+    from polyrelu.exact import Polyhedron
     from polyrelu.formats import Imported
     from polyrelu.network import Network
     from polyrelu.outcomes import Outcome, PartlyIdentifiable
@@ -40,6 +41,7 @@ __all__ = ["add_identify"]
 
 #: Options that go on where a next step is the same command.
 _CONTINUED = (
+    "domain",
     "among",
     "seed",
     "budget",
@@ -78,7 +80,8 @@ def add_identify(subparsers: Any) -> None:
     parser.add_argument(
         "--domain",
         default="R^n",
-        help="where the functions agree; only R^n (the default) for this command",
+        help="where the functions agree, outside of which competitors may differ: R^n (default), "
+        "orthant, box:lo,hi, box:lo0,hi0;lo1,hi1;…, or a JSON or VNN-LIB file; with an interior",
     )
     parser.add_argument(
         "--other", metavar="FILE", help="if refuted, write the other network here (native .json)"
@@ -111,17 +114,15 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.cli.next_steps import next_texts, with_commands
+    from polyrelu.formats import parse_domain
     from polyrelu.proofs.identify import SETTINGS
 
     _check_files(options)
     if options.budget is None:
         options.limits.work = SETTINGS.budget
-    if options.domain != "R^n":
-        raise DomainError(
-            f"--domain {options.domain}: identify proves on R^n only; leave the option out"
-        )
     imported = read_network(options, options.network)
-    outcome, last_step = _search(options, imported.network)
+    domain = parse_domain(options.domain, imported.network.num_inputs)
+    outcome, last_step = _search(options, imported.network, domain)
     outcome = with_commands(_named(outcome, imported), options, [options.network], _CONTINUED)
     written = _write_files(options, outcome, imported.provenance)
     cost = check_cost(options, _without_other(options, written))
@@ -133,7 +134,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             certificate=str(written[-1]) if written and options.output else None,
             files=[str(path) for path in written],
             check_cost=cost and cost.to_json(),
-            **_answer(outcome),
+            **_answer(outcome, options.domain),
             next=next_texts(outcome),
             **reading(imported),
         )
@@ -164,7 +165,9 @@ def _named(outcome: Outcome, imported: Imported) -> Outcome:
     return replace(outcome, reason=reason)
 
 
-def _search(options: argparse.Namespace, network: Network) -> tuple[Outcome, ProgressStep | None]:
+def _search(
+    options: argparse.Namespace, network: Network, domain: Polyhedron
+) -> tuple[Outcome, ProgressStep | None]:
     """Return the outcome, and the last step of the search of ridges if there was one."""
     from polyrelu.proofs import identify
 
@@ -185,6 +188,7 @@ def _search(options: argparse.Namespace, network: Network) -> tuple[Outcome, Pro
 
         outcome = identify(
             network,
+            domain,
             among=options.among,
             seed=options.seed,
             budget=options.limits,
@@ -197,9 +201,10 @@ def _search(options: argparse.Namespace, network: Network) -> tuple[Outcome, Pro
 def _check_files(options: argparse.Namespace) -> None:
     """Raise an error for outputs that cannot be written or would overwrite a file in use."""
     kept = [] if options.checkpoint is None else [options.checkpoint]
+    inputs = [options.network, options.domain.removeprefix("slice:")]
     for option, name in (("-o", options.output), ("--other", options.other)):
         if name is not None:
-            check_output(option, name, [options.network, *kept])
+            check_output(option, name, [*inputs, *kept])
     if options.other is not None and Path(options.other).suffix.lower() != ".json":
         raise CertificateError(
             f"--other {options.other}: the other network is written exactly, as .json; `polyrelu "
@@ -215,7 +220,7 @@ def _check_files(options: argparse.Namespace) -> None:
             "names"
         )
     for name in kept:
-        check_output("--checkpoint", name, [options.network])
+        check_output("--checkpoint", name, inputs)
 
 
 def _write_files(
@@ -283,7 +288,7 @@ def _checkpoint_lines(options: argparse.Namespace, last_step: ProgressStep | Non
     return [f"search kept: {options.checkpoint} ({ridges}; the same command goes on from there)"]
 
 
-def _answer(outcome: Outcome) -> dict[str, Any]:
+def _answer(outcome: Outcome, domain: str) -> dict[str, Any]:
     """Return the entries of the JSON object about the outcome."""
     from polyrelu.outcomes import Identifiable, NotIdentifiable, Undecided
 
@@ -295,7 +300,7 @@ def _answer(outcome: Outcome) -> dict[str, Any]:
         return {
             "theorem": None,
             "competitors": None,
-            "domain": "R^n",
+            "domain": domain,
             "hypotheses": [],
             "assumed": [],
             "reason": outcome.reason,
@@ -306,7 +311,7 @@ def _answer(outcome: Outcome) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "theorem": certificate.theorem,
         "competitors": claim.among,
-        "domain": getattr(claim, "domain", "R^n"),
+        "domain": domain,
         "hypotheses": [hypothesis.to_json() for hypothesis in certificate.hypotheses],
         "assumed": [],
         "membership": outcome.membership if isinstance(outcome, Identifiable) else "verified",

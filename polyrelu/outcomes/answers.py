@@ -18,6 +18,7 @@ from polyrelu.certificate import (
     INJECTIVITY_MEANING,
     LIPSCHITZ_MEANING,
     MEANING,
+    MEANING_ON_DOMAIN,
     PAIR_MEANING,
     REGIONS_MEANING,
     RUNTIME_MEANING,
@@ -46,6 +47,7 @@ __all__ = [
     "Proved",
     "Refuted",
     "answer_text",
+    "meaning_of",
     "theorem_lines",
 ]
 
@@ -280,7 +282,9 @@ class Proved(_Decided[AnyCertificate]):
     def __str__(self) -> str:
         certificate: _AnyKind = self.certificate
         lines = [f"proved. {self.statement}", *self._remarks()]
-        return answer_text([*lines, *theorem_lines(certificate), _meaning(certificate)], self.next)
+        return answer_text(
+            [*lines, *theorem_lines(certificate), meaning_of(certificate)], self.next
+        )
 
     def _remarks(self) -> list[str]:
         """Further sentences about the claim, which `__str__` adds to it."""
@@ -309,7 +313,7 @@ class Refuted(_Decided[Certificate]):
     status: ClassVar[str] = "refuted"
 
 
-def _meaning(certificate: _AnyKind) -> str:
+def meaning_of(certificate: _AnyKind) -> str:
     """The sentence that explains the words of a claim."""
     if isinstance(certificate.claim, PairClaim):
         return PAIR_MEANING
@@ -321,7 +325,9 @@ def _meaning(certificate: _AnyKind) -> str:
         return LIPSCHITZ_MEANING
     if isinstance(certificate.claim, ComplexClaim):
         return COMPLEX_MEANING
-    return MEANING if isinstance(certificate.claim, Claim | PartClaim) else RUNTIME_MEANING
+    if isinstance(certificate.claim, Claim | PartClaim):
+        return MEANING if certificate.claim.domain is None else MEANING_ON_DOMAIN
+    return RUNTIME_MEANING
 
 
 def theorem_lines(certificate: _AnyKind) -> list[str]:

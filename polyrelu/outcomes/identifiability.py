@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polyrelu.certificate import MEANING, Certificate
+from polyrelu.certificate import Certificate, Claim
 from polyrelu.network import Network
-from polyrelu.outcomes.answers import Proved, Refuted, answer_text, theorem_lines
+from polyrelu.outcomes.answers import Proved, Refuted, answer_text, meaning_of, theorem_lines
 
 __all__ = ["Identifiable", "NotIdentifiable", "PartlyIdentifiable"]
 
 #: What the membership of the network says, by its status.
 _MEMBERSHIP = {
-    "verified": "The network itself is {among} (verified).",
+    "verified": "The network itself is {among}{there} (verified).",
     "refuted": (
-        "The network itself is not {among} (verified): the theorem says that no {among} parameter "
-        "computes its function."
+        "The network itself is not {among}{there} (verified): the theorem says that no {among} "
+        "parameter computes its function{there}."
     ),
     "open": (
-        "Whether the network itself is {among} is left open; if not, no {among} parameter computes "
-        "its function."
+        "Whether the network itself is {among}{there} is left open; if not, no {among} parameter "
+        "computes its function{there}."
     ),
 }
 
@@ -53,8 +53,11 @@ class Identifiable(Proved[Certificate]):
         return str(found)
 
     def _remarks(self) -> list[str]:
-        among = self.certificate.claim.among
-        return [_MEMBERSHIP[self.membership].format(among=among)] if among != "all" else []
+        claim = self.certificate.claim
+        is_everywhere = not isinstance(claim, Claim) or claim.domain is None
+        there = "" if is_everywhere else " there"
+        text = _MEMBERSHIP[self.membership].format(among=claim.among, there=there)
+        return [] if claim.among == "all" else [text]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -115,4 +118,5 @@ class NotIdentifiable(Refuted):
             f"why: {self.explanation}",
             f"the other network: {self.other}",
         ]
-        return answer_text([*lines, *theorem_lines(self.certificate), MEANING], self.next)
+        meaning = meaning_of(self.certificate)
+        return answer_text([*lines, *theorem_lines(self.certificate), meaning], self.next)

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from polyrelu.certificate import Among, Certificate, Claim, Hypothesis, PartClaim
-from polyrelu.formats import NetworkLike, as_imported
+from polyrelu.exact import Polyhedron
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
 from polyrelu.network import Network, NeuronId
 from polyrelu.outcomes import (
     Attempt,
@@ -37,6 +38,7 @@ from polyrelu.proofs.deep import prover as deep
 from polyrelu.proofs.deep.one_sided_candidates import one_sided_candidates
 from polyrelu.proofs.deep.ridges import Competitors
 from polyrelu.proofs.deep.search import DeepSearch
+from polyrelu.proofs.interior import expect_interior
 from polyrelu.proofs.membership import (
     can_be_verified,
     generic_membership,
@@ -129,6 +131,7 @@ _Prover: TypeAlias = Callable[[], list[Hypothesis] | Attempt]
 
 def identify(
     network: NetworkLike,
+    domain: DomainLike = None,
     *,
     among: Among | None = None,
     seed: int = 0,
@@ -138,7 +141,7 @@ def identify(
     checkpoint: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Prove or refute that a network is identifiable on R^n.
+    """Prove or refute that a network is identifiable on R^n, or on a domain.
 
     A network is identifiable if every competitor with the same function is equal to it up to the
     order of hidden neurons and positive scaling.
@@ -147,9 +150,14 @@ def identify(
     ----------
     network
         A network, or what `polyrelu.load` takes. Networks that are no plain stacks are `Undecided`.
+    domain
+        Where competitors have the same function: R^n by default, or the interior of a domain, such
+        as ``"box:0,1"``. They may differ outside. Theorem P and the theorem for one neuron in layer
+        1 are about R^n only.
     among
         The class of competitors: ``"all"``, ``"regular"``, ``"transversal"`` or ``"generic"``
-        parameters of the architecture (FORMAT.md §3.1). By default the theorems among all and among
+        parameters of the architecture (FORMAT.md §3.1); on a domain, conditions on cells are about
+        those that meet its interior. By default the theorems among all and among
         generic parameters are tried, then another network with the same function is looked for,
         then Theorem D is tried among transversal and regular parameters.
     seed
@@ -190,6 +198,8 @@ def identify(
         The network cannot be read.
     ArgumentError
         An argument has a wrong type, or lies outside its range.
+    DomainError
+        The domain is not understood, or it has no interior.
     PolyreluError
         The checkpoint cannot be read or written.
 
@@ -206,12 +216,15 @@ def identify(
     'proved'
     >>> identify(from_arrays([([[1], [1]], [0, 0]), ([[1, 1]], [0])])).explanation
     'neurons 0 and 1 of layer 1 have one row up to scale, so they can trade outgoing weights'
+    >>> identify(from_arrays([([[1]], [-2]), ([[1]], [0])]), "box:-1,1").explanation
+    'neuron 0 of layer 1 is dead on the box around the domain'
     """
     limits = as_budget(budget, time_limit, memory_limit)
     read = as_imported(network)
     _check_arguments(among, seed, checkpoint, progress)
+    place = _place(domain, read.network.num_inputs)
     file = None if checkpoint is None else str(checkpoint)
-    question = Question(read.network, among, seed, limits.work, limits.seconds, file)
+    question = Question(read.network, among, seed, limits.work, limits.seconds, file, place)
     return with_sources(_Identification(question, limits, progress).outcome(), read)
 
 
@@ -220,7 +233,11 @@ class _Identification:
 
     def __init__(self, question: Question, limits: Budget, progress: Progress | None) -> None:
         self._question, self._limits, self._progress = question, limits, progress
-        self._network, self._among = question.network, question.among
+        self._network, self._among, self._domain = (
+            question.network,
+            question.among,
+            question.domain,
+        )
         self._attempts: list[Attempt] = []
         self._refuted: Attempt | None = None
         self._search: DeepSearch | None = None
@@ -240,7 +257,7 @@ class _Identification:
         network, among = self._network, self._among
         for theorem, competitors, prover in self._theorems():
             self._limits.check_others()
-            found = _try_theorem(network, among, theorem, competitors, prover)
+            found = _try_theorem(self._question, theorem, competitors, prover)
             if isinstance(found, Identifiable):
                 return found
             self._attempts.append(found)
@@ -254,15 +271,13 @@ class _Identification:
 
     def _by_ridges(self) -> Outcome:
         """Return the answer of a search for ridges."""
-        network, among = self._network, self._among
         with deferred_interrupt() as interrupt:
             self._limits = limits = self._limits.with_interrupt(interrupt)
             before_walk = _reporting(self._progress, interrupt)
             search = self._search_ridges(limits, before_walk)
             competitors = search.deep_network.among
             proof = _try_theorem(
-                network,
-                among,
+                self._question,
                 deep.THEOREM,
                 competitors,
                 lambda: deep.prove_search(search, limits.check_time),
@@ -273,12 +288,13 @@ class _Identification:
             limits.check_others()
             before_walk(search)
             moves = one_sided_moves(
-                network,
+                self._network,
                 one_sided_candidates(search),
                 budget=self._budget_of_others(),
                 seed=self._question.seed,
+                domain=self._domain,
             )
-            late = _refute_by(network, among, moves, self._budget_of_others())
+            late = _refute_by(self._question, moves, self._budget_of_others())
             if isinstance(late, NotIdentifiable):
                 return late
             part = _part(search, limits.check_others)
@@ -299,12 +315,15 @@ class _Identification:
     def _theorems(self) -> Iterator[tuple[str, Among, _Prover]]:
         """The theorems for the architecture but Theorem D, each with its competitors."""
         network, seed, budget = self._network, self._question.seed, self._limits
+        domain = self._domain
         if network.last != "affine":
             return
         if network.depth == 1:
-            yield "affine", "all", list
+            yield "affine", "all", lambda: shallow.prove_affine(domain)
         elif network.depth == 2:
-            yield shallow.THEOREM, "all", lambda: shallow.prove(network, budget)
+            yield shallow.THEOREM, "all", lambda: shallow.prove(network, budget, domain)
+        elif domain is not None:
+            return
         elif network.depth == 3 and network.widths[1] == 1:
             yield line.THEOREM, "all", lambda: line.prove(network, budget)
         elif network.depth == 3:
@@ -313,17 +332,17 @@ class _Identification:
 
     def _refute(self) -> NotIdentifiable | Attempt:
         """Refute by moves of all kinds; those that take linear programs come only if needed."""
-        network, among, seed = self._network, self._among, self._question.seed
+        network, domain, seed = self._network, self._domain, self._question.seed
         budget = self._budget_of_others()
         candidates: Iterator[Move] = itertools.chain(
-            moves(network, seed, budget), fiber_moves(network, seed, budget)
+            moves(network, seed, budget, domain), fiber_moves(network, seed, budget)
         )
         first = next(candidates, None)
         if first is not None:
-            return _refute_by(network, among, itertools.chain([first], candidates), budget)
+            return _refute_by(self._question, itertools.chain([first], candidates), budget)
         programs = self._budget_of_others()
-        found = one_sided_moves(network, budget=programs, seed=seed)
-        return _refute_by(network, among, found, budget)
+        found = one_sided_moves(network, budget=programs, seed=seed, domain=domain)
+        return _refute_by(self._question, found, budget)
 
     def _search_ridges(self, limits: Budget, before_walk: deep.BeforeWalk) -> DeepSearch:
         """Search for ridges, and go on for regular competitors where that promises something."""
@@ -336,13 +355,19 @@ class _Identification:
             return before_walk(search)
 
         search = self._search = deep.run_search(
-            self._network, question.seed, limits, question.checkpoint, noting, wanted
+            self._network,
+            question.seed,
+            limits,
+            question.checkpoint,
+            noting,
+            wanted,
+            self._domain,
         )
         return deep.extend_to_regular(search, limits, noting)
 
     def _undecided(self, part: PartlyIdentifiable | None = None) -> Undecided:
         return Undecided(
-            _reason(self._network, self._attempts),
+            _reason(self._question, self._attempts),
             self._tried,
             part=part,
             next=self._question.steps(self._tried, self._search),
@@ -365,6 +390,15 @@ class _Identification:
             part=part,
             next=self._question.steps_after_limit(reason, self._search),
         )
+
+
+def _place(domain: DomainLike, num_inputs: int) -> Polyhedron | None:
+    """Return the domain of a question; None for R^n."""
+    place = as_domain(domain, num_inputs)
+    if not any(map(any, (*place.inequalities, *place.equations))):
+        return None
+    expect_interior(place, "identify")
+    return place
 
 
 def _check_arguments(among: object, seed: object, checkpoint: object, progress: object) -> None:
@@ -403,15 +437,16 @@ def _part(search: DeepSearch, check: Callable[[], None]) -> PartlyIdentifiable |
 
 
 def _try_theorem(
-    network: Network, among: Among | None, theorem: str, competitors: Among, prover: _Prover
+    question: Question, theorem: str, competitors: Among, prover: _Prover
 ) -> Identifiable | Attempt:
     """Try a theorem, if its class of competitors contains the wanted class."""
-    if not _implies(network, competitors, among):
+    if not _implies(question.network, competitors, question.among):
         return Attempt(theorem, f"its competitors are the {competitors} parameters only")
     found = prover()
     if isinstance(found, Attempt):
         return found
-    return Identifiable(_certificate(Claim("identifiable", network, competitors), theorem, found))
+    claim = Claim("identifiable", question.network, competitors, domain=question.domain)
+    return Identifiable(_certificate(claim, theorem, found))
 
 
 def _implies(network: Network, competitors: Among, among: Among | None) -> bool:
@@ -427,13 +462,13 @@ def _may_be_deep(network: Network) -> bool:
 
 
 def _refute_by(
-    network: Network, among: Among | None, candidates: Iterator[Move], budget: Budget
+    question: Question, candidates: Iterator[Move], budget: Budget
 ) -> NotIdentifiable | Attempt:
     """Refute by the first move into the wanted class; by default prefer the generic class.
 
     The budget pays for the proofs that other networks are generic.
     """
-    first = next(candidates, None)
+    network, among, first = question.network, question.among, next(candidates, None)
     if first is None:
         return Attempt("other networks", _NO_MOVE)
     if among in (None, "generic") and can_be_verified(network):
@@ -445,11 +480,11 @@ def _refute_by(
             budget.pay(price)
             membership = generic_membership(move.other)
             if membership["status"] == "verified":
-                return _refuted(network, "generic", move, membership)
+                return _refuted(question, "generic", move, membership)
     if among in ("generic", "transversal", "regular"):
         why = _why_not_generic(network) if among == "generic" else f"it is not known to be {among}"
         return Attempt(first.theorem, f"{first.explanation}; but {why}; {REFUTED_AMONG_ALL}")
-    return _refuted(network, "all", first, {"status": "verified", "method": "every"})
+    return _refuted(question, "all", first, {"status": "verified", "method": "every"})
 
 
 def _why_not_generic(network: Network) -> str:
@@ -459,7 +494,7 @@ def _why_not_generic(network: Network) -> str:
 
 
 def _refuted(
-    network: Network, among: Among, move: Move, membership: dict[str, object]
+    question: Question, among: Among, move: Move, membership: dict[str, object]
 ) -> NotIdentifiable:
     hypotheses = [
         Hypothesis(move.theorem, "architecture"),
@@ -467,17 +502,20 @@ def _refuted(
         Hypothesis(move.theorem, "not-related", {"layer": move.difference}),
         Hypothesis(move.theorem, "membership", membership),
     ]
-    claim = Claim("not-identifiable", network, among, move.other)
+    network, domain = question.network, question.domain
+    claim = Claim("not-identifiable", network, among, move.other, domain)
     return NotIdentifiable(
         _certificate(claim, move.theorem, hypotheses),
         move.other,
         move.explanation,
-        next=after_refutation(network, move.theorem, _one_sided_neuron(move)),
+        next=after_refutation(
+            network, move.theorem, _one_sided_neuron(move), is_on_domain=domain is not None
+        ),
     )
 
 
 def _one_sided_neuron(move: Move) -> tuple[NeuronId, int] | None:
-    """Return the neuron with one sign on R^n, and the sign, if a move is about one."""
+    """Return the neuron with one sign everywhere, and the sign, if a move is about one."""
     match move.evidence:
         case {"source": [], "layer": int(layer), "signs": [[int(index), sign, *_]]}:
             return NeuronId(layer, index), 1 if sign == "+" else -1
@@ -490,13 +528,14 @@ def _certificate(
     return Certificate(claim, theorem, tuple(hypotheses), {"tool": f"polyrelu {__version__}"})
 
 
-def _reason(network: Network, attempts: list[Attempt]) -> str:
+def _reason(question: Question, attempts: list[Attempt]) -> str:
     not_found = "no other network of the class with the same function was found"
     if attempts:
         return f"no theorem applied, and {not_found}"
+    network, place = question.network, "" if question.domain is None else " on a domain"
     shape = (
         "networks that end in a ReLU"
         if network.last == "relu"
         else f"{network.num_hidden_layers} hidden layers"
-    )
+    ) + place
     return f"no theorem here covers {shape}, and {not_found}"

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from polyrelu.certificate import Among
+from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, NeuronId
 from polyrelu.outcomes import Attempt, NextStep
 from polyrelu.proofs.deep.prover import obstruction
@@ -49,6 +50,11 @@ _OTHER = NextStep(
     "polyrelu.identify(net).other",
     ("identify", "NET", "--other", "other.json"),
 )
+_OTHER_ON_DOMAIN = NextStep(
+    "write the other network into a file",
+    "polyrelu.identify(net, domain).other",
+    ("identify", "NET", "--other", "other.json"),
+)
 #: Theorems about networks with the same function that are in no known component of a fiber.
 _NOT_IN_FIBERS = ("one-sided", "line-equal", "tree-equal")
 
@@ -59,8 +65,8 @@ class Question:
 
     Attributes
     ----------
-    network, among, seed, budget, time_limit, checkpoint
-        The arguments of `identify`; the budget in units of work.
+    network, among, seed, budget, time_limit, checkpoint, domain
+        The arguments of `identify`; the budget in units of work, the domain None for R^n.
     """
 
     network: Network
@@ -69,6 +75,12 @@ class Question:
     budget: float | None
     time_limit: float | None
     checkpoint: str | None
+    domain: Polyhedron | None = None
+
+    @property
+    def _call(self) -> str:
+        """The beginning of a call of `identify`."""
+        return "polyrelu.identify(net" if self.domain is None else "polyrelu.identify(net, domain"
 
     def steps(self, attempts: Sequence[Attempt], search: DeepSearch | None) -> tuple[NextStep, ...]:
         """Return the steps after the given attempts and search."""
@@ -81,7 +93,7 @@ class Question:
         if any(attempt.reason.endswith(REFUTED_AMONG_ALL) for attempt in attempts):
             yield NextStep(
                 "refute the claim among all parameters",
-                'polyrelu.identify(net, among="all")',
+                f'{self._call}, among="all")',
                 ("identify", "NET", "--among", "all"),
             )
         if has_visible_redundancy(self.network):
@@ -89,7 +101,8 @@ class Question:
         if search is not None and obstruction(self.network) is None:
             yield self._longer_search(search)
         yield from self._weaker_class()
-        yield _FIBER
+        if self.domain is None:
+            yield _FIBER
 
     def _longer_search(self, search: DeepSearch) -> NextStep:
         """Return a search that goes on, or one from another seed if there was nothing new."""
@@ -98,21 +111,21 @@ class Question:
             seed = str(self.seed + 1)
             return NextStep(
                 "walk along other lines",
-                f"polyrelu.identify(net{among}, seed={seed})",
+                f"{self._call}{among}, seed={seed})",
                 ("identify", "NET", "--seed", seed),
             )
         budget = f"{_FACTOR * self.budget:.15g}" if self.budget else str(_WORK)
         file = self.checkpoint or _CHECKPOINT
         return NextStep(
             "search longer for ridges, in a file from which the search can go on",
-            f"polyrelu.identify(net{among}, budget={budget}, checkpoint={file!r})",
+            f"{self._call}{among}, budget={budget}, checkpoint={file!r})",
             ("identify", "NET", "--budget", budget, "--checkpoint", file),
         )
 
     def steps_after_limit(self, reason: str, search: DeepSearch | None) -> tuple[NextStep, ...]:
         """Return how to go on after a limit of time or memory, or Ctrl-C, in words `reason`."""
         among = "" if self.among is None else f', among="{self.among}"'
-        call, options, texts = f"polyrelu.identify(net{among}", list[str](), list[str]()
+        call, options, texts = f"{self._call}{among}", list[str](), list[str]()
         if self.time_limit is not None and reason.startswith("the time limit"):
             seconds = f"{max(_FACTOR * self.time_limit, _LEAST_SECONDS):.15g}"
             texts.append(f"allow {seconds} s")
@@ -137,13 +150,17 @@ class Question:
         if wanted is not None:
             yield NextStep(
                 f"ask among {wanted} parameters only",
-                f'polyrelu.identify(net, among="{wanted}")',
+                f'{self._call}, among="{wanted}")',
                 ("identify", "NET", "--among", wanted),
             )
 
 
 def after_refutation(
-    network: Network, theorem: str, one_sided: tuple[NeuronId, int] | None
+    network: Network,
+    theorem: str,
+    one_sided: tuple[NeuronId, int] | None,
+    *,
+    is_on_domain: bool = False,
 ) -> tuple[NextStep, ...]:
     """Return the step that removes neurons because of which a network is not identifiable.
 
@@ -159,7 +176,11 @@ def after_refutation(
     one_sided
         A hidden neuron that was proved to have one sign on R^n, and its sign; None if the reason is
         another one.
+    is_on_domain
+        Whether the functions were compared on a domain; then the step shows the other parameters.
     """
+    if is_on_domain:
+        return (_OTHER_ON_DOMAIN,)
     is_promise = (
         has_visible_redundancy(network) if one_sided is None else is_removable(network, *one_sided)
     )

@@ -21,6 +21,7 @@ docs/theory/walks.md, section "Crossing points".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -372,6 +373,7 @@ def first_zero(
     *,
     heading: Sequence[Rational] = (1, 0),
     limit: int | None = None,
+    farthest: float = math.inf,
 ) -> tuple[Fraction, Fraction] | None:
     """Find the first zero of a neuron on a half-line in a plane that exists already.
 
@@ -381,6 +383,8 @@ def first_zero(
         The network on a plane.
     neuron, heading, limit
         The arguments of `zero_in_plane`.
+    farthest
+        The half-line is followed up to about this multiple of the heading.
 
     Returns
     -------
@@ -413,9 +417,14 @@ def first_zero(
     for stretch in LineWalk(line, Fraction(0), None).stretches(place):
         num_events = len(stretch.points_beyond)
         if place in stretch.vanishing and (limit is None or count + num_events <= limit):
-            *_, event = stretch.events(line)
-            return event.t * h[0], event.t * h[1]
+            *others, event = stretch.events(line)
+            is_far = farthest < math.inf and bool(others) and others[-1].t > farthest
+            return None if is_far else (event.t * h[0], event.t * h[1])
         count += num_events
+        if num_events and farthest < math.inf:
+            *_, event = stretch.events(line)
+            if event.t > farthest:
+                return None
         if limit is not None and count >= limit:
             raise StepLimitError(
                 f"no zero in the first {limit} cells, but the way goes on; give a larger limit"

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from polyrelu import checker
+from polyrelu.exact import Polyhedron
+from polyrelu.network import from_document
 from tests.generators.campaigns import case, few_fast
 from tests.generators.certificates import (
     VALID,
@@ -23,8 +25,10 @@ from tests.generators.certificates import (
     rehash,
     variants,
 )
+from tests.oracles.equal_on_domain import agree_on_domain
 from tests.oracles.float_runtime import Runtime, rounded
-from tests.oracles.mutants import a_difference, evaluate, reason_it_is_true
+from tests.oracles.mutants import a_difference, domain_of, evaluate, reason_it_is_true
+from tests.oracles.points_inside import all_points_are_inside
 
 #: Files whose accepted mutations are judged by brute force over pairs of points or patterns.
 SLOWLY_JUDGED = ("collision", "injective", "inverse-lipschitz")
@@ -72,9 +76,13 @@ def reason(document: Any, changed: Any, path: Path_) -> str:
         return reason_it_is_true(document, changed)
     if claim["kind"] == "not-equivalent":
         return "a claim that its point shows" if a_difference(claim, changed) else ""
+    if path[:2] == ("claim", "domain"):
+        return reason_on_domain(claim, changed)
     if path[:3] in (("claim", "network", "inline"), ("claim", "other", "inline")):
         if claim["kind"] in ("identifiable", "determined"):
             return "a claim about another network, for which every hypothesis was derived again"
+        if claim["domain"] != "R^n":
+            return reason_on_domain(claim, changed)
         points = [[Fraction(random.randint(-60, 60), 7) for _ in range(9)] for _ in range(60)]
         networks = [claim["network"]["inline"], claim["other"]["inline"]]
         values = [[evaluate(n, point[: n["inputs"]]) for point in points] for n in networks]
@@ -92,6 +100,18 @@ def reason(document: Any, changed: Any, path: Path_) -> str:
         if new == {"status": "open"}:
             return "a weaker claim: nothing is said about membership"
     return ""
+
+
+def reason_on_domain(claim: Any, changed: Any) -> str:
+    """Return why a claim about competitors on another domain, or other networks on one, is true."""
+    if claim["kind"] in ("identifiable", "determined"):
+        return "all points are inside" if all_points_are_inside(changed) else ""
+    network, other = (from_document(claim[key]["inline"]) for key in ("network", "other"))
+    whole = Polyhedron.universe(network.num_inputs)
+    is_whole = claim["domain"] == "R^n"
+    domain = whole if is_whole else domain_of(claim["domain"], network.num_inputs)
+    is_true = agree_on_domain(network, other, domain)
+    return "the same function on the domain by brute force" if is_true else ""
 
 
 def check_mutations(path: Path, every: int) -> None:

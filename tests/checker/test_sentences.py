@@ -176,6 +176,51 @@ def test_not_identifiable(name: str, among: str) -> None:
     assert rest == f"network 0053eb931046 {OTHER} and positively scaling hidden neurons."
 
 
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        # The class is that of the domain; competitors may differ elsewhere.
+        (
+            "deep-domain",
+            "architecture (2, 2, 2, 1) with affine output, is identifiable on the interior of {x : "
+            "(-1 0).x <= 2, (1 0).x <= 2, (0 -1).x <= 2, (0 1).x <= 2} among parameters that are "
+            f"regular there: {EVERYBODY} there {RELATED}; whether it is itself in the class is "
+            "open.",
+        ),
+        # Any parameter is one of all, on any domain.
+        (
+            "shallow-domain",
+            "architecture (2, 2, 1) with affine output, is identifiable on the interior of {x : "
+            "(-1 0).x <= 1, (1 0).x <= 1, (0 -1).x <= 1, (0 1).x <= 1} among all parameters: "
+            f"{EVERYBODY} there {RELATED}.",
+        ),
+        (
+            "deep-part-domain",
+            "architecture (2, 2, 2, 1) with affine output, is determined on the interior of {x : "
+            "(-1 0).x <= 2, (1 0).x <= 2, (0 -1).x <= 2, (0 1).x <= 2} among parameters that are "
+            f"regular there in layer 1 up to signs of rows [W|b]: {EVERYBODY} there agree with it "
+            "in this part after permuting and positively scaling hidden neurons; whether it is "
+            "itself in the class is open.",
+        ),
+        (
+            "one-sided-domain",
+            "architecture (2, 2, 1) with affine output, is not-identifiable on the interior of {x "
+            ": (1 1).x <= 2} among all parameters: network d301aadd418e is one of them, computes "
+            "the same real function there, and is not related to it by permuting and positively "
+            "scaling hidden neurons.",
+        ),
+        # Without inequalities a domain is R^n.
+        (
+            "deep-domain-without-rows",
+            "architecture (2, 2, 2, 1) with affine output, is identifiable on R^n among regular "
+            f"parameters: {EVERYBODY} {RELATED}; whether it is itself in the class is open.",
+        ),
+    ],
+)
+def test_competitors_on_a_domain(name: str, sentence: str) -> None:
+    assert after_the_hash(sentence_of(name)) == sentence
+
+
 def test_runtime_error() -> None:
     """The bound is the largest one of the claim; the box and the inputs' format are named."""
     assert sentence_of("rounding") == (

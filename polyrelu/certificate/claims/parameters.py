@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from polyrelu.certificate.claims.statement import Statement, expect_network, plain_name
-from polyrelu.certificate.text import part_text
+from polyrelu.certificate.claims.statement import (
+    Statement,
+    domain_terms,
+    expect_network,
+    plain_name,
+)
+from polyrelu.certificate.text import domain_text, part_text
+from polyrelu.errors import ArgumentError
+from polyrelu.exact import Polyhedron
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect, expect_choice, expect_count
 
@@ -33,7 +40,7 @@ class Claim(Statement):
     other
         The competitor that refutes identifiability; only for `not-identifiable`.
     domain
-        The domain on which the functions agree, in words.
+        A polyhedron without equations; the functions agree on its interior. None for R^n.
 
     Examples
     --------
@@ -47,11 +54,12 @@ class Claim(Statement):
     network: Network
     among: Among
     other: Network | None = None
-    domain: str = "R^n"
+    domain: Polyhedron | None = None
 
     def __post_init__(self) -> None:
         expect_choice(self.kind, get_args(ParameterClaimKind), "kind")
         expect_choice(self.among, get_args(Among), "among")
+        _expect_place(self.domain)
         expect_network(self.network, "network")
         if self.other is not None:
             expect_network(self.other, "other")
@@ -63,28 +71,47 @@ class Claim(Statement):
 
     def terms(self) -> dict[str, Any]:
         """Return the entries of the claim in a certificate, without kind and networks."""
-        return {"domain": self.domain, "among": self.among}
+        return {"domain": _place_terms(self.domain), "among": self.among}
 
     @property
     def summary(self) -> str:
         """The claim in short."""
         verb = "is identifiable" if self.kind == "identifiable" else "is not identifiable"
-        return f"{plain_name(self.network)} {verb} among {self.among} parameters"
+        place = f" on {_place_text(self.domain)}" if self.domain else ""
+        return f"{plain_name(self.network)} {verb} among {self.among} parameters{place}"
 
     def __str__(self) -> str:
+        if self.domain is not None:
+            return self._on_domain(self.domain)
         shape = f"The {plain_name(self.network)}"
         members = "every parameter" if self.among == "all" else f"every {self.among} parameter"
         if self.kind == "identifiable":
             return (
-                f"{shape} is identifiable among {self.among} parameters on {self.domain}: "
+                f"{shape} is identifiable among {self.among} parameters on R^n: "
                 f"{members} of its architecture with the same function is this one up to "
                 "permutation and positive scaling of neurons."
             )
         member = "another" if self.among == "all" else f"a {self.among}"
         return (
-            f"{shape} is not identifiable among {self.among} parameters on {self.domain}: {member} "
+            f"{shape} is not identifiable among {self.among} parameters on R^n: {member} "
             "parameter of its architecture, not related to it by permutation and positive scaling, "
             "computes the same function."
+        )
+
+    def _on_domain(self, domain: Polyhedron) -> str:
+        """The sentence on a domain, on which the class of competitors depends, too."""
+        shape = f"The {plain_name(self.network)}"
+        place = f"on {_place_text(domain)} among {_members_on_domain(self.among)}"
+        if self.kind == "identifiable":
+            return (
+                f"{shape} is identifiable {place}: every one of them that has its architecture and "
+                "the same function there is this one up to permutation and positive scaling of "
+                "neurons."
+            )
+        return (
+            f"{shape} is not identifiable {place}: one of them that has its architecture, and is "
+            "not related to it by permutation and positive scaling, computes the same function "
+            "there."
         )
 
 
@@ -106,7 +133,7 @@ class PartClaim(Statement):
     among
         The class of competitors, `transversal` or `regular`.
     domain
-        The domain on which the functions agree, in words.
+        A polyhedron without equations; the functions agree on its interior. None for R^n.
 
     Examples
     --------
@@ -121,18 +148,19 @@ class PartClaim(Statement):
     neurons: tuple[int, ...] = ()
     kind: Literal["determined"] = "determined"
     among: Among = "transversal"
-    domain: str = "R^n"
+    domain: Polyhedron | None = None
 
     def __post_init__(self) -> None:
         expect_network(self.network, "network")
         expect_count(self.num_layers, "layers", 1)
         expect(self.neurons, tuple, "neurons")
         expect_choice(self.among, get_args(Among), "among")
+        _expect_place(self.domain)
 
     def terms(self) -> dict[str, Any]:
         """Return the entries of the claim in a certificate, without kind and networks."""
         return {
-            "domain": self.domain,
+            "domain": _place_terms(self.domain),
             "among": self.among,
             "layers": self.num_layers,
             "neurons": list(self.neurons),
@@ -142,13 +170,42 @@ class PartClaim(Statement):
     def summary(self) -> str:
         """The claim in short."""
         part = part_text(self.num_layers, self.neurons)
-        return f"{plain_name(self.network)} is determined in {part}"
+        place = f" on {_place_text(self.domain)}" if self.domain else ""
+        return f"{plain_name(self.network)} is determined in {part}{place}"
 
     def __str__(self) -> str:
+        part = part_text(self.num_layers, self.neurons)
+        shape = f"The {plain_name(self.network)}"
+        if self.domain is not None:
+            return (
+                f"{shape} is determined on {_place_text(self.domain)} among "
+                f"{_members_on_domain(self.among)} in {part}: every one of them that has its "
+                "architecture and the same function there agrees with it in this part after "
+                "permutation and positive scaling of neurons."
+            )
         return (
-            f"The {plain_name(self.network)} is determined "
-            f"among {self.among} parameters on {self.domain} in "
-            f"{part_text(self.num_layers, self.neurons)}: every {self.among} parameter of its "
-            "architecture with the same function agrees with it there after permutation and "
-            "positive scaling of neurons."
+            f"{shape} is determined among {self.among} parameters on R^n in {part}: every "
+            f"{self.among} parameter of its architecture with the same function agrees with it "
+            "there after permutation and positive scaling of neurons."
         )
+
+
+def _expect_place(domain: object) -> None:
+    """Refuse what is neither None, for R^n, nor a polyhedron that can have an interior."""
+    if domain is not None and expect(domain, Polyhedron, "domain").equations:
+        raise ArgumentError("domain: expected a polyhedron without equations, or None for R^n")
+
+
+def _place_terms(domain: Polyhedron | None) -> str | dict[str, list[str]]:
+    """Return where competitors agree as it stands in claims (FORMAT.md, section 3.2)."""
+    return "R^n" if domain is None else domain_terms(domain)
+
+
+def _place_text(domain: Polyhedron | None) -> str:
+    """Return where competitors agree in words."""
+    return "R^n" if domain is None else f"the interior of {domain_text(domain_terms(domain))}"
+
+
+def _members_on_domain(among: Among) -> str:
+    """Return the class of competitors on a domain in words."""
+    return "all parameters" if among == "all" else f"parameters that are {among} there"

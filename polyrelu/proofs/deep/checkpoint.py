@@ -12,6 +12,7 @@ certificate.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import math
 import zlib
@@ -23,7 +24,7 @@ from random import Random
 from typing import Any
 
 from polyrelu.errors import DomainError, NetworkError
-from polyrelu.exact import format_rational, parse_rational
+from polyrelu.exact import Polyhedron, format_integer, format_rational, parse_rational
 from polyrelu.network import Network
 from polyrelu.proofs.deep.planes import Location, Plane
 from polyrelu.proofs.deep.ridges import Competitors, Ridge
@@ -54,14 +55,19 @@ def save_search(search: DeepSearch, path: str | Path) -> None:
 
 
 def load_search(
-    network: Network, path: str | Path, seed: int, among: Competitors = "transversal"
+    network: Network,
+    path: str | Path,
+    seed: int,
+    among: Competitors = "transversal",
+    domain: Polyhedron | None = None,
 ) -> DeepSearch:
     """Read a search from a file; if there is no such file, return a new search.
 
     Parameters
     ----------
-    network, seed, among
-        As for `DeepSearch`. Network and seed must be those in the file, which serves all classes.
+    network, seed, among, domain
+        As for `DeepSearch`. Network, seed and domain must be those in the file, which serves all
+        classes.
     path
         The file.
 
@@ -73,9 +79,9 @@ def load_search(
     Raises
     ------
     DomainError
-        The file is not a search, or it is the search of another network or seed.
+        The file is not a search, or it is the search of another network, seed or domain.
     """
-    file, search = Path(path), DeepSearch(network, seed, among)
+    file, search = Path(path), DeepSearch(network, seed, among, domain)
     if not file.exists():
         return search
     try:
@@ -107,7 +113,7 @@ def _reason(error: Exception) -> str:
 
 
 class _ForeignError(Exception):
-    """The file belongs to another network or seed."""
+    """The file belongs to another network, seed or domain."""
 
 
 def _lines(search: DeepSearch) -> Iterator[bytes]:
@@ -117,6 +123,7 @@ def _lines(search: DeepSearch) -> Iterator[bytes]:
         "network": search.network.sha256,
         "seed": search.seed,
         "walks": search.walks,
+        **_name_of(search.domain),
     }
     yield _line(header)
     by_plane: defaultdict[int, list[list[Any]]] = defaultdict(list)
@@ -134,6 +141,14 @@ def _lines(search: DeepSearch) -> Iterator[bytes]:
         )
 
 
+def _name_of(domain: Polyhedron | None) -> dict[str, str]:
+    """Return the entry of the first line that tells domains apart; there is none for R^n."""
+    if domain is None:
+        return {}
+    rows = "\n".join(" ".join(map(format_integer, row)) for row in domain.inequalities)
+    return {"domain": hashlib.sha256(rows.encode("ascii")).hexdigest()}
+
+
 def _line(entry: Mapping[str, Any]) -> bytes:
     return json.dumps(entry).encode("ascii") + b"\n"
 
@@ -147,6 +162,8 @@ def _read(search: DeepSearch, seed: int, lines: Iterator[bytes]) -> None:
         raise _ForeignError("the search of another network; name another file")
     if header["seed"] != seed:
         raise _ForeignError("a search with another seed; give this seed or name another file")
+    if {key: header[key] for key in ("domain",) if key in header} != _name_of(search.domain):
+        raise _ForeignError("a search on another domain; name another file")
     # first, so that the ridges of the file count as met by the last walk (`DeepSearch.is_idle`)
     search.walks = _natural(header["walks"], _MAX_WALKS)
     for line in lines:

@@ -43,11 +43,7 @@ def one_sided_candidates(search: DeepSearch) -> list[OneSidedCandidate]:
     missing = sorted(
         search.hypotheses.missing, key=lambda entry: (entry.layer, entry.input_id is not None)
     )
-    return [
-        candidate
-        for entry in missing
-        for candidate in _candidates_of(search.deep_network, activity, entry)
-    ]
+    return [candidate for entry in missing for candidate in _candidates_of(search, activity, entry)]
 
 
 def _activity_around(deep_network: DeepNetwork, ridges: Iterable[Ridge]) -> NDArray[np.bool_]:
@@ -61,11 +57,16 @@ def _activity_around(deep_network: DeepNetwork, ridges: Iterable[Ridge]) -> NDAr
 
 
 def _candidates_of(
-    deep_network: DeepNetwork, activity: NDArray[np.bool_], missing: Missing
+    search: DeepSearch, activity: NDArray[np.bool_], missing: Missing
 ) -> Iterator[OneSidedCandidate]:
-    """Yield the candidate behind a missing part, unless a sector contradicts it."""
-    neuron_id, guard = missing.neuron_id, missing.input_id
-    if neuron_id is None or missing.kind not in ("piece", "active") or neuron_id.layer == 1:
+    """Yield the candidate behind a missing part, unless a sector contradicts it.
+
+    On R^n no neuron of layer 1 has one sign, unless it is constant.
+    """
+    deep_network, neuron_id, guard = search.deep_network, missing.neuron_id, missing.input_id
+    if neuron_id is None or missing.kind not in ("piece", "active"):
+        return
+    if neuron_id.layer == 1 and search.domain is None:
         return
     is_active = activity[:, deep_network.number_of(neuron_id)]
     if guard is not None:

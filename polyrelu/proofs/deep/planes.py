@@ -7,9 +7,11 @@ Floats here only say where to search next.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from random import Random
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,6 +21,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import meeting_direction, nearest_float
 from polyrelu.proofs.deep.ridges import DeepNetwork, Piece, Ridge
 from polyrelu.proofs.deep.settings import SETTINGS
+from polyrelu.proofs.interior import Interior
 from polyrelu.support.typing import Floats, Signs
 from polyrelu.walks import AffineSlice, first_zero
 
@@ -28,6 +31,7 @@ __all__ = [
     "PlanePoint",
     "Planes",
     "integer_direction",
+    "random_unit_vector",
     "rounded_point",
     "unit_vector",
 ]
@@ -70,6 +74,13 @@ class Location(NamedTuple):
 class Planes:
     """The planes in which a search has walked.
 
+    Parameters
+    ----------
+    deep_network
+        The network.
+    interior
+        The domain of the search; None for R^n.
+
     Attributes
     ----------
     all
@@ -86,9 +97,10 @@ class Planes:
     (Fraction(0, 1), Fraction(0, 1))
     """
 
-    def __init__(self, deep_network: DeepNetwork) -> None:
+    def __init__(self, deep_network: DeepNetwork, interior: Interior | None = None) -> None:
         self.all: list[Plane] = []
-        self._network = deep_network
+        self._network, self._interior = deep_network, interior
+        self._walls: OrderedDict[int, Floats] = OrderedDict()
         self._slices: OrderedDict[int, AffineSlice] = OrderedDict()
 
     def add(self, plane: Plane) -> int | None:
@@ -122,6 +134,42 @@ class Planes:
         if len(self._slices) > SETTINGS.remembered_slices:
             self._slices.popitem(last=False)
 
+    def is_inside(self, number: int, point: Sequence[float | Fraction]) -> bool:
+        """Return whether a point of a plane is clearly inside the domain, in floats.
+
+        Parameters
+        ----------
+        number
+            Number of the plane.
+        point
+            Coordinates (s, t) in the plane.
+        """
+        if self._interior is None:
+            return True
+        constant, first, second = self._walls_of(number, self._interior)
+        with np.errstate(all="ignore"):
+            distances = constant + float(point[0]) * first + float(point[1]) * second
+        return self._interior.is_clearly_inside(distances)
+
+    def _walls_of(self, number: int, interior: Interior) -> Floats:
+        """Return the distances to the walls on a plane, shape (3, num_walls)."""
+        if number not in self._walls:
+            plane = self.all[number]
+            directions = np.array([_floats(direction) for direction in plane.directions])
+            self._walls[number] = interior.on_plane(_floats(plane.point), directions)
+            if len(self._walls) > SETTINGS.remembered_slices:
+                self._walls.popitem(last=False)
+        return self._walls[number]
+
+    def _farthest(self, number: int, heading: tuple[int, int]) -> float:
+        """Return the multiple of a heading at which a ray from the origin leaves the domain."""
+        if self._interior is None:
+            return math.inf
+        constant, first, second = self._walls_of(number, self._interior)
+        speeds = -(heading[0] * first + heading[1] * second)
+        ahead = speeds > 0
+        return float((constant[ahead] / speeds[ahead]).min(initial=math.inf))
+
     def zero_of(
         self, number: int, neuron: int, headings: Sequence[tuple[int, int]], limit: int
     ) -> PlanePoint | None:
@@ -141,7 +189,7 @@ class Planes:
         Returns
         -------
         PlanePoint or None
-            The first zero on the first ray that has one; None if none has.
+            The first zero on the first ray that has one inside the domain; None if none has.
         """
         for heading in headings:
             try:
@@ -150,10 +198,11 @@ class Planes:
                     self._network.neuron_id(neuron),
                     heading=heading,
                     limit=limit,
+                    farthest=self._farthest(number, heading),
                 )
             except DomainError:
                 continue
-            if zero is not None:
+            if zero is not None and self.is_inside(number, zero):
                 return zero
         return None
 
@@ -164,6 +213,8 @@ class Planes:
         if not slope:
             return None
         point = Fraction(0), Fraction(-value, slope)
+        if not self.is_inside(number, point):
+            return None
         return point if np.array_equal(plane.signs_at(point), signs) else None
 
     def ridge_point(self, number: int, ridge: Ridge) -> PlanePoint | None:
@@ -197,18 +248,22 @@ class Planes:
         return signs
 
 
-def rounded_point(point: Floats) -> tuple[Fraction, ...]:
-    """Round the coordinates of a point to few binary digits."""
-    unit = 2**SETTINGS.point_digits
+def rounded_point(point: Floats, digits: int = SETTINGS.point_digits) -> tuple[Fraction, ...]:
+    """Round the coordinates of a point to few binary digits after the point."""
+    unit = 2**digits
     return tuple(Fraction(round(x * unit), unit) for x in point.tolist())
 
 
-def integer_direction(vector: Floats) -> tuple[int, ...]:
+def integer_direction(vector: Floats, size: int = SETTINGS.direction_size) -> tuple[int, ...]:
     """Return small integers that are nearly proportional to a vector; zeros for the zero vector."""
     largest = float(np.abs(vector).max())
-    return tuple(
-        round(float(x) / largest * SETTINGS.direction_size) if largest else 0 for x in vector
-    )
+    return tuple(round(float(x) / largest * size) if largest else 0 for x in vector)
+
+
+def random_unit_vector(random: Random, size: int) -> Floats:
+    """Return a random vector of length 1."""
+    noise = np.array([random.gauss(0, 1) for _ in range(size)])
+    return np.asarray(noise / np.linalg.norm(noise), dtype=np.float64)
 
 
 def unit_vector(vector: Floats) -> Floats:

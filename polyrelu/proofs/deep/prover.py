@@ -23,13 +23,14 @@ from typing import TypeAlias
 
 from polyrelu.certificate import Hypothesis, PartClaim
 from polyrelu.errors import DomainError
+from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, NeuronId
 from polyrelu.outcomes import Attempt
 from polyrelu.proofs.deep.checkpoint import load_search, save_search
 from polyrelu.proofs.deep.evidence import evidence
 from polyrelu.proofs.deep.families import Families
 from polyrelu.proofs.deep.hypotheses import DeepHypotheses, Missing, evaluate, neuron_name
-from polyrelu.proofs.deep.ridges import Competitors
+from polyrelu.proofs.deep.ridges import Competitors, Ridge
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.deep.selection import select_ridges
 from polyrelu.proofs.deep.settings import SETTINGS
@@ -97,6 +98,7 @@ def run_search(
     checkpoint: str | Path | None = None,
     before_walk: BeforeWalk | None = None,
     among: Competitors = "transversal",
+    domain: Polyhedron | None = None,
 ) -> DeepSearch:
     """Search for ridges, unless an obstruction shows that the hypotheses fail.
 
@@ -113,6 +115,8 @@ def run_search(
         Called before each walk with the search, which ends if the answer is False.
     among
         The class of competitors, which decides what ridges are good.
+    domain
+        The domain on whose interior competitors agree; None for R^n.
 
     Returns
     -------
@@ -120,11 +124,11 @@ def run_search(
         The search, with the ridges that it met.
     """
     if checkpoint is None:
-        search = DeepSearch(network, seed, among)
+        search = DeepSearch(network, seed, among, domain)
         if obstruction(network) is None:
             search.run(budget, may_walk=_asking(search, before_walk))
         return search
-    search = load_search(network, checkpoint, seed, among)
+    search = load_search(network, checkpoint, seed, among, domain)
     if obstruction(network) is None:
         asking = _asking(search, _saving(checkpoint, before_walk))
         try:
@@ -198,9 +202,19 @@ def prove_search(
     if not search.hypotheses.hold:
         return _not_found(search)
     size, layers = search.deep_network.size, search.network.depth - 1
-    return _evidence(
-        search, THEOREM, range(size), layers, _checked(lambda found: found.hold, check)
-    )
+    try:
+        return _evidence(
+            search, THEOREM, range(size), layers, _checked(lambda found: found.hold, check)
+        )
+    except _OutsideError as error:
+        return prove_search(search.without(error.ridges), check)
+
+
+class _OutsideError(Exception):
+    """Ridges of a search that are not inside its domain, though floats said so."""
+
+    def __init__(self, ridges: Collection[Ridge]) -> None:
+        self.ridges = ridges
 
 
 def _checked(
@@ -237,10 +251,19 @@ def prove_part(
 
     start, among = search.deep_network.starts[determined.num_layers], search.deep_network.among
     neurons = [*range(start), *(start + i for i in determined.neurons)]
-    claim = PartClaim(search.network, determined.num_layers, determined.neurons, among=among)
-    return claim, _evidence(
-        search, PART, neurons, determined.num_layers, _checked(is_enough, check)
+    claim = PartClaim(
+        search.network,
+        determined.num_layers,
+        determined.neurons,
+        among=among,
+        domain=search.domain,
     )
+    try:
+        return claim, _evidence(
+            search, PART, neurons, determined.num_layers, _checked(is_enough, check)
+        )
+    except _OutsideError as error:
+        return prove_part(search.without(error.ridges), check)
 
 
 def _evidence(
@@ -258,6 +281,9 @@ def _evidence(
             raise DomainError(
                 "the file of the search shows a ridge that is not there; delete it and search again"
             )
+    outside = search.outside_domain(selected)
+    if outside:
+        raise _OutsideError(outside)
     ridges = {ridge: search.ridges[ridge] for ridge in selected}
     hypotheses = evaluate(network, selected, Families(network, selected))
     evidence_of = evidence(network, search.planes, ridges, hypotheses, neurons, layers)

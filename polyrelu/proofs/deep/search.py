@@ -17,13 +17,14 @@ The first planes are random. Then the search looks for what is missing:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
 import numpy as np
 
 from polyrelu.errors import DomainError
+from polyrelu.exact import Polyhedron
 from polyrelu.network import Network
 from polyrelu.proofs.deep.families import Families
 from polyrelu.proofs.deep.hypotheses import (
@@ -39,11 +40,14 @@ from polyrelu.proofs.deep.planes import (
     PlanePoint,
     Planes,
     integer_direction,
+    random_unit_vector,
     rounded_point,
     unit_vector,
 )
+from polyrelu.proofs.deep.planes_inside import PlanesInside
 from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork, Piece, Ridge, mask_of
 from polyrelu.proofs.deep.settings import SETTINGS
+from polyrelu.proofs.interior import UNSTRETCHED, ExactWalls, Interior, Stretch
 from polyrelu.support.budget import Budget, BudgetLike, as_budget
 from polyrelu.support.prices import price_of_cell, price_of_evaluation, price_of_ray
 from polyrelu.support.typing import Floats
@@ -64,10 +68,13 @@ class DeepSearch:
         Seed of the random choices.
     among
         The class of competitors, which decides what ridges are good.
+    domain
+        The domain on whose interior competitors agree, without equations and with an interior;
+        None for R^n. Walks start inside of it and end where they leave it.
 
     Attributes
     ----------
-    network, seed
+    network, seed, domain
         As given.
     deep_network
         The network with what is computed once for all of its ridges.
@@ -89,8 +96,14 @@ class DeepSearch:
     all hypotheses hold
     """
 
-    def __init__(self, network: Network, seed: int = 0, among: Competitors = "transversal") -> None:
-        self.network, self.seed = network, seed
+    def __init__(
+        self,
+        network: Network,
+        seed: int = 0,
+        among: Competitors = "transversal",
+        domain: Polyhedron | None = None,
+    ) -> None:
+        self.network, self.seed, self.domain = network, seed, domain
         self.deep_network = DeepNetwork.of(network, among)
         self.ridges: dict[Ridge, Location] = {}
         self.walks = 0
@@ -100,7 +113,9 @@ class DeepSearch:
         self._families = Families(self.deep_network)
         self._locations: dict[Piece, Location] = {}
         self._steps_up: defaultdict[int, list[Ridge]] = defaultdict(list)
-        self._planes = Planes(self.deep_network)
+        interior = None if domain is None else Interior(domain)
+        self._inside = None if interior is None else PlanesInside(self.deep_network, interior)
+        self._planes = Planes(self.deep_network, interior)
         self._first_piece: dict[int, Piece] = {}
         self._climbed: set[Piece] = set()
         self._random_tries: defaultdict[int, int] = defaultdict(int)
@@ -123,18 +138,29 @@ class DeepSearch:
     @property
     def is_idle(self) -> bool:
         """Whether the number of walks since the last new ridge exceeds the settings' limit."""
-        limit = SETTINGS.idle_walks + int(SETTINGS.idle_share * self.walks)
+        walks = SETTINGS.idle_walks
+        if self.domain is not None:
+            walks = SETTINGS.idle_walks_on_domain
+        limit = walks + int(SETTINGS.idle_share * self.walks)
         return self.walks - self._walks_at_last_ridge > limit
 
     def among_regular(self) -> DeepSearch:
         """Return a resumable search with the same ridges, reclassified for regular competitors."""
-        regular = DeepSearch(self.network, self.seed, "regular")
-        regular.walks, regular.planes[:] = self.walks, self.planes
-        regular.random = Random(f"{self.seed}, {self.walks}")
+        return self._copy("regular", frozenset())
+
+    def without(self, ridges: Collection[Ridge]) -> DeepSearch:
+        """Return a resumable search that has forgotten some ridges."""
+        return self._copy(self.deep_network.among, ridges)
+
+    def _copy(self, among: Competitors, forgotten: Collection[Ridge]) -> DeepSearch:
+        copy = DeepSearch(self.network, self.seed, among, self.domain)
+        copy.walks, copy.planes[:] = self.walks, self.planes
+        copy.random = Random(f"{self.seed}, {self.walks}")
         for ridge, location in self.ridges.items():
-            regular.add(regular.deep_network.ridge(ridge.u, ridge.v, ridge.mask), location)
-        regular._walks_at_last_ridge = self._walks_at_last_ridge
-        return regular
+            if ridge not in forgotten:
+                copy.add(copy.deep_network.ridge(ridge.u, ridge.v, ridge.mask), location)
+        copy._walks_at_last_ridge = self._walks_at_last_ridge
+        return copy
 
     def is_met_by_its_plane(self, ridge: Ridge) -> bool:
         """Return whether the plane stored for a known ridge meets this ridge, in exact arithmetic.
@@ -142,6 +168,21 @@ class DeepSearch:
         It does if a walk met the ridge; the file of a search may claim so wrongly.
         """
         return self._planes.ridge_point(self.ridges[ridge].plane, ridge) is not None
+
+    def outside_domain(self, ridges: Iterable[Ridge]) -> list[Ridge]:
+        """Return the given known ridges whose point is not inside the domain, exactly.
+
+        Walks decide this in floats. The point is the one where a walk met the ridge.
+        """
+        if self.domain is None:
+            return []
+        walls, found = ExactWalls(self.domain), list[Ridge]()
+        for ridge in ridges:
+            number = self.ridges[ridge].plane
+            point = self._planes.ridge_point(number, ridge)
+            if point is None or not walls.has_inside(self._planes.slice(number).embed(point)):
+                found.append(ridge)
+        return found
 
     def run(
         self,
@@ -265,10 +306,15 @@ class DeepSearch:
         self.walks += 1
         evidence = hypotheses.chosen.get(neuron)
         first = evidence.families[0].key if evidence is not None else self._first_piece.get(neuron)
-        if first is None or self.random.random() < SETTINGS.random_plane_share:
+        share = SETTINGS.random_plane_share
+        if self._inside is not None:
+            share = SETTINGS.random_plane_share_on_domain
+        if first is None or self.random.random() < share:
             self._walk_in_random_plane(neuron)
             return True
         root = self._families.root(first)
+        if goal.chain and self._inside is not None and self._walk_from_above(neuron):
+            return True
         family, before = self._families.growing_family(root), self.deep_network.mask_before(neuron)
         if goal.chain and self.random.random() < SETTINGS.climb_share:
             return not self._climb(root)
@@ -282,6 +328,23 @@ class DeepSearch:
                 return True
         self._walk_towards(self._starting_piece(neuron, family.masks, targets), targets)
         return bool(targets or goal.chain or goal.piece)
+
+    def _walk_from_above(self, neuron: int) -> bool:
+        """Walk along a bent hyperplane of the next layer towards the zeros of a neuron.
+
+        On a domain its own pieces may lie where the ways to the next layer are cut off. Return
+        whether such a walk was made; it is left to chance.
+        """
+        if self.random.random() >= SETTINGS.from_above_share:
+            return False
+        above = self.deep_network.neurons_in(self.deep_network.layer_of[neuron] + 1)
+        known = [v for v in above if v in self._first_piece]
+        if not known:
+            return False
+        v = self.random.choice(known)
+        start = self._starting_piece(v, self._families.pieces[v], 1 << neuron)
+        self._walk_towards(start, 1 << neuron)
+        return True
 
     def _walk_for_nowhere_active(self, neuron: int, targets: int) -> bool:
         """Walk for neurons that are active at no known piece: in a random plane or from any family.
@@ -303,7 +366,11 @@ class DeepSearch:
     def _walk_in_random_plane(self, neuron: int) -> None:
         """Walk both ways along a bent hyperplane in a random plane."""
         self._random_tries[neuron] += 1
-        number = self._planes.add(self._random_plane(neuron))
+        if self._inside is None:
+            plane = self._random_plane(neuron)
+        else:
+            plane = self._inside.plane(neuron, self.random, self._random_point)
+        number = self._planes.add(plane)
         if number is None:
             return
         headings = (1, 0), (-1, 0)
@@ -313,7 +380,7 @@ class DeepSearch:
             self._walk(number, neuron, start, reverse, SETTINGS.random_walk_cells)
 
     def _random_plane(self, neuron: int) -> Plane:
-        """Return a plane through a random point.
+        """Return a plane through a random point of R^n.
 
         The first direction is the sum of the direction in which the affine form of the neuron at
         the point decreases in size, and of a shorter random vector. The second one is random.
@@ -330,6 +397,12 @@ class DeepSearch:
         noise = SETTINGS.random_plane_noise * self._random_unit_vector(len(x))
         return Plane(rounded_point(x), (integer_direction(towards + noise), second))
 
+    def _plane(self, x: Floats, first: Floats, second: Floats) -> Plane:
+        """Return the plane through a point along two directions, with few digits."""
+        if self._inside is not None:
+            return self._inside.laid(x, first, second)
+        return Plane(rounded_point(x), (integer_direction(first), integer_direction(second)))
+
     def _random_point(self) -> Floats:
         """Return a random point at a random scale, or a point near a known piece."""
         if self._first_piece and self.random.random() < SETTINGS.known_ridge_share:
@@ -337,6 +410,8 @@ class DeepSearch:
             return self._point_near(
                 Piece(neuron, self.random.choice(self._families.pieces[neuron]))
             )
+        if self._inside is not None:
+            return self._inside.random_point(self.random)
         # some zeros lie far out, so that scales grow with the number of walks
         lowest, highest = SETTINGS.scale_exponents
         highest += min(SETTINGS.scale_growth, self.walks // SETTINGS.walks_per_scale)
@@ -350,8 +425,7 @@ class DeepSearch:
         )
 
     def _random_unit_vector(self, size: int) -> Floats:
-        noise = np.array([self.random.gauss(0, 1) for _ in range(size)])
-        return np.asarray(noise / np.linalg.norm(noise), dtype=np.float64)
+        return random_unit_vector(self.random, size)
 
     def _starting_piece(self, neuron: int, masks: Sequence[int], targets: int) -> Piece:
         """Return a piece of a neuron: of some random ones, the one nearest to a zero of a target.
@@ -371,7 +445,8 @@ class DeepSearch:
         The walk heads for the nearest zero of a target neuron or for the zeros of several together;
         in a random direction if `targets`, a mask, is 0.
         """
-        normal = self.deep_network.float_form(*piece)[:-1]
+        stretch = self._stretch(piece)
+        normal = stretch.pull(self.deep_network.float_form(*piece)[:-1])
         along, limit = self._random_unit_vector(len(normal)), SETTINGS.aimed_walk_cells
         if targets:
             goals = self._targets(piece, targets)
@@ -380,8 +455,8 @@ class DeepSearch:
             towards = goals.to_several(len(normal) - 1) if together else goals.to_nearest()
             limit += SETTINGS.cells_per_target * count if together else 0
             along = unit_vector(towards) + self.random.choice(SETTINGS.aim_noises) * along
-        directions = integer_direction(along), integer_direction(normal)
-        number = self._planes.add(Plane(rounded_point(self._point_near(piece)), directions))
+        directions = stretch.push(along), stretch.push(normal)
+        number = self._planes.add(self._plane(self._point_near(piece), *directions))
         if number is not None:
             headings = (0, 1), (0, -1)
             start = self._planes.piece_point(number, piece) or self._planes.zero_of(
@@ -390,15 +465,24 @@ class DeepSearch:
             self._walk(number, piece.neuron, start, False, limit)
 
     def _targets(self, piece: Piece, targets: int) -> _Targets:
-        """Return values and gradients, at a piece, of the neurons in the mask `targets`."""
+        """Return values and gradients, at a piece, of the neurons in the mask `targets`.
+
+        On a domain, the gradients are in stretched coordinates (`Interior.stretch`).
+        """
         network, x = self.deep_network, np.append(self._point_near(piece), 1.0)
-        layer = network.layer_of[piece.neuron] - 1
-        normal = network.float_form(*piece)[:-1]
+        layer, stretch = network.layer_of[piece.neuron] - 1, self._stretch(piece)
+        normal = stretch.pull(network.float_form(*piece)[:-1])
         rows = [network.index_in_layer(h) for h in bits_of(targets)]
         forms = network.float_forms(layer, piece.mask)[rows]
-        gradients = forms[:, :-1]
+        gradients = stretch.pull(forms[:, :-1])
         across = np.outer(gradients @ normal / (normal @ normal or 1), normal)
         return _Targets(forms @ x, gradients - across)
+
+    def _stretch(self, piece: Piece) -> Stretch:
+        """Return the coordinates near a piece in which all walls of the domain are far enough."""
+        if self._inside is None:
+            return UNSTRETCHED
+        return self._inside.interior.stretch(self._point_near(piece))
 
     def _climb_once(self, piece: Piece) -> None:
         """Climb from the family of a piece, once, if its layer is not the last hidden one."""
@@ -429,6 +513,17 @@ class DeepSearch:
         """Walk along the later neuron of a ridge to a crossing with the layer after it."""
         number = self.ridges[ridge].plane
         start = self._planes.ridge_point(number, ridge)
+        found = self._step_up_in(number, ridge, start)
+        if found is None and start is not None and self._inside is not None:
+            # both ways along the later neuron may lead to one side of the first axis
+            point, (first, second) = self.planes[number]
+            turned = self._planes.add(Plane(point, (second, first)))
+            assert turned is not None
+            found = self._step_up_in(turned, ridge, (start[1], start[0]))
+        return found
+
+    def _step_up_in(self, number: int, ridge: Ridge, start: PlanePoint | None) -> Ridge | None:
+        """Walk both ways along the later neuron of a ridge, in a plane."""
         for reverse in (False, True):
             for met in self._ridges_on_walk(number, ridge.v, start, reverse, SETTINGS.climb_cells):
                 if met.u == ridge.v and self._leads_up(met):
@@ -464,12 +559,14 @@ class DeepSearch:
         for piece, ridge in zip(pieces, self._ridges_at_ends(pieces), strict=True):
             self.budget.pay(self._cell_price)
             near_start, end = piece.start, piece.end
-            if near_start is not None and end is not None:
+            if end is None or not self._planes.is_inside(number, end.near):
+                return
+            if near_start is not None:
                 # the middle is a better location for the piece than a ridge at its end
                 middle = ((a + b) / 2 for a, b in zip(near_start.near, end.near, strict=True))
                 on_piece = Piece(neuron, mask_of(piece.cell.signs))
                 self._locations[on_piece] = Location(number, *middle)
-            if ridge is not None and end is not None:
+            if ridge is not None:
                 self.add(ridge, Location(number, *end.near))
                 yield ridge
 

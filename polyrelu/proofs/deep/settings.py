@@ -42,14 +42,21 @@ class DeepSearchSettings:
     idle_walks, idle_share
         A search is idle when more walks than `idle_walks` plus this share of all walks have been
         made since the last new ridge.
+    idle_walks_on_domain
+        The same on a domain, where some ridges are met by few planes only.
     random_plane_share
         Share of the walks that take place in random planes.
+    random_plane_share_on_domain
+        The same on a domain, whose walls cut bent hyperplanes into parts that no walk connects.
     elsewhere_share
         Share of the walks in random planes when some neuron h of the layer before is active at no
         known piece of the neuron v that the walk is for.
     any_family_share
         Share of the aimed walks, in the same case, that start from any family of v and not from its
         chosen one.
+    from_above_share
+        Share of the walks on a domain, for a neuron whose chain is too short, that follow a neuron
+        of the next layer towards its zeros.
     climb_share
         Share of the walks for a neuron whose chain is too short that climb from its chosen family.
     together_share
@@ -65,6 +72,20 @@ class DeepSearchSettings:
         them is chosen at random.
     compared_pieces
         Number of pieces that are compared as starting points of an aimed walk.
+    three_points_share
+        Share of the walks in random planes on a domain whose plane goes through three random points
+        at which the neuron has both signs, if there are such points.
+    compared_points
+        Number of random points among which these points are looked for.
+    approach_chance
+        Share of the walks in random planes on a domain whose plane leads towards a point where the
+        neuron has the other sign, whatever the distance.
+    approach_steps
+        Maximum number of steps from a random point of a domain towards one where a neuron has the
+        other sign.
+    approach_share
+        Share of the way to the point of the domain where the neuron's form is extreme that one of
+        these steps makes.
     known_ridge_share
         Share of the random points that are points of known pieces.
     scale_exponents
@@ -99,6 +120,8 @@ class DeepSearchSettings:
         Number of binary digits after the point in the coordinates of points of planes.
     direction_size
         Largest absolute value of an entry in the directions that are rounded from floats.
+    direction_size_on_domain
+        The same on a domain, where a direction may lead into a corner.
     farthest_coordinate
         Coordinates are cut to this absolute value before a plane is laid through a point.
     remembered_slices
@@ -147,16 +170,24 @@ class DeepSearchSettings:
     growth: float = 0.25
     evaluation_growth: int = 2
     idle_walks: int = 200
+    idle_walks_on_domain: int = 500
     idle_share: float = 0.5
     random_plane_share: float = 0.1
+    random_plane_share_on_domain: float = 0.4
     elsewhere_share: float = 0.25
     any_family_share: float = 0.5
+    from_above_share: float = 0.4
     climb_share: float = 0.5
     together_share: float = 0.4
     overshoot: int = 2
     singular_value_cutoff: float = 1e-6
     aim_noises: tuple[float, ...] = (0, 0.1, 1)
     compared_pieces: int = 8
+    three_points_share: float = 0.25
+    compared_points: int = 12
+    approach_chance: float = 0.5
+    approach_steps: int = 8
+    approach_share: float = 0.5
     known_ridge_share: float = 0.3
     scale_exponents: tuple[int, int] = (-6, 4)
     scale_growth: int = 12
@@ -172,6 +203,7 @@ class DeepSearchSettings:
     climb_starts: int = 4
     point_digits: int = 24
     direction_size: int = 1000
+    direction_size_on_domain: int = 2**16
     farthest_coordinate: float = 2.0**200
     remembered_slices: int = 64
     remembered_tables: int = 64

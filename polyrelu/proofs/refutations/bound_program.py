@@ -181,6 +181,7 @@ class BoundProgram:
         """
         allowed = {*range(self._forms.first), *(self._forms.first + k for k in neurons)}
         names = [Inequality("relu", k) for k in neurons]
+        names += [Inequality("domain", k) for k in range(len(self._forms.walls))]
         if guard in neurons:
             names.append(GUARD)
         forms = [

@@ -14,10 +14,11 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
+from polyrelu.exact import Polyhedron
 from polyrelu.network import Network
 from polyrelu.proofs.refutations.one_layer import Alternative, LayerPair, layer_pair, plus_multiple
 from polyrelu.proofs.refutations.settings import SETTINGS
@@ -29,6 +30,7 @@ __all__ = [
     "Interval",
     "bits_of_image_box",
     "bounded_alternatives",
+    "box_of_inputs",
     "image_box",
 ]
 
@@ -70,6 +72,26 @@ class BoundedAlternative(NamedTuple):
     bits: int
 
 
+def box_of_inputs(domain: Polyhedron | None, num_inputs: int) -> Box:
+    """Return the box around a domain that its inequalities in one coordinate give; R^n for None.
+
+    >>> box_of_inputs(Polyhedron.box([0], [2]), 1)
+    (Interval(low=Fraction(0, 1), high=Fraction(2, 1)),)
+    """
+    low: list[Fraction | None] = [None] * num_inputs
+    high: list[Fraction | None] = [None] * num_inputs
+    for row in () if domain is None else domain.inequalities:
+        used = [j for j, a in enumerate(row[:-1]) if a]
+        if len(used) == 1:
+            (j,) = used
+            end = Fraction(row[-1], row[j])
+            if row[j] > 0:
+                high[j] = end if (old := high[j]) is None else min(old, end)
+            else:
+                low[j] = end if (old := low[j]) is None else max(old, end)
+    return tuple(map(Interval, low, high))
+
+
 def image_box(network: Network, layer: int) -> Box:
     """Return a box that contains the activations of a layer of a plain stack at every input in R^n.
 
@@ -81,7 +103,7 @@ def image_box(network: Network, layer: int) -> Box:
     >>> [[str(end) for end in interval] for interval in image_box(net, 2)]
     [['0', '3'], ['0', 'None']]
     """
-    box: Box = (Interval(None, None),) * network.num_inputs
+    box = box_of_inputs(None, network.num_inputs)
     for number in range(1, layer + 1):
         box = _next_box(network, number, box)
     return box
@@ -134,10 +156,13 @@ def _positive_part(interval: Interval) -> Interval:
     )
 
 
-def bounded_alternatives(network: Network, rng: random.Random) -> Iterator[BoundedAlternative]:
+def bounded_alternatives(
+    network: Network, rng: random.Random, domain: Polyhedron | None = None
+) -> Iterator[BoundedAlternative]:
     """Yield networks with the same function, by neurons that are dead or linear on the image box.
 
-    Neurons whose rows show this by their signs alone are left out.
+    The functions agree on the domain; without one, on R^n, and neurons whose rows show this by
+    their signs alone are left out.
 
     >>> from polyrelu.network import from_arrays
     >>> first, second = ([[1, 0], [0, 1]], [0, 0]), ([[-1, -2], [-2, -1]], [1, 1])
@@ -148,15 +173,24 @@ def bounded_alternatives(network: Network, rng: random.Random) -> Iterator[Bound
     >>> found.other([5, 7]) == net([5, 7])
     True
     """
-    box, bits = image_box(network, 0), 1
-    for layer in range(2, network.depth):
-        grown = _bits_of_box(network, layer - 1, bits)
-        if grown is None:
-            return
-        box, bits = _next_box(network, layer - 1, box), grown
+    box = box_of_inputs(domain, network.num_inputs)
+    bits = _bits_of_ends(box)
+    for layer in range(1 if domain else 2, network.depth):
+        if layer > 1:
+            grown = _bits_of_box(network, layer - 1, bits)
+            if grown is None:
+                return
+            box, bits = _next_box(network, layer - 1, box), grown
         for explanation, other in _alternatives_on_box(layer_pair(network, layer), box, rng):
             bits_of_weights = max(net.layers[layer - 1].bits for net in (network, other))
             yield BoundedAlternative(layer, explanation, other, 2 * max(bits, bits_of_weights))
+
+
+def _bits_of_ends(box: Box) -> int:
+    """Return the bits of the longest end of a box, over the common denominator of all ends."""
+    ends = [end for interval in box for end in interval if end is not None]
+    scale = math.lcm(*(end.denominator for end in ends))
+    return max((abs(int(end * scale)).bit_length() for end in ends), default=1) or 1
 
 
 def bits_of_image_box(network: Network, depth: int) -> int | None:
@@ -186,16 +220,26 @@ def _alternatives_on_box(pair: LayerPair, box: Box, rng: random.Random) -> Itera
     """Yield the alternatives of one layer whose inputs lie in the given box."""
     ranges = _preactivation_intervals(pair.network, pair.layer, box)
     place = f"on the box of all values that layer {pair.layer - 1} can take"
+    if pair.layer == 1:
+        place = "on the box around the domain"
     linear = [i for i, (low, _) in enumerate(ranges) if low is not None and low >= 0]
     for i, (row, interval) in enumerate(zip(pair.rows, ranges, strict=True)):
-        if interval.high is not None and interval.high <= 0 < max(row):
+        if interval.high is not None and interval.high <= 0 < _largest(pair, row):
             yield from _dead(pair, i, f"{pair.name(i)} is dead {place}", rng)
-        if i in linear and min(row) < 0:
+        if i in linear and -_largest(pair, [-entry for entry in row]) < 0:
             yield from _linear(pair, i, f"{pair.name(i)} is linear {place}", rng)
     for i, k in itertools.islice(itertools.permutations(linear, 2), SETTINGS.max_mixed_pairs):
-        if min(pair.rows[i]) < 0:
+        if -_largest(pair, [-entry for entry in pair.rows[i]]) < 0:
             names = f"neurons {i} and {k} of layer {pair.layer}"
             yield _mixed(pair, i, k, f"{names} are linear {place}, so they can mix")
+
+
+def _largest(pair: LayerPair, row: Sequence[Fraction]) -> Fraction:
+    """Return the largest entry of a row [w | b]; in layer 1 the size of the largest weight.
+
+    Behind a hidden layer no entry above 0 shows without a box that the neuron is dead.
+    """
+    return max(row) if pair.on_orthant else max(map(abs, row[:-1]))
 
 
 def _dead(pair: LayerPair, i: int, explanation: str, rng: random.Random) -> Iterator[Alternative]:

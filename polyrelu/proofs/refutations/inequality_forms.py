@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
+from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, NeuronId
 
 __all__ = [
@@ -35,13 +37,14 @@ class Inequality(NamedTuple):
     ----------
     kind
         ``one``: 1 ≥ 0. ``activation``: a ≥ 0. ``relu``: d a - t ≥ 0. ``guard``: t - d a ≥ 0 for the
-        guard. ``derived``: G - q d a ≥ 0.
+        guard. ``domain``: c - a·x ≥ 0. ``derived``: G - q d a ≥ 0.
     number
         The neuron number for ``activation`` and ``relu``; the index in
-        `InequalityForms.derivations` for ``derived``; 0 for the others.
+        `InequalityForms.derivations` for ``derived``, and in the inequalities of the domain for
+        ``domain``; 0 for the others.
     """
 
-    kind: Literal["one", "activation", "relu", "guard", "derived"]
+    kind: Literal["one", "activation", "relu", "guard", "domain", "derived"]
     number: int = 0
 
 
@@ -84,6 +87,10 @@ class InequalityForms:
     ----------
     network
         The plain stack.
+    domain
+        The domain, a polyhedron without equations; None for R^n.
+    walls
+        The forms c - a·x of its inequalities.
     first
         The symbol of the activation of neuron 0.
     layers
@@ -96,8 +103,9 @@ class InequalityForms:
         The names of the derived inequalities that hold without a guard.
     """
 
-    def __init__(self, network: Network) -> None:
-        self.network = network
+    def __init__(self, network: Network, domain: Polyhedron | None = None) -> None:
+        self.network, self.domain = network, domain
+        self.walls = [_slack(row) for row in (() if domain is None else domain.inequalities)]
         widths = network.widths
         self._starts = list(accumulate(widths, initial=1))
         self.first = self._starts[1]
@@ -134,6 +142,8 @@ class InequalityForms:
                 return {self.first + name.number: 1}
             case "relu":
                 return self.relu_inequality(name.number)
+            case "domain":
+                return self.walls[name.number]
             case "derived":
                 return self.derivations[name.number].form
             case "guard":
@@ -163,6 +173,12 @@ class InequalityForms:
         add_multiple(form, {self.first + derivation.neuron: denominator}, -derivation.scale)
         self.derivations.append(derivation._replace(form=form))
         return Inequality("derived", len(self.derivations) - 1)
+
+
+def _slack(row: Sequence[int]) -> Form:
+    """Return the form c - a·x of an inequality [a | c] of the domain."""
+    form = {symbol: -a for symbol, a in enumerate(row[:-1], 1) if a}
+    return {0: row[-1], **form} if row[-1] else form
 
 
 def add_multiple(sums: Form, form: Form, factor: int) -> None:

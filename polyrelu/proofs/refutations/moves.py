@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import format_rational
+from polyrelu.exact import Polyhedron, format_rational
 from polyrelu.network import Network
 from polyrelu.proofs.refutations.image_box import bits_of_image_box, bounded_alternatives
 from polyrelu.proofs.refutations.one_layer import one_layer_alternatives
@@ -65,8 +65,15 @@ class Move:
 _Proposal = tuple[str, dict[str, object], Network, str]
 
 
-def moves(network: Network, seed: int = 0, budget: Budget | None = None) -> Iterator[Move]:
+def moves(
+    network: Network,
+    seed: int = 0,
+    budget: Budget | None = None,
+    domain: Polyhedron | None = None,
+) -> Iterator[Move]:
     """Yield moves of a plain stack, cheap ones first, until the work of the budget is used up.
+
+    The functions agree on the domain; without one, on R^n.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [2]], [1, 1]), ([[1, 0]], [0])])
@@ -76,11 +83,11 @@ def moves(network: Network, seed: int = 0, budget: Budget | None = None) -> Iter
     if not network.is_plain:
         return
     try:
-        proposals = _proposals(network, random.Random(seed), budget or Budget())
+        proposals = _proposals(network, random.Random(seed), budget or Budget(), domain)
         for theorem, evidence, other, explanation in proposals:
             difference = first_difference(network, other)
             if difference is not None and is_checkable(network, other, theorem, evidence):
-                if theorem == "replacement":
+                if theorem == "replacement" and domain is None:
                     theorem = replacement_theorem(network, other, int(str(evidence["layer"])))
                 yield Move(theorem, evidence, other, difference, explanation)
     except (NetworkError, WorkLimit):  # too long numbers in the other network, or no work left
@@ -142,7 +149,9 @@ def _replacement_is_affordable(
     )
 
 
-def _proposals(network: Network, rng: random.Random, budget: Budget) -> Iterator[_Proposal]:
+def _proposals(
+    network: Network, rng: random.Random, budget: Budget, domain: Polyhedron | None
+) -> Iterator[_Proposal]:
     """Yield possible moves; their networks may still be related to the original."""
     for layer in range(1, network.depth):
         yield from _hiding_proposals(network, layer, rng)
@@ -156,12 +165,14 @@ def _proposals(network: Network, rng: random.Random, budget: Budget) -> Iterator
             "other side"
         )
         yield "line-equal", {}, turned, explanation
-    yield from _bounded_proposals(network, rng)
+    yield from _bounded_proposals(network, rng, domain)
 
 
-def _bounded_proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
+def _bounded_proposals(
+    network: Network, rng: random.Random, domain: Polyhedron | None
+) -> Iterator[_Proposal]:
     """Yield moves by neurons that are dead or linear on the image box of the layer before."""
-    for layer, explanation, other, bits in bounded_alternatives(network, rng):
+    for layer, explanation, other, bits in bounded_alternatives(network, rng, domain):
         if is_affordable(2 * network.widths[layer] * (network.widths[layer - 1] + 1), bits) and (
             _replacement_is_affordable(network, other, layer, bits)
         ):

@@ -28,7 +28,7 @@ from random import Random
 from typing import NamedTuple
 
 from polyrelu.errors import NetworkError, PolyreluError
-from polyrelu.exact import LinearProgram, Optimal
+from polyrelu.exact import LinearProgram, Optimal, Polyhedron
 from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.refutations.bound_program import Bound
 from polyrelu.proofs.refutations.inequality_forms import Inequality, Multipliers
@@ -121,10 +121,12 @@ def one_sided_moves(
     candidates: Iterable[OneSidedCandidate] | None = None,
     budget: BudgetLike = SETTINGS.budget,
     seed: int = 0,
+    domain: Polyhedron | None = None,
 ) -> Iterator[Move]:
     """Yield networks with the same function that are not related to a plain stack.
 
-    The parameters are the same as for `one_sided_neurons`.
+    The parameters are the same as for `one_sided_neurons`. The functions agree on the domain;
+    without one, on R^n.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [-1, -1]), ([[2, -1], [-1, 3]], [1, -1]), ([[1, 1]], [0])])
@@ -134,21 +136,23 @@ def one_sided_moves(
     >>> move.other([3]) == net([3])
     True
     """
-    if not _is_applicable(network):
-        return
     limits = as_budget(budget)
-    inequalities, rng = ValidInequalities(network, limits), Random(seed)
+    inequalities, rng = ValidInequalities(network, limits, domain), Random(seed)
+    if not _is_applicable(inequalities):
+        return
     groups: dict[NeuronId, list[OneSided]] = {}
     try:
         chosen = _useful_candidates(
-            network, _sampled(network, seed, limits) if candidates is None else candidates, limits
+            network,
+            _sampled(inequalities, seed, limits) if candidates is None else candidates,
+            limits,
         )
         for proved in _proved_candidates(inequalities, chosen, seed):
             group = [proved]
             if _needs_a_group(proved.candidate):
                 group = groups.setdefault(proved.candidate.guard or proved.candidate.neuron, [])
                 group.append(proved)
-            for explanation, other in _alternatives(network, group, rng, limits):
+            for explanation, other in _alternatives(inequalities, group, rng, limits):
                 difference = first_difference(network, other)
                 evidence = _evidence(inequalities, group, other)
                 if difference is not None and evidence is not None:
@@ -157,9 +161,13 @@ def one_sided_moves(
         return
 
 
-def _is_applicable(network: Network) -> bool:
-    """Return whether the network is a plain stack with a layer that reads and gives activations."""
-    return network.is_plain and network.depth >= 3
+def _is_applicable(inequalities: ValidInequalities) -> bool:
+    """Return whether the network is a plain stack with a layer that may have a neuron of one sign.
+
+    On R^n it is one that reads and gives activations.
+    """
+    network = inequalities.network
+    return network.is_plain and network.depth >= (3 if inequalities.domain is None else 2)
 
 
 def _needs_a_group(candidate: OneSidedCandidate) -> bool:
@@ -167,10 +175,11 @@ def _needs_a_group(candidate: OneSidedCandidate) -> bool:
     return candidate.sign > 0 and candidate.guard is not None
 
 
-def _sampled(network: Network, seed: int, budget: Budget) -> list[OneSidedCandidate]:
+def _sampled(inequalities: ValidInequalities, seed: int, budget: Budget) -> list[OneSidedCandidate]:
     """Return the candidates that sample points do not contradict, and pay for the points."""
+    network = inequalities.network
     budget.spend(price_of_samples(network.num_parameters))
-    return sampled_candidates(network, seed)
+    return sampled_candidates(network, seed, inequalities.domain)
 
 
 def _useful_candidates(
@@ -237,20 +246,20 @@ def _proved_candidates(
 ) -> Iterator[OneSided]:
     """Yield the candidates that are proved within the budget of the inequalities.
 
-    There are none in layer 1: on R^n only constant neurons have one sign, and other moves cover
+    On R^n there are none in layer 1: only constant neurons have one sign, and other moves cover
     them.
     """
     network = inequalities.network
-    if not _is_applicable(network):
+    if not _is_applicable(inequalities):
         return
     budget = inequalities.budget
     try:
-        chosen = _sampled(network, seed, budget) if candidates is None else list(candidates)
+        chosen = _sampled(inequalities, seed, budget) if candidates is None else list(candidates)
         if chosen:
             budget.spend(price_of_samples(network.num_parameters))
     except WorkLimit:
         return
-    bounded = apparently_bounded_neurons(network, seed) if chosen else {}
+    bounded = apparently_bounded_neurons(network, seed, inequalities.domain) if chosen else {}
     for candidate in chosen:
         neuron, sign, guard = candidate
         if neuron.layer >= network.depth or (guard is not None and guard.layer != neuron.layer - 1):
@@ -272,7 +281,7 @@ def _proved_candidates(
 
 
 def _alternatives(
-    network: Network, group: Sequence[OneSided], rng: Random, budget: Budget
+    inequalities: ValidInequalities, group: Sequence[OneSided], rng: Random, budget: Budget
 ) -> Iterator[tuple[str, Network]]:
     """Yield networks that differ by what the last member of a group allows, with explanations.
 
@@ -280,8 +289,9 @@ def _alternatives(
     candidate.
     """
     neuron, sign, guard = group[-1].candidate
-    pair = layer_pair(network, neuron.layer)
+    pair = layer_pair(inequalities.network, neuron.layer)
     name = pair.name(neuron.index)
+    place = "R^n" if inequalities.domain is None else "the domain"
     if guard is not None and sign > 0:
         yield from _raised_together(pair, group, guard, rng, budget)
         return
@@ -297,7 +307,7 @@ def _alternatives(
             explanation = f"{name} is off {where}, so its weight on it can be lowered"
         else:
             kind = "linear: it is never negative" if sign > 0 else "dead: it is never positive"
-            explanation = f"{name} is {kind} on R^n"
+            explanation = f"{name} is {kind} on {place}"
         yield explanation, pair.replaced({neuron.index: row}, {}, offset)
 
 
@@ -359,6 +369,7 @@ def _evidence(
     fact_number = _FactNumbers(
         inequalities.num_neurons_before(layer),
         guard is not None,
+        len(inequalities.walls),
         {k: i for i, k in enumerate(used)},
     )
 
@@ -395,12 +406,15 @@ class _FactNumbers:
         The number N of hidden neurons before the layer of the statement.
     has_guard
         Whether the guard is a neuron.
+    num_walls
+        The number of inequalities of the domain.
     steps
         For the index of each derived inequality that the certificate lists, its position there.
     """
 
     num_neurons: int
     has_guard: bool
+    num_walls: int
     steps: dict[int, int]
 
     def of(self, name: Inequality) -> int:
@@ -414,8 +428,11 @@ class _FactNumbers:
                 return 2 * self.num_neurons
             case "guard":
                 return 2 * self.num_neurons + 1
+            case "domain":
+                return 2 * self.num_neurons + 1 + self.has_guard + name.number
             case "derived":
-                return 2 * self.num_neurons + 1 + self.has_guard + self.steps[name.number]
+                first = 2 * self.num_neurons + 1 + self.has_guard + self.num_walls
+                return first + self.steps[name.number]
 
 
 def _bound_of_multiple(bound: Bound, factor: int) -> Bound:

@@ -14,7 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, NeuronId
+from polyrelu.proofs.interior import Interior
 from polyrelu.support.typing import Floats
 
 __all__ = ["OneSidedCandidate", "apparently_bounded_neurons", "sampled_candidates"]
@@ -67,13 +69,15 @@ class OneSidedCandidate(NamedTuple):
     guard: NeuronId | None = None
 
 
-def sampled_candidates(network: Network, seed: int = 0) -> list[OneSidedCandidate]:
+def sampled_candidates(
+    network: Network, seed: int = 0, domain: Polyhedron | None = None
+) -> list[OneSidedCandidate]:
     """Return the candidates that no sample point contradicts.
 
-    The points have all sizes and lie around the origin and around corners of first-layer
-    hyperplanes. Candidates come layer by layer, because later layers take longer, and those without
-    a guard come first. A guard is active at some sample points, and a neuron with a guard takes the
-    opposite sign, too, so it is no candidate without a guard.
+    The points are inside the domain. On R^n they have all sizes and lie around the origin and
+    around corners of first-layer hyperplanes. Candidates come layer by layer, because later layers
+    take longer, and those without a guard come first. A guard is active at some sample points, and
+    a neuron with a guard takes the opposite sign, too, so it is no candidate without a guard.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [-1, -1]), ([[2, -1], [1, 1]], [0, 1]), ([[1, 1]], [0])])
@@ -85,9 +89,7 @@ def sampled_candidates(network: Network, seed: int = 0) -> list[OneSidedCandidat
     """
     candidates: list[OneSidedCandidate] = []
     with np.errstate(all="ignore"):
-        signs = _signs_in_floats(
-            network, _sample_points(network, np.random.default_rng(seed)), True
-        )
+        signs = _signs_in_floats(network, _sample_points(network, seed, domain), True)
     for number in range(1, network.depth):
         signs_here = signs[number - 1]
         occurring = {side: (signs_here == side).any(axis=0) for side in (1, -1)}
@@ -120,16 +122,26 @@ def _candidates_with_guard(
     return candidates
 
 
-def apparently_bounded_neurons(network: Network, seed: int = 0) -> dict[NeuronId, set[int]]:
+def apparently_bounded_neurons(
+    network: Network, seed: int = 0, domain: Polyhedron | None = None
+) -> dict[NeuronId, set[int]]:
     """Return neurons whose preactivation seems to be bounded from above (1) or from below (-1).
 
-    A side is listed if the preactivation does not grow to that side in any sample direction.
+    A side is listed if the preactivation does not grow to that side in any sample direction; all
+    are listed on a bounded domain.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[2, 1], [1, -1]], [0, 1]), ([[1, 1]], [0])])
     >>> apparently_bounded_neurons(net)
     {NeuronId(layer=2, index=0): {-1}}
     """
+    if domain is not None and domain.is_bounded():
+        hidden = (
+            NeuronId(layer, i)
+            for layer in range(1, network.depth)
+            for i in range(network.widths[layer])
+        )
+        return {neuron: {1, -1} for neuron in hidden}
     directions = np.random.default_rng(seed).standard_normal(
         (SETTINGS.num_points, network.num_inputs)
     )
@@ -144,11 +156,14 @@ def apparently_bounded_neurons(network: Network, seed: int = 0) -> dict[NeuronId
     return bounded_sides
 
 
-def _sample_points(network: Network, rng: np.random.Generator) -> Floats:
-    """Return points around the origin and around common zeros of first-layer neurons.
+def _sample_points(network: Network, seed: int, domain: Polyhedron | None) -> Floats:
+    """Return points in a domain, or around the origin and common zeros of first-layer neurons.
 
     Each common zero takes a matrix of its own, so there are fewer of them if there are many inputs.
     """
+    rng = np.random.default_rng(seed)
+    if domain is not None:
+        return Interior(domain).points(rng, SETTINGS.num_points)
     weight, bias = network.weight(1).to_floats(), network.bias(1).to_floats()[:, 0]
     size, num_points = network.num_inputs, SETTINGS.num_points
     points: Floats = rng.standard_normal((num_points, size))

@@ -1,4 +1,6 @@
-"""Valid inequalities of a plain stack: linear forms that are nonnegative at every input in R^n.
+"""Valid inequalities of a plain stack: linear forms that are nonnegative at all inputs.
+
+The inputs range over R^n, or over a domain, whose inequalities c - a·x ≥ 0 are valid as well.
 
 They prove signs of neurons for theorem `one-sided` (`one_sided`). The proof that all of them are
 valid is in docs/theory/one_sided.md, whose first table gives the words of FORMAT.md §3.3 for the
@@ -25,6 +27,7 @@ import math
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
+from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.refutations.bound_program import Bound, BoundProgram, ProgramScope
 from polyrelu.proofs.refutations.inequality_forms import (
@@ -53,11 +56,13 @@ class ValidInequalities(InequalityForms):
     budget
         What pays for the linear programs, each by the size of its table; without one there is no
         limit.
+    domain
+        The domain, a polyhedron without equations; None for R^n.
 
     Attributes
     ----------
-    network
-        The plain stack.
+    network, domain
+        As given.
     budget
         The work for linear programs.
     derivations
@@ -73,8 +78,10 @@ class ValidInequalities(InequalityForms):
     (Fraction(0, 1), 1)
     """
 
-    def __init__(self, network: Network, budget: Budget | None = None) -> None:
-        super().__init__(network)
+    def __init__(
+        self, network: Network, budget: Budget | None = None, domain: Polyhedron | None = None
+    ) -> None:
+        super().__init__(network, domain)
         self.budget = Budget() if budget is None else budget
         self._program = BoundProgram(self, self.budget)
         self._first_layer_to_derive = 1
@@ -87,6 +94,8 @@ class ValidInequalities(InequalityForms):
         """
         number = None if guard is None else self.number_of(guard)
         stop = self.num_neurons_before(layer)
+        if not stop and (found := self._bound_by_sides(form)) is not None:
+            return found
         bound = self._program.solve(form, ProgramScope(stop, number))
         if bound is not None and bound.value >= 0:
             return bound
@@ -99,6 +108,31 @@ class ValidInequalities(InequalityForms):
         )
         better = self._program.solve(form, ProgramScope(stop, number, derived_for, readable))
         return bound if better is None else better
+
+    def _bound_by_sides(self, form: Form) -> Bound | None:
+        """Return the best lower bound of a form over the inputs if all walls bound one input.
+
+        It takes no linear program. The result is None if some wall does not, or there is no bound.
+        """
+        if any(len(wall.keys() - {0}) != 1 for wall in self.walls):
+            return None
+        best: dict[tuple[int, bool], tuple[Fraction, int]] = {}
+        for number, wall in enumerate(self.walls):
+            ((symbol, w),) = ((symbol, w) for symbol, w in wall.items() if symbol)
+            distance, key = Fraction(wall.get(0, 0), abs(w)), (symbol, w > 0)
+            if key not in best or distance < best[key][0]:
+                best[key] = distance, number
+        value, used = Fraction(form.get(0, 0)), dict[int, Fraction]()
+        for symbol, w in form.items():
+            if symbol and w:
+                if (symbol, w > 0) not in best:
+                    return None
+                distance, number = best[symbol, w > 0]
+                value -= abs(w) * distance
+                used[number] = Fraction(w, self.walls[number][symbol])
+        common = math.lcm(*(x.denominator for x in used.values()))
+        multipliers = {Inequality("domain", k): int(x * common) for k, x in used.items()}
+        return Bound(value, common, multipliers)
 
     def derive_bounds(self, bounded: Mapping[NeuronId, Iterable[int]], layer: int) -> None:
         """Derive inequalities for neurons before a layer that seem to be bounded on given sides.

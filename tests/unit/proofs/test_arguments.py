@@ -206,7 +206,7 @@ def test_regions_of_both_kinds() -> None:
 def test_options_are_named() -> None:
     """The class of competitors stands in the call by its name, like every other option."""
     with pytest.raises(TypeError, match="positional"):
-        identify(NET, "all")  # type: ignore[call-arg]
+        identify(NET, "R^n", "all")  # type: ignore[call-arg]
     assert isinstance(
         identify([([[1], [2]], [0, 1]), ([[1, 0]], [0])], among="all"), NotIdentifiable
     )
