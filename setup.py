@@ -22,7 +22,8 @@ def extensions() -> list[Extension]:
             sorted(glob("polyrelu/_core/*.cpp")),
             depends=sorted(glob("polyrelu/_core/*.hpp")),
             cxx_std=20,
-            extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math"],
+            extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", "-pthread"],
+            extra_link_args=["-pthread"],
             optional=True,
         )
     ]

@@ -13,6 +13,7 @@ alone, and writes `engines_baseline.json`.
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import sys
@@ -26,7 +27,7 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.complex_grid import _arrays, _box
-from benchmarks.reporting import write_results
+from benchmarks.reporting import RESULTS, write_results
 from polyrelu._core import VARIABLE, chosen_engine
 from polyrelu.complex import canonical_complex, polyhedral_complex
 from polyrelu.complex.engine.subdivision import completed
@@ -66,6 +67,8 @@ def main() -> None:
     found: dict[str, Any] = {"seed": 0, "threads": 1, "engines": engines, "grid": rows}
     found["weights in ±3, on R^n"] = of_integers
     if len(engines) == 2:
+        per_cell = [row["complex: compiled, ns per cell"] for row in rows]
+        found["ns per cell, geometric mean over the grid"] = _mean(per_cell)
         found["times as fast, geometric mean by dimension"] = {
             str(d): {
                 what: _mean([row[f"{what}: times as fast"] for row in rows if row["inputs"] == d])
@@ -100,10 +103,9 @@ def _measured(
             assert chosen_engine().name == engine
             with _cuts_timed() as cuts:
                 started = time.process_time()
-                result = canonical_complex(network, domain)
+                cells[engine] = canonical_complex(network, domain).f_vector
                 times.setdefault((engine, "complex"), []).append(time.process_time() - started)
             times.setdefault((engine, "cuts"), []).append(cuts[0])
-            cells[engine] = result.f_vector
     assert len(set(cells.values())) == 1, cells
     count = sum(cells[engines[0]])
     row: dict[str, Any] = {"inputs": inputs, "hidden": hidden, "cells": count}
@@ -114,7 +116,20 @@ def _measured(
         for what in ("complex", "cuts"):
             ratio = min(times["numpy", what]) / min(times["compiled", what])
             row[f"{what}: times as fast"] = round(ratio, 2)
+        baseline = _baseline().get((inputs, hidden))
+        if baseline is not None and domain.inequalities:  # a box, as there
+            ratio = baseline / (1e3 * min(times["compiled", "complex"]))
+            row["complex: times as fast as the baseline"] = round(ratio, 2)
     return row
+
+
+def _baseline() -> dict[tuple[int, tuple[int, ...]], float]:
+    """The milliseconds of numpy on boxes in `engines_baseline.json`, from before the core."""
+    path = RESULTS / "engines_baseline.json"
+    if not path.exists():
+        return {}
+    rows = json.loads(path.read_text())["grid"]
+    return {(row["inputs"], tuple(row["hidden"])): row["complex: numpy, ms"] for row in rows}
 
 
 @contextmanager

@@ -28,6 +28,7 @@ ROOMS = {
     "conditions": "Conditions of theorems",
     "walks": "Walks",
     "fibers": "Fibers",
+    "foldsets": "Fold-sets, comparisons, counts",
     "symmetry": "Symmetry and normal forms",
     "dynamics": "Conserved quantities",
     "plot": "Pictures",

@@ -8,6 +8,7 @@ from . import (
     errors as errors,
     exact as exact,
     fibers as fibers,
+    foldsets as foldsets,
     formats as formats,
     network as network,
     outcomes as outcomes,

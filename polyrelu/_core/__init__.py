@@ -15,11 +15,15 @@ from dataclasses import dataclass
 
 from polyrelu.errors import DomainError
 
-__all__ = ["VARIABLE", "EngineChoice", "chosen_engine"]
+__all__ = ["THREADS_VARIABLE", "VARIABLE", "EngineChoice", "chosen_engine", "num_threads"]
 
 #: The environment variable that chooses the engine: auto (or nothing), compiled, numpy.
 VARIABLE = "POLYRELU_ENGINE"
 
+#: The environment variable with the number of threads of the compiled core; 1 by default.
+THREADS_VARIABLE = "POLYRELU_THREADS"
+
+_MOST_THREADS = 256
 _MODULE = "polyrelu._core.compiled"
 _REMEDY = (
     "install a C++20 compiler (g++ 10 or newer, clang 13 or newer) and the headers of Python, "
@@ -75,3 +79,20 @@ def _problem() -> str:
     except ImportError as error:
         return f"the compiled core cannot be loaded ({error}); {_REMEDY}"
     return ""
+
+
+def num_threads() -> int:
+    """Return the number of threads that the compiled core may use; the cells are the same with any.
+
+    Raises
+    ------
+    DomainError
+        The environment variable is no number from 1 to 256.
+    """
+    wanted = os.environ.get(THREADS_VARIABLE, "") or "1"
+    if not (wanted.isascii() and wanted.isdigit() and 1 <= int(wanted[:9]) <= _MOST_THREADS):
+        raise DomainError(
+            f"{THREADS_VARIABLE}={wanted[:40]}: expected a number of threads from 1 to "
+            f"{_MOST_THREADS}"
+        )
+    return int(wanted)

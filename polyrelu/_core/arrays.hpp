@@ -82,9 +82,12 @@ public:
         for (std::size_t i = 0; i < count; ++i) data_[size_ + i] = data_[first + i];
         size_ += count;
     }
-    /// Make room for `count` more entries; the capacity grows geometrically.
+    /// Make room for `count` more entries; the capacity grows geometrically. Large arrays grow by
+    /// half, since the system moves them without copying, and smaller ones to twice the size.
     void make_room(std::size_t count) {
-        if (size_ + count > capacity_) reserve(size_ + count + (size_ + count) / 2 + 16);
+        const std::size_t needed = size_ + count;
+        if (needed <= capacity_) return;
+        reserve(needed + (needed * sizeof(T) < kLargeArray ? needed : needed / 2) + 16);
     }
     /// Make room for `capacity` entries in all.
     void reserve(std::size_t capacity) {
@@ -109,6 +112,9 @@ public:
     }
 
 private:
+    /// The number of bytes of an array that stands in pages of its own.
+    static constexpr std::size_t kLargeArray = std::size_t{1} << 25;
+
     T* data_ = nullptr;
     std::size_t size_ = 0;
     std::size_t capacity_ = 0;

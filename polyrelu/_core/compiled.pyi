@@ -136,6 +136,8 @@ class LastLayerArrays(TypedDict):
 class Results(TypedDict):
     """All arrays of a finished subdivision."""
 
+    last_forms: tuple[Floats, Floats, Indices]
+    regions: Indices
     signs: list[Words]
     facets: list[tuple[NDArray[np.int32], NDArray[np.int32], Indices]]
     facet_forms: NDArray[np.int32]
@@ -159,19 +161,18 @@ class Core:
 
     def __init__(
         self,
-        dimension: int,
-        facets: Sequence[tuple[NDArray[np.int32], NDArray[np.int32]]],
-        forms: Sequence[NDArray[np.int32]],
-        coordinates: Floats,
-        radii: Floats,
-        base_signs: Signs,
-        base_rows: Floats,
+        two_sided: NDArray[np.uint8],
         base_forms: NDArray[np.int32],
+        base_rows: Floats,
+        rows: Floats,
+        errors: Floats,
+        num_threads: int,
     ) -> None:
-        """Take the first cells, and the numbers of t and of the base forms.
+        """Make the first cells, see `arrangement.orthants`.
 
-        For every k, `facets[k]` has the facets of the cells of dimension k, joined, and their
-        counts; `forms[k]` has the d - k forms on which each cell lies, shape (f_k, d - k).
+        For each base form `two_sided` says whether both of its signs are wanted. `base_forms` has
+        the numbers of t and of the base forms, `base_rows` their rows as in `Vertices`. `rows` and
+        `errors` are those of `share_forms`.
         """
 
     def size(self, k: int) -> int:
@@ -199,11 +200,18 @@ class Core:
     def begin(self, chunk: int, exact: ExactSigns) -> None:
         """Make a chunk the current one, with one sign or 0 for each form at each vertex."""
 
-    def cut(self, bit: int, exact: ExactSigns) -> bool:
-        """Cut with a form of the current chunk; return whether it cuts anything."""
+    def cut(self, first: int, end: int, exact: ExactSigns) -> int:
+        """Cut with the forms first, …, end - 1 of the current chunk; return how many were done.
 
-    def drop_negative(self, bit: int) -> bool:
-        """Drop the cells on which a form is negative; return whether there are any."""
+        Long work ends early, at least one form later, so that Python can look for Ctrl-C.
+        """
+
+    def cut_off(self, first: int, end: int, exact: ExactSigns) -> tuple[int, bool]:
+        """Cut with the forms first, …, end - 1, and drop the cells where they are negative.
+
+        The call ends where cells are dropped, because vertices and cells get other numbers. Return
+        the number of forms that were done, and whether cells are dropped.
+        """
 
     def number_regions(self) -> None:
         """Make the top cells the regions of the next layer."""
@@ -229,8 +237,11 @@ class Core:
         Signs that Python was asked for are among the first only.
         """
 
-    def take(self) -> Results:
-        """Hand all arrays over without copying them; the core is empty afterwards."""
+    def take(self, num_last_forms: int) -> Results:
+        """Hand all arrays over without copying them; the core is empty afterwards.
+
+        The first `num_last_forms` forms of the last layer are left out.
+        """
 
 class SpanSearch:
     """The search in one layer of `polyrelu.proofs.injectivity.node_search`."""

@@ -38,6 +38,14 @@ inline constexpr double kLastLayerTiny = 0x1p-900;
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
+/// Whether signs of floats have proved bounds. The other way is for measurements of what the proofs
+/// cost (benchmarks/core.py) and for nothing else: signs can be wrong then.
+#ifdef POLYRELU_WITHOUT_BOUNDS
+inline constexpr bool kHasBounds = false;
+#else
+inline constexpr bool kHasBounds = true;
+#endif
+
 /// A sign that floats leave open.
 inline constexpr int kUndecided = 2;
 
@@ -47,6 +55,7 @@ inline double larger(double a, double b) { return a > b || std::isnan(a) ? a : b
 /// The sign of a value with an error bound. Where a product has overflowed, even the sign of an
 /// infinite value can be wrong, and comparisons with what is no number are false.
 inline int sign_of_value(double value, double bound) {
+    if constexpr (!kHasBounds) return (value > 0) - (value < 0);
     if (!(std::fabs(value) > bound) || std::isinf(value)) return kUndecided;
     return value > 0 ? 1 : -1;
 }

@@ -1,10 +1,15 @@
 #include "forms.hpp"
 
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
+#include "floats.hpp"
+
 namespace polyrelu {
 namespace {
+
+constexpr std::int32_t kMostForms = std::numeric_limits<std::int32_t>::max();
 
 /// Add the forms of active neurons times their weights; return whether there are any.
 /// `Width` is the length of the rows, or 0 for a length that is not known to the compiler. Two sums
@@ -58,33 +63,6 @@ void LastLayer::prepare() {
     }
 }
 
-std::int32_t& FormNumbers::operator[](std::int64_t key) {
-    if (4 * num_keys_ > 3 * places_.size()) grow();
-    Place& place = places_[find(key)];
-    if (place.key == kFree) {
-        place = {key, -1};
-        ++num_keys_;
-    }
-    return place.number;
-}
-
-/// The place of a key, or the free place where it belongs.
-std::size_t FormNumbers::find(std::int64_t key) const {
-    // Fibonacci hashing: the high bits of the product are well mixed.
-    const std::uint64_t hash = static_cast<std::uint64_t>(key) * 0x9E3779B97F4A7C15u;
-    const std::size_t mask = places_.size() - 1;
-    std::size_t place = static_cast<std::size_t>(hash >> 32) & mask;
-    while (places_[place].key != kFree && places_[place].key != key) place = (place + 1) & mask;
-    return place;
-}
-
-void FormNumbers::grow() {
-    Array<Place> old(4 * places_.size(), Place{kFree, 0});
-    old.swap(places_);
-    for (const Place& place : old)
-        if (place.key != kFree) places_[find(place.key)] = place;
-}
-
 void Forms::share(const double* rows_of_python, const double* errors_of_python,
                   std::int32_t num_shared) {
     if (!pairs.empty()) throw std::logic_error("no layer follows the last layer");
@@ -95,16 +73,24 @@ void Forms::share(const double* rows_of_python, const double* errors_of_python,
 
 void Forms::set_last_layer(std::shared_ptr<const LastLayer> layer) {
     last_ = std::move(layer);
+    numbers_.resize(last_->width);
 }
 
 std::int32_t Forms::of_last_layer(std::size_t region, std::size_t neuron) {
-    std::int32_t& number = known_[static_cast<std::int64_t>(region * last_->width + neuron)];
+    Array<std::int32_t>& numbers = numbers_[neuron];
+    if (numbers.empty()) numbers.assign(last_->num_regions, -1);
+    std::int32_t& number = numbers[region];
     if (number < 0) {
+        if (errors.size() >= static_cast<std::size_t>(kMostForms - num_shared_))
+            throw std::length_error("more than 2^31 affine forms");
         number = num_shared_ + static_cast<std::int32_t>(errors.size());
-        if (number < 0) throw std::length_error("more than 2^31 affine forms");
         append_form(region, neuron);
     }
     return number;
+}
+
+void Forms::forget_numbers_before(std::size_t neuron) {
+    for (std::size_t i = 0; i < neuron; ++i) numbers_[i] = {};
 }
 
 /// Append z_j = Σ w_ji a_i + b_j t with the error of section 1 of docs/theory/float_signs.md.
@@ -123,7 +109,7 @@ void Forms::append_form(std::size_t region, std::size_t neuron) {
         const double* magnitudes = source.magnitudes + neuron * size;
         const double* uncertainties = source.uncertainties + of_source;
         is_on |= add_active(static_cast<int>(width_), active, weights, forms, size, row);
-        if (layer.is_exact) continue;
+        if (layer.is_exact || !kHasBounds) continue;
         for (std::size_t i = 0; i < size; ++i)
             if (active[i]) error += uncertainties[i] * magnitudes[i];
     }

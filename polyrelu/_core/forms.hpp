@@ -57,31 +57,6 @@ struct LastLayer {
     void prepare();
 };
 
-/// The numbers of the forms of the last layer by their keys, region · n + neuron: a hash table in
-/// which a key stands at the first free place after the one that its hash gives.
-class FormNumbers {
-public:
-    FormNumbers() : places_(kFirstSize, Place{kFree, 0}) {}
-
-    /// The place of the number of a key, which is -1 if the key is new. It is valid until the next
-    /// call.
-    std::int32_t& operator[](std::int64_t key);
-
-private:
-    struct Place {
-        std::int64_t key;
-        std::int32_t number;
-    };
-    static constexpr std::int64_t kFree = -1;
-    static constexpr std::size_t kFirstSize = 1024;
-
-    std::size_t find(std::int64_t key) const;
-    void grow();
-
-    Array<Place> places_;
-    std::size_t num_keys_ = 0;
-};
-
 /// All forms by their numbers. Forms up to `num_shared` have rows in arrays of Python; later ones
 /// belong to the last layer, and were made here.
 class Forms {
@@ -103,6 +78,13 @@ public:
     }
     /// The number of the form of a neuron of the last layer on a region, which is made if needed.
     std::int32_t of_last_layer(std::size_t region, std::size_t neuron);
+    /// The numbers of the forms of a neuron, -1 where there is none yet; one for each
+    /// region. One form of the neuron must be known.
+    const std::int32_t* numbers_of_last_layer(std::size_t neuron) const {
+        return numbers_[neuron].data();
+    }
+    /// Forget the numbers of neurons before a given one, which nobody will ask for.
+    void forget_numbers_before(std::size_t neuron);
 
     /// The rows, the errors and the pairs (region, neuron) of the forms that were made here.
     Array<double> rows;
@@ -117,7 +99,8 @@ private:
     const double* shared_errors_ = nullptr;
     std::int32_t num_shared_ = 0;
     std::shared_ptr<const LastLayer> last_;
-    FormNumbers known_;
+    /// For each neuron the numbers of its forms on all regions, or nothing.
+    std::vector<Array<std::int32_t>> numbers_;
 };
 
 }  // namespace polyrelu

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
-#include <tuple>
 
 #ifdef __GNUC__
 #define POLYRELU_PREFETCH(address) __builtin_prefetch(address)
@@ -16,6 +15,33 @@ namespace {
 
 /// The bits of the forms after `bit`.
 std::uint32_t later(int bit) { return bit == kWordBits - 1 ? 0 : ~std::uint32_t{0} << (bit + 1); }
+
+/// The number of cells whose words the fast caches of a processor hold at least.
+constexpr std::size_t kCellsInCache = 1 << 14;
+
+/// The word of a cut cell during a cut: both bits of the form, and the position of the cell in the
+/// list of cut cells. In the word rotated by `bit` these are the bits 0, 32, and 1 to 31.
+Word with_slot(std::size_t slot, int bit) {
+    return std::rotl(Word{1} << kWordBits | Word{slot} << 1 | 1, bit);
+}
+std::size_t slot_in(Word word, int bit) {
+    return static_cast<std::uint32_t>(std::rotr(word, bit)) >> 1;
+}
+
+/// Let a cell wait for the cuts with the forms of the given bits.
+void wait(Waiting& waiting, std::size_t cell, std::uint32_t bits) {
+    for (; bits; bits &= bits - 1)
+        waiting[static_cast<std::size_t>(std::countr_zero(bits))].push_back(
+            static_cast<std::int32_t>(cell));
+}
+
+/// Append all lists to others, and clear them.
+void append_waiting(Waiting& from, Waiting& to) {
+    for (std::size_t bit = 0; bit < from.size(); ++bit) {
+        to[bit].append(from[bit].begin(), from[bit].end());
+        from[bit].clear();
+    }
+}
 
 /// Append copies of the marked rows of `width` entries.
 template <class T>
@@ -53,14 +79,8 @@ void Lattice::list_waiting(std::uint32_t bits) {
         Level& level = levels[k];
         for (auto& waiting : level.waiting) waiting.clear();
         for (std::size_t cell = 0; cell < level.size(); ++cell)
-            wait(level, cell, cutting(level.words[cell]) & bits);
+            wait(level.waiting, cell, cutting(level.words[cell]) & bits);
     }
-}
-
-void Lattice::wait(Level& level, std::size_t cell, std::uint32_t bits) {
-    for (; bits; bits &= bits - 1)
-        level.waiting[static_cast<std::size_t>(std::countr_zero(bits))].push_back(
-            static_cast<std::int32_t>(cell));
 }
 
 /// Drop the entries of the heap that belong to no cell, if they are many.
@@ -106,36 +126,58 @@ void Lattice::number_regions() {
 
 // -- splitting ---------------------------------------------------------------------------------
 
-bool Lattice::split(int bit, VertexMaker& maker) {
-    if (!find_cut(bit)) return false;
-    const bool touches = zero_bits_ >> bit & 1;
+bool Lattice::find_cut(int bit) {
+    std::size_t num_waiting = 0;
+    for (const Level& level : levels)
+        num_waiting += level.waiting[static_cast<std::size_t>(bit)].size();
+    const auto find_in = [&](std::size_t first, std::size_t step) {
+        for (std::size_t k = first; k < levels.size(); k += step) levels[k].find_cut(bit);
+    };
+    if (needs_team(num_waiting))
+        team->share(levels.size(),
+                    [&](std::size_t member, Range) { find_in(member, team->size()); });
+    else
+        find_in(0, 1);
+    return !top().cut.empty();
+}
+
+void Level::find_cut(int bit) {
+    Array<std::int32_t>& of_form = waiting[static_cast<std::size_t>(bit)];
+    before = size();
+    cut.clear();
+    cut.make_room(of_form.size());
+    for (const std::int32_t cell : of_form) {
+        Word& word = words[static_cast<std::size_t>(cell)];
+        if (!(cutting(word) >> bit & 1)) continue;
+        word = with_slot(cut.size(), bit);
+        cut.push_back(cell);
+    }
+    of_form.clear();
+    cut_words.resize(cut.size());
+}
+
+void Lattice::split(int bit, VertexMaker& maker, const CuttingForms& forms) {
+    const Cut cut{bit, forms, (zero_bits_ >> bit & 1) != 0};
     make_room_for_cut();
     maker.make_vertices();
     const Level& vertices = levels[0];
     for (std::size_t i = vertices.before; i < vertices.size(); ++i)
         zero_bits_ |= ~nonzero(vertices.words[i]) & members_ & ~(std::uint32_t{1} << bit);
-    split_edges(bit);
-    for (int k = 2; k <= dimension(); ++k) split_cells(k, maker, bit, touches);
+    split_edges(cut);
+    for (int k = 2; k <= dimension(); ++k) split_cells(k, maker, cut);
     for (Level& level : levels)
-        for (const std::int32_t cell : level.cut)
-            level.words[static_cast<std::size_t>(cell)] &= ~(Word{1} << (bit + kWordBits));
-    return true;
+        for_each_part(level.cut.size(), [&](std::size_t, Range range) {
+            for (std::size_t i = range.begin; i < range.end; ++i)
+                level.words[static_cast<std::size_t>(level.cut[i])] = level.cut_words[i].above;
+        });
 }
 
-bool Lattice::find_cut(int bit) {
-    for (Level& level : levels) {
-        Array<std::int32_t>& waiting = level.waiting[static_cast<std::size_t>(bit)];
-        level.before = level.size();
-        level.cut.clear();
-        for (const std::int32_t cell : waiting)
-            if (cutting(level.words[static_cast<std::size_t>(cell)]) >> bit & 1)
-                level.cut.push_back(cell);
-        waiting.clear();
-        level.slots.resize(level.size());
-        for (std::size_t i = 0; i < level.cut.size(); ++i)
-            level.slots[static_cast<std::size_t>(level.cut[i])] = static_cast<std::int32_t>(i);
-    }
-    return !top().cut.empty();
+void Lattice::for_each_part(std::size_t count,
+                            const std::function<void(std::size_t, Range)>& task) const {
+    if (needs_team(count))
+        team->share(count, task);
+    else
+        task(0, {0, count});
 }
 
 void Lattice::make_room_for_cut() {
@@ -153,148 +195,287 @@ void Lattice::make_room_for_cut() {
     }
 }
 
-/// Append the region and the forms of a cell once more, for its negative part.
-void Lattice::append_parent(int k, std::size_t cell) {
-    Level& level = levels[static_cast<std::size_t>(k)];
-    const std::size_t count = levels.size() - 1 - static_cast<std::size_t>(k);
-    level.regions.push_back(level.regions[cell]);
-    level.forms.repeat(cell * count, count);
-}
-
-void Lattice::split_edges(int bit) {
-    Level& edges = levels[1];
-    const Level& vertices = levels[0];
-    const Word positive = Word{1} << bit;
-    for (std::size_t i = 0; i < edges.cut.size(); ++i) {
-        const auto edge = static_cast<std::size_t>(edges.cut[i]);
-        const auto middle = static_cast<std::int32_t>(vertices.before + i);
-        std::int32_t above = edges.heap[2 * edge], below = edges.heap[2 * edge + 1];
-        if (!(vertices.words[static_cast<std::size_t>(above)] & positive)) std::swap(above, below);
-        edges.heap[2 * edge] = above;
-        edges.heap[2 * edge + 1] = middle;
-        edges.heap.push_back(below);
-        edges.heap.push_back(middle);
-        const Word at_middle = vertices.words[static_cast<std::size_t>(middle)];
-        // Until the end of the cut, the positive part has the bits of both signs as a mark.
-        edges.words[edge] =
-            vertices.words[static_cast<std::size_t>(above)] | at_middle | positive << kWordBits;
-        edges.words.push_back(vertices.words[static_cast<std::size_t>(below)] | at_middle);
-        append_parent(1, edge);
-        wait(edges, edges.before + i, cutting(edges.words.back()) & later(bit));
+/// Append cells whose entries are written later: the negative parts of the cut cells of dimension k
+/// to this dimension, and the cells between the parts to the dimension below.
+void Lattice::append_new_cells(int k) {
+    const auto index = static_cast<std::size_t>(k);
+    const std::size_t count = levels[index].cut.size();
+    for (std::size_t j = index == 1 ? 1 : index - 1; j <= index; ++j) {
+        Level& level = levels[j];
+        const std::size_t size = level.size() + count;
+        level.words.resize(size);
+        level.regions.resize(size);
+        level.forms.resize(size * (levels.size() - 1 - j));
+        if (j < 2) continue;
+        level.starts.resize(size);
+        level.counts.resize(size);
     }
 }
 
-/// Ask for the memory of the cells that are split some steps later.
-void Lattice::prefetch(int k, std::size_t position) const {
+/// Write the word of the negative part of a cell, and the region and the forms of the whole cell.
+void Lattice::write_negative(int k, std::size_t cell, std::size_t negative, Word word) {
+    Level& level = levels[static_cast<std::size_t>(k)];
+    const std::size_t num_forms = levels.size() - 1 - static_cast<std::size_t>(k);
+    level.words[negative] = word;
+    level.regions[negative] = level.regions[cell];
+    for (std::size_t j = 0; j < num_forms; ++j)
+        level.forms[negative * num_forms + j] = level.forms[cell * num_forms + j];
+}
+
+/// Write word, region and forms of the cell of dimension k - 1 between the two parts of a cell.
+void Lattice::write_between(int k, std::size_t cell, std::size_t between, Word word,
+                            const Cut& cut) {
+    const Level& level = levels[static_cast<std::size_t>(k)];
+    Level& lower = levels[static_cast<std::size_t>(k) - 1];
+    const std::size_t num_forms = levels.size() - 1 - static_cast<std::size_t>(k);
+    const std::int32_t region = level.regions[cell];
+    lower.words[between] = word;
+    lower.regions[between] = region;
+    std::int32_t* const forms = &lower.forms[between * (num_forms + 1)];
+    for (std::size_t j = 0; j < num_forms; ++j) forms[j] = level.forms[cell * num_forms + j];
+    forms[num_forms] = cut.forms[region];
+}
+
+void Lattice::split_edges(const Cut& cut) {
+    Level& edges = levels[1];
+    const std::size_t count = edges.cut.size();
+    append_new_cells(1);
+    edges.heap.resize(2 * edges.size());
+    drafts_.resize(team ? team->size() : 1);
+    for_each_part(count, [&](std::size_t member, Range range) {
+        for (std::size_t i = range.begin; i < range.end; ++i)
+            split_edge(i, cut, drafts_[member].waiting);
+    });
+    for (Draft& draft : drafts_) append_waiting(draft.waiting, edges.waiting);
+}
+
+void Lattice::split_edge(std::size_t position, const Cut& cut, Waiting& waiting) {
+    Level& edges = levels[1];
+    const Level& vertices = levels[0];
+    const auto edge = static_cast<std::size_t>(edges.cut[position]);
+    const std::size_t negative = edges.before + position;
+    const auto middle = static_cast<std::int32_t>(vertices.before + position);
+    std::int32_t above = edges.heap[2 * edge], below = edges.heap[2 * edge + 1];
+    if (!(vertices.words[static_cast<std::size_t>(above)] >> cut.bit & 1)) std::swap(above, below);
+    edges.heap[2 * edge] = above;
+    edges.heap[2 * edge + 1] = middle;
+    edges.heap[2 * negative] = below;
+    edges.heap[2 * negative + 1] = middle;
+    CutWords& words = edges.cut_words[position];
+    words.between = vertices.words[static_cast<std::size_t>(middle)];
+    words.above = vertices.words[static_cast<std::size_t>(above)] | words.between;
+    words.below = vertices.words[static_cast<std::size_t>(below)] | words.between;
+    write_negative(1, edge, negative, words.below);
+    wait(waiting, negative, cutting(words.below) & later(cut.bit));
+}
+
+/// Ask for the memory of the cells that are split some steps later, in the part of the list that ends
+/// before `end`: the others can belong to another thread.
+void Lattice::prefetch(int k, std::size_t position, std::size_t end, int bit) const {
+    constexpr std::size_t farthest = 16, far = 10, near = 6, nearest = 3;
     const Level& level = levels[static_cast<std::size_t>(k)];
     const Level& lower = levels[static_cast<std::size_t>(k) - 1];
-    if (position + 8 >= level.cut.size()) return;
-    const auto far = static_cast<std::size_t>(level.cut[position + 8]);
-    const auto near = static_cast<std::size_t>(level.cut[position + 3]);
-    POLYRELU_PREFETCH(&level.heap[static_cast<std::size_t>(level.starts[far])]);
-    for (const std::int32_t facet : facets(k, near)) {
-        POLYRELU_PREFETCH(&lower.slots[static_cast<std::size_t>(facet)]);
+    if (position + farthest >= end) return;
+    const auto cell_at = [&](std::size_t steps) {
+        return static_cast<std::size_t>(level.cut[position + steps]);
+    };
+    std::size_t cell = cell_at(farthest);
+    POLYRELU_PREFETCH(&level.starts[cell]);
+    POLYRELU_PREFETCH(&level.counts[cell]);
+    POLYRELU_PREFETCH(&level.regions[cell]);
+    POLYRELU_PREFETCH(level.forms.data() + cell * (levels.size() - 1 - static_cast<std::size_t>(k)));
+    cell = cell_at(far);
+    const auto start = static_cast<std::size_t>(level.starts[cell]);
+    POLYRELU_PREFETCH(level.heap.data() + start);
+    POLYRELU_PREFETCH(level.heap.data() + start + static_cast<std::size_t>(level.counts[cell]));
+    for (const std::int32_t facet : facets(k, cell_at(near)))
         POLYRELU_PREFETCH(&lower.words[static_cast<std::size_t>(facet)]);
+    for (const std::int32_t facet : facets(k, cell_at(nearest))) {
+        const Word word = lower.words[static_cast<std::size_t>(facet)];
+        if (cutting(word) >> bit & 1) POLYRELU_PREFETCH(&lower.cut_words[slot_in(word, bit)]);
     }
 }
 
 /// Split the cut cells of dimension k, and append the cells of dimension k - 1 between the parts.
-void Lattice::split_cells(int k, VertexMaker& maker, int bit, bool touches) {
-    const Level& level = levels[static_cast<std::size_t>(k)];
-    for (std::size_t i = 0; i < level.cut.size(); ++i) {
-        if (i % kCellsPerPause == kCellsPerPause - 1) maker.pause();
-        prefetch(k, i);
-        const auto cell = static_cast<std::size_t>(level.cut[i]);
-        sort_facets(k, cell, bit, touches);
-        append_between(k, cell, maker, bit);
-        write_parts(k, cell, bit);
+void Lattice::split_cells(int k, VertexMaker& maker, const Cut& cut) {
+    Level& level = levels[static_cast<std::size_t>(k)];
+    Level& lower = levels[static_cast<std::size_t>(k) - 1];
+    append_new_cells(k);
+    if (needs_team(level.cut.size())) {
+        split_in_team(k, maker, cut);
+        return;
+    }
+    Draft& draft = drafts_[0];
+    split_range(k, {0, level.cut.size()}, &maker, cut,
+                {level.heap, lower.heap, level.waiting, lower.waiting, draft.moved, draft.touched});
+    draft.moved.clear();
+}
+
+void Lattice::split_in_team(int k, VertexMaker& maker, const Cut& cut) {
+    team->share(levels[static_cast<std::size_t>(k)].cut.size(), [&](std::size_t member, Range range) {
+        Draft& draft = drafts_[member];
+        split_range(k, range, member == 0 ? &maker : nullptr, cut,
+                    {draft.heap, draft.lower_heap, draft.waiting, draft.lower_waiting, draft.moved,
+                     draft.touched});
+    });
+    join_drafts(k);
+}
+
+void Lattice::split_range(int k, Range range, VertexMaker* maker, const Cut& cut,
+                          const Output& output) {
+    const bool is_large = levels[static_cast<std::size_t>(k) - 1].size() > kCellsInCache;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+        if (maker && i % kCellsPerPause == kCellsPerPause - 1) maker->pause();
+        if (is_large) prefetch(k, i, range.end, cut.bit);
+        split_cell(k, i, cut, output);
     }
 }
 
-/// Write the facets of the two parts of a cell into `parts_`, and those of the cell between them.
-void Lattice::sort_facets(int k, std::size_t cell, int bit, bool touches) {
+/// Write the positive part of a cell in its place, and append the negative part and the cell between
+/// them.
+void Lattice::split_cell(int k, std::size_t position, const Cut& cut, const Output& output) {
+    Level& level = levels[static_cast<std::size_t>(k)];
+    const Level& lower = levels[static_cast<std::size_t>(k) - 1];
+    const auto cell = static_cast<std::size_t>(level.cut[position]);
+    const std::size_t between = lower.before + lower.cut.size() + position;
+    const std::size_t below = level.before + position;
+    const auto count = static_cast<std::size_t>(level.counts[cell]);
+    output.heap.make_room(2 * (count + 1));
+    output.lower_heap.make_room(count);
+    const std::span facets(&level.heap[static_cast<std::size_t>(level.starts[cell])], count);
+    const Sides sides = sort_facets(k, facets, cut, output);
+    level.cut_words[position] = sides.words;
+    write_facets(k, position, facets, sides, output);
+    write_negative(k, cell, below, sides.words.below);
+    write_between(k, cell, between, sides.words.between, cut);
+    wait(output.waiting, below, cutting(sides.words.below) & later(cut.bit));
+    wait(output.lower_waiting, between, cutting(sides.words.between) & later(cut.bit));
+}
+
+/// Move positive facets to the front of the list in which they are read, and write the negative ones,
+/// and the faces between, behind the ends of the heaps, where there is room.
+Lattice::Sides Lattice::sort_facets(int k, std::span<std::int32_t> facets, const Cut& cut,
+                                    const Output& output) const {
     const Level& lower = levels[static_cast<std::size_t>(k) - 1];
     const Level& lowest = levels[static_cast<std::size_t>(k) - 2];
     const auto first_half = static_cast<std::int32_t>(lower.before);
     const auto first_zero =
         static_cast<std::int32_t>(lowest.before + (k == 2 ? 0 : lowest.cut.size()));
-    parts_.clear();
-    for (const std::int32_t facet : facets(k, cell)) {
+    std::int32_t* positive = facets.data();
+    std::int32_t* negative = output.heap.end();
+    std::int32_t* zero = output.lower_heap.end();
+    CutWords words{0, 0, 0};
+    for (const std::int32_t facet : facets) {
         const Word word = lower.words[static_cast<std::size_t>(facet)];
-        if (cutting(word) >> bit & 1) {  // the facet is cut, and this its positive part
-            const std::int32_t slot = lower.slots[static_cast<std::size_t>(facet)];
-            parts_.positive.push_back(facet);
-            parts_.above |= word;
-            parts_.negative.push_back(first_half + slot);
-            parts_.below |= lower.words[static_cast<std::size_t>(first_half + slot)];
-            parts_.zero.push_back(first_zero + slot);
-            parts_.between |= lowest.words[static_cast<std::size_t>(first_zero + slot)];
-        } else if (word >> bit & 1) {
-            parts_.positive.push_back(facet);
-            parts_.above |= word;
-            if (touches) find_touched(k, static_cast<std::size_t>(facet), bit);
-        } else if (word >> (bit + kWordBits) & 1) {
-            parts_.negative.push_back(facet);
-            parts_.below |= word;
+        if (cutting(word) >> cut.bit & 1) {
+            const std::size_t slot = slot_in(word, cut.bit);
+            const CutWords& of_facet = lower.cut_words[slot];
+            *positive++ = facet;
+            *negative++ = first_half + static_cast<std::int32_t>(slot);
+            *zero++ = first_zero + static_cast<std::int32_t>(slot);
+            words.above |= of_facet.above;
+            words.below |= of_facet.below;
+            words.between |= of_facet.between;
+        } else if (word >> cut.bit & 1) {
+            *positive++ = facet;
+            words.above |= word;
+            if (cut.touches)
+                words.between |= find_touched(k, static_cast<std::size_t>(facet), cut.bit,
+                                              output.touched);
+        } else if (word >> (cut.bit + kWordBits) & 1) {
+            *negative++ = facet;
+            words.below |= word;
         }
     }
-    parts_.zero.append(parts_.touched.begin(), parts_.touched.end());
+    words.above |= words.between;
+    words.below |= words.between;
+    return {words, static_cast<std::size_t>(positive - facets.data()),
+            static_cast<std::size_t>(negative - output.heap.end()),
+            static_cast<std::size_t>(zero - output.lower_heap.end())};
 }
 
-/// Find the faces of dimension k - 2 of an uncut positive facet on which the form is 0. Such a face
-/// lies in two facets of the cell, one on either side, so that it is found once.
-void Lattice::find_touched(int k, std::size_t facet, int bit) {
+/// Write the lists of facets of both parts of a cell and of the cell between them. The list of the
+/// positive part goes to the end of the heap if it is longer than that of the cell was.
+void Lattice::write_facets(int k, std::size_t position, std::span<std::int32_t> facets,
+                           const Sides& sides, const Output& output) {
+    Level& level = levels[static_cast<std::size_t>(k)];
+    Level& lower = levels[static_cast<std::size_t>(k) - 1];
+    const auto cell = static_cast<std::size_t>(level.cut[position]);
+    const std::size_t below = level.before + position;
+    const std::size_t between = lower.before + lower.cut.size() + position;
+    const auto separator = static_cast<std::int32_t>(between);
+    level.starts[below] = static_cast<std::int64_t>(output.heap.size());
+    level.counts[below] = static_cast<std::int32_t>(sides.num_negative + 1);
+    output.heap.resize(output.heap.size() + sides.num_negative);
+    output.heap.push_back(separator);
+    if (sides.num_positive < facets.size()) {
+        facets[sides.num_positive] = separator;
+    } else {
+        output.moved.push_back(static_cast<std::int32_t>(cell));
+        level.starts[cell] = static_cast<std::int64_t>(output.heap.size());
+        output.heap.append(facets.begin(), facets.end());
+        output.heap.push_back(separator);
+    }
+    level.counts[cell] = static_cast<std::int32_t>(sides.num_positive + 1);
+    const std::size_t start = output.lower_heap.size();
+    output.lower_heap.resize(start + sides.num_zero);
+    output.lower_heap.append(output.touched.begin(), output.touched.end());
+    output.touched.clear();
+    if (k == 2) return;  // an edge has two vertices
+    lower.starts[between] = static_cast<std::int64_t>(start);
+    lower.counts[between] = static_cast<std::int32_t>(output.lower_heap.size() - start);
+}
+
+/// Append what the threads have written to the heaps, and to the lists of cells that wait.
+void Lattice::join_drafts(int k) {
+    Level& level = levels[static_cast<std::size_t>(k)];
+    Level& lower = levels[static_cast<std::size_t>(k) - 1];
+    const auto append_room = [](Array<std::int32_t>& heap, std::size_t count) {
+        const std::size_t start = heap.size();
+        heap.make_room(count);
+        heap.resize(start + count);
+        return start;
+    };
+    for (Draft& draft : drafts_) {
+        draft.start = append_room(level.heap, draft.heap.size());
+        draft.lower_start = append_room(lower.heap, draft.lower_heap.size());
+        append_waiting(draft.waiting, level.waiting);
+        append_waiting(draft.lower_waiting, lower.waiting);
+    }
+    team->share(level.cut.size(), [&](std::size_t member, Range range) {
+        Draft& draft = drafts_[member];
+        std::copy(draft.heap.begin(), draft.heap.end(), level.heap.data() + draft.start);
+        std::copy(draft.lower_heap.begin(), draft.lower_heap.end(),
+                  lower.heap.data() + draft.lower_start);
+        const auto start = static_cast<std::int64_t>(draft.start);
+        for (const std::int32_t cell : draft.moved)
+            level.starts[static_cast<std::size_t>(cell)] += start;
+        for (std::size_t i = range.begin; i < range.end; ++i) {
+            level.starts[level.before + i] += start;
+            if (k > 2)
+                lower.starts[lower.before + lower.cut.size() + i] +=
+                    static_cast<std::int64_t>(draft.lower_start);
+        }
+        draft.heap.clear();
+        draft.lower_heap.clear();
+        draft.moved.clear();
+    });
+}
+
+/// Find the faces of dimension k - 2 of an uncut positive facet on which the form is 0, and return
+/// their words. Such a face lies in two facets of the cell, one on either side, so that it is found
+/// once.
+Word Lattice::find_touched(int k, std::size_t facet, int bit,
+                           Array<std::int32_t>& touched) const {
     const Level& lowest = levels[static_cast<std::size_t>(k) - 2];
+    Word words = 0;
     for (const std::int32_t face : facets(k - 1, facet)) {
         const Word word = lowest.words[static_cast<std::size_t>(face)];
         if (nonzero(word) >> bit & 1) continue;
-        parts_.touched.push_back(face);
-        parts_.between |= word;
+        touched.push_back(face);
+        words |= word;
     }
-}
-
-/// Append the cell of dimension k - 1 between the two parts of a cell.
-void Lattice::append_between(int k, std::size_t cell, VertexMaker& maker, int bit) {
-    const Level& level = levels[static_cast<std::size_t>(k)];
-    Level& lower = levels[static_cast<std::size_t>(k) - 1];
-    const std::size_t num_forms = levels.size() - 1 - static_cast<std::size_t>(k);
-    parts_.separator = static_cast<std::int32_t>(lower.size());
-    lower.words.push_back(parts_.between);
-    lower.regions.push_back(level.regions[cell]);
-    for (std::size_t j = 0; j < num_forms; ++j)
-        lower.forms.push_back(level.forms[cell * num_forms + j]);
-    lower.forms.push_back(maker.cutting_form(level.regions[cell]));
-    if (k > 2) {
-        lower.starts.push_back(static_cast<std::int64_t>(lower.heap.size()));
-        lower.counts.push_back(static_cast<std::int32_t>(parts_.zero.size()));
-    }
-    lower.heap.append(parts_.zero.begin(), parts_.zero.end());
-    wait(lower, lower.size() - 1, cutting(parts_.between) & later(bit));
-}
-
-/// Write the positive part in the place of the cell, and append the negative part.
-void Lattice::write_parts(int k, std::size_t cell, int bit) {
-    Level& level = levels[static_cast<std::size_t>(k)];
-    const auto [above, below, between] = std::tuple(parts_.above, parts_.below, parts_.between);
-    Array<std::int32_t>&positive = parts_.positive, &negative = parts_.negative;
-    const std::int32_t separator = parts_.separator;
-    positive.push_back(separator);
-    if (positive.size() <= static_cast<std::size_t>(level.counts[cell])) {
-        std::copy(positive.begin(), positive.end(), level.heap.begin() + level.starts[cell]);
-    } else {
-        level.starts[cell] = static_cast<std::int64_t>(level.heap.size());
-        level.heap.append(positive.begin(), positive.end());
-    }
-    level.counts[cell] = static_cast<std::int32_t>(positive.size());
-    // Until the end of the cut, the bits of both signs are the mark of a cut cell.
-    level.words[cell] = above | between | Word{1} << (bit + kWordBits);
-    negative.push_back(separator);
-    level.starts.push_back(static_cast<std::int64_t>(level.heap.size()));
-    level.counts.push_back(static_cast<std::int32_t>(negative.size()));
-    level.heap.append(negative.begin(), negative.end());
-    level.words.push_back(below | between);
-    append_parent(k, cell);
-    wait(level, level.size() - 1, cutting(below | between) & later(bit));
+    return words;
 }
 
 // -- parts -------------------------------------------------------------------------------------
@@ -314,6 +495,7 @@ std::vector<Array<std::uint8_t>> Lattice::closure(std::span<const std::int64_t> 
 Lattice Lattice::restricted(const std::vector<Array<std::uint8_t>>& marked) const {
     Lattice part(dimension());
     part.members_ = members_;
+    part.team = team;
     Array<std::int32_t> numbers;  // of the cells of the dimension below
     for (int k = 0; k <= dimension(); ++k) {
         const auto index = static_cast<std::size_t>(k);

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "slice_module.hpp"
@@ -43,35 +44,11 @@ py::array_t<T> copy_of(std::span<const T> entries) {
     return py::array_t<T>(static_cast<py::ssize_t>(entries.size()), entries.data());
 }
 
-/// The rows `first`, `first` + 1, … of an array with rows of `width` entries, copied.
+/// The rows `first`, `first` + 1, … of an array, copied; `width` as in `given`.
 template <class T>
 py::array rows_from(const Array<T>& array, std::size_t first, std::size_t width) {
-    return given(Array<T>(array.begin() + static_cast<std::ptrdiff_t>(first * width), array.end()),
-                 width);
-}
-
-Lattice lattice_from(int dimension, const py::list& facets, const py::list& forms) {
-    Lattice lattice(dimension);
-    for (std::size_t k = 0; k < lattice.levels.size(); ++k) {
-        Level& level = lattice.levels[k];
-        const auto rows = py::cast<Input<std::int32_t>>(forms[k]);
-        level.forms = copied(rows);
-        const auto size = static_cast<std::size_t>(rows.shape(0));
-        level.words.assign(size, 0);
-        level.regions.assign(size, 0);
-        if (k == 0) continue;
-        const auto [heap, counts] =
-            py::cast<std::pair<Input<std::int32_t>, Input<std::int32_t>>>(facets[k]);
-        level.heap = copied(heap);
-        if (k == 1) continue;
-        level.counts = copied(counts);
-        std::int64_t start = 0;
-        for (const std::int32_t count : level.counts) {
-            level.starts.push_back(start);
-            start += count;
-        }
-    }
-    return lattice;
+    const std::size_t start = first * std::max<std::size_t>(width, 1);
+    return given(Array<T>(array.begin() + static_cast<std::ptrdiff_t>(start), array.end()), width);
 }
 
 py::list words_of_cells(const Input<Word>& vertex_words, const Input<std::int32_t>& edges,
@@ -144,15 +121,14 @@ private:
 /// A subdivision, with the arrays of Python that it reads.
 class Core {
 public:
-    Core(int dimension, const py::list& facets, const py::list& forms,
-         const Input<double>& coordinates, const Input<double>& radii,
-         const Input<std::int8_t>& base_signs, const Input<double>& base_rows,
-         const Input<std::int32_t>& base_forms)
-        : inner_(lattice_from(dimension, facets, forms), Vertices(dimension, copied(base_rows))) {
-        inner_.vertices.coordinates = copied(coordinates);
-        inner_.vertices.radii = copied(radii);
-        inner_.vertices.base_signs = copied(base_signs);
-        inner_.base_forms = copied(base_forms);
+    Core(const Input<std::uint8_t>& two_sided, const Input<std::int32_t>& base_forms,
+         const Input<double>& base_rows, Borrowed<double> rows, Borrowed<double> errors,
+         std::size_t num_threads)
+        : inner_(static_cast<int>(two_sided.size())) {
+        share_forms(std::move(rows), std::move(errors));
+        inner_.start({two_sided.data(), static_cast<std::size_t>(two_sided.size())},
+                     copied(base_forms), copied(base_rows));
+        if (num_threads > 1) inner_.lattice.team = std::make_shared<Team>(num_threads);
     }
 
     std::size_t size(int k) const { return inner_.lattice.levels.at(static_cast<std::size_t>(k)).size(); }
@@ -224,15 +200,23 @@ public:
         inner_.begin(chunk, caller);
     }
 
-    bool cut(int bit, const py::function& exact) {
+    /// Cut with the forms from `first` on and before `end`, at least with one; return with how many.
+    int cut(int first, int end, const py::function& exact) {
         PythonCaller caller(inner_, exact);
         const py::gil_scoped_release released;
-        return inner_.cut(bit, caller);
+        return inner_.cut(first, end, caller);
     }
 
-    bool drop_negative(int bit) {
+    /// Cut with the constraints from `first` on and before `end`, and drop the cells outside, until
+    /// some are dropped; return with how many, and whether some are dropped.
+    std::pair<int, bool> cut_off(int first, int end, const py::function& exact) {
+        PythonCaller caller(inner_, exact);
         const py::gil_scoped_release released;
-        return inner_.drop_negative(bit);
+        for (int bit = first; bit < end; ++bit) {
+            inner_.cut(bit, bit + 1, caller);
+            if (inner_.drop_negative(bit)) return {bit + 1 - first, true};
+        }
+        return {end - first, false};
     }
 
     void number_regions() {
@@ -266,9 +250,7 @@ public:
     py::tuple last_forms(std::size_t first) const {
         const Forms& forms = inner_.forms;
         return py::make_tuple(rows_from(forms.rows, first, inner_.vertices.width()),
-                              given(Array<double>(forms.errors.begin() + static_cast<std::ptrdiff_t>(first),
-                                                  forms.errors.end())),
-                              rows_from(forms.pairs, first, 2));
+                              rows_from(forms.errors, first, 0), rows_from(forms.pairs, first, 2));
     }
 
     Core part(const Input<std::int64_t>& top) const {
@@ -282,8 +264,8 @@ public:
                 std::exchange(inner_.num_exact_decisions, 0)};
     }
 
-    /// Hand all arrays over; the core is empty afterwards.
-    py::dict take() {
+    /// Hand all arrays over; the core is empty afterwards. `num_last_forms` as in `last_forms`.
+    py::dict take(std::size_t num_last_forms) {
         py::dict found;
         Lattice& lattice = inner_.lattice;
         const std::size_t width = inner_.vertices.width(), d = width - 1;
@@ -297,14 +279,23 @@ public:
                                          given(std::move(level.counts)),
                                          given(std::move(level.starts))));
         }
+        Forms& forms = inner_.forms;
+        found["last_forms"] =
+            num_last_forms == 0
+                ? py::make_tuple(given(std::move(forms.rows), width), given(std::move(forms.errors)),
+                                 given(std::move(forms.pairs), 2))
+                : last_forms(num_last_forms);
         found["signs"] = signs;
         found["facets"] = facets;
-        found["facet_forms"] = given(Array<std::int32_t>(lattice.levels[d - 1].forms));
+        // In dimension 1 the facets are the vertices.
+        found["facet_forms"] = d == 1 ? given(Array<std::int32_t>(lattice.levels[0].forms))
+                                      : given(std::move(lattice.levels[d - 1].forms));
+        found["regions"] = regions();
         found["forms"] = given(std::move(lattice.levels[0].forms), d);
         found["coordinates"] = given(std::move(inner_.vertices.coordinates), width);
         found["radii"] = given(std::move(inner_.vertices.radii));
         found["base_signs"] = given(std::move(inner_.vertices.base_signs), width);
-        inner_ = Subdivision(Lattice(static_cast<int>(d)), Vertices(static_cast<int>(d), {}));
+        inner_ = Subdivision(static_cast<int>(d));
         return found;
     }
 
@@ -321,17 +312,17 @@ PYBIND11_MODULE(compiled, module) {
     module.def("words_of_cells", &words_of_cells);
     bind_span_search(module);
     py::class_<Core>(module, "Core")
-        .def(py::init<int, py::list, py::list, Input<double>, Input<double>, Input<std::int8_t>,
-                      Input<double>, Input<std::int32_t>>(),
-             py::arg("dimension"), py::arg("facets"), py::arg("forms"), py::arg("coordinates"),
-             py::arg("radii"), py::arg("base_signs"), py::arg("base_rows"), py::arg("base_forms"))
+        .def(py::init<Input<std::uint8_t>, Input<std::int32_t>, Input<double>, Borrowed<double>,
+                      Borrowed<double>, std::size_t>(),
+             py::arg("two_sided"), py::arg("base_forms"), py::arg("base_rows"), py::arg("rows"),
+             py::arg("errors"), py::arg("num_threads"))
         .def("size", &Core::size)
         .def("share_forms", &Core::share_forms)
         .def("set_last_layer", &Core::set_last_layer)
         .def("decide", &Core::decide)
         .def("begin", &Core::begin)
         .def("cut", &Core::cut)
-        .def("drop_negative", &Core::drop_negative)
+        .def("cut_off", &Core::cut_off)
         .def("number_regions", &Core::number_regions)
         .def("regions", &Core::regions)
         .def("positive", &Core::positive)

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "exact_signs.hpp"
+#include "first_cells.hpp"
 #include "floats.hpp"
 #include "walk.hpp"
 
@@ -19,6 +20,35 @@ void set_sign(Word& word, int bit, int sign) {
 }
 
 }  // namespace
+
+// -- first cells -------------------------------------------------------------------------------
+
+void Subdivision::start(std::span<const std::uint8_t> two_sided, Array<std::int32_t> numbers,
+                        Array<double> rows) {
+    base_forms = std::move(numbers);
+    vertices = Vertices(lattice.dimension(), std::move(rows));
+    lattice = first_cells(two_sided, {base_forms.data(), base_forms.size()}, vertices.base_signs);
+    const VertexProblem base = problem_of(&base_forms[1]);
+    const std::size_t width = vertices.width(), d = width - 1;
+    double point[kLargestDimension + 1];
+    for (std::size_t vertex = 0; vertex < lattice.levels[0].size(); ++vertex) {
+        VertexProblem problem = problem_of(&lattice.levels[0].forms[vertex * d]);
+        problem.base_signs = vertices.base_signs_at(vertex);
+        vertices.guess_first(base, problem.base_signs, point);
+        vertices.radii.push_back(vertices.solve(problem, point));
+        vertices.coordinates.append(point, point + width);
+    }
+}
+
+/// The rows and errors of d forms; the signs are left out.
+VertexProblem Subdivision::problem_of(const std::int32_t* numbers) const {
+    VertexProblem problem{};
+    for (int i = 0; i < lattice.dimension(); ++i) {
+        problem.rows[i] = forms.row(numbers[i]);
+        problem.errors[i] = forms.error(numbers[i]);
+    }
+    return problem;
+}
 
 // -- signs -------------------------------------------------------------------------------------
 
@@ -58,12 +88,7 @@ void Subdivision::close(Open& open) {
 /// The vertex in integers, oriented by the first of t and the base forms that is not 0 there.
 ExactVertex Subdivision::exact_vertex(std::size_t vertex) const {
     const std::size_t d = vertices.width() - 1;
-    VertexProblem problem;
-    for (std::size_t i = 0; i < d; ++i) {
-        const std::int32_t number = lattice.levels[0].forms[vertex * d + i];
-        problem.rows[i] = forms.row(number);
-        problem.errors[i] = forms.error(number);
-    }
+    VertexProblem problem = problem_of(&lattice.levels[0].forms[vertex * d]);
     const std::int8_t* signs = vertices.base_signs_at(vertex);
     std::size_t position = 0;
     while (position < d && signs[position] == 0) ++position;
@@ -171,8 +196,10 @@ void Subdivision::decide_in_walk(std::size_t first_chunk, std::size_t vertex, co
         Word word = 0;
         for (std::size_t bit = 0; bit < count; ++bit) {
             const std::size_t j = first + bit;
-            const double bound = bounds.per_weight * layer.weight_norms[j] +
-                                 bounds.per_bias * layer.bias_magnitudes[j] + bounds.least;
+            const double bound = kHasBounds
+                                     ? bounds.per_weight * layer.weight_norms[j] +
+                                           bounds.per_bias * layer.bias_magnitudes[j] + bounds.least
+                                     : 0;
             // Infinite values are left open, and comparisons with what is no number are false.
             word |= Word{values[j] > bound && values[j] < kInfinity} << bit;
             word |= Word{values[j] < -bound && values[j] > -kInfinity} << (bit + kWordBits);
@@ -204,19 +231,38 @@ void Subdivision::begin(std::size_t chunk, Caller& caller) {
     lattice.levels[0].words = std::move(chunks[chunk].words);
     chunks[chunk].words.clear();
     current = chunk;
+    if (chunks[chunk].is_last) forms.forget_numbers_before(chunks[chunk].first_neuron);
     Open open;
     settle(0, open);
     lattice.set_words(chunks[current].members);
 }
 
-bool Subdivision::cut(int bit, Caller& caller) {
+int Subdivision::cut(int first, int end, Caller& caller) {
     caller_ = &caller;
-    bit_ = bit;
-    return lattice.split(bit, *this);
+    const std::size_t before = lattice.num_cells();
+    for (bit_ = first; bit_ < end;) {
+        if (lattice.find_cut(bit_)) {
+            cutting_forms_ = cutting_forms();
+            lattice.split(bit_, *this, cutting_forms_);
+        }
+        ++bit_;
+        if (lattice.num_cells() - before >= kCellsPerPause) break;
+    }
+    return bit_ - first;
 }
 
-std::int32_t Subdivision::cutting_form(std::int32_t region) {
-    return form_of(chunks[current], static_cast<std::size_t>(region), bit_);
+/// The numbers of the forms that cut. Those of the last layer are made here. A cut cell lies in a cut
+/// top cell of the same region, unless that one belongs to another part.
+CuttingForms Subdivision::cutting_forms() {
+    const Chunk& chunk = chunks[current];
+    if (!chunk.is_last) return {nullptr, chunk.first + bit_, chunk.stride};
+    for (std::size_t k = is_part_ ? 1 : lattice.levels.size() - 1; k < lattice.levels.size(); ++k) {
+        const Level& level = lattice.levels[k];
+        for (const std::int32_t cell : level.cut)
+            form_of(chunk, static_cast<std::size_t>(level.regions[static_cast<std::size_t>(cell)]),
+                    bit_);
+    }
+    return {forms.numbers_of_last_layer(chunk.first_neuron + static_cast<std::size_t>(bit_)), 0, 0};
 }
 
 /// Append the points where the form vanishes on the cut edges.
@@ -225,29 +271,57 @@ std::int32_t Subdivision::cutting_form(std::int32_t region) {
 /// form whose cut is still to come can have both signs there: it is decided at once if it belongs
 /// to the current chunk, and otherwise when its chunk begins.
 void Subdivision::make_vertices() {
-    const Array<std::int32_t>& cut = lattice.levels[1].cut;
-    const std::size_t first = vertices.size(), width = vertices.width();
-    vertices.coordinates.make_room(cut.size() * width);
-    vertices.radii.make_room(cut.size());
-    vertices.base_signs.make_room(cut.size() * width);
-    for (std::size_t i = 0; i < chunks.size(); ++i) words(i).make_room(cut.size());
-    double guess[kLargestDimension + 1];
-    for (std::size_t i = 0; i < cut.size(); ++i) {
-        if (i % kCellsPerPause == kCellsPerPause - 1) pause();
-        make_vertex(static_cast<std::size_t>(cut[i]), guess);
-    }
+    const std::size_t first = vertices.size(), count = lattice.levels[1].cut.size();
+    append_vertices(count);
+    ends_.resize(count);
+    lattice.for_each_part(count, [&](std::size_t member, Range range) {
+        double guess[kLargestDimension + 1];
+        for (std::size_t i = range.begin; i < range.end; ++i) {
+            if (member == 0 && i % kCellsPerPause == kCellsPerPause - 1) pause();
+            make_vertex(i, first + i, guess);
+        }
+        for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
+            Array<Word>& of_chunk = words(chunk);
+            for (std::size_t i = range.begin; i < range.end; ++i)
+                of_chunk[first + i] = of_chunk[static_cast<std::size_t>(ends_[i].above)] |
+                                      of_chunk[static_cast<std::size_t>(ends_[i].below)];
+        }
+        const Word both = Word{1} << bit_ | Word{1} << (bit_ + kWordBits);
+        for (std::size_t i = range.begin; i < range.end; ++i)
+            lattice.levels[0].words[first + i] &= ~both;
+    });
     Open open;
     settle(first, open);
 }
 
-void Subdivision::make_vertex(std::size_t edge, double* guess) {
+/// Append vertices whose entries are written later.
+void Subdivision::append_vertices(std::size_t count) {
+    const std::size_t width = vertices.width(), size = vertices.size() + count;
+    Level& level = lattice.levels[0];
+    vertices.coordinates.make_room(count * width);
+    vertices.radii.make_room(count);
+    vertices.base_signs.make_room(count * width);
+    vertices.coordinates.resize(size * width);
+    vertices.radii.resize(size);
+    vertices.base_signs.resize(size * width);
+    level.regions.resize(size);
+    level.forms.resize(size * (width - 1));
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+        words(i).make_room(count);
+        words(i).resize(size);
+    }
+}
+
+/// Write a new vertex on the cut edge of a position in the list of cut edges, without its words.
+void Subdivision::make_vertex(std::size_t position, std::size_t vertex, double* guess) {
     const Level& edges = lattice.levels[1];
     Level& level = lattice.levels[0];
-    const Word mask = Word{1} << bit_;
+    const auto edge = static_cast<std::size_t>(edges.cut[position]);
     auto above = static_cast<std::size_t>(edges.heap[2 * edge]);
     auto below = static_cast<std::size_t>(edges.heap[2 * edge + 1]);
-    if (!(level.words[above] & mask)) std::swap(above, below);
-    const std::int32_t form = cutting_form(edges.regions[edge]);
+    if (!(level.words[above] >> bit_ & 1)) std::swap(above, below);
+    ends_[position] = {static_cast<std::int32_t>(above), static_cast<std::int32_t>(below)};
+    const std::int32_t form = cutting_forms_[edges.regions[edge]];
     const std::size_t width = vertices.width(), d = width - 1;
     const double* row = forms.row(form);
     double value_above = 0, value_below = 0;
@@ -256,7 +330,7 @@ void Subdivision::make_vertex(std::size_t edge, double* guess) {
         value_below += row[c] * vertices.at(below)[c];
     }
     VertexProblem problem;
-    std::int8_t base_signs[kLargestDimension + 1];
+    std::int8_t* const base_signs = &vertices.base_signs[vertex * width];
     for (std::size_t c = 0; c < width; ++c) {
         guess[c] = std::fabs(value_below) * vertices.at(above)[c] +
                    std::fabs(value_above) * vertices.at(below)[c];
@@ -268,18 +342,12 @@ void Subdivision::make_vertex(std::size_t edge, double* guess) {
         const std::int32_t number = i + 1 < d ? edges.forms[edge * (d - 1) + i] : form;
         problem.rows[i] = forms.row(number);
         problem.errors[i] = forms.error(number);
-        level.forms.push_back(number);
+        level.forms[vertex * d + i] = number;
     }
     problem.base_signs = base_signs;
-    vertices.radii.push_back(vertices.solve(problem, guess));
-    vertices.coordinates.append(guess, guess + width);
-    vertices.base_signs.append(base_signs, base_signs + width);
-    level.regions.push_back(edges.regions[edge]);
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-        Array<Word>& of_chunk = words(i);
-        of_chunk.push_back(of_chunk[above] | of_chunk[below]);
-    }
-    level.words.back() &= ~(mask | mask << kWordBits);
+    vertices.radii[vertex] = vertices.solve(problem, guess);
+    std::copy_n(guess, width, &vertices.coordinates[vertex * width]);
+    level.regions[vertex] = edges.regions[edge];
 }
 
 // -- parts -------------------------------------------------------------------------------------
@@ -325,6 +393,7 @@ void Subdivision::positive(std::size_t chunk, std::uint8_t* marks, std::size_t s
 Subdivision Subdivision::part(std::span<const std::int64_t> top) const {
     Subdivision part(*this);
     part.num_decisions = part.num_exact_decisions = 0;
+    part.is_part_ = true;
     part.restrict(lattice.closure(top));
     return part;
 }

@@ -52,18 +52,23 @@ class Subdivision : private VertexMaker {
 public:
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-    Subdivision(Lattice first_cells, Vertices first_vertices)
-        : lattice(std::move(first_cells)),
-          vertices(std::move(first_vertices)),
-          forms(lattice.dimension()) {}
+    explicit Subdivision(int dimension)
+        : lattice(dimension), vertices(dimension, {}), forms(dimension) {}
+
+    /// Make the first cells, once the forms are shared. `numbers` are the numbers of the form t and
+    /// of the d base forms, `rows` their rows divided by their largest entries; a base form with
+    /// both signs is marked in `two_sided`.
+    void start(std::span<const std::uint8_t> two_sided, Array<std::int32_t> numbers,
+               Array<double> rows);
 
     /// Append chunks of one layer and decide their signs at the vertices so far.
     void decide(std::vector<Chunk> layer, std::span<const KnownColumn> known,
                 Caller& caller);
     /// Take the forms of a chunk as those that the next cuts are made with.
     void begin(std::size_t chunk, Caller& caller);
-    /// Cut with one form of the current chunk; false if it cuts nothing.
-    bool cut(int bit, Caller& caller);
+    /// Cut with the forms of the current chunk from bit `first` on, up to bit `end` - 1, or until so
+    /// many cells are new that the caller should have a look; return the number of these forms.
+    int cut(int first, int end, Caller& caller);
     /// Drop the cells on which form `bit` is negative; false if there are none.
     bool drop_negative(int bit);
     /// Make the top cells the regions of the next layer.
@@ -98,11 +103,13 @@ private:
         void add(std::size_t vertex, std::int32_t form, int bit, Word* word);
     };
 
+    VertexProblem problem_of(const std::int32_t* numbers) const;
     void make_vertices() override;
     void pause() override { caller_->pause(); }
-    std::int32_t cutting_form(std::int32_t region) override;
+    CuttingForms cutting_forms();
     std::int32_t form_of(const Chunk& chunk, std::size_t region, int bit);
-    void make_vertex(std::size_t edge, double* guess);
+    void append_vertices(std::size_t count);
+    void make_vertex(std::size_t position, std::size_t vertex, double* guess);
     void decide_last_layer(std::size_t first_chunk);
     Array<std::size_t> starts_by_region(std::size_t num_regions) const;
     void decide_in_walk(std::size_t first_chunk, std::size_t vertex, const Walk& walk,
@@ -117,8 +124,16 @@ private:
         return chunk == current ? lattice.levels[0].words : chunks[chunk].words;
     }
 
-    /// The form of the running cut, and the caller of the running method.
+    /// The form of the running cut, its numbers, and the caller of the running method.
     int bit_ = 0;
+    CuttingForms cutting_forms_{};
+    /// The positive and the negative end of each cut edge.
+    struct Ends {
+        std::int32_t above, below;
+    };
+    Array<Ends> ends_;
+    /// Whether there are regions whose top cells belong to other parts.
+    bool is_part_ = false;
     Caller* caller_ = nullptr;
 };
 

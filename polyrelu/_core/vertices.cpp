@@ -150,6 +150,7 @@ double Vertices::solve_in(const VertexProblem& problem, double* point) const {
         point[j + (j >= fixed)] = others[j];
     }
     point[fixed] = last;
+    if constexpr (!kHasBounds) return 0;
     for (int i = 0; i < d; ++i)
         residual[i] = std::fabs(residual[i]) + ((d + 4) * kUnit + system.error) * sum;
     double defect = defect_of<size>(system, d, norm);
@@ -165,6 +166,20 @@ double Vertices::solve_in(const VertexProblem& problem, double* point) const {
     if (problem.base_signs[0] <= 0 && !is_certainly_oriented(point, radius, problem.base_signs))
         return kInfinity;
     return radius;
+}
+
+void Vertices::guess_first(const VertexProblem& base, const std::int8_t* signs,
+                           double* point) const {
+    System<kLargestDimension> system;
+    fill<kLargestDimension>(system, base, dimension_, dimension_);
+    invert<kLargestDimension>(system, dimension_);
+    for (int j = 0; j < dimension_; ++j) {
+        point[j] = signs[0] * system.q[j];
+        // At a direction t is 0, and one base form is not.
+        for (int i = 0; i < dimension_ && signs[0] == 0; ++i)
+            point[j] += signs[i + 1] * system.r[j][i];
+    }
+    point[dimension_] = signs[0];
 }
 
 /// Whether floats prove that one of the base signs holds at the point (section 6).
@@ -200,6 +215,7 @@ int Vertices::certain_sign(const double* row, double error, std::size_t vertex) 
         value += row[j] * point[j];
         norm += std::fabs(row[j]);
     }
+    if constexpr (!kHasBounds) return sign_of_value(value, 0);
     if (norm == 0 && error == 0) return 0;
     const Uncertainty factors = uncertainty(vertex);
     return sign_of_value(value, norm * factors.spread + error * factors.sums);

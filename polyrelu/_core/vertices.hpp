@@ -44,6 +44,10 @@ public:
     /// Replace a guess by a better approximation of the vertex, and return its radius (section 4).
     double solve(const VertexProblem& problem, double* point) const;
 
+    /// Write a guess of a vertex of the first cells, with the given signs of t and of the base
+    /// forms: the apex, where all base forms are 0, or a direction where all but one are 0.
+    void guess_first(const VertexProblem& base, const std::int8_t* signs, double* point) const;
+
     Uncertainty uncertainty(std::size_t vertex) const;
 
     /// The sign of a form with error E at a vertex, 0 only where the form is 0 everywhere.

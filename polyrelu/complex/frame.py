@@ -23,6 +23,7 @@ from polyrelu.exact import (
     RationalMatrix,
     column_basis,
     kernel,
+    positive_primitive,
     primitive,
     rank,
     row_basis,
@@ -100,6 +101,14 @@ class Frame:
         inputs = self.embedding.nrows - 1
         return f"<Frame, {count_text([(self.dimension, 'coordinate')])} in R^{inputs}>"
 
+    def base_rows(self) -> list[list[int]]:
+        """Return the forms of the base, each in primitive integers, shape (d, d + 1)."""
+        count = self.constraints.nrows
+        constraints = self.constraints.take(rows=[i for i in self.base if i < count])
+        neurons = self.first_layer.take(rows=[i - count for i in self.base if i >= count])
+        rows = [*constraints.integer_rows(), *neurons.integer_rows()]
+        return [list(positive_primitive(row)) for row in rows]
+
     def embedded(self, y: Sequence[int]) -> tuple[Fraction, ...]:
         """Return the point x with homogeneous coordinates (y, t), t > 0."""
         *x, t = (self.embedding @ RationalMatrix.column(y)).entries()
@@ -120,7 +129,8 @@ def frame_of(network: Network, domain: Polyhedron) -> Frame:
         The domain is empty.
     """
     size = network.num_inputs
-    hull = _affine_hull(domain)
+    equations = _hull_equations(domain)
+    hull = _affine_hull(size, equations)
     constraints = RationalMatrix.from_integers(
         [[-entry for entry in row[:-1]] + [row[-1]] for row in domain.inequalities], ncols=size + 1
     )
@@ -129,15 +139,20 @@ def frame_of(network: Network, domain: Polyhedron) -> Frame:
         if network.num_hidden_layers
         else RationalMatrix.zeros(0, size + 1)
     )
-    forms = constraints.over(first) @ hull
     coordinates = range(hull.ncols - 1)
+    base = () if equations else row_basis(constraints.take(columns=coordinates))
+    if len(base) == size:  # the constraints alone see all coordinates of x
+        return Frame(size, hull, hull, hull, (), constraints, first, base)
+    forms = constraints.over(first)
+    if equations:
+        forms = forms @ hull
     along = hull.take(rows=range(size), columns=coordinates)
     linear = forms.take(columns=coordinates)
     for weight in _skips_from_input(network):
         linear = linear.over(weight @ along)
+    kept = [*column_basis(linear), hull.ncols - 1]
     directions = kernel(linear)
     lines = along @ directions
-    kept = [*column_basis(linear), hull.ncols - 1]
     forms, free = forms.take(columns=kept), _free_coordinates(hull)
     return Frame(
         dimension=len(kept) - 1,
@@ -158,6 +173,8 @@ def need_few_cells(network: Network, domain: Polyhedron) -> None:
     are at least 2^d cells, and 3^d if the forms have both signs. Some rows are enough to see that
     there are too many, modulo a prime that can only make the rank smaller.
     """
+    if 3**network.num_inputs <= _CELL_LIMIT:
+        return
     equations = RationalMatrix.from_integers(
         [row[:-1] for row in _hull_equations(domain)], ncols=domain.ambient_dimension
     )
@@ -189,17 +206,19 @@ def refuse_cells(one_sided: int, two_sided: int) -> None:
 
 def _hull_equations(domain: Polyhedron) -> Sequence[Sequence[int]]:
     """The equations of the affine hull of a domain that is not empty."""
-    if domain.is_empty():
+    interior = domain.relative_interior()
+    if interior is None:
         raise DomainError("the domain is empty")
-    return domain.affine_hull()
+    return interior[0]
 
 
-def _affine_hull(domain: Polyhedron) -> RationalMatrix:
-    """The matrix [K p; 0 1], where p + K v is the affine hull of the domain.
+def _affine_hull(size: int, equations: Sequence[Sequence[int]]) -> RationalMatrix:
+    """The matrix [K p; 0 1], where p + K v is the affine hull with the given equations.
 
-    The parameters v are those coordinates of x that the equations of the hull leave free.
+    The parameters v are those coordinates of x that the equations leave free.
     """
-    size, equations = domain.ambient_dimension, _hull_equations(domain)
+    if not equations:
+        return RationalMatrix.identity(size + 1)
     pivots = {next(j for j, entry in enumerate(row) if entry): row for row in equations}
     free = [j for j in range(size) if j not in pivots]
     rows: list[Sequence[object]] = []

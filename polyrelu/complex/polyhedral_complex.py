@@ -234,7 +234,7 @@ class PolyhedralComplex:
     @property
     def f_vector(self) -> tuple[int, ...]:
         """The numbers of cells of dimension 0, 1, …, with cells on the boundary of the domain."""
-        return (*[0] * self.lineality_dim, *(len(finite) for finite in self._arrays.finite))
+        return (*[0] * self.lineality_dim, *self._arrays.num_finite)
 
     @property
     def num_regions(self) -> int:

@@ -273,7 +273,7 @@ class _SimpleSubdivision(Subdivision):
 
     # -- overridden steps --------------------------------------------------------------------------
 
-    def _cut_with_constraints(self) -> Iterator[tuple[int, int]]:
+    def _cut_with_constraints(self) -> Iterator[tuple[int, range]]:
         """Cut out the domain with the whole lattice, then drop all but vertices and edges."""
         yield from super()._cut_with_constraints()
         self._region_keys = np.zeros(0, dtype=np.uint64)
@@ -285,11 +285,11 @@ class _SimpleSubdivision(Subdivision):
             self._cell_forms[1].rows.astype(np.int64) - 1
         )  # the constraints follow infinity
 
-    def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, int]]:
+    def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, range]]:
         before = len(self.vertices)
         for step in super()._cut_with(layer, members):
             if layer:
-                self._need_simple(step[1], before)
+                self._need_simple(step[1][0], before)
                 before = len(self.vertices)
             yield step
 

@@ -47,9 +47,9 @@ def rank(matrix: RationalMatrix) -> int:
     2
     """
     matrix = expect(matrix, RationalMatrix, "matrix", MATRIX)
-    lower = max(int(nmod_mat(matrix.flint_numerators, prime).rank()) for prime in _MORE_PRIMES)
-    if lower == min(matrix.shape):
-        return lower
+    for prime in _MORE_PRIMES:
+        if int(nmod_mat(matrix.flint_numerators, prime).rank()) == min(matrix.shape):
+            return min(matrix.shape)
     return matrix.ncols - kernel(matrix).ncols
 
 
@@ -72,10 +72,14 @@ def column_basis(matrix: RationalMatrix) -> tuple[int, ...]:
     >>> column_basis(RationalMatrix.from_rows([[0, 1, 2, 0], [0, 2, 4, 1]]))
     (1, 3)
     """
-    needed = rank(matrix)
+    matrix = expect(matrix, RationalMatrix, "matrix", MATRIX)
+    needed: int | None = None
     for prime in _MORE_PRIMES:
         pivots = pivot_columns(matrix.flint_numerators, prime)
-        if len(pivots) == needed:  # independent modulo a prime, hence independent
+        if len(pivots) == min(matrix.shape):  # independent modulo a prime, hence independent
+            return tuple(pivots)
+        needed = rank(matrix) if needed is None else needed
+        if len(pivots) == needed:
             return tuple(pivots)
     return _first_independent_columns(matrix)
 

@@ -35,6 +35,7 @@ from polyrelu.exact.integer_arrays import (
 )
 from polyrelu.exact.rational import to_fraction
 from polyrelu.support.arguments import expect, expect_count, expect_integer
+from polyrelu.support.typing import Indices
 
 __all__ = ["MATRIX", "RationalMatrix", "integer_product", "integers_over"]
 
@@ -488,15 +489,13 @@ class RationalMatrix:
         IndexError
             An index is negative or too large.
         """
-        rows = None if rows is None else _indices(rows, "rows")
-        columns = None if columns is None else _indices(columns, "columns")
-        table = self.integer_rows()
-        chosen = table if rows is None else [table[i] for i in rows]
-        if columns is None:
-            return RationalMatrix.from_integers(chosen, self._denominator, self.ncols)
-        return RationalMatrix.from_integers(
-            [[row[j] for j in columns] for row in chosen], self._denominator, len(columns)
-        )
+        table = self.integer_array()
+        if rows is not None:
+            table = table[_indices(rows, "rows")]
+        if columns is not None:
+            table = table[:, _indices(columns, "columns")]
+        # The matrix takes the array over, and marks it as read only.
+        return RationalMatrix.from_integer_array(table, self._denominator)
 
     def beside(self, other: RationalMatrix) -> RationalMatrix:
         """Return the block matrix [self | other]."""
@@ -624,14 +623,17 @@ def _in_lowest_terms(numerators: fmpz_mat, denominator: int) -> tuple[fmpz_mat, 
     return reduced, int(least)
 
 
-def _indices(chosen: Sequence[int], name: str) -> Sequence[int]:
-    """Indices of rows or columns as integers of Python; negative ones raise IndexError."""
+def _indices(chosen: Sequence[int], name: str) -> Indices:
+    """Indices of rows or columns as an array; negative and huge ones raise IndexError."""
     found = chosen
     if not isinstance(chosen, range):
         found = [i if type(i) is int else expect_integer(i, name) for i in chosen]
     if min(found, default=0) < 0:
         raise IndexError("rows and columns are numbered from 0")
-    return found
+    try:
+        return np.array(found, dtype=np.int64)
+    except OverflowError:
+        raise IndexError("an index is too large") from None
 
 
 def _common(factors: Sequence[object]) -> tuple[list[int], int]:

@@ -297,7 +297,7 @@ class Polyhedron:
 
     def is_empty(self) -> bool:
         """Return whether the polyhedron has no point."""
-        return isinstance(self.program().feasible_point(), Infeasible)
+        return self._middle() is None and isinstance(self.program().feasible_point(), Infeasible)
 
     def interior_point(self) -> Point | None:
         """Return a point of the interior in R^n, or None if the interior is empty."""
@@ -463,8 +463,9 @@ class Polyhedron:
             for direction in directions:
                 sign = direction if row[j] > 0 else -direction
                 bound = Fraction(row[-1], row[j])
-                best = sides.setdefault((j, sign), bound)
-                sides[j, sign] = sign * min(sign * best, sign * bound)
+                best = sides.get((j, sign))
+                if best is None or (bound < best if sign > 0 else bound > best):
+                    sides[j, sign] = bound
         return sides
 
     # -- other descriptions -----------------------------------------------------------------------

@@ -22,6 +22,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, overload
 
 import numpy as np
@@ -134,6 +135,12 @@ class Architecture:
         return "-".join(map(str, self.widths)) + (" (trailing ReLU)" if self.last == "relu" else "")
 
 
+@lru_cache(maxsize=16)
+def _neurons_of(widths: tuple[int, ...]) -> tuple[NeuronId, ...]:
+    """Return all neurons of layers with the given widths, layer by layer."""
+    return tuple(NeuronId(k, i) for k, width in enumerate(widths, 1) for i in range(width))
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Network:
     """A ReLU network with exact rational weights.
@@ -238,8 +245,7 @@ class Network:
     @property
     def neurons(self) -> tuple[NeuronId, ...]:
         """All hidden neurons, layer by layer: the order of sign and pattern arrays."""
-        widths = self.widths[1 : self.num_hidden_layers + 1]
-        return tuple(NeuronId(k, i) for k, width in enumerate(widths, 1) for i in range(width))
+        return _neurons_of(self.widths[1 : self.num_hidden_layers + 1])
 
     def weight(self, layer: int) -> RationalMatrix:
         """Return the weights W[ℓ] of a layer on the layer before.

@@ -10,6 +10,7 @@ what a picture needs; `mesh` writes surfaces.
 """
 
 from polyrelu.plot.canvas import save_figure
+from polyrelu.plot.folds import draw_dependency_graph, draw_pieces
 from polyrelu.plot.mesh import Mesh, mesh_of, save_mesh
 from polyrelu.plot.parts import draw_cells, draw_layers, draw_subcomplex, draw_zero_sets
 from polyrelu.plot.picture import Picture, picture, surface
@@ -24,9 +25,11 @@ __all__ = [
     "View",
     "draw_boundary",
     "draw_cells",
+    "draw_dependency_graph",
     "draw_graph",
     "draw_layers",
     "draw_level_set",
+    "draw_pieces",
     "draw_subcomplex",
     "draw_surface",
     "draw_weights",

@@ -17,6 +17,7 @@ from polyrelu import (
     dynamics,
     exact,
     fibers,
+    foldsets,
     formats,
     network,
     outcomes,
@@ -45,6 +46,7 @@ ROOMS = (
     "errors",
     "exact",
     "fibers",
+    "foldsets",
     "formats",
     "network",
     "outcomes",
@@ -383,6 +385,42 @@ def of_fibers() -> list[object]:
     ]
 
 
+def of_foldsets() -> list[object]:
+    """Surfaces, pieces, images and paths."""
+    cells = complex.canonical_complex(DEEP)
+    surface = foldsets.canonical_surface(foldsets.unit_fold_sets(cells))
+    made = foldsets.construct_identifiable((2, 2, 1))
+    path = foldsets.DependencyPath(
+        2, network.SignVector(((1, -1),)), ((1, 0, 0), (1, 1, -1)), ((F(1, 2), F(0)),)
+    )
+    return [
+        surface,
+        surface.pieces[0],
+        *foldsets.image_parts(cells, 0),
+        *foldsets.image_parts(cells, 1),
+        made,
+        path,
+        *_comparisons(),
+        foldsets.region_counts(cells),
+        foldsets.dual_graph_statistics(cells),
+        foldsets.functional_dimension(DEEP),
+    ]
+
+
+def _comparisons() -> list[object]:
+    """Comparisons of functions, and what a function shows of its neurons."""
+    found = foldsets.compare_breakpoints(ABSOLUTE, [([[1]], [3])])
+    first, second = NeuronId(1, 0), NeuronId(2, 1)
+    return [
+        found,
+        found.different_weights,
+        foldsets.compare_breakpoints(ABSOLUTE, ABSOLUTE),
+        foldsets.Anchor(first, second, (F(1, 2),)),
+        foldsets.HiddenFold(complex.Cell(0, 3), (first, second), (F(1, 2),)),
+        foldsets.clique_instance(2, 2, [((0, 0), (1, 1))]),
+    ]
+
+
 def of_topology() -> list[object]:
     """Level sets, homology and intervals."""
     three = network.from_arrays([([[1, 0], [0, 1], [0, 0]], [0, 0, 0])])
@@ -476,6 +514,7 @@ BUILDERS: tuple[Callable[[], list[object]], ...] = (
     of_symmetry,
     of_conditions,
     of_fibers,
+    of_foldsets,
     of_topology,
     of_dynamics,
     of_plot,

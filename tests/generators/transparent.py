@@ -77,14 +77,15 @@ def has_paths(cells: PolyhedralComplex) -> bool:
     """Whether the dependency graph has the paths of the theorem.
 
     Each neuron of a hidden layer but the last must meet the first neuron of the next layer where
-    all other neurons of its own layer and of the layers before are active. These meetings are the
-    steps of the paths.
+    all other neurons of its own layer and of the layers before are active, inside the domain. These
+    meetings are the steps of the paths.
     """
     signs, layer_of = (
         cells.signs(cells.dimension - 2),
         np.array([neuron.layer for neuron in cells.neurons]),
     )
-    ridges = signs[(signs == 0).sum(axis=1) == 2]
+    inside = cells.inside(cells.dimension - 2)
+    ridges = signs[((signs == 0).sum(axis=1) == 2) & inside]
     for column, neuron in enumerate(cells.neurons):
         if neuron.layer == layer_of.max():
             continue

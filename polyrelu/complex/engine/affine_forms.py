@@ -169,24 +169,18 @@ class LastLayerQuery:
 
 
 class FormTable:
-    """All forms that have been computed so far.
-
-    Attributes
-    ----------
-    rows
-        The float rows, shape (number of forms, d + 1).
-    errors
-        The error E of each row, shape (number of forms,).
-    """
+    """All forms that have been computed so far."""
 
     def __init__(self, network: Network, frame: Frame) -> None:
         self._network, self._frame = network, frame
         infinity = RationalMatrix.from_integers([[0] * frame.dimension + [1]])
         self._global = infinity.over(frame.constraints)
         rows, errors, _ = _rounded(self._global)
-        self.rows, self.errors = Growable(rows), Growable(errors)
+        self._rows, self._errors = Growable(rows), Growable(errors)
+        #: rows and errors of the last layer that the compiled core has handed over
+        self._handed_over: list[tuple[Floats, Floats]] = []
         self._groups: list[_Group] = []
-        self._inputs = _rounded(frame.embedding.take(rows=range(network.num_inputs)))
+        self._known_inputs: tuple[Floats, Floats, int | None] | None = None
         #: the q of all layers so far, None if something was rounded
         self._grid: int | None = None
         self._exact_layers: dict[tuple[int, int], RationalMatrix] = {}
@@ -201,11 +195,39 @@ class FormTable:
         """Return a copy to which other layers can be added."""
         other = copy.copy(self)
         # Appending to a full buffer moves it, so the rows themselves need not be copied.
-        other.rows, other.errors = Growable(self.rows.rows), Growable(self.errors.rows)
+        other._rows, other._errors = Growable(self.rows.rows), Growable(self.errors.rows)
         other._last_pairs = Growable(self._last_pairs.rows)
+        other._handed_over = []
         other._groups = list(self._groups)
         other._exact_layers, other._exact_rows, other._known_sizes = {}, {}, {}
         return other
+
+    @property
+    def rows(self) -> Growable:
+        """The float rows, shape (number of forms, d + 1)."""
+        self._take_over()
+        return self._rows
+
+    @property
+    def errors(self) -> Growable:
+        """The error E of each row, shape (number of forms,)."""
+        self._take_over()
+        return self._errors
+
+    def _take_over(self) -> None:
+        """Append what the compiled core has handed over."""
+        for rows, errors in self._handed_over:
+            self._rows.append(rows)
+            self._errors.append(errors)
+        self._handed_over = []
+
+    @property
+    def _inputs(self) -> tuple[Floats, Floats, int | None]:
+        """The rows, errors and q of the coordinates of the input."""
+        if self._known_inputs is None:
+            rows = range(self._network.num_inputs)
+            self._known_inputs = _rounded(self._frame.embedding.take(rows=rows))
+        return self._known_inputs
 
     @property
     def num_layers(self) -> int:
@@ -216,7 +238,10 @@ class FormTable:
     def nbytes(self) -> int:
         """The number of bytes of the rows, the errors and the list of forms of the last layer."""
         return int(
-            self.rows.buffer.nbytes + self.errors.buffer.nbytes + self._last_pairs.buffer.nbytes
+            self._rows.buffer.nbytes
+            + self._errors.buffer.nbytes
+            + self._last_pairs.buffer.nbytes
+            + sum(rows.nbytes + errors.nbytes for rows, errors in self._handed_over)
         )
 
     def is_dense(self, layer: int) -> bool:
@@ -316,7 +341,8 @@ class FormTable:
     @np.errstate(all="ignore")
     def _fill(self, layer: _FloatLayer, regions: Indices, rows: Floats, errors: Floats) -> None:
         """Write rows, shape (R, n, d + 1), and errors, shape (R, n), of the newest layer."""
-        errors[:] = layer.uncertainty(_magnitudes(layer.bias), 0.0) + _TINY
+        is_exact = self._grid is not None
+        errors[:] = 0.0 if is_exact else layer.uncertainty(_magnitudes(layer.bias), 0.0) + _TINY
         is_on = np.zeros(len(regions), dtype=bool)
         for number, (source, weights) in enumerate(layer.blocks):
             read = self._source_forms(source, regions)
@@ -325,12 +351,10 @@ class FormTable:
             # One matrix product for all regions.
             products = np.tensordot(activations, weights, axes=(1, 1)).transpose(0, 2, 1)
             rows[:] = products if number == 0 else rows + products
-            errors += (layer.uncertainty(read.sizes, read.errors) * read.active) @ layer.magnitudes[
-                number
-            ].T
+            if not is_exact:
+                uncertain = layer.uncertainty(read.sizes, read.errors) * read.active
+                errors += uncertain @ layer.magnitudes[number].T
         rows[:, :, -1] += layer.bias
-        if self._grid is not None:
-            errors[:] = 0.0
         errors[:, layer.no_form] = 0.0
         errors[np.ix_(~is_on, layer.no_bias)] = 0.0
 
@@ -405,9 +429,13 @@ class FormTable:
 
     def append_last_forms(self, rows: Floats, errors: Floats, pairs: Indices) -> None:
         """Append forms of the last layer that the core has made for pairs (region, neuron)."""
-        self.rows.append(rows)
-        self.errors.append(errors)
-        self._last_pairs.append(pairs)
+        if not len(pairs):
+            return
+        self._handed_over.append((rows, errors))
+        if self._last_pairs.size:
+            self._last_pairs.append(pairs)
+        else:
+            self._last_pairs = Growable(pairs)
 
     @np.errstate(all="ignore")
     def last_layer_arrays(self) -> LastLayerArrays:
@@ -615,12 +643,14 @@ def _in_floats(layer: Layer) -> _FloatLayer:
     known = [grid for grid in grids if grid is not None]
     blocks = [(block.source, block.weight.to_floats()) for block in layer.blocks]
     no_bias = layer.bias.signs()[:, 0] == 0
-    no_weights = np.all([(block.weight.signs() == 0).all(axis=1) for block in layer.blocks], axis=0)
+    no_form = no_bias
+    for block in layer.blocks:
+        no_form = no_form & ~block.weight.signs().any(axis=1)
     return _FloatLayer(
         blocks,
         [_magnitudes(weights) + _TINY for _, weights in blocks],
         layer.bias.to_floats()[:, 0],
         max(known) if len(known) == len(grids) else None,
         no_bias,
-        no_bias & no_weights,
+        no_form,
     )

@@ -96,7 +96,7 @@ class Ragged:
         cls, heap: NDArray[np.int32], counts: NDArray[np.int32], starts: Indices
     ) -> Ragged:
         """Return the lists heap[starts[i] : starts[i] + counts[i]], without copying the arrays."""
-        lists = cls([])
+        lists = cls.__new__(cls)
         lists.heap, lists.counts, lists.starts = Growable(heap), Growable(counts), Growable(starts)
         return lists
 

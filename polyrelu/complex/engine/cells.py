@@ -15,6 +15,7 @@ The arrays are read only: every result that is computed from a complex shares th
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,30 +47,48 @@ class CellArrays:
         The affine forms, by their numbers.
     neurons
         The hidden neurons whose signs are known, in the order of the columns of `signs`.
-    columns
-        The column of the neuron with a given (layer, index) in `signs`.
     facet_forms
         The number of the form that vanishes on each lattice cell of codimension 1.
-    finite
-        For every inner dimension the lattice numbers of the cells that are not at infinity.
     """
 
     def __init__(self, subdivision: Subdivision, neurons: tuple[NeuronId, ...]) -> None:
         self.frame, self.lattice = subdivision.frame, subdivision.lattice
         self.vertices, self.table = subdivision.vertices, subdivision.table
         self.neurons = neurons
-        self.columns = {(neuron.layer, neuron.index): i for i, neuron in enumerate(neurons)}
         self.facet_forms = subdivision.facet_forms()
         self._sign_words = subdivision.signs
         #: for each top cell the cell that contained it before the newest layer cut
         self._newest_regions = subdivision.newest_regions()
-        is_finite = [
-            words > 0 for words in self.lattice.words_of_cells(self.is_point.astype(np.uint64))
-        ]
-        self.finite = [np.flatnonzero(mark) for mark in is_finite]
-        #: for every inner dimension the index of each lattice cell, -1 at infinity
-        self._indices = [np.where(mark, np.cumsum(mark) - 1, -1) for mark in is_finite]
         self._known_signs: dict[int, Signs] = {}
+        self._known_indices: dict[int, Indices] = {}
+
+    @cached_property
+    def columns(self) -> dict[tuple[int, int], int]:
+        """The column of the neuron with a given (layer, index) in `signs`."""
+        return {(neuron.layer, neuron.index): i for i, neuron in enumerate(self.neurons)}
+
+    @cached_property
+    def num_finite(self) -> list[int]:
+        """For every inner dimension the number of cells that are not at infinity."""
+        if self.is_point.all():
+            return [self.lattice.size(k) for k in range(self.dimension + 1)]
+        return [len(numbers) for numbers in self.finite]
+
+    @cached_property
+    def finite(self) -> list[Indices]:
+        """For every inner dimension the lattice numbers of the cells that are not at infinity."""
+        if self.is_point.all():
+            return [np.arange(self.lattice.size(k)) for k in range(self.dimension + 1)]
+        words = self.lattice.words_of_cells(self.is_point.astype(np.uint64))
+        return [np.flatnonzero(of_level) for of_level in words]
+
+    def _indices(self, k: int) -> Indices:
+        """Return the index of each lattice cell of an inner dimension, -1 at infinity."""
+        if k not in self._known_indices:
+            indices = np.full(self.lattice.size(k), -1)
+            indices[self.finite[k]] = np.arange(len(self.finite[k]))
+            self._known_indices[k] = indices
+        return self._known_indices[k]
 
     @property
     def dimension(self) -> int:
@@ -91,8 +110,8 @@ class CellArrays:
     def nbytes(self) -> int:
         """The number of bytes of the arrays of cells, vertices and forms."""
         arrays: list[np.ndarray[Any, Any]] = [
-            *self.finite,
-            *self._indices,
+            *(self.finite if "finite" in vars(self) else []),
+            *self._known_indices.values(),
             *self.lattice.arrays(),
             *self.vertices.arrays(),
             self.facet_forms,
@@ -125,10 +144,10 @@ class CellArrays:
             The complex has no such cell.
         """
         k = self.inner_dimension(expect(cell, Cell, "cell").dimension)
-        if not 0 <= expect_integer(cell.index, "cell.index") < len(self.finite[k]):
+        if not 0 <= expect_integer(cell.index, "cell.index") < self.num_finite[k]:
             raise DomainError(
                 f"there is no cell {cell.index} of dimension {cell.dimension}, "
-                f"only {len(self.finite[k])}"
+                f"only {self.num_finite[k]}"
             )
         return k
 
@@ -206,7 +225,7 @@ class CellArrays:
         if k == 0:
             return np.zeros(len(self.finite[0]) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
         entries, counts = self.lattice.facets_of(k, self.finite[k])
-        facets = self._indices[k - 1][entries]
+        facets = self._indices(k - 1)[entries]
         owners = np.repeat(np.arange(len(counts)), counts)[facets >= 0]
         ends = np.cumsum(np.bincount(owners, minlength=len(counts)))
         return np.concatenate([[0], ends]), facets[facets >= 0]

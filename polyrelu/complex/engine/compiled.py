@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu._core import chosen_engine
+from polyrelu._core import chosen_engine, num_threads
 from polyrelu.complex.engine.arrays import Growable, Ragged
 from polyrelu.complex.engine.face_lattice import WORD_BITS, Lattice
 from polyrelu.complex.engine.subdivision import SignWords, Subdivision
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CompiledSubdivision", "subdivision_of"]
 
+#: What a finished lattice has instead of facets of vertices and of words.
+_NO_LISTS, _NO_WORDS = Ragged([]), Growable(np.zeros(0, dtype=np.uint64))
 #: The largest dimension that the core's arrays of fixed size allow (`vertices.hpp`).
 _LARGEST_DIMENSION = 24
 
@@ -52,10 +54,9 @@ class CompiledLattice(Lattice):
 
         For k = 2, …, d, `facets` has the heap, the counts and the starts of a `Ragged`.
         """
-        super().__init__(0, vertices, edges, [[]])
-        self.dimension = len(facets) + 1
-        self.facets = [Ragged([]), Ragged([]), *(Ragged.of_arrays(*arrays) for arrays in facets)]
-        self.words = [Growable(np.zeros(0, dtype=np.uint64)) for _ in range(len(facets) + 2)]
+        self.dimension, self._vertices, self.edges = len(facets) + 1, vertices, Growable(edges)
+        self.facets = [_NO_LISTS, _NO_LISTS, *(Ragged.of_arrays(*arrays) for arrays in facets)]
+        self.words = [_NO_WORDS] * (len(facets) + 2)
 
     def words_of_cells(self, vertex_words: Words) -> list[Words]:
         """See `Lattice`."""
@@ -68,34 +69,26 @@ class CompiledLattice(Lattice):
 class CompiledSubdivision(Subdivision):
     """A subdivision whose cuts the compiled core makes.
 
-    Until `finish`, `lattice`, `vertices` and `signs` have the state before the first cut.
+    Until `finish` there is no `lattice`, and `vertices` and `signs` are empty.
     """
 
     _core: Core
 
-    def __init__(self, network: Network, frame: Frame) -> None:
-        super().__init__(network, frame)
+    def _make_first_cells(self) -> None:
         from polyrelu._core.compiled import Core
 
         #: the layer and the members of each chunk of the core
         self._members: list[tuple[int, range]] = []
-        lattice, vertices = self.lattice, self.vertices
-        ends, empty = lattice.edges.rows, np.zeros(0, dtype=np.int32)
-        facets = [(empty, empty), (ends.ravel(), empty)]
-        for k in range(2, frame.dimension + 1):
-            heap, counts = lattice.facets[k].gather(np.arange(lattice.size(k)))
-            facets.append((heap, counts.astype(np.int32)))
+        #: the largest number of cuts between two yields of `steps`
+        self._cuts_per_step = WORD_BITS
         self._core = Core(
-            frame.dimension,
-            facets,
-            [forms.rows for forms in self._cell_forms],
-            vertices.coordinates.rows,
-            vertices.radii.rows,
-            vertices.base_signs.rows,
-            vertices.base_rows,
-            np.array([0, *(1 + index for index in frame.base)], dtype=np.int32),
+            np.array([len(signs) == 2 for signs in self._sides()], dtype=np.uint8),
+            self._base_numbers(),
+            self.vertices.base_rows,
+            self.table.rows.rows,
+            self.table.errors.rows,
+            num_threads(),
         )
-        self._share_forms()
 
     # -- overridden steps --------------------------------------------------------------------------
 
@@ -103,19 +96,50 @@ class CompiledSubdivision(Subdivision):
         """See `Subdivision`."""
         return self._core.size(k)
 
-    def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, int]]:
+    @property
+    def has_regions(self) -> bool:
+        """See `Subdivision`."""
+        return True
+
+    def steps(self, one_by_one: bool = False) -> Iterator[tuple[int, range]]:
+        """See `Subdivision`."""
+        self._cuts_per_step = 1 if one_by_one else WORD_BITS
+        return super().steps(one_by_one)
+
+    def _cut_with_constraints(self) -> Iterator[tuple[int, range]]:
+        count = self.frame.constraints.nrows
+        for start in range(0, count, WORD_BITS):
+            members = range(start, min(start + WORD_BITS, count))
+            self._begin(0, members)
+            for bit, end in self._bits(members):
+                next_bit = bit
+                while next_bit < end:
+                    done, has_dropped = self._core.cut_off(next_bit, end, self._exact_signs)
+                    if has_dropped:
+                        self.vertices.forget_exact()
+                    next_bit += done
+                yield 0, members[bit:end]
+
+    def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, range]]:
+        self._begin(layer, members)
+        for bit, end in self._bits(members):
+            while bit < end:
+                done = self._core.cut(bit, end, self._exact_signs)
+                yield layer, members[bit : bit + done]
+                bit += done
+
+    def _bits(self, members: range) -> Iterator[tuple[int, int]]:
+        """Return the first bit, and the one after the last, of the cuts between two yields."""
+        count, size = len(members), self._cuts_per_step
+        return ((bit, min(bit + size, count)) for bit in range(0, count, size))
+
+    def _begin(self, layer: int, members: range) -> None:
+        """Make the forms of a word the current ones of the core."""
         if layer > self.table.num_layers:
             self._enter_layer()
         if all(of != layer for of, _ in self._members):
             self._decide(layer)
         self._core.begin(self._members.index((layer, members)), self._exact_signs)
-        for bit, member in enumerate(members):
-            self._core.cut(bit, self._exact_signs)
-            yield layer, member
-
-    def _drop_negative(self, bit: int) -> None:
-        if self._core.drop_negative(bit):
-            self.vertices.forget_exact()
 
     def _enter_layer(self) -> None:
         layer = self.table.num_layers
@@ -128,10 +152,10 @@ class CompiledSubdivision(Subdivision):
             self._core.set_last_layer(self.table.last_layer_arrays())
 
     def _decide(self, layer: int) -> None:
-        width = self.network.widths[layer] if layer else self.frame.constraints.nrows
+        width = self.network.layers[layer - 1].width if layer else self.frame.constraints.nrows
         is_last = layer > 0 and not self.table.is_dense(layer)
         first = 1 if layer == 0 else self.table.first_number(layer)
-        stride = self.network.widths[layer] if layer > 1 else 0
+        stride = width if layer > 1 else 0
         starts = range(0, width, WORD_BITS)
         ranges = [range(start, min(start + WORD_BITS, width)) for start in starts]
         chunks = [(len(part), is_last, part.start, first + part.start, stride) for part in ranges]
@@ -162,9 +186,9 @@ class CompiledSubdivision(Subdivision):
     def finish(self) -> None:
         """Take the arrays of the core; nothing can be cut afterwards."""
         self._count_decisions()
-        self._take_last_forms()
-        self._newest_regions = self._core.regions()
-        found = self._core.take()
+        found = self._core.take(self.table.num_last_forms)
+        self.table.append_last_forms(*found["last_forms"])
+        self._newest_regions = found["regions"]
         edges, *higher = found["facets"]
         self.lattice = CompiledLattice(len(found["radii"]), edges[0], higher)
         self.vertices.coordinates = Growable(found["coordinates"])

@@ -155,19 +155,17 @@ class Subdivision:
         self.network, self.frame = network, frame
         self.table = FormTable(network, frame)
         self.table.add_first_layer()
-        count = frame.constraints.nrows
-        self.lattice, base_signs, cell_forms = orthants(
-            [(1,) if i < count else (1, -1) for i in frame.base]
-        )
-        numbers = np.array([0, *(1 + index for index in frame.base)], dtype=np.int32)
-        base = frame.constraints.over(frame.first_layer).take(rows=frame.base)
-        infinity = [0] * frame.dimension + [1]
-        self.vertices = Vertices(
-            self.table,
-            [infinity, *(base.take(rows=[i]).primitive_rows()[0] for i in range(base.nrows))],
-            _orthant_vertices(base, base_signs),
-            numbers[cell_forms[0]],
-            base_signs,
+        self.signs: list[SignWords] = []
+        self.vertices = Vertices(self.table, [[0] * frame.dimension + [1], *frame.base_rows()])
+        self._make_first_cells()
+
+    def _make_first_cells(self) -> None:
+        """Make lattice and vertices, and the regions and forms of the cells."""
+        self.lattice, base_signs, cell_forms = orthants(self._sides())
+        numbers = self._base_numbers()
+        base = RationalMatrix.from_integers(self.frame.base_rows(), ncols=self.frame.dimension + 1)
+        self.vertices.append(
+            _orthant_vertices(base, base_signs), numbers[cell_forms[0]], base_signs
         )
         #: for every k the numbers of the d - k forms that vanish on each cell of dimension k
         self._cell_forms = [
@@ -177,13 +175,21 @@ class Subdivision:
         #: for every k a region of the newest layer that contains each cell of dimension k
         self._regions = [
             Growable(np.zeros(self.lattice.size(k), dtype=np.int64))
-            for k in range(frame.dimension + 1)
+            for k in range(self.frame.dimension + 1)
         ]
-        self.signs: list[SignWords] = []
         #: the forms of each entry of `signs`
         self._chunks: list[Chunk] = []
         #: the entry of `signs` whose words are in the lattice
         self._current = 0
+
+    def _sides(self) -> list[tuple[int, ...]]:
+        """Return the signs that are wanted of each base form."""
+        count = self.frame.constraints.nrows
+        return [(1,) if i < count else (1, -1) for i in self.frame.base]
+
+    def _base_numbers(self) -> NDArray[np.int32]:
+        """Return the numbers of the form t and of the base forms."""
+        return np.array([0, *(1 + index for index in self.frame.base)], dtype=np.int32)
 
     # -- steps -------------------------------------------------------------------------------------
 
@@ -195,6 +201,11 @@ class Subdivision:
         """Get the attributes ready to be read, after the last cut."""
 
     @property
+    def has_regions(self) -> bool:
+        """Whether the lattice has cells of all dimensions, and not only vertices and edges."""
+        return self.lattice.dimension == self.frame.dimension
+
+    @property
     def least_neurons(self) -> int:
         """Number of neurons after which the subdivision may be left.
 
@@ -202,11 +213,11 @@ class Subdivision:
         """
         return max(self.frame.base, default=-1) + 1 - self.frame.constraints.nrows
 
-    def steps(self) -> Iterator[tuple[int, int]]:
-        """Do all cuts; yield (layer, index) after each, layer 0 for constraints of the domain.
+    def steps(self, one_by_one: bool = False) -> Iterator[tuple[int, range]]:
+        """Do all cuts; yield (layer, members) after some of them, layer 0 for constraints.
 
         At a yield the lattice is consistent, so that the subdivision can be left there once
-        `least_neurons` neurons are done.
+        `least_neurons` neurons are done. `one_by_one` asks for a yield after every cut.
         """
         yield from self._cut_with_constraints()
         for layer, members in self._tasks():
@@ -245,14 +256,14 @@ class Subdivision:
             for start in range(0, width, WORD_BITS)
         ]
 
-    def _cut_with_constraints(self) -> Iterator[tuple[int, int]]:
+    def _cut_with_constraints(self) -> Iterator[tuple[int, range]]:
         count = self.frame.constraints.nrows
         for start in range(0, count, WORD_BITS):
-            for layer, member in self._cut_with(0, range(start, min(start + WORD_BITS, count))):
-                self._drop_negative(member - start)
-                yield layer, member
+            for layer, members in self._cut_with(0, range(start, min(start + WORD_BITS, count))):
+                self._drop_negative(members[0] - start)
+                yield layer, members
 
-    def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, int]]:
+    def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, range]]:
         """Cut with the constraints or neurons of one word; yield after each of them."""
         if layer > self.table.num_layers:
             self._enter_layer()
@@ -267,7 +278,7 @@ class Subdivision:
             cut = self.lattice.split(bit, partial(self._new_vertices, bit))
             if cut is not None:
                 self._extend_cells(chunk, bit, cut)
-            yield layer, member
+            yield layer, range(member, member + 1)
 
     def _position(self, layer: int, members: range) -> int:
         """Return the entry of `signs` for these forms; the first call decides the layer's signs."""
@@ -531,23 +542,28 @@ def completed(
     complete
         Whether these are all hidden neurons.
     """
-    network = subdivision.network
-    neurons: list[NeuronId] = []
-    num_neurons = sum(network.widths[1 : network.num_hidden_layers + 1])
-    has_regions = subdivision.lattice.dimension == subdivision.frame.dimension
-    kind = "regions" if has_regions else "edges"
+    neurons = subdivision.network.neurons
+    num_done = 0
     with deferred_interrupt() as interrupt:
-        for layer, member in subdivision.steps():
+        for layer, members in subdivision.steps(one_by_one=progress is not None):
             if layer:
-                neurons.append(NeuronId(layer, member))
+                num_done += len(members)
             if progress is not None:
-                cells = {kind: subdivision.num_cells(subdivision.lattice.dimension)}
-                details = {"layer": layer, **cells} if layer else cells
-                report(progress, "cutting cells", len(neurons), num_neurons, "neurons", details)
-            if interrupt.requested and layer and len(neurons) >= subdivision.least_neurons:
+                _report_cut(progress, subdivision, layer, num_done, len(neurons))
+            if interrupt.requested and layer and num_done >= subdivision.least_neurons:
                 break
         subdivision.finish()
-    return tuple(neurons), len(neurons) == num_neurons
+    return neurons[:num_done], num_done == len(neurons)
+
+
+def _report_cut(
+    progress: Progress, subdivision: Subdivision, layer: int, num_done: int, num_neurons: int
+) -> None:
+    """Report the neurons that have cut, and the number of regions (or of edges)."""
+    dimension = subdivision.frame.dimension if subdivision.has_regions else 1
+    cells = {"regions" if subdivision.has_regions else "edges": subdivision.num_cells(dimension)}
+    details = {"layer": layer, **cells} if layer else cells
+    report(progress, "cutting cells", num_done, num_neurons, "neurons", details)
 
 
 def _need_vertices(frame: Frame) -> None:

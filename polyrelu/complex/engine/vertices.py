@@ -115,15 +115,8 @@ class Vertices:
         Counts of decided signs.
     """
 
-    def __init__(
-        self,
-        table: FormTable,
-        base_forms: list[list[int]],
-        coordinates: Floats,
-        forms: NDArray[np.int32],
-        base_signs: NDArray[np.int8],
-    ) -> None:
-        """Make the first vertices.
+    def __init__(self, table: FormTable, base_forms: list[list[int]]) -> None:
+        """Make a list without vertices.
 
         Parameters
         ----------
@@ -131,23 +124,16 @@ class Vertices:
             All forms.
         base_forms
             Exact integer rows of the form t and of the d base forms, in this order.
-        coordinates
-            Approximate coordinates, see `append`.
-        forms
-            The numbers of the forms, see `append`.
-        base_signs
-            The base signs, see `append`.
         """
         self._table, self._base_forms = table, base_forms
         self.base_rows = _unit_rows(np.array(base_forms, dtype=object))
         self.statistics = SignStatistics()
         self._exact: dict[int, list[int]] = {}
-        width = coordinates.shape[1]
+        width = len(base_forms)
         self.coordinates = Growable(np.zeros((0, width)))
         self.radii = Growable(np.zeros(0))
         self.forms = Growable(np.zeros((0, width - 1), dtype=np.int32))
         self.base_signs = Growable(np.zeros((0, width), dtype=np.int8))
-        self.append(coordinates, forms, base_signs)
 
     def __len__(self) -> int:
         return self.coordinates.size

@@ -5,6 +5,7 @@ Without the compiled core these tests are skipped; `.ci/run` installs it, and as
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polyrelu._core import VARIABLE, chosen_engine
+from polyrelu._core import THREADS_VARIABLE, VARIABLE, chosen_engine
 from polyrelu.complex import PolyhedralComplex, canonical_complex, stream_complex
 from polyrelu.complex.engine.compiled import CompiledSubdivision
 from polyrelu.errors import DomainError
@@ -162,6 +163,45 @@ def test_exact_signs_of_integers_of_any_length(
     assert num_exact > 20
     assert sum(asked) < num_exact / 2
     assert (sum(asked) > 0) == (inputs > 3)
+
+
+def arrays_of(cells: PolyhedralComplex) -> list[bytes]:
+    """Everything that the core hands over, byte by byte."""
+    arrays = cells._arrays
+    parts = [arrays.lattice.edges.rows, arrays.facet_forms, arrays.vertices.coordinates.rows]
+    parts += [arrays.vertices.radii.rows, arrays.vertices.forms.rows, arrays.table.rows.rows]
+    for lists in arrays.lattice.facets[2:]:
+        parts += [lists.heap.rows, lists.counts.rows, lists.starts.rows]
+    parts += [signs.words.rows for signs in arrays._sign_words]
+    return [part.tobytes() for part in parts]
+
+
+@pytest.mark.parametrize(("widths", "bits"), [((4, 14, 14, 1), 10), ((3, 40, 32, 1), 1)])
+def test_several_threads(
+    widths: tuple[int, ...], bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With weights in {-1, -1/2, 0, 1/2, 1, …}, many forms are 0 at vertices of others."""
+    network = random_stack(Random("threads"), widths, bits)
+    box = Polyhedron.box([-1] * widths[0], [1] * widths[0])
+    monkeypatch.setenv(VARIABLE, "compiled")
+    found: list[Any] = []
+    for count in (1, 2, 3):
+        monkeypatch.setenv(THREADS_VARIABLE, str(count))
+        elsewhere = time.thread_time() - time.process_time()
+        cells = canonical_complex(network, box)
+        elsewhere += time.process_time() - time.thread_time()
+        assert (elsewhere > 3e-4) == (count > 1)
+        found.append((cells.f_vector, arrays_of(cells)))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("count", ["0", "257", "-1", "two", "１"])
+def test_wrong_numbers_of_threads(count: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "compiled")
+    monkeypatch.setenv(THREADS_VARIABLE, count)
+    network = from_arrays([([[1]], [0]), ([[1]], [0])])
+    with pytest.raises(DomainError, match=f"POLYRELU_THREADS={count}: expected a number of thr"):
+        canonical_complex(network)
 
 
 def test_parts(monkeypatch: pytest.MonkeyPatch) -> None:

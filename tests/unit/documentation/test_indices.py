@@ -21,6 +21,7 @@ from polyrelu import (
     dynamics,
     exact,
     fibers,
+    foldsets,
     network,
     plot,
     proofs,
@@ -102,6 +103,10 @@ def of_networks() -> dict[str, Indexed]:
         "fibers.hidden_hyperplane(layer)": (partial(fibers.hidden_hyperplane, HIDING), [1, 2]),
         "fibers.flip_matrix(neuron)": (lambda i: fibers.flip_matrix(2, i, [1, 1], []), [0, 1]),
         "fibers.flip_matrix(flipped)": (lambda i: fibers.flip_matrix(2, 0, [1, 1], [i]), [1]),
+        "foldsets.image_parts(layer)": (
+            lambda k: next(foldsets.image_parts(complex.canonical_complex(PLAIN), k)),
+            [0, 1],
+        ),
         "dynamics.conserved_matrix(layer)": (
             lambda k: dynamics.conserved_matrix(PLAIN, k, [0]),
             [1],

@@ -1,0 +1,452 @@
+"""The functional dimension of a parameter: exact ranks of Jacobians.
+
+The functional dimension of θ is the largest rank of the Jacobian of θ ↦ (f(x_1), …, f(x_p)) over
+all finite sets of points in the interiors of regions on which no neuron is 0 (Grigsby, Lindsey,
+Meyerhoff and Wu, 2022, arXiv 2209.04036). On such a region f = A x + c, where A and c are
+polynomials in θ, and n_0 + 1 points in general position show the derivatives of all entries of A
+and c. So with the list of all regions the functional dimension is one rational rank.
+
+*Lower bound.* A rank modulo a prime, of some rows or of combinations of rows, is never larger than
+the rational rank. *Upper bound.* Scaling a hidden neuron changes no value of f, so the direction
+of the scaling lies in the kernel: the rank is at most the number of parameters minus the rank of
+these directions. The directions are independent if no hidden neuron has only zeros as weights and
+bias: a vanishing combination has the coefficient 0 at all neurons of layer 1, then of layer 2, and
+so on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.complex import canonical_complex
+from polyrelu.errors import DomainError, NetworkError
+from polyrelu.exact import RationalMatrix, float_prime, rank, rank_mod
+from polyrelu.foldsets.construction import simplest_between
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
+from polyrelu.network import Network
+from polyrelu.network.points import Points, read_batch
+from polyrelu.support.arguments import expect_count, expect_integer
+from polyrelu.support.display import bracketed
+from polyrelu.support.typing import Mask, Point
+from polyrelu.walks import walk_line
+
+__all__ = ["FunctionalDimension", "functional_dimension", "points_in_cells", "rank_in_floats"]
+
+Floats = NDArray[np.float64]
+
+#: Columns that are eliminated with one product of matrices.
+_BLOCK = 128
+#: Maximum number of entries of a Jacobian whose rational rank is computed.
+_EXACT_ENTRIES = 400_000
+#: Regions or points whose derivatives are computed at a time.
+_AT_A_TIME = 256
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FunctionalDimension:
+    """Bounds for the functional dimension of a parameter.
+
+    Attributes
+    ----------
+    lower, upper
+        The bounds.
+    num_parameters
+        The number of weights and biases.
+    num_scalings
+        The number of independent directions of positive scalings.
+    num_places
+        The number of regions or points that were looked at.
+
+    Examples
+    --------
+    >>> found = FunctionalDimension(6, 6, 7, 1, 2)
+    >>> found, found.is_exact, found.is_largest
+    (<FunctionalDimension 6 of 7 parameters, 1 scaling direction, 2 places>, True, True)
+    """
+
+    lower: int
+    upper: int
+    num_parameters: int
+    num_scalings: int
+    num_places: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the bounds are equal."""
+        return self.lower == self.upper
+
+    @property
+    def is_largest(self) -> bool:
+        """Whether nothing but positive scalings keeps the function to first order."""
+        return self.lower == self.num_parameters - self.num_scalings
+
+    def __repr__(self) -> str:
+        bounds = str(self.lower) if self.is_exact else f"{self.lower} to {self.upper}"
+        ending = "" if self.num_scalings == 1 else "s"
+        return bracketed(
+            f"FunctionalDimension {bounds} of {self.num_parameters} parameters, "
+            f"{self.num_scalings} scaling direction{ending}, {self.num_places} places"
+        )
+
+
+def functional_dimension(
+    network: NetworkLike, domain: DomainLike = None, *, points: Points | None = None
+) -> FunctionalDimension:
+    """Compute the functional dimension of the parameter of a network.
+
+    Parameters
+    ----------
+    network
+        A network, or what `polyrelu.load` takes, without skip connections, that ends in an affine
+        layer.
+    domain
+        A polyhedron with interior, or a text such as ``"box:-1,1"``; None for R^n. Only points in
+        it count.
+    points
+        Points of the domain, shape (k, n_0), for a network whose complex is too large. Points on
+        which a neuron is 0 are left out. None for all regions of the canonical complex.
+
+    Returns
+    -------
+    FunctionalDimension
+        Bounds. Without `points` they are usually equal.
+
+    Raises
+    ------
+    NetworkError
+        The network has skip connections, or ends in a ReLU.
+    DomainError
+        The domain is empty, has no interior or lies in another space, or there are too many cells
+        to list.
+
+    Notes
+    -----
+    Source: Grigsby, Lindsey, Meyerhoff and Wu (2022), arXiv 2209.04036.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 2], [3, -1]], [1, 1]), ([[1, 1]], [0])])
+    >>> functional_dimension(net)
+    <FunctionalDimension 7 of 9 parameters, 2 scaling directions, 4 places>
+    >>> dead = from_arrays([([[1, 2], [3, -1]], [1, 1]), ([[-1, -1]], [-1]), ([[5]], [0])])
+    >>> functional_dimension(dead).upper
+    1
+    """
+    network = as_network(network)
+    if not network.is_plain or network.last == "relu":
+        raise NetworkError(
+            "functional dimension: defined for networks without skip connections that end in an "
+            "affine layer"
+        )
+    region = as_domain(domain, network.num_inputs)
+    jacobian: _Jacobian
+    if points is None:
+        cells = canonical_complex(network, region)
+        if cells.dimension < network.num_inputs:
+            raise DomainError("functional dimension: the domain has no interior; give points of it")
+        signs = cells.signs()
+        signs = signs[(signs != 0).all(axis=1)]
+        jacobian = _Jacobian(network, signs > 0, None)
+    else:
+        given = RationalMatrix.from_rows(
+            read_batch(points, network.num_inputs), ncols=network.num_inputs
+        )
+        inside = [x for x in given.rows() if region.contains(x)]
+        jacobian = _Jacobian.at(network, inside)
+    scalings = _num_scalings(network)
+    lower = jacobian.rank_modulo(network.num_parameters - scalings)
+    upper = network.num_parameters - scalings
+    if points is None and lower < upper and jacobian.num_entries <= _EXACT_ENTRIES:
+        lower = upper = jacobian.rational_rank()
+    return FunctionalDimension(lower, upper, network.num_parameters, scalings, len(jacobian.active))
+
+
+def points_in_cells(
+    network: NetworkLike, count: int, domain: DomainLike = None, *, seed: int = 0
+) -> list[Point]:
+    """Return points in the interiors of cells that lines of many scales meet.
+
+    Parameters
+    ----------
+    network
+        A network, or what `polyrelu.load` takes.
+    count
+        The number of points.
+    domain
+        A polyhedron with interior; points outside are left out. None for R^n.
+    seed
+        Different seeds give different points.
+
+    Returns
+    -------
+    list of tuple of Fraction
+        Points on which no neuron is 0 unless it is 0 on the whole cell; a point for each cell that
+        a line meets. Fewer points than asked for if lines find no more.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 2], [3, -1]], [1, 1]), ([[1, 1]], [0])])
+    >>> len(points_in_cells(net, 10))
+    10
+    """
+    network, count = as_network(network), expect_count(count, "count")
+    region = as_domain(domain, network.num_inputs)
+    rng = Random(expect_integer(seed, "seed"))
+    centre = region.interior_point() or (Fraction(0),) * network.num_inputs
+    found: list[Point] = []
+    for line in range(20 * count):
+        if len(found) >= count:
+            break
+        scale = Fraction(2) ** (line % 12 - 7)
+        base = [c + scale * Fraction(rng.randint(-64, 64), 64) for c in centre]
+        direction = [Fraction(rng.randint(-32, 32), 32) or Fraction(1) for _ in centre]
+        for cell in walk_line(network, base, direction, start=-scale, end=scale):
+            low = cell.start.t if cell.start else cell.first
+            high = cell.end.t if cell.end else scale
+            if low >= high:
+                continue
+            t = simplest_between(low, high)
+            point = tuple(b + t * d for b, d in zip(base, direction, strict=True))
+            if region.contains(point):
+                found.append(point)
+    return found[:count]
+
+
+class _Jacobian:
+    """The derivatives of a network by its parameters, for some regions or at some points.
+
+    Attributes
+    ----------
+    active
+        The active neurons at each place, shape (places, hidden neurons).
+    points
+        The points; None for the entries of the affine maps of regions.
+    """
+
+    def __init__(self, network: Network, active: Mask, points: Sequence[Point] | None) -> None:
+        self.network, self.active, self.points = network, active, points
+
+    @classmethod
+    def at(cls, network: Network, points: Sequence[Point]) -> _Jacobian:
+        """Return the derivatives at the points where no neuron is 0."""
+        # One by one, since a common denominator of many points is very long.
+        rows = [sum(network.sign_vector(point).layers, ()) for point in points]
+        signs = np.array(rows, dtype=np.int8).reshape(len(points), sum(network.widths[1:-1]))
+        kept = np.flatnonzero((signs != 0).all(axis=1)).tolist()
+        return cls(network, signs[kept] > 0, [points[k] for k in kept])
+
+    @property
+    def _rows_per_place(self) -> int:
+        columns = 1 if self.points is not None else self.network.num_inputs + 1
+        return self.network.num_outputs * columns
+
+    @property
+    def num_entries(self) -> int:
+        """The number of entries of the Jacobian."""
+        return len(self.active) * self._rows_per_place * self.network.num_parameters
+
+    def rank_modulo(self, enough: int) -> int:
+        """Return a rank modulo a prime, of rows or of random combinations of rows.
+
+        No more rows are looked at once the rank is `enough`.
+        """
+        prime = float_prime(
+            max(_BLOCK, *self.network.widths, _AT_A_TIME * self._rows_per_place) + 1
+        )
+        size, rng = self.network.num_parameters, np.random.default_rng(0)
+        kept, combined = list[Floats](), None
+        num_kept, looked = 0, 1
+        for number, block in enumerate(self._blocks(prime), 1):
+            if combined is None and num_kept + len(block) <= 2 * size:
+                kept.append(block)
+                num_kept += len(block)
+                continue
+            if combined is None:
+                combined = np.zeros((size, size))
+            weights = rng.integers(0, prime, (size, len(block))).astype(float)
+            combined = np.mod(combined + np.mod(weights @ block, prime), prime)
+            if number == 2 * looked:
+                looked = number
+                found = rank_in_floats([*kept, combined], prime)
+                if found >= enough:
+                    return found
+        return rank_in_floats([*kept, *([] if combined is None else [combined])], prime)
+
+    def rational_rank(self) -> int:
+        """Return the rational rank of all rows."""
+        rows = {tuple(row) for block in self._blocks(None) for row in block.tolist()}
+        return rank(RationalMatrix.from_integers(sorted(rows), ncols=self.network.num_parameters))
+
+    def _blocks(self, prime: int | None) -> Iterator[NDArray[Any]]:
+        """Generate rows of the Jacobian, modulo a prime or as integers."""
+        layers = [_modulo(rows, prime) for rows in _integer_layers(self.network)]
+        for start in range(0, len(self.active), _AT_A_TIME):
+            stop = min(start + _AT_A_TIME, len(self.active))
+            inputs = self._inputs(start, stop, prime)
+            widths = self.network.widths
+            masks = np.split(self.active[start:stop], np.cumsum(widths[1:-1])[:-1], axis=1)
+            if self.network.num_hidden_layers == 0:
+                masks = []
+            yield _rows(layers, inputs, masks, prime)
+
+    def _inputs(self, start: int, stop: int, prime: int | None) -> NDArray[Any]:
+        """The columns (x, 1) that layer 1 reads; shape (places, n_0 + 1, columns)."""
+        size = self.network.num_inputs + 1
+        if self.points is None:
+            unit = np.eye(size) if prime else np.array(np.eye(size, dtype=int), dtype=object)
+            return np.broadcast_to(unit, (stop - start, size, size))
+        columns = [[*point, Fraction(1)] for point in self.points[start:stop]]
+        return _modulo(np.array(columns, dtype=object), prime)[:, :, None]
+
+
+def _rows(
+    layers: Sequence[NDArray[Any]],
+    inputs: NDArray[Any],
+    masks: Sequence[Mask],
+    prime: int | None,
+) -> NDArray[Any]:
+    """The rows of the Jacobian at some places.
+
+    The entry (o, c) of a map has the derivative δ_l[o, i] a_{l-1}[j, c] by W_l[i, j]: layer l reads
+    a_{l-1}, with the constant 1 as its last row, and δ_l is the derivative of the outputs by the
+    preactivations of layer l.
+    """
+    read = [inputs]
+    for weight, mask in zip(layers, masks, strict=False):
+        z = _reduced(weight @ read[-1], prime) * mask[:, :, None].astype(int)
+        read.append(np.concatenate([z, inputs[:, -1:, :]], axis=1))
+    places, outputs = len(inputs), len(layers[-1])
+    delta = np.broadcast_to(np.eye(outputs, dtype=int), (places, outputs, outputs))
+    parts = []
+    for number in range(len(layers) - 1, -1, -1):
+        a = read[number]
+        product = delta[:, :, None, :, None] * np.swapaxes(a, 1, 2)[:, None, :, None, :]
+        parts.append(_reduced(product, prime).reshape(places * outputs * a.shape[2], -1))
+        if number:
+            delta = _reduced(delta @ layers[number][:, :-1], prime)
+            delta = delta * masks[number - 1][:, None, :].astype(int)
+    return np.concatenate(parts[::-1], axis=1)
+
+
+def _integer_layers(network: Network) -> list[NDArray[Any]]:
+    """The rows [W | b] of each layer, scaled to integers.
+
+    If W of layer l is multiplied by d_l, and b by d_1 ⋯ d_l, then so are the preactivations. This
+    multiplies rows and columns of the Jacobian by numbers that are not 0.
+    """
+    scale, found = 1, []
+    for layer in network.layers:
+        weight, bias = layer.weight, layer.bias
+        factor = math.lcm(weight.denominator, bias.denominator)
+        scale *= factor
+        rows = weight.scale(factor).beside(bias.scale(scale)).integer_rows()
+        found.append(np.array(rows, dtype=object))
+    return found
+
+
+def _modulo(entries: NDArray[Any], prime: int | None) -> NDArray[Any]:
+    """Integers or fractions modulo a prime as floats."""
+    if prime is None:
+        return entries
+    known = [
+        entry.numerator * pow(entry.denominator, -1, prime) % prime for entry in entries.ravel()
+    ]
+    return np.array(known, dtype=float).reshape(entries.shape)
+
+
+def _reduced(entries: NDArray[Any], prime: int | None) -> NDArray[Any]:
+    return entries if prime is None else np.asarray(np.mod(entries, prime))
+
+
+def _num_scalings(network: Network) -> int:
+    """The rank of the directions of positive scalings."""
+    hidden = network.layers[:-1]
+    zero = [
+        not any(any(row) for row in [layer.augmented().row(i)])
+        for layer in hidden
+        for i in range(layer.width)
+    ]
+    if not any(zero):
+        return len(zero)
+    return rank_mod(RationalMatrix.from_rows(_scalings(network), ncols=network.num_parameters))
+
+
+def _scalings(network: Network) -> list[list[Fraction]]:
+    """The direction of the scaling of each hidden neuron: its row, minus its outgoing column."""
+    tables = [layer.augmented().rows() for layer in network.layers]
+    found = []
+    for number, table in enumerate(tables[:-1]):
+        for i in range(len(table)):
+            direction: list[Fraction] = []
+            for other, rows in enumerate(tables):
+                for k, row in enumerate(rows):
+                    if other == number:
+                        direction += row if k == i else [Fraction(0)] * len(row)
+                    elif other == number + 1:
+                        direction += [-w if j == i else Fraction(0) for j, w in enumerate(row)]
+                    else:
+                        direction += [Fraction(0)] * len(row)
+            found.append(direction)
+    return found
+
+
+def rank_in_floats(blocks: Sequence[Floats], prime: int) -> int:
+    """Return the rank of stacked rows modulo a prime, by blocks of columns."""
+    if not blocks:
+        return 0
+    rows = np.concatenate(blocks)
+    found = 0
+    for start in range(0, rows.shape[1], _BLOCK):
+        rest = rows[found:]
+        if not len(rest):
+            break
+        found += _eliminate(rest, start, min(start + _BLOCK, rows.shape[1]), prime)
+    return found
+
+
+def _eliminate(rest: Floats, start: int, stop: int, prime: int) -> int:
+    """Eliminate some columns in place; return the number of pivot rows, which come first."""
+    panel, factors = rest[:, start:stop], np.zeros((len(rest), stop - start))
+    pivots = 0
+    for j in range(stop - start):
+        nonzero = np.flatnonzero(panel[pivots:, j])
+        if not len(nonzero):
+            continue
+        chosen = pivots + int(nonzero[0])
+        for table in (rest, factors):
+            table[[pivots, chosen]] = table[[chosen, pivots]]
+        inverse = pow(int(panel[pivots, j]), -1, prime)
+        below = _mod(panel[pivots + 1 :, j] * inverse, prime)
+        factors[pivots + 1 :, pivots] = below
+        update = np.outer(below, panel[pivots, j:])
+        panel[pivots + 1 :, j:] = _mod(panel[pivots + 1 :, j:] - _mod(update, prime), prime)
+        pivots += 1
+        if pivots == len(rest):
+            break
+    after = rest[:, stop:]
+    for i in range(1, pivots):
+        after[i] = _mod(after[i] - _mod(factors[i, :i] @ after[:i], prime), prime)
+    product = _mod(factors[pivots:, :pivots] @ after[:pivots], prime)
+    after[pivots:] = _mod(after[pivots:] - product, prime)
+    return pivots
+
+
+def _mod(entries: Floats, prime: int) -> Floats:
+    """Return integers in floats modulo a prime; faster than `np.mod`.
+
+    The quotient can be wrong by one, because the inverse of the prime is rounded.
+    """
+    rest: Floats = entries - prime * np.floor(entries * (1 / prime))
+    rest += prime * (rest < 0)
+    rest -= prime * (rest >= prime)
+    return rest
