@@ -4,41 +4,59 @@
 
 The script measures cells per second. Lines and planes are random with a fixed seed (multiples of
 1/64), and walks are made until they have met the given number of cells. Bent hyperplanes belong to
-neurons of the second and the third hidden layer. The yardstick walks the same cells in float64
-without bounds and without exact arithmetic: it recomputes the layers above the neuron that
+neurons of the hidden layers 2 to 4. Each walk is made by numpy and by the compiled core, if it is
+installed, by turns, three times with the least time counted. The yardstick walks the same cells in
+float64 without bounds and without exact arithmetic: it recomputes the layers above the neuron that
 switched, takes the first zero ahead and goes on; none of its results is certain. Times are CPU
 seconds of one thread in the same run; they include the setup of each walk, but neither reading the
-network nor the search for a start in the plane. The network is by default `mnist_256x4.onnx` in the
-folder `nets` of the folder that POLYRELU_SHARED names.
+network nor the search for a start in the plane. Pieces know their signs and ends, but make them
+when they are asked for; a second number counts the time in which the signs of all pieces and ends
+are read too. `walks_baseline.json` keeps the numbers from the day when walks were given to the
+compiled core, measured in the same way. The last measurement is a search for ridges (Theorem D):
+its first 150 walks, without evaluations. The network is by default `mnist_256x4.onnx` in the folder
+`nets` of the folder that POLYRELU_SHARED names.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import count, islice, pairwise
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.reporting import draw_bars, write_results
+from benchmarks.reporting import RESULTS, draw_bars, write_results
+from polyrelu._core import VARIABLE, chosen_engine
 from polyrelu.exact import nearest_float
 from polyrelu.network import Network, NeuronId, from_arrays
-from polyrelu.walks import BentWalk, LineWalk, walk_bent_hyperplane, walk_line, zero_in_plane
+from polyrelu.proofs.deep.search import DeepSearch
+from polyrelu.walks import (
+    BentWalk,
+    LineWalk,
+    walk_bent_hyperplane,
+    walk_line,
+    zero_in_plane,
+)
 from tests.generators.files import NETS
 
 Floats = NDArray[np.float64]
 Cells = Iterator[NDArray[np.bool_]]
 Vector = list[Fraction]
 
+#: Number of times that each walk is made; the least time counts.
+_REPEATED = 3
 #: The parameter at which walks along lines start.
 START = -1000
 #: Widths of the network that needs no file.
@@ -46,7 +64,7 @@ WIDTHS = (20, 128, 128, 128, 4)
 
 
 def main() -> None:
-    """Measure both networks and write results/walks.json."""
+    """Measure walks in both networks, and a search, and write results/walks.json."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -54,6 +72,7 @@ def main() -> None:
     parser.add_argument("--cells", type=int, default=10_000)
     options = parser.parse_args()
     _use_one_thread()
+    baseline = json.loads((RESULTS / "walks_baseline.json").read_text())
     results: dict[str, Any] = {
         "seed": 0,
         "threads": 1,
@@ -62,19 +81,26 @@ def main() -> None:
     if options.network.exists():
         from polyrelu.formats import load
 
-        results[options.network.name] = measure(load(options.network, compare=False), options.cells)
+        network = load(options.network, compare=False)
+        results[options.network.name] = measure(network, options.cells)
+        results[f"search for ridges, {options.network.name}"] = measure_search(network)
     else:
         print(f"{options.network} is not here and is left out")
+    groups = {}
+    for name, kinds in baseline.items():
+        for kind, before in kinds.items() if isinstance(kinds, dict) else ():
+            found = results.get(name, {}).get(kind)
+            if found is not None:
+                speeds = found["cells per second"] / before["cells per second"]
+                found["times the baseline"] = round(speeds, 1)
+                short = kind.replace("bent hyperplane", "bent").replace(", ", ",\n")
+                groups[f"{Path(name).stem}\n{short}"] = {
+                    "polyrelu": found["cells per second"],
+                    "with numpy": found["numpy: cells per second"],
+                    "before": before["cells per second"],
+                    "plain floats": found["plain floats: cells per second"],
+                }
     write_results("walks", results)
-    groups = {
-        f"{name}\n{kind}".replace(", ", "\n"): {
-            "polyrelu": found["cells per second"],
-            "plain floats": found["plain floats: cells per second"],
-        }
-        for name, kinds in results.items()
-        if isinstance(kinds, dict)
-        for kind, found in kinds.items()
-    }
     draw_bars("walks", groups, "cells per second", "Walks from cell to cell, one thread")
 
 
@@ -98,15 +124,33 @@ def synthetic() -> Network:
 
 
 def measure(network: Network, cells: int) -> dict[str, Any]:
-    """Measure lines, and bent hyperplanes of two layers."""
+    """Measure lines, and bent hyperplanes of the layers 2 to 4."""
     rng = Random(0)
     return {
         "line": _lines(network, cells, rng),
         **{
             f"bent hyperplane, layer {layer}": _bent_hyperplanes(network, layer, cells, rng)
-            for layer in (2, 3)
+            for layer in (2, 3, 4)
+            if layer <= network.num_hidden_layers
         },
     }
+
+
+def measure_search(network: Network, walks: int = 150) -> dict[str, Any]:
+    """Measure the first walks of a search for ridges with each engine."""
+    results: dict[str, Any] = {"walks": walks}
+    for engine in dict.fromkeys(["numpy", chosen_engine().name]):
+        os.environ[VARIABLE] = engine
+        search, times = DeepSearch(network), list[float]()
+        search.run(rounds=1, may_walk=partial(_may_walk, times, walks))
+        results["ridges"] = len(search.ridges)
+        results[f"{engine}: seconds"] = round(times[-1] - times[0], 2)
+    return results
+
+
+def _may_walk(times: list[float], walks: int) -> bool:
+    times.append(time.process_time())
+    return len(times) <= walks
 
 
 def _vector(network: Network, rng: Random, low: int) -> Vector:
@@ -120,33 +164,35 @@ class Tally:
     walks: int = 0
     cells: int = 0
     exact: int = 0
-    seconds: float = 0.0
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    reading: float = 0.0
     float_cells: int = 0
     float_seconds: float = 0.0
     same: int = 0
 
     def add(
-        self, walk: LineWalk | BentWalk, found: list[bytes], seconds: float, floats: Cells
+        self, walk: LineWalk | BentWalk, found: list[bytes], reading: float, floats: Cells
     ) -> None:
         """Count a finished walk, and repeat it in floats, for at most one cell more."""
         start = time.process_time()
         other = [on.tobytes() for on in islice(floats, len(found) + 1)]
         self.float_seconds += time.process_time() - start
         self.walks, self.cells = self.walks + 1, self.cells + len(found)
-        self.exact, self.seconds = (
-            self.exact + walk.statistics.num_exact_steps,
-            self.seconds + seconds,
-        )
+        self.exact += walk.statistics.num_exact_steps
+        self.reading += reading
         self.float_cells, self.same = self.float_cells + len(other), self.same + (other == found)
 
     def summary(self) -> dict[str, Any]:
-        """Return cells per second of both, and their ratio."""
-        speed, yardstick = self.cells / self.seconds, self.float_cells / self.float_seconds
+        """Return cells per second of all, and their ratio."""
+        seconds = self.seconds[chosen_engine().name]
+        speed, yardstick = self.cells / seconds, self.float_cells / self.float_seconds
         return {
             "walks": self.walks,
             "cells": self.cells,
-            "seconds": round(self.seconds, 2),
+            "seconds": round(seconds, 3),
             "cells per second": round(speed),
+            "signs read: cells per second": round(self.cells / (seconds + self.reading)),
+            "numpy: cells per second": round(self.cells / self.seconds["numpy"]),
             "decided exactly": self.exact,
             "plain floats: cells per second": round(yardstick),
             "time beside plain floats": round(yardstick / speed, 2),
@@ -154,20 +200,36 @@ class Tally:
         }
 
 
+Walked = TypeVar("Walked", LineWalk, BentWalk)
+
+
+def _timed(tally: Tally, make: Callable[[], Walked]) -> tuple[Walked, list[Any]]:
+    """Make a walk with each engine, the chosen one last; return it and its cells."""
+    chosen = chosen_engine().name
+    for engine in dict.fromkeys(["numpy", chosen]):
+        os.environ[VARIABLE] = engine
+        times = list[float]()
+        for _ in range(_REPEATED):
+            start = time.process_time()
+            walk = make()
+            found = list(walk)
+            times.append(time.process_time() - start)
+        tally.seconds[engine] += min(times)
+    return walk, found
+
+
 def _lines(network: Network, cells: int, rng: Random) -> dict[str, Any]:
     tally, weights = Tally(), FloatWeights(network)
     while tally.cells < cells:
         point, direction = _vector(network, rng, 0), _vector(network, rng, -64)
-        start = time.process_time()
-        walk = walk_line(network, point, direction, start=START)
-        found = [(cell.flat > 0).tobytes() for cell in walk]
-        seconds = time.process_time() - start
-        tally.add(
-            walk,
-            found,
-            seconds,
-            float_line(weights, _floats(point), _floats(direction), float(START)),
+        walk, cells_of_walk = _timed(
+            tally, partial(walk_line, network, point, direction, start=START)
         )
+        start = time.process_time()
+        found = [(cell.flat > 0).tobytes() for cell in cells_of_walk]
+        reading = time.process_time() - start
+        floats = float_line(weights, _floats(point), _floats(direction), float(START))
+        tally.add(walk, found, reading, floats)
     return tally.summary()
 
 
@@ -178,18 +240,30 @@ def _bent_hyperplanes(network: Network, layer: int, cells: int, rng: Random) -> 
         point, directions = _vector(network, rng, 0), [_vector(network, rng, -64) for _ in range(2)]
         origin = zero_in_plane(network, neuron, point, directions)
         for reverse in (False, True) if origin is not None else ():
-            start = time.process_time()
-            walk = walk_bent_hyperplane(
-                network, neuron, point, directions, start=origin or (), reverse=reverse
+            walk, pieces = _timed(
+                tally,
+                partial(
+                    walk_bent_hyperplane,
+                    network,
+                    neuron,
+                    point,
+                    directions,
+                    start=origin or (),
+                    reverse=reverse,
+                ),
             )
-            pieces = list(walk)
-            seconds = time.process_time() - start
-            found = [(piece.cell.signs > 0).tobytes() for piece in pieces]
+            start = time.process_time()
+            found = [
+                (piece.cell.signs > 0).tobytes()
+                for piece in pieces
+                if piece.end is None or piece.end.at.size
+            ]
+            reading = time.process_time() - start
             begin = _floats(origin or ()), _floats(pieces[0].heading)
             floats = float_bent(
                 weights, neuron, _floats(point), np.array([*map(_floats, directions)]), *begin
             )
-            tally.add(walk, found, seconds, floats)
+            tally.add(walk, found, reading, floats)
         if tally.cells >= cells:
             break
     return tally.summary()

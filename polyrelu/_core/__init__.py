@@ -1,9 +1,10 @@
-"""The compiled core of the engine of complexes and of a search, where the installation has it.
+"""The compiled core of complexes, walks and two provers, where the installation has it.
 
 The sources in C++ stand beside this file; `setup.py` builds the extension module `compiled` from
 them. Without a C++ compiler the package is installed without it, and Python does the same work
-(docs/development/compiled-core.md). Only `polyrelu.complex.engine` and the search in one layer of
-`polyrelu.proofs.injectivity` use the core.
+(docs/development/compiled-core.md). `polyrelu.complex.engine`, `polyrelu.walks`, the types of
+ridges in `polyrelu.proofs.deep` and the search in one layer of `polyrelu.proofs.injectivity` use
+the core.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _REMEDY = (
 
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
-    """The engine that computes complexes, and searches layers, in this process.
+    """The engine that computes complexes, walks and searches in this process.
 
     Attributes
     ----------

@@ -1,7 +1,8 @@
 """The compiled core; the sources stand beside this file.
 
-Names, numbers and order of cells, vertices and forms are those of `polyrelu.complex.engine`. Long
-calls release the lock of the interpreter.
+Names, numbers and order of cells, vertices and forms are those of `polyrelu.complex.engine`, and
+the floats of walks are those of `polyrelu.walks`, bit for bit. Long calls release the lock of the
+interpreter.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,6 +25,89 @@ class ExactSigns(Protocol):
         /,
     ) -> Signs:
         """Return the signs; vertex i lies on the forms lies_on[i] and has the given base signs."""
+
+class WalkWeights:
+    """The weights of hidden layers on hidden layers, for walks in any number of planes."""
+
+    def __init__(
+        self,
+        layers: Sequence[tuple[int, Sequence[tuple[int, Floats, Floats]]]],
+        rounding: Sequence[float],
+    ) -> None:
+        """Take the layers; the arrays are kept, not copied.
+
+        For each layer, its width and blocks: the source, counted from 0; the transposed weights,
+        shape (n_source, n); and the largest |w|' of each neuron of the source. `rounding` has the
+        number 2 (N + 4) u of each layer.
+        """
+
+class Walker:
+    """The float forms on a cell of a line or plane, and the steps of a walk from there.
+
+    The arrays belong to Python, have the shape (k + 1, num_neurons), `signs` (num_neurons,), and
+    are read and written in place. See `polyrelu.walks.float_forms` and `float_steps`.
+    """
+
+    def __init__(
+        self,
+        weights: WalkWeights,
+        constants: Floats,
+        constant_errors: Floats,
+        columns: Floats,
+        errors: Floats,
+        signs: Signs,
+    ) -> None: ...
+    @property
+    def num_flips(self) -> int:
+        """Number of flips since all forms were computed afresh."""
+
+    def refresh(self, layer: int) -> None:
+        """Compute the forms of a layer, counted from 0, and of all later ones afresh."""
+
+    def flip(self, place: int) -> None:
+        """Give a neuron the opposite sign, and change the forms of later layers accordingly."""
+
+    def next(
+        self,
+        carrier: int,
+        back: int,
+        ray: Sequence[float],
+        position: Sequence[float],
+        scales: Sequence[float],
+    ) -> tuple[int, list[float], list[float]] | None:
+        """Return the neuron at the end of the cell, a point beyond it, and the end, nearly.
+
+        A place of -1 stands for no neuron. None if the bounds leave the end open.
+        """
+
+    def run(
+        self,
+        carrier: int,
+        back: int,
+        position: Sequence[float],
+        scales: Sequence[float],
+        most: int,
+        target: int,
+        watched: NDArray[np.uint8] | None,
+        first: Signs | None,
+    ) -> tuple[Indices, Floats, Floats, bool]:
+        """Make steps; return the neurons switched, near ends, points beyond, and if it closed."""
+
+class Derivatives:
+    """Derivatives modulo a prime at many ridges of a plain stack."""
+
+    def __init__(self, weights: Sequence[Floats], prime: float) -> None:
+        """Take the transposed weights modulo the prime of all layers after the first one.
+
+        The arrays are kept, not copied. The prime is so small that sums of products are exact.
+        """
+
+    def jumps(self, pairs: Indices, active: NDArray[np.uint8]) -> tuple[Floats, Floats, Floats]:
+        """Return, for ridges (u, v), the derivatives of z_v by u, and of the outputs by u and by v.
+
+        `active` has a row of bits for each ridge, which mark the active neurons; u and v count as
+        inactive.
+        """
 
 class SourceArrays(TypedDict):
     """What the last layer reads from an earlier layer, see `FormTable.last_layer_arrays`."""

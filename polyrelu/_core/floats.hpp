@@ -17,8 +17,12 @@ static_assert(FLT_EVAL_METHOD == 0, "the error bounds need float64 without exten
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
     __GNUC__ >= 12 && !defined(__SANITIZE_ADDRESS__)
 #define POLYRELU_FOR_ALL_PROCESSORS __attribute__((target_clones("default", "arch=x86-64-v3")))
+// The same for files that include exact_order.hpp, so that all processors compute the same bits.
+#define POLYRELU_IN_EXACT_ORDER \
+    __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
 #else
 #define POLYRELU_FOR_ALL_PROCESSORS
+#define POLYRELU_IN_EXACT_ORDER
 #endif
 
 namespace polyrelu {

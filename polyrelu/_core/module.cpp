@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "slice_module.hpp"
 #include "span_search_binding.hpp"
 #include "subdivision.hpp"
 
@@ -329,6 +330,7 @@ PYBIND11_MODULE(compiled, module) {
         .def("part", &Core::part)
         .def("take_decisions", &Core::take_decisions)
         .def("take", &Core::take);
+    bind_slice_walks(module);
 }
 
 }  // namespace polyrelu

@@ -1,6 +1,6 @@
 """The command `polyrelu info NET`, which says what was read from a network file.
 
-`polyrelu info --engine` says instead which engine computes complexes in this installation.
+`polyrelu info --engine` says instead which engine computes complexes and walks here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def add_info(subparsers: Any) -> None:
     parser.add_argument(
         "--engine",
         action="store_true",
-        help="say which engine computes complexes, the compiled core or numpy, and why",
+        help="say which engine computes complexes and walks, the compiled core or numpy, and why",
     )
     add_reading(parser)
 
@@ -49,7 +49,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
 
 
 def _tell_engine(options: argparse.Namespace, started: float) -> int:
-    """Say which engine computes complexes; no network is read."""
+    """Say which engine computes complexes and walks; no network is read."""
     engine = chosen_engine()
     if options.json:
         print_object(options, "ok", started, engine=engine.name, reason=engine.reason)

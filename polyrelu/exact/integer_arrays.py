@@ -17,6 +17,7 @@ from polyrelu.exact.floats import SMALL_BITS, nearest_float
 from polyrelu.support.typing import Indices
 
 __all__ = [
+    "FactorInFloats",
     "as_integers",
     "as_objects",
     "common_divisor",
@@ -29,11 +30,14 @@ __all__ = [
     "products",
     "quotients",
     "shortened",
+    "sums",
     "sums_of_runs",
 ]
 
 #: Integers of at most this number of bits are floats.
 _MANTISSA_BITS = 53
+#: Number of bits of a piece of a `FactorInFloats`.
+_PIECE_BITS = 26
 #: Maximum number of pieces of a factor in `product_in_floats`.
 _MAX_PIECES = 4
 #: Number of low bits that are added apart from the others where a sum may be long.
@@ -94,6 +98,18 @@ def products(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(as_objects(left) * as_objects(right))
 
 
+def sums(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """Return the sums of two arrays of integers, entry by entry.
+
+    >>> sums(np.array([1 << 62, 3]), np.array([1 << 62, 2])).tolist() == [1 << 63, 5]
+    True
+    """
+    is_short = object not in (left.dtype, right.dtype)
+    if is_short and max(longest(left), longest(right)) < SMALL_BITS:
+        return np.asarray(left + right)
+    return np.asarray(as_objects(left) + as_objects(right))
+
+
 def quotients(integers: NDArray[Any], divisor: int) -> NDArray[Any]:
     """Return the quotients of integers by a common divisor of all of them."""
     if integers.dtype != object and divisor.bit_length() > SMALL_BITS:
@@ -152,6 +168,49 @@ def product_in_floats(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any] |
         part = (piece.astype(np.float64) @ factor).astype(np.int64)
         total = part if total is None else joined(total, part, bits)
     return total
+
+
+class FactorInFloats:
+    """A table of int64 that is multiplied with many tables, exactly and in float64.
+
+    Both factors are cut into pieces so short that no sum needs more bits than float64 has; this one
+    is cut once.
+
+    Examples
+    --------
+    >>> factor = FactorInFloats(np.array([[1 << 40, 3]]))
+    >>> factor.times(np.array([[1 << 30], [2]])).tolist() == [[2**70 + 6]]
+    True
+    """
+
+    def __init__(self, table: NDArray[Any]) -> None:
+        self._pieces = _pieces(table, longest(table), _PIECE_BITS)
+
+    def times(self, right: NDArray[Any]) -> NDArray[Any]:
+        """Return the product with a table of int64 or Python integers."""
+        bits = _MANTISSA_BITS - _PIECE_BITS - len(right).bit_length()
+        digits = _pieces(right, longest(right), bits)
+        factor, width = np.hstack(digits), right.shape[1]
+        total: NDArray[Any] | None = None
+        for piece in self._pieces:
+            parts = (piece @ factor).astype(np.int64)
+            product = parts[:, :width]
+            for start in range(width, parts.shape[1], width):
+                product = joined(product, parts[:, start : start + width], bits)
+            total = product if total is None else joined(total, product, _PIECE_BITS)
+        assert total is not None
+        return total
+
+
+def _pieces(integers: NDArray[Any], length: int, bits: int) -> list[NDArray[np.float64]]:
+    """Return the digits of integers of at most `length` bits to the base 2^bits, highest first."""
+    found: list[NDArray[np.float64]] = []
+    for place in reversed(range(max(1, -(-length // bits)))):
+        digits = integers >> place * bits
+        if found:
+            digits = digits & ((1 << bits) - 1)
+        found.append(digits.astype(np.float64))
+    return found
 
 
 def common_divisor(denominator: int, integers: NDArray[Any]) -> int:

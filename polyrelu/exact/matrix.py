@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,11 @@ from polyrelu.exact.integer_arrays import (
     as_integers,
     common_divisor,
     nearest_floats,
+    product_in_floats,
     products,
     quotients,
     shortened,
+    sums,
 )
 from polyrelu.exact.rational import to_fraction
 from polyrelu.support.arguments import expect, expect_count, expect_integer
@@ -36,6 +39,8 @@ from polyrelu.support.typing import Indices
 
 __all__ = ["MATRIX", "RationalMatrix", "integer_product", "integers_over"]
 
+#: Number of entries from which on numbers become an array at once.
+_MANY_ENTRIES = 256
 #: How to make a matrix, for errors.
 MATRIX = "RationalMatrix.from_rows makes a matrix of numbers"
 #: Number of entries that are tried before all of them are brought to lowest terms.
@@ -152,20 +157,15 @@ class RationalMatrix:
             listed = list(rows)
             if str in map(type, listed):
                 raise NetworkError("expected rows of numbers, not a text")
-            entries = [[to_fraction(entry) for entry in row] for row in listed]
+            table = [_fractions(row) for row in listed]
         except TypeError:
             raise NetworkError(
                 "expected rows of numbers; a column is a row of one number"
             ) from None
-        denominator = math.lcm(*(entry.denominator for row in entries for entry in row))
-        return cls.from_integers(
-            [
-                [entry.numerator * (denominator // entry.denominator) for entry in row]
-                for row in entries
-            ],
-            denominator,
-            ncols,
-        )
+        width = len(table[0]) if table else expect_count(ncols or 0, "ncols")
+        if any(len(row) != width for row in table):
+            raise NetworkError("the rows have different lengths")
+        return cls._of_fractions(list(chain.from_iterable(table)), len(table), width)
 
     @classmethod
     def from_array(cls, array: NDArray[Any]) -> RationalMatrix:
@@ -206,10 +206,21 @@ class RationalMatrix:
         if isinstance(entries, str):
             raise NetworkError("expected a list of numbers, not a text")
         try:
-            rows = [[entry] for entry in entries]
+            listed = list(entries)
         except TypeError:
             raise NetworkError("expected a list of numbers") from None
-        return cls.from_rows(rows, ncols=1)
+        return cls._of_fractions(_fractions(listed), len(listed), 1)
+
+    @classmethod
+    def _of_fractions(
+        cls, flat: Sequence[Fraction | int], nrows: int, ncols: int
+    ) -> RationalMatrix:
+        """Build a matrix of its entries in row-major order."""
+        numerators, denominator = _over_common(flat)
+        if len(flat) < _MANY_ENTRIES:
+            return cls(fmpz_mat(nrows, ncols, numerators), denominator)
+        integers = np.array(numerators, dtype=object).reshape(nrows, ncols)
+        return cls.from_integer_array(integers, denominator)
 
     @classmethod
     def zeros(cls, nrows: int, ncols: int) -> RationalMatrix:
@@ -379,6 +390,9 @@ class RationalMatrix:
             return NotImplemented
         self._need(self.shape == other.shape, "add", other)
         common = math.lcm(self._denominator, other._denominator)
+        if self._small is not None and other._small is not None:
+            total = sums(integers_over(self, common), integers_over(other, common))
+            return RationalMatrix.from_integer_array(total, common)
         left = self._numerators * (common // self._denominator)
         return RationalMatrix(left + other._numerators * (common // other._denominator), common)
 
@@ -394,6 +408,12 @@ class RationalMatrix:
         if not isinstance(other, RationalMatrix):
             return NotImplemented
         self._need(self.ncols == other.nrows, "multiply", other)
+        if self._small is not None and other._small is not None:
+            product = product_in_floats(self._small, other._small)
+            if product is not None:
+                return RationalMatrix.from_integer_array(
+                    product, self._denominator * other._denominator
+                )
         return RationalMatrix(
             self._numerators * other._numerators, self._denominator * other._denominator
         )
@@ -620,6 +640,22 @@ def _common(factors: Sequence[object]) -> tuple[list[int], int]:
     """Return exact numbers as integers over one denominator."""
     if all(type(factor) is int for factor in factors):
         return list(factors), 1  # type: ignore[arg-type]
-    fractions = [to_fraction(factor) for factor in factors]
-    denominator = math.lcm(*(f.denominator for f in fractions))
-    return [f.numerator * (denominator // f.denominator) for f in fractions], denominator
+    return _over_common(_fractions(factors))
+
+
+def _fractions(numbers: Iterable[Any]) -> list[Fraction | int]:
+    """Return exact numbers as fractions; integers may stay as they are."""
+    listed = list(numbers)
+    if set(map(type, listed)) <= {Fraction, int}:
+        return listed
+    return [to_fraction(number) for number in listed]
+
+
+def _over_common(fractions: Sequence[Fraction | int]) -> tuple[list[int], int]:
+    """Return the numerators of fractions over their least common denominator, and this one."""
+    ratios = [fraction.as_integer_ratio() for fraction in fractions]
+    denominators = {denominator for _, denominator in ratios}
+    common = math.lcm(*denominators)
+    if len(denominators) == 1:
+        return [numerator for numerator, _ in ratios], common
+    return [numerator * (common // denominator) for numerator, denominator in ratios], common

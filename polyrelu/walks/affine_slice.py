@@ -16,16 +16,21 @@ forms.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import (
+    UNDECIDED,
     AnyMatrix,
     Rational,
     RationalMatrix,
@@ -35,16 +40,23 @@ from polyrelu.exact import (
     rank,
 )
 from polyrelu.formats import NetworkLike, as_network, as_point
-from polyrelu.network import AffineMap, Block, Layer, NeuronId, SignVector
+from polyrelu.network import AffineMap, Block, Network, NeuronId, SignVector
 from polyrelu.network.patterns import expect_neuron
 from polyrelu.support.arguments import expect, expect_index, expect_list
 from polyrelu.support.display import count_text
-from polyrelu.support.typing import IntegerRow, Point, Signs
+from polyrelu.support.typing import Floats, IntegerRow, Mask, Point, Signs
+from polyrelu.walks.exact_rows import exact_row
+from polyrelu.walks.float_values import signs_by_layer
+from polyrelu.walks.float_weights import UNDERFLOW, FloatWeights, magnitudes, weights_in_floats
 
 __all__ = ["AffineSlice", "Point", "Signs"]
 
 #: Maximum number of matrices F[ℓ] that an `AffineSlice` keeps in its cache.
 _CACHED_FORMS = 64
+#: Maximum number of single rows of these matrices that it keeps.
+_CACHED_ROWS = 256
+#: Maximum number of rows that are computed one by one, without the whole matrix F[ℓ].
+_FEW_ROWS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,27 +127,67 @@ class AffineSlice:
         self.network = network
         self.point = as_point(point, network.num_inputs)
         rows = [
-            as_point(row, network.num_inputs, f"direction {i}")
+            _exact_numbers(row, network.num_inputs, f"direction {i}")
             for i, row in enumerate(expect_list(directions, "directions"))
         ]
-        along = RationalMatrix.from_rows(rows, ncols=network.num_inputs)
-        if rank(along) < len(rows):
+        if not _independent(rows):
             raise DomainError(
                 "the directions are dependent (or one is 0); give directions that span the line or "
                 "plane"
             )
-        self.dimension = len(rows)
-        self._embedding = along.transpose().beside(RationalMatrix.column(self.point))
-        self.layers = [_restricted(layer, self._embedding) for layer in network.layers]
-        widths = [layer.width for layer in network.layers[: network.num_hidden_layers]]
+        embedding = RationalMatrix.from_rows([*rows, self.point]).transpose()
+        weights = weights_in_floats(network)
+        layers = [_restricted(weights, number, embedding) for number in range(1, network.depth + 1)]
+        self._take(embedding, layers)
+
+    def _take(self, embedding: RationalMatrix, layers: list[_Layer]) -> None:
+        """Take [B | p] and the layers on the subspace."""
+        self._embedding, self.layers = embedding, layers
+        self.dimension = embedding.ncols - 1
+        widths = [layer.width for layer in self.network.layers[: self.network.num_hidden_layers]]
         self.offsets = (0, *accumulate(widths))
         self.num_neurons = self.offsets[-1]
         self._forms: OrderedDict[tuple[int, bytes], RationalMatrix] = OrderedDict()
+        self._rows: OrderedDict[tuple[int, bytes], IntegerRow] = OrderedDict()
         self._reads: dict[int, tuple[NDArray[np.bool_], list[tuple[int, NDArray[np.bool_]]]]] = {}
+
+    @classmethod
+    def _of(
+        cls, network: Network, point: Point, embedding: RationalMatrix, layers: list[_Layer]
+    ) -> AffineSlice:
+        """Return the network on another subspace through the same point."""
+        found = cls.__new__(cls)
+        found.network, found.point = network, point
+        found._take(embedding, layers)
+        return found
 
     def __repr__(self) -> str:
         space = f"dimension {self.dimension} in R^{self.network.num_inputs}"
         return f"<AffineSlice, {space}, {count_text([(self.num_neurons, 'neuron')])}>"
+
+    def line(self, heading: Sequence[Rational]) -> AffineSlice:
+        """Return the network on the line p + t B h through the point p.
+
+        Parameters
+        ----------
+        heading
+            The direction h in coordinates of the subspace, k exact numbers, not all 0.
+
+        Examples
+        --------
+        >>> from polyrelu.network import from_arrays
+        >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[2, 3]], [1])])
+        >>> plane = AffineSlice(net, [1, 0], [[1, "1/2"], [0, 1]])
+        >>> plane.line([2, -1]).embed([1])
+        (Fraction(3, 1), Fraction(0, 1))
+        """
+        h = as_point(heading, self.dimension, "the heading")
+        if not any(h):
+            raise DomainError("the direction is 0; give one that leads somewhere")
+        rows = [*((entry, 0) for entry in h), (0, 1)]
+        factor = RationalMatrix.from_rows(rows)
+        layers = [_Layer(layer.constant @ factor, layer.blocks) for layer in self.layers]
+        return AffineSlice._of(self.network, self.point, self._embedding @ factor, layers)
 
     # -- names ----------------------------------------------------------------------------------
 
@@ -253,6 +305,10 @@ class AffineSlice:
         list of tuple
             One row of k + 1 integers for each neuron.
         """
+        if len(places) <= _FEW_ROWS:
+            found = [self._row(signs, int(place)) for place in places]
+            if None not in found:
+                return [row for row in found if row is not None]
         rows: list[IntegerRow] = []
         chosen = np.asarray(places, dtype=np.int64)
         for layer in range(1, self.network.num_hidden_layers + 1):
@@ -263,16 +319,58 @@ class AffineSlice:
                 rows += map(positive_primitive, taken.integer_rows())
         return rows
 
+    def _row(self, signs: Signs, place: int) -> IntegerRow | None:
+        """Return what `rows` does for one neuron; None if it reads weights that are kept sparse."""
+        before = signs[: self.offsets[self.layer_of(place) - 1]] > 0
+        key = place, np.packbits(before).tobytes()
+        if key in self._rows:
+            self._rows.move_to_end(key)
+            return self._rows[key]
+        constants = [layer.constant for layer in self.layers]
+        weights = weights_in_floats(self.network)
+        row = exact_row(weights, constants, self.offsets, signs, place)
+        if row is None:
+            return None
+        self._rows[key] = positive_primitive(row)
+        if len(self._rows) > _CACHED_ROWS:
+            self._rows.popitem(last=False)
+        return self._rows[key]
+
     # -- exact signs ----------------------------------------------------------------------------
 
     def signs_at(self, coordinates: Sequence[Rational]) -> Signs:
         """Return the flat signs at the point with coordinates s, k exact numbers."""
         s = as_point(coordinates, self.dimension, "the coordinates")
-        column = RationalMatrix.column([*s, 1])
         signs = np.zeros(self.num_neurons, dtype=np.int8)
-        for layer in range(1, self.network.num_hidden_layers + 1):
-            signs[self.layer_slice(layer)] = (self.forms(signs, layer) @ column).signs()[:, 0]
+        layers = weights_in_floats(self.network).layers
+        decided = signs_by_layer(self.constants_in_floats, layers, self.offsets, s, signs)
+        for layer, found in enumerate(decided, 1):
+            places = self.layer_slice(layer)
+            signs[places] = found
+            undecided = np.flatnonzero(found == UNDECIDED)
+            if len(undecided) > _FEW_ROWS:
+                column = RationalMatrix.column([*s, 1])
+                signs[places] = (self.forms(signs, layer) @ column).signs()[:, 0]
+            elif len(undecided):
+                common = math.lcm(*(entry.denominator for entry in s))
+                point = [*(int(entry * common) for entry in s), common]
+                undecided += places.start
+                rows = self.rows(signs, undecided.tolist())
+                signs[undecided] = [dot_sign(row, point) for row in rows]
         return signs
+
+    @cached_property
+    def constants_in_floats(self) -> tuple[Floats, Floats]:
+        """C of all hidden neurons, transposed, and bounds on its errors; shape (k + 1, neurons)."""
+        shape = self.dimension + 1, self.num_neurons
+        floats, errors = np.zeros(shape), np.zeros(shape)
+        for number, layer in enumerate(weights_in_floats(self.network).layers, 1):
+            places = self.layer_slice(number)
+            floats[:, places] = self.layers[number - 1].constant.to_floats().T
+            errors[:, places] = (
+                layer.rounding * (magnitudes(floats[:, places]) + UNDERFLOW) + UNDERFLOW
+            )
+        return floats, errors
 
     def signs_beyond(self, at: Signs, direction: Sequence[int]) -> Signs:
         """Return the signs at s + ε r for every sufficiently small ε > 0.
@@ -317,16 +415,33 @@ class AffineSlice:
         bool
             Whether the neurons certainly remain 0.
         """
+        read = self.read_by(places)
+        return read is not None and not (read & on).any()
+
+    def read_by(self, places: NDArray[np.int64]) -> Mask | None:
+        """Return which neurons must be off, so that neurons are 0 on the whole subspace.
+
+        Parameters
+        ----------
+        places
+            The places of the neurons that are 0.
+
+        Returns
+        -------
+        Array or None
+            A mask over all places, shape (num_neurons,), of the neurons on which they have weights;
+            None if a row of C of theirs is not 0.
+        """
+        read = np.zeros(self.num_neurons, dtype=bool)
         for layer in sorted({self.layer_of(place) for place in places}):
             start, stop = self.offsets[layer - 1 : layer + 1]
             inside = places[(places >= start) & (places < stop)] - start
-            if len(inside):
-                constant, blocks = self._read_by(layer)
-                if constant[inside].any() or any(
-                    (reads[inside] & on[self.layer_slice(source)]).any() for source, reads in blocks
-                ):
-                    return False
-        return True
+            constant, blocks = self._read_by(layer)
+            if constant[inside].any():
+                return None
+            for source, reads in blocks:
+                read[self.layer_slice(source)] |= reads[inside].any(axis=0)
+        return read
 
     def reads_input(self, place: int) -> bool:
         """Return whether the neuron at a place has a nonzero weight on the input of the network."""
@@ -356,10 +471,32 @@ def _nonzero(matrix: AnyMatrix) -> NDArray[np.bool_]:
     return marks
 
 
-def _restricted(layer: Layer, embedding: RationalMatrix) -> _Layer:
+def _exact_numbers(entries: Sequence[Rational], size: int, name: str) -> tuple[Fraction | int, ...]:
+    """Return what `as_point` does, but leave integers as they are."""
+    if isinstance(entries, tuple) and len(entries) == size and set(map(type, entries)) == {int}:
+        return cast("tuple[int, ...]", entries)
+    return as_point(entries, size, name)
+
+
+def _independent(rows: Sequence[Sequence[Fraction | int]]) -> bool:
+    """Return whether vectors are independent."""
+    if len(rows) < 2:
+        return all(map(any, rows))
+    if len(rows) == 2:
+        first, second = rows
+        pivot = next((i for i, entry in enumerate(first) if entry), None)
+        if pivot is None:
+            return False
+        x, y = first[pivot], second[pivot]
+        return any(b * x != a * y for a, b in zip(first, second, strict=True))
+    return rank(RationalMatrix.from_rows(rows)) == len(rows)
+
+
+def _restricted(weights: FloatWeights, number: int, embedding: RationalMatrix) -> _Layer:
     """Return a layer on the subspace whose points (x, 1) are the embedding times (s, 1)."""
+    layer = weights.network.layers[number - 1]
     constant = RationalMatrix.zeros(layer.width, embedding.ncols - 1).beside(layer.bias)
-    for block in layer.blocks:
-        if block.source == 0:
-            constant = constant + block @ embedding
+    of_input = weights.times_input_weights(number, embedding)
+    if of_input is not None:
+        constant = constant + of_input
     return _Layer(constant, tuple(block for block in layer.blocks if block.source > 0))

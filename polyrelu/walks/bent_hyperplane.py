@@ -33,11 +33,12 @@ from polyrelu.formats import NetworkLike, as_point
 from polyrelu.network import NeuronId
 from polyrelu.support.arguments import expect, expect_list
 from polyrelu.support.display import count_text
-from polyrelu.support.typing import Floats, Signs
 from polyrelu.walks.affine_slice import AffineSlice
-from polyrelu.walks.bent_pieces import BentPiece, CrossingPoint, Ending, Tie
-from polyrelu.walks.line import neuron_text, walk_line
-from polyrelu.walks.ray_shooting import CellEndSearch, CellOnLine, WalkStatistics
+from polyrelu.walks.bent_pieces import BentPiece, CrossingPoint, Ending, PieceSeries, Tie
+from polyrelu.walks.exact_line import CellOnLine
+from polyrelu.walks.legs import leg_lengths, leg_limits
+from polyrelu.walks.line import LineWalk, neuron_text
+from polyrelu.walks.ray_shooting import CellEndSearch, WalkStatistics
 from polyrelu.walks.star import Ray, star_around
 
 __all__ = [
@@ -91,33 +92,51 @@ class BentWalk(Iterator[BentPiece]):
         neuron = neuron_text([self.plane.neuron_at(self._place)])
         return f"<BentWalk of {neuron}, {count_text([(self.statistics.num_steps, 'step')])} so far>"
 
+    def __iter__(self) -> Iterator[BentPiece]:
+        return self._pieces
+
     def __next__(self) -> BentPiece:
         return next(self._pieces)
 
     def _walk(self, ray: Ray) -> Iterator[BentPiece]:
         """Generate the pieces from the one on the given ray."""
-        search = CellEndSearch(self.plane, self._origin, self.statistics)
-        cell: CellOnLine | None = self._along(ray)
-        start: CrossingPoint | Tie | None = None
-        # The signs for which the search has computed its forms; there are none yet.
-        signs = np.zeros(self.plane.num_neurons, dtype=np.int8)
-        count = 0
+        plane, lengths = self.plane, leg_lengths(self.plane.network.num_parameters)
+        search, walked = CellEndSearch(plane, self._origin, self.statistics), 0
+        first = self._along(ray)
+        cell: CellOnLine | None = first
+        part = PieceSeries(plane, self._place, self._origin, first)
+        search.forms.update(ray.signs)
         while cell is not None:
-            self._update(search, signs, cell.signs, everything=count == 0)
-            signs, count = cell.signs, count + 1
+            most = (
+                next(lengths) if self._limit is None else min(next(lengths), self._limit - walked)
+            )
+            limits = leg_limits(plane, cell, most, self._place)
+            if limits is not None:
+                limits.first = ray.signs
+                leg = search.leg(cell, limits)
+                part, count = part.leg(cell, leg), len(leg.switched)
+                walked += count
+                ending: Ending | None = "closed" if leg.is_closed else None
+                ending = ending or ("limit" if walked == self._limit else None)
+                for index in range(count - 1):
+                    yield BentPiece(part, index)
+                if count:
+                    yield BentPiece(part, count - 1, ending)
+                    signs, u = search.forms.signs.copy(), int(leg.switched[-1])
+                    cell = CellOnLine(signs, cell.carrier, u, None)
+                if ending is not None:
+                    return
+                if count == most:
+                    continue
+            walked += 1
             vanishing = search.neurons_at_end(cell)
             end, following = self._end_of(cell, vanishing, search.position)
-            ending = self._ending(end, following, ray, count)
-            yield BentPiece(self.plane, cell, start, end, ending, self._origin)
-            start, cell = end, None if ending else following
-
-    def _update(self, search: CellEndSearch, before: Signs, signs: Signs, everything: bool) -> None:
-        """Bring the float forms of the search from the signs `before` to the signs of the piece."""
-        changed = np.flatnonzero((before > 0) != (signs > 0))
-        if everything:
-            search.forms.update(signs)
-        elif len(changed):
-            search.forms.update(signs, self.plane.layer_of(int(changed[0])) + 1)
+            ending = self._ending(end, following, ray, walked)
+            part = part.single(cell, end)
+            yield BentPiece(part, 0, ending)
+            cell = None if ending else following
+            if cell is not None:
+                search.enter(cell.signs)
 
     def _along(self, ray: Ray) -> CellOnLine:
         """Return the cell on a ray, with the direction of the ray ahead.
@@ -130,7 +149,7 @@ class BentWalk(Iterator[BentPiece]):
         return CellOnLine(ray.signs, carrier, None, ray.direction)
 
     def _end_of(
-        self, cell: CellOnLine, vanishing: list[int], position: Floats
+        self, cell: CellOnLine, vanishing: list[int], position: Sequence[float]
     ) -> tuple[CrossingPoint | Tie | None, CellOnLine | None]:
         """Return the end of a piece, and the cell of the next piece if there is exactly one way on.
 
@@ -145,7 +164,7 @@ class BentWalk(Iterator[BentPiece]):
         """
         if not vanishing:
             return None, None
-        near = float(position[0]), float(position[1])
+        near = position[0], position[1]
         plane, at = self.plane, cell.signs.copy()
         at[vanishing] = 0
         if len(vanishing) == 1 and self._is_crossing(cell, vanishing[0]):
@@ -392,14 +411,21 @@ def first_zero(
     h = as_point(heading, 2, "the heading")
     if not plane.signs_at((0, 0))[place]:
         return Fraction(0), Fraction(0)
-    target = plane.embed(h)
-    direction = [x - p for x, p in zip(target, plane.point, strict=True)]
-    for count, cell in enumerate(walk_line(plane.network, plane.point, direction), 1):
-        if cell.end is not None and not cell.end.at[place]:
-            return cell.end.t * h[0], cell.end.t * h[1]
-        if cell.end is not None and cell.end.t > farthest:
-            return None
-        if count == limit and cell.end is not None:
+    if not any(h):
+        raise DomainError("the direction is 0; give one that leads somewhere")
+    line, count = plane.line(h), 0
+    for stretch in LineWalk(line, Fraction(0), None).stretches(place):
+        num_events = len(stretch.points_beyond)
+        if place in stretch.vanishing and (limit is None or count + num_events <= limit):
+            *others, event = stretch.events(line)
+            is_far = farthest < math.inf and bool(others) and others[-1].t > farthest
+            return None if is_far else (event.t * h[0], event.t * h[1])
+        count += num_events
+        if num_events and farthest < math.inf:
+            *_, event = stretch.events(line)
+            if event.t > farthest:
+                return None
+        if limit is not None and count >= limit:
             raise StepLimitError(
                 f"no zero in the first {limit} cells, but the way goes on; give a larger limit"
             )

@@ -16,13 +16,14 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, meeting_direction, positive_primitive
 from polyrelu.network import NeuronId, SignVector, output_derivative
 from polyrelu.support.display import shortened
-from polyrelu.support.typing import IntegerRow, Point, Signs
+from polyrelu.support.typing import Floats, IntegerRow, Point, Signs
 from polyrelu.walks.affine_slice import AffineSlice
+from polyrelu.walks.exact_line import CellOnLine
+from polyrelu.walks.float_steps import Leg
 from polyrelu.walks.line import neuron_text
-from polyrelu.walks.ray_shooting import CellOnLine
 from polyrelu.walks.star import Ray, Star
 
-__all__ = ["BentPiece", "Corner", "CrossingPoint", "Ending", "Tie"]
+__all__ = ["BentPiece", "Corner", "CrossingPoint", "Ending", "PieceSeries", "Tie"]
 
 #: The signs of (v, u) on a sector or a ray around a crossing point.
 Pair: TypeAlias = tuple[int, int]
@@ -279,27 +280,99 @@ class Tie(Corner):
         return tuple(self.plane.sign_vector(ray.signs) for ray in self.star.rays)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+class PieceSeries:
+    """What successive pieces of a walk have in common; room-internal.
+
+    All of them end at crossing points, or there is only one. Signs and ends are made when they are
+    asked for: a walk meets many pieces of which nobody reads all.
+    """
+
+    __slots__ = (
+        "_ends",
+        "_known",
+        "_near",
+        "_switched",
+        "cell",
+        "origin",
+        "place",
+        "plane",
+        "start",
+    )
+
+    def __init__(
+        self,
+        plane: AffineSlice,
+        place: int,
+        origin: tuple[Fraction, Fraction],
+        cell: CellOnLine,
+        start: CrossingPoint | Tie | None = None,
+    ) -> None:
+        """Make an empty series from a cell on, which the walk entered at a point."""
+        self.plane, self.place, self.origin = plane, place, origin
+        self.cell, self.start = cell, start
+        self._ends: list[CrossingPoint | Tie | None] = []
+        self._switched: list[int] = []
+        self._near: Floats = np.zeros((0, 2))
+        self._known = 0, cell
+
+    def leg(self, cell: CellOnLine, leg: Leg) -> PieceSeries:
+        """Return the series of the pieces of a leg that starts on a cell, behind this series."""
+        series = self._following(cell)
+        series._switched, series._near = leg.switched.tolist(), leg.near
+        series._ends = [None] * len(series._switched)
+        return series
+
+    def single(self, cell: CellOnLine, end: CrossingPoint | Tie | None) -> PieceSeries:
+        """Return the series of one piece, behind this series."""
+        series = self._following(cell)
+        series._ends = [end]
+        return series
+
+    def _following(self, cell: CellOnLine) -> PieceSeries:
+        start = self.end_of(len(self._ends) - 1) if self._ends else self.start
+        return PieceSeries(self.plane, self.place, self.origin, cell, start)
+
+    def cell_of(self, index: int) -> CellOnLine:
+        """Return a piece as a cell; its signs are made from the cell that was asked for last."""
+        if index == 0:
+            return self.cell
+        number, cell = self._known
+        if index == number:
+            return cell
+        if index < number:
+            number, cell = 0, self.cell
+        signs = cell.signs.copy()
+        for u in self._switched[number:index]:
+            signs[u] = -signs[u]
+        cell = CellOnLine(signs, self.cell.carrier, self._switched[index - 1], None)
+        self._known = index, cell
+        return cell
+
+    def start_of(self, index: int) -> CrossingPoint | Tie | None:
+        """Return the point at which the walk entered a piece; None for its first piece."""
+        return self.start if index == 0 else self.end_of(index - 1)
+
+    def end_of(self, index: int) -> CrossingPoint | Tie | None:
+        """Return the point at which a piece ends ahead; None if it is unbounded there."""
+        end = self._ends[index]
+        if end is None and self._switched:
+            cell, u = self.cell_of(index), self._switched[index]
+            at, (x, y) = cell.signs.copy(), self._near[index].tolist()
+            at[u] = 0
+            end = self._ends[index] = CrossingPoint(self.plane, cell, at, (x, y), self.place, u)
+        return end
+
+
 class BentPiece:
     """A piece of the bent hyperplane in the plane.
 
     Attributes
     ----------
-    plane
-        The network on the plane.
-    cell
-        The piece as a cell of dimension 1, and its line.
-    start
-        The point at which the walk entered the piece; None for the first piece.
-    end
-        The point at which the piece ends ahead; None if it is unbounded there.
     ending
         Why the walk stops after this piece: ``unbounded`` if the piece is unbounded ahead;
         ``closed`` if the first piece follows again; ``tie`` if it ends at a tie from which no ray
         or several rays of the bent hyperplane lead on; ``limit`` if it is the last piece that the
         caller asked for. None if another piece follows.
-    origin
-        The start of the walk in plane coordinates; it lies in the first piece or at its end.
 
     Examples
     --------
@@ -311,19 +384,43 @@ class BentPiece:
     [('0-', (0, 1), None), ('0+', (0, 1), 'unbounded')]
     """
 
-    plane: AffineSlice
-    cell: CellOnLine
-    start: CrossingPoint | Tie | None
-    end: CrossingPoint | Tie | None
-    ending: Ending | None
-    origin: tuple[Fraction, Fraction]
+    __slots__ = ("_index", "_series", "ending")
+
+    def __init__(self, series: PieceSeries, index: int, ending: Ending | None = None) -> None:
+        """Room-internal; use `walk_bent_hyperplane`."""
+        self._series, self._index, self.ending = series, index, ending
+
+    @property
+    def plane(self) -> AffineSlice:
+        """The network on the plane."""
+        return self._series.plane
+
+    @property
+    def cell(self) -> CellOnLine:
+        """The piece as a cell of dimension 1, and its line."""
+        return self._series.cell_of(self._index)
+
+    @property
+    def start(self) -> CrossingPoint | Tie | None:
+        """The point at which the walk entered the piece; None for the first piece."""
+        return self._series.start_of(self._index)
+
+    @property
+    def end(self) -> CrossingPoint | Tie | None:
+        """The point at which the piece ends ahead; None if it is unbounded there."""
+        return self._series.end_of(self._index)
+
+    @property
+    def origin(self) -> tuple[Fraction, Fraction]:
+        """The start of the walk in plane coordinates; it lies in the first piece or at its end."""
+        return self._series.origin
 
     @property
     def signs(self) -> SignVector:
         """The sign vector on the piece."""
         return self.plane.sign_vector(self.cell.signs)
 
-    @cached_property
+    @property
     def heading(self) -> IntegerRow:
         """The primitive integer direction, in plane coordinates, in which the walk goes."""
         return positive_primitive(self.cell.exact_line(self.plane).heading)

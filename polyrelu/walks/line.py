@@ -5,10 +5,11 @@ constant. A neuron may be 0 on all of it, where the line runs inside its zero se
 region on which it is identically 0. Between two cells lies an event, a point with other signs.
 Several neurons may vanish at one event; the walk continues, because a line has only one way on.
 
-`CellEndSearch` decides which neurons vanish first. Beyond an event of one neuron, this neuron has
-the opposite sign and all others keep theirs, unless a neuron that was 0 on the cell reads, directly
-or through other neurons, the neuron that was switched. In this case, and beyond events of several
-neurons, the signs are computed exactly, layer by layer (`AffineSlice.signs_beyond`).
+`CellEndSearch` decides which neurons vanish first, over whole legs where floats suffice. Beyond an
+event of one neuron, this neuron has the opposite sign and all others keep theirs, unless a neuron
+that was 0 on the cell reads, directly or through other neurons, the neuron that was switched. In
+this case, and beyond events of several neurons, the signs are computed exactly, layer by layer
+(`AffineSlice.signs_beyond`).
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ from polyrelu.network import NeuronId, SignVector
 from polyrelu.support.display import count_text, shortened
 from polyrelu.support.typing import Point, Signs
 from polyrelu.walks.affine_slice import AffineSlice
-from polyrelu.walks.ray_shooting import CellEndSearch, CellOnLine, WalkStatistics
+from polyrelu.walks.exact_line import CellOnLine
+from polyrelu.walks.legs import leg_lengths, leg_limits
+from polyrelu.walks.ray_shooting import CellEndSearch, WalkStatistics
 
-__all__ = ["LineCell", "LineEvent", "LineWalk", "neuron_text", "walk_line"]
+__all__ = ["LineCell", "LineEvent", "LineWalk", "Stretch", "neuron_text", "walk_line"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,6 +157,49 @@ class LineCell:
         return f"<LineCell {shortened(str(self.signs))}, from {begin} to {end}>"
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Successive cells of a line; room-internal.
+
+    Attributes
+    ----------
+    before
+        The flat signs on the first cell.
+    switched
+        The places of the neurons that vanish and take the opposite sign at successive events, one
+        at each; if there is an `event`, all that vanish there.
+    points_beyond
+        For each event a float parameter that certainly lies beyond it; None if none is known.
+    event
+        The only event, if more may happen there than that one neuron takes the opposite sign.
+    is_unbounded
+        Whether the walk ends with the first cell; then there is no event.
+    """
+
+    before: Signs
+    switched: list[int]
+    points_beyond: Sequence[float | None]
+    event: LineEvent | None = None
+    is_unbounded: bool = False
+
+    @property
+    def vanishing(self) -> list[int]:
+        """The places of the neurons that vanish at the last event and not on the cell before it."""
+        return self.switched if self.event is not None else self.switched[-1:]
+
+    def events(self, line: AffineSlice) -> Iterator[LineEvent]:
+        """Generate the events."""
+        if self.event is not None:
+            yield self.event
+            return
+        before = self.before
+        for place in self.switched:
+            at, beyond = before.copy(), before.copy()
+            at[place], beyond[place] = 0, -before[place]
+            yield LineEvent(line, before, at, beyond)
+            before = beyond
+
+
 class LineWalk(Iterator[LineCell]):
     """An iterator over the cells along a line, made by `walk_line`.
 
@@ -188,50 +234,72 @@ class LineWalk(Iterator[LineCell]):
 
     def _walk(self) -> Iterator[LineCell]:
         """Generate the cells in order."""
-        line, event = self._line, None
+        line, first, last = self._line, self._first, self._last
+        start: LineEvent | None = None
+        for stretch in self.stretches():
+            for event, point in zip(stretch.events(line), stretch.points_beyond, strict=True):
+                if self._is_over(event, point):
+                    end = event if event.t == last else None
+                    yield LineCell(line, event.before, start, end, first, last)
+                    return
+                yield LineCell(line, event.before, start, event, first, last)
+                start = event
+            if stretch.is_unbounded:
+                yield LineCell(line, stretch.before, start, None, first, last)
+
+    def _is_over(self, event: LineEvent, point_beyond: float | None) -> bool:
+        """Return whether an event comes at the end of the walk or later."""
+        if self._last is None:
+            return False
+        if point_beyond is not None and Fraction(point_beyond) <= self._last:
+            return False
+        return event.t >= self._last
+
+    def stretches(self, target: int | None = None) -> Iterator[Stretch]:
+        """Generate the walk in parts; room-internal.
+
+        Parameters
+        ----------
+        target
+            The place of a neuron. Where it vanishes, a part ends.
+        """
+        line, lengths = self._line, leg_lengths(self._line.network.num_parameters)
         search = CellEndSearch(line, (self._first,), self.statistics)
-        signs, back = line.signs_beyond(line.signs_at([self._first]), (1,)), None
+        signs = line.signs_beyond(line.signs_at([self._first]), (1,))
+        cell = CellOnLine(signs, None, None, (1,))
         search.forms.update(signs)
         while True:
-            vanishing = search.neurons_at_end(CellOnLine(signs, None, back, (1,)))
-            following = self._event(signs, vanishing)
-            if (
-                following is not None
-                and self._last is not None
-                and not self._is_within_end(following, search)
-            ):
-                following = None
-            yield LineCell(line, signs, event, following, self._first, self._last)
-            if following is None or (
-                self._last is not None and search.point_beyond is None and following.t == self._last
-            ):
+            limits = leg_limits(line, cell, next(lengths))
+            if limits is not None:
+                limits.target = target
+                leg = search.leg(cell, limits)
+                if len(leg.switched):
+                    switched = leg.switched.tolist()
+                    yield Stretch(cell.signs, switched, leg.beyond[:, 0].tolist())
+                    cell = CellOnLine(search.forms.signs.copy(), None, switched[-1], (1,))
+                if len(leg.switched) == limits.most or cell.back == target is not None:
+                    continue
+            vanishing = search.neurons_at_end(cell)
+            if not vanishing:
+                yield Stretch(cell.signs, [], [], is_unbounded=True)
                 return
-            changed = np.flatnonzero((following.beyond > 0) != (signs > 0))
-            if len(changed):
-                search.forms.update(following.beyond, line.layer_of(int(changed[0])) + 1)
+            at, beyond = self._event(cell.signs, vanishing)
+            event = LineEvent(line, cell.signs, at, beyond)
+            yield Stretch(cell.signs, vanishing, [search.point_beyond], event)
+            search.enter(beyond)
             # Nothing below the lowest neuron that vanishes was switched, so this neuron now has
             # the opposite sign.
-            signs, event, back = following.beyond, following, vanishing[0]
+            cell = CellOnLine(beyond, None, vanishing[0], (1,))
 
-    def _event(self, before: Signs, vanishing: list[int]) -> LineEvent | None:
-        """Return the event at which the given neurons vanish; None without neurons."""
-        if not vanishing:
-            return None
+    def _event(self, before: Signs, vanishing: list[int]) -> tuple[Signs, Signs]:
+        """Return the signs at the point where the given neurons vanish, and beyond it."""
         line, at, beyond = self._line, before.copy(), before.copy()
         on = before > 0
         at[vanishing], on[vanishing], beyond[vanishing] = 0, True, -before[vanishing]
         if len(vanishing) > 1 or not line.remain_zero(np.flatnonzero(before == 0), on):
             self.statistics.num_exact_continuations += 1
             beyond = line.signs_beyond(at, (1,))
-        return LineEvent(line, before, at, beyond)
-
-    def _is_within_end(self, event: LineEvent, search: CellEndSearch) -> bool:
-        """Return whether an event comes no later than the end of the walk."""
-        assert self._last is not None
-        if search.point_beyond is not None and Fraction(search.point_beyond) <= self._last:
-            return True
-        search.point_beyond = None
-        return event.t <= self._last
+        return at, beyond
 
 
 def walk_line(

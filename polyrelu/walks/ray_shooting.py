@@ -12,27 +12,32 @@ are not 0 on the cell have the same sign at q as on the cell, then only this one
 between the cell and q, and the cell ends at its zero.
 
 Floats guess the zeros and a point q between the first two, and the bounds of `float_forms` decide
-the signs at q. That q lies ahead is known from a neuron that vanishes at the back end of the cell:
-it has its sign on the cell on the whole line ahead. If a sign at q remains undecided, or if no
-neuron at the back end is known, the zeros are compared as rational numbers. The proof is in
-docs/theory/walks.md, section "The end of a cell".
+the signs at q (`float_steps`). That q lies ahead is known from a neuron that vanishes at the back
+end of the cell, which has its sign on the cell on the whole line ahead, or from the exact start of
+the walk. If no form has a zero ahead, the bounds may decide that as well. What they leave open is
+decided by comparing zeros as rational numbers. The proof is in docs/theory/walks.md, section "The
+end of a cell".
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.exact import dot_sign, nearest_float
+from polyrelu.exact import dot_sign
 from polyrelu.support.display import bracketed, count_text
-from polyrelu.support.typing import Floats, IntegerRow, Point, Signs
+from polyrelu.support.typing import Floats, Point, Signs
 from polyrelu.walks.affine_slice import AffineSlice
-from polyrelu.walks.float_forms import LocalForms
+from polyrelu.walks.compiled import steps_on
+from polyrelu.walks.exact_line import CellOnLine, ExactLine, floats_of
+from polyrelu.walks.float_steps import Aim, Leg, LegLimits, LineAhead, Step
+from polyrelu.walks.unbounded import UnboundedCell
 
-__all__ = ["CellEndSearch", "CellOnLine", "ExactLine", "WalkStatistics"]
+__all__ = ["CellEndSearch", "WalkStatistics"]
 
 #: Maximum number of gaps between guessed zeros among which the exact search takes the widest one.
 _ZEROS_AHEAD = 12
@@ -45,12 +50,11 @@ class WalkStatistics:
     Attributes
     ----------
     num_steps
-        Number of cells whose end the walk has searched for.
+        Number of cells whose end the walk has searched for. Walks search some cells ahead.
     num_exact_steps
         Number of these searches that needed exact arithmetic.
     num_fully_exact_steps
-        Number of the searches in `num_exact_steps` that compared the zeros of all neurons. The
-        searches in unbounded cells are among them.
+        Number of the searches in `num_exact_steps` that compared the zeros of all neurons.
     num_exact_continuations
         Number of ends of cells beyond which the signs were computed exactly. Beyond the other ends
         exactly one neuron has another sign than on the cell.
@@ -61,7 +65,7 @@ class WalkStatistics:
     >>> from polyrelu.walks import walk_line
     >>> walk = walk_line(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]), [-1], [1])
     >>> len(list(walk)), walk.statistics
-    (3, <WalkStatistics, 3 steps, 2 of them exact, 1 fully exact, 0 exact continuations>)
+    (3, <WalkStatistics, 3 steps, 0 of them exact, 0 fully exact, 0 exact continuations>)
     """
 
     num_steps: int = 0
@@ -78,120 +82,28 @@ class WalkStatistics:
 
 
 @dataclass(frozen=True, slots=True)
-class CellOnLine:
-    """A cell, the line that a walk follows through it, and which way on the line is ahead.
+class _Zeros:
+    """The line in floats, and some of the first guessed zeros ahead.
 
     Attributes
     ----------
-    signs
-        The signs on the cell, a flat array of shape (num_neurons,).
-    carrier
-        The place of the carrier, whose form vanishes on the line and is not constant; None for
-        k = 1.
-    back
-        The place of a neuron that is not 0 on the cell and vanishes at its back end; None if no
-        such neuron is known.
-    ray
-        A direction that points ahead, k integers. It can be None if `back` is known.
+    aim
+        The line.
+    parameters
+        The parameters τ of the zeros, ascending; at least one.
     """
 
-    signs: Signs
-    carrier: int | None
-    back: int | None
-    ray: IntegerRow | None
+    aim: Aim
+    parameters: Floats
 
-    def exact_line(self, affine_slice: AffineSlice) -> ExactLine:
-        """Return the exact line, whose heading points ahead."""
-        if self.carrier is None:
-            return ExactLine((0,), 1, (1,))
-        (row,) = affine_slice.rows(self.signs, [self.carrier])
-        a, b, c = row
-        heading = (-b, a)
-        if self.ray is not None:
-            ahead = dot_sign(heading, self.ray)
-        else:
-            assert self.back is not None
-            (back_row,) = affine_slice.rows(self.signs, [self.back])
-            ahead = dot_sign(heading, back_row[:-1]) * int(self.signs[self.back])
-        return ExactLine((-c * a, -c * b), a * a + b * b, (ahead * heading[0], ahead * heading[1]))
-
-
-@dataclass(frozen=True, slots=True)
-class ExactLine:
-    """A line as the set of its points origin / weight + τ heading, with a parameter τ.
-
-    Attributes
-    ----------
-    origin
-        An integer vector, k entries.
-    weight
-        A positive integer.
-    heading
-        The integer direction, k entries.
-    """
-
-    origin: IntegerRow
-    weight: int
-    heading: IntegerRow
-
-    def zero_of(self, row: IntegerRow) -> Fraction:
-        """Return the parameter τ of the zero of a form [a | b] that is not constant on the line."""
-        slope = sum(a * r for a, r in zip(row[:-1], self.heading, strict=True))
-        value = sum(a * p for a, p in zip(row, (*self.origin, self.weight), strict=True))
-        return Fraction(-value, slope * self.weight)
-
-    def point_at(self, tau: Fraction) -> Point:
-        """Return the point with parameter τ."""
-        return tuple(
-            Fraction(p, self.weight) + tau * r
-            for p, r in zip(self.origin, self.heading, strict=True)
-        )
-
-    def tau_at(self, coordinate: int, value: float) -> Fraction:
-        """Return the parameter τ of the point with a given value of one coordinate."""
-        return (Fraction(value) - Fraction(self.origin[coordinate], self.weight)) / self.heading[
-            coordinate
-        ]
-
-
-@dataclass(frozen=True, slots=True)
-class _FloatLine:
-    """The line in floats, start + τ heading, and the guessed zeros ahead.
-
-    Attributes
-    ----------
-    start, heading
-        A point of the line and its direction ahead, shape (k,).
-    places
-        The places of the neurons with a zero ahead, by ascending zero.
-    zeros
-        The parameters τ of these zeros, ascending.
-    moved
-        The coordinate that is changed to move a float point onto the line (k = 2).
-    kept
-        The other coordinate (k = 2).
-    """
-
-    start: Floats
-    heading: Floats
-    places: NDArray[np.int64]
-    zeros: Floats
-    moved: int
-    kept: int
-
-    def tau_after(self, count: int) -> float:
-        """Return a parameter τ between the first `count` zeros and the next one."""
-        if count < len(self.zeros):
-            # Halves first: the sum of the two zeros may overflow.
-            return float(self.zeros[count - 1]) / 2 + float(self.zeros[count]) / 2
-        last = float(self.zeros[-1])
-        return last + max(abs(last), 1.0)
-
-    def widest_gap(self) -> int:
-        """Return the number of zeros before the widest gap."""
-        if len(self.zeros) < 2:
-            return 1
-        return int(np.argmax(np.diff(self.zeros[: _ZEROS_AHEAD + 1]))) + 1
+    def tau_in_widest_gap(self) -> float:
+        """Return a parameter τ in the widest gap between zeros, or beyond the only one."""
+        zeros = self.parameters
+        if len(zeros) < 2:
+            return float(zeros[0]) + max(abs(float(zeros[0])), 1.0)
+        before = int(np.argmax(np.diff(zeros)))
+        # Halves first: the sum of the two zeros may overflow.
+        return float(zeros[before]) / 2 + float(zeros[before + 1]) / 2
 
 
 class CellEndSearch:
@@ -201,7 +113,7 @@ class CellEndSearch:
     ----------
     affine_slice
         The network on a line or plane.
-    position
+    start
         The start of the walk, k exact numbers.
     statistics
         The counts to update.
@@ -209,21 +121,43 @@ class CellEndSearch:
     Attributes
     ----------
     forms
-        The float forms on the current cell. The walk updates them when it enters a cell.
+        The float forms on the current cell. The walk brings them to each cell that it enters,
+        unless a leg has led it there.
     position
-        The approximate position of the walk in floats, shape (k,); for guesses only.
+        The approximate position of the walk in floats, k numbers; for guesses only.
     point_beyond
         For k = 1 a float point that certainly lies beyond the end of the cell that was found last;
         None if no such point is known.
     """
 
-    def __init__(
-        self, affine_slice: AffineSlice, position: Point, statistics: WalkStatistics
-    ) -> None:
-        self._slice, self._statistics = affine_slice, statistics
-        self.forms = LocalForms(affine_slice)
-        self.position = _floats(position)
+    def __init__(self, affine_slice: AffineSlice, start: Point, statistics: WalkStatistics) -> None:
+        self._slice, self._statistics, self._start = affine_slice, statistics, start
+        self._no_ray = (0.0,) * affine_slice.dimension
+        self.forms = steps_on(affine_slice)
+        self.position: Sequence[float] = floats_of(start).tolist()
         self.point_beyond: float | None = None
+        self._is_first = True
+
+    def leg(self, cell: CellOnLine, limits: LegLimits) -> Leg:
+        """Make steps from a cell whose neuron `back` is known, as far as floats decide them."""
+        line = LineAhead(cell.carrier, cell.back, self._no_ray, self.position)
+        leg = self.forms.run(line, limits)
+        self.position = line.position
+        self._statistics.num_steps += len(leg.switched)
+        return leg
+
+    def enter(self, signs: Signs) -> None:
+        """Bring the float forms to the cell with the given signs."""
+        before = self.forms.signs
+        (changed,) = np.nonzero(before != signs)
+        if len(changed) == 1 and signs[changed[0]] == -before[changed[0]]:
+            self.forms.flip(int(changed[0]))
+            return
+        (switched,) = np.nonzero((before > 0) != (signs > 0))
+        lowest = (
+            self._slice.layer_of(int(switched[0])) if len(switched) else len(self._slice.layers)
+        )
+        self.forms.update(signs, lowest + 1)
 
     def neurons_at_end(self, cell: CellOnLine) -> list[int]:
         """Return the neurons that vanish at the end of a cell ahead and are not 0 on the cell.
@@ -231,7 +165,7 @@ class CellEndSearch:
         Parameters
         ----------
         cell
-            The cell and its line.
+            The cell and its line. The first one contains the start of the walk or begins there.
 
         Returns
         -------
@@ -240,89 +174,40 @@ class CellEndSearch:
         """
         self._statistics.num_steps += 1
         self.point_beyond = None
-        line = self._float_line(cell)
-        if line is not None and cell.back is not None:
-            neuron = self._neuron_by_floats(cell, line)
-            if neuron is not None:
-                return [neuron]
-        return self._neurons_by_exact_zeros(cell, line)
+        is_first, self._is_first = self._is_first, False
+        ray = self._no_ray if cell.ray is None else floats_of(cell.ray).tolist()
+        line = LineAhead(cell.carrier, cell.back, ray, self.position)
+        step = self.forms.decided(line)
+        if step is not None and (
+            cell.back is not None or (is_first and self._is_ahead(cell, step))
+        ):
+            self.position, self.point_beyond = step.near, step.beyond[0]
+            return [step.place]
+        if step is None:
+            unbounded = UnboundedCell(self._slice, self.forms, cell)
+            if unbounded.is_certain:
+                self._statistics.num_exact_steps += unbounded.is_exact
+                return []
+        return self._neurons_by_exact_zeros(cell, self._zeros(cell, line))
 
-    # -- floats ---------------------------------------------------------------------------------
+    def _is_ahead(self, cell: CellOnLine, step: Step) -> bool:
+        """Return whether the point beyond a step lies ahead of the start, exactly."""
+        assert cell.ray is not None
+        kept = 0 if cell.carrier is None else 1 - self.forms.moved_coordinate(cell.carrier)
+        return (Fraction(step.beyond[kept]) - self._start[kept]) * cell.ray[kept] > 0
 
-    @np.errstate(all="ignore")
-    def _float_line(self, cell: CellOnLine) -> _FloatLine | None:
-        """Return the line in floats with the guessed zeros ahead; None if there seem to be none."""
-        columns, start, heading, moved = self.forms.columns, self.position, np.ones(1), 0
-        if cell.carrier is not None:
-            row = columns[:, cell.carrier]
-            moved = int(np.argmax(np.abs(row[:2]) / self.forms.scales))
-            start = start.copy()
-            start[moved] = -(row[1 - moved] * start[1 - moved] + row[2]) / row[moved]
-            heading = self._heading(cell, row)
-        slopes = heading @ columns[:-1]
-        values = start @ columns[:-1] + columns[-1]
-        approaches_zero = slopes * cell.signs < 0
-        if cell.back is not None:
-            # The absolute value of the form of `back` grows ahead. Its float slope can have the
-            # wrong sign if the slope is smaller than its error.
-            approaches_zero[cell.back] = False
-        ahead = np.flatnonzero(approaches_zero)
-        zeros = -values[ahead] / slopes[ahead]
-        finite = np.isfinite(zeros)
-        ahead, zeros = ahead[finite], zeros[finite]
-        if not len(zeros):
+    def _zeros(self, cell: CellOnLine, line: LineAhead) -> _Zeros | None:
+        """Return some of the first guessed zeros ahead; None if there seem to be none."""
+        aim = self.forms.aim(line)
+        if aim is None:
             return None
-        if len(zeros) > 2 * _ZEROS_AHEAD:
-            near = np.argpartition(zeros, _ZEROS_AHEAD)[: _ZEROS_AHEAD + 1]
-            ahead, zeros = ahead[near], zeros[near]
-        order = np.argsort(zeros)
-        return _FloatLine(start, heading, ahead[order], zeros[order], moved, 1 - moved)
-
-    def _heading(self, cell: CellOnLine, row: Floats) -> Floats:
-        """Return the direction of the line on which a float form is 0; it probably points ahead.
-
-        If it points back, so that q lies behind the cell, the sign of the neuron `back` at q or the
-        exact comparison of zeros shows it.
-        """
-        heading: Floats = np.array([-row[1], row[0]]) / np.abs(row[:2]).max()
-        if cell.ray is not None:
-            points_ahead = bool(heading @ _floats(cell.ray) > 0)
-        else:
-            assert cell.back is not None
-            points_ahead = bool(
-                heading @ self.forms.columns[:2, cell.back] * cell.signs[cell.back] > 0
-            )
-        return heading if points_ahead else -heading
-
-    @np.errstate(all="ignore")
-    def _point(self, cell: CellOnLine, line: _FloatLine, tau: float) -> Floats:
-        """Return the float point with parameter τ, moved onto the line as far as floats allow."""
-        q = np.asarray(line.start + tau * line.heading, dtype=np.float64)
-        if cell.carrier is not None:
-            row = self.forms.columns[:, cell.carrier]
-            q[line.moved] = -(row[line.kept] * q[line.kept] + row[2]) / row[line.moved]
-        return q
-
-    def _neuron_by_floats(self, cell: CellOnLine, line: _FloatLine) -> int | None:
-        """Return the only neuron that vanishes at the end of a cell, if the float bounds prove it.
-
-        It is not the neuron `back`, which therefore has its sign on the cell at q: q lies ahead.
-        """
-        q = self._point(cell, line, line.tau_after(1))
-        signs = self.forms.signs_at(q, cell.carrier, line.moved)
-        if signs is None:
-            return None
-        first = int(line.places[0])
-        differs = (signs != cell.signs) & (cell.signs != 0)
-        if signs[first] != -cell.signs[first] or np.count_nonzero(differs) != 1:
-            return None
-        self.position = line.start + float(line.zeros[0]) * line.heading
-        self.point_beyond = float(q[0])
-        return first
+        zeros = self.forms.zeros_ahead(aim, cell.back)
+        zeros = zeros[np.isfinite(zeros)]
+        return _Zeros(aim, np.sort(zeros)[: _ZEROS_AHEAD + 1]) if len(zeros) else None
 
     # -- exact arithmetic -----------------------------------------------------------------------
 
-    def _neurons_by_exact_zeros(self, cell: CellOnLine, guess: _FloatLine | None) -> list[int]:
+    def _neurons_by_exact_zeros(self, cell: CellOnLine, guess: _Zeros | None) -> list[int]:
         """Return the neurons that vanish at the end of a cell, by exact arithmetic.
 
         There are none if the cell is unbounded. Neurons that have their sign on the cell at a point
@@ -331,13 +216,15 @@ class CellEndSearch:
         self._statistics.num_exact_steps += 1
         line = cell.exact_line(self._slice)
         if guess is not None:
-            q = self._point(cell, guess, guess.tau_after(guess.widest_gap()))
+            q = self.forms.point_on_line(cell.carrier, guess.aim, guess.tau_in_widest_gap())
             signs = (
-                self.forms.signs_at(q, cell.carrier, guess.moved) if np.isfinite(q).all() else None
+                self.forms.signs_at(q, cell.carrier, guess.aim.moved)
+                if np.isfinite(q).all()
+                else None
             )
             if signs is not None:
                 candidates = np.flatnonzero((signs != cell.signs) & (cell.signs != 0))
-                kept = guess.kept if cell.carrier is not None else 0
+                kept = 0 if cell.carrier is None else 1 - guess.aim.moved
                 tau_of_q = line.tau_at(kept, float(q[kept]))
                 first = self._first_zeros(cell, line, candidates, tau_of_q)
                 if first:
@@ -362,13 +249,5 @@ class CellEndSearch:
         least = min(zeros.values(), default=None)
         if least is None or (limit is not None and least > limit):
             return []
-        self.position = _floats(line.point_at(least))
+        self.position = floats_of(line.point_at(least)).tolist()
         return [place for place, zero in zeros.items() if zero == least]
-
-
-def _floats(numbers: Point | IntegerRow) -> Floats:
-    """Return the nearest floats of exact numbers."""
-    return np.array(
-        [nearest_float(number.numerator, number.denominator) for number in numbers],
-        dtype=np.float64,
-    )

@@ -47,6 +47,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import Rational, RationalMatrix, float_prime
 from polyrelu.formats import as_point
 from polyrelu.network import Network, NeuronId
+from polyrelu.proofs.deep.derivatives import Jumps, derivatives_of
 from polyrelu.proofs.deep.settings import SETTINGS
 from polyrelu.support.typing import Floats, Point, Signs
 from polyrelu.symmetry import rescale
@@ -160,22 +161,6 @@ class NoRidge:
     reason: str
 
 
-class _Jumps(NamedTuple):
-    """Derivatives modulo p at a ridge with the zeros u and v, both taken as inactive.
-
-    Attributes
-    ----------
-    bend
-        Derivative of z_v with respect to the activation of u.
-    at_u, at_v
-        Derivatives of the outputs with respect to the activations of u and of v.
-    """
-
-    bend: float
-    at_u: Floats
-    at_v: Floats
-
-
 class DeepNetwork:
     """A network for Theorem D, with what is computed once for all of its ridges.
 
@@ -219,6 +204,7 @@ class DeepNetwork:
             np.array([[w % self.prime for w in row] for row in rows], dtype=float)
             for rows in self.integer_rows
         ]
+        self._derivatives = derivatives_of(self._modular[1:], self.prime)
         direction = [pow(_DIRECTION_BASE, k, self.prime) for k in range(1, network.num_inputs + 1)]
         self._along = np.mod(self._modular[0] @ np.array(direction, dtype=float), self.prime)
         self._floats = _float_rows(network)
@@ -303,22 +289,27 @@ class DeepNetwork:
 
     def ridge(self, u: int, v: int, mask: int) -> Ridge:
         """Determine the type of a ridge whose zeros u < v have independent gradients."""
-        active = self.unpack(mask)
-        _, at_v = self._derivatives(v, v, active)
-        if not at_v.any():
-            return Ridge(u, v, mask, None)
-        bend, at_u = self._derivatives(u, v, active)
-        jumps = _Jumps(bend, at_u, at_v)
-        kind = self._kind(u, v, mask, jumps)
-        if (
-            kind is not None
-            and self.among == "regular"
-            and (kind == "C" or not self._is_clear(u, v, active, jumps))
-        ):
-            kind = None
-        return Ridge(u, v, mask, kind)
+        (ridge,) = self.ridges([(u, v)], [mask])
+        return ridge
 
-    def _kind(self, u: int, v: int, mask: int, jumps: _Jumps) -> Kind | None:
+    def ridges(self, pairs: Sequence[tuple[int, int]], masks: Sequence[int]) -> list[Ridge]:
+        """Determine the types of ridges with the zeros (u, v) and the masks of active neurons."""
+        jumps = self._derivatives.jumps(pairs, masks) if pairs else []
+        return [
+            Ridge(u, v, mask, self._kind_among(u, v, mask, at_ridge))
+            for (u, v), mask, at_ridge in zip(pairs, masks, jumps, strict=True)
+        ]
+
+    def _kind_among(self, u: int, v: int, mask: int, jumps: Jumps) -> Kind | None:
+        """Return the type of a good ridge for the class of competitors."""
+        if not jumps.at_v.any():
+            return None
+        kind = self._kind(u, v, mask, jumps)
+        if kind is None or self.among != "regular":
+            return kind
+        return kind if kind != "C" and self._is_clear(u, v, self.unpack(mask), jumps) else None
+
+    def _kind(self, u: int, v: int, mask: int, jumps: Jumps) -> Kind | None:
         """Return the type of a ridge whose ray {v = 0, u < 0} is visible."""
         bend, at_u, at_v = jumps
         if self.layer_of[u] == self.layer_of[v]:
@@ -329,7 +320,7 @@ class DeepNetwork:
             return "B"
         return None if mask & self.layer_mask[self.layer_of[v]] else "C"
 
-    def _is_clear(self, u: int, v: int, active: NDArray[np.bool_], jumps: _Jumps) -> bool:
+    def _is_clear(self, u: int, v: int, active: NDArray[np.bool_], jumps: Jumps) -> bool:
         """Return whether the derivative of f along one direction is nonzero on all four sectors."""
         bend, at_u, at_v = jumps
         slopes = [self._along]
@@ -346,20 +337,6 @@ class DeepNetwork:
             np.mod(at_u * slope_u, self.prime) + np.mod(at_v * bent, self.prime),
         )
         return all(np.mod(slopes[-1] + change, self.prime).any() for change in changes)
-
-    def _derivatives(self, w: int, v: int, active: NDArray[np.bool_]) -> tuple[float, Floats]:
-        """Return derivatives modulo p of z_v and of the outputs by the activation of w.
-
-        The neurons u and v that vanish are taken as inactive.
-        """
-        first, bend = self.layer_of[w], 0.0
-        column: Floats = self._modular[first][:, self.index_in_layer(w)]
-        for layer in range(first + 1, len(self._modular)):
-            start, stop = self.starts[layer - 1 : layer + 1]
-            if start <= v < stop:
-                bend = float(column[v - start])
-            column = np.mod(self._modular[layer] @ (column * active[start:stop]), self.prime)
-        return bend, column
 
     def gradients(self, layer: int, mask: int, count: int) -> NDArray[np.int64]:
         """Return ∇z of all neurons of a layer on a cell, modulo p, up to one common factor.

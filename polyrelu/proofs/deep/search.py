@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from random import Random
 
 import numpy as np
@@ -52,7 +51,7 @@ from polyrelu.proofs.interior import UNSTRETCHED, ExactWalls, Interior, Stretch
 from polyrelu.support.budget import Budget, BudgetLike, as_budget
 from polyrelu.support.prices import price_of_cell, price_of_evaluation, price_of_ray
 from polyrelu.support.typing import Floats
-from polyrelu.walks import CrossingPoint, bent_walk_from
+from polyrelu.walks import BentPiece, CrossingPoint, bent_walk_from
 
 __all__ = ["DeepSearch"]
 
@@ -552,29 +551,38 @@ class DeepSearch:
         if start is None:
             return
         try:
-            walk = bent_walk_from(
-                self._planes.slice(number),
-                self.deep_network.neuron_id(neuron),
-                start=start,
-                reverse=reverse,
-            )
-            for piece in islice(walk, limit):
-                self.budget.pay(self._cell_price)
-                near_start, end = piece.start, piece.end
-                if end is None or not self._planes.is_inside(number, end.near):
-                    return
-                if near_start is not None:
-                    # the middle is a better location for the piece than a ridge at its end
-                    middle = ((a + b) / 2 for a, b in zip(near_start.near, end.near, strict=True))
-                    on_piece = Piece(neuron, mask_of(piece.cell.signs))
-                    self._locations[on_piece] = Location(number, *middle)
-                if isinstance(end, CrossingPoint) and np.count_nonzero(end.at == 0) == 2:
-                    u, v = sorted((end.u, end.v))
-                    ridge = self.deep_network.ridge(u, v, mask_of(end.at))
-                    self.add(ridge, Location(number, *end.near))
-                    yield ridge
+            plane, neuron_id = self._planes.slice(number), self.deep_network.neuron_id(neuron)
+            walk = bent_walk_from(plane, neuron_id, start=start, reverse=reverse, limit=limit)
         except DomainError:
             return
+        pieces = list(walk)
+        for piece, ridge in zip(pieces, self._ridges_at_ends(pieces), strict=True):
+            self.budget.pay(self._cell_price)
+            near_start, end = piece.start, piece.end
+            if end is None or not self._planes.is_inside(number, end.near):
+                return
+            if near_start is not None:
+                # the middle is a better location for the piece than a ridge at its end
+                middle = ((a + b) / 2 for a, b in zip(near_start.near, end.near, strict=True))
+                on_piece = Piece(neuron, mask_of(piece.cell.signs))
+                self._locations[on_piece] = Location(number, *middle)
+            if ridge is not None:
+                self.add(ridge, Location(number, *end.near))
+                yield ridge
+
+    def _ridges_at_ends(self, pieces: Sequence[BentPiece]) -> list[Ridge | None]:
+        """Return the ridge at the end of each piece; None where no ridge with two zeros is."""
+        found = list[Ridge | None]([None]) * len(pieces)
+        places, pairs, masks = list[int](), list[tuple[int, int]](), list[int]()
+        for place, piece in enumerate(pieces):
+            end = piece.end
+            if isinstance(end, CrossingPoint) and np.count_nonzero(end.at == 0) == 2:
+                places.append(place)
+                pairs.append((min(end.u, end.v), max(end.u, end.v)))
+                masks.append(mask_of(end.at))
+        for place, ridge in zip(places, self.deep_network.ridges(pairs, masks), strict=True):
+            found[place] = ridge
+        return found
 
     def _point_near(self, piece: Piece) -> Floats:
         """Return an approximate point on a piece."""

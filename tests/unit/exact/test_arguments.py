@@ -282,3 +282,10 @@ def test_other_sets_and_points() -> None:
     assert array not in BOX
     with pytest.raises(DomainError, match="columns must be at least 0 and less than 2"):
         BOX.project([2])
+
+
+def test_the_number_of_columns_of_a_matrix_without_rows() -> None:
+    assert RationalMatrix.from_rows([], ncols=3).shape == (0, 3)
+    for wrong in (-1, "x"):
+        with pytest.raises(ArgumentError, match="ncols"):
+            RationalMatrix.from_rows([], ncols=wrong)  # type: ignore[arg-type]

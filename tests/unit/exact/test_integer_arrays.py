@@ -98,3 +98,22 @@ def test_distinct_entries() -> None:
     found, codes = arrays.distinct(entries)
     assert found.tolist() == [2**90, -1, 5]
     assert found[codes].tolist() == entries.tolist()
+
+
+def test_factors_that_are_cut_once() -> None:
+    rng = np.random.default_rng(7)
+    for bits in (3, 26, 27, 52, 53, 62):
+        left = rng.integers(-(1 << bits), 1 << bits, (5, 9))
+        factor = arrays.FactorInFloats(left)
+        for of_right in (1, 12, 31, 62, 200):
+            right = (left.T % 5 - 2).astype(object) * 2**of_right - 1
+            found = factor.times(arrays.shortened(right))
+            assert (found == left.astype(object) @ right).all()
+    empty = arrays.FactorInFloats(np.zeros((2, 3), dtype=np.int64))
+    assert empty.times(np.full((3, 1), -(1 << 62))).tolist() == [[0], [0]]
+
+
+def test_sums() -> None:
+    for left, right in ((1, 2), (1 << 62, 1 << 62), (-(1 << 62), -(1 << 62)), (1 << 90, -1)):
+        found = arrays.sums(arrays.as_integers(left), arrays.as_integers(right))
+        assert found.tolist() == [left + right]
