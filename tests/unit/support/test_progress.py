@@ -83,12 +83,12 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
         RIDGES, among="transversal", budget=60_000, progress=progress
     ),
     recover: lambda progress, folder: recover(SHALLOW, progress=progress).num_queries,
-    recover_function: lambda progress, folder: recover_function(
-        SHALLOW, 2, progress=progress
-    ).num_queries,
-    recover_weights: lambda progress, folder: recover_weights(
-        WEIGHTS, progress=progress
-    ).num_queries,
+    recover_function: lambda progress, folder: (
+        recover_function(SHALLOW, 2, progress=progress).num_queries
+    ),
+    recover_weights: lambda progress, folder: (
+        recover_weights(WEIGHTS, progress=progress).num_queries
+    ),
     injective: lambda progress, folder: injective(AXES, progress=progress).status,
     inverse_lipschitz: lambda progress, folder: (
         inverse_lipschitz(HAT, layers=1, progress=progress).statement
