@@ -158,7 +158,7 @@ def product_in_floats(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any] |
         return None
     bits = _MANTISSA_BITS - longest(right) - left.shape[1].bit_length()
     count = -(-longest(left) // max(bits, 1))
-    if not 1 <= count <= _MAX_PIECES:
+    if bits < 1 or not 1 <= count <= _MAX_PIECES:
         return None
     factor, total = right.astype(np.float64), None
     for place in reversed(range(count)):

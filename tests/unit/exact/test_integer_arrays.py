@@ -117,3 +117,10 @@ def test_sums() -> None:
     for left, right in ((1, 2), (1 << 62, 1 << 62), (-(1 << 62), -(1 << 62)), (1 << 90, -1)):
         found = arrays.sums(arrays.as_integers(left), arrays.as_integers(right))
         assert found.tolist() == [left + right]
+
+
+def test_short_entries_on_the_left_of_long_ones() -> None:
+    """Their products need more bits than float64 has, however short the pieces are."""
+    for left in ([[1]], [[3]], [[-1, 1]]):
+        right = np.full((len(left[0]), 1), (1 << 60) + 1)
+        assert arrays.product_in_floats(np.array(left), right) is None
