@@ -25,6 +25,8 @@ THREADS_VARIABLE = "POLYRELU_THREADS"
 
 _MOST_THREADS = 256
 _MODULE = "polyrelu._core.compiled"
+#: What the rest of the package takes from this module; an older build may not have all of it.
+_CLASSES = ("Core", "Derivatives", "SpanSearch", "Walker", "words_of_cells")
 _REMEDY = (
     "install a C++20 compiler (g++ 10 or newer, clang 13 or newer) and the headers of Python, "
     "then install polyrelu again with pip's options --force-reinstall --no-cache-dir"
@@ -73,11 +75,13 @@ def chosen_engine() -> EngineChoice:
 def _problem() -> str:
     """Return why the compiled core cannot be used, empty if it can."""
     try:
-        importlib.import_module(_MODULE)
+        module = importlib.import_module(_MODULE)
     except ModuleNotFoundError:
         return f"the compiled core is not installed; {_REMEDY}"
     except ImportError as error:
         return f"the compiled core cannot be loaded ({error}); {_REMEDY}"
+    if not all(hasattr(module, name) for name in _CLASSES):
+        return "the compiled core was built from older sources; install polyrelu again"
     return ""
 
 

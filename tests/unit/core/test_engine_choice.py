@@ -50,6 +50,13 @@ def test_a_core_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "cannot be loaded (undefined symbol: x)" in chosen_engine().reason
 
 
+def test_a_core_of_older_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build that was left behind lacks what newer sources have."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setattr(importlib, "import_module", lambda name: object())
+    assert "built from older sources" in chosen_engine().reason
+
+
 def test_unknown_engines_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "fast")
     with pytest.raises(DomainError, match="POLYRELU_ENGINE=fast: no engine has this name; use"):
