@@ -47,6 +47,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in NAMES:
         save(load("example:bends"), f"{name}.onnx")
     save(from_arrays([(np.eye(3), [0, 0, 0]), ([[1, 1, 1]], [0])]), "space.onnx")
+    axes = [[1, 0], [0, 1], [-1, 0], [0, -1]]
+    save(from_arrays([(axes, [0] * 4)], last="relu"), "encoder.onnx")
+    save(from_arrays([(np.transpose(axes), [0, 0])]), "decoder.onnx")
     Path("net.h5").write_bytes(good_file(".h5"))
     save(from_arrays([([[Fraction(1, 3)]], [0])]), "thirds.json")
     Path("query.vnnlib").write_text(QUERY)
@@ -63,7 +66,7 @@ def test_there_are_commands() -> None:
 
 @pytest.mark.parametrize("page", few_fast(WITH_COMMANDS, 3), ids=shown_on)
 def test_commands(page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each ends with an answer: proved or refuted."""
+    """Each ends with an answer: proved or refuted; weights alone are no network to prove it of."""
     for arguments in commands(page):
         if "*" in " ".join(arguments):
             Path("proofs").mkdir()
@@ -72,4 +75,5 @@ def test_commands(page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) 
         about = arguments[arguments.index("--about") + 1] if "--about" in arguments else None
         if about is not None and "digits.cert.json" in arguments:
             save(load("example:digits"), about)
-        assert main(arguments) in (0, 1), (arguments, capsys.readouterr())
+        statuses = (3,) if arguments[:2] == ["recover", "weights.json"] else (0, 1)
+        assert main(arguments) in statuses, (arguments, capsys.readouterr())
