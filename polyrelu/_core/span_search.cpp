@@ -233,18 +233,20 @@ bool SpanSearch::is_line(const Quotient& quotient, const Rows& fresh) const {
 }
 
 /// Return new rows, the one least aligned with the sum of all rows outside U first.
+/// Sums wrap around as those of numpy do; rounded entries are far too small for that.
 Rows SpanSearch::in_order(const Quotient& quotient, const Rows& fresh) const {
     const std::size_t width = rounded_.size() / num_neurons_;
-    std::vector<std::int64_t> sum(width);
+    const auto entry = [&](std::size_t place) { return static_cast<std::uint64_t>(rounded_[place]); };
+    std::vector<std::uint64_t> sum(width);
     for (std::size_t j = 0; j < num_neurons_; ++j)
         if (quotient.is_outside[j])
-            for (std::size_t c = 0; c < width; ++c) sum[c] += rounded_[j * width + c];
+            for (std::size_t c = 0; c < width; ++c) sum[c] += entry(j * width + c);
     std::vector<std::pair<std::int64_t, std::int32_t>> keys;
     for (const std::int32_t row : fresh) {
-        std::int64_t alignment = 0;
+        std::uint64_t alignment = 0;
         for (std::size_t c = 0; c < width; ++c)
-            alignment += rounded_[index_of(row) * width + c] * sum[c];
-        keys.emplace_back(alignment, row);
+            alignment += entry(index_of(row) * width + c) * sum[c];
+        keys.emplace_back(static_cast<std::int64_t>(alignment), row);
     }
     std::sort(keys.begin(), keys.end());
     Rows found;
