@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from polyrelu.exact import Polyhedron, RationalMatrix, dot, kernel
+from polyrelu.exact.vectors import add_multiple
 from polyrelu.recovery.jumps import Hyperplane
 from polyrelu.recovery.lines import Line
-from polyrelu.recovery.oracle import Oracle, scaled, total
+from polyrelu.recovery.oracle import Oracle, scaled
 from polyrelu.support.typing import Point, Vector
 
 __all__ = ["common_point", "moved_within", "tangents"]
@@ -27,7 +28,7 @@ def moved_within(
     """Return a random point near another one, on the same sides of all walls."""
     direction: Vector = (Fraction(0),) * len(point)
     for vector in basis:
-        direction = total(direction, vector, oracle.entry())
+        direction = add_multiple(direction, vector, oracle.entry())
     if not any(direction):
         return point
     limits = [Fraction(1)]

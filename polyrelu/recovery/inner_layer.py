@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from polyrelu.exact import RationalMatrix, dot, kernel, solve
+from polyrelu.exact.vectors import add_multiple
 from polyrelu.recovery.choices import Choices, choices
 from polyrelu.recovery.jumps import Hyperplane
-from polyrelu.recovery.oracle import Oracle, difference, scaled, total
+from polyrelu.recovery.oracle import Oracle, difference, scaled
 from polyrelu.recovery.surfaces import CellSigns, Surface
 from polyrelu.support.typing import Point, Vector
 
@@ -171,7 +172,7 @@ def _row(
     rest = piece.normal
     for k in on:
         if k in row:
-            rest = total(rest, planes[k].normal, -row[k])
+            rest = add_multiple(rest, planes[k].normal, -row[k])
     missing = [k for k in on if k not in row]
     if missing:
         matrix = RationalMatrix.from_rows([planes[k].normal for k in missing]).transpose()

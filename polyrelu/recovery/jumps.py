@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from polyrelu.exact import dot
+from polyrelu.exact.vectors import add_multiple
 from polyrelu.recovery.lines import Breakpoint, Line
-from polyrelu.recovery.oracle import Oracle, difference, scaled, total
+from polyrelu.recovery.oracle import Oracle, difference, scaled
 from polyrelu.support.typing import Point, Vector
 
 __all__ = ["Hyperplane", "Jump", "gradient_at", "is_bent_at", "jump_at"]
@@ -59,8 +60,8 @@ def gradient_at(oracle: Oracle, x: Point, room: Fraction) -> tuple[Vector, ...] 
         back = tuple(-step * abs(oracle.entry()) for _ in range(size))
         wanted = value
         for column, change in zip(columns, back, strict=True):
-            wanted = total(wanted, column, change)
-        if oracle.same(oracle(total(x, back)), wanted, Fraction(size)):
+            wanted = add_multiple(wanted, column, change)
+        if oracle.same(oracle(add_multiple(x, back, Fraction(1))), wanted, Fraction(size)):
             return tuple(zip(*columns, strict=True))
         step /= _SHRINK
         if not oracle.is_exact and step < Fraction(1, 2**30):
@@ -120,6 +121,6 @@ def _factored(oracle: Oracle, rows: list[Vector], line: Line, point: Point) -> J
 
 def is_bent_at(oracle: Oracle, x: Point, normal: Vector, step: Fraction) -> bool:
     """Whether the gradient jumps at x in the direction of a normal, within a step."""
-    middle, ahead, back = (oracle(total(x, normal, t)) for t in (Fraction(0), step, -step))
-    wanted = scaled(total(ahead, back), Fraction(1, 2))
+    middle, ahead, back = (oracle(add_multiple(x, normal, t)) for t in (Fraction(0), step, -step))
+    wanted = scaled(add_multiple(ahead, back, Fraction(1)), Fraction(1, 2))
     return not oracle.same(middle, wanted)

@@ -12,7 +12,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from polyrelu.recovery.oracle import Oracle, difference, scaled, total
+from polyrelu.exact.vectors import add_multiple
+from polyrelu.recovery.oracle import Oracle, difference, scaled
 from polyrelu.support.typing import Point, Vector
 
 __all__ = ["Breakpoint", "Line", "Piece", "breakpoints_on", "piece_at", "whole_line"]
@@ -33,7 +34,7 @@ class Line(NamedTuple):
 
     def at(self, t: Fraction) -> Point:
         """Return a point of the line."""
-        return total(self.point, self.direction, t)
+        return add_multiple(self.point, self.direction, t)
 
 
 class Piece(NamedTuple):
@@ -46,7 +47,7 @@ class Piece(NamedTuple):
 
     def at(self, t: Fraction) -> Vector:
         """Return the value of the affine function at t."""
-        return total(self.value, self.slope, t - self.t)
+        return add_multiple(self.value, self.slope, t - self.t)
 
     def growth(self, t: Fraction) -> Fraction:
         """Return how much larger than at t itself the error of the affine function is there."""

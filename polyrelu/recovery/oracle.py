@@ -11,7 +11,7 @@ from polyrelu.errors import ArgumentError, DomainError
 from polyrelu.exact import Polyhedron, dot, to_fraction
 from polyrelu.support.typing import Point, Vector
 
-__all__ = ["Oracle", "QueriesSpentError", "difference", "scaled", "total"]
+__all__ = ["Oracle", "QueriesSpentError", "difference", "scaled"]
 
 #: How many rounding errors two values may differ by and still count as equal.
 _ROUNDINGS = 256
@@ -154,8 +154,3 @@ def difference(u: Sequence[Fraction], v: Sequence[Fraction]) -> Vector:
 def scaled(u: Sequence[Fraction], factor: Fraction) -> Vector:
     """Return factor u."""
     return tuple(factor * a for a in u)
-
-
-def total(u: Sequence[Fraction], v: Sequence[Fraction], factor: Fraction = Fraction(1)) -> Vector:
-    """Return u + factor v."""
-    return tuple(a + factor * b for a, b in zip(u, v, strict=True))

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from polyrelu.exact.vectors import add_multiple
 from polyrelu.recovery.choices import Choices, choices
-from polyrelu.recovery.oracle import Oracle, difference, total
+from polyrelu.recovery.oracle import Oracle, difference
 from polyrelu.support.typing import Point, Vector
 
 __all__ = ["OuterLayer", "outer_layer"]
@@ -71,7 +72,7 @@ def outer_layer(
     for solution in found.solutions:
         bias = first.rest
         for r, weight, z in zip(solution, weights, first.values, strict=True):
-            bias = total(bias, weight, r * z)
+            bias = add_multiple(bias, weight, r * z)
         biases.append(bias)
     return OuterLayer(found, tuple(biases))
 
@@ -87,5 +88,5 @@ def _sample(oracle: Oracle, values: list[Fraction], weights: Sequence[Vector], x
     rest = oracle(x)
     for z, weight in zip(values, weights, strict=True):
         if z > 0:
-            rest = total(rest, weight, -z)
+            rest = add_multiple(rest, weight, -z)
     return _Sample(values, rest)

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from polyrelu.certificate.claims.statement import domain_terms
+from polyrelu.certificate.text import domain_text
+from polyrelu.exact import Polyhedron
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.outcomes import Equivalent, NotEquivalent, Undecided
@@ -43,6 +46,8 @@ class Recovery:
         The number of points that were asked for.
     num_lines
         The number of random lines on which breakpoints were looked for.
+    domain
+        Where the function was asked; the proof is about this domain.
     hyperplanes
         The hyperplanes of neurons of layer 1 that were found.
     signs
@@ -65,6 +70,7 @@ class Recovery:
     network: Network | None
     num_queries: int
     num_lines: int
+    domain: Polyhedron
     hyperplanes: tuple[Hyperplane, ...]
     signs: Choices | None
     has_direct_part: bool
@@ -76,6 +82,11 @@ class Recovery:
     def status(self) -> str:
         """Whether the network is proved to compute the function: "proved" or "undecided"."""
         return "proved" if isinstance(self.outcome, Equivalent) else "undecided"
+
+    @property
+    def _place(self) -> str:
+        """Where the function was asked, in words."""
+        return domain_text(domain_terms(self.domain))
 
     @property
     def statement(self) -> str:
@@ -90,9 +101,9 @@ class Recovery:
                 False: ", with other parameters than the network that was asked",
                 None: "",
             }[self.has_the_parameters]
-            return f"{subject} computes the function on the whole domain{same}."
+            return f"{subject} computes the same function on {self._place}{same}."
         if isinstance(self.outcome, NotEquivalent):
-            return f"{subject} has these values, but differs from the function elsewhere."
+            return f"{subject} has these values, but differs from the function on {self._place}."
         if self.largest_residual:
             return (
                 f"{subject} differs from these values by at most {float(self.largest_residual):.1e}"
@@ -175,14 +186,7 @@ def recover(
     expect_function(progress, "progress")
     known = as_network(network)
     polyhedron = as_domain(domain, known.num_inputs)
-    oracle = Oracle(
-        known,
-        known.num_inputs,
-        domain=None if not polyhedron.inequalities else polyhedron,
-        max_queries=expect_count(max_queries, "max_queries"),
-        seed=expect_integer(seed, "seed"),
-    )
-    search = Search(oracle, progress=progress)
+    search = _search(known, polyhedron, Fraction(0), max_queries, seed, progress)
     candidate, outcome = _within_queries(search, ROUNDS), None
     for _ in range(_MAX_REPAIRS):
         if candidate is None:
@@ -238,15 +242,7 @@ def recover_function(
     expect_function(progress, "progress")
     size = expect_count(num_inputs, "num_inputs")
     polyhedron = as_domain(domain, size)
-    oracle = Oracle(
-        function,
-        size,
-        domain=None if not polyhedron.inequalities else polyhedron,
-        relative_error=Fraction(relative_error),
-        max_queries=expect_count(max_queries, "max_queries"),
-        seed=expect_integer(seed, "seed"),
-    )
-    search = Search(oracle, progress=progress)
+    search = _search(function, polyhedron, Fraction(relative_error), max_queries, seed, progress)
     return _recovery(search, _within_queries(search, ROUNDS), None, None)
 
 
@@ -287,16 +283,28 @@ def recover_weights(
     """
     expect_function(progress, "progress")
     function = read_weights(document)
-    domain = function.domain
+    search = _search(function, function.domain, Fraction(0), max_queries, seed, progress)
+    return _recovery(search, _within_queries(search, ROUNDS), None, None)
+
+
+def _search(
+    function: Callable[[Point], Sequence[Any]],
+    domain: Polyhedron,
+    relative_error: Fraction,
+    max_queries: int,
+    seed: int,
+    progress: Progress | None,
+) -> Search:
+    """Return a search that has not begun."""
     oracle = Oracle(
         function,
-        function.num_inputs,
-        domain=None if not domain.inequalities else domain,
+        domain.ambient_dimension,
+        domain=domain if domain.inequalities else None,
+        relative_error=relative_error,
         max_queries=expect_count(max_queries, "max_queries"),
         seed=expect_integer(seed, "seed"),
     )
-    search = Search(oracle, progress=progress)
-    return _recovery(search, _within_queries(search, ROUNDS), None, None)
+    return Search(oracle, progress=progress)
 
 
 def _within_queries(search: Search, rounds: Sequence[int]) -> Candidate | None:
@@ -325,6 +333,7 @@ def _recovery(
         network=None if candidate is None else candidate.network,
         num_queries=oracle.num_queries,
         num_lines=search.num_lines,
+        domain=oracle.domain or Polyhedron.universe(oracle.num_inputs),
         hyperplanes=tuple(planes),
         signs=signs,
         has_direct_part=candidate is not None and candidate.has_direct_part,

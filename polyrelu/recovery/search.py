@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from polyrelu.exact import RationalMatrix, solve
+from polyrelu.exact.vectors import add_multiple
 from polyrelu.network import Network, from_arrays
 from polyrelu.recovery.choices import Choices
 from polyrelu.recovery.inner_layer import InnerLayer, merged, orientations, second_layer
 from polyrelu.recovery.jumps import Hyperplane, Jump
-from polyrelu.recovery.oracle import Oracle, scaled, total
+from polyrelu.recovery.oracle import Oracle, scaled
 from polyrelu.recovery.outer_layer import outer_layer
 from polyrelu.recovery.planes import find_jumps, hyperplanes_of
 from polyrelu.recovery.samples import first_difference, sample_points
@@ -25,6 +26,8 @@ __all__ = ["ROUNDS", "Candidate", "Search"]
 
 #: How many lines each round of the search adds.
 ROUNDS = (1, 4, 5, 10, 20, 20)
+#: On a domain a single hidden layer is tried again up to this number of lines.
+_FEW_LINES = 20
 #: The number of lines after which a network with a part that no surface shows is taken.
 _PATIENCE = 40
 #: Hyperplanes with jumps on these shares of all lines: surely of layer 1, perhaps of layer 1.
@@ -97,12 +100,11 @@ class Search:
         for num_lines in rounds:
             self._look_at_lines(num_lines)
             groups = hyperplanes_of(self.oracle, self.jumps)
-            if self.num_lines == 1:
-                self.best = self._shallow([jump for _, members in groups for jump in members])
+            if self.num_lines == 1 or self._may_be_missed():
+                self.best = self._shallow([members[0] for _, members in groups])
                 if self.best is not None:
                     return self.best
-                continue
-            if self.oracle.num_inputs == 1:
+            if self.num_lines == 1 or self.oracle.num_inputs == 1:
                 continue
             candidate = self._two_layers(groups)
             if candidate is not None:
@@ -110,6 +112,10 @@ class Search:
                 if not candidate.has_direct_part or self.num_lines >= _PATIENCE:
                     return candidate
         return self.best
+
+    def _may_be_missed(self) -> bool:
+        """Whether a line may miss a hyperplane of a single hidden layer, and lines are few yet."""
+        return self.oracle.domain is not None and self.num_lines <= _FEW_LINES
 
     def _look_at_lines(self, count: int) -> None:
         """Look at more lines, some of them through points at which networks were wrong."""
@@ -186,7 +192,7 @@ class Search:
         for x in points:
             value = self.oracle(x)
             for jump in jumps:
-                value = total(value, jump.weight, -max(jump.hyperplane.at(x), Fraction(0)))
+                value = add_multiple(value, jump.weight, -max(jump.hyperplane.at(x), Fraction(0)))
             rest.append(value)
         matrix = RationalMatrix.from_rows([(*x, Fraction(1)) for x in points])
         found = solve(matrix, RationalMatrix.from_rows(rest)) if self.oracle.is_exact else None

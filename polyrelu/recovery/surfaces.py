@@ -13,10 +13,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from polyrelu.exact import dot
+from polyrelu.exact.vectors import add_multiple
 from polyrelu.recovery.geometry import common_point
 from polyrelu.recovery.jumps import Hyperplane, Jump, is_bent_at
 from polyrelu.recovery.lines import Line, piece_at
-from polyrelu.recovery.oracle import Oracle, difference, scaled, total
+from polyrelu.recovery.oracle import Oracle, difference, scaled
 from polyrelu.support.typing import Point, Vector
 
 __all__ = ["CellSigns", "Surface", "follow", "is_straight", "signs_at"]
@@ -118,14 +119,14 @@ def _bend(
     x, piece, k, sign = meeting
     normal = planes[k].normal
     square = dot(normal, normal)
-    along = total(piece.normal, normal, -dot(piece.normal, normal) / square)
+    along = add_multiple(piece.normal, normal, -dot(piece.normal, normal) / square)
     inwards = scaled(normal, Fraction(-sign) / square)
     if not any(along):
         return None
     size, room = dot(piece.normal, along), _room(planes, x, along, k)
     for step in (room / 16**j for j in range(8 if oracle.is_exact else 3)):
         for height in (step / 2**6, step / 2**14, step / 2**24)[: 3 if oracle.is_exact else 1]:
-            line = Line(total(x, inwards, height), along)
+            line = Line(add_multiple(x, inwards, height), along)
             t = _place_of_jump(oracle, line, step, scaled(weight, size))
             if t is not None:
                 return -dot(piece.normal, inwards) - Fraction(t / height) * size
@@ -177,5 +178,5 @@ def _beyond(piece: Hyperplane, plane: Hyperplane, sign: int, bend: Fraction) -> 
     """Return the piece on the other side of a hyperplane of layer 1."""
     change = -sign * bend
     return Hyperplane(
-        total(piece.normal, plane.normal, change), piece.offset + change * plane.offset
+        add_multiple(piece.normal, plane.normal, change), piece.offset + change * plane.offset
     )

@@ -13,10 +13,11 @@ from fractions import Fraction
 from itertools import product
 
 from polyrelu.exact import RationalMatrix, dot, rank, solve
+from polyrelu.exact.vectors import add_multiple
 from polyrelu.network import Network, from_arrays
 from polyrelu.recovery.inner_layer import InnerLayer
 from polyrelu.recovery.jumps import Hyperplane
-from polyrelu.recovery.oracle import Oracle, scaled, total
+from polyrelu.recovery.oracle import Oracle, scaled
 from polyrelu.recovery.outer_layer import outer_layer
 from polyrelu.support.typing import Point, Vector
 
@@ -153,7 +154,7 @@ def _direct_part(
     for x in points:
         h, rest = inner.activations(x), oracle(x)
         for row, b, weight in zip(inner.rows, inner.biases, weights, strict=True):
-            rest = total(rest, weight, -max(dot(row, h) + b, Fraction(0)))
+            rest = add_multiple(rest, weight, -max(dot(row, h) + b, Fraction(0)))
         rows.append((*h, Fraction(1)))
         right.append(rest)
     unknown = {k for _, k in inner.unknown}
@@ -182,8 +183,8 @@ def _least(
         found, constant = direct, bias
         for r, weight, row, b in zip(turned, weights, inner.rows, inner.biases, strict=True):
             if r:
-                found = tuple(total(d, row, v) for d, v in zip(found, weight, strict=True))
-                constant = total(constant, weight, b)
+                found = tuple(add_multiple(d, row, v) for d, v in zip(found, weight, strict=True))
+                constant = add_multiple(constant, weight, b)
         network = _oriented(inner, weights, turned, found, constant)
         if best is None or _num_always_on(network) < _num_always_on(best):
             best = network

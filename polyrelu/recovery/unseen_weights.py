@@ -12,9 +12,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from polyrelu.exact import RationalMatrix, dot, rank, solve
+from polyrelu.exact.vectors import add_multiple
 from polyrelu.recovery.geometry import tangents
 from polyrelu.recovery.jumps import Hyperplane
-from polyrelu.recovery.oracle import Oracle, difference, scaled, total
+from polyrelu.recovery.oracle import Oracle, difference, scaled
 from polyrelu.recovery.two_layers import TwoLayers
 from polyrelu.support.typing import Point, Vector
 
@@ -105,7 +106,7 @@ def _random_place(oracle: Oracle, planes: Sequence[Hyperplane], k: int) -> Point
     start = scaled(plane.normal, plane.offset / dot(plane.normal, plane.normal))
     direction: Vector = (Fraction(0),) * oracle.num_inputs
     for vector in tangents([plane], oracle.num_inputs):
-        direction = total(direction, vector, oracle.entry())
+        direction = add_multiple(direction, vector, oracle.entry())
     if not any(direction):
         return start
     crossings = [
@@ -115,7 +116,7 @@ def _random_place(oracle: Oracle, planes: Sequence[Hyperplane], k: int) -> Point
     low, high = oracle.reach(start, direction)
     if (low is not None and t < low) or (high is not None and t > high):
         return None
-    return total(start, direction, Fraction(t))
+    return add_multiple(start, direction, Fraction(t))
 
 
 def _jump(oracle: Oracle, plane: Hyperplane, x: Point) -> Vector | None:
@@ -124,9 +125,11 @@ def _jump(oracle: Oracle, plane: Hyperplane, x: Point) -> Vector | None:
     square = dot(plane.normal, plane.normal)
     last: Vector | None = None
     for _ in range(12 if oracle.is_exact else 3):
-        ahead, back = (oracle(total(x, plane.normal, t)) for t in (step, -step))
+        ahead, back = (oracle(add_multiple(x, plane.normal, t)) for t in (step, -step))
         twice = scaled(oracle(x), Fraction(2))
-        found = scaled(difference(total(ahead, back), twice), 1 / (step * square))
+        found = scaled(
+            difference(add_multiple(ahead, back, Fraction(1)), twice), 1 / (step * square)
+        )
         if last is not None and all(
             oracle.is_small(a - b, 1 + abs(a)) for a, b in zip(last, found, strict=True)
         ):

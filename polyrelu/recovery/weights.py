@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, dot, to_fraction
-from polyrelu.recovery.oracle import total
+from polyrelu.exact.vectors import add_multiple
 from polyrelu.support.typing import Point, Vector
 
 __all__ = ["WeightedComplex", "read_weights"]
@@ -39,7 +39,7 @@ class _Affine(NamedTuple):
         """Return the function on the other side of a facet."""
         pairs = list(zip(self.rows, self.constants, facet.weight, strict=True))
         return _Affine(
-            tuple(total(row, facet.normal, sign * w) for row, _, w in pairs),
+            tuple(add_multiple(row, facet.normal, sign * w) for row, _, w in pairs),
             tuple(c + sign * w * facet.offset for _, c, w in pairs),
         )
 

@@ -44,6 +44,7 @@ def plain_name(network: Network) -> str:
 
 
 def expect_network(value: object, name: str) -> None:
+    """Refuse an argument that is no network."""
     expect(value, Network, name, "polyrelu.load reads one")
 
 

@@ -127,6 +127,16 @@ def test_on_a_box() -> None:
     assert all(-3 <= entry <= 3 for x in asked for entry in x)
 
 
+def test_a_box_whose_lines_miss_hyperplanes() -> None:
+    """More lines are looked at before a second hidden layer is thought of; the domain is named."""
+    hidden = polyrelu.from_arrays([([[1, 2], [3, -1]], [0, 2]), ([[1, -2]], [5])])
+    found = polyrelu.recover(hidden, "box:-9,9")
+    assert found.network is not None
+    assert (found.network.widths, found.has_the_parameters) == ((2, 2, 1), True)
+    assert "computes the same function on [-9, 9]^2, and has its parameters" in found.statement
+    assert "on R^n" in polyrelu.recover(hidden).statement
+
+
 def test_floats() -> None:
     hidden = random_network((2, 4, 1), 0)
     matrices = [(hidden.weight(k).to_floats(), hidden.bias(k).to_floats().ravel()) for k in (1, 2)]
