@@ -47,6 +47,13 @@ class Oracle:
     num_queries
         The number of points that were asked for.
 
+    Raises
+    ------
+    ArgumentError
+        The error is negative; or, when it is asked, the function returns no row of numbers.
+    DomainError
+        The domain has no interior.
+
     Examples
     --------
     >>> oracle = Oracle(lambda x: (abs(x[0]),), 1)
@@ -64,6 +71,10 @@ class Oracle:
         max_queries: int | None = None,
         seed: int = 0,
     ) -> None:
+        if domain is not None and domain.dimension < num_inputs:
+            raise DomainError("the domain: expected one with interior; recovery looks at all sides")
+        if relative_error < 0:
+            raise ArgumentError(f"relative_error: expected a number >= 0, got {relative_error}")
         self.num_inputs, self.domain = num_inputs, domain
         self.relative_error, self.max_queries = relative_error, max_queries
         self.random = random.Random(seed)
@@ -96,12 +107,19 @@ class Oracle:
         """Ask the function."""
         outputs = self._function(x)
         try:
-            return tuple(map(to_fraction, outputs))
+            found = tuple(map(to_fraction, outputs))
         except (TypeError, ValueError, DomainError) as error:
             raise ArgumentError(
                 f"the function: expected finite numbers at a point, got {outputs!r}; "
                 "it has to return one row of numbers"
             ) from error
+        num_outputs = len(next(iter(self._known.values()), found))
+        if not found or len(found) != num_outputs:
+            raise ArgumentError(
+                f"the function: expected equally many outputs at all points, at least one; got "
+                f"{len(found)} at one point and {num_outputs} at another"
+            )
+        return found
 
     def same(self, u: Vector, v: Vector, growth: Fraction = Fraction(1)) -> bool:
         """Whether values are equal, up to their errors times `growth`."""

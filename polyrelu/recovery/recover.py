@@ -299,7 +299,7 @@ def _search(
     oracle = Oracle(
         function,
         domain.ambient_dimension,
-        domain=domain if domain.inequalities else None,
+        domain=domain if domain.inequalities or domain.equations else None,
         relative_error=relative_error,
         max_queries=expect_count(max_queries, "max_queries"),
         seed=expect_integer(seed, "seed"),

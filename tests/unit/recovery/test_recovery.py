@@ -182,6 +182,18 @@ def test_damaged_weights() -> None:
 def test_wrong_arguments() -> None:
     with pytest.raises(ArgumentError, match="the function"):
         polyrelu.recover_function(lambda x: ["no number"], 2)
+    with pytest.raises(ArgumentError, match="equally many outputs"):
+        polyrelu.recover_function(lambda x: [1] if x[0] > 0 else [1, 2], 2)
+    with pytest.raises(ArgumentError, match="at least one"):
+        polyrelu.recover_function(lambda x: [], 2)
+    with pytest.raises(ArgumentError, match="relative_error"):
+        polyrelu.recover_function(lambda x: [1], 1, relative_error=-1)
+    for flat in ("box:0,0;-1,1", "box:0,0"):
+        with pytest.raises(DomainError, match="with interior"):
+            polyrelu.recover(random_network((2, 3, 1), 0), flat)
+    line = polyrelu.Polyhedron.from_constraints([], [], [[1, 1]], [0])
+    with pytest.raises(DomainError, match="with interior"):
+        polyrelu.recover(random_network((2, 3, 1), 0), line)
     with pytest.raises(ArgumentError, match="max_queries"):
         polyrelu.recover(random_network((1, 1, 1), 0), max_queries=-1)
 
