@@ -75,10 +75,12 @@ from .proofs import (
     injective as injective,
     inverse_lipschitz as inverse_lipschitz,
     simplify as simplify,
+    teaching_set as teaching_set,
 )
 from .recovery import (
     recover as recover,
     recover_function as recover_function,
+    recover_taught as recover_taught,
     recover_weights as recover_weights,
 )
 from .symmetry import related as related

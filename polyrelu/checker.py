@@ -11,62 +11,64 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-    98  1. Text
-   292  2. Networks
-   436    Exact arithmetic
-   602  3. Certificates
-   641  3.1 Words
-   657  3.2 Claims
-   905  3.3 Proofs
-  1069    affine, shallow
-  1075      theorem affine
-  1130      theorem shallow
-  1268    line
-  1271      theorem line
-  1300    bottleneck
-  1305      theorem bottleneck
-  1412    Refutations: translation, flip, line-equal
-  1505      theorem translation
-  1531      theorem flip
-  1559      theorem line-equal
-  1616    Refutations: replacement, bounded-replacement
-  1619      theorem replacement
-  1629      theorem bounded-replacement
-  1785    Refutations: one-sided
-  1863      theorem one-sided
-  1924  3.4 Membership in the classes generic, transversal and regular
-  2028  3.5 Invariants under ~
-  2077  3.6 Cost
-  2207  3.7 Rounding errors: theorem rounding
-  2239      theorem rounding
-  2339  3.8 Domains of pairs, and theorem point
-  2494      theorem point
-  2555  3.9 Ridges: theorems deep and deep-part
-  3477      theorem deep
-  3485      theorem deep-part
-  3523  3.10 Injectivity: theorems active-rows and collision
-  3549      theorem collision
-  3576      theorem active-rows
-  3856  4. Verdicts
-  3988  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4801      theorem tree-equal
-  4821      theorem tree
-  4942  5.1 Lists of regions: claim regions, theorem regions
-  4947      theorem regions
-  4987  5.2 Limits
-  4993  5.3 Vertices: theorems vertices and complex (any networks)
-  5558      theorem vertices
-  5573      theorem complex
-  5591  5.4 Injectivity by cells: theorem cell-pairs
-  5603      theorem cell-pairs
-  5721  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5726      theorem inverse-lipschitz
-  5889  5.6 Injectivity by a left inverse: theorem left-inverse
-  5892      theorem left-inverse
-  5961  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  5964      theorem monotone
-  6068    Files
-  6209    The command line
+   100  1. Text
+   294  2. Networks
+   438    Exact arithmetic
+   604  3. Certificates
+   643  3.1 Words
+   659  3.2 Claims
+   926  3.3 Proofs
+  1090    affine, shallow
+  1096      theorem affine
+  1151      theorem shallow
+  1289    line
+  1292      theorem line
+  1321    bottleneck
+  1326      theorem bottleneck
+  1433    Refutations: translation, flip, line-equal
+  1526      theorem translation
+  1552      theorem flip
+  1580      theorem line-equal
+  1637    Refutations: replacement, bounded-replacement
+  1640      theorem replacement
+  1650      theorem bounded-replacement
+  1806    Refutations: one-sided
+  1884      theorem one-sided
+  1945  3.4 Membership in the classes generic, transversal and regular
+  2049  3.5 Invariants under ~
+  2098  3.6 Cost
+  2228  3.7 Rounding errors: theorem rounding
+  2260      theorem rounding
+  2360  3.8 Domains of pairs, and theorem point
+  2515      theorem point
+  2576  3.9 Ridges: theorems deep and deep-part
+  3498      theorem deep
+  3506      theorem deep-part
+  3544  3.10 Injectivity: theorems active-rows and collision
+  3570      theorem collision
+  3597      theorem active-rows
+  3877  4. Verdicts
+  4009  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4822      theorem tree-equal
+  4842      theorem tree
+  4963  5.1 Lists of regions: claim regions, theorem regions
+  4968      theorem regions
+  5008  5.2 Limits
+  5014  5.3 Vertices: theorems vertices and complex (any networks)
+  5579      theorem vertices
+  5594      theorem complex
+  5612  5.4 Injectivity by cells: theorem cell-pairs
+  5624      theorem cell-pairs
+  5742  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5747      theorem inverse-lipschitz
+  5910  5.6 Injectivity by a left inverse: theorem left-inverse
+  5913      theorem left-inverse
+  5982  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  5985      theorem monotone
+  6089  5.8 Teaching sets: theorem parallel-lines
+  6103      theorem parallel-lines
+  6208    Files
+  6349    The command line
 """
 
 from __future__ import annotations
@@ -689,6 +691,12 @@ CLAIMS = OneOf(
             "at-least": RATIONAL,
             "at-most": RATIONAL,
         },
+        {
+            "kind": "teaching-set",
+            "network": REFERENCE,
+            "count": int,
+            "pins": re.compile("function|parameters"),
+        },
     )
 )
 #: The kinds of claims, of one JSON value, whose networks may have skip connections.
@@ -742,6 +750,8 @@ def sentence(
         return injectivity_sentence(claim, one)
     if kind == "inverse-lipschitz":
         return lipschitz_sentence(claim, one)
+    if kind == "teaching-set":
+        return teaching_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
     return competitors_sentence(claim, one, two, status)
@@ -845,6 +855,17 @@ def lipschitz_sentence(claim: Any, network: Network) -> str:
         f"The map of {part} of network {network.sha256[:12]}, {network}, has an inverse-lipschitz "
         f"constant on {place} whose square is at least {low} and at most {high}: the least "
         f"quotient of squared distances, of {values_of_part(claim, network)} over inputs."
+    )
+
+
+def teaching_sentence(claim: Any, network: Network) -> str:
+    """The claim that the values at some points determine a network."""
+    end = f", and is related to it by {MOVES}" if claim["pins"] == "parameters" else ""
+    neurons = counted(network.widths[1], "neuron")
+    return (
+        f"{name_of(network)}, has a teaching-set of {counted(claim['count'], 'point')}, which the "
+        f"file lists: every network with one hidden layer of at most {neurons} and the same "
+        f"outputs at these points computes the same real function on {WHOLE_SPACE}{end}."
     )
 
 
@@ -6063,6 +6084,125 @@ class MapCheck:
             [p * a - q * b for a, b in zip(one, two, strict=True)]
             for one, two in zip(left, right, strict=True)
         ]
+
+
+# ==== 5.8 Teaching sets: theorem parallel-lines ====
+
+#: Maximum number of lines times hidden neurons.
+MAX_CROSSINGS = 10**6
+
+
+class ParallelLines(NamedTuple):
+    """The lines start + t direction, over one denominator."""
+
+    scale: int
+    direction: list[int]
+    starts: list[list[int]]
+
+
+@theorem(
+    "parallel-lines",
+    kind="teaching-set",
+    page="theory/teaching.md",
+    evidence={
+        "lines": {"direction": [RATIONAL], "starts": [[RATIONAL]]},
+        "jumps": {},
+        "pieces": {"places": [[RATIONAL]]},
+        "signs": SUBSETS,
+    },
+    says={
+        "lines": "as many parallel lines as inputs, not in one hyperplane, meet every hyperplane",
+        "jumps": "the jumps of the slopes at the hyperplanes are not 0, and pairwise different",
+        "pieces": "on every line the breakpoints are different, and the points lie on the pieces "
+        "as the theorem asks: two on each; one on both outer pieces of all lines but the first",
+        "signs": "no nonempty set of neurons has linear parts with the sum 0",
+    },
+    optional=("signs",),
+)
+def parallel_lines(case: Case) -> None:
+    """The values at the points determine the function, and with `signs` the parameters."""
+    lower, upper = layers_of(case, 2)
+    meter, size = case.meter, case.network.widths[0]
+    evidence = case.hypothesis("lines")
+    fact = f"{size} lines, all with {size} coordinates"
+    rows = [evidence["direction"], *evidence["starts"]]
+    require(len(rows) == size + 1 and {len(row) for row in rows} == {size}, fact)
+    message = f"beyond the limits: more than {MAX_CROSSINGS} points of lines and hyperplanes"
+    well_formed(size * len(lower.rows) <= MAX_CROSSINGS, message)
+    lines = read_parallel_lines([rationals(row, meter) for row in rows], meter)
+    meter.pay(len(lower.rows) * (size + 1), lower.bits, longest([lines.direction]))
+    slopes = [dot(row, lines.direction) for row in lower.rows]
+    require(all(slopes), "lines that meet every hyperplane in one point", "a parallel one")
+    check_jumps(case, slopes, upper)
+    texts = case.hypothesis("pieces")["places"]
+    require(len(texts) == size, f"places on {size} lines", f"{len(texts)} lines")
+    count = 0
+    for number, start in enumerate(lines.starts):
+        places = rationals(texts[number], meter)
+        check_places(places, crossings_of(lines, start, lower, slopes, meter), not number, meter)
+        count += len(places)
+    meter.step = "claim"
+    require(case.claim["count"] == count, f"{count} points", str(case.claim["count"]))
+    pins = "parameters" if "signs" in case.evidence else "function"
+    require(case.claim["pins"] == pins, f"a claim about the {pins}", case.claim["pins"])
+    if pins == "parameters":
+        check_subset_sums(case.hypothesis("signs"), lower, upper, meter)
+
+
+def read_parallel_lines(rows: list[list[Fraction]], meter: Meter) -> ParallelLines:
+    """The lines as integers; no hyperplane contains them all."""
+    scale = common_denominator((x for row in rows for x in row), "the lines' denominator", meter)
+    direction, first, *others = (scaled_point(row, scale, meter) for row in rows)
+    differences = [[a - b for a, b in zip(row, first, strict=True)] for row in others]
+    meter.pay(len(first) * len(others), longest([first, *others]))
+    is_spanning = len(pivot_columns([direction, *differences], meter)) == len(first)
+    require(is_spanning, "lines that no hyperplane contains")
+    return ParallelLines(scale, direction, [first, *others])
+
+
+def check_jumps(case: Case, slopes: Sequence[int], upper: Layer) -> None:
+    """The jumps v |w.d| are different from 0 and from each other."""
+    case.hypothesis("jumps")
+    case.meter.pay(2 * len(slopes) * len(upper.rows), longest([slopes]), upper.bits)
+    jumps = [
+        tuple(v * abs(slope) for v in column)
+        for slope, column in zip(slopes, upper.columns(), strict=True)
+    ]
+    require(all(map(any, jumps)), "jumps that are not 0", "a neuron without outputs")
+    require(len(set(jumps)) == len(jumps), "different jumps", "equal ones")
+
+
+def crossings_of(
+    lines: ParallelLines, start: Sequence[int], lower: Layer, slopes: Sequence[int], meter: Meter
+) -> list[Fraction]:
+    """Where a line meets the hyperplanes, in order."""
+    bits = longest([start, [lines.scale]])
+    meter.pay((len(start) + 2) * len(slopes), lower.bits, bits)
+    total = lower.bits + bits + len(start).bit_length() + 1
+    meter.pay_divisions(2 * len(slopes), total, longest([slopes]))
+    meter.pay(len(slopes) * len(slopes).bit_length(), total, total)
+    return sorted(
+        Fraction(-dot(row, start) - b * lines.scale, slope)
+        for row, b, slope in zip(lower.rows, lower.bias, slopes, strict=True)
+    )
+
+
+def check_places(
+    places: Sequence[Fraction], breakpoints: Sequence[Fraction], is_first: bool, meter: Meter
+) -> None:
+    """The places on a line lie strictly inside of the pieces, as many as the theorem asks for."""
+    bits = longest([[x.numerator, x.denominator] for x in (*places, *breakpoints)])
+    meter.pay(2 * (len(places) + len(breakpoints)), bits, bits)
+    fact = "different breakpoints on a line"
+    require(all(s < t for s, t in pairwise(breakpoints)), fact, "two neurons are 0 at one point")
+    outer, inner = 2 if is_first else 1, 2 * (len(breakpoints) - 1)
+    fact = f"{2 * outer + inner} places on a line, in ascending order"
+    require(len(places) == 2 * outer + inner, fact, f"{len(places)} places")
+    require(all(s < t for s, t in pairwise(places)), fact, "another order")
+    for k, t in enumerate(breakpoints):
+        last = outer + 2 * k - 1
+        fact = "two places on each piece, or one on an outer piece"
+        require(places[last] < t < places[last + 1], fact, f"a piece beside breakpoint {k} without")
 
 
 # ---- Files

@@ -20,6 +20,7 @@ from polyrelu.certificate.claims import (
     PartClaim,
     RegionsClaim,
     RuntimeClaim,
+    TeachingClaim,
 )
 from polyrelu.certificate.describe import (
     CertificateText,
@@ -36,6 +37,7 @@ from polyrelu.certificate.meanings import (
     PAIR_MEANING,
     REGIONS_MEANING,
     RUNTIME_MEANING,
+    TEACHING_MEANING,
 )
 from polyrelu.certificate.text import (
     domain_text,
@@ -64,6 +66,7 @@ __all__ = [
     "PAIR_MEANING",
     "REGIONS_MEANING",
     "RUNTIME_MEANING",
+    "TEACHING_MEANING",
     "THEOREMS",
     "Among",
     "Certificate",
@@ -80,6 +83,7 @@ __all__ = [
     "RegionsClaim",
     "RuntimeClaim",
     "SignRecord",
+    "TeachingClaim",
     "TheoremText",
     "TreeCertificate",
     "TreeLog",

@@ -26,6 +26,7 @@ from polyrelu.certificate.meanings import (
     REGIONS_MEANING,
     REGULAR,
     RUNTIME_MEANING,
+    TEACHING_MEANING,
     TRANSVERSAL,
 )
 from polyrelu.certificate.text import (
@@ -281,6 +282,7 @@ def _meaning(certificate: CertificateText) -> str:
         "regions": REGIONS_MEANING,
         "complex": COMPLEX_MEANING,
         "inverse-lipschitz": LIPSCHITZ_MEANING,
+        "teaching-set": TEACHING_MEANING,
     }
     meaning = MEANING if certificate.domain.split(" ")[0] == "R^n" else MEANING_ON_DOMAIN
     return others.get(certificate.kind, meaning)
@@ -342,6 +344,9 @@ def _domain_of_claim(claim: dict[str, Any]) -> str:
         return _region_terms(claim)
     if claim["kind"] == "complex":
         return _cell_terms(claim)
+    if claim["kind"] == "teaching-set":
+        points = count_text([(int(claim["count"]), "point")])
+        return f"{points} on R^n, up to the same {claim['pins']}"
     if claim["kind"] == "determined":
         part = part_text(int(claim["layers"]), list(map(int, claim["neurons"])))
         return f"{_place(claim['domain'])} in {part}"
@@ -404,6 +409,12 @@ def _statement(certificate: CertificateText) -> str:
         return (
             f"Claim: the canonical complex of the {certificate.network} with SHA-256 "
             f"{certificate.sha256} has {certificate.domain}."
+        )
+    if certificate.kind == "teaching-set":
+        return (
+            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} is determined, "
+            "among all networks with one hidden layer that is not wider, by its values at "
+            f"{certificate.domain}."
         )
     if certificate.kind == "inverse-lipschitz":
         return (

@@ -49,6 +49,7 @@ MODULES = (
     "lipschitz",
     "left_inverse",
     "monotone",
+    "teaching",
     "command",
 )
 LINE_LENGTH = 100

@@ -22,6 +22,7 @@ from polyrelu.certificate import (
     PAIR_MEANING,
     REGIONS_MEANING,
     RUNTIME_MEANING,
+    TEACHING_MEANING,
     THEOREMS,
     Certificate,
     Claim,
@@ -32,6 +33,7 @@ from polyrelu.certificate import (
     PartClaim,
     RegionsCertificate,
     RegionsClaim,
+    TeachingClaim,
     TreeCertificate,
     VertexCertificate,
 )
@@ -323,6 +325,8 @@ def meaning_of(certificate: _AnyKind) -> str:
         return INJECTIVITY_MEANING
     if isinstance(certificate.claim, LipschitzClaim):
         return LIPSCHITZ_MEANING
+    if isinstance(certificate.claim, TeachingClaim):
+        return TEACHING_MEANING
     if isinstance(certificate.claim, ComplexClaim):
         return COMPLEX_MEANING
     if isinstance(certificate.claim, Claim | PartClaim):

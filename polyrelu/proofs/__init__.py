@@ -24,6 +24,7 @@ from polyrelu.proofs.injectivity.lipschitz import inverse_lipschitz
 from polyrelu.proofs.injectivity.prover import injective
 from polyrelu.proofs.region_cover import certify_complex, certify_regions
 from polyrelu.proofs.runtime_error import prove_runtime_error
+from polyrelu.proofs.shallow.teaching import teaching_set
 from polyrelu.proofs.simplification import Simplified, simplify
 
 __all__ = [
@@ -46,4 +47,5 @@ __all__ = [
     "opposite_kernels",
     "prove_runtime_error",
     "simplify",
+    "teaching_set",
 ]

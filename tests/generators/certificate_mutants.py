@@ -92,6 +92,7 @@ SUITE = (
     *("collision", "injective-one-layer", "injective-cells", "injective-cells-apart"),
     "injective-left-inverse",
     *("inverse-lipschitz", "inverse-lipschitz-always-on", "inverse-lipschitz-monotone"),
+    *("teaching-set", "teaching-set-function"),
 )
 
 #: Pairs that are equal on a domain, and the domain as rows [a | c] for a·x ≤ c.

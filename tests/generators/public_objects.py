@@ -230,6 +230,7 @@ def of_certificate() -> list[object]:
         pair,
         certificate.LipschitzClaim(ABSOLUTE, (1, 1), line, F(1, 2), F(1, 2)),
         certificate.InjectivityClaim("not-injective", ABSOLUTE, (1, 1), line),
+        certificate.TeachingClaim(ABSOLUTE, 6, "function"),
         regions,
         whole,
         hypothesis,

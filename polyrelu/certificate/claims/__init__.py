@@ -11,7 +11,7 @@ networks, about `cells`, and about different `inputs`.
 from polyrelu.certificate.claims.cells import ComplexClaim, RegionsClaim
 from polyrelu.certificate.claims.functions import PairClaim, RuntimeClaim
 from polyrelu.certificate.claims.inputs import InjectivityClaim, LipschitzClaim
-from polyrelu.certificate.claims.parameters import Among, Claim, PartClaim
+from polyrelu.certificate.claims.parameters import Among, Claim, PartClaim, TeachingClaim
 
 __all__ = [
     "Among",
@@ -23,4 +23,5 @@ __all__ = [
     "PartClaim",
     "RegionsClaim",
     "RuntimeClaim",
+    "TeachingClaim",
 ]
