@@ -67,8 +67,8 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   5985      theorem monotone
   6089  5.8 Teaching sets: theorem parallel-lines
   6103      theorem parallel-lines
-  6208    Files
-  6349    The command line
+  6209    Files
+  6350    The command line
 """
 
 from __future__ import annotations
@@ -6126,7 +6126,8 @@ def parallel_lines(case: Case) -> None:
     evidence = case.hypothesis("lines")
     fact = f"{size} lines, all with {size} coordinates"
     rows = [evidence["direction"], *evidence["starts"]]
-    require(len(rows) == size + 1 and {len(row) for row in rows} == {size}, fact)
+    require(len(rows) == size + 1, fact, f"{len(rows) - 1} lines")
+    require({len(row) for row in rows} == {size}, fact, "another number of coordinates")
     message = f"beyond the limits: more than {MAX_CROSSINGS} points of lines and hyperplanes"
     well_formed(size * len(lower.rows) <= MAX_CROSSINGS, message)
     lines = read_parallel_lines([rationals(row, meter) for row in rows], meter)

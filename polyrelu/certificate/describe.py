@@ -410,17 +410,14 @@ def _statement(certificate: CertificateText) -> str:
             f"Claim: the canonical complex of the {certificate.network} with SHA-256 "
             f"{certificate.sha256} has {certificate.domain}."
         )
-    if certificate.kind == "teaching-set":
-        return (
-            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} is determined, "
-            "among all networks with one hidden layer that is not wider, by its values at "
-            f"{certificate.domain}."
-        )
-    if certificate.kind == "inverse-lipschitz":
-        return (
-            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} has a squared "
-            f"inverse Lipschitz constant in {certificate.domain}."
-        )
+    rest = {
+        "teaching-set": "is determined, among all networks with one hidden layer that is not "
+        f"wider, by its values at {certificate.domain}",
+        "inverse-lipschitz": f"has a squared inverse Lipschitz constant in {certificate.domain}",
+    }
+    if certificate.kind in rest:
+        subject = f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}"
+        return f"{subject} {rest[certificate.kind]}."
     if certificate.kind in ("injective", "not-injective"):
         verb = "has no two inputs" if certificate.kind == "injective" else "has two inputs"
         return (

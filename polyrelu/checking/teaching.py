@@ -54,7 +54,8 @@ def parallel_lines(case: Case) -> None:
     evidence = case.hypothesis("lines")
     fact = f"{size} lines, all with {size} coordinates"
     rows = [evidence["direction"], *evidence["starts"]]
-    require(len(rows) == size + 1 and {len(row) for row in rows} == {size}, fact)
+    require(len(rows) == size + 1, fact, f"{len(rows) - 1} lines")
+    require({len(row) for row in rows} == {size}, fact, "another number of coordinates")
     message = f"beyond the limits: more than {MAX_CROSSINGS} points of lines and hyperplanes"
     well_formed(size * len(lower.rows) <= MAX_CROSSINGS, message)
     lines = read_parallel_lines([rationals(row, meter) for row in rows], meter)

@@ -33,8 +33,7 @@ def recover_taught(taught: TeachingSet) -> Network | None:
     Returns
     -------
     Network or None
-        The network with these values; None if they are not those of a network that the points
-        teach.
+        The network with these values; None if no network that the points teach has them.
 
     Examples
     --------
@@ -89,6 +88,7 @@ def _network(
         rows.append(scaled(row, 1 / dot(row[:-1], lines.direction)))
 
     def preactivations(x: Point) -> list[Fraction]:
+        """Return the preactivations of the hidden layer."""
         return [dot(row, (*x, Fraction(1))) for row in rows]
 
     weights = list(planes)

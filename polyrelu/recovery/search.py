@@ -277,7 +277,7 @@ class Search:
     ) -> tuple[list[tuple[Surface, Point]] | None, list[Hyperplane]]:
         """Return the surfaces of layer 2 through all other jumps; None if one ends somewhere.
 
-        Then also those of other hyperplanes that may be of layer 1: a surface that bends nowhere,
+        Then also other hyperplanes that may be of layer 1: a surface that bends nowhere,
         and hyperplanes between two points of a piece of which only one is visible.
         """
         oracle, found = self.oracle, list[tuple[Surface, Point]]()

@@ -307,6 +307,7 @@ def _oriented_networks(
     tried = product((0, 1), repeat=len(weights) if len(weights) <= _MAX_TRIED else 0)
 
     def num_products(turned: Sequence[int]) -> int:
+        """Return how many neurons the direct part needs."""
         rows = [row[:-1] for row in _direct(equations, weights, turned, found)]
         return len(list(_direct_neurons(rows)))
 
@@ -387,6 +388,7 @@ def _without_direct_part(
         return found, []
 
     def entries(vector: Vector) -> list[Fraction]:
+        """Return the weights of the direct part."""
         return [d for row in _direct(equations, weights, turned, vector) for d in row[:-1]]
 
     matrix = RationalMatrix.from_rows([entries(v) for v in free]).transpose()

@@ -20,6 +20,10 @@ def invisible_neurons(network: Network, domain: Polyhedron) -> tuple[str, ...]:
     proved to be off, or on, at all inputs.
     """
     found, planes = list[str](), dict[tuple[int, ...], list[int]]()
+    for layer in range(1, len(network.widths) - 1):
+        for k, column in enumerate(network.weight(layer + 1).transpose().rows()):
+            if not any(column):
+                found.append(f"neuron {k} of layer {layer} has no output weights")
     for k, (row, (bias,)) in enumerate(
         zip(network.weight(1).rows(), network.bias(1).rows(), strict=True)
     ):
@@ -50,8 +54,6 @@ def _of_layer_2(network: Network, domain: Polyhedron) -> list[str]:
             if isinstance(equivalent(part, nothing, domain, budget=_BUDGET), Equivalent):
                 found.append(f"neuron {j} of layer 2 is {state} at all inputs")
                 break
-    if not any(map(any, network.weight(3).rows())):
-        found.append("all output weights are 0")
     return found
 
 

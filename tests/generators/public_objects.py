@@ -497,6 +497,7 @@ def of_proofs() -> list[object]:
         outcomes.Witness((F(1), F(1, 3)), (F(2),), (F(1, 2),)),
         proofs.simplify(unused),
         proofs.injective_kernels([[[1]], [[-1]]]),
+        proofs.teaching_set([([[2]], [3]), ([[4]], [5])]),
         proofs.exact_inverse_lipschitz(ABSOLUTE, layer=1),
         proofs.made_injective([([[1]], [0])], "box:-1,1"),
     ]

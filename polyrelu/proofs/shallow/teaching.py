@@ -9,7 +9,7 @@ docs/theory/teaching.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
@@ -31,8 +31,25 @@ from polyrelu.version import __version__
 __all__ = ["teaching_set"]
 
 _THEOREM = "parallel-lines"
-#: The largest entries of directions that are tried, and how many directions for each.
-_SIZES, _NUM_TRIED = (1, 2, 4, 16, 256, 2**16), 8
+
+
+@dataclass(frozen=True, slots=True)
+class TeachingSettings:
+    """What is tried for directions and lines.
+
+    Attributes
+    ----------
+    sizes
+        The largest entries of vectors of integers that are tried, one after the other.
+    num_tried
+        Number of vectors for each of these sizes, beyond the number of inputs.
+    """
+
+    sizes: tuple[int, ...] = (1, 2, 4, 16, 256, 2**16)
+    num_tried: int = 8
+
+
+_SETTINGS = TeachingSettings()
 
 
 class _Lines(NamedTuple):
@@ -164,8 +181,8 @@ def _vectors(size: int, rng: Random, with_zero: bool = False) -> list[Vector]:
     """Return vectors of integers, small ones first."""
     found = [(Fraction(0),) * size] if with_zero else []
     found += [tuple(Fraction(i == k) for i in range(size)) for k in range(size)]
-    for entry in _SIZES:
-        for _ in range(_NUM_TRIED + size):
+    for entry in _SETTINGS.sizes:
+        for _ in range(_SETTINGS.num_tried + size):
             found.append(tuple(Fraction(rng.randint(-entry, entry)) for _ in range(size)))
     return found if with_zero else [vector for vector in found if any(vector)]
 
