@@ -136,8 +136,8 @@ class Recovery:
             found.append(undetermined_weights(self.undetermined))
         if self.num_replaced:
             found.append(
-                "hyperplanes of layer 1 are not visible: what their neurons add is linear wherever "
-                f"it is seen, and {self.num_replaced} other neurons stand for them"
+                "some hyperplanes of layer 1 are not visible: what their neurons add is linear "
+                f"wherever it is seen; instead the network has {self.num_replaced} of its own choice"
             )
         found += [f"{text} in the network that was asked" for text in self.invisible]
         if self.network is None and self.hyperplanes:
@@ -350,8 +350,8 @@ def _recovery(
     if candidate is None and planes:
         try:
             planes, signs = search.first_layer()
-        except QueriesSpentError:
-            signs = None
+        except QueriesSpentError:  # nothing shows that these are of layer 1
+            planes, signs = [], None
     oracle = search.oracle
     return Recovery(
         network=None if candidate is None else candidate.network,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -12,9 +13,14 @@ from polyrelu.network import Network, from_arrays
 from polyrelu.recovery.choices import Choices
 from polyrelu.recovery.inner_layer import Neuron, groupings, orientations, with_sides_of
 from polyrelu.recovery.jumps import Hyperplane, Jump
-from polyrelu.recovery.oracle import Oracle, scaled
+from polyrelu.recovery.oracle import Oracle, QueriesSpentError, scaled
 from polyrelu.recovery.outer_layer import outer_layer
-from polyrelu.recovery.planes import find_jumps, first_layers, hyperplanes_of
+from polyrelu.recovery.planes import (
+    find_jumps,
+    first_layers,
+    hyperplanes_of,
+    is_seen_everywhere,
+)
 from polyrelu.recovery.samples import first_difference, sample_points
 from polyrelu.recovery.surfaces import Surface, follow, is_straight, look_at_pieces, signs_at
 from polyrelu.recovery.two_layers import (
@@ -35,6 +41,8 @@ _FEW_LINES = 20
 _PATIENCE = 10
 #: The largest number of sets of hyperplanes that a round tries for layer 1.
 _MAX_SETS = 12
+#: The largest number of surfaces that are followed in a network with more layers.
+_MAX_FOLLOWED = 12
 #: The largest number of ways in which parts of surfaces are joined to neurons.
 _MAX_GROUPINGS = 12
 #: The largest numbers of orientations of layer 1, and of the last hidden layer, that are tried.
@@ -155,18 +163,35 @@ class Search:
 
         The sides are solved for from the surfaces that bend at these hyperplanes only.
         """
+        groups = hyperplanes_of(self.oracle, self.jumps)
+        self.planes = [plane for plane, _ in groups if is_seen_everywhere(self.oracle, plane)]
         surfaces = list[tuple[Surface, Point]]()
-        for jump in self.jumps:
-            signs = signs_at(self.planes, jump.point)
-            if any(plane.agrees(jump.hyperplane, self.oracle) for plane in self.planes):
-                continue
-            if any(surface.has(self.oracle, jump, signs) for surface, _ in surfaces):
-                continue
-            surface = follow(self.oracle, self.planes, jump)
-            if surface.lost is None and is_straight(self.oracle, self.planes, surface):
-                surfaces.append((surface, jump.point))
+        with suppress(QueriesSpentError):
+            for surface, point in self._straight_surfaces():
+                surfaces.append((surface, point))
         neurons = next(groupings(self.oracle, surfaces, 1))
         return self.planes, orientations(self.oracle, self.planes, neurons, _MAX_INNER)
+
+    def _straight_surfaces(self) -> Iterator[tuple[Surface, Point]]:
+        """Yield surfaces that bend at the hyperplanes of layer 1 only."""
+        oracle, planes, num_followed = self.oracle, self.planes, 0
+        found = list[Surface]()
+        for jump in self.jumps:
+            signs = signs_at(planes, jump.point)
+            if any(plane.agrees(jump.hyperplane, oracle) for plane in planes):
+                continue
+            if any(surface.has(oracle, jump, signs) for surface in found):
+                continue
+            start = Surface(jump.weight, {signs: jump.hyperplane})
+            if num_followed == _MAX_FOLLOWED or not is_straight(oracle, planes, start):
+                continue
+            num_followed += 1
+            surface = follow(oracle, planes, jump)
+            if surface.lost is None:
+                look_at_pieces(oracle, planes, surface)
+            if surface.lost is None:
+                found.append(surface)
+                yield surface, jump.point
 
     # -- one hidden layer --------------------------------------------------------------------------
 
