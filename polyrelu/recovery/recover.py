@@ -137,7 +137,7 @@ class Recovery:
         if self.num_replaced:
             found.append(
                 "some hyperplanes of layer 1 are not visible: what their neurons add is linear "
-                f"wherever it is seen; instead the network has {self.num_replaced} of its own choice"
+                f"wherever it is seen; {self.num_replaced} of another choice stand in the network"
             )
         found += [f"{text} in the network that was asked" for text in self.invisible]
         if self.network is None and self.hyperplanes:
