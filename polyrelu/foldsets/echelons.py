@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 __all__ = ["BLOCK", "Echelon", "Floats", "left_kernel", "rank_in_floats"]
 
 Floats = NDArray[np.float64]
+#: Indices of rows, pivot columns, and a basis.
+_Reduced = tuple[list[int], NDArray[np.int64], Floats]
 
 #: Rows that are eliminated at a time; products of this many terms have to be exact.
 BLOCK = 256
@@ -37,17 +39,19 @@ class Echelon:
         self.prime, self.rank = prime, 0
         self._groups: list[tuple[NDArray[np.int64], Floats]] = []
 
-    def add(self, rows: Floats) -> int:
-        """Let rows join; return the rank."""
+    def add(self, rows: Floats) -> list[int]:
+        """Let rows join; return the indices of those that no earlier rows span."""
+        found = list[int]()
         for start in range(0, len(rows), BLOCK):
             block = rows[start : start + BLOCK].copy()
             for pivots, group in self._groups:
                 block = mod(block - mod(block[:, pivots] @ group, self.prime), self.prime)
-            pivots, group = _reduced(block, self.prime)
-            if len(pivots):
+            kept, pivots, group = _reduced(block, self.prime)
+            if kept:
                 self._groups.append((pivots, group))
-                self.rank += len(pivots)
-        return self.rank
+                self.rank += len(kept)
+                found += [start + i for i in kept]
+        return found
 
 
 def rank_in_floats(blocks: Iterable[Floats], prime: int) -> int:
@@ -70,25 +74,26 @@ def left_kernel(matrix: Floats, prime: int) -> Floats:
     return np.concatenate([np.zeros((0, size)), *found])
 
 
-def _reduced(block: Floats, prime: int) -> tuple[NDArray[np.int64], Floats]:
-    """The pivot columns of some rows, and a basis that is the identity there.
+def _reduced(block: Floats, prime: int) -> _Reduced:
+    """The rows that no earlier ones span, pivot columns, and a basis that is the identity there.
 
     Both halves of the rows are reduced, and then each by the other one.
     """
     if len(block) <= _SINGLE:
         return _one_by_one(block, prime)
     half = len(block) // 2
-    first, top = _reduced(block[:half], prime)
+    kept, first, top = _reduced(block[:half], prime)
     rest = block[half:]
-    if len(first):
+    if kept:
         rest = mod(rest - mod(rest[:, first] @ top, prime), prime)
-    second, bottom = _reduced(rest, prime)
-    if len(first) and len(second):
+    more, second, bottom = _reduced(rest, prime)
+    if kept and more:
         top = mod(top - mod(top[:, second] @ bottom, prime), prime)
-    return np.concatenate([first, second]), np.concatenate([top, bottom])
+    kept = [*kept, *(half + i for i in more)]
+    return kept, np.concatenate([first, second]), np.concatenate([top, bottom])
 
 
-def _one_by_one(block: Floats, prime: int) -> tuple[NDArray[np.int64], Floats]:
+def _one_by_one(block: Floats, prime: int) -> _Reduced:
     """The same for few rows, in place."""
     pivots, kept = list[int](), list[int]()
     for i, row in enumerate(block):
@@ -103,7 +108,7 @@ def _one_by_one(block: Floats, prime: int) -> tuple[NDArray[np.int64], Floats]:
             block[j] = mod(block[j] - mod(factors[j] * row, prime), prime)
         pivots.append(column)
         kept.append(i)
-    return np.array(pivots, dtype=np.int64), block[kept]
+    return kept, np.array(pivots, dtype=np.int64), block[kept]
 
 
 def mod(entries: Floats, prime: int) -> Floats:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from polyrelu.complex import canonical_complex
 from polyrelu.errors import DomainError, NetworkError
-from polyrelu.exact import RationalMatrix, float_prime, rank, rank_mod
+from polyrelu.exact import Polyhedron, RationalMatrix, float_prime, rank, rank_mod
 from polyrelu.foldsets.construction import simplest_between
 from polyrelu.foldsets.echelons import BLOCK, Echelon
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
@@ -40,10 +40,20 @@ from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Mask, Point
 from polyrelu.walks import walk_line
 
-__all__ = ["FunctionalDimension", "functional_dimension", "points_in_cells"]
+__all__ = [
+    "FunctionalDimension",
+    "expect_stack",
+    "functional_dimension",
+    "independent_rows",
+    "num_nonzero_neurons",
+    "points_around",
+    "points_in_cells",
+]
 
 #: Maximum number of entries of a Jacobian whose rational rank is computed.
 _EXACT_ENTRIES = 400_000
+#: Maximum number of times a step to another point of a cell is halved or reversed.
+_HALVINGS = 80
 #: What the computation of a rank is called.
 _STAGE = "adding rows of the Jacobian"
 
@@ -145,13 +155,8 @@ def functional_dimension(
     >>> functional_dimension(dead).upper
     1
     """
-    network = as_network(network)
+    network = expect_stack(as_network(network))
     expect_function(progress, "progress")
-    if not network.is_plain or network.last == "relu":
-        raise NetworkError(
-            "functional dimension: defined for networks without skip connections that end in an "
-            "affine layer"
-        )
     region = as_domain(domain, network.num_inputs)
     jacobian: _Jacobian
     if points is None:
@@ -227,6 +232,54 @@ def points_in_cells(
     return found[:count]
 
 
+def expect_stack(network: Network) -> Network:
+    """Return a network if functional dimensions are defined for it."""
+    if not network.is_plain or network.last == "relu":
+        raise NetworkError(
+            "functional dimension: defined for networks without skip connections that end in an "
+            "affine layer"
+        )
+    return network
+
+
+def independent_rows(
+    network: Network, points: Sequence[Point], enough: int, progress: Progress | None = None
+) -> list[tuple[Point, int]]:
+    """Return points and outputs whose rows of the Jacobian are independent modulo a prime.
+
+    Points on which a neuron is 0 are left out; no more rows are looked at once they are `enough`.
+    """
+    jacobian = _Jacobian.at(network, points)
+    prime, places = _prime_for(network), len(jacobian.active)
+    form, found = Echelon(prime), list[tuple[Point, int]]()
+    at_a_time = max(1, BLOCK // network.num_outputs)
+    for start in range(0, places, at_a_time):
+        stop = min(start + at_a_time, places)
+        for row in form.add(jacobian.block(start, stop, prime)):
+            place, output = divmod(row, network.num_outputs)
+            found.append((jacobian.place(start + place), output))
+        report(progress, _STAGE, stop, places, "places", {"rank": form.rank})
+        if len(found) >= enough:
+            break
+    return found[:enough]
+
+
+def points_around(network: Network, points: Sequence[Point], domain: Polyhedron) -> list[Point]:
+    """Return, for each point, it and n_0 more of its cell and of the domain, not on a plane."""
+    found = list[Point]()
+    for point in points:
+        signs = network.sign_vector(point)
+        found.append(point)
+        for j in range(network.num_inputs):
+            for exponent in range(_HALVINGS):
+                step = Fraction((-1) ** exponent, 2 ** (exponent // 2))
+                other = (*point[:j], point[j] + step, *point[j + 1 :])
+                if domain.contains(other) and network.sign_vector(other) == signs:
+                    found.append(other)
+                    break
+    return found
+
+
 class _Jacobian:
     """The derivatives of a network by its parameters, for some regions or at some points.
 
@@ -251,6 +304,11 @@ class _Jacobian:
         kept = np.flatnonzero((signs != 0).all(axis=1)).tolist()
         return cls(network, signs[kept] > 0, [points[k] for k in kept])
 
+    def place(self, index: int) -> Point:
+        """Return a point."""
+        assert self.points is not None
+        return self.points[index]
+
     @property
     def _rows_per_place(self) -> int:
         columns = 1 if self.points is not None else self.network.num_inputs + 1
@@ -266,12 +324,12 @@ class _Jacobian:
 
         No more rows are looked at once the rank is `enough`.
         """
-        prime = float_prime(max(BLOCK, *self.network.widths) + 1)
+        prime = _prime_for(self.network)
         form, places = Echelon(prime), len(self.active)
         at_a_time = max(1, BLOCK // self._rows_per_place)
         for start in range(0, places, at_a_time):
             stop = min(start + at_a_time, places)
-            form.add(self._block(start, stop, prime))
+            form.add(self.block(start, stop, prime))
             report(progress, _STAGE, stop, places, "places", {"rank": form.rank})
             if form.rank >= enough:
                 break
@@ -281,10 +339,10 @@ class _Jacobian:
         """Return the rational rank of all rows."""
         if not len(self.active):
             return 0
-        rows = {tuple(row) for row in self._block(0, len(self.active), None).tolist()}
+        rows = {tuple(row) for row in self.block(0, len(self.active), None).tolist()}
         return rank(RationalMatrix.from_integers(sorted(rows), ncols=self.network.num_parameters))
 
-    def _block(self, start: int, stop: int, prime: int | None) -> NDArray[Any]:
+    def block(self, start: int, stop: int, prime: int | None) -> NDArray[Any]:
         """Rows of the Jacobian at some places, modulo a prime or as integers."""
         if prime not in self._layers:
             rows = [_modulo(rows, prime) for rows in _integer_layers(self.network)]
@@ -304,6 +362,11 @@ class _Jacobian:
             return np.broadcast_to(unit, (stop - start, size, size))
         columns = [[*point, Fraction(1)] for point in self.points[start:stop]]
         return _modulo(np.array(columns, dtype=object), prime)[:, :, None]
+
+
+def _prime_for(network: Network) -> int:
+    """A prime modulo which all sums of products are exact in floats."""
+    return float_prime(max(BLOCK, *network.widths) + 1)
 
 
 def _rows(
@@ -363,6 +426,12 @@ def _modulo(entries: NDArray[Any], prime: int | None) -> NDArray[Any]:
 
 def _reduced(entries: NDArray[Any], prime: int | None) -> NDArray[Any]:
     return entries if prime is None else np.asarray(np.mod(entries, prime))
+
+
+def num_nonzero_neurons(network: Network) -> int:
+    """Return the number of hidden neurons with a row [W | b] that is not 0."""
+    rows = (row for layer in network.layers[:-1] for row in layer.augmented().rows())
+    return sum(map(any, rows))
 
 
 def _num_scalings(network: Network) -> int:
