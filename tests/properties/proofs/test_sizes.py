@@ -39,11 +39,11 @@ def is_accepted(certificate: Certificate) -> bool:
 def small_network(rng: Random) -> Network:
     """A stack with one or two hidden layers, weights of few values, and perhaps equal rows."""
     widths = [rng.randint(1, 3) for _ in range(rng.choice((3, 4)))]
-    number = rng.choice((lambda: rng.randint(-2, 2), lambda: rng.randint(-99, 99)))
+    size = rng.choice((2, 99))
     layers = []
     for before, after in pairwise(widths):
-        rows = [[Fraction(number()) for _ in range(before)] for _ in range(after)]
-        bias = [Fraction(number()) for _ in range(after)]
+        rows = [[Fraction(rng.randint(-size, size)) for _ in range(before)] for _ in range(after)]
+        bias = [Fraction(rng.randint(-size, size)) for _ in range(after)]
         if after > 1 and rng.random() < 0.3:
             rows[0], bias[0] = [rng.choice((-1, 2)) * x for x in rows[1]], bias[1]
         layers.append((rows, bias))
@@ -124,7 +124,7 @@ def test_bends_against_depth(seeds: range) -> None:
                 for n, m in pairwise(widths)
             ]
             for among in ("transversal", "regular"):
-                bound = size_bound(from_arrays(layers), among=among, budget=300)  # type: ignore[arg-type]
+                bound = size_bound(from_arrays(layers), among=among, budget=300)
                 if isinstance(bound, SizeBound):
                     assert is_accepted(bound.certificate)
                     shown += bound.at_least > 1
@@ -153,7 +153,7 @@ def test_lines_in_larger_networks() -> None:
     ]
     net = from_arrays(layers)
     bounds = [
-        size_bound(net, quantity, "box:-4,4", budget=60)  # type: ignore[arg-type]
+        size_bound(net, quantity, "box:-4,4", budget=60)
         for quantity in ("hidden-layers", "neurons-of-one-layer", "neurons")
     ]
     for bound in bounds:
