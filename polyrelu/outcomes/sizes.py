@@ -8,7 +8,7 @@ from polyrelu.certificate import Certificate, DimensionClaim, Quantity, SizeClai
 from polyrelu.network import Network
 from polyrelu.outcomes.answers import Proved
 
-__all__ = ["DimensionBound", "SizeBound"]
+__all__ = ["DimensionBound", "SizeBound", "dimension_lines"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -95,6 +95,18 @@ class DimensionBound(Proved[Certificate]):
         claim = self.certificate.claim
         assert isinstance(claim, DimensionClaim)
         return claim
+
+
+def dimension_lines(bound: DimensionBound | None) -> list[str]:
+    """Return what an answer says about the functional dimension, if that was asked for."""
+    if bound is None:
+        return []
+    number = bound.certificate.claim.network.num_parameters
+    if bound.at_least == bound.at_most:
+        end = "nothing but positive scalings keeps the function to first order"
+        return [f"functional dimension: {bound.at_least} of {number} parameters; {end}"]
+    bounds = f"between {bound.at_least} and {bound.at_most} of {number} parameters"
+    return [f"functional dimension: {bounds}, by a rank at some points and by the scalings"]
 
 
 def _size_of(network: Network, quantity: Quantity) -> int | None:

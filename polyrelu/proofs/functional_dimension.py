@@ -30,7 +30,7 @@ from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Point
 from polyrelu.version import __version__
 
-__all__ = ["certify_functional_dimension"]
+__all__ = ["certify_functional_dimension", "has_functional_dimension"]
 
 #: Rows that are independent modulo the small prime of the search are, but for a very small
 #: probability, independent modulo this one; a checker refuses them otherwise.
@@ -115,6 +115,11 @@ def certify_functional_dimension(
     claim = DimensionClaim(net, region, len(rows), upper)
     remarks = {"tool": f"polyrelu {__version__}"}
     return with_sources(DimensionBound(Certificate(claim, "jacobian", hypotheses, remarks)), read)
+
+
+def has_functional_dimension(network: Network) -> bool:
+    """Return whether functional dimensions are defined for a network."""
+    return network.is_plain and network.last == "affine"
 
 
 def _points(network: Network, domain: Polyhedron, wanted: int, seed: int) -> list[Point]:

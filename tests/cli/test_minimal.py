@@ -55,3 +55,18 @@ def test_fingerprints(capsys: pytest.CaptureFixture[str]) -> None:
     assert texts[0][0] == texts[1][0] != texts[2][0]
     found = checked(capsys, "fingerprint", "example:twins-a", "--domain", "box:0,1")
     assert found["fingerprints"]["example:twins-a"] != texts[0][0]
+
+
+def test_the_dimension_in_answers_of_identify(capsys: pytest.CaptureFixture[str]) -> None:
+    """Proved, refuted, undecided; nothing is said unless it is asked for."""
+    for name, bounds in (("example:bends", (11, 11)), ("example:twins-a", (9, 10))):
+        found = checked(capsys, "identify", name, "--functional-dimension")
+        assert tuple(found["functional_dimension"].values()) == bounds
+        assert "functional_dimension" not in checked(capsys, "identify", name)
+    _, out, _ = run(capsys, "identify", "example:hidden", "--functional-dimension")
+    assert "functional dimension: between 7 and 8 of 11 parameters" in out
+    _, out, _ = run(
+        capsys, "identify", "example:twins-a", "--among", "regular", "--functional-dimension"
+    )
+    assert "undecided" in out
+    assert "functional dimension: between 9 and 10 of 13 parameters" in out
