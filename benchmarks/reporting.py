@@ -19,17 +19,17 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def write_results(name: str, results: dict[str, Any]) -> None:
-    """Write `results/name.json`, with the engine of complexes that ran, and print it."""
+    """Write `results/name.json`, with the engine of complexes that ran, and print it.
+
+    Parts of an older file may be among the results; what it says about its own run is replaced.
+    """
     RESULTS.mkdir(exist_ok=True)
-    text = json.dumps(
-        {
-            "python": platform.python_version(),
-            "machine": platform.machine(),
-            "engine": chosen_engine().name,
-            **results,
-        },
-        indent=1,
-    )
+    run = {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "engine": chosen_engine().name,
+    }
+    text = json.dumps(run | results | run, indent=1)
     (RESULTS / f"{name}.json").write_text(text + "\n")
     print(text)
 
