@@ -50,7 +50,8 @@ def draw_bars(name: str, groups: Mapping[str, Mapping[str, float]], label: str, 
     for number, key in enumerate(keys):
         places = [place + (number - (len(keys) - 1) / 2) * width for place in range(len(groups))]
         axes.bar(places, [group[key] for group in groups.values()], width, label=key)
-    axes.set_xticks(range(len(groups)), list(groups), fontsize=7.5, rotation=25, ha="right")
+    names = list(groups) if len(groups) < 9 else [name.replace("\n", " ") for name in groups]
+    axes.set_xticks(range(len(groups)), names, fontsize=7.5, rotation=25, ha="right")
     axes.set_yscale("log")
     axes.set_ylabel(label)
     axes.set_title(title, fontsize=10)
