@@ -293,6 +293,7 @@ def test_multipliers_are_found_or_listed(monkeypatch: pytest.MonkeyPatch) -> Non
     cells = CASES["box"]
     short = document_of(certified(cells))
     monkeypatch.setattr(NodePolyhedron, "are_independent", lambda *_: False)
+    monkeypatch.setattr(region_cover, "node_vertices", lambda cells: None)
     long = document_of(certified(cells))
     places = [
         (line, "signs", i, j, 3)
