@@ -89,7 +89,7 @@ def certify_functional_dimension(
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 2], [3, -1]], [1, 1]), ([[1, 1]], [0])])
     >>> print(certify_functional_dimension(net).statement.partition(" on ")[2])
-    {x : no constraints} is 7, of 9 parameters.
+    R^n is 7, of 9 parameters.
     """
     read = as_imported(network)
     net = expect_stack(read.network)
