@@ -3949,8 +3949,8 @@ def local_map(
 ) -> tuple[Row | None, list[list[int]]]:
     """The affine map near a point on one side of a hyperplane through it, times a number.
 
-    All neurons that vanish at the point, and are not 0 around it, vanish on one hyperplane: the one
-    that is given, or that of the first of them. The number is one for all points.
+    All neurons that vanish at the point, and are not 0 around it, vanish on one hyperplane: the
+    given one, or where the first of them vanishes. The number is one for all points.
     """
     size, scale, bits, held = len(point), 1, 1, 0
     forms = [[int(i == j) for j in range(size)] for i in range(size - 1)]
