@@ -153,6 +153,10 @@ class RoundedRule:
 
     Attributes
     ----------
+    first, second
+        The networks; the second one is None if there is only one.
+    coordinates
+        The domain.
     grid
         The number S: all numbers are integers over 2^S.
     slacks
@@ -167,7 +171,8 @@ class RoundedRule:
         matching: Sequence[LayerPartners] = (),
         grid: int = 44,
     ) -> None:
-        self.grid, self._coordinates = grid, coordinates
+        self.first, self.second = first, second
+        self.grid, self.coordinates = grid, coordinates
         self.slacks = _slacks(coordinates)
         pairs = [] if second is None else _all_partners(first, second, matching)
         self._layers = [
@@ -227,7 +232,7 @@ class RoundedRule:
 
     def _inputs(self, box: Sequence[tuple[int, int]]) -> _Forms:
         """Return the forms of the inputs."""
-        matrix = self._coordinates.inputs
+        matrix = self.coordinates.inputs
         numerators, common = matrix.integer_array().astype(object), matrix.denominator
         centers = numerators[:, 0] << self.grid
         centers = centers + numerators[:, 1:].dot(np.array([m for m, _ in box], dtype=object))
