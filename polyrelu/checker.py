@@ -66,8 +66,8 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   6060  5.7 Inverse Lipschitz constants by cells: theorem monotone
   6063      theorem monotone
   6167  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  7332    Files
-  7473    The command line
+  7335    Files
+  7476    The command line
 """
 
 from __future__ import annotations
@@ -6513,13 +6513,16 @@ class JointForms:
         values, differences, slot = self.values, self.differences, self.packing.slot
         bits = max(longest([values.centers, differences.centers]), values.error.bit_length())
         bits = max(bits, differences.error.bit_length(), slot * (self.packing.count + 1))
-        width = len(values.centers)
-        if isinstance(values, InputForms):
-            width += sum(map(len, values.terms))
         norm = max(rows.norm for rows in (layer.own, layer.by_values, layer.by_differences))
         meter.hold(cells_of(4 * (n + m), bits + slot * (n + m)))
         meter.units(8_000 * (n + m))
-        meter.pay((n + m) * width + m * len(differences.centers), bits, norm.bit_length())
+        if isinstance(values, InputForms):
+            size = sum(map(len, values.terms)) + len(values.centers) + 4 * self.packing.count
+            own = max(slot, longest([values.centers]), values.error.bit_length())
+            meter.pay((n + m) * size, own, norm.bit_length())
+        else:
+            products = (n + m) * len(values.centers) + m * len(differences.centers)
+            meter.pay(products, bits, norm.bit_length())
         meter.pay(16 * (n + 2 * m), bits)
 
     def widen(self, layer: GridLayer) -> None:
