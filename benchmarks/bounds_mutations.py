@@ -66,7 +66,7 @@ def main() -> None:
 def _random_pair(seed: int) -> Document:
     """Return the exact deviation of two random networks near each other on a segment."""
     random = Random(seed)
-    hidden = [random.randint(1, 2) for _ in range(random.randint(1, 2))]
+    hidden = [random.randint(1, 2)]
     first = random_layers(random, [1, *hidden, random.randint(1, 2)])
     second = perturbed(random, first, Fraction(1, 4))
     rows = rows_of_deviation(first.num_outputs)

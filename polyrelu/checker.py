@@ -11,63 +11,63 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-    99  1. Text
-   293  2. Networks
-   437    Exact arithmetic
-   603  3. Certificates
-   642  3.1 Words
-   658  3.2 Claims
-  1004  3.3 Proofs
-  1168    affine, shallow
-  1174      theorem affine
-  1229      theorem shallow
-  1367    line
-  1370      theorem line
-  1399    bottleneck
-  1404      theorem bottleneck
-  1511    Refutations: translation, flip, line-equal
-  1604      theorem translation
-  1630      theorem flip
-  1658      theorem line-equal
-  1715    Refutations: replacement, bounded-replacement
-  1718      theorem replacement
-  1728      theorem bounded-replacement
-  1884    Refutations: one-sided
-  1962      theorem one-sided
-  2023  3.4 Membership in the classes generic, transversal and regular
-  2127  3.5 Invariants under ~
-  2176  3.6 Cost
-  2306  3.7 Rounding errors: theorem rounding
-  2338      theorem rounding
-  2438  3.8 Domains of pairs, and theorem point
-  2593      theorem point
-  2654  3.9 Ridges: theorems deep and deep-part
-  3576      theorem deep
-  3584      theorem deep-part
-  3622  3.10 Injectivity: theorems active-rows and collision
-  3648      theorem collision
-  3675      theorem active-rows
-  3955  4. Verdicts
-  4087  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4900      theorem tree-equal
-  4920      theorem tree
-  5041  5.1 Lists of regions: claim regions, theorem regions
-  5046      theorem regions
-  5086  5.2 Limits
-  5092  5.3 Vertices: theorems vertices and complex (any networks)
-  5657      theorem vertices
-  5672      theorem complex
-  5690  5.4 Injectivity by cells: theorem cell-pairs
-  5702      theorem cell-pairs
-  5820  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5825      theorem inverse-lipschitz
-  5988  5.6 Injectivity by a left inverse: theorem left-inverse
-  5991      theorem left-inverse
-  6060  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6063      theorem monotone
-  6167  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  7335    Files
-  7476    The command line
+   100  1. Text
+   294  2. Networks
+   438    Exact arithmetic
+   604  3. Certificates
+   643  3.1 Words
+   659  3.2 Claims
+  1040  3.3 Proofs
+  1204    affine, shallow
+  1210      theorem affine
+  1265      theorem shallow
+  1403    line
+  1406      theorem line
+  1435    bottleneck
+  1440      theorem bottleneck
+  1547    Refutations: translation, flip, line-equal
+  1640      theorem translation
+  1666      theorem flip
+  1694      theorem line-equal
+  1751    Refutations: replacement, bounded-replacement
+  1754      theorem replacement
+  1764      theorem bounded-replacement
+  1920    Refutations: one-sided
+  1998      theorem one-sided
+  2059  3.4 Membership in the classes generic, transversal and regular
+  2163  3.5 Invariants under ~
+  2212  3.6 Cost
+  2342  3.7 Rounding errors: theorem rounding
+  2374      theorem rounding
+  2474  3.8 Domains of pairs, and theorem point
+  2629      theorem point
+  2690  3.9 Ridges: theorems deep and deep-part
+  3612      theorem deep
+  3620      theorem deep-part
+  3658  3.10 Injectivity: theorems active-rows and collision
+  3684      theorem collision
+  3711      theorem active-rows
+  3991  4. Verdicts
+  4123  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4936      theorem tree-equal
+  4956      theorem tree
+  5077  5.1 Lists of regions: claim regions, theorem regions
+  5082      theorem regions
+  5122  5.2 Limits
+  5128  5.3 Vertices: theorems vertices and complex (any networks)
+  5693      theorem vertices
+  5708      theorem complex
+  5726  5.4 Injectivity by cells: theorem cell-pairs
+  5738      theorem cell-pairs
+  5856  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5861      theorem inverse-lipschitz
+  6024  5.6 Injectivity by a left inverse: theorem left-inverse
+  6027      theorem left-inverse
+  6096  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6099      theorem monotone
+  6203  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  7505    Files
+  7646    The command line
 """
 
 from __future__ import annotations
@@ -78,6 +78,7 @@ if sys.version_info < (3, 11):
     print("checker.py: it needs Python 3.11 or later", file=sys.stderr)
     sys.exit(2)
 
+import contextlib
 import getopt
 import gzip
 import hashlib
@@ -729,6 +730,15 @@ TREE_CLAIMS: dict[str, Any] = {
     "holds": OneOf(
         ({"network": REFERENCE, "domain": DOMAIN, **PROPERTY}, {**PAIR, **PROPERTY}),
     ),
+    "lipschitz": {
+        "kind": "lipschitz",
+        "network": REFERENCE,
+        "domain": DOMAIN,
+        "outputs": [int],
+        "norm": re.compile("1|2|inf"),
+        "at-least": RATIONAL,
+        "at-most": RATIONAL,
+    },
     "same-decisions": {
         "kind": "same-decisions",
         **PAIR,
@@ -783,7 +793,7 @@ def sentence(
         return lipschitz_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
-    if kind in ("deviation", "range", "holds", "same-decisions"):
+    if kind in ("deviation", "range", "holds", "same-decisions", "lipschitz"):
         return bounds_sentence(claim, one, two)
     return competitors_sentence(claim, one, two, status)
 
@@ -897,6 +907,8 @@ def bounds_sentence(claim: Any, one: Network, two: Network) -> str:
     pair = f"{name_of(one)}, and network {two.sha256[:12]}, {two}"
     if kind == "range":
         return f"{name_of(one)}, has this range on {place}: {range_words(claim)}."
+    if kind == "lipschitz":
+        return f"{name_of(one)}, has a lipschitz constant on {place}: {lipschitz_words(claim)}."
     if kind == "deviation":
         return f"{pair}, have a deviation on {place}: {deviation_words(claim, outside)}."
     if kind == "same-decisions":
@@ -932,13 +944,37 @@ def between_words(low: str, high: str) -> str:
     return f"exactly {quote(low)}" if same else f"at least {quote(low)} and at most {quote(high)}"
 
 
+#: The norm of gradients, and that of differences of inputs that belongs to it.
+NORMS = {
+    "1": ("1-norm", "largest difference of a coordinate"),
+    "2": ("squared 2-norm", "squared Euclidean distance"),
+    "inf": ("entry", "sum of the differences of all coordinates"),
+}
+
+
+def lipschitz_words(claim: Any) -> str:
+    """How fast outputs can change, and by which distance of inputs."""
+    size, distance = NORMS[claim["norm"]]
+    squared = "squared " if claim["norm"] == "2" else ""
+    return (
+        f"the largest quotient of the {squared}difference of an output among "
+        f"{outputs_words(claim['outputs'])} and the {distance} is "
+        f"{between_words(claim['at-least'], claim['at-most'])}; it is the largest {size} of a "
+        "gradient"
+    )
+
+
+def outputs_words(listed: Any) -> str:
+    """Which outputs a claim is about."""
+    names = ", ".join(map(str, listed[:LISTED_OUTPUTS]))
+    if len(listed) > LISTED_OUTPUTS:
+        return f"{len(listed)} of the outputs"
+    return f"output {names}" if len(listed) == 1 else f"outputs {names}"
+
+
 def deviation_words(claim: Any, outside: str) -> str:
     """How much two networks differ, and for which outputs."""
-    listed, low, high = claim["outputs"], claim["at-least"], claim["at-most"]
-    names = ", ".join(map(str, listed[:LISTED_OUTPUTS]))
-    which = f"output {names}" if len(listed) == 1 else f"outputs {names}"
-    if len(listed) > LISTED_OUTPUTS:
-        which = f"{len(listed)} of the outputs"
+    which, low, high = outputs_words(claim["outputs"]), claim["at-least"], claim["at-most"]
     if outside:
         return (
             f"the values of {which} differ by at most {quote(high)} at every point{outside}, and "
@@ -6996,9 +7032,15 @@ class BoundsTree:
     """A walk through all nodes; memory grows with the depth, not with the tree."""
 
     def __init__(
-        self, case: Case, domain: Domain, layers: list[GridLayer], clauses: Clauses
+        self,
+        case: Case,
+        domain: Domain,
+        layers: list[GridLayer],
+        clauses: Clauses,
+        leaf: type[Leaf],
     ) -> None:
         self.case, self.domain, self.layers, self.clauses = case, domain, layers, clauses
+        self.leaf = leaf
         self.meter, self.grid = case.meter, case.evidence["grid"]
         self.box = NodeBox(domain, self.grid, self.meter)
         self.inputs = NodeInputs(domain, self.meter)
@@ -7079,11 +7121,8 @@ class BoundsTree:
             self.num_open += 1
             return
         before = self.meter.cells
-        try:
-            leaf = Leaf(self, record)
-            leaf.check()
-        except EmptyNode:
-            pass
+        with contextlib.suppress(EmptyNode):
+            self.leaf(self, record).check()
         self.meter.release(self.meter.cells - before)
 
 
@@ -7276,36 +7315,47 @@ def combined_weights(
 
 def check_bounds(case: Case) -> None:
     """The points are as claimed, and every leaf of the tree is closed."""
+    domain = domain_of_bounds(case)
+    clauses = clauses_of(case, domain)
+    check_points(case, domain)
+    check_cuts(case, domain, clauses, Leaf)
+
+
+def domain_of_bounds(case: Case) -> Domain:
+    """The domain of the claim; the networks are plain stacks that can be compared."""
     f, g, meter = case.network, case.other, case.meter
     meter.step = "claim"
-    is_pair = "other" in case.claim
     plain = f.is_plain() and g.is_plain()
     well_formed(plain, f"only plain stacks have claims of the kind {case.claim['kind']}", "claim")
-    if is_pair:
+    if "other" in case.claim:
         check_pair(f, g)
         require(len(f.layers) == len(g.layers), "equally many layers", f"{f}; {g}")
         require(f.last == g.last, "equal last activations", f"{f}; {g}")
-    domain = read_domain(case.claim["domain"], f.widths[0], meter)
-    clauses = clauses_of(case, domain)
-    check_points(case, domain)
+    return read_domain(case.claim["domain"], f.widths[0], meter)
+
+
+def check_cuts(case: Case, domain: Domain, clauses: Clauses, leaf: type[Leaf]) -> None:
+    """The tree of cuts, its leaves of one kind."""
+    is_pair, meter = "other" in case.claim, case.meter
     grid, matching = case.evidence["grid"], case.evidence["matching"]
     fits = MIN_GRID <= grid <= MAX_GRID
     well_formed(fits, f"needs a grid from {MIN_GRID} to {MAX_GRID}", "line 1.grid")
     meter.step = "matching"
     require(is_pair or not matching, "no matching of one network", "some")
-    layers = grid_layers(f, g if is_pair else None, matching, grid, meter)
-    case.lines.check_end(BoundsTree(case, domain, layers, clauses).check())
+    g = case.other if is_pair else None
+    layers = grid_layers(case.network, g, matching, grid, meter)
+    case.lines.check_end(BoundsTree(case, domain, layers, clauses, leaf).check())
 
 
-def enter_bounds(kind: str, points: str, cover: str) -> Rule:
-    """Enter the theorem of one kind of claim; all have one rule."""
+def enter_bounds(kind: str, points: str, cover: str, rule: Rule = check_bounds) -> Rule:
+    """Enter the theorem of one kind of claim."""
     return theorem(
         kind,
         kind=kind,
         page="theory/deviation.md",
         evidence={"grid": int, "matching": [[PARTNER]], "points": [[RATIONAL]]},
         says={"points": points, "cover": cover},
-    )(check_bounds)
+    )(rule)
 
 
 COVERED = "on every leaf of the tree, and the leaves cover the domain"
@@ -7329,6 +7379,126 @@ enter_bounds(
     "same-decisions",
     "the point belongs to the domain",
     f"no two different outputs can be the decisions of the networks {COVERED}",
+)
+
+
+# -- Lipschitz constants
+
+#: The row 0: with multiples of inequalities it shows that a node has no interior.
+NOTHING = ClauseRow((), (), (), Fraction(0), is_strict=False)
+
+
+class GradientLeaf(Leaf):
+    """A leaf on which gradients are bounded, or which has no interior."""
+
+    def __init__(self, tree: BoundsTree, record: Any) -> None:
+        super().__init__(tree, record)
+        claim, self.layers = tree.case.claim, tree.case.network.layers
+        self.outputs, self.norm = claim["outputs"], claim["norm"]
+        self.bound = rational(claim["at-most"], self.meter)
+
+    def check(self) -> None:
+        """The gradients of all outputs are as short as claimed, or the node has no interior."""
+        if 0 in self.listed:
+            self.check_flat(self.read_multiples(self.listed[0][1]))
+            return
+        fact = "gradients on the leaf as short as claimed"
+        for i in self.outputs:
+            size, scale = self.size(i)
+            self.meter.pay(4, longest([[size, scale]]), bits_of(self.bound))
+            require(size <= self.bound * scale, fact, f"longer ones of output {i}")
+
+    def check_flat(self, multiples: NumberedMultiples) -> None:
+        """Inequalities add up to at most 0, so that they are 0 on the node, or it is empty."""
+        largest = self.value(NOTHING, multiples)
+        fact = "inequalities that add up to at most 0"
+        require(largest <= 0, fact, "a positive number")
+        if largest == 0:
+            forms = [self.affine_inequality(n)[0] for n, x in multiples if x and self.maps]
+            bends = any(x for form in forms for symbol, x in form.items() if symbol)
+            require(bends, "an inequality that is not constant", "constants only")
+
+    def size(self, i: int) -> tuple[int, int]:
+        """A bound of the norm of gradients of an output, or of its square, over a denominator."""
+        scale, signs = 1, [own for own, _ in self.forms.signs]
+        low = [int(k == i) for k in range(len(self.layers[-1].rows))]
+        high = [*low]
+        for number in range(len(self.layers), 0, -1):
+            layer = self.layers[number - 1]
+            if number <= len(signs):
+                low, high = masked_ends(low, high, signs[number - 1])
+            low, high = gradient_below(layer, low, high, self.meter)
+            scale *= layer.denominator
+        reach = [max(-x, y) for x, y in zip(low, high, strict=True)]
+        bits = longest([reach, [scale]])
+        self.meter.pay(len(reach) + 2, bits, bits)
+        if self.norm == "2":
+            return sum(map(mul, reach, reach)), scale * scale
+        return (sum(reach) if self.norm == "1" else max(reach)), scale
+
+
+def masked_ends(low: list[int], high: list[int], signs: list[int]) -> tuple[list[int], list[int]]:
+    """Intervals of derivatives by activations as those by preactivations."""
+    return (
+        [x if s > 0 else min(x, 0) if s == 0 else 0 for x, s in zip(low, signs, strict=True)],
+        [x if s > 0 else max(x, 0) if s == 0 else 0 for x, s in zip(high, signs, strict=True)],
+    )
+
+
+def gradient_below(
+    layer: Layer, low: list[int], high: list[int], meter: Meter
+) -> tuple[list[int], list[int]]:
+    """Intervals of derivatives by what a layer reads, times its denominator."""
+    width = len(layer.rows[0])
+    meter.pay(4 * len(layer.rows) * width, longest([low, high]), layer.bits)
+    below, above = [0] * width, [0] * width
+    for row, x, y in zip(layer.rows, low, high, strict=True):
+        if x or y:
+            products = [(w * x, w * y) if w > 0 else (w * y, w * x) for w in row]
+            below = [s + p for s, (p, _) in zip(below, products, strict=True)]
+            above = [s + q for s, (_, q) in zip(above, products, strict=True)]
+    return below, above
+
+
+def check_quotient_of_points(case: Case, domain: Domain) -> None:
+    """A point inside, and two points whose outputs are as far from each other as claimed."""
+    claim, meter = case.claim, case.meter
+    texts = case.hypothesis("points")
+    require(len(texts) == 3, "3 points", str(len(texts)))
+    check_inside(domain, texts[0], meter)
+    x, y = (rationals(point, meter) for point in texts[1:])
+    for point in (x, y):
+        domain.check_point(point, meter)
+    bound = rational(claim["at-least"], meter)
+    require(x != y or bound <= 0, "two different points", "one point twice")
+    f, g = (outputs(case.network, point, meter) for point in (x, y))
+    bits = sum(map(bits_of, (*x, *y, *f, *g)))
+    meter.pay_divisions(8 * (len(x) + len(f)), bits, bits)
+    steps = [abs(a - b) for a, b in zip(x, y, strict=True)]
+    apart = max(abs(f[i] - g[i]) for i in claim["outputs"])
+    fact = f"outputs that are as far apart as {quote(claim['at-least'])} says"
+    if claim["norm"] == "2":
+        far = apart**2 >= bound * sum((s * s for s in steps), Fraction(0))
+    else:
+        distance = max(steps) if claim["norm"] == "1" else sum(steps, Fraction(0))
+        far = apart >= bound * distance
+    require(far, fact, "nearer ones")
+
+
+def check_lipschitz(case: Case) -> None:
+    """Points show the lower bound, gradients on the leaves the upper one."""
+    domain, claim = domain_of_bounds(case), case.claim
+    require(bool(claim["outputs"]), "an output", "none")
+    check_indices(claim["outputs"], case.network.widths[-1], "outputs")
+    check_quotient_of_points(case, domain)
+    check_cuts(case, domain, [[NOTHING]], GradientLeaf)
+
+
+enter_bounds(
+    "lipschitz",
+    "a point is inside the domain, and the outputs at two points of it are as far apart as claimed",
+    f"the gradients of the outputs are bounded as claimed {COVERED}",
+    check_lipschitz,
 )
 
 

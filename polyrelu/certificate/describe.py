@@ -264,7 +264,7 @@ def _expect_text(value: object) -> None:
 _ON_DOMAIN = "; on this domain, only cells that meet its interior count"
 
 #: Claims about values of networks.
-_BOUNDS = ("deviation", "range", "holds", "same-decisions")
+_BOUNDS = ("deviation", "range", "holds", "same-decisions", "lipschitz")
 
 _CLASS_TEXTS = {
     "all": "all parameters of its architecture",
@@ -377,6 +377,10 @@ def _bounds_terms(claim: dict[str, Any]) -> str:
             f"at every point of {place}, where one output of the first exceeds all others{more}, "
             "the same output of the second exceeds all others"
         )
+    if claim["kind"] == "lipschitz":
+        norms = {"1": "1-norm", "2": "squared 2-norm", "inf": "entry"}
+        low, high = number_text(claim["at-least"]), number_text(claim["at-most"])
+        return f"the largest {norms[claim['norm']]} is between {low} and {high}, on {place}"
     if claim["kind"] == "deviation":
         outputs = count_text([(len(claim["outputs"]), "output")])
         low, high = number_text(claim["at-least"]), number_text(claim["at-most"])
@@ -498,6 +502,8 @@ def _bounds_statement(certificate: CertificateText) -> str:
     head = f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}"
     if certificate.kind == "range":
         return f"{head} has this range {certificate.domain}."
+    if certificate.kind == "lipschitz":
+        return f"{head} has these gradients of outputs: {certificate.domain}."
     if certificate.kind == "holds":
         pair = f", with the network with SHA-256 {certificate.other}," if certificate.other else ""
         return f"{head}{pair} {certificate.domain}."

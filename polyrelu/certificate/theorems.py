@@ -519,6 +519,22 @@ THEOREMS: dict[str, TheoremText] = {
             "cover": f"no two different outputs can be the decisions of the networks {_COVERED}",
         },
     ),
+    "lipschitz": TheoremText(
+        "the Lipschitz constant of outputs on a domain",
+        "docs/theory/deviation.md",
+        "On a leaf of a tree of cuts the derivatives of a network lie in intervals, by the known "
+        "signs of its neurons; the largest norm of gradients in them bounds the quotient of the "
+        "distances of outputs and of inputs. Two points bound it from below.",
+        r"Along almost every segment in $D$ the derivative of $f$ is $g\cdot(x-y)$ with $g$ in the "
+        r"interval of gradients of the leaf, so that $|f(x)-f(y)| \le \max \|g\|\,\|x-y\|_*$.",
+        {
+            "points": (
+                "a point is inside the domain, and the outputs at two points of it are as far "
+                "apart as claimed"
+            ),
+            "cover": f"the gradients of the outputs are bounded as claimed {_COVERED}",
+        },
+    ),
 }
 
 

@@ -56,6 +56,7 @@ MODULES = (
     "affine_maps",
     "clauses",
     "bounds",
+    "gradients",
     "command",
 )
 LINE_LENGTH = 100

@@ -147,6 +147,15 @@ TREE_CLAIMS: dict[str, Any] = {
     "holds": OneOf(
         ({"network": REFERENCE, "domain": DOMAIN, **PROPERTY}, {**PAIR, **PROPERTY}),
     ),
+    "lipschitz": {
+        "kind": "lipschitz",
+        "network": REFERENCE,
+        "domain": DOMAIN,
+        "outputs": [int],
+        "norm": re.compile("1|2|inf"),
+        "at-least": RATIONAL,
+        "at-most": RATIONAL,
+    },
     "same-decisions": {
         "kind": "same-decisions",
         **PAIR,
@@ -201,7 +210,7 @@ def sentence(
         return lipschitz_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
-    if kind in ("deviation", "range", "holds", "same-decisions"):
+    if kind in ("deviation", "range", "holds", "same-decisions", "lipschitz"):
         return bounds_sentence(claim, one, two)
     return competitors_sentence(claim, one, two, status)
 
@@ -315,6 +324,8 @@ def bounds_sentence(claim: Any, one: Network, two: Network) -> str:
     pair = f"{name_of(one)}, and network {two.sha256[:12]}, {two}"
     if kind == "range":
         return f"{name_of(one)}, has this range on {place}: {range_words(claim)}."
+    if kind == "lipschitz":
+        return f"{name_of(one)}, has a lipschitz constant on {place}: {lipschitz_words(claim)}."
     if kind == "deviation":
         return f"{pair}, have a deviation on {place}: {deviation_words(claim, outside)}."
     if kind == "same-decisions":
@@ -350,13 +361,37 @@ def between_words(low: str, high: str) -> str:
     return f"exactly {quote(low)}" if same else f"at least {quote(low)} and at most {quote(high)}"
 
 
+#: The norm of gradients, and that of differences of inputs that belongs to it.
+NORMS = {
+    "1": ("1-norm", "largest difference of a coordinate"),
+    "2": ("squared 2-norm", "squared Euclidean distance"),
+    "inf": ("entry", "sum of the differences of all coordinates"),
+}
+
+
+def lipschitz_words(claim: Any) -> str:
+    """How fast outputs can change, and by which distance of inputs."""
+    size, distance = NORMS[claim["norm"]]
+    squared = "squared " if claim["norm"] == "2" else ""
+    return (
+        f"the largest quotient of the {squared}difference of an output among "
+        f"{outputs_words(claim['outputs'])} and the {distance} is "
+        f"{between_words(claim['at-least'], claim['at-most'])}; it is the largest {size} of a "
+        "gradient"
+    )
+
+
+def outputs_words(listed: Any) -> str:
+    """Which outputs a claim is about."""
+    names = ", ".join(map(str, listed[:LISTED_OUTPUTS]))
+    if len(listed) > LISTED_OUTPUTS:
+        return f"{len(listed)} of the outputs"
+    return f"output {names}" if len(listed) == 1 else f"outputs {names}"
+
+
 def deviation_words(claim: Any, outside: str) -> str:
     """How much two networks differ, and for which outputs."""
-    listed, low, high = claim["outputs"], claim["at-least"], claim["at-most"]
-    names = ", ".join(map(str, listed[:LISTED_OUTPUTS]))
-    which = f"output {names}" if len(listed) == 1 else f"outputs {names}"
-    if len(listed) > LISTED_OUTPUTS:
-        which = f"{len(listed)} of the outputs"
+    which, low, high = outputs_words(claim["outputs"]), claim["at-least"], claim["at-most"]
     if outside:
         return (
             f"the values of {which} differ by at most {quote(high)} at every point{outside}, and "

@@ -195,6 +195,10 @@ ROWS = {
     "row of inputs": "affine_maps.of_inputs",
     "added form": "bounds.add",
     "largest value": "bounds.exact",
+    "distance of points": "gradients.check_quotient_of_points",
+    "gradients of a layer": "gradients.gradient_below",
+    "norm": "gradients.size",
+    "longest gradient": "gradients.check",
 }
 
 

@@ -775,7 +775,7 @@ BOMBS = {
     "leaves": Bomb(leaves, 300, 20),
     "fine grid": Bomb(fine_grid, 200, 8),
     "long centers": Bomb(long_centers, 200, 10),
-    "long layers": Bomb(long_layers, 150, 4),
+    "long layers": Bomb(long_layers, 60, 4),
     "decisions": Bomb(decisions, 2_000, 40),
     "many multiples": Bomb(many_multiples, 300, 8),
     "dense inputs": Bomb(dense_inputs, 300, 10),

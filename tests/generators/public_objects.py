@@ -246,6 +246,7 @@ def of_certificate() -> list[object]:
         certificate.DeviationClaim(ABSOLUTE, ABSOLUTE, segment, (0,), F(0), third, (part,)),
         certificate.HoldsClaim(ABSOLUTE, segment, ((row,),), ABSOLUTE),
         certificate.DecisionsClaim(ABSOLUTE, ABSOLUTE, segment, third),
+        certificate.LipschitzBoundClaim(ABSOLUTE, segment, (0,), "1", F(1), F(2)),
         certificate.BoundsCertificate(ranges, 44, ((F(0),), (F(1),)), cuts),
         certificate.BoundsNode("cut", coordinate=3),
         certificate.BoundsNode("sign", neuron=(1, 2, 0)),
