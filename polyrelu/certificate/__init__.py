@@ -19,6 +19,7 @@ from polyrelu.certificate.claims import (
     ComplexClaim,
     DecisionsClaim,
     DeviationClaim,
+    DimensionClaim,
     HoldsClaim,
     InjectivityClaim,
     LinearRow,
@@ -27,9 +28,11 @@ from polyrelu.certificate.claims import (
     OutputRange,
     PairClaim,
     PartClaim,
+    Quantity,
     RangeClaim,
     RegionsClaim,
     RuntimeClaim,
+    SizeClaim,
     SubBox,
 )
 from polyrelu.certificate.describe import (
@@ -41,6 +44,7 @@ from polyrelu.certificate.describe import (
 from polyrelu.certificate.meanings import (
     BOUNDS_MEANING,
     COMPLEX_MEANING,
+    DIMENSION_MEANING,
     INJECTIVITY_MEANING,
     LIPSCHITZ_MEANING,
     MEANING,
@@ -48,12 +52,14 @@ from polyrelu.certificate.meanings import (
     PAIR_MEANING,
     REGIONS_MEANING,
     RUNTIME_MEANING,
+    SIZE_MEANING,
 )
 from polyrelu.certificate.text import (
     domain_text,
     layers_text,
     number_text,
     part_text,
+    size_text,
     vector_text,
 )
 from polyrelu.certificate.theorems import THEOREMS, TheoremText, hypothesis_statement
@@ -70,6 +76,7 @@ from polyrelu.certificate.tree import (
 __all__ = [
     "BOUNDS_MEANING",
     "COMPLEX_MEANING",
+    "DIMENSION_MEANING",
     "INJECTIVITY_MEANING",
     "LIPSCHITZ_MEANING",
     "MEANING",
@@ -77,6 +84,7 @@ __all__ = [
     "PAIR_MEANING",
     "REGIONS_MEANING",
     "RUNTIME_MEANING",
+    "SIZE_MEANING",
     "THEOREMS",
     "Among",
     "BoundsCertificate",
@@ -88,6 +96,7 @@ __all__ = [
     "ComplexClaim",
     "DecisionsClaim",
     "DeviationClaim",
+    "DimensionClaim",
     "HoldsClaim",
     "Hypothesis",
     "InjectivityClaim",
@@ -98,11 +107,13 @@ __all__ = [
     "OutputRange",
     "PairClaim",
     "PartClaim",
+    "Quantity",
     "RangeClaim",
     "RegionsCertificate",
     "RegionsClaim",
     "RuntimeClaim",
     "SignRecord",
+    "SizeClaim",
     "SubBox",
     "TheoremText",
     "TreeCertificate",
@@ -117,5 +128,6 @@ __all__ = [
     "number_text",
     "part_text",
     "read_certificate",
+    "size_text",
     "vector_text",
 ]

@@ -5,7 +5,7 @@ competitors, and writes its terms for a file. Whether a claim is true is not dec
 find evidence, and the checker re-derives it.
 
 The modules: claims about `parameters` that a function determines, about the `functions` of
-networks, `bounds` of their values, about `cells`, and about different `inputs`.
+networks, `bounds` of their values, about `cells`, about different `inputs`, and about `sizes`.
 """
 
 from polyrelu.certificate.claims.bounds import (
@@ -23,6 +23,7 @@ from polyrelu.certificate.claims.cells import ComplexClaim, RegionsClaim
 from polyrelu.certificate.claims.functions import PairClaim, RuntimeClaim
 from polyrelu.certificate.claims.inputs import InjectivityClaim, LipschitzClaim
 from polyrelu.certificate.claims.parameters import Among, Claim, PartClaim
+from polyrelu.certificate.claims.sizes import DimensionClaim, Quantity, SizeClaim
 
 __all__ = [
     "Among",
@@ -31,6 +32,7 @@ __all__ = [
     "ComplexClaim",
     "DecisionsClaim",
     "DeviationClaim",
+    "DimensionClaim",
     "HoldsClaim",
     "InjectivityClaim",
     "LinearRow",
@@ -39,8 +41,10 @@ __all__ = [
     "OutputRange",
     "PairClaim",
     "PartClaim",
+    "Quantity",
     "RangeClaim",
     "RegionsClaim",
     "RuntimeClaim",
+    "SizeClaim",
     "SubBox",
 ]
