@@ -51,6 +51,14 @@ MODULES = (
     "lipschitz",
     "left_inverse",
     "monotone",
+    "packing",
+    "grid",
+    "forms",
+    "boxes",
+    "affine_maps",
+    "clauses",
+    "bounds",
+    "gradients",
     "command",
 )
 LINE_LENGTH = 100
