@@ -56,6 +56,7 @@ from polyrelu.proofs.refutations import one_sided
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
+from polyrelu.proofs.refutations.sampled_candidates import OneSidedCandidate
 from polyrelu.proofs.shallow import prover as shallow
 from polyrelu.support.arguments import (
     expect_choice,
@@ -95,6 +96,8 @@ class IdentifySettings:
     share_of_others
         Share of this work that each other search gets, besides: for points of Theorem P, for simple
         changes, and twice for refutations by linear programs.
+    share_of_large
+        Share of this work for refutations by large linear programs, which come last.
     least_for_others
         Units of work that each other search gets at least.
     grace_share
@@ -107,6 +110,7 @@ class IdentifySettings:
 
     budget: int = 60_000
     share_of_others: float = 1 / 6
+    share_of_large: float = 1 / 3
     least_for_others: float = one_sided.SETTINGS.budget
     grace_share: float = 0.1
     grace: float = 1.0
@@ -168,9 +172,9 @@ def identify(
         hidden one, for sums of subsets and assignments of neurons to hyperplanes; or a `Budget`
         with all limits; None: until nothing new is met. A unit is about a millisecond. The search
         for points of Theorem P and the one for simple changes of layers have a sixth of it each,
-        refutations by linear programs twice, and each of them at least 10,000 units. A search that
-        is enough for transversal competitors makes some more walks for regular ones, within the
-        budget.
+        refutations by linear programs twice, larger programs a third, and each of them at least
+        10,000 units. A search that is enough for transversal competitors makes some more walks for
+        regular ones, within the budget.
     time_limit
         Seconds for the whole call; None for no limit. After this time the answer is `Undecided`.
         Ctrl-C ends the search for ridges in the same way.
@@ -267,7 +271,8 @@ class _Identification:
         self._refuted = refuted
         if _may_be_deep(network) and _implies(network, "regular", among):
             return self._by_ridges()
-        return self._undecided()
+        late = self._refute_by_large_programs(None)
+        return late if isinstance(late, NotIdentifiable) else self._undecided()
 
     def _by_ridges(self) -> Outcome:
         """Return the answer of a search for ridges."""
@@ -287,14 +292,10 @@ class _Identification:
             self._attempts.append(proof)
             limits.check_others()
             before_walk(search)
-            moves = one_sided_moves(
-                self._network,
-                one_sided_candidates(search),
-                budget=self._budget_of_others(),
-                seed=self._question.seed,
-                domain=self._domain,
-            )
-            late = _refute_by(self._question, moves, self._budget_of_others())
+            candidates = one_sided_candidates(search)
+            late = self._refute_by_programs(candidates)
+            if not isinstance(late, NotIdentifiable):
+                late = self._refute_by_large_programs(candidates)
             if isinstance(late, NotIdentifiable):
                 return late
             part = _part(search, limits.check_others)
@@ -305,12 +306,10 @@ class _Identification:
         """All attempts, the refutations last."""
         return (*self._attempts, *([] if self._refuted is None else [self._refuted]))
 
-    def _budget_of_others(self) -> Budget:
+    def _budget_of_others(self, share: float = SETTINGS.share_of_others) -> Budget:
         work = self._limits.total_work
         least = SETTINGS.least_for_others
-        return self._limits.apart(
-            None if work is None else max(least, work * SETTINGS.share_of_others)
-        )
+        return self._limits.apart(None if work is None else max(least, work * share))
 
     def _theorems(self) -> Iterator[tuple[str, Among, _Prover]]:
         """The theorems for the architecture but Theorem D, each with its competitors."""
@@ -340,9 +339,34 @@ class _Identification:
         first = next(candidates, None)
         if first is not None:
             return _refute_by(self._question, itertools.chain([first], candidates), budget)
-        programs = self._budget_of_others()
-        found = one_sided_moves(network, budget=programs, seed=seed, domain=domain)
-        return _refute_by(self._question, found, budget)
+        return self._refute_by_programs(None)
+
+    def _refute_by_programs(
+        self, candidates: list[OneSidedCandidate] | None
+    ) -> NotIdentifiable | Attempt:
+        """Refute by neurons that linear programs show to have one sign where another is on."""
+        found = one_sided_moves(
+            self._network,
+            candidates,
+            budget=self._budget_of_others(),
+            seed=self._question.seed,
+            domain=self._domain,
+        )
+        return _refute_by(self._question, found, self._budget_of_others())
+
+    def _refute_by_large_programs(
+        self, candidates: list[OneSidedCandidate] | None
+    ) -> NotIdentifiable | Attempt:
+        """Refute in the same way, by programs that would delay the other searches."""
+        found = one_sided_moves(
+            self._network,
+            candidates,
+            budget=self._budget_of_others(SETTINGS.share_of_large),
+            seed=self._question.seed,
+            domain=self._domain,
+            with_large=True,
+        )
+        return _refute_by(self._question, found, self._budget_of_others())
 
     def _search_ridges(self, limits: Budget, before_walk: deep.BeforeWalk) -> DeepSearch:
         """Search for ridges, and go on for regular competitors where that promises something."""

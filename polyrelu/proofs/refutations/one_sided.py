@@ -122,11 +122,12 @@ def one_sided_moves(
     budget: BudgetLike = SETTINGS.budget,
     seed: int = 0,
     domain: Polyhedron | None = None,
+    with_large: bool = False,
 ) -> Iterator[Move]:
     """Yield networks with the same function that are not related to a plain stack.
 
     The parameters are the same as for `one_sided_neurons`. The functions agree on the domain;
-    without one, on R^n.
+    without one, on R^n. `with_large` is as for `ValidInequalities`.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [-1, -1]), ([[2, -1], [-1, 3]], [1, -1]), ([[1, 1]], [0])])
@@ -137,7 +138,7 @@ def one_sided_moves(
     True
     """
     limits = as_budget(budget)
-    inequalities, rng = ValidInequalities(network, limits, domain), Random(seed)
+    inequalities, rng = ValidInequalities(network, limits, domain, with_large), Random(seed)
     if not _is_applicable(inequalities):
         return
     groups: dict[NeuronId, list[OneSided]] = {}
