@@ -193,8 +193,9 @@ def identify(
         A proof; another network with the same function; or what was tried, with what could be
         proved in part. A proof among all parameters is also a proof among the parameters of any
         class. A proof among regular parameters is also a proof among transversal ones, and, with
-        two hidden layers, a proof among transversal parameters is a proof among generic ones. The
-        first proof that is found is returned; name a class to ask for a stronger one.
+        two hidden layers, a proof among transversal parameters is a proof among generic ones; a
+        refutation among generic parameters is one among transversal and regular ones. The first
+        proof that is found is returned; name a class to ask for a stronger one.
 
     Raises
     ------
@@ -490,12 +491,14 @@ def _refute_by(
 ) -> NotIdentifiable | Attempt:
     """Refute by the first move into the wanted class; by default prefer the generic class.
 
-    The budget pays for the proofs that other networks are generic.
+    A generic network is transversal, hence regular, so that a refutation among generic parameters
+    is one among those of every class. The budget pays for the proofs that other networks are
+    generic.
     """
     network, among, first = question.network, question.among, next(candidates, None)
     if first is None:
         return Attempt("other networks", _NO_MOVE)
-    if among in (None, "generic") and can_be_verified(network):
+    if among != "all" and can_be_verified(network):
         price = price_of_membership(num_conditions(network))
         for move in itertools.chain([first], itertools.islice(candidates, SETTINGS.max_moves)):
             budget.check_others()
@@ -506,7 +509,7 @@ def _refute_by(
             if membership["status"] == "verified":
                 return _refuted(question, "generic", move, membership)
     if among in ("generic", "transversal", "regular"):
-        why = _why_not_generic(network) if among == "generic" else f"it is not known to be {among}"
+        why = _why_not_generic(network) if among == "generic" else f"none is known to be {among}"
         return Attempt(first.theorem, f"{first.explanation}; but {why}; {REFUTED_AMONG_ALL}")
     return _refuted(question, "all", first, {"status": "verified", "method": "every"})
 
