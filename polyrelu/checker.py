@@ -11,62 +11,65 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-    98  1. Text
-   292  2. Networks
-   436    Exact arithmetic
-   602  3. Certificates
-   641  3.1 Words
-   657  3.2 Claims
-   905  3.3 Proofs
-  1069    affine, shallow
-  1075      theorem affine
-  1130      theorem shallow
-  1268    line
-  1271      theorem line
-  1300    bottleneck
-  1305      theorem bottleneck
-  1412    Refutations: translation, flip, line-equal
-  1505      theorem translation
-  1531      theorem flip
-  1559      theorem line-equal
-  1616    Refutations: replacement, bounded-replacement
-  1619      theorem replacement
-  1629      theorem bounded-replacement
-  1785    Refutations: one-sided
-  1863      theorem one-sided
-  1924  3.4 Membership in the classes generic, transversal and regular
-  2028  3.5 Invariants under ~
-  2077  3.6 Cost
-  2207  3.7 Rounding errors: theorem rounding
-  2239      theorem rounding
-  2339  3.8 Domains of pairs, and theorem point
-  2494      theorem point
-  2555  3.9 Ridges: theorems deep and deep-part
-  3477      theorem deep
-  3485      theorem deep-part
-  3523  3.10 Injectivity: theorems active-rows and collision
-  3549      theorem collision
-  3576      theorem active-rows
-  3856  4. Verdicts
-  3988  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4801      theorem tree-equal
-  4821      theorem tree
-  4942  5.1 Lists of regions: claim regions, theorem regions
-  4947      theorem regions
-  4987  5.2 Limits
-  4993  5.3 Vertices: theorems vertices and complex (any networks)
-  5558      theorem vertices
-  5573      theorem complex
-  5591  5.4 Injectivity by cells: theorem cell-pairs
-  5603      theorem cell-pairs
-  5721  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5726      theorem inverse-lipschitz
-  5889  5.6 Injectivity by a left inverse: theorem left-inverse
-  5892      theorem left-inverse
-  5961  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  5964      theorem monotone
-  6068    Files
-  6209    The command line
+   101  1. Text
+   295  2. Networks
+   439    Exact arithmetic
+   605  3. Certificates
+   644  3.1 Words
+   660  3.2 Claims
+   908  3.3 Proofs
+  1072    affine, shallow
+  1078      theorem affine
+  1133      theorem shallow
+  1271    line
+  1274      theorem line
+  1303    bottleneck
+  1308      theorem bottleneck
+  1415    trailing-affine, trailing-shallow
+  1443      theorem trailing-affine
+  1459      theorem trailing-shallow
+  1487    Refutations: translation, flip, line-equal
+  1580      theorem translation
+  1606      theorem flip
+  1634      theorem line-equal
+  1691    Refutations: replacement, bounded-replacement
+  1694      theorem replacement
+  1704      theorem bounded-replacement
+  1860    Refutations: one-sided
+  1938      theorem one-sided
+  1999  3.4 Membership in the classes generic, transversal and regular
+  2103  3.5 Invariants under ~
+  2152  3.6 Cost
+  2282  3.7 Rounding errors: theorem rounding
+  2314      theorem rounding
+  2414  3.8 Domains of pairs, and theorem point
+  2569      theorem point
+  2630  3.9 Ridges: theorems deep and deep-part
+  3552      theorem deep
+  3560      theorem deep-part
+  3598  3.10 Injectivity: theorems active-rows and collision
+  3624      theorem collision
+  3651      theorem active-rows
+  3931  4. Verdicts
+  4063  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4876      theorem tree-equal
+  4896      theorem tree
+  5017  5.1 Lists of regions: claim regions, theorem regions
+  5022      theorem regions
+  5062  5.2 Limits
+  5068  5.3 Vertices: theorems vertices and complex (any networks)
+  5633      theorem vertices
+  5648      theorem complex
+  5666  5.4 Injectivity by cells: theorem cell-pairs
+  5678      theorem cell-pairs
+  5796  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5801      theorem inverse-lipschitz
+  5964  5.6 Injectivity by a left inverse: theorem left-inverse
+  5967      theorem left-inverse
+  6036  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6039      theorem monotone
+  6143    Files
+  6284    The command line
 """
 
 from __future__ import annotations
@@ -1407,6 +1410,78 @@ def check_flat(lower: Layer, upper: Layer, j: int, meter: Meter) -> None:
     active = [k for k, a in enumerate(lower.bias) if a > 0]
     jumps = any(sum(v[k] * lower.rows[k][j] for k in active) for v in upper.rows)
     require(jumps, "a nonzero sum of V_i A_ij over a_i > 0", f"j = {j}")
+
+
+# ---- trailing-affine, trailing-shallow
+
+POSITIVE = {"points": [[RATIONAL]]}
+
+
+def layers_before_relu(case: Case, depth: int) -> list[Layer]:
+    """The layers of a plain stack that has `depth` of them and ends in a ReLU."""
+    case.meter.step = "theorem"
+    network = case.network
+    require(len(network.layers) == depth, f"L = {depth}", str(network))
+    require(network.last == "relu", "a ReLU at the outputs", str(network))
+    return network.layers
+
+
+def points_of(case: Case, count: int) -> list[list[Fraction]]:
+    """The listed points of hypothesis `positive`, strictly inside the domain."""
+    domain, size = domain_of_competitors(case), case.network.widths[0]
+    texts, points = case.hypothesis("positive")["points"], list[list[Fraction]]()
+    require(len(texts) == count, f"{count} points", str(len(texts)))
+    for text in texts:
+        if case.claim["domain"] == WHOLE_SPACE:
+            require(len(text) == size, f"{size} coordinates", str(len(text)))
+            points.append(rationals(text, case.meter))
+        else:
+            points.append(check_inside(domain, text, case.meter))
+    return points
+
+
+@theorem(
+    "trailing-affine",
+    kind="identifiable",
+    among=("all",),
+    page="theory/shallow.md",
+    evidence={"positive": POSITIVE},
+    says={"positive": "each output is positive at its point, strictly inside the domain"},
+)
+def trailing_affine(case: Case) -> None:
+    """L = 1, a ReLU at the outputs: each output is positive at its point."""
+    (layer,) = layers_before_relu(case, 1)
+    for o, x in enumerate(points_of(case, len(layer.rows))):
+        value = outputs(case.network, x, case.meter)[o]
+        require(value > 0, f"a point where output {o} is positive", "another one")
+
+
+@theorem(
+    "trailing-shallow",
+    kind="identifiable",
+    among=("all",),
+    page="theory/shallow.md",
+    evidence={"positive": POSITIVE, "visible": {}, "unique": SUBSETS},
+    says={
+        "positive": "each neuron of layer 1 is 0, and all outputs are positive, at its point, "
+        "strictly inside the domain",
+        "visible": "rows and columns do not vanish, and no two neurons share a hyperplane",
+        "unique": "no other orientations give this function",
+    },
+)
+def trailing_shallow(case: Case) -> None:
+    """L = 2, a ReLU at the outputs: each hyperplane is seen where all outputs are positive."""
+    lower, upper = layers_before_relu(case, 2)
+    for i, x in enumerate(points_of(case, len(lower.rows))):
+        check_zero(lower, i, x, case.meter)
+        values = outputs(case.network, x, case.meter)
+        require(all(a > 0 for a in values), "a point where all outputs are positive", "a zero")
+    case.hypothesis("visible")
+    require(all(map(any, lower.rows)), "every w_i nonzero", "a zero row")
+    require(all(map(any, upper.columns())), "every v_i nonzero", "a zero column")
+    planes = hyperplanes_of(lower, case.meter)
+    require(len(planes) == len(lower.rows), "different hyperplanes", "a doubled one")
+    check_subset_sums(case.hypothesis("unique"), lower, upper, case.meter)
 
 
 # ---- Refutations: translation, flip, line-equal

@@ -57,7 +57,7 @@ from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
 from polyrelu.proofs.refutations.sampled_candidates import OneSidedCandidate
-from polyrelu.proofs.shallow import prover as shallow
+from polyrelu.proofs.shallow import prover as shallow, trailing
 from polyrelu.support.arguments import (
     expect_choice,
     expect_function,
@@ -317,6 +317,7 @@ class _Identification:
         network, seed, budget = self._network, self._question.seed, self._limits
         domain = self._domain
         if network.last != "affine":
+            yield from self._theorems_before_relu()
             return
         if network.depth == 1:
             yield "affine", "all", lambda: shallow.prove_affine(domain)
@@ -329,6 +330,15 @@ class _Identification:
         elif network.depth == 3:
             others = self._budget_of_others()
             yield bottleneck.THEOREM, "generic", lambda: bottleneck.prove(network, seed, others)
+
+    def _theorems_before_relu(self) -> Iterator[tuple[str, Among, _Prover]]:
+        """The theorems for networks that end in a ReLU."""
+        network, seed, domain = self._network, self._question.seed, self._domain
+        if network.depth == 1:
+            yield trailing.AFFINE, "all", lambda: trailing.prove_affine(network, domain)
+        elif network.depth == 2:
+            budget = self._limits
+            yield trailing.SHALLOW, "all", lambda: trailing.prove(network, seed, budget, domain)
 
     def _refute(self) -> NotIdentifiable | Attempt:
         """Refute by moves of all kinds; those that take linear programs come only if needed."""
