@@ -56,8 +56,9 @@ from polyrelu.proofs.refutations import one_sided
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
-from polyrelu.proofs.refutations.sampled_candidates import OneSidedCandidate
+from polyrelu.proofs.refutations.sampled_candidates import OneSidedCandidate, sampled_candidates
 from polyrelu.proofs.shallow import prover as shallow, trailing
+from polyrelu.proofs.tree_moves import is_small, tree_moves
 from polyrelu.support.arguments import (
     expect_choice,
     expect_function,
@@ -172,9 +173,9 @@ def identify(
         hidden one, for sums of subsets and assignments of neurons to hyperplanes; or a `Budget`
         with all limits; None: until nothing new is met. A unit is about a millisecond. The search
         for points of Theorem P and the one for simple changes of layers have a sixth of it each,
-        refutations by linear programs twice, larger programs a third, and each of them at least
-        10,000 units. A search that is enough for transversal competitors makes some more walks for
-        regular ones, within the budget.
+        refutations by linear programs twice, and those by split trees once; larger programs have a
+        third; and each of them has at least 10,000 units. A search that is enough for transversal
+        competitors makes some more walks for regular ones, within the budget.
     time_limit
         Seconds for the whole call; None for no limit. After this time the answer is `Undecided`.
         Ctrl-C ends the search for ridges in the same way.
@@ -272,7 +273,7 @@ class _Identification:
         self._refuted = refuted
         if _may_be_deep(network) and _implies(network, "regular", among):
             return self._by_ridges()
-        late = self._refute_by_large_programs(None)
+        late = self._refute_late(None)
         return late if isinstance(late, NotIdentifiable) else self._undecided()
 
     def _by_ridges(self) -> Outcome:
@@ -296,7 +297,7 @@ class _Identification:
             candidates = one_sided_candidates(search)
             late = self._refute_by_programs(candidates)
             if not isinstance(late, NotIdentifiable):
-                late = self._refute_by_large_programs(candidates)
+                late = self._refute_late(candidates)
             if isinstance(late, NotIdentifiable):
                 return late
             part = _part(search, limits.check_others)
@@ -365,19 +366,18 @@ class _Identification:
         )
         return _refute_by(self._question, found, self._budget_of_others())
 
-    def _refute_by_large_programs(
-        self, candidates: list[OneSidedCandidate] | None
-    ) -> NotIdentifiable | Attempt:
-        """Refute in the same way, by programs that would delay the other searches."""
-        found = one_sided_moves(
-            self._network,
-            candidates,
-            budget=self._budget_of_others(SETTINGS.share_of_large),
-            seed=self._question.seed,
-            domain=self._domain,
-            with_large=True,
-        )
-        return _refute_by(self._question, found, self._budget_of_others())
+    def _refute_late(self, candidates: list[OneSidedCandidate] | None) -> NotIdentifiable | Attempt:
+        """Refute in the same way, by large programs and by trees, which would delay the rest."""
+        network, domain, seed = self._network, self._domain, self._question.seed
+        budget = self._budget_of_others(SETTINGS.share_of_large)
+        found = one_sided_moves(network, candidates, budget, seed, domain, with_large=True)
+        late = _refute_by(self._question, found, self._budget_of_others())
+        if isinstance(late, NotIdentifiable) or not is_small(network):
+            return late
+        if candidates is None:
+            candidates = sampled_candidates(network, seed, domain)
+        trees = tree_moves(network, candidates, self._budget_of_others(), seed, domain)
+        return _refute_by(self._question, trees, self._budget_of_others())
 
     def _search_ridges(self, limits: Budget, before_walk: deep.BeforeWalk) -> DeepSearch:
         """Search for ridges, and go on for regular competitors where that promises something."""

@@ -221,7 +221,11 @@ class BoundProgram:
         )
 
     def _unknowns(self, scope: ProgramScope) -> Iterator[_Unknown]:
-        """Yield the unknowns of the sum, then the unknowns of the derived inequalities."""
+        """Yield the unknowns of the sum, then the unknowns of the derived inequalities.
+
+        The multiplier of 1 ≥ 0 makes the bound smaller, so that its limit excludes no sum.
+        """
+        yield _Unknown(None, ONE, False, self._forms.inequality(ONE))
         yield from (
             _Unknown(None, name, False, form)
             for name, form in self._listed_inequalities(range(scope.stop), scope.guard)
@@ -303,7 +307,7 @@ class BoundProgram:
             if not x:
                 continue
             if neuron is None:
-                if inequality is not None:
+                if inequality is not None and inequality != ONE:
                     sums[inequality] = x
             elif inequality is None:
                 scales[neuron] = x

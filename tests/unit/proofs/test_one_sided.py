@@ -94,6 +94,14 @@ def test_large_programs_show_no_sign_that_is_wrong(monkeypatch: pytest.MonkeyPat
     assert bound is None or bound.value < 0
 
 
+def test_a_bound_far_above_all_coefficients() -> None:
+    """Where t = -3x + 2y - 3 > 0, z = -3 max(…, 0) - 3 (t + 4) + 2t + 1 ≤ -11."""
+    first = ([[1, 2], [-3, 2], [-3, 2]], [2, 1, -3])
+    network = from_arrays([first, ([[-3, -3, 2], [1, -1, 2]], [1, 1]), ([[2, 3]], [-3])])
+    candidate = OneSidedCandidate(NeuronId(2, 0), -1, NeuronId(1, 2))
+    assert one_sided_neurons(network) == [candidate]
+
+
 def test_a_source_that_is_never_on() -> None:
     """Where neuron 0 of layer 2 is on, which is nowhere, everything holds."""
     layers: Stack = [
