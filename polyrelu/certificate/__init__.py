@@ -4,22 +4,36 @@ Provers make certificates from here and write them; the checker, which shares no
 written, reads the files and re-derives the claims. The contract between both is FORMAT.md in this
 folder: a change of what is written needs a change of that document and of the checker.
 
-The modules: `certificate` and `tree` are the two kinds of files, as values; `beside` names the
+The modules: `certificate` and `tree` are the two kinds of files, as values, and `bounds` are trees
+of cuts; `beside` names the
 files of large networks; `claims` has what they claim, `meanings` what the words of claims mean,
 `theorems` the statements of theorems and hypotheses; `describe` and `text` put files into words.
 """
 
+from polyrelu.certificate.bounds import BoundsCertificate, BoundsNode
 from polyrelu.certificate.certificate import Certificate, Hypothesis
 from polyrelu.certificate.claims import (
     Among,
+    BoundsClaim,
     Claim,
     ComplexClaim,
+    DecisionsClaim,
+    DeviationClaim,
+    DimensionClaim,
+    HoldsClaim,
     InjectivityClaim,
+    LinearRow,
+    LipschitzBoundClaim,
     LipschitzClaim,
+    OutputRange,
     PairClaim,
     PartClaim,
+    Quantity,
+    RangeClaim,
     RegionsClaim,
     RuntimeClaim,
+    SizeClaim,
+    SubBox,
     TeachingClaim,
 )
 from polyrelu.certificate.describe import (
@@ -29,7 +43,9 @@ from polyrelu.certificate.describe import (
     read_certificate,
 )
 from polyrelu.certificate.meanings import (
+    BOUNDS_MEANING,
     COMPLEX_MEANING,
+    DIMENSION_MEANING,
     INJECTIVITY_MEANING,
     LIPSCHITZ_MEANING,
     MEANING,
@@ -37,6 +53,7 @@ from polyrelu.certificate.meanings import (
     PAIR_MEANING,
     REGIONS_MEANING,
     RUNTIME_MEANING,
+    SIZE_MEANING,
     TEACHING_MEANING,
 )
 from polyrelu.certificate.text import (
@@ -44,6 +61,7 @@ from polyrelu.certificate.text import (
     layers_text,
     number_text,
     part_text,
+    size_text,
     vector_text,
 )
 from polyrelu.certificate.theorems import THEOREMS, TheoremText, hypothesis_statement
@@ -58,7 +76,9 @@ from polyrelu.certificate.tree import (
 )
 
 __all__ = [
+    "BOUNDS_MEANING",
     "COMPLEX_MEANING",
+    "DIMENSION_MEANING",
     "INJECTIVITY_MEANING",
     "LIPSCHITZ_MEANING",
     "MEANING",
@@ -66,23 +86,38 @@ __all__ = [
     "PAIR_MEANING",
     "REGIONS_MEANING",
     "RUNTIME_MEANING",
+    "SIZE_MEANING",
     "TEACHING_MEANING",
     "THEOREMS",
     "Among",
+    "BoundsCertificate",
+    "BoundsClaim",
+    "BoundsNode",
     "Certificate",
     "CertificateText",
     "Claim",
     "ComplexClaim",
+    "DecisionsClaim",
+    "DeviationClaim",
+    "DimensionClaim",
+    "HoldsClaim",
     "Hypothesis",
     "InjectivityClaim",
+    "LinearRow",
+    "LipschitzBoundClaim",
     "LipschitzClaim",
     "NodeRecord",
+    "OutputRange",
     "PairClaim",
     "PartClaim",
+    "Quantity",
+    "RangeClaim",
     "RegionsCertificate",
     "RegionsClaim",
     "RuntimeClaim",
     "SignRecord",
+    "SizeClaim",
+    "SubBox",
     "TeachingClaim",
     "TheoremText",
     "TreeCertificate",
@@ -97,5 +132,6 @@ __all__ = [
     "number_text",
     "part_text",
     "read_certificate",
+    "size_text",
     "vector_text",
 ]

@@ -16,11 +16,13 @@ from typing import Any, Literal, TypeAlias, get_args
 from polyrelu.certificate.beside import network_references
 from polyrelu.certificate.claims import (
     Claim,
+    DimensionClaim,
     InjectivityClaim,
     LipschitzClaim,
     PairClaim,
     PartClaim,
     RuntimeClaim,
+    SizeClaim,
     TeachingClaim,
 )
 from polyrelu.certificate.theorems import THEOREMS, hypothesis_statement
@@ -34,7 +36,15 @@ __all__ = ["Certificate", "Hypothesis"]
 FORMAT, VERSION = "polyrelu-certificate", 1
 #: The claims of certificates that are one JSON value.
 AnyClaim: TypeAlias = (
-    Claim | PartClaim | RuntimeClaim | PairClaim | InjectivityClaim | LipschitzClaim | TeachingClaim
+    Claim
+    | PartClaim
+    | RuntimeClaim
+    | PairClaim
+    | InjectivityClaim
+    | LipschitzClaim
+    | SizeClaim
+    | DimensionClaim
+    | TeachingClaim
 )
 
 
@@ -118,8 +128,7 @@ class Certificate:
     unverified: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        kinds = get_args(AnyClaim)
-        expect_one_of(self.claim, kinds, "claim")
+        expect_one_of(self.claim, get_args(AnyClaim), "claim")
         expect_choice(self.theorem, THEOREMS, "theorem")
         expect(self.hypotheses, tuple, "hypotheses")
         expect(self.unverified, dict, "unverified")

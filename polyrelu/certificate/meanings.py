@@ -1,7 +1,9 @@
 """What the words of claims mean, in sentences for people."""
 
 __all__ = [
+    "BOUNDS_MEANING",
     "COMPLEX_MEANING",
+    "DIMENSION_MEANING",
     "GENERIC",
     "INJECTIVITY_MEANING",
     "LIPSCHITZ_MEANING",
@@ -11,6 +13,7 @@ __all__ = [
     "REGIONS_MEANING",
     "REGULAR",
     "RUNTIME_MEANING",
+    "SIZE_MEANING",
     "TEACHING_MEANING",
     "TRANSVERSAL",
 ]
@@ -34,6 +37,13 @@ PAIR_MEANING = (
     "bounds."
 )
 
+#: The meaning of a claim about values of networks.
+BOUNDS_MEANING = (
+    "The claim is about the real-arithmetic functions of the exact weights in the file, at every "
+    "point of the domain, numbers between the floats included. How far a float runtime is from "
+    "each of them, `polyrelu runtime-error` bounds."
+)
+
 #: The meaning of a claim about injectivity.
 INJECTIVITY_MEANING = (
     "The claim is about the real-arithmetic function of the exact weights in the file, at every "
@@ -50,6 +60,20 @@ LIPSCHITZ_MEANING = (
 TEACHING_MEANING = (
     "The claim is about the real-arithmetic functions of exact weights on R^n, and about all "
     "networks with one hidden layer that is not wider, whatever their parameters."
+)
+
+#: The meaning of a claim about the least size of networks with one function.
+SIZE_MEANING = (
+    "The claim is about the real-arithmetic function of the exact weights in the file, and about "
+    "networks that compute it exactly; networks that approximate it may be smaller."
+)
+
+#: The meaning of a claim about a functional dimension.
+DIMENSION_MEANING = (
+    "The claim is about derivatives of the real-arithmetic function by the exact weights in the "
+    "file: the largest rank at finitely many points of the domain. If it is the number of "
+    "parameters minus the number of hidden neurons, then to first order nothing but positive "
+    "scalings keeps the function."
 )
 
 #: The meaning of a claim about the regions of a network.

@@ -80,6 +80,8 @@ DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
 WHERE = OneOf(("R^n", DOMAIN))
 AMONG = {"network": REFERENCE, "domain": WHERE, "among": re.compile("|".join(CLASSES))}
 PAIR = {"network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}
+#: What a claim size counts.
+QUANTITY = re.compile("hidden-layers|neurons|neurons-of-one-layer")
 #: The claims of certificates that are one JSON value.
 CLAIMS = OneOf(
     (
@@ -114,20 +116,75 @@ CLAIMS = OneOf(
             "count": int,
             "pins": re.compile("function|parameters"),
         },
+        {"kind": "size", **AMONG, "quantity": QUANTITY, "at-least": int},
+        {
+            "kind": "functional-dimension",
+            "network": REFERENCE,
+            "domain": DOMAIN,
+            "at-least": int,
+            "at-most": int,
+        },
     )
 )
 #: The kinds of claims, of one JSON value, whose networks may have skip connections.
 OF_ANY_NETWORKS = ("not-equivalent", "injective", "not-injective", "inverse-lipschitz")
+#: A linear function of outputs and inputs that is not positive, or negative (5.8).
+COEFFICIENTS = [(int, RATIONAL)]
+LINEAR_ROW = {
+    "is": re.compile("<=0|<0"),
+    "f": COEFFICIENTS,
+    "g": COEFFICIENTS,
+    "x": COEFFICIENTS,
+    "constant": RATIONAL,
+}
+EXCEPT = [{"lower": [RATIONAL], "upper": [RATIONAL]}]
+PROPERTY = {"kind": "holds", "clauses": [[LINEAR_ROW]], "except": EXCEPT}
+#: The kinds of claims that are about both of two networks.
+OF_PAIRS = ("equivalent", "not-equivalent", "deviation", "holds", "same-decisions")
 #: The claims of tree files.
-TREE_CLAIMS = {
+TREE_CLAIMS: dict[str, Any] = {
     "equivalent": {"kind": "equivalent", **PAIR},
     "regions": {"kind": "regions", "network": REFERENCE, "domain": DOMAIN, "count": int},
     "complex": {"kind": "complex", "network": REFERENCE, "domain": DOMAIN, "f-vector": [int]},
+    "deviation": {
+        "kind": "deviation",
+        **PAIR,
+        "outputs": [int],
+        "at-least": RATIONAL,
+        "at-most": RATIONAL,
+        "except": EXCEPT,
+    },
+    "range": {
+        "kind": "range",
+        "network": REFERENCE,
+        "domain": DOMAIN,
+        "outputs": [(int, (RATIONAL, RATIONAL), (RATIONAL, RATIONAL))],
+    },
+    "holds": OneOf(
+        ({"network": REFERENCE, "domain": DOMAIN, **PROPERTY}, {**PAIR, **PROPERTY}),
+    ),
+    "lipschitz": {
+        "kind": "lipschitz",
+        "network": REFERENCE,
+        "domain": DOMAIN,
+        "outputs": [int],
+        "norm": re.compile("1|2|inf"),
+        "at-least": RATIONAL,
+        "at-most": RATIONAL,
+    },
+    "same-decisions": {
+        "kind": "same-decisions",
+        **PAIR,
+        "margin": RATIONAL,
+        "except": EXCEPT,
+    },
 }
 #: Maximum number of neurons that a sentence lists, and of characters of a domain in it.
 LISTED_NEURONS, DOMAIN_CHARACTERS = 16, 400
 #: Maximum number of dimensions for which a sentence lists the numbers of cells.
 LISTED_DIMENSIONS = 16
+#: Maximum number of outputs that a sentence lists.
+LISTED_OUTPUTS = 8
 
 MOVES = "permuting and positively scaling hidden neurons"
 EVERYBODY = "all of them that have this architecture and compute the same real function"
@@ -171,6 +228,12 @@ def sentence(
         return teaching_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
+    if kind in ("deviation", "range", "holds", "same-decisions", "lipschitz"):
+        return bounds_sentence(claim, one, two)
+    if kind == "size":
+        return size_sentence(claim, one)
+    if kind == "functional-dimension":
+        return dimension_sentence(claim, one)
     return competitors_sentence(claim, one, two, status)
 
 
@@ -286,6 +349,90 @@ def teaching_sentence(claim: Any, network: Network) -> str:
     )
 
 
+def bounds_sentence(claim: Any, one: Network, two: Network) -> str:
+    """The claim about the values of one or of two networks."""
+    place, kind, boxes = domain_words(claim["domain"]), claim["kind"], claim.get("except", [])
+    noun = "listed box" if len(boxes) == 1 else "listed boxes"
+    outside = f", outside of {len(boxes)} {noun}" if boxes else ""
+    pair = f"{name_of(one)}, and network {two.sha256[:12]}, {two}"
+    if kind == "range":
+        return f"{name_of(one)}, has this range on {place}: {range_words(claim)}."
+    if kind == "lipschitz":
+        return f"{name_of(one)}, has a lipschitz constant on {place}: {lipschitz_words(claim)}."
+    if kind == "deviation":
+        return f"{pair}, have a deviation on {place}: {deviation_words(claim, outside)}."
+    if kind == "same-decisions":
+        margin = quote(claim["margin"])
+        more = f" by more than {margin}" if claim["margin"] != "0" else ""
+        return (
+            f"{pair}, make the same-decisions at every point of {place}{outside}: where one output "
+            f"of the first network exceeds all others{more}, the same output of the second one "
+            "exceeds all others."
+        )
+    subject, rows = pair if "other" in claim else name_of(one), claim["clauses"]
+    return (
+        f"{subject}: the claimed property holds at every point of {place}{outside}; it says that "
+        f"each of {counted(len(rows), 'clause')} has a row that holds."
+    )
+
+
+def range_words(claim: Any) -> str:
+    """The ranges of all outputs, or their number."""
+    entries = claim["outputs"]
+    if len(entries) > LISTED_OUTPUTS:
+        return f"the least and largest values of {len(entries)} outputs are as claimed"
+    return "; ".join(
+        f"the least value of output {i} is {between_words(*low)}, its largest value is "
+        f"{between_words(*high)}"
+        for i, low, high in entries
+    )
+
+
+def between_words(low: str, high: str) -> str:
+    """Where a number lies."""
+    same = low == high
+    return f"exactly {quote(low)}" if same else f"at least {quote(low)} and at most {quote(high)}"
+
+
+#: The norm of gradients, and that of differences of inputs that belongs to it.
+NORMS = {
+    "1": ("1-norm", "largest difference of a coordinate"),
+    "2": ("squared 2-norm", "squared Euclidean distance"),
+    "inf": ("entry", "sum of the differences of all coordinates"),
+}
+
+
+def lipschitz_words(claim: Any) -> str:
+    """How fast outputs can change, and by which distance of inputs."""
+    size, distance = NORMS[claim["norm"]]
+    squared = "squared " if claim["norm"] == "2" else ""
+    return (
+        f"the largest quotient of the {squared}difference of an output among "
+        f"{outputs_words(claim['outputs'])} and the {distance} is "
+        f"{between_words(claim['at-least'], claim['at-most'])}; it is the largest {size} of a "
+        "gradient"
+    )
+
+
+def outputs_words(listed: Any) -> str:
+    """Which outputs a claim is about."""
+    names = ", ".join(map(str, listed[:LISTED_OUTPUTS]))
+    if len(listed) > LISTED_OUTPUTS:
+        return f"{len(listed)} of the outputs"
+    return f"output {names}" if len(listed) == 1 else f"outputs {names}"
+
+
+def deviation_words(claim: Any, outside: str) -> str:
+    """How much two networks differ, and for which outputs."""
+    which, low, high = outputs_words(claim["outputs"]), claim["at-least"], claim["at-most"]
+    if outside:
+        return (
+            f"the values of {which} differ by at most {quote(high)} at every point{outside}, and "
+            f"by at least {quote(low)} at a point of the domain"
+        )
+    return f"the largest difference of the values of {which} is {between_words(low, high)}"
+
+
 def cells_sentence(theorem: str, claim: Any, network: Network) -> str:
     """The claim about the regions of a network, or about all its cells."""
     if claim["kind"] == "regions":
@@ -301,6 +448,34 @@ def cells_sentence(theorem: str, claim: Any, network: Network) -> str:
         end = "the file lists the vertices, with the signs of all neurons there"
     head = f"The canonical complex of network {network.sha256[:12]}, {network}, on "
     return f"{head}{domain_words(claim['domain'])} has exactly {cells}; {end}."
+
+
+def size_sentence(claim: Any, network: Network) -> str:
+    """The claim about the size of all networks with one function."""
+    place, _, there = competitors_words(claim)
+    kind = f"plain stacks with affine output that are {claim['among']}{there}"
+    members = "all networks" if claim["among"] == "all" else kind
+    noun = "hidden layer" if claim["quantity"] == "hidden-layers" else "hidden neuron"
+    bound = f"at least {counted(claim['at-least'], noun)}"
+    shapes, condition = "with any widths and any number of layers", ""
+    if claim["quantity"] == "neurons-of-one-layer":
+        shapes, condition = "with any width", " with one hidden layer"
+    return (
+        f"{name_of(network)}, computes on {place} a function that needs a size of {bound} among "
+        f"{members}{condition}: every one of them, {shapes}, that computes the same real "
+        f"function{there} has {bound}."
+    )
+
+
+def dimension_sentence(claim: Any, network: Network) -> str:
+    """The claim about the rank of derivatives by parameters."""
+    low, high, place = claim["at-least"], claim["at-most"], domain_words(claim["domain"])
+    bounds = f"exactly {low}" if low == high else f"at least {low} and at most {high}"
+    return (
+        f"{name_of(network)}, has a functional-dimension of {bounds} on {place}: the largest rank "
+        "of the derivatives of its outputs by weights and biases, at finitely many points at which "
+        "no neuron vanishes."
+    )
 
 
 def domain_words(domain: Any) -> str:

@@ -14,7 +14,7 @@ from polyrelu.checking.pairs import scaled_point
 from polyrelu.checking.text import RATIONAL, rationals
 from polyrelu.checking.theorems import SUBSETS, Case, check_subset_sums, layers_of, theorem
 
-# ==== 5.8 Teaching sets: theorem parallel-lines ====
+# ==== 5.9 Teaching sets: theorem parallel-lines ====
 
 #: Maximum number of lines times hidden neurons.
 MAX_CROSSINGS = 10**6

@@ -212,6 +212,13 @@ def of_certificate() -> list[object]:
     regions = certificate.RegionsClaim(ABSOLUTE, line, 2)
     whole, vertices = certificate.ComplexClaim(ABSOLUTE, line, (1, 2)), certificate.TreeLog()
     vertices.add(certificate.VertexRecord(0, [0]))
+    segment, third = exact.Polyhedron.box([0], [1]), F(1, 3)
+    outputs = certificate.OutputRange(0, (F(0), F(0)), (F(1), F(2)))
+    part = certificate.SubBox((F(0),), (third,))
+    row = certificate.LinearRow({0: F(1)}, {0: F(-1)}, {}, -third, is_strict=True)
+    ranges = certificate.RangeClaim(ABSOLUTE, segment, (outputs,))
+    cuts = certificate.TreeLog()
+    cuts.add(certificate.BoundsNode("leaf"))
     text = certificate.CertificateText(
         "identifiable",
         "0" * 64,
@@ -229,10 +236,23 @@ def of_certificate() -> list[object]:
         certificate.RuntimeClaim(ABSOLUTE, one, one, "float32", one),
         pair,
         certificate.LipschitzClaim(ABSOLUTE, (1, 1), line, F(1, 2), F(1, 2)),
+        certificate.SizeClaim(ABSOLUTE, "neurons-of-one-layer", 2),
+        certificate.DimensionClaim(ABSOLUTE, line, 4, 5),
         certificate.InjectivityClaim("not-injective", ABSOLUTE, (1, 1), line),
         certificate.TeachingClaim(ABSOLUTE, 6, "function"),
         regions,
         whole,
+        outputs,
+        part,
+        row,
+        ranges,
+        certificate.DeviationClaim(ABSOLUTE, ABSOLUTE, segment, (0,), F(0), third, (part,)),
+        certificate.HoldsClaim(ABSOLUTE, segment, ((row,),), ABSOLUTE),
+        certificate.DecisionsClaim(ABSOLUTE, ABSOLUTE, segment, third),
+        certificate.LipschitzBoundClaim(ABSOLUTE, segment, (0,), "1", F(1), F(2)),
+        certificate.BoundsCertificate(ranges, 44, ((F(0),), (F(1),)), cuts),
+        certificate.BoundsNode("cut", coordinate=3),
+        certificate.BoundsNode("sign", neuron=(1, 2, 0)),
         hypothesis,
         certificate.THEOREMS["bottleneck"],
         certificate.Certificate(claim, "bottleneck", (hypothesis,), notes),
@@ -492,6 +512,9 @@ def of_proofs() -> list[object]:
         outcomes.Collision((F(1), F(1, 3)), (F(1), F(2)), (F(0),)),
         proofs.injective(ABSOLUTE, layers=1),
         proofs.inverse_lipschitz(ABSOLUTE, layers=1),
+        proofs.size_bound(ABSOLUTE),
+        proofs.minimal_network(ABSOLUTE),
+        proofs.certify_functional_dimension(ABSOLUTE),
         outcomes.NearPair((F(1),), (F(2),), (F(1),), (F(1),)),
         proofs.injective(zero),
         outcomes.Witness((F(1), F(1, 3)), (F(2),), (F(1, 2),)),

@@ -5,23 +5,47 @@ competitors, and writes its terms for a file. Whether a claim is true is not dec
 find evidence, and the checker re-derives it.
 
 The modules: claims about `parameters` that a function determines, about the `functions` of
-networks, about `cells`, and about different `inputs`.
+networks, `bounds` of their values, about `cells`, about different `inputs`, and about `sizes`.
 """
 
+from polyrelu.certificate.claims.bounds import (
+    BoundsClaim,
+    DecisionsClaim,
+    DeviationClaim,
+    HoldsClaim,
+    LinearRow,
+    LipschitzBoundClaim,
+    OutputRange,
+    RangeClaim,
+    SubBox,
+)
 from polyrelu.certificate.claims.cells import ComplexClaim, RegionsClaim
 from polyrelu.certificate.claims.functions import PairClaim, RuntimeClaim
 from polyrelu.certificate.claims.inputs import InjectivityClaim, LipschitzClaim
 from polyrelu.certificate.claims.parameters import Among, Claim, PartClaim, TeachingClaim
+from polyrelu.certificate.claims.sizes import DimensionClaim, Quantity, SizeClaim
 
 __all__ = [
     "Among",
+    "BoundsClaim",
     "Claim",
     "ComplexClaim",
+    "DecisionsClaim",
+    "DeviationClaim",
+    "DimensionClaim",
+    "HoldsClaim",
     "InjectivityClaim",
+    "LinearRow",
+    "LipschitzBoundClaim",
     "LipschitzClaim",
+    "OutputRange",
     "PairClaim",
     "PartClaim",
+    "Quantity",
+    "RangeClaim",
     "RegionsClaim",
     "RuntimeClaim",
+    "SizeClaim",
+    "SubBox",
     "TeachingClaim",
 ]
