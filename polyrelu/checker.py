@@ -48,33 +48,33 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   3741      theorem collision
   3768      theorem active-rows
   4048  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4129      theorem jumps
-  4156      theorem hyperplanes
-  4179      theorem affine-maps
-  4203      theorem bends
-  4234  3.12 Functional dimensions: theorem jacobian
-  4240      theorem jacobian
-  4337  4. Verdicts
-  4469  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  5282      theorem tree-equal
-  5302      theorem tree
-  5423  5.1 Lists of regions: claim regions, theorem regions
-  5428      theorem regions
-  5468  5.2 Limits
-  5474  5.3 Vertices: theorems vertices and complex (any networks)
-  6039      theorem vertices
-  6054      theorem complex
-  6072  5.4 Injectivity by cells: theorem cell-pairs
-  6084      theorem cell-pairs
-  6202  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  6207      theorem inverse-lipschitz
-  6370  5.6 Injectivity by a left inverse: theorem left-inverse
-  6373      theorem left-inverse
-  6442  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6445      theorem monotone
-  6549  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  7853    Files
-  7994    The command line
+  4131      theorem jumps
+  4158      theorem hyperplanes
+  4181      theorem affine-maps
+  4205      theorem bends
+  4236  3.12 Functional dimensions: theorem jacobian
+  4242      theorem jacobian
+  4357  4. Verdicts
+  4489  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5302      theorem tree-equal
+  5322      theorem tree
+  5443  5.1 Lists of regions: claim regions, theorem regions
+  5448      theorem regions
+  5488  5.2 Limits
+  5494  5.3 Vertices: theorems vertices and complex (any networks)
+  6059      theorem vertices
+  6074      theorem complex
+  6092  5.4 Injectivity by cells: theorem cell-pairs
+  6104      theorem cell-pairs
+  6222  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6227      theorem inverse-lipschitz
+  6390  5.6 Injectivity by a left inverse: theorem left-inverse
+  6393      theorem left-inverse
+  6462  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6465      theorem monotone
+  6569  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  7873    Files
+  8014    The command line
 """
 
 from __future__ import annotations
@@ -4084,20 +4084,22 @@ def local_map(
 ) -> tuple[Row | None, list[list[int]]]:
     """The affine map near a point on one side of a hyperplane through it, times a number.
 
-    All neurons that vanish at the point, and are not 0 around it, vanish on one hyperplane: the one
-    that is given, or that of the first of them. The number is one for all points.
+    All neurons that vanish at the point, and are not 0 around it, vanish on one hyperplane: the
+    given one, or where the first of them vanishes. The number is one for all points.
     """
-    size, scale, bits, held = len(point), 1, 1, 0
-    forms = [[int(i == j) for j in range(size)] for i in range(size - 1)]
+    size, scale, bits, held, forms = len(point), 1, 0, 0, list[list[int]]()
     for number, layer in enumerate(network.layers, 1):
         count, before = len(layer.rows), len(forms)
         meter.pay(count * (before + 1) * size, bits, layer.bits)
         meter.hold(cells_of(count * size, bits + layer.bits))
         held += cells_of(count * size, bits + layer.bits)
-        columns = [*zip(*forms, strict=True)]
-        forms = [[dot(row, column) for column in columns] for row in layer.rows]
-        for form, b in zip(forms, layer.bias, strict=True):
-            form[-1] += b * scale
+        if number == 1:
+            forms = layer.augmented()
+        else:
+            columns = [*zip(*forms, strict=True)]
+            forms = [[dot(row, column) for column in columns] for row in layer.rows]
+            for form, b in zip(forms, layer.bias, strict=True):
+                form[-1] += b * scale
         scale, bits = scale * layer.denominator, bits + layer.bits + before.bit_length()
         if number <= network.num_hidden_layers():
             meter.pay(2 * count * size, bits, longest([point]))
@@ -4265,15 +4267,33 @@ def jacobian(case: Case) -> None:
         for o in entry["outputs"]:
             require(o < network.widths[-1], f"outputs below {network.widths[-1]}", str(o))
             row = derivatives(layers, masks, x, o, prime, meter)
-            known = len(basis)
-            reduce_into(basis, row, prime, meter)
-            if len(basis) > known:
-                meter.hold(18 * len(row) // 64 + 2)
+            join(basis, row, prime, meter)
     wanted = claim["at-least"]
     require(len(basis) >= wanted, f"a rank of at least {wanted}", str(len(basis)))
     case.hypothesis("scalings")
     limit = num_parameters(network) - num_scalings(network, meter)
     require(claim["at-most"] >= limit, f"at most {limit} or more", str(claim["at-most"]))
+
+
+def join(basis: dict[int, int], row: list[int], prime: int, meter: Meter) -> None:
+    """Let a long row join a basis modulo a prime; a row in its span leaves it as it is.
+
+    The rows of the basis are packed, named by the column of their first nonzero entry, which is 1,
+    and 0 in the columns that name rows before them.
+    """
+    size, digit = len(row), (1 << 8 * PLACE) - 1
+    meter.units(400 * size + len(basis) * (200 + 24 * size))
+    rest = pack(row)
+    for c, known in basis.items():
+        x = (rest >> 8 * PLACE * c & digit) % prime
+        if x:
+            rest += (prime - x) * known
+    entries = unpack(rest, size, prime)
+    first = next((c for c, x in enumerate(entries) if x), None)
+    if first is not None:
+        meter.hold(18 * size // 64 + 2)
+        inverse = pow(entries[first], -1, prime)
+        basis[first] = pack(x * inverse % prime for x in entries)
 
 
 def num_parameters(network: Network) -> int:

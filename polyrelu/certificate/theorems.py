@@ -147,6 +147,34 @@ THEOREMS: dict[str, TheoremText] = {
             ),
         },
     ),
+    "trailing-affine": TheoremText(
+        "no hidden layer, a ReLU at the outputs",
+        "docs/theory/shallow.md",
+        "Where an output is positive it is an affine map, which determines its row and its bias.",
+        r"Let $f = \sigma(Wx+b)$. If each output is positive at a point of the domain, then $f$ "
+        r"determines $W$ and $b$.",
+        {"positive": "each output is positive at its point, which is strictly inside the domain"},
+    ),
+    "trailing-shallow": TheoremText(
+        "one hidden layer, a ReLU at the outputs, all competitors",
+        "docs/theory/shallow.md",
+        "If every neuron bends the function at a place where all outputs are positive, no two "
+        "neurons share a hyperplane, and no subset can be flipped, then every parameter of the "
+        "architecture with this function is the given one up to permutation and positive scaling.",
+        r"Let $f(x) = \sigma(V\sigma(Wx+b)+c)$ with $w_i \neq 0$, $v_i \neq 0$ and $q$ different "
+        r"hyperplanes, on each of which all outputs are positive at some point, and $\sum_{i\in S} "
+        r"v_i w_i^{T} \neq 0$ for every nonempty $S$. Then $f$ is identifiable among all "
+        r"parameters.",
+        {
+            "positive": "each neuron is 0 and all outputs are positive at its point, which is "
+            "strictly inside the domain",
+            "visible": (
+                "every neuron has nonzero incoming and outgoing weights, and no two share a "
+                "hyperplane"
+            ),
+            "unique": "no subset of neurons can be flipped with the same linear part",
+        },
+    ),
     "line": TheoremText(
         "first hidden layer of width one, all competitors",
         "docs/theory/line.md",

@@ -27,6 +27,7 @@ MODULES = (
     "claims",
     "theorems",
     "identifiability",
+    "trailing",
     "refutations",
     "replacement",
     "one_sided",
