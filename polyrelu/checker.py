@@ -11,70 +11,73 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-   107  1. Text
-   301  2. Networks
-   445    Exact arithmetic
-   611  3. Certificates
-   650  3.1 Words
-   666  3.2 Claims
-  1089  3.3 Proofs
-  1253    affine, shallow
-  1259      theorem affine
-  1314      theorem shallow
-  1452    line
-  1455      theorem line
-  1484    bottleneck
-  1489      theorem bottleneck
-  1596    Refutations: translation, flip, line-equal
-  1689      theorem translation
-  1715      theorem flip
-  1743      theorem line-equal
-  1800    Refutations: replacement, bounded-replacement
-  1803      theorem replacement
-  1813      theorem bounded-replacement
-  1969    Refutations: one-sided
-  2047      theorem one-sided
-  2108  3.4 Membership in the classes generic, transversal and regular
-  2212  3.5 Invariants under ~
-  2261  3.6 Cost
-  2391  3.7 Rounding errors: theorem rounding
-  2423      theorem rounding
-  2523  3.8 Domains of pairs, and theorem point
-  2678      theorem point
-  2747  3.9 Ridges: theorems deep and deep-part
-  3669      theorem deep
-  3677      theorem deep-part
-  3715  3.10 Injectivity: theorems active-rows and collision
-  3741      theorem collision
-  3768      theorem active-rows
-  4048  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4131      theorem jumps
-  4158      theorem hyperplanes
-  4181      theorem affine-maps
-  4205      theorem bends
-  4236  3.12 Functional dimensions: theorem jacobian
-  4242      theorem jacobian
-  4357  4. Verdicts
-  4489  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  5302      theorem tree-equal
-  5322      theorem tree
-  5443  5.1 Lists of regions: claim regions, theorem regions
-  5448      theorem regions
-  5488  5.2 Limits
-  5494  5.3 Vertices: theorems vertices and complex (any networks)
-  6059      theorem vertices
-  6074      theorem complex
-  6092  5.4 Injectivity by cells: theorem cell-pairs
-  6104      theorem cell-pairs
-  6222  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  6227      theorem inverse-lipschitz
-  6390  5.6 Injectivity by a left inverse: theorem left-inverse
-  6393      theorem left-inverse
-  6462  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6465      theorem monotone
-  6569  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  7873    Files
-  8014    The command line
+   110  1. Text
+   304  2. Networks
+   448    Exact arithmetic
+   614  3. Certificates
+   653  3.1 Words
+   669  3.2 Claims
+  1092  3.3 Proofs
+  1256    affine, shallow
+  1262      theorem affine
+  1317      theorem shallow
+  1455    line
+  1458      theorem line
+  1487    bottleneck
+  1492      theorem bottleneck
+  1599    trailing-affine, trailing-shallow
+  1627      theorem trailing-affine
+  1643      theorem trailing-shallow
+  1671    Refutations: translation, flip, line-equal
+  1764      theorem translation
+  1790      theorem flip
+  1818      theorem line-equal
+  1875    Refutations: replacement, bounded-replacement
+  1878      theorem replacement
+  1888      theorem bounded-replacement
+  2044    Refutations: one-sided
+  2122      theorem one-sided
+  2183  3.4 Membership in the classes generic, transversal and regular
+  2287  3.5 Invariants under ~
+  2336  3.6 Cost
+  2466  3.7 Rounding errors: theorem rounding
+  2498      theorem rounding
+  2598  3.8 Domains of pairs, and theorem point
+  2753      theorem point
+  2822  3.9 Ridges: theorems deep and deep-part
+  3744      theorem deep
+  3752      theorem deep-part
+  3790  3.10 Injectivity: theorems active-rows and collision
+  3816      theorem collision
+  3843      theorem active-rows
+  4123  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4206      theorem jumps
+  4233      theorem hyperplanes
+  4256      theorem affine-maps
+  4280      theorem bends
+  4311  3.12 Functional dimensions: theorem jacobian
+  4317      theorem jacobian
+  4432  4. Verdicts
+  4564  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5377      theorem tree-equal
+  5397      theorem tree
+  5518  5.1 Lists of regions: claim regions, theorem regions
+  5523      theorem regions
+  5563  5.2 Limits
+  5569  5.3 Vertices: theorems vertices and complex (any networks)
+  6134      theorem vertices
+  6149      theorem complex
+  6167  5.4 Injectivity by cells: theorem cell-pairs
+  6179      theorem cell-pairs
+  6297  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6302      theorem inverse-lipschitz
+  6465  5.6 Injectivity by a left inverse: theorem left-inverse
+  6468      theorem left-inverse
+  6537  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6540      theorem monotone
+  6644  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  7948    Files
+  8089    The command line
 """
 
 from __future__ import annotations
@@ -1591,6 +1594,78 @@ def check_flat(lower: Layer, upper: Layer, j: int, meter: Meter) -> None:
     active = [k for k, a in enumerate(lower.bias) if a > 0]
     jumps = any(sum(v[k] * lower.rows[k][j] for k in active) for v in upper.rows)
     require(jumps, "a nonzero sum of V_i A_ij over a_i > 0", f"j = {j}")
+
+
+# ---- trailing-affine, trailing-shallow
+
+POSITIVE = {"points": [[RATIONAL]]}
+
+
+def layers_before_relu(case: Case, depth: int) -> list[Layer]:
+    """The layers of a plain stack that has `depth` of them and ends in a ReLU."""
+    case.meter.step = "theorem"
+    network = case.network
+    require(len(network.layers) == depth, f"L = {depth}", str(network))
+    require(network.last == "relu", "a ReLU at the outputs", str(network))
+    return network.layers
+
+
+def positive_points_of(case: Case, count: int) -> list[list[Fraction]]:
+    """The listed points of hypothesis `positive`, strictly inside the domain."""
+    domain, size = domain_of_competitors(case), case.network.widths[0]
+    texts, points = case.hypothesis("positive")["points"], list[list[Fraction]]()
+    require(len(texts) == count, f"{count} points", str(len(texts)))
+    for text in texts:
+        if case.claim["domain"] == WHOLE_SPACE:
+            require(len(text) == size, f"{size} coordinates", str(len(text)))
+            points.append(rationals(text, case.meter))
+        else:
+            points.append(check_inside(domain, text, case.meter))
+    return points
+
+
+@theorem(
+    "trailing-affine",
+    kind="identifiable",
+    among=("all",),
+    page="theory/shallow.md",
+    evidence={"positive": POSITIVE},
+    says={"positive": "each output is positive at its point, strictly inside the domain"},
+)
+def trailing_affine(case: Case) -> None:
+    """L = 1, a ReLU at the outputs: each output is positive at its point."""
+    (layer,) = layers_before_relu(case, 1)
+    for o, x in enumerate(positive_points_of(case, len(layer.rows))):
+        value = outputs(case.network, x, case.meter)[o]
+        require(value > 0, f"a point where output {o} is positive", "another one")
+
+
+@theorem(
+    "trailing-shallow",
+    kind="identifiable",
+    among=("all",),
+    page="theory/shallow.md",
+    evidence={"positive": POSITIVE, "visible": {}, "unique": SUBSETS},
+    says={
+        "positive": "each neuron of layer 1 is 0, and all outputs are positive, at its point, "
+        "strictly inside the domain",
+        "visible": "rows and columns do not vanish, and no two neurons share a hyperplane",
+        "unique": "no other orientations give this function",
+    },
+)
+def trailing_shallow(case: Case) -> None:
+    """L = 2, a ReLU at the outputs: each hyperplane is seen where all outputs are positive."""
+    lower, upper = layers_before_relu(case, 2)
+    for i, x in enumerate(positive_points_of(case, len(lower.rows))):
+        check_zero(lower, i, x, case.meter)
+        values = outputs(case.network, x, case.meter)
+        require(all(a > 0 for a in values), "a point where all outputs are positive", "a zero")
+    case.hypothesis("visible")
+    require(all(map(any, lower.rows)), "every w_i nonzero", "a zero row")
+    require(all(map(any, upper.columns())), "every v_i nonzero", "a zero column")
+    planes = hyperplanes_of(lower, case.meter)
+    require(len(planes) == len(lower.rows), "different hyperplanes", "a doubled one")
+    check_subset_sums(case.hypothesis("unique"), lower, upper, case.meter)
 
 
 # ---- Refutations: translation, flip, line-equal
