@@ -968,7 +968,7 @@ def between_words(low: str, high: str) -> str:
     return f"exactly {quote(low)}" if same else f"at least {quote(low)} and at most {quote(high)}"
 
 
-#: The norm of gradients, and that of differences of inputs that belongs to it.
+#: The norm of gradients, and the norm of differences of inputs that belongs to it.
 NORMS = {
     "1": ("1-norm", "largest difference of a coordinate"),
     "2": ("squared 2-norm", "squared Euclidean distance"),
@@ -6649,7 +6649,7 @@ class MapCheck:
 class Packing:
     """`count` integers of absolute value below 2^(slot-1) as digits of one integer, base 2^slot.
 
-    Sums and multiples of packed lists are those of the lists, as long as the digits stay small.
+    Packed lists are added and multiplied like the lists, as long as the digits stay small.
     """
 
     def __init__(self, slot: int, count: int) -> None:
@@ -6712,7 +6712,7 @@ class GridRows(NamedTuple):
 
 
 class GridLayer(NamedTuple):
-    """A layer of f, and that of the differences; `partners` are -1 for none.
+    """A layer of f, and the layer of the differences; `partners` are -1 for none.
 
     `is_bias_exact` and `is_shift_exact` say whether nothing of the bias and of delta was rounded.
     """
@@ -6958,9 +6958,9 @@ class InputForms(NamedTuple):
 class JointForms:
     """The forms of all layers on one node, made layer by layer.
 
-    `values` are those of f, `differences` those of g minus f, `signs` those of the neurons of f and
-    of g in each hidden layer. `kept` are the forms of neurons that were cut by sign: center,
-    coefficients, error.
+    `values` are the forms of f, `differences` the forms of g minus f, `signs` the signs of the
+    neurons of f and of g in each hidden layer. `kept` are the forms of neurons that were cut by
+    sign: center, coefficients, error.
     """
 
     def __init__(self, inputs: InputForms, count: int, grid: int, slot: int, meter: Meter) -> None:
@@ -7011,7 +7011,7 @@ class JointForms:
         self.make_room(most.bit_length() + shift + packing.count.bit_length() + 4)
 
     def make_room(self, bits: int) -> None:
-        """Make the slots as long as numbers of so many bits need."""
+        """Make the slots as long as numbers of these bits need."""
         values, differences, packing = self.values, self.differences, self.packing
         if bits <= packing.slot:
             return
@@ -7165,7 +7165,7 @@ class JointForms:
         return FormList(centers, packed, error, [], most)
 
     def add_generators(self) -> None:
-        """Every new coefficient gets a generator of its own; those of f come first."""
+        """Every new coefficient gets a generator of its own, first the ones of f."""
         self.new.sort()
         self.make_room(max((x for _, _, x in self.new), default=0).bit_length() + 2)
         packing, lists = self.packing, (self.values, self.differences)
@@ -7218,7 +7218,7 @@ class NodeBox:
         self.signs[neuron] = side
 
     def back(self, length: int) -> None:
-        """Undo changes until so many are left."""
+        """Undo changes until the given number of them is left."""
         while len(self.trail) > length:
             key, before = self.trail.pop()
             if isinstance(key, int):
