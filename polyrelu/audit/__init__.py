@@ -21,13 +21,14 @@ from polyrelu.audit.claims import (
 )
 from polyrelu.audit.counterexamples import audit_counterexamples
 from polyrelu.audit.counts import audit_adjacency, audit_counts
-from polyrelu.audit.findings import AuditReport, Cause, Finding
+from polyrelu.audit.findings import Cause, Finding
 from polyrelu.audit.ground_truth import GroundTruth, ground_truth
 from polyrelu.audit.lipschitz import audit_lipschitz
 from polyrelu.audit.matchings import audit_function, audit_matching
 from polyrelu.audit.outputs import audit_gradients, audit_outputs
 from polyrelu.audit.radii import audit_radii
 from polyrelu.audit.regions import audit_regions
+from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.texts import html_report, markdown_report
 from polyrelu.audit.topology import audit_persistence, audit_topology
 from polyrelu.audit.vertices import audit_edges, audit_vertices

@@ -13,8 +13,9 @@ import numpy as np
 
 from polyrelu.audit.comparing import Question, report_of
 from polyrelu.audit.extremes import Extreme, largest
-from polyrelu.audit.findings import AuditReport, Cause, Finding, Verdict, number_text
+from polyrelu.audit.findings import Cause, Finding, Verdict, number_text
 from polyrelu.audit.ground_truth import GroundTruth, NetworkOrTruth
+from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.tables import as_numbers, entry, is_finite
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron

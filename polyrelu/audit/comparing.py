@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from polyrelu.audit.allowance import NEAREST, Allowance
-from polyrelu.audit.findings import DIFFERENCES, AuditReport, Cause, Finding, Verdict
+from polyrelu.audit.findings import DIFFERENCES, Cause, Finding, Verdict
+from polyrelu.audit.reports import AuditReport
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Rational, to_fraction
 from polyrelu.support.arguments import expect, expect_count

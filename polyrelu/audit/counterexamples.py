@@ -7,7 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from polyrelu.audit.comparing import Question, report_of
-from polyrelu.audit.findings import AuditReport, Cause, Finding, Verdict, number_text
+from polyrelu.audit.findings import Cause, Finding, Verdict, number_text
+from polyrelu.audit.reports import AuditReport
 from polyrelu.exact import FLOAT32
 from polyrelu.formats import (
     Constraint,

@@ -17,10 +17,11 @@ from polyrelu.audit.comparing import (
     finished,
     report_of,
 )
-from polyrelu.audit.findings import AuditReport, Cause, Finding, Verdict, number_text
+from polyrelu.audit.findings import Cause, Finding, Verdict, number_text
 from polyrelu.audit.ground_truth import GroundTruth, NetworkOrTruth, truth_of
 from polyrelu.audit.measures import inradius, with_float32_weights
 from polyrelu.audit.regions import region_comparison
+from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.tables import as_integers
 from polyrelu.complex import Cell, canonical_complex, point_in
 from polyrelu.errors import ArgumentError

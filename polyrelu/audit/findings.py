@@ -1,4 +1,4 @@
-"""What an audit answers: a verdict for each item, findings with exact witnesses, and a report.
+"""What an audit says about single items: verdicts, and findings with exact witnesses.
 
 Each claimed item gets a verdict. Items that are not right, and exact items that nobody claims, are
 findings. A finding has a point with rational coordinates as far as there is one, a size, and
@@ -7,17 +7,15 @@ causes; a cause is named only if its check succeeded, and its text says what was
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
 from polyrelu.exact import decimal_above, format_rational
-from polyrelu.support.display import bracketed, count_text, shortened
+from polyrelu.support.display import bracketed, shortened
 from polyrelu.support.typing import Point
 
-__all__ = ["DIFFERENCES", "AuditReport", "Cause", "Finding", "Verdict", "number_text"]
+__all__ = ["DIFFERENCES", "Cause", "Finding", "Verdict", "number_text"]
 
 #: What an audit says about an item. Nothing was found against an item that is *not refuted*.
 Verdict = Literal["right", "missing", "extra", "duplicated", "wrong", "not refuted"]
@@ -139,81 +137,3 @@ def _point_text(point: Point) -> str:
     """Return a point in parentheses; long coordinates and many of them are shortened."""
     texts = [shortened(format_rational(entry), 48) for entry in point[:8]]
     return f"({', '.join([*texts, '…'] if len(point) > 8 else texts)})"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class AuditReport:
-    """The comparison of one list of claims with the exact answer.
-
-    Attributes
-    ----------
-    subject
-        What was compared, such as ``regions as sign vectors``.
-    verdicts
-        The verdict of each claimed item, in the order of the claims.
-    num_missing
-        Number of exact items that are claimed by no item.
-    findings
-        The items that are not right and the missing ones, explained; at most as many as asked for.
-    num_findings
-        Number of all such items.
-    rule
-        When a claimed number stands for an exact one, as a sentence.
-    notes
-        What the reader of the report should know besides.
-
-    Examples
-    --------
-    >>> report = AuditReport("counts", ("right", "wrong"), 0, (), 1, "equal")
-    >>> report.agrees, dict(report.counts)
-    (False, {'right': 1, 'wrong': 1})
-    """
-
-    subject: str
-    verdicts: tuple[Verdict, ...]
-    num_missing: int
-    findings: tuple[Finding, ...]
-    num_findings: int
-    rule: str
-    notes: tuple[str, ...] = field(default=())
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """The number of items of each verdict, the missing ones included."""
-        found: Counter[str] = Counter(self.verdicts)
-        if self.num_missing:
-            found["missing"] += self.num_missing
-        return found
-
-    @property
-    def agrees(self) -> bool:
-        """Whether no item differs; items that are not refuted are no differences."""
-        counts = self.counts
-        return not any(counts.get(verdict) for verdict in DIFFERENCES)
-
-    def __str__(self) -> str:
-        from polyrelu.audit.texts import report_text
-
-        return report_text(self)
-
-    def __repr__(self) -> str:
-        answer = "agrees" if self.agrees else "differs"
-        counts = count_text((n, f"{v} item") for v, n in self.counts.items())
-        return bracketed(f"AuditReport, {self.subject}: {answer}, {counts or 'no items'}")
-
-    def _repr_html_(self) -> str:
-        from polyrelu.audit.texts import report_fragment
-
-        return report_fragment(self)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as an object of JSON, without the verdicts of single items."""
-        return {
-            "subject": self.subject,
-            "agrees": self.agrees,
-            "counts": dict(self.counts),
-            "rule": self.rule,
-            "notes": list(self.notes),
-            "num_findings": self.num_findings,
-            "findings": [finding.to_json() for finding in self.findings],
-        }

@@ -14,8 +14,9 @@ import numpy as np
 from polyrelu.audit.bounds import network_and_domain
 from polyrelu.audit.comparing import Question, report_of
 from polyrelu.audit.extremes import has_few_regions
-from polyrelu.audit.findings import AuditReport, Finding, Verdict, number_text
+from polyrelu.audit.findings import Finding, Verdict, number_text
 from polyrelu.audit.ground_truth import GroundTruth, NetworkOrTruth, ground_truth
+from polyrelu.audit.reports import AuditReport
 from polyrelu.errors import ArgumentError, DomainError
 from polyrelu.exact import Rational, RationalMatrix, primitive, to_fraction
 from polyrelu.formats import DomainLike

@@ -15,7 +15,8 @@ from fractions import Fraction
 
 from polyrelu.audit.allowance import NEAREST, Allowance
 from polyrelu.audit.comparing import Question, report_of
-from polyrelu.audit.findings import AuditReport, Cause, Finding, Verdict, number_text
+from polyrelu.audit.findings import Cause, Finding, Verdict, number_text
+from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.tables import as_integers, as_numbers, entry, is_finite
 from polyrelu.errors import ArgumentError, NetworkError
 from polyrelu.exact import primitive

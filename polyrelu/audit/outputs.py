@@ -14,8 +14,9 @@ import numpy as np
 
 from polyrelu.audit.allowance import Allowance
 from polyrelu.audit.comparing import Question, report_of
-from polyrelu.audit.findings import AuditReport, Cause, Finding, Verdict, number_text
+from polyrelu.audit.findings import Cause, Finding, Verdict, number_text
 from polyrelu.audit.measures import with_float32_weights
+from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.tables import as_numbers, entry, is_finite, row_of
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import RationalMatrix

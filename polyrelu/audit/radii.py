@@ -10,7 +10,8 @@ import numpy as np
 
 from polyrelu.audit.comparing import Question, report_of
 from polyrelu.audit.extremes import Extreme, largest
-from polyrelu.audit.findings import AuditReport, Finding, Verdict
+from polyrelu.audit.findings import Finding, Verdict
+from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.tables import as_integers, as_numbers, entry, is_finite, row_of
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron

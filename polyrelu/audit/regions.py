@@ -12,11 +12,11 @@ from polyrelu.audit.claims import (
     VertexLists,
 )
 from polyrelu.audit.comparing import SUSPECTED_TOLERANCE, Question, finished
-from polyrelu.audit.findings import AuditReport
 from polyrelu.audit.ground_truth import GroundTruth, NetworkOrTruth, truth_of
 from polyrelu.audit.half_spaces import HalfSpaceComparison
 from polyrelu.audit.local_maps import LocalMapComparison
 from polyrelu.audit.region_findings import RegionComparison
+from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.sign_lists import PatternComparison, SignComparison
 from polyrelu.audit.vertex_lists import VertexListComparison
 from polyrelu.exact import Rational

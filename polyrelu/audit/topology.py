@@ -18,10 +18,11 @@ from polyrelu.audit.comparing import (
     finished,
     report_of,
 )
-from polyrelu.audit.findings import AuditReport, Cause, Finding, Verdict, number_text
+from polyrelu.audit.findings import Cause, Finding, Verdict, number_text
 from polyrelu.audit.ground_truth import NetworkOrTruth
 from polyrelu.audit.measures import with_float32_weights
 from polyrelu.audit.point_matching import matched
+from polyrelu.audit.reports import AuditReport
 from polyrelu.complex import point_in
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron, Rational, to_fraction

@@ -9,10 +9,11 @@ import numpy as np
 from polyrelu.audit.allowance import NEAREST, Allowance
 from polyrelu.audit.causes import degenerate_vertex, held
 from polyrelu.audit.comparing import SUSPECTED_TOLERANCE, Comparison, Difference, Question, finished
-from polyrelu.audit.findings import AuditReport, Cause, Finding, number_text
+from polyrelu.audit.findings import Cause, Finding, number_text
 from polyrelu.audit.ground_truth import GroundTruth, NetworkOrTruth, truth_of
 from polyrelu.audit.measures import distance
 from polyrelu.audit.point_matching import VertexIndex, matched
+from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.tables import as_integers, as_numbers, is_finite, row_of
 from polyrelu.complex import Cell
 from polyrelu.errors import ArgumentError
