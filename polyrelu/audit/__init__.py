@@ -7,11 +7,12 @@ coordinates, a size, and causes whose checks succeeded. Nothing is compared with
 an `Allowance` says when a float stands for an exact number, and the report repeats it.
 
 `ground_truth` computes the exact complex once for several audits. `claims` has the forms of lists
-of regions; `files` reads claims, and `tools` asks other packages for theirs.
+of regions, `claim_files` reads claims, and `tools` asks other packages for theirs.
 """
 
 from polyrelu.audit.allowance import EXACT, NEAREST, Allowance
 from polyrelu.audit.bounds import audit_bounds
+from polyrelu.audit.claim_files import audit_claims
 from polyrelu.audit.claims import (
     ActivationPatterns,
     HalfSpaces,
@@ -48,6 +49,7 @@ __all__ = [
     "VertexLists",
     "audit_adjacency",
     "audit_bounds",
+    "audit_claims",
     "audit_counterexamples",
     "audit_counts",
     "audit_edges",
