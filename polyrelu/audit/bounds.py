@@ -78,7 +78,7 @@ def audit_bounds(
     >>> print(audit_bounds(net, [0], [0.09999999999999999], "box:-1,1").findings[0])
     wrong bound: the upper bound 0.09999999999999999 of output 0 is too small
     witness: (1)
-    excess: 1/72057594037927936
+    excess: about 1.38778e-17
     cause: last place: the next float64 is a bound
     """
     question = Question.of(max_findings=max_findings)

@@ -21,6 +21,8 @@ __all__ = ["read_claims"]
 _TEXT_LIMIT = 2**28
 #: The text that says what a JSON file is, and its version.
 _FORMAT, _VERSION = "polyrelu claims", 1
+#: Maximum number of digits of an integer.
+_DIGIT_LIMIT = 400
 #: Maximum number of characters of a setting.
 _SETTING_LIMIT = 400
 
@@ -101,7 +103,7 @@ def _check(name: str, claims: Mapping[str, Any], settings: Mapping[str, Any]) ->
 def _read_json(path: Path) -> _Parts:
     """Return the claims and settings of a JSON file."""
     data = file_content(path, _TEXT_LIMIT)
-    document = json.loads(data, object_pairs_hook=_unique)
+    document = json.loads(data, object_pairs_hook=_unique, parse_int=_integer)
     if not isinstance(document, dict):
         raise DomainError("expected an object of JSON")
     kind, version = document.pop("format", None), document.pop("version", None)
@@ -111,6 +113,13 @@ def _read_json(path: Path) -> _Parts:
         )
     settings = {key: document.pop(key) for key in SETTINGS if key in document}
     return document, settings
+
+
+def _integer(text: str) -> int:
+    """Return an integer of JSON, if its conversion is fast."""
+    if len(text) > _DIGIT_LIMIT:
+        raise DomainError(f"an integer of {len(text)} digits, more than {_DIGIT_LIMIT}")
+    return int(text)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
