@@ -162,8 +162,9 @@ class _File:
             yield SignVectors(claims["signs"])
         if "activations" in claims:
             yield ActivationPatterns(claims["activations"])
-        if "points" in claims:
-            yield LocalMaps(claims["points"], claims.get("matrices"), claims.get("offsets"))
+        if "interior_points" in claims:
+            maps = claims.get("matrices"), claims.get("offsets")
+            yield LocalMaps(claims["interior_points"], *maps)
         if "half_spaces" in claims:
             yield _half_spaces(claims["half_spaces"])
         if "vertex_lists" in claims:

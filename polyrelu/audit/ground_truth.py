@@ -18,6 +18,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix, nearest_float
 from polyrelu.formats import DomainLike, NetworkLike
 from polyrelu.network import Network, affine_map_table
+from polyrelu.support.arrays import read_only
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Array, BigIntegers, Floats, Indices, Mask, Point, Signs
 from polyrelu.topology import UnfinishedError
@@ -100,14 +101,14 @@ class GroundTruth:
         return self.cells.num_regions
 
     @property
-    def signs(self) -> Signs:
+    def region_signs(self) -> Signs:
         """The signs of the neurons on the regions, shape (regions, neurons)."""
         return self.cells.signs()
 
     @cached_property
     def region_of_signs(self) -> dict[bytes, int]:
         """The number of each region, by its signs as bytes of int8."""
-        return {row.tobytes(): number for number, row in enumerate(self.signs)}
+        return {row.tobytes(): number for number, row in enumerate(self.region_signs)}
 
     # -- vertices ----------------------------------------------------------------------------------
 
@@ -120,7 +121,8 @@ class GroundTruth:
     def vertex_floats(self) -> Floats:
         """The nearest float64 of each coordinate of each vertex, shape (vertices, n_0)."""
         rows = [[nearest_float(x.numerator, x.denominator) for x in v] for v in self.vertices]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), self.network.num_inputs)
+        table = np.array(rows, dtype=np.float64).reshape(len(rows), self.network.num_inputs)
+        return read_only(table)
 
     @cached_property
     def vertices_of_regions(self) -> tuple[Indices, Indices]:
@@ -155,7 +157,7 @@ class GroundTruth:
     @cached_property
     def maps(self) -> tuple[int, BigIntegers]:
         """A common denominator, and the maps [A | c] of the regions times it."""
-        return affine_map_table(self.network, self.signs > 0)
+        return affine_map_table(self.network, self.region_signs > 0)
 
     # -- points ------------------------------------------------------------------------------------
 
