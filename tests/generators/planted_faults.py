@@ -196,7 +196,7 @@ def _correct_values(
     """Reports on outputs and gradients, computed with numpy, and on bounds."""
     for kind in (np.float64, np.float32):
         x = points.astype(kind)
-        values, gradients = _in_floats(network, x)
+        values, gradients = in_floats(network, x)
         name = np.dtype(kind).name
         yield f"outputs {name}", audit.audit_outputs(network, x, values, arithmetic=name)
         if kind is np.float64:
@@ -237,7 +237,7 @@ def _correct_claims(
     yield "activation count", audit.audit_counts(truth, {"bounded_regions": truth.num_regions})
 
 
-def _in_floats(
+def in_floats(
     network: Network, points: np.ndarray[Any, Any]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Outputs and gradients as numpy computes them in the format of the points."""

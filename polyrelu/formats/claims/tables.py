@@ -171,9 +171,7 @@ def _maps(kind: str, parts: dict[str, Table]) -> dict[str, Any]:
     entries = parts["m" if kind == "maps" else "g"]
     size = points.shape[1]
     if entries.shape[1] % size:
-        raise DomainError(
-            f"{entries.shape[1]} entries of matrices are not divided by {size} inputs"
-        )
+        raise DomainError(f"{entries.shape[1]} entries of a matrix do not fit {size} inputs")
     matrices = entries.reshape(len(points), -1, size)
     if kind == "gradients":
         return {"output_points": points, "gradients": matrices}
