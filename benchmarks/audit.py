@@ -110,7 +110,7 @@ def _measured(form: str, width: int) -> Record:
         report = audit.audit_vertices(network, claims, "box:-1,1")
     else:
         report = audit.audit_regions(network, claims, "box:-1,1")
-    seconds = round(time.process_time() - started, 2)
+    seconds = round(time.process_time() - started, 3)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert report.agrees, report
     return {
@@ -134,11 +134,11 @@ def _plot(records: list[Record]) -> None:
         own = [record for record in records if record["form"] == form]
         items = [record["items"] for record in own]
         style = {"marker": "osv^Dx"[k], "label": form, "linewidth": 1.2}
-        left.loglog(items, [record["seconds"] for record in own], **style)
+        left.loglog(items, [record["seconds"] or None for record in own], **style)
         right.loglog(items, [record["mebibytes"] for record in own], **style)
     left.set(xlabel="items in the list", ylabel="CPU seconds, one thread")
     right.set(xlabel="items in the list", ylabel="largest memory of the process, MiB")
-    left.axhline(60, color="0.6", linewidth=0.8, linestyle="--")
+    left.axhline(60, color="0.6", linewidth=0.8, linestyle="--")  # a minute
     left.legend(fontsize=8)
     for axes in (left, right):
         axes.grid(alpha=0.3)
