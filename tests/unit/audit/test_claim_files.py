@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterator
 from importlib.resources import files
@@ -17,7 +18,9 @@ import pytest
 from polyrelu import audit, save
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.formats import read_claims
+from polyrelu.formats.claims.claims_file import CLAIMS, SETTINGS
 from polyrelu.symmetry import permute
+from tests.generators.files import ROOT
 from tests.generators.planted_faults import BOX, float_answers, small_network
 
 NET = small_network(1)
@@ -93,6 +96,22 @@ def test_every_claim_in_one_file(truth: audit.GroundTruth, tmp_path: Path) -> No
     assert len({report.subject for report in reports}) == len(reports) == 19
     for key in ("cat", "persistance"):
         assert not validator.is_valid({**HEAD, **document, key: 1})
+
+
+def test_the_schema_has_all_names() -> None:
+    schema = json.loads((files("polyrelu") / "schemas" / "claims.schema.json").read_text())
+    assert set(schema["properties"]) == {*CLAIMS, *SETTINGS, *HEAD}
+    page = (ROOT / "docs" / "how-to" / "audit.md").read_text(encoding="utf-8")
+    assert not [name for name in (*CLAIMS, *SETTINGS) if f"`{name}`" not in page]
+
+
+def test_the_page_has_all_causes() -> None:
+    page = (ROOT / "docs" / "how-to" / "audit.md").read_text(encoding="utf-8")
+    sources = (ROOT / "polyrelu" / "audit").rglob("*.py")
+    text = "".join(path.read_text(encoding="utf-8") for path in sources)
+    named = set(re.findall(r'Cause\(\s*"([a-z0-9 ]+)"', text))
+    assert len(named) > 15
+    assert not [name for name in named if f"| {name} |" not in page]
 
 
 def test_archives_say_the_same(truth: audit.GroundTruth, tmp_path: Path) -> None:
