@@ -37,6 +37,7 @@ COMMANDS = {
     "injective": ["example:xor"],
     "recover": ["--oracle", "example:twins-a"],
     "simplify": ["example:digits"],
+    "audit": ["example:xor", "--against", "torch", "--domain", "box:0,1"],
     "minimal": ["example:bends"],
     "dimension": ["example:bends"],
     "fingerprint": ["example:twins-a", "example:twins-b"],
@@ -63,6 +64,7 @@ def _network(*widths: int) -> polyrelu.Network:
 LIMITED = (
     *("complex", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
     *("simplify", "injective", "recover", "minimal", "dimension", "fingerprint"),
+    "audit",
 )
 
 _SLOW = pytest.mark.slow
