@@ -4,6 +4,7 @@ from . import (
     checker as checker,
     complex as complex,
     conditions as conditions,
+    corpus as corpus,
     dynamics as dynamics,
     errors as errors,
     exact as exact,

@@ -40,6 +40,7 @@ COMMANDS = {
     "check": ["{cert}"],
     "show": ["{cert}"],
     "examples": ["xor"],
+    "corpus": ["get", "xor"],
 }
 
 
