@@ -1,4 +1,5 @@
 from . import (
+    audit as audit,
     breakpoints as breakpoints,
     certificate as certificate,
     checker as checker,
