@@ -19,6 +19,7 @@ from . import (
     recovery as recovery,
     support as support,
     symmetry as symmetry,
+    testing as testing,
     topology as topology,
     walks as walks,
 )
