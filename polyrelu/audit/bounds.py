@@ -16,7 +16,7 @@ from polyrelu.audit.extremes import Extreme, largest
 from polyrelu.audit.findings import Cause, Finding, Verdict, number_text
 from polyrelu.audit.ground_truth import GroundTruth, NetworkOrTruth
 from polyrelu.audit.reports import AuditReport
-from polyrelu.audit.tables import as_numbers, entry, is_finite
+from polyrelu.audit.tables import as_numbers, entry, floats_of, is_finite
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron
 from polyrelu.formats import DomainLike, as_domain, as_network
@@ -78,7 +78,7 @@ def audit_bounds(
     >>> print(audit_bounds(net, [0], [0.09999999999999999], "box:-1,1").findings[0])
     wrong bound: the upper bound 0.09999999999999999 of output 0 is too small
     witness: (1)
-    excess: 1/72057594037927936
+    excess: about 1.38778e-17
     cause: last place: the next float64 is a bound
     """
     question = Question.of(max_findings=max_findings)
@@ -110,7 +110,8 @@ def _claims(
     table: Array = as_numbers(bounds, 1, name)
     if len(table) != outputs:
         raise ArgumentError(f"{name}: {len(table)} bounds for {outputs} outputs")
-    if table.dtype != object and (np.isnan(table) | (table == -sign * np.inf)).any():
+    floats = floats_of(table)
+    if (np.isnan(floats) | (~is_finite(table) & (floats == -sign * np.inf))).any():
         raise ArgumentError(f"{name}: a bound is NaN, or infinite on the wrong side")
     return [(k, sign, table[k]) for k in np.flatnonzero(is_finite(table)).tolist()]
 

@@ -22,16 +22,16 @@ Verdict = Literal["right", "missing", "extra", "duplicated", "wrong", "not refut
 #: The verdicts that are differences from the exact answer.
 DIFFERENCES: tuple[Verdict, ...] = ("missing", "extra", "duplicated", "wrong")
 #: Number of characters up to which a number is written exactly in a sentence.
-_SHORT = 24
+_SHORT = 12
 
 
 def number_text(value: Fraction) -> str:
     """Return a number for a sentence: exactly if it is short, else a decimal at least as large.
 
     >>> number_text(Fraction(1, 3)), number_text(Fraction(1, 3**40))
-    ('1/3', '1/12157665459056928801')
+    ('1/3', 'about 8.22527e-20')
     """
-    if value.numerator.bit_length() + value.denominator.bit_length() < 3 * _SHORT:
+    if value.numerator.bit_length() + value.denominator.bit_length() < 4 * _SHORT:
         text = format_rational(value)
         if len(text) <= _SHORT:
             return text

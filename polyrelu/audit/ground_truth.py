@@ -19,7 +19,8 @@ from polyrelu.exact import Polyhedron, RationalMatrix, nearest_float
 from polyrelu.formats import DomainLike, NetworkLike
 from polyrelu.network import Network, affine_map_table
 from polyrelu.support.progress import Progress
-from polyrelu.support.typing import Array, BigIntegers, Floats, Indices, Point, Signs
+from polyrelu.support.typing import Array, BigIntegers, Floats, Indices, Mask, Point, Signs
+from polyrelu.topology import UnfinishedError
 
 __all__ = ["GroundTruth", "NetworkOrTruth", "ground_truth", "truth_of"]
 
@@ -49,7 +50,9 @@ def ground_truth(
     Raises
     ------
     DomainError
-        As for `canonical_complex`; or Ctrl-C interrupted the computation.
+        As for `canonical_complex`.
+    UnfinishedError
+        Ctrl-C interrupted the computation.
 
     Examples
     --------
@@ -82,7 +85,7 @@ class GroundTruth:
 
     def __init__(self, cells: PolyhedralComplex) -> None:
         if not cells.complete:
-            raise DomainError("the complex is incomplete, so that nothing can be compared with it")
+            raise UnfinishedError("the complex is incomplete: nothing can be compared with it")
         self.cells = cells
         self.network: Network = cells.network
         self.domain: Polyhedron = cells.domain
@@ -167,13 +170,18 @@ class GroundTruth:
             parts.append(np.concatenate([empty, *(z.signs() for z in hidden)]).T)
         return np.concatenate(parts)
 
-    def in_domain(self, points: Array) -> Array:
+    def in_domain(self, points: Array) -> Mask:
         """Return whether each of several points of numbers lies in the domain."""
+        return self.contained(self.domain, points)
+
+    @staticmethod
+    def contained(domain: Polyhedron, points: Array) -> Mask:
+        """Return whether each of several points of numbers lies in a polyhedron."""
         inside = np.ones(len(points), dtype=bool)
         if not len(points):
             return inside
         x = RationalMatrix.from_rows(_exact_rows(points)).transpose()
-        for rows, good in ((self.domain.inequalities, (-1, 0)), (self.domain.equations, (0,))):
+        for rows, good in ((domain.inequalities, (-1, 0)), (domain.equations, (0,))):
             if rows:
                 a = RationalMatrix.from_integers([row[:-1] for row in rows])
                 c = RationalMatrix.from_rows([[row[-1]] * len(points) for row in rows])

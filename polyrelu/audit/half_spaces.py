@@ -21,7 +21,7 @@ from polyrelu.audit.findings import Cause, Finding
 from polyrelu.audit.ground_truth import GroundTruth
 from polyrelu.audit.measures import inradius, sign_polyhedron
 from polyrelu.audit.region_findings import RegionComparison, signs_text
-from polyrelu.audit.tables import is_finite, row_of
+from polyrelu.audit.tables import floats_of, is_finite, row_of
 from polyrelu.complex import Cell
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Optimal, Polyhedron, RationalMatrix
@@ -87,7 +87,7 @@ class HalfSpaceComparison(RegionComparison):
         numbers = self._facets.of(region)
         floats = self._facets.floats(region)
         with np.errstate(all="ignore"):
-            claimed = _normalised(rows.astype(np.float64))
+            claimed = _normalised(floats_of(rows))
             order = np.abs(claimed[:, None, :] - floats[None]).max(axis=2).argsort(axis=1)
         open_facets, others = set(numbers), list[int]()
         for i, near in enumerate(order[:, :_TRIED].tolist()):

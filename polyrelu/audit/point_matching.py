@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from polyrelu.audit.allowance import Allowance
-from polyrelu.audit.tables import entry, is_finite
+from polyrelu.audit.tables import entry, floats_of, is_finite
 from polyrelu.exact import to_fraction
 from polyrelu.support.typing import Array, Floats, Indices, Mask, Point
 
@@ -44,7 +44,7 @@ class VertexIndex:
 
     def candidates(self, rows: Array) -> list[list[int]]:
         """Return for each claimed point the exact points that it may stand for."""
-        floats = rows.astype(np.float64)
+        floats = floats_of(rows)
         with np.errstate(all="ignore"):
             keys = floats @ self._direction
             reach = self._reach(floats) + 1e-14 * (np.abs(floats) @ self._direction)
@@ -77,7 +77,7 @@ class VertexIndex:
 
     def nearest(self, rows: Array) -> Indices:
         """Return the number of the exact point that looks nearest to each claimed one."""
-        floats = np.nan_to_num(rows.astype(np.float64))
+        floats = np.nan_to_num(floats_of(rows))
         found = np.zeros(len(rows), dtype=np.int64)
         size = max(1, _PAIRS_PER_BLOCK // max(1, self.floats.size))
         for start in range(0, len(rows), size):

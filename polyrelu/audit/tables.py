@@ -6,6 +6,7 @@ is. NaN and infinities are kept too, since a tool may give them; they stand for 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -13,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from polyrelu.errors import ArgumentError, NetworkError
-from polyrelu.exact import to_fraction
-from polyrelu.support.typing import Array, Indices, Signs
+from polyrelu.exact import nearest_float, to_fraction
+from polyrelu.support.typing import Array, Floats, Indices, Signs
 
-__all__ = ["as_integers", "as_numbers", "as_signs", "entry", "is_finite", "row_of"]
+__all__ = ["as_integers", "as_numbers", "as_signs", "entry", "floats_of", "is_finite", "row_of"]
 
 
 def as_numbers(values: object, axes: int, name: str) -> Array:
@@ -58,10 +59,17 @@ def _fractions(array: Array, name: str) -> Array:
     """Return an array of fractions."""
     exact = np.empty(array.shape, dtype=object)
     try:
-        exact.ravel()[:] = [to_fraction(value) for value in array.ravel().tolist()]
+        exact.ravel()[:] = [_number(value) for value in array.ravel().tolist()]
     except NetworkError as error:
         raise ArgumentError(f"{name}: {error}") from None
     return exact
+
+
+def _number(value: Any) -> Fraction | float:
+    """Return a number exactly; NaN and infinities stay floats."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return value
+    return to_fraction(value)
 
 
 def as_signs(values: object, width: int, name: str, least: int = -1) -> Signs:
@@ -94,12 +102,30 @@ def as_integers(values: object, axes: int, name: str) -> Indices:
 
 def is_finite(table: Array) -> Array:
     """Return whether each entry is a number."""
-    return np.ones(table.shape, dtype=bool) if table.dtype == object else np.isfinite(table)
+    if table.dtype != object:
+        return np.asarray(np.isfinite(table))
+    flat = [isinstance(value, Fraction) for value in table.ravel().tolist()]
+    return np.array(flat, dtype=bool).reshape(table.shape)
 
 
 def entry(value: Any) -> Fraction:
     """Return an entry of a table as the exact number that it is."""
     return value if isinstance(value, Fraction) else Fraction(float(value))
+
+
+def floats_of(table: Array) -> Floats:
+    """Return the entries as the nearest floats, the largest float beyond their range.
+
+    >>> floats_of(as_numbers([[str(10**400), "1/2"]], 2, "points")).tolist()
+    [[1.7976931348623157e+308, 0.5]]
+    """
+    if table.dtype != object:
+        return table
+    flat = [
+        nearest_float(value.numerator, value.denominator) if isinstance(value, Fraction) else value
+        for value in table.ravel().tolist()
+    ]
+    return np.array(flat, dtype=np.float64).reshape(table.shape)
 
 
 def row_of(table: Array, index: int) -> tuple[Fraction, ...]:

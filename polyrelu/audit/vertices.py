@@ -14,7 +14,7 @@ from polyrelu.audit.ground_truth import GroundTruth, NetworkOrTruth, truth_of
 from polyrelu.audit.measures import distance
 from polyrelu.audit.point_matching import VertexIndex, matched
 from polyrelu.audit.reports import AuditReport
-from polyrelu.audit.tables import as_integers, as_numbers, is_finite, row_of
+from polyrelu.audit.tables import as_integers, as_numbers, floats_of, is_finite, row_of
 from polyrelu.complex import Cell
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Rational
@@ -221,7 +221,7 @@ class VertexComparison(Comparison):
 
     def _nearest_item(self, exact: int) -> int:
         """Return the claimed point that looks nearest to an exact vertex."""
-        rows = self.table[self._finite].astype(np.float64)
+        rows = floats_of(self.table[self._finite])
         gaps = np.abs(rows - self.truth.vertex_floats[exact]).max(axis=1)
         return int(self._finite[gaps.argmin()])
 

@@ -4,11 +4,11 @@ A command parses its options, calls one public function and prints. Nothing math
 before a command needs it, so that help and errors come at once.
 
 Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted, 1
-rejected, 2 unreadable; `info`, `convert`, `show`, `examples` and `corpus` 0 or 2. Errors that
-nobody foresaw are 2 as well. A limit of time or memory that ends a command before anything is done
-is an answer as well: undecided, with the limit and how to go on. With `--json` exactly one object
-goes to stdout, errors included; every error is also one line on stderr. Without arguments the
-program prints its help.
+rejected, 2 unreadable; `audit` 0 agrees, 1 differs, 2 error; `info`, `convert`, `show`, `examples`
+and `corpus` 0 or 2. Errors that nobody foresaw are 2 as well. A limit of time or memory that ends a
+command before anything is done is an answer as well: undecided, with the limit and how to go on.
+With `--json` exactly one object goes to stdout, errors included; every error is also one line on
+stderr. Without arguments the program prints its help.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from polyrelu.cli.audit import add_audit
 from polyrelu.cli.check import add_check
 from polyrelu.cli.completion import SHELLS, PrintCompletion
 from polyrelu.cli.complex import add_complex
@@ -201,6 +202,7 @@ def _parser() -> Parser:
     add_equivalent(subparsers)
     add_injective(subparsers)
     add_simplify(subparsers)
+    add_audit(subparsers)
     add_check(subparsers)
     add_show(subparsers)
     add_examples(subparsers)

@@ -15,6 +15,7 @@ from polyrelu.formats.arguments import (
     as_point,
     as_points,
 )
+from polyrelu.formats.claims import ClaimsFile, read_claims
 from polyrelu.formats.domain import Slice, parse_domain, parse_slice
 from polyrelu.formats.examples import Example, examples, find_example
 from polyrelu.formats.float_outputs import FloatOutputs, float_outputs
@@ -46,6 +47,7 @@ __all__ = [
     "FORMATS",
     "WRITTEN",
     "Case",
+    "ClaimsFile",
     "Comparison",
     "Conjunction",
     "Constraint",
@@ -78,6 +80,7 @@ __all__ = [
     "parse_domain",
     "parse_slice",
     "read",
+    "read_claims",
     "read_counterexample",
     "read_vnnlib",
     "runtime_error",
