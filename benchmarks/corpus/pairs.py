@@ -31,7 +31,8 @@ def pairs() -> Iterator[Specimen]:
 def _pair(
     name: str, first: Network, second: Network, sentence: str, domains: tuple[str, ...]
 ) -> Iterator[Specimen]:
-    box = _UNIT if "box:0,1" in domains else (Fraction(-2), Fraction(2))
+    reach = Fraction(4 if name == "one-sided" else 2)
+    box = _UNIT if "box:0,1" in domains else (-reach, reach)
     for letter, network, twins in (
         ("a", first, ((f"pair-{name}-b", domains),)),
         ("b", second, ()),

@@ -292,13 +292,7 @@ def _others() -> Iterator[Specimen]:
         box=(Fraction(-3), Fraction(3)),
         tags=("transversality",),
         source="Grigsby, Lindsey (2022), arXiv 2008.09052",
-        claims=(
-            Claim(
-                "Generic and transversal networks only have cells of the expected dimension.",
-                True,
-                "this one is not transversal: three zeros at a point of the plane",
-            ),
-        ),
+        claims=(Claim("The network is transversal.", False, "at 0 three neurons vanish"),),
     )
     for size, edges in (
         ("with", [((0, 0), (1, 1))]),

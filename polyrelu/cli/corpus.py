@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_corpus"]
 
-#: The options that choose networks, and those of `get`; each means nothing for other actions.
+#: The options that choose networks, and the options of each action; others mean nothing there.
 _CHOOSING = ("kind", "tag", "max_inputs")
 _TAKEN_BY = {
     "list": _CHOOSING,

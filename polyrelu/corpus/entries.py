@@ -35,7 +35,7 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CorpusClaim:
     """A statement about a network of the corpus.
 
@@ -57,6 +57,9 @@ class CorpusClaim:
     text: str
     holds: bool
     why: str
+
+    def __repr__(self) -> str:
+        return bracketed(f"CorpusClaim, {'true' if self.holds else 'false'}: {self.text}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -287,7 +287,7 @@ def assert_sound_bounds(
     AssertionError: output bounds: differs (1 right, 1 wrong)
     wrong bound: the upper bound 0.09999999999999999 of output 0 is too small
     witness: (1)
-    excess: 1/72057594037927936
+    excess: about 1.38778e-17
     cause: last place: the next float64 is a bound
     """
     from polyrelu.audit import audit_bounds
