@@ -76,7 +76,7 @@ def _claims(form: str, network: Any) -> Any:
     truth = audit.ground_truth(network, "box:-1,1")
     cells = truth.cells
     if form == "signs":
-        return audit.SignVectors(truth.signs)
+        return audit.SignVectors(truth.region_signs)
     if form == "vertices":
         return truth.vertex_floats
     if form == "vertex lists":

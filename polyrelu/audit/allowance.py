@@ -55,6 +55,11 @@ class Allowance:
         expect_choice(self.arithmetic, _FORMATS, "arithmetic")
 
     @property
+    def is_exact(self) -> bool:
+        """Whether a number stands only for itself."""
+        return not to_fraction(self.ulps) and not to_fraction(self.absolute)
+
+    @property
     def allows_nearest(self) -> bool:
         """Whether the nearest float64 of a number always stands for it."""
         return self.arithmetic == "float64" and to_fraction(self.ulps) >= Fraction(1, 2)
@@ -69,9 +74,9 @@ class Allowance:
         return abs(to_fraction(claimed) - exact) <= self.bound(exact)
 
     def __str__(self) -> str:
-        ulps, absolute = to_fraction(self.ulps), to_fraction(self.absolute)
-        if not ulps and not absolute:
+        if self.is_exact:
             return "equal"
+        ulps, absolute = to_fraction(self.ulps), to_fraction(self.absolute)
         plural = "s" if ulps > 1 else ""
         units = f"{format_rational(ulps)} unit{plural} in the last place ({self.arithmetic})"
         parts = [units] * bool(ulps) + [format_rational(absolute)] * bool(absolute)

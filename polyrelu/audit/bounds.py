@@ -95,6 +95,7 @@ def audit_bounds(
     ]
 
     def explain(item: int) -> Finding:
+        """Return the finding about an item."""
         k, sign, value = claims[item]
         return _explained(found[item], k, sign, value, item, verdicts[item])
 

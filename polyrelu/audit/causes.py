@@ -50,7 +50,7 @@ def sliver(radius: Fraction | None, tolerance: Fraction) -> Cause | None:
 
 def zero_neurons(truth: GroundTruth, region: int) -> Cause | None:
     """Return the cause of a region on which neurons are identically 0."""
-    zero = np.flatnonzero(truth.signs[region] == 0)
+    zero = np.flatnonzero(truth.region_signs[region] == 0)
     if not len(zero):
         return None
     neuron = truth.network.neurons[int(zero[0])]

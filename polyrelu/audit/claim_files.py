@@ -7,6 +7,7 @@ counterexample, must lie in its folder: a claims file may come from a stranger.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,11 @@ from polyrelu.audit.outputs import audit_gradients, audit_outputs
 from polyrelu.audit.radii import audit_radii
 from polyrelu.audit.regions import audit_regions
 from polyrelu.audit.reports import AuditReport
-from polyrelu.audit.tables import as_integers
+from polyrelu.audit.tables import as_integers, read_number
 from polyrelu.audit.topology import audit_persistence, audit_topology
 from polyrelu.audit.vertices import audit_edges, audit_vertices
-from polyrelu.errors import ArgumentError, DomainError
-from polyrelu.exact import Polyhedron, to_fraction
+from polyrelu.errors import ArgumentError, DomainError, NetworkError
+from polyrelu.exact import Polyhedron
 from polyrelu.formats import (
     ClaimsFile,
     DomainLike,
@@ -120,11 +121,18 @@ class _File:
         self.domain: Polyhedron = as_domain(chosen, self.network.num_inputs)
         self.max_findings = max_findings
         self.arithmetic = str(self.settings.get("arithmetic", "float64"))
-        self.tolerance = to_fraction(self.settings.get("tolerance", SUSPECTED_TOLERANCE))
-        ulps, absolute = self.settings.get("ulps", "1/2"), self.settings.get("absolute", 0)
+        self.tolerance = self._number("tolerance", SUSPECTED_TOLERANCE)
+        ulps, absolute = self._number("ulps", "1/2"), self._number("absolute", 0)
         self.allowance = Allowance(ulps, absolute, self.arithmetic)
         self.has_allowance = "ulps" in self.settings or "absolute" in self.settings
         self._truth: GroundTruth | None = None
+
+    def _number(self, name: str, default: object) -> Fraction:
+        """Return a setting that is a number."""
+        try:
+            return read_number(self.settings.get(name, default))
+        except NetworkError as error:
+            raise ArgumentError(f"{name}: {error}") from None
 
     @property
     def truth(self) -> GroundTruth:
@@ -162,8 +170,9 @@ class _File:
             yield SignVectors(claims["signs"])
         if "activations" in claims:
             yield ActivationPatterns(claims["activations"])
-        if "points" in claims:
-            yield LocalMaps(claims["points"], claims.get("matrices"), claims.get("offsets"))
+        if "interior_points" in claims:
+            maps = claims.get("matrices"), claims.get("offsets")
+            yield LocalMaps(claims["interior_points"], *maps)
         if "half_spaces" in claims:
             yield _half_spaces(claims["half_spaces"])
         if "vertex_lists" in claims:

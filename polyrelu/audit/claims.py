@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from polyrelu.audit.tables import as_integers, as_numbers
 from polyrelu.errors import ArgumentError
 from polyrelu.support.arguments import expect_count
+from polyrelu.support.arrays import read_only
+from polyrelu.support.display import count_text
 from polyrelu.support.typing import Array
 
 __all__ = [
@@ -28,10 +30,15 @@ __all__ = [
 
 
 #: Lists or an array of numbers.
-_Rows: TypeAlias = Sequence[object] | Array
+TableLike: TypeAlias = Sequence[Any] | Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+def _table(values: TableLike, axes: int, name: str) -> Array:
+    """Return an array of numbers that cannot be changed."""
+    return read_only(as_numbers(values, axes, name))
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class SignVectors:
     """Regions as sign vectors.
 
@@ -48,17 +55,17 @@ class SignVectors:
 
     rows: Array
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", as_numbers(self.rows, 2, "signs"))
+    def __init__(self, rows: TableLike) -> None:
+        object.__setattr__(self, "rows", _table(rows, 2, "signs"))
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return f"<SignVectors, {len(self)} regions>"
+        return f"<SignVectors, {count_text([(len(self), 'region')])}>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class ActivationPatterns:
     """Regions as activation patterns, which do not tell the signs 0 and -1 apart.
 
@@ -75,23 +82,23 @@ class ActivationPatterns:
 
     rows: Array
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", as_numbers(self.rows, 2, "activations"))
+    def __init__(self, rows: TableLike) -> None:
+        object.__setattr__(self, "rows", _table(rows, 2, "activations"))
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return f"<ActivationPatterns, {len(self)} regions>"
+        return f"<ActivationPatterns, {count_text([(len(self), 'region')])}>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class LocalMaps:
     """Regions as interior points, with the affine map A x + b around each point if it is given.
 
     Attributes
     ----------
-    points
+    interior_points
         A point inside each region, shape (regions, n_0).
     matrices
         The matrix A on each region, shape (regions, n_L, n_0); None if there are no maps.
@@ -104,30 +111,34 @@ class LocalMaps:
     <LocalMaps, 1 region>
     """
 
-    points: Array
-    matrices: Array | None = None
-    offsets: Array | None = None
+    interior_points: Array
+    matrices: Array | None
+    offsets: Array | None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "points", as_numbers(self.points, 2, "points"))
-        if self.matrices is None and self.offsets is None:
-            return
-        if self.matrices is None:
+    def __init__(
+        self,
+        interior_points: TableLike,
+        matrices: TableLike | None = None,
+        offsets: TableLike | None = None,
+    ) -> None:
+        points = _table(interior_points, 2, "interior_points")
+        if matrices is None and offsets is not None:
             raise ArgumentError("offsets: give matrices with them")
-        object.__setattr__(self, "matrices", as_numbers(self.matrices, 3, "matrices"))
-        if self.offsets is not None:
-            object.__setattr__(self, "offsets", as_numbers(self.offsets, 2, "offsets"))
-        if any(len(t) != len(self.points) for t in (self.matrices, self.offsets) if t is not None):
+        a = None if matrices is None else _table(matrices, 3, "matrices")
+        b = None if offsets is None else _table(offsets, 2, "offsets")
+        if any(len(table) != len(points) for table in (a, b) if table is not None):
             raise ArgumentError("matrices and offsets: give one for each point")
+        for name, table in (("interior_points", points), ("matrices", a), ("offsets", b)):
+            object.__setattr__(self, name, table)
 
     def __len__(self) -> int:
-        return len(self.points)
+        return len(self.interior_points)
 
     def __repr__(self) -> str:
-        return f"<LocalMaps, {len(self)} region{'s' * (len(self) != 1)}>"
+        return f"<LocalMaps, {count_text([(len(self), 'region')])}>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class _Ragged:
     """Rows of numbers that belong to regions, several to each."""
 
@@ -135,18 +146,17 @@ class _Ragged:
     owners: Array
     size: int
 
-    def __post_init__(self) -> None:
-        rows = as_numbers(self.rows, 2, "rows")
-        owners = as_integers(self.owners, 1, "owners")
-        size = expect_count(self.size, "size")
-        if len(rows) != len(owners):
+    def __init__(self, rows: TableLike, owners: TableLike, size: int) -> None:
+        table, numbers = as_numbers(rows, 2, "rows"), as_integers(owners, 1, "owners")
+        count = expect_count(size, "size")
+        if len(table) != len(numbers):
             raise ArgumentError("owners: give the number of a region for each row")
-        if len(owners) and owners.max() >= size:
-            raise ArgumentError(f"owners: there are {size} regions, numbered from 0")
-        order = np.argsort(owners, kind="stable")
-        object.__setattr__(self, "rows", rows[order])
-        object.__setattr__(self, "owners", owners[order])
-        object.__setattr__(self, "size", size)
+        if len(numbers) and numbers.max() >= count:
+            raise ArgumentError(f"owners: there are {count} regions, numbered from 0")
+        order = np.argsort(numbers, kind="stable")
+        object.__setattr__(self, "rows", read_only(table[order]))
+        object.__setattr__(self, "owners", read_only(numbers[order]))
+        object.__setattr__(self, "size", count)
 
     def __len__(self) -> int:
         return self.size
@@ -154,10 +164,11 @@ class _Ragged:
     @property
     def starts(self) -> Array:
         """The place of the first row of each region, and the number of rows at the end."""
-        return np.searchsorted(self.owners, np.arange(self.size + 1))
+        return read_only(np.searchsorted(self.owners, np.arange(self.size + 1)))
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}, {self.size} regions, {len(self.rows)} rows>"
+        counts = count_text([(self.size, "region"), (len(self.rows), "row")])
+        return f"<{type(self).__name__}, {counts}>"
 
 
 class HalfSpaces(_Ragged):
@@ -175,7 +186,7 @@ class HalfSpaces(_Ragged):
     Examples
     --------
     >>> HalfSpaces.of([([[1.0], [-1.0]], [1.0, 0.0])])
-    <HalfSpaces, 1 regions, 2 rows>
+    <HalfSpaces, 1 region, 2 rows>
     """
 
     __slots__ = ()
@@ -216,7 +227,7 @@ class VertexLists(_Ragged):
     __slots__ = ()
 
     @classmethod
-    def of(cls, regions: Iterable[_Rows]) -> VertexLists:
+    def of(cls, regions: Iterable[TableLike]) -> VertexLists:
         """Collect lists of vertices, one for each region."""
         tables = [as_numbers(r, 2, f"vertices of region {i}") for i, r in enumerate(regions)]
         return cls(*_stacked(tables))

@@ -92,11 +92,14 @@ class Comparison:
         For each claimed item the exact item that it stands for, -1 for none.
     num_exact
         Number of exact items.
+    rule
+        When an item is right, as a sentence; empty where the allowance of the question says it.
     """
 
     subject: str
     assigned: Indices
     num_exact: int
+    rule: str = ""
 
     def faults(self) -> set[int]:
         """Return the assigned items that are wrong although it is clear what they stand for."""
@@ -124,7 +127,7 @@ def finished(
     shown = [comparison.explain(entry) for entry in differences[: question.max_findings]]
     shown = [replace(finding, causes=(*finding.causes, *causes)) for finding in shown]
     missing = sum(entry.verdict == "missing" for entry in differences)
-    rule = _rule(question.allowance)
+    rule = comparison.rule or _rule(question.allowance)
     return AuditReport(
         title, tuple(verdicts), missing, tuple(shown), len(differences), rule, tuple(notes)
     )
@@ -146,9 +149,9 @@ def report_of(
 
 
 def _rule(allowance: Allowance) -> str:
-    return f"a claimed number is right {allowance} of the exact one".replace(
-        "right equal of", "right if it is equal to"
-    )
+    if allowance.is_exact:
+        return "a claimed number is right if it is equal to the exact one"
+    return f"a claimed number is right if it is {allowance} of the exact one"
 
 
 def _differences(

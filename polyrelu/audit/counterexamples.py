@@ -84,6 +84,7 @@ def audit_counterexamples(
     verdicts: list[Verdict] = ["right" if c.is_counterexample else "wrong" for c in checks]
 
     def explain(item: int) -> Finding:
+        """Return the finding about an item."""
         check = checks[item]
         witness = tuple(given[item].values[asked.variables[k]] for k in asked.inputs_of(0))
         size, measure = _shortfall(check)

@@ -104,6 +104,7 @@ def audit_counts(
     ]
 
     def explain(item: int) -> Finding:
+        """Return the finding about an item."""
         name = names[item]
         what = COUNTS.get(name, f"cells of dimension {name.removeprefix('cells_')}")
         message = f"the number of {what} is given as {claimed[name]}, it is {exact[name]}"
@@ -119,7 +120,7 @@ def _count(truth: GroundTruth, name: str) -> int:
     if name.startswith("cells_") and name[6:].isdecimal() and len(name) < 10:
         return cells.size(int(name[6:]))
     if name == "activation_patterns":
-        return len(np.unique(np.packbits(truth.signs > 0, axis=1), axis=0))
+        return len(np.unique(np.packbits(truth.region_signs > 0, axis=1), axis=0))
     numbers = {
         "regions": lambda: cells.num_regions,
         "bounded_regions": lambda: cells.num_bounded_regions,
@@ -224,6 +225,7 @@ class _PairComparison(Comparison):
     """Claimed pairs of regions beside the exact ones."""
 
     subject = "pair"
+    rule = "a pair is right if the closures of the regions have a common facet"
 
     def __init__(self, truth: GroundTruth, regions: Indices) -> None:
         self.truth, self.regions = truth, np.sort(regions, axis=1)

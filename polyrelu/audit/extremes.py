@@ -117,7 +117,7 @@ def _better(
     points: list[Point],
     rays: list[tuple[int, ...]],
 ) -> Extreme | None:
-    """Return the better one of a known extreme and that of a region."""
+    """Return the better one of a known extreme and the extreme of a region."""
     functional = RationalMatrix.from_integers([list(row)])
     slope = (functional @ map_.matrix).row(0)
     offset = (functional @ map_.offset)[0, 0]

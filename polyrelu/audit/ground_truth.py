@@ -13,11 +13,13 @@ from typing import TypeAlias
 import numpy as np
 
 from polyrelu.audit.tables import entry
-from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex
+from polyrelu.complex import PolyhedralComplex, canonical_complex
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix, nearest_float
 from polyrelu.formats import DomainLike, NetworkLike
 from polyrelu.network import Network, affine_map_table
+from polyrelu.support.arguments import expect_index
+from polyrelu.support.arrays import read_only
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Array, BigIntegers, Floats, Indices, Mask, Point, Signs
 from polyrelu.topology import UnfinishedError
@@ -100,14 +102,14 @@ class GroundTruth:
         return self.cells.num_regions
 
     @property
-    def signs(self) -> Signs:
+    def region_signs(self) -> Signs:
         """The signs of the neurons on the regions, shape (regions, neurons)."""
         return self.cells.signs()
 
     @cached_property
     def region_of_signs(self) -> dict[bytes, int]:
         """The number of each region, by its signs as bytes of int8."""
-        return {row.tobytes(): number for number, row in enumerate(self.signs)}
+        return {row.tobytes(): number for number, row in enumerate(self.region_signs)}
 
     # -- vertices ----------------------------------------------------------------------------------
 
@@ -120,7 +122,8 @@ class GroundTruth:
     def vertex_floats(self) -> Floats:
         """The nearest float64 of each coordinate of each vertex, shape (vertices, n_0)."""
         rows = [[nearest_float(x.numerator, x.denominator) for x in v] for v in self.vertices]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), self.network.num_inputs)
+        table = np.array(rows, dtype=np.float64).reshape(len(rows), self.network.num_inputs)
+        return read_only(table)
 
     @cached_property
     def vertices_of_regions(self) -> tuple[Indices, Indices]:
@@ -140,7 +143,8 @@ class GroundTruth:
     def vertices_of(self, region: int) -> Indices:
         """Return the numbers of the vertices of a region, ascending."""
         offsets, entries = self.vertices_of_regions
-        return entries[offsets[region] : offsets[region + 1]]
+        number = expect_index(region, self.num_regions, "region")
+        return entries[offsets[number] : offsets[number + 1]]
 
     @cached_property
     def edges(self) -> dict[tuple[int, int], int]:
@@ -155,7 +159,7 @@ class GroundTruth:
     @cached_property
     def maps(self) -> tuple[int, BigIntegers]:
         """A common denominator, and the maps [A | c] of the regions times it."""
-        return affine_map_table(self.network, self.signs > 0)
+        return affine_map_table(self.network, self.region_signs > 0)
 
     # -- points ------------------------------------------------------------------------------------
 
@@ -201,13 +205,9 @@ class GroundTruth:
         return self.cells.interior_point(region)
 
     def num_zeros(self, vertex: int) -> int:
-        """Return how many neurons and constraints of the domain vanish at a vertex, but not around.
-
-        Neurons that are 0 on a whole region around the vertex do not count.
-        """
-        cell = Cell(0, vertex)
-        signs = self.cells.signs(0)[cell.index]
-        constraints = self.cells.constraint_signs(0)[cell.index]
+        """Return how many neurons and constraints of the domain vanish at a vertex."""
+        index = expect_index(vertex, self.cells.size(0), "vertex")
+        signs, constraints = self.cells.signs(0)[index], self.cells.constraint_signs(0)[index]
         return int((signs == 0).sum() + (constraints == 0).sum())
 
 

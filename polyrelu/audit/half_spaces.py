@@ -112,7 +112,7 @@ class HalfSpaceComparison(RegionComparison):
             if beyond is None:
                 continue
             if allowed is None:
-                signs = self.truth.signs[region].tolist()
+                signs = self.truth.region_signs[region].tolist()
                 cell = sign_polyhedron(self.truth.network, self.truth.domain, signs)
                 allowed = cell.inequalities
             if not any(is_multiple(row, known, self.question.allowance) for known in allowed):
@@ -209,7 +209,7 @@ class _FacetRows:
     def _side(self, region: int, number: int) -> int:
         """Return the sign of a form inside a region."""
         column = int(self._columns[number])
-        return 1 if column < 0 else int(self._truth.signs[region, column])
+        return 1 if column < 0 else int(self._truth.region_signs[region, column])
 
     def row(self, region: int, number: int) -> IntegerRow:
         """Return [a | c] with a·x ≤ c on a region."""

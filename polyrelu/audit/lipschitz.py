@@ -91,6 +91,7 @@ def audit_lipschitz(
     verdict: Verdict = "wrong" if found else "right" if proved else "not refuted"
 
     def explain(_: int) -> Finding:
+        """Return the finding about an item."""
         if found is None:
             message = f"{constant} ({norm}): neither a point nor the norms of the layers decide"
             return Finding("Lipschitz constant", verdict, message, 0)

@@ -29,9 +29,11 @@ class LocalMapComparison(RegionComparison):
 
     def __init__(self, truth: GroundTruth, claims: LocalMaps, question: Question) -> None:
         size = truth.network.num_inputs
-        if len(claims) and claims.points.shape[1] != size:
-            raise ArgumentError(f"points: {claims.points.shape[1]} coordinates, {size} inputs")
-        self.points = claims.points
+        if len(claims) and claims.interior_points.shape[1] != size:
+            raise ArgumentError(
+                f"points: {claims.interior_points.shape[1]} coordinates, {size} inputs"
+            )
+        self.points = claims.interior_points
         finite = is_finite(self.points).all(axis=1)
         assigned = np.full(len(self.points), -1, dtype=np.int64)
         assigned[finite] = truth.regions_at(self.points[finite])[0]

@@ -77,6 +77,7 @@ def audit_function(
         verdict = "wrong"
 
     def explain(_: int) -> Finding:
+        """Return the finding about an item."""
         if not isinstance(outcome, NotEquivalent):
             message = "neither a proof nor a point of difference was found within the budget"
             return Finding("function", verdict, message, 0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -22,7 +23,7 @@ from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.tables import as_numbers, entry, is_finite, row_of
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import RationalMatrix
-from polyrelu.formats import Imported, NetworkLike, as_imported, runtime_error
+from polyrelu.formats import Imported, NetworkLike, as_imported, runtime_error, runtime_errors_at
 from polyrelu.network import ActivationPattern, Network
 from polyrelu.support.arguments import expect_choice
 from polyrelu.support.typing import Array
@@ -124,8 +125,13 @@ class _Outputs:
         """Return the allowed distance of each output at a point."""
         if self.allowance is not None:
             return tuple(map(self.allowance.bound, self.exact[item]))
-        point = row_of(self.points, item)
-        return runtime_error(self.imported, (point, point), arithmetic=self.arithmetic).bounds
+        return self._rounding[item]
+
+    @cached_property
+    def _rounding(self) -> list[tuple[Fraction | None, ...]]:
+        """The bounds on rounding errors at all points."""
+        rows = [row_of(self.points, k) for k in range(len(self.points))]
+        return runtime_errors_at(self.imported, rows, arithmetic=self.arithmetic)
 
     def is_exact(self, item: int) -> bool:
         """Return whether all outputs at a point are exactly right."""

@@ -111,8 +111,8 @@ def _maximum_matching(candidates: Sequence[Sequence[int]], items: Sequence[int])
     import networkx as nx
 
     graph = nx.Graph()
-    left = [("claimed", item) for item in items]
-    graph.add_nodes_from(left)
-    graph.add_edges_from((("claimed", i), ("exact", k)) for i in items for k in candidates[i])
-    pairs = nx.bipartite.hopcroft_karp_matching(graph, left)
-    return {one[1]: other[1] for one, other in pairs.items() if one[0] == "claimed"}
+    # Nodes are integers, whose order in sets is the same in every process.
+    graph.add_nodes_from(items)
+    graph.add_edges_from((i, -1 - k) for i in items for k in candidates[i])
+    pairs = nx.bipartite.hopcroft_karp_matching(graph, items)
+    return {one: -1 - other for one, other in pairs.items() if one >= 0}

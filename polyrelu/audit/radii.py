@@ -103,6 +103,7 @@ def audit_radii(
     verdicts: list[Verdict] = [entry_[0] for entry_ in found]
 
     def explain(item: int) -> Finding:
+        """Return the finding about an item."""
         verdict, other, extreme = found[item]
         where = f"within {sizes[item]} ({norm})"
         if verdict == "not refuted":

@@ -51,7 +51,7 @@ class RegionComparison(Comparison):
         causes = held(
             sliver(radius, self.question.tolerance),
             zero_neurons(truth, region),
-            float32_region(truth, truth.signs[region], is_claimed=False),
+            float32_region(truth, truth.region_signs[region], is_claimed=False),
             degenerate_region(truth, region),
         )
         message = f"the region {signs_text(truth, region)} is not in the list"

@@ -1,4 +1,4 @@
-"""Regions as sign vectors or activation patterns: looked up exactly among those of the complex.
+"""Regions as sign vectors or activation patterns, looked up exactly in the complex.
 
 A vector that no region has is compared with the missing regions: one of them may differ in a single
 sign, or only in neurons that are identically 0 on it. Otherwise its cell is empty, or flat, or
@@ -33,7 +33,9 @@ _MAX_COMPARED = 2000
 
 
 class SignComparison(RegionComparison):
-    """Claimed sign vectors beside those of the regions."""
+    """Claimed sign vectors beside the exact ones."""
+
+    rule = "signs are compared exactly"
 
     def __init__(self, truth: GroundTruth, claims: SignVectors, question: Question) -> None:
         width = len(truth.network.neurons)
@@ -45,7 +47,7 @@ class SignComparison(RegionComparison):
     @property
     def table(self) -> Signs:
         """The rows of the exact items, in the form of the claimed ones."""
-        return self.truth.signs
+        return self.truth.region_signs
 
     def lookup(self, row: Signs) -> int | None:
         """Return the exact item with a row."""
@@ -62,7 +64,7 @@ class SignComparison(RegionComparison):
                     return self.lookup(row)
             row[place] = kept
         for exact in sorted(missing)[:_MAX_COMPARED]:
-            signs = self.truth.signs[self.region_of(exact)]
+            signs = self.truth.region_signs[self.region_of(exact)]
             if (signs == 0).any() and (row == self.table[exact])[signs != 0].all():
                 return exact
         return None
@@ -129,12 +131,12 @@ class SignComparison(RegionComparison):
 
 
 class PatternComparison(SignComparison):
-    """Claimed activation patterns beside those of the regions."""
+    """Claimed activation patterns beside the exact ones."""
 
     def __init__(self, truth: GroundTruth, claims: ActivationPatterns, question: Question) -> None:
         width = len(truth.network.neurons)
         rows = as_signs(claims.rows, width, "activations", least=0)
-        every = (truth.signs > 0).astype(np.int8)
+        every = (truth.region_signs > 0).astype(np.int8)
         table, regions = _distinct(every)
         known = {row.tobytes(): number for number, row in enumerate(table)}
         assigned = np.array([known.get(row.tobytes(), -1) for row in rows], dtype=np.int64)

@@ -15,9 +15,19 @@ import numpy as np
 
 from polyrelu.errors import ArgumentError, NetworkError
 from polyrelu.exact import nearest_float, to_fraction
+from polyrelu.support.limits import NUMBER
 from polyrelu.support.typing import Array, Floats, Indices, Signs
 
-__all__ = ["as_integers", "as_numbers", "as_signs", "entry", "floats_of", "is_finite", "row_of"]
+__all__ = [
+    "as_integers",
+    "as_numbers",
+    "as_signs",
+    "entry",
+    "floats_of",
+    "is_finite",
+    "read_number",
+    "row_of",
+]
 
 
 def as_numbers(values: object, axes: int, name: str) -> Array:
@@ -69,7 +79,17 @@ def _number(value: Any) -> Fraction | float:
     """Return a number exactly; NaN and infinities stay floats."""
     if isinstance(value, float) and not math.isfinite(value):
         return value
-    return to_fraction(value)
+    return read_number(value)
+
+
+def read_number(value: Any) -> Fraction:
+    """Return an exact number, also from a text such as 0.25 or 1e-6.
+
+    >>> read_number("1e-6"), read_number(0.5)
+    (Fraction(1, 1000000), Fraction(1, 2))
+    """
+    is_text = isinstance(value, str) and NUMBER.fullmatch(value)
+    return Fraction(value) if is_text else to_fraction(value)
 
 
 def as_signs(values: object, width: int, name: str, least: int = -1) -> Signs:

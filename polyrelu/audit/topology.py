@@ -120,6 +120,7 @@ def audit_topology(
     suspected = to_fraction(tolerance)
 
     def explain(item: int) -> Finding:
+        """Return the finding about an item."""
         a, b = claimed[item], right[item]
         name = f"{kind} set" if "level" in kind else "decision " + kind.replace("class", "region")
         message = f"b_{item} of the {name} is given as {a}, it is {b}"
@@ -281,6 +282,7 @@ class _Diagram(Comparison):
         allowance = question.allowance
 
         def is_allowed(claim: _Interval, exact: PersistenceInterval) -> bool:
+            """Return whether a claimed interval may stand for an exact one."""
             if claim[0] != exact.dimension or (claim[2] is None) != (exact.death is None):
                 return False
             same_end = exact.death is None or allowance.allows(claim[2] or 0, exact.death)

@@ -1,4 +1,4 @@
-"""Lists of vertices and edges compared with those of the complex."""
+"""Lists of vertices and edges compared with the exact ones."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from polyrelu.formats.float_outputs import FloatOutputs, float_outputs
 from polyrelu.formats.imported import Comparison, Imported
 from polyrelu.formats.load import FORMATS, choices_of, load, read
 from polyrelu.formats.options import Rounding
-from polyrelu.formats.runtime_error import RuntimeErrorBound, runtime_error
+from polyrelu.formats.runtime_error import RuntimeErrorBound, runtime_error, runtime_errors_at
 from polyrelu.formats.violation import CounterexampleCheck, check_counterexample
 from polyrelu.formats.vnnlib import (
     Case,
@@ -84,6 +84,7 @@ __all__ = [
     "read_counterexample",
     "read_vnnlib",
     "runtime_error",
+    "runtime_errors_at",
     "save",
     "save_nnet",
     "save_npz",

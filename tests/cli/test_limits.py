@@ -37,6 +37,7 @@ COMMANDS = {
     "injective": ["example:xor"],
     "recover": ["--oracle", "example:twins-a"],
     "simplify": ["example:digits"],
+    "audit": ["example:xor", "--against", "torch", "--domain", "box:0,1"],
     "check": ["{cert}"],
     "show": ["{cert}"],
     "examples": ["xor"],
@@ -60,7 +61,7 @@ def _network(*widths: int) -> polyrelu.Network:
 #: The commands that take limits of time and memory.
 LIMITED = (
     *("complex", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
-    *("simplify", "injective", "recover"),
+    *("simplify", "injective", "recover", "audit"),
 )
 
 _SLOW = pytest.mark.slow

@@ -23,7 +23,15 @@ from polyrelu.network import Network, from_arrays
 from polyrelu.symmetry import permute, rescale
 from polyrelu.topology import betti_numbers, decision_boundary
 
-__all__ = ["KINDS", "Planted", "correct_answers", "float_answers", "planted", "small_network"]
+__all__ = [
+    "KINDS",
+    "Planted",
+    "correct_answers",
+    "float_answers",
+    "planted",
+    "small_network",
+    "vnnlib_query",
+]
 
 BOX = "box:-1,1"
 
@@ -77,20 +85,14 @@ def float_answers(truth: audit.GroundTruth) -> dict[str, Any]:
     """The five forms of lists of regions that a perfect float tool gives, in its own order."""
     cells, size = truth.cells, truth.network.num_inputs
     regions = [cells.region(k) for k in range(cells.num_regions)]
-    spaces = [
-        (
-            [[float(x) for x in row[:-1]] for row in r.polyhedron.inequalities],
-            [float(row[-1]) for row in r.polyhedron.inequalities],
-        )
-        for r in regions
-    ]
+    spaces = [_rows(r.polyhedron.inequalities) for r in regions]
     vertices = [truth.vertex_floats[truth.vertices_of(k)] for k in range(len(regions))]
     maps = [r.affine_map for r in regions]
     matrices = np.array([m.matrix.to_floats() for m in maps])
     offsets = np.array([m.offset.to_floats()[:, 0] for m in maps])
     points = _points(r.interior_point for r in regions).reshape(-1, size)
     return {
-        "signs": truth.signs.copy(),
+        "signs": truth.region_signs.copy(),
         "spaces": spaces,
         "vertices": vertices,
         "points": points,
@@ -99,7 +101,13 @@ def float_answers(truth: audit.GroundTruth) -> dict[str, Any]:
     }
 
 
-def _query(bound: Fraction) -> VnnlibQuery:
+def _rows(inequalities: Any) -> tuple[Any, Any]:
+    """Inequalities A x ≤ c in floats, each divided by its largest entry."""
+    rows = [[float(Fraction(x, max(map(abs, row)))) for x in row] for row in inequalities]
+    return [row[:-1] for row in rows], [row[-1] for row in rows]
+
+
+def vnnlib_query(bound: Fraction) -> VnnlibQuery:
     """The query whether output 0 can be at least a bound on the box [-1, 1]^2."""
     inputs, outputs = Tensor("X", "Real", (2,)), Tensor("Y", "Real", (2,))
     parts = [
@@ -188,7 +196,7 @@ def _correct_values(
     """Reports on outputs and gradients, computed with numpy, and on bounds."""
     for kind in (np.float64, np.float32):
         x = points.astype(kind)
-        values, gradients = _in_floats(network, x)
+        values, gradients = in_floats(network, x)
         name = np.dtype(kind).name
         yield f"outputs {name}", audit.audit_outputs(network, x, values, arithmetic=name)
         if kind is np.float64:
@@ -209,7 +217,7 @@ def _correct_values(
     )
     yield "Lipschitz", audit.audit_lipschitz(truth, largest, norm="linf")
     found = Counterexample("found", {"X_0": where[0], "X_1": where[1]})
-    yield "counterexample", audit.audit_counterexamples(network, _query(best), [found])
+    yield "counterexample", audit.audit_counterexamples(network, vnnlib_query(best), [found])
 
 
 def _correct_claims(
@@ -229,7 +237,7 @@ def _correct_claims(
     yield "activation count", audit.audit_counts(truth, {"bounded_regions": truth.num_regions})
 
 
-def _in_floats(
+def in_floats(
     network: Network, points: np.ndarray[Any, Any]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Outputs and gradients as numpy computes them in the format of the points."""
@@ -256,16 +264,16 @@ def planted(kind: str, seed: int) -> Planted:
 
 def _missing_sliver(seed: int) -> Planted:
     truth = audit.ground_truth(_with_sliver(seed), BOX)
-    thin = np.flatnonzero((truth.signs[:, 0] > 0) & (truth.signs[:, 1] < 0))
+    thin = np.flatnonzero((truth.region_signs[:, 0] > 0) & (truth.region_signs[:, 1] < 0))
     lost = int(thin[seed % len(thin)])
-    rows = np.delete(truth.signs, lost, axis=0)
+    rows = np.delete(truth.region_signs, lost, axis=0)
     report = audit.audit_regions(truth, audit.SignVectors(rows))
     return Planted(report, "missing", ("sliver", "inradius"))
 
 
 def _duplicated(seed: int) -> Planted:
     truth = audit.ground_truth(small_network(seed), BOX)
-    rows = truth.signs[[*range(truth.num_regions), seed % truth.num_regions]]
+    rows = truth.region_signs[[*range(truth.num_regions), seed % truth.num_regions]]
     return Planted(audit.audit_regions(truth, audit.SignVectors(rows)), "duplicated", ("as item",))
 
 
@@ -287,7 +295,7 @@ def _merged_vertices(seed: int) -> Planted:
 
 def _wrong_sign(seed: int) -> Planted:
     truth = audit.ground_truth(small_network(seed), BOX)
-    rows, draw = truth.signs.copy(), Random(seed)
+    rows, draw = truth.region_signs.copy(), Random(seed)
     known = truth.region_of_signs
     while True:
         item, place = draw.randrange(len(rows)), draw.randrange(rows.shape[1])
@@ -320,7 +328,7 @@ def _outside_box(seed: int) -> Planted:
     values[name] *= 1 + Fraction(1, 10**12)
     bound = min(best, network(list(values.values()))[0]) - Fraction(1, 2**20)
     found = Counterexample("found", values)
-    report = audit.audit_counterexamples(network, _query(bound), [found])
+    report = audit.audit_counterexamples(network, vnnlib_query(bound), [found])
     return Planted(report, "wrong", ("box edge", "distance from the box"))
 
 
@@ -358,7 +366,7 @@ def _betti_off(seed: int) -> Planted:
 
 def _another_network(seed: int) -> Planted:
     other = audit.ground_truth(small_network(seed + 1000), BOX)
-    report = audit.audit_regions(small_network(seed), audit.SignVectors(other.signs), BOX)
+    report = audit.audit_regions(small_network(seed), audit.SignVectors(other.region_signs), BOX)
     return Planted(report, "extra", ("another network",), None)
 
 

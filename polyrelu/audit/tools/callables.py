@@ -183,6 +183,6 @@ def region_claims(value: object) -> RegionClaims:
     if not isinstance(value, np.ndarray | list | tuple):
         kind = type(value).__name__
         raise ArgumentError(f"regions: expected lists of signs or one of the claims, got {kind}")
-    claims = SignVectors(value)  # type: ignore[arg-type]
+    claims = SignVectors(value)
     is_pattern = bool((claims.rows >= 0).all()) and bool((claims.rows == 0).any())
     return ActivationPatterns(claims.rows) if is_pattern else claims

@@ -72,10 +72,10 @@ def _claims(nodes: list[Any]) -> RegionClaims:
         if nodes and all(name in attributes for attributes in nodes):
             rows = [attributes[name] for attributes in nodes]
             if name == "point":
-                return LocalMaps(rows)  # type: ignore[arg-type]
+                return LocalMaps(rows)
             if name == "activations":
-                return ActivationPatterns(rows)  # type: ignore[arg-type]
-            return SignVectors([_signs(row) for row in rows])  # type: ignore[arg-type]
+                return ActivationPatterns(rows)
+            return SignVectors([_signs(row) for row in rows])
     raise ArgumentError(f"graph: each node needs one of the attributes {', '.join(_NAMES)}")
 
 

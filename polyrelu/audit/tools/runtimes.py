@@ -53,8 +53,8 @@ def audit_torch(
     """Return the reports on outputs and gradients of a plain stack that PyTorch computes."""
     arithmetic = _arithmetic(imported)
     network = imported.network
-    module, torch = float_module(network, arithmetic)
     points = points_to_try(network, domain, arithmetic, _POINTS, 0)
+    module, torch = float_module(network, arithmetic)
     inputs = torch.from_numpy(points).requires_grad_(True)
     outputs = module(inputs)
     gradients = np.stack(

@@ -22,7 +22,15 @@ SETTINGS = {
 }
 #: The claims that a file can make, in the order in which they are audited.
 CLAIMS = (
-    *("signs", "activations", "points", "matrices", "offsets", "half_spaces", "vertex_lists"),
+    *(
+        "signs",
+        "activations",
+        "interior_points",
+        "matrices",
+        "offsets",
+        "half_spaces",
+        "vertex_lists",
+    ),
     *("vertices", "edges", "counts", "adjacency", "output_points", "output_values", "gradients"),
     *("lower", "upper", "lipschitz", "radius_points", "radii", "radius_norm", "labels"),
     *("counterexamples", "matching", "function", "topology", "persistence"),

@@ -70,7 +70,7 @@ def _settings(lines: Iterable[str]) -> dict[str, Any]:
 _KINDS = {
     ("s",): "signs",
     ("on",): "activations",
-    ("x",): "points",
+    ("x",): "interior_points",
     ("x", "m"): "maps",
     ("x", "m", "b"): "maps",
     ("region", "a", "c"): "half_spaces",
@@ -139,7 +139,7 @@ def _claims(kind: str, table: Table, header: Sequence[str]) -> dict[str, Any]:
     """Return the claims of a table."""
     letters = [name.partition("_")[0] for name in header]
     parts = {key: table[:, [k for k, x in enumerate(letters) if x == key]] for key in set(letters)}
-    if kind in ("signs", "activations", "points", "vertices"):
+    if kind in ("signs", "activations", "interior_points", "vertices"):
         return {kind: table}
     if kind == "half_spaces":
         rows = np.concatenate([parts["a"], parts["c"]], axis=1)
@@ -171,11 +171,9 @@ def _maps(kind: str, parts: dict[str, Table]) -> dict[str, Any]:
     entries = parts["m" if kind == "maps" else "g"]
     size = points.shape[1]
     if entries.shape[1] % size:
-        raise DomainError(
-            f"{entries.shape[1]} entries of matrices are not divided by {size} inputs"
-        )
+        raise DomainError(f"{entries.shape[1]} entries of a matrix do not fit {size} inputs")
     matrices = entries.reshape(len(points), -1, size)
     if kind == "gradients":
         return {"output_points": points, "gradients": matrices}
-    found = {"points": points, "matrices": matrices}
+    found = {"interior_points": points, "matrices": matrices}
     return found | ({"offsets": parts["b"]} if "b" in parts else {})

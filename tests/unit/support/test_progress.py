@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 import polyrelu
+from polyrelu import audit
 from polyrelu.breakpoints import breakpoint_complex, breakpoints_document
 from polyrelu.complex import canonical_complex, region_graph, save_complex, save_regions, skeleton
 from polyrelu.errors import ArgumentError
+from polyrelu.formats import ClaimsFile
 from polyrelu.network import from_arrays
 from polyrelu.plot import picture, surface
 from polyrelu.proofs import (
@@ -62,6 +64,9 @@ WEIGHTS = breakpoints_document(breakpoint_complex(canonical_complex(SHALLOW)))
 AXES = from_arrays([([[1, 0], [0, 1], [-1, 0], [0, -1]], [0] * 4)], last="relu")
 SQUARE = "box:-2,2"
 CELLS, REGIONS = canonical_complex(NET, SQUARE), region_graph(NET, SQUARE)
+
+CLAIMS = audit.SignVectors(CELLS.signs())
+FILE = ClaimsFile("answer", {"counts": {"regions": 1}})
 
 #: For each public function with a parameter `progress`, a call of it.
 CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
@@ -111,6 +116,27 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     superlevel_persistence: lambda progress, folder: superlevel_persistence(
         NET, SQUARE, progress=progress
     ),
+    audit.ground_truth: lambda progress, folder: (
+        audit.ground_truth(NET, SQUARE, progress=progress).num_regions
+    ),
+    audit.audit_regions: lambda progress, folder: (
+        audit.audit_regions(NET, CLAIMS, SQUARE, progress=progress).counts
+    ),
+    audit.audit_vertices: lambda progress, folder: (
+        audit.audit_vertices(NET, [], SQUARE, progress=progress).num_findings
+    ),
+    audit.audit_edges: lambda progress, folder: (
+        audit.audit_edges(NET, [], [], SQUARE, progress=progress).num_findings
+    ),
+    audit.audit_counts: lambda progress, folder: (
+        audit.audit_counts(NET, {"regions": 1}, SQUARE, progress=progress).verdicts
+    ),
+    audit.audit_adjacency: lambda progress, folder: (
+        audit.audit_adjacency(NET, CLAIMS, [], SQUARE, progress=progress).num_findings
+    ),
+    audit.audit_claims: lambda progress, folder: [
+        str(report) for report in audit.audit_claims(NET, FILE, SQUARE, progress=progress)
+    ],
     picture: lambda progress, folder: picture(NET, SQUARE, progress=progress).counts,
     surface: lambda progress, folder: (
         surface(NET, SQUARE, what="zeros", progress=progress).f_vector
