@@ -130,7 +130,8 @@ def assert_same_vertices(
     wrong vertex: item 2 is next to a vertex that no item stands for
     witness: (1/3)
     distance: about 0.000333334
-    rule: a claimed number is right within 1/2 unit in the last place (float64) of the exact one
+    rule: a claimed number is right if it is within 1/2 unit in the last place (float64) of the
+    exact one
     """
     from polyrelu.audit import NEAREST, audit_vertices
 

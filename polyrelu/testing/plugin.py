@@ -70,6 +70,7 @@ def exact() -> Callable[..., GroundTruth]:
     kept: OrderedDict[Any, GroundTruth] = OrderedDict()
 
     def truth(network: NetworkLike, domain: DomainLike = None) -> GroundTruth:
+        """Return the exact answers, kept ones if there are."""
         from polyrelu.audit import ground_truth
         from polyrelu.formats import as_domain, as_network
 
