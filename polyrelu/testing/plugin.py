@@ -27,7 +27,15 @@ _MAX_KEPT = 64
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Describe the mark to pytest."""
+    """Describe the mark to pytest, and keep the package as Python has compiled it.
+
+    pytest rewrites the assertions in all modules of a package that registers a plugin. This takes
+    seconds, in every session where it cannot keep the result, and shows nothing here. There is no
+    public way to decline; where pytest has another set of names, nothing changes.
+    """
+    marked = getattr(getattr(config.pluginmanager, "rewrite_hook", None), "_must_rewrite", None)
+    if isinstance(marked, set):
+        marked.discard("polyrelu")
     config.addinivalue_line(
         "markers",
         f"{_MARK}(kind=None, *, tag=None, max_inputs=None, max_regions=None): run a test for each "

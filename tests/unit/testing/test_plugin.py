@@ -95,6 +95,22 @@ def test_it_loads_nothing_where_it_is_not_used(pytester: pytest.Pytester) -> Non
     _run(pytester, "-p", "no:hypothesispytest", "-p", "no:xdist").assert_outcomes(passed=1)
 
 
+_NOT_REWRITTEN = """
+import polyrelu.errors
+
+def test_it():
+    assert "pytest" not in type(polyrelu.errors.__loader__).__module__
+"""
+
+
+@pytest.mark.slow
+def test_the_package_is_not_compiled_again(pytester: pytest.Pytester) -> None:
+    """Pytest marks packages with a plugin as here, and would rewrite each of their modules."""
+    pytester.makeconftest("import pytest\npytest.register_assert_rewrite('polyrelu')\n")
+    pytester.makepyfile(_NOT_REWRITTEN)
+    _run(pytester).assert_outcomes(passed=1)
+
+
 #: Marks that cannot be used, and what the error says.
 _WRONG = {
     "kind='nice'": "kind 'nice': choose from deep, degenerate",
