@@ -133,8 +133,10 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
         axis.spines[:].set_visible(False)
         axis.set_yticks(range(len(rows)), [row["tool"] for row in rows], fontsize=8)
         axis.tick_params(left=False)
+        axis.margins(y=0.01)
     axes[0].invert_yaxis()
-    handles = [Patch(color=colour, label=verdict) for verdict, colour in VERDICTS.items()]
+    seen = {verdict for row in rows for verdict in row["counts"]}
+    handles = [Patch(color=c, label=verdict) for verdict, c in VERDICTS.items() if verdict in seen]
     figure.legend(handles=handles, ncols=4, fontsize=8, loc="outside lower center", frameon=False)
     figure.savefig(path, dpi=130)
 
