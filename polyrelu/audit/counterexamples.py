@@ -69,7 +69,7 @@ def audit_counterexamples(
     >>> print(audit_counterexamples([([[3]], [0])], query, [found]).findings[0])
     wrong counterexample: item 0: the assertion of line 1 fails
     witness: (562949953477607/562949953421312)
-    distance from the box: about 1.00001e-10
+    distance from the box: about 1e-10
     cause: box edge: the nearest point of the box is a counterexample
     cause: rounded inputs: with inputs rounded to float32 it is a counterexample
     """

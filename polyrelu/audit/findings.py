@@ -23,18 +23,22 @@ Verdict = Literal["right", "missing", "extra", "duplicated", "wrong", "not refut
 DIFFERENCES: tuple[Verdict, ...] = ("missing", "extra", "duplicated", "wrong")
 #: Number of characters up to which a number is written exactly in a sentence.
 _SHORT = 12
+#: Numbers smaller than this, and larger than its inverse, are beyond the range of floats.
+_SMALLEST = Fraction(1, 10**300)
 
 
 def number_text(value: Fraction) -> str:
-    """Return a number for a sentence: exactly if it is short, else a decimal at least as large.
+    """Return a number for a sentence: exactly if it is short, else a rounded decimal.
 
     >>> number_text(Fraction(1, 3)), number_text(Fraction(1, 3**40))
-    ('1/3', 'about 8.22527e-20')
+    ('1/3', 'about 8.22526e-20')
     """
     if value.numerator.bit_length() + value.denominator.bit_length() < 4 * _SHORT:
         text = format_rational(value)
         if len(text) <= _SHORT:
             return text
+    if _SMALLEST < abs(value) < 1 / _SMALLEST:
+        return f"about {float(value):.6g}"
     return f"about {decimal_above(value)}"
 
 

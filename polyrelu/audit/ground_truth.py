@@ -12,10 +12,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from polyrelu.audit.tables import entry
+from polyrelu.audit.float_signs import FloatSigns
+from polyrelu.audit.tables import entry, floats_of
 from polyrelu.complex import PolyhedralComplex, canonical_complex
 from polyrelu.errors import DomainError
-from polyrelu.exact import Polyhedron, RationalMatrix, nearest_float
+from polyrelu.exact import UNDECIDED, Polyhedron, RationalMatrix, nearest_float
 from polyrelu.formats import DomainLike, NetworkLike
 from polyrelu.network import Network, affine_map_table
 from polyrelu.support.arguments import expect_index
@@ -165,6 +166,19 @@ class GroundTruth:
 
     def signs_at(self, points: Array) -> Signs:
         """Return the exact signs of the hidden neurons at points of numbers, shape (k, n_0)."""
+        if not self.network.is_plain:
+            return self._exact_signs(points)
+        found = self._float_signs.at(floats_of(points))
+        unclear = np.flatnonzero((found == UNDECIDED).any(axis=1))
+        found[unclear] = self._exact_signs(points[unclear])
+        return found
+
+    @cached_property
+    def _float_signs(self) -> FloatSigns:
+        return FloatSigns(self.network)
+
+    def _exact_signs(self, points: Array) -> Signs:
+        """Return signs at points by exact arithmetic."""
         parts = [np.zeros((0, len(self.network.neurons)), dtype=np.int8)]
         for start in range(0, len(points), _POINTS_PER_BLOCK):
             block = points[start : start + _POINTS_PER_BLOCK]

@@ -92,14 +92,16 @@ class HalfSpaceComparison(RegionComparison):
         open_facets, others = set(numbers), list[int]()
         for i, near in enumerate(order[:, :_TRIED].tolist()):
             row = row_of(rows, i)
-            found = [
+            stands_for = (
                 numbers[k]
                 for k in near
                 if is_multiple(row, self._facets.row(region, numbers[k]), self.question.allowance)
-            ]
-            open_facets.difference_update(found[:1])
-            if not found:
+            )
+            found = next(stands_for, None)
+            if found is None:
                 others.append(i)
+            else:
+                open_facets.discard(found)
         return sorted(open_facets), others
 
     def _cutting(self, item: int, region: int, others: Iterable[int]) -> list[tuple[int, Point]]:

@@ -87,9 +87,9 @@ def audit_outputs(
     ('right', 'wrong')
     >>> print(report.findings[0])
     wrong output: item 1: output 0 is given as 0.667, it is 2/3; rounding explains at most about
-    4.44090e-16
+    4.44089e-16
     witness: (2)
-    difference: about 0.000333334
+    difference: about 0.000333333
     """
     expect_choice(arithmetic, _UNITS, "arithmetic")
     question = Question.of(allowance or Allowance(), max_findings=max_findings)

@@ -83,7 +83,7 @@ def audit_radii(
     >>> print(report.findings[0])
     wrong radius: item 1: class 0 beats class 1 within 0.6 (linf)
     witness: (-900719925474099/9007199254740992)
-    distance: about 0.600000
+    distance: about 0.6
     """
     expect_choice(norm, _NORMS, "norm")
     exact = as_network(network)

@@ -78,7 +78,7 @@ def audit_vertices(
     >>> print(report.findings[0])
     wrong vertex: item 2 is next to a vertex that no item stands for
     witness: (1/3)
-    distance: about 0.000333334
+    distance: about 0.000333333
     """
     question = Question.of(allowance, tolerance, is_complete, max_findings)
     truth = truth_of(network, domain, progress)

@@ -281,7 +281,7 @@ def _vertex_off(seed: int) -> Planted:
     truth = audit.ground_truth(small_network(seed), BOX)
     table = truth.vertex_floats.copy()
     table[seed % len(table), seed % 2] += 1e-9
-    return Planted(audit.audit_vertices(truth, table), "wrong", ("distance", "e-9"))
+    return Planted(audit.audit_vertices(truth, table), "wrong", ("distance", "about 1e-09"))
 
 
 def _merged_vertices(seed: int) -> Planted:
