@@ -124,12 +124,12 @@ def assert_same_vertices(
     --------
     >>> net = [([[3], [1]], [-1, 0]), ([[1, 1]], [0])]
     >>> assert_same_vertices(net, [[-1.0], [0.0], [1 / 3], [1.0]], "box:-1,1")
-    >>> assert_same_vertices(net, [[-1.0], [0.0], [0.333], [1.0]], "box:-1,1")
+    >>> assert_same_vertices(net, [[-1.0], [0.0], [0.25], [1.0]], "box:-1,1")
     Traceback (most recent call last):
     AssertionError: vertices: differs (3 right, 1 wrong)
     wrong vertex: item 2 is next to a vertex that no item stands for
     witness: (1/3)
-    distance: about 0.000333334
+    distance: 1/12
     rule: a claimed number is right if it is within 1/2 unit in the last place (float64) of the
     exact one
     """
@@ -181,13 +181,13 @@ def assert_outputs_within_rounding(
     --------
     >>> net = [([["1/3"]], [0]), ([[1]], [0])]
     >>> assert_outputs_within_rounding(net, [[1.0]], [[1 / 3]])
-    >>> assert_outputs_within_rounding(net, [[2.0]], lambda points: points / 3.001)
+    >>> assert_outputs_within_rounding(net, [[2.0]], lambda points: points / 4)
     Traceback (most recent call last):
     AssertionError: outputs at points: differs (1 wrong)
-    wrong output: item 0: output 0 is given as 0.6664445184938355, it is 2/3; rounding explains at
-    most about 4.44090e-16
+    wrong output: item 0: output 0 is given as 0.5, it is 2/3; rounding explains at
+    most about 4.44089e-16
     witness: (2)
-    difference: about 0.000222149
+    difference: 1/6
     rule: an output is right if float64 rounding explains it
     """
     import numpy as np
