@@ -43,10 +43,10 @@ def _alarm(number: int, frame: FrameType | None) -> None:
     raise _TooLateError
 
 
-def asked(tool: Tool, entry: CorpusEntry, seconds: int) -> dict[str, Any]:
+def asked(tool: Tool, entry: CorpusEntry, seconds: float) -> dict[str, Any]:
     """Ask a tool about a network, and return the verdict on its answers."""
     before = signal.signal(signal.SIGALRM, _alarm)
-    signal.alarm(seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         reports = tool.ask(entry)
     except _TooLateError:
@@ -57,7 +57,7 @@ def asked(tool: Tool, entry: CorpusEntry, seconds: int) -> dict[str, Any]:
         text = " ".join(str(error).split())[:200]
         return {"verdict": "refuses", "text": f"{type(error).__name__}: {text}"}
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     return _verdict(reports)
 
@@ -82,7 +82,7 @@ def _verdict(reports: list[AuditReport]) -> dict[str, Any]:
 
 
 def table(
-    chosen: list[Tool], entries: tuple[CorpusEntry, ...], seconds: int
+    chosen: list[Tool], entries: tuple[CorpusEntry, ...], seconds: float
 ) -> list[dict[str, Any]]:
     """Ask all tools about all networks that they are asked about."""
     rows = []

@@ -69,6 +69,10 @@ def untrue(specimen: Specimen, found: Answered, networks: dict[str, Network]) ->
             yield f"{listed['domain']}: {problem}"
         if listed["domain"] == specimen.domain:
             yield from _outputs(truth, answers["outputs"])
+            low, high = specimen.box
+            volumes = sum(Fraction(region["volume"]) for region in listed["regions"])
+            if volumes != (high - low) ** truth.size:
+                yield f"the volumes add up to {volumes}"
     for listed in answers["level_sets"]:
         yield from _level_set(specimen.network, listed)
     yield from _certificates(specimen.network, found)

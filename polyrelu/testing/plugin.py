@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from polyrelu.corpus import CorpusEntry
     from polyrelu.formats import DomainLike, NetworkLike
 
-__all__ = ["exact", "pytest_configure", "pytest_generate_tests"]
+__all__ = ["corpus_entry", "exact", "pytest_configure", "pytest_generate_tests"]
 
 #: The mark of tests over the corpus, and the argument that such tests take.
 _MARK, _ARGUMENT = "polyrelu_corpus", "corpus_entry"
@@ -93,3 +93,12 @@ def exact() -> Callable[..., GroundTruth]:
         return kept[key]
 
     return truth
+
+
+@pytest.fixture
+def corpus_entry(request: pytest.FixtureRequest) -> CorpusEntry:
+    """Return the network of the corpus with which a marked test runs."""
+    raise pytest.UsageError(
+        f"{request.node.name}: {_ARGUMENT} needs a mark that chooses networks of the corpus, such "
+        f'as @pytest.mark.{_MARK}("degenerate", max_inputs=2)'
+    )

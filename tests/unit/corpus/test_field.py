@@ -21,7 +21,9 @@ def _verdict(tool: Tool, name: str) -> dict[str, object]:
     ("tool", "right", "wrong", "finding"),
     [
         ("random", "parallel-2", "sliver-strip-20", "the region "),
-        ("LP", "parallel-2", "sliver-strip-30", "the region "),
+        pytest.param(
+            *("LP", "parallel-2", "sliver-strip-30", "the region "), marks=pytest.mark.slow
+        ),
         ("allclose", "pair-moved-a", "pair-bias-ulp-a", "the functions differ"),
         ("cubical", "topology-annulus", "sliver-line-60", "b_0 of the sublevel set is given as 2"),
         ("onnxruntime", "concurrent-3", None, ""),
@@ -48,10 +50,10 @@ def test_refusals_and_late_answers() -> None:
 
     entry = find_entry("xor")
     found = [
-        asked(Tool("", "", "", lambda _: True, ask), entry, 1)  # type: ignore[arg-type]
+        asked(Tool("", "", "", lambda _: True, ask), entry, 0.05)  # type: ignore[arg-type]
         for ask in (refuse, endless)
     ]
     assert found == [
         {"verdict": "refuses", "text": "RuntimeError: shape '[4, 1]' is invalid"},
-        {"verdict": "no answer", "text": "after 1 seconds"},
+        {"verdict": "no answer", "text": "after 0.05 seconds"},
     ]

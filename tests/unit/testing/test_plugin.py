@@ -47,6 +47,17 @@ def test_seen(exact):
         *("topology-disc", "topology-cross"),
     ]
 
+@pytest.fixture
+def regions(corpus_entry):
+    return corpus_entry.num_regions
+
+@pytest.mark.polyrelu_corpus(kind="topology", max_inputs=2, max_regions=4)
+def test_indirect(regions):
+    assert regions == 4
+
+def test_unmarked(corpus_entry):
+    pass
+
 def test_failure():
     assert_same_regions("corpus:parallel-2", [[1, 1, 1]], "box:-2,2")
 """
@@ -61,7 +72,7 @@ def _run(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
 def test_fixture_and_mark(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(_TESTS)
     result = _run(pytester)
-    result.assert_outcomes(passed=10, failed=1)
+    result.assert_outcomes(passed=12, failed=1, errors=1)
     result.stdout.fnmatch_lines(
         [
             "E       AssertionError: regions as sign vectors: differs (1 right, 5 missing)",
@@ -71,6 +82,8 @@ def test_fixture_and_mark(pytester: pytest.Pytester) -> None:
         ]
     )
     shown = result.stdout.str()
+    assert "test_unmarked: corpus_entry needs a mark that chooses networks" in shown
+    shown = shown.partition("= FAILURES =")[2]
     assert "polyrelu/testing" not in shown  # the place of the failure is the user's line
     assert "polyrelu/audit" not in shown
 
