@@ -11,62 +11,69 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-    98  1. Text
-   292  2. Networks
-   436    Exact arithmetic
-   602  3. Certificates
-   641  3.1 Words
-   657  3.2 Claims
-   905  3.3 Proofs
-  1069    affine, shallow
-  1075      theorem affine
-  1130      theorem shallow
-  1268    line
-  1271      theorem line
-  1300    bottleneck
-  1305      theorem bottleneck
-  1412    Refutations: translation, flip, line-equal
-  1505      theorem translation
-  1531      theorem flip
-  1559      theorem line-equal
-  1616    Refutations: replacement, bounded-replacement
-  1619      theorem replacement
-  1629      theorem bounded-replacement
-  1785    Refutations: one-sided
-  1863      theorem one-sided
-  1924  3.4 Membership in the classes generic, transversal and regular
-  2028  3.5 Invariants under ~
-  2077  3.6 Cost
-  2207  3.7 Rounding errors: theorem rounding
-  2239      theorem rounding
-  2339  3.8 Domains of pairs, and theorem point
-  2494      theorem point
-  2555  3.9 Ridges: theorems deep and deep-part
-  3477      theorem deep
-  3485      theorem deep-part
-  3523  3.10 Injectivity: theorems active-rows and collision
-  3549      theorem collision
-  3576      theorem active-rows
-  3856  4. Verdicts
-  3988  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4801      theorem tree-equal
-  4821      theorem tree
-  4942  5.1 Lists of regions: claim regions, theorem regions
-  4947      theorem regions
-  4987  5.2 Limits
-  4993  5.3 Vertices: theorems vertices and complex (any networks)
-  5558      theorem vertices
-  5573      theorem complex
-  5591  5.4 Injectivity by cells: theorem cell-pairs
-  5603      theorem cell-pairs
-  5721  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5726      theorem inverse-lipschitz
-  5889  5.6 Injectivity by a left inverse: theorem left-inverse
-  5892      theorem left-inverse
-  5961  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  5964      theorem monotone
-  6068    Files
-  6209    The command line
+   105  1. Text
+   299  2. Networks
+   443    Exact arithmetic
+   609  3. Certificates
+   648  3.1 Words
+   664  3.2 Claims
+   954  3.3 Proofs
+  1118    affine, shallow
+  1124      theorem affine
+  1179      theorem shallow
+  1317    line
+  1320      theorem line
+  1349    bottleneck
+  1354      theorem bottleneck
+  1461    Refutations: translation, flip, line-equal
+  1554      theorem translation
+  1580      theorem flip
+  1608      theorem line-equal
+  1665    Refutations: replacement, bounded-replacement
+  1668      theorem replacement
+  1678      theorem bounded-replacement
+  1834    Refutations: one-sided
+  1912      theorem one-sided
+  1973  3.4 Membership in the classes generic, transversal and regular
+  2077  3.5 Invariants under ~
+  2126  3.6 Cost
+  2256  3.7 Rounding errors: theorem rounding
+  2288      theorem rounding
+  2388  3.8 Domains of pairs, and theorem point
+  2543      theorem point
+  2612  3.9 Ridges: theorems deep and deep-part
+  3534      theorem deep
+  3542      theorem deep-part
+  3580  3.10 Injectivity: theorems active-rows and collision
+  3606      theorem collision
+  3633      theorem active-rows
+  3913  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  3994      theorem jumps
+  4021      theorem hyperplanes
+  4044      theorem affine-maps
+  4068      theorem bends
+  4099  3.12 Functional dimensions: theorem jacobian
+  4105      theorem jacobian
+  4202  4. Verdicts
+  4334  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5147      theorem tree-equal
+  5167      theorem tree
+  5288  5.1 Lists of regions: claim regions, theorem regions
+  5293      theorem regions
+  5333  5.2 Limits
+  5339  5.3 Vertices: theorems vertices and complex (any networks)
+  5904      theorem vertices
+  5919      theorem complex
+  5937  5.4 Injectivity by cells: theorem cell-pairs
+  5949      theorem cell-pairs
+  6067  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6072      theorem inverse-lipschitz
+  6235  5.6 Injectivity by a left inverse: theorem left-inverse
+  6238      theorem left-inverse
+  6307  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6310      theorem monotone
+  6414    Files
+  6555    The command line
 """
 
 from __future__ import annotations
@@ -661,6 +668,8 @@ DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
 WHERE = OneOf(("R^n", DOMAIN))
 AMONG = {"network": REFERENCE, "domain": WHERE, "among": re.compile("|".join(CLASSES))}
 PAIR = {"network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}
+#: What a claim size counts.
+QUANTITY = re.compile("hidden-layers|neurons|neurons-of-one-layer")
 #: The claims of certificates that are one JSON value.
 CLAIMS = OneOf(
     (
@@ -688,6 +697,14 @@ CLAIMS = OneOf(
             "domain": DOMAIN,
             "at-least": RATIONAL,
             "at-most": RATIONAL,
+        },
+        {"kind": "size", **AMONG, "quantity": QUANTITY, "at-least": int},
+        {
+            "kind": "functional-dimension",
+            "network": REFERENCE,
+            "domain": DOMAIN,
+            "at-least": int,
+            "at-most": int,
         },
     )
 )
@@ -744,6 +761,10 @@ def sentence(
         return lipschitz_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
+    if kind == "size":
+        return size_sentence(claim, one)
+    if kind == "functional-dimension":
+        return dimension_sentence(claim, one)
     return competitors_sentence(claim, one, two, status)
 
 
@@ -863,6 +884,34 @@ def cells_sentence(theorem: str, claim: Any, network: Network) -> str:
         end = "the file lists the vertices, with the signs of all neurons there"
     head = f"The canonical complex of network {network.sha256[:12]}, {network}, on "
     return f"{head}{domain_words(claim['domain'])} has exactly {cells}; {end}."
+
+
+def size_sentence(claim: Any, network: Network) -> str:
+    """The claim about the size of all networks with one function."""
+    place, _, there = competitors_words(claim)
+    kind = f"plain stacks with affine output that are {claim['among']}{there}"
+    members = "all networks" if claim["among"] == "all" else kind
+    noun = "hidden layer" if claim["quantity"] == "hidden-layers" else "hidden neuron"
+    bound = f"at least {counted(claim['at-least'], noun)}"
+    shapes, condition = "with any widths and any number of layers", ""
+    if claim["quantity"] == "neurons-of-one-layer":
+        shapes, condition = "with any width", " with one hidden layer"
+    return (
+        f"{name_of(network)}, computes on {place} a function that needs a size of {bound} among "
+        f"{members}{condition}: every one of them, {shapes}, that computes the same real "
+        f"function{there} has {bound}."
+    )
+
+
+def dimension_sentence(claim: Any, network: Network) -> str:
+    """The claim about the rank of derivatives by parameters."""
+    low, high, place = claim["at-least"], claim["at-most"], domain_words(claim["domain"])
+    bounds = f"exactly {low}" if low == high else f"at least {low} and at most {high}"
+    return (
+        f"{name_of(network)}, has a functional-dimension of {bounds} on {place}: the largest rank "
+        "of the derivatives of its outputs by weights and biases, at finitely many points at which "
+        "no neuron vanishes."
+    )
 
 
 def domain_words(domain: Any) -> str:
@@ -2528,8 +2577,15 @@ def least_common_multiple(numbers: Sequence[int], meter: Meter) -> int:
 
 def outputs(network: Network, x: Sequence[Fraction], meter: Meter) -> list[Fraction]:
     """The exact outputs at a point, over common denominators."""
+    return outputs_and_signs(network, x, meter)[0]
+
+
+def outputs_and_signs(
+    network: Network, x: Sequence[Fraction], meter: Meter
+) -> tuple[list[Fraction], list[list[int]]]:
+    """The same, and the preactivations of each layer times a positive number."""
     scale = common_denominator(x, "a common denominator of a point", meter)
-    activations = [(scaled_point(x, scale, meter), scale)]
+    activations, preactivations = [(scaled_point(x, scale, meter), scale)], list[list[int]]()
     for number, layer in enumerate(network.layers, 1):
         sources = [*layer.earlier, (number - 1, layer.rows)]
         blocks = [(rows, *activations[source]) for source, rows in sources]
@@ -2545,11 +2601,12 @@ def outputs(network: Network, x: Sequence[Fraction], meter: Meter) -> list[Fract
         total = max(longest([z]), scale.bit_length())
         meter.pay_divisions(2 * len(z), total, total)
         divisor = math.gcd(scale, *z)
+        preactivations.append(z)
         if number <= network.num_hidden_layers():
             z = [max(a, 0) for a in z]
         activations.append(([a // divisor for a in z], scale // divisor))
     values, scale = activations[-1]
-    return [Fraction(a, scale) for a in values]
+    return [Fraction(a, scale) for a in values], preactivations
 
 
 # ==== 3.9 Ridges: theorems deep and deep-part ====
@@ -3851,6 +3908,295 @@ def check_full_rank(rows: LayerRows, nodes: list[Any]) -> None:
         if rank < rows.size and any(basis.remainder(rows, neuron)):
             basis, rank = basis.grown(rows, neuron), rank + 1
     require(rank == rows.size, f"rank {rows.size} modulo {rows.prime}", str(rank))
+
+
+# ==== 3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends ====
+
+POINTS = {"points": {"points": [[RATIONAL]]}}
+
+
+def check_size(case: Case, quantity: str) -> Domain:
+    """The claim is about this quantity, and says something; its domain."""
+    claim, case.meter.step = case.claim, "claim"
+    require(claim["quantity"] == quantity, f"a claim on {quantity}", claim["quantity"])
+    require(claim["at-least"] >= 1, "a bound of at least 1", "0")
+    return domain_of_competitors(case)
+
+
+def check_bound(case: Case, proved: int) -> None:
+    """The evidence is enough for the claim."""
+    wanted = case.claim["at-least"]
+    require(proved >= wanted, f"evidence for at least {wanted}", f"at least {proved}")
+
+
+def points_of(case: Case, domain: Domain) -> list[list[int]]:
+    """The points as integers with their common denominator last; strictly inside the domain."""
+    found, meter = list[list[int]](), case.meter
+    num_inputs, is_everywhere = case.network.widths[0], case.claim["domain"] == WHOLE_SPACE
+    for texts in case.hypothesis("points")["points"]:
+        require(len(texts) == num_inputs, f"points of {num_inputs} coordinates", str(len(texts)))
+        x: list[Fraction] = (
+            rationals(texts, meter) if is_everywhere else check_inside(domain, texts, meter)
+        )
+        scale = common_denominator(x, "a common denominator of a point", meter)
+        meter.hold(cells_of(len(x) + 1, scale.bit_length()))
+        found.append([*scaled_point(x, scale, meter), scale])
+    return found
+
+
+def local_map(
+    network: Network, point: Sequence[int], plane: Row | None, side: int, meter: Meter
+) -> tuple[Row | None, list[list[int]]]:
+    """The affine map near a point on one side of a hyperplane through it, times a number.
+
+    All neurons that vanish at the point, and are not 0 around it, vanish on one hyperplane: the one
+    that is given, or that of the first of them. The number is one for all points.
+    """
+    size, scale, bits, held = len(point), 1, 1, 0
+    forms = [[int(i == j) for j in range(size)] for i in range(size - 1)]
+    for number, layer in enumerate(network.layers, 1):
+        count, before = len(layer.rows), len(forms)
+        meter.pay(count * (before + 1) * size, bits, layer.bits)
+        meter.hold(cells_of(count * size, bits + layer.bits))
+        held += cells_of(count * size, bits + layer.bits)
+        columns = [*zip(*forms, strict=True)]
+        forms = [[dot(row, column) for column in columns] for row in layer.rows]
+        for form, b in zip(forms, layer.bias, strict=True):
+            form[-1] += b * scale
+        scale, bits = scale * layer.denominator, bits + layer.bits + before.bit_length()
+        if number <= network.num_hidden_layers():
+            meter.pay(2 * count * size, bits, longest([point]))
+            for i, form in enumerate(forms):
+                sign = dot(form, point)
+                if sign == 0 and any(form):
+                    own, factor = primitive_plane(form, meter)
+                    plane = own if plane is None else plane
+                    fact = "neurons that vanish at the point on one hyperplane"
+                    require(own == plane, fact, f"neuron {i} of layer {number}")
+                    sign = factor * side
+                if sign <= 0:
+                    forms[i] = [0] * size
+    meter.release(held)
+    return plane, forms
+
+
+def jump_at(
+    network: Network, point: Sequence[int], plane: Row | None, meter: Meter
+) -> tuple[Row | None, list[list[int]]]:
+    """The hyperplane, and the map on its positive side minus the one on its negative side."""
+    plane, above = local_map(network, point, plane, 1, meter)
+    _, below = local_map(network, point, plane, -1, meter)
+    meter.pay(sum(map(len, above)))
+    pairs = zip(above, below, strict=True)
+    return plane, [[a - b for a, b in zip(*rows, strict=True)] for rows in pairs]
+
+
+@theorem(
+    "jumps",
+    kind="size",
+    among=("all",),
+    page="theory/minimality.md",
+    evidence=POINTS,
+    says={
+        "points": "the gradient jumps across a hyperplane at the first point, and by another "
+        "amount at the second one, if there is one, on the same hyperplane",
+    },
+)
+def jumps(case: Case) -> None:
+    """One jump needs a hidden layer; two different ones on one hyperplane need two."""
+    domain, network, meter = check_size(case, "hidden-layers"), case.network, case.meter
+    points = points_of(case, domain)
+    require(1 <= len(points) <= 2, "one or two points", str(len(points)))
+    plane, jump = jump_at(network, points[0], None, meter)
+    fact = "a jump of the gradient at the first point"
+    require(any(map(any, jump)), fact, "none")
+    if len(points) == 2 and plane is not None:
+        meter.pay(len(plane), longest([plane]), longest([points[1]]))
+        require(dot(plane, points[1]) == 0, "a second point on the hyperplane of the first one")
+        _, other = jump_at(network, points[1], plane, meter)
+        require(jump != other, "another jump at the second point", "the same jump")
+    check_bound(case, len(points))
+
+
+@theorem(
+    "hyperplanes",
+    kind="size",
+    among=("all",),
+    page="theory/minimality.md",
+    evidence=POINTS,
+    says={"points": "the gradient jumps at each point, across a different hyperplane each time"},
+)
+def hyperplanes(case: Case) -> None:
+    """A network with one hidden layer has a neuron for each hyperplane."""
+    domain, meter = check_size(case, "neurons-of-one-layer"), case.meter
+    planes, points = set[Row](), points_of(case, domain)
+    for number, point in enumerate(points):
+        plane, jump = jump_at(case.network, point, None, meter)
+        fact = "a jump of the gradient at every point"
+        require(any(map(any, jump)), fact, f"none at point {number}")
+        require(plane not in planes, "different hyperplanes", f"the one of point {number} twice")
+        if plane is not None:
+            meter.hold(cells_of(len(plane) + 2, longest([plane])))
+            planes.add(plane)
+    check_bound(case, len(planes))
+
+
+@theorem(
+    "affine-maps",
+    kind="size",
+    among=("all",),
+    page="theory/minimality.md",
+    evidence=POINTS,
+    says={"points": "the function is affine around each point, by a different affine map"},
+)
+def affine_maps(case: Case) -> None:
+    """N neurons have at most 2^N activation patterns."""
+    domain, meter = check_size(case, "neurons"), case.meter
+    known, points = set[Row](), points_of(case, domain)
+    for number, point in enumerate(points):
+        plane, rows = local_map(case.network, point, None, 1, meter)
+        require(plane is None, "no neuron that vanishes at a point", f"point {number}")
+        key = Row(entry for row in rows for entry in row)
+        meter.hold(cells_of(len(key) + 2, longest(rows)))
+        meter.pay(len(key), longest(rows))
+        require(key not in known, "different affine maps", f"the one of point {number} twice")
+        known.add(key)
+    require(len(known) > 0, "a point", "none")
+    check_bound(case, (len(known) - 1).bit_length())
+
+
+@theorem(
+    "bends",
+    kind="size",
+    among=DEEP_CLASSES,
+    page="theory/minimality.md",
+    evidence={"ridges": {"slices": [SLICE]}, "chain": {}},
+    says={
+        "ridges": "each listed plane meets its ridges: exactly two neurons vanish there, with "
+        "independent gradients",
+        "chain": "families of linked pieces bend at each other in a chain as long as claimed",
+    },
+)
+def bends(case: Case) -> None:
+    """What bends at a bent hyperplane is of a later layer, for each competitor."""
+    network, meter = case.network, case.meter
+    meter.step = "theorem"
+    require(len(network.layers) >= 2, "a hidden layer", str(network))
+    require(network.widths[0] >= 2, "n_0 >= 2", str(network))
+    require(network.last == "affine", "an affine output", str(network))
+    domain, neurons = check_size(case, "hidden-layers"), Neurons(network, meter)
+    slices = case.hypothesis("ridges")["slices"]
+    count = sum(len(entry["ridges"]) for entry in slices)
+    message = f"beyond the limits: more than {MAX_SIGNS} signs at ridges"
+    well_formed(count * neurons.count <= MAX_SIGNS, message)
+    ridges = Ridges(neurons, case.claim["among"] == "regular", domain)
+    ridges.read(slices)
+    case.hypothesis("chain")
+    require(any(ridge.type for ridge in ridges.listed), "a good ridge", "none")
+    check_bound(case, max(Families(ridges).chains.values(), default=0) + 1)
+
+
+# ==== 3.12 Functional dimensions: theorem jacobian ====
+
+#: The rows of some outputs at a point.
+ROWS_AT_POINT = {"x": [RATIONAL], "outputs": [int]}
+
+
+@theorem(
+    "jacobian",
+    kind="functional-dimension",
+    page="theory/functional_dimension.md",
+    evidence={"rank": {"prime": PRIMES, "rows": [ROWS_AT_POINT]}, "scalings": {}},
+    says={
+        "rank": "the listed rows of the derivatives by weights and biases have a rank as large as "
+        "claimed, modulo a prime",
+        "scalings": "no rank is larger than the number of parameters minus that of hidden neurons "
+        "with a row [W|b] that is not 0",
+    },
+)
+def jacobian(case: Case) -> None:
+    """A rank of the Jacobian at some points, and the directions of positive scalings."""
+    network, meter, claim = case.network, case.meter, case.claim
+    meter.step = "theorem"
+    require(network.last == "affine", "an affine output", str(network))
+    domain = read_domain(claim["domain"], network.widths[0], meter)
+    evidence = case.hypothesis("rank")
+    prime, basis = int(evidence["prime"]), dict[int, int]()
+    layers = [layer_modulo(layer, prime, meter) for layer in network.layers]
+    for entry in evidence["rows"]:
+        x = rationals(entry["x"], meter)
+        domain.check_point(x, meter)
+        masks = masks_at(network, x, meter)
+        for o in entry["outputs"]:
+            require(o < network.widths[-1], f"outputs below {network.widths[-1]}", str(o))
+            row = derivatives(layers, masks, x, o, prime, meter)
+            known = len(basis)
+            reduce_into(basis, row, prime, meter)
+            if len(basis) > known:
+                meter.hold(18 * len(row) // 64 + 2)
+    wanted = claim["at-least"]
+    require(len(basis) >= wanted, f"a rank of at least {wanted}", str(len(basis)))
+    case.hypothesis("scalings")
+    limit = num_parameters(network) - num_scalings(network, meter)
+    require(claim["at-most"] >= limit, f"at most {limit} or more", str(claim["at-most"]))
+
+
+def num_parameters(network: Network) -> int:
+    """The number of weights and biases."""
+    return sum(len(layer.rows) * (len(layer.rows[0]) + 1) for layer in network.layers)
+
+
+def num_scalings(network: Network, meter: Meter) -> int:
+    """The number of hidden neurons whose rows [W|b] are not 0."""
+    meter.units(60 * num_parameters(network))
+    rows = [row for layer in network.layers[:-1] for row in layer.augmented()]
+    return sum(map(any, rows))
+
+
+def layer_modulo(layer: Layer, prime: int, meter: Meter) -> list[list[int]]:
+    """The rows [W|b] of a layer modulo a prime."""
+    count = len(layer.rows) * (len(layer.rows[0]) + 1)
+    meter.pay(2 * count, layer.bits, 61)
+    meter.hold(2 * count)
+    fact = "denominators that are not 0 modulo the prime"
+    require(layer.denominator % prime != 0, fact, "a layer")
+    inverse = pow(layer.denominator, -1, prime)
+    return [[x * inverse % prime for x in row] for row in layer.augmented()]
+
+
+def masks_at(network: Network, x: Sequence[Fraction], meter: Meter) -> list[list[bool]]:
+    """The hidden neurons that are on at a point where none vanishes."""
+    require(len(x) == network.widths[0], "a point of the inputs", f"{len(x)} coordinates")
+    values = outputs_and_signs(network, x, meter)[1][:-1]
+    require(all(map(all, values)), "a point at which no neuron vanishes", "a zero")
+    return [[z > 0 for z in layer] for layer in values]
+
+
+def derivatives(
+    layers: Sequence[list[list[int]]],
+    masks: Sequence[list[bool]],
+    x: Sequence[Fraction],
+    o: int,
+    prime: int,
+    meter: Meter,
+) -> list[int]:
+    """The derivatives of an output by all weights and biases, layer by layer and row by row."""
+    meter.pay_divisions(3 * len(x), 61, max((y.denominator.bit_length() for y in x), default=0))
+    fact = "denominators that are not 0 modulo the prime"
+    require(all(y.denominator % prime for y in x), fact, "a point")
+    read = [[y.numerator * pow(y.denominator, -1, prime) % prime for y in x] + [1]]
+    meter.pay_modular(3 * sum(len(rows) * len(rows[0]) for rows in layers))
+    for rows, mask in zip(layers, masks, strict=False):
+        pairs, values = zip(rows, mask, strict=True), read[-1]
+        read.append([*(dot(row, values) % prime if on else 0 for row, on in pairs), 1])
+    delta, parts = [int(i == o) for i in range(len(layers[-1]))], list[list[int]]()
+    for number in reversed(range(len(layers))):
+        parts.append([d * a % prime for d in delta for a in read[number]])
+        if number:
+            columns = list(zip(*layers[number], strict=True))[:-1]
+            values = [dot(delta, column) % prime for column in columns]
+            delta = [d if m else 0 for d, m in zip(values, masks[number - 1], strict=True)]
+    return [entry for part in reversed(parts) for entry in part]
 
 
 # ==== 4. Verdicts ====

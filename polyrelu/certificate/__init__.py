@@ -14,12 +14,15 @@ from polyrelu.certificate.claims import (
     Among,
     Claim,
     ComplexClaim,
+    DimensionClaim,
     InjectivityClaim,
     LipschitzClaim,
     PairClaim,
     PartClaim,
+    Quantity,
     RegionsClaim,
     RuntimeClaim,
+    SizeClaim,
 )
 from polyrelu.certificate.describe import (
     CertificateText,
@@ -29,6 +32,7 @@ from polyrelu.certificate.describe import (
 )
 from polyrelu.certificate.meanings import (
     COMPLEX_MEANING,
+    DIMENSION_MEANING,
     INJECTIVITY_MEANING,
     LIPSCHITZ_MEANING,
     MEANING,
@@ -36,12 +40,14 @@ from polyrelu.certificate.meanings import (
     PAIR_MEANING,
     REGIONS_MEANING,
     RUNTIME_MEANING,
+    SIZE_MEANING,
 )
 from polyrelu.certificate.text import (
     domain_text,
     layers_text,
     number_text,
     part_text,
+    size_text,
     vector_text,
 )
 from polyrelu.certificate.theorems import THEOREMS, TheoremText, hypothesis_statement
@@ -57,6 +63,7 @@ from polyrelu.certificate.tree import (
 
 __all__ = [
     "COMPLEX_MEANING",
+    "DIMENSION_MEANING",
     "INJECTIVITY_MEANING",
     "LIPSCHITZ_MEANING",
     "MEANING",
@@ -64,22 +71,26 @@ __all__ = [
     "PAIR_MEANING",
     "REGIONS_MEANING",
     "RUNTIME_MEANING",
+    "SIZE_MEANING",
     "THEOREMS",
     "Among",
     "Certificate",
     "CertificateText",
     "Claim",
     "ComplexClaim",
+    "DimensionClaim",
     "Hypothesis",
     "InjectivityClaim",
     "LipschitzClaim",
     "NodeRecord",
     "PairClaim",
     "PartClaim",
+    "Quantity",
     "RegionsCertificate",
     "RegionsClaim",
     "RuntimeClaim",
     "SignRecord",
+    "SizeClaim",
     "TheoremText",
     "TreeCertificate",
     "TreeLog",
@@ -93,5 +104,6 @@ __all__ = [
     "number_text",
     "part_text",
     "read_certificate",
+    "size_text",
     "vector_text",
 ]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyrelu.certificate.meanings import (
     COMPLEX_MEANING,
+    DIMENSION_MEANING,
     GENERIC,
     INJECTIVITY_MEANING,
     LIPSCHITZ_MEANING,
@@ -26,6 +27,7 @@ from polyrelu.certificate.meanings import (
     REGIONS_MEANING,
     REGULAR,
     RUNTIME_MEANING,
+    SIZE_MEANING,
     TRANSVERSAL,
 )
 from polyrelu.certificate.text import (
@@ -34,6 +36,7 @@ from polyrelu.certificate.text import (
     layers_text,
     number_text,
     part_text,
+    size_text,
     vector_text,
 )
 from polyrelu.certificate.theorems import THEOREMS
@@ -74,7 +77,7 @@ class CertificateText:
         The domain in words. For a claim about a float runtime it is the box with the bound, for one
         about regions or cells their number with the domain, and for one about a part of the
         parameters the domain with this part. For one about injectivity it is the layers with
-        the domain.
+        the domain, for one about sizes or dimensions the domain with the bounds.
     theorem
         The name of the theorem, a key of `THEOREMS`.
     hypotheses
@@ -281,6 +284,8 @@ def _meaning(certificate: CertificateText) -> str:
         "regions": REGIONS_MEANING,
         "complex": COMPLEX_MEANING,
         "inverse-lipschitz": LIPSCHITZ_MEANING,
+        "size": SIZE_MEANING,
+        "functional-dimension": DIMENSION_MEANING,
     }
     meaning = MEANING if certificate.domain.split(" ")[0] == "R^n" else MEANING_ON_DOMAIN
     return others.get(certificate.kind, meaning)
@@ -350,6 +355,13 @@ def _domain_of_claim(claim: dict[str, Any]) -> str:
         part = f"{layers_text(max(first, 1), max(last, 1))}, on {domain_text(claim['domain'])}"
         bounds = [number_text(claim[key]) for key in ("at-least", "at-most") if key in claim]
         return part + (f", between {bounds[0]} and {bounds[1]}" if bounds else "")
+    if claim["kind"] == "size":
+        size = size_text(claim["quantity"], int(claim["at-least"]))
+        condition = ", if it has one hidden layer" if "one-layer" in claim["quantity"] else ""
+        return f"{_place(claim['domain'])} has at least {size}{condition}"
+    if claim["kind"] == "functional-dimension":
+        limits = " and ".join(str(int(claim[key])) for key in ("at-least", "at-most"))
+        return f"{domain_text(claim['domain'])}, between {limits}"
     if claim["kind"] in ("identifiable", "not-identifiable"):
         return _place(claim["domain"])
     return domain_text(claim["domain"])
@@ -409,6 +421,17 @@ def _statement(certificate: CertificateText) -> str:
         return (
             f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} has a squared "
             f"inverse Lipschitz constant in {certificate.domain}."
+        )
+    if certificate.kind == "size":
+        members = "network" if certificate.among == "all" else f"{certificate.among} plain stack"
+        return (
+            f"Claim: every {members} with the function of the {certificate.network} with SHA-256 "
+            f"{certificate.sha256} on {certificate.domain}."
+        )
+    if certificate.kind == "functional-dimension":
+        return (
+            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} has a functional "
+            f"dimension on {certificate.domain}."
         )
     if certificate.kind in ("injective", "not-injective"):
         verb = "has no two inputs" if certificate.kind == "injective" else "has two inputs"

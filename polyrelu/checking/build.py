@@ -39,6 +39,8 @@ MODULES = (
     "families",
     "systems",
     "injectivity",
+    "sizes",
+    "dimensions",
     "verdicts",
     "expressions",
     "trees",

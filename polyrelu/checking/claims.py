@@ -80,6 +80,8 @@ DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
 WHERE = OneOf(("R^n", DOMAIN))
 AMONG = {"network": REFERENCE, "domain": WHERE, "among": re.compile("|".join(CLASSES))}
 PAIR = {"network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}
+#: What a claim size counts.
+QUANTITY = re.compile("hidden-layers|neurons|neurons-of-one-layer")
 #: The claims of certificates that are one JSON value.
 CLAIMS = OneOf(
     (
@@ -107,6 +109,14 @@ CLAIMS = OneOf(
             "domain": DOMAIN,
             "at-least": RATIONAL,
             "at-most": RATIONAL,
+        },
+        {"kind": "size", **AMONG, "quantity": QUANTITY, "at-least": int},
+        {
+            "kind": "functional-dimension",
+            "network": REFERENCE,
+            "domain": DOMAIN,
+            "at-least": int,
+            "at-most": int,
         },
     )
 )
@@ -163,6 +173,10 @@ def sentence(
         return lipschitz_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
+    if kind == "size":
+        return size_sentence(claim, one)
+    if kind == "functional-dimension":
+        return dimension_sentence(claim, one)
     return competitors_sentence(claim, one, two, status)
 
 
@@ -282,6 +296,34 @@ def cells_sentence(theorem: str, claim: Any, network: Network) -> str:
         end = "the file lists the vertices, with the signs of all neurons there"
     head = f"The canonical complex of network {network.sha256[:12]}, {network}, on "
     return f"{head}{domain_words(claim['domain'])} has exactly {cells}; {end}."
+
+
+def size_sentence(claim: Any, network: Network) -> str:
+    """The claim about the size of all networks with one function."""
+    place, _, there = competitors_words(claim)
+    kind = f"plain stacks with affine output that are {claim['among']}{there}"
+    members = "all networks" if claim["among"] == "all" else kind
+    noun = "hidden layer" if claim["quantity"] == "hidden-layers" else "hidden neuron"
+    bound = f"at least {counted(claim['at-least'], noun)}"
+    shapes, condition = "with any widths and any number of layers", ""
+    if claim["quantity"] == "neurons-of-one-layer":
+        shapes, condition = "with any width", " with one hidden layer"
+    return (
+        f"{name_of(network)}, computes on {place} a function that needs a size of {bound} among "
+        f"{members}{condition}: every one of them, {shapes}, that computes the same real "
+        f"function{there} has {bound}."
+    )
+
+
+def dimension_sentence(claim: Any, network: Network) -> str:
+    """The claim about the rank of derivatives by parameters."""
+    low, high, place = claim["at-least"], claim["at-most"], domain_words(claim["domain"])
+    bounds = f"exactly {low}" if low == high else f"at least {low} and at most {high}"
+    return (
+        f"{name_of(network)}, has a functional-dimension of {bounds} on {place}: the largest rank "
+        "of the derivatives of its outputs by weights and biases, at finitely many points at which "
+        "no neuron vanishes."
+    )
 
 
 def domain_words(domain: Any) -> str:

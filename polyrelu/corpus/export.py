@@ -64,9 +64,12 @@ def export_corpus(
     ...     print(*sorted(path.name for path in written.glob("degenerate/concurrent-3/*")))
     answers.json complex.cert.json identify.cert.json network.json network.npz network.onnx
     """
-    target, chosen = expect_path(folder, "folder"), list(entries or corpus_entries())
+    target = expect_path(folder, "folder", "give the name of a new folder")
+    chosen = list(dict.fromkeys(corpus_entries() if entries is None else entries))
     for entry in chosen:
-        expect(entry, CorpusEntry, "an entry")
+        expect(entry, CorpusEntry, "an entry", "find_entry(name) returns one")
+    if not chosen:
+        raise ArgumentError("entries: no network was chosen; leave them out for all networks")
     endings = _formats(formats)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise PolyreluError(f"{target}: cannot write: it is no empty folder; choose another name")

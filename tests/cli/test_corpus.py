@@ -76,6 +76,7 @@ def test_networks_open_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
         (["get", "xr"], "no such network in the corpus; did you mean xor?"),
         (["list", "--kind", "nice"], "kind 'nice': choose from deep, degenerate"),
         (["export", "new", "--formats", "json,"], "formats: '' is none of json, onnx, npz"),
+        (["export", "new", "--max-inputs", "0"], "entries: no network was chosen"),
         (["lst"], "did you mean list?"),
     ],
 )

@@ -38,6 +38,9 @@ COMMANDS = {
     "recover": ["--oracle", "example:twins-a"],
     "simplify": ["example:digits"],
     "audit": ["example:xor", "--against", "torch", "--domain", "box:0,1"],
+    "minimal": ["example:bends"],
+    "dimension": ["example:bends"],
+    "fingerprint": ["example:twins-a", "example:twins-b"],
     "check": ["{cert}"],
     "show": ["{cert}"],
     "examples": ["xor"],
@@ -61,7 +64,7 @@ def _network(*widths: int) -> polyrelu.Network:
 #: The commands that take limits of time and memory.
 LIMITED = (
     *("complex", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
-    *("simplify", "injective", "recover", "audit"),
+    *("simplify", "injective", "recover", "audit", "minimal", "dimension", "fingerprint"),
 )
 
 _SLOW = pytest.mark.slow

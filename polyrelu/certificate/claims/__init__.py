@@ -5,22 +5,26 @@ competitors, and writes its terms for a file. Whether a claim is true is not dec
 find evidence, and the checker re-derives it.
 
 The modules: claims about `parameters` that a function determines, about the `functions` of
-networks, about `cells`, and about different `inputs`.
+networks, about `cells`, about different `inputs`, and about `sizes`.
 """
 
 from polyrelu.certificate.claims.cells import ComplexClaim, RegionsClaim
 from polyrelu.certificate.claims.functions import PairClaim, RuntimeClaim
 from polyrelu.certificate.claims.inputs import InjectivityClaim, LipschitzClaim
 from polyrelu.certificate.claims.parameters import Among, Claim, PartClaim
+from polyrelu.certificate.claims.sizes import DimensionClaim, Quantity, SizeClaim
 
 __all__ = [
     "Among",
     "Claim",
     "ComplexClaim",
+    "DimensionClaim",
     "InjectivityClaim",
     "LipschitzClaim",
     "PairClaim",
     "PartClaim",
+    "Quantity",
     "RegionsClaim",
     "RuntimeClaim",
+    "SizeClaim",
 ]

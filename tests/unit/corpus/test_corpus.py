@@ -230,7 +230,10 @@ def test_export_writes_everything_or_nothing(tmp_path: Path) -> None:
     ):
         with pytest.raises(PolyreluError, match=message):
             export_corpus(tmp_path / target, _small(), formats=formats)
+    for entries in ([], ["xor"]):
+        with pytest.raises(ArgumentError, match=r"no network was chosen|find_entry"):
+            export_corpus(tmp_path / "corpus", entries)  # type: ignore[arg-type]
     assert [path.name for path in tmp_path.iterdir()] == ["full"]
     (tmp_path / "empty").mkdir()
-    export_corpus(tmp_path / "empty", _small()[:1], formats=["json"])
+    export_corpus(tmp_path / "empty", _small()[:1] * 2, formats=["json"])
     assert to_document(load(tmp_path / "empty" / "example" / "xor" / "network.json"))

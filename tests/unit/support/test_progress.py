@@ -18,6 +18,7 @@ from polyrelu import audit
 from polyrelu.breakpoints import breakpoint_complex, breakpoints_document
 from polyrelu.complex import canonical_complex, region_graph, save_complex, save_regions, skeleton
 from polyrelu.errors import ArgumentError
+from polyrelu.foldsets import functional_dimension
 from polyrelu.formats import ClaimsFile
 from polyrelu.network import from_arrays
 from polyrelu.plot import picture, surface
@@ -94,6 +95,7 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     recover_weights: lambda progress, folder: (
         recover_weights(WEIGHTS, progress=progress).num_queries
     ),
+    functional_dimension: lambda progress, folder: functional_dimension(NET, progress=progress),
     injective: lambda progress, folder: injective(AXES, progress=progress).status,
     inverse_lipschitz: lambda progress, folder: (
         inverse_lipschitz(HAT, layers=1, progress=progress).statement
