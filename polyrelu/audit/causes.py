@@ -13,7 +13,7 @@ import numpy as np
 
 from polyrelu.audit.findings import Cause, number_text
 from polyrelu.audit.ground_truth import GroundTruth
-from polyrelu.audit.measures import sign_polyhedron, with_float32_weights
+from polyrelu.audit.measures import sign_polyhedron
 from polyrelu.exact import Polyhedron
 from polyrelu.support.typing import Array, Point
 
@@ -80,7 +80,7 @@ def degenerate_region(truth: GroundTruth, region: int) -> Cause | None:
 
 def float32_region(truth: GroundTruth, signs: Array, is_claimed: bool) -> Cause | None:
     """Return the cause of a sign vector that only one of the network and its float32 copy has."""
-    rounded = with_float32_weights(truth.network)
+    rounded = truth.with_float32_weights
     if rounded is None:
         return None
     row: Iterable[int] = signs.tolist()

@@ -19,7 +19,7 @@ from polyrelu.audit.comparing import (
 )
 from polyrelu.audit.findings import Cause, Finding, Verdict, number_text
 from polyrelu.audit.ground_truth import GroundTruth, NetworkOrTruth, truth_of
-from polyrelu.audit.measures import inradius, with_float32_weights
+from polyrelu.audit.measures import inradius
 from polyrelu.audit.regions import region_comparison
 from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.tables import as_integers
@@ -27,7 +27,7 @@ from polyrelu.complex import Cell, canonical_complex, point_in
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Rational
 from polyrelu.formats import DomainLike
-from polyrelu.support.arguments import expect_integer
+from polyrelu.support.arguments import expect_integer, expect_one_of
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Indices
 
@@ -95,7 +95,8 @@ def audit_counts(
     cause: sliver: 1 region has an inradius of at most 1/1000000
     """
     question = Question.of(EXACT, tolerance, max_findings=max_findings)
-    claimed = {name: expect_integer(value, name) for name, value in dict(counts).items()}
+    expect_one_of(counts, (Mapping,), "counts", 'such as {"regions": 7}')
+    claimed = {str(name): expect_integer(value, str(name)) for name, value in counts.items()}
     truth = truth_of(network, domain, progress)
     exact = {name: _count(truth, name) for name in claimed}
     names = list(claimed)
@@ -157,7 +158,7 @@ def _causes_of_count(
     for other in ("bounded_regions", "activation_patterns"):
         if name == "regions" and claimed == _count(truth, other):
             causes.append(Cause("another count", f"it is the number of {COUNTS[other]}"))
-    rounded = with_float32_weights(truth.network)
+    rounded = truth.with_float32_weights
     if rounded is not None:
         other_truth = GroundTruth(canonical_complex(rounded, truth.domain))
         if _count(other_truth, name) == claimed:

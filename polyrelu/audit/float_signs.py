@@ -4,8 +4,8 @@ Let W' and b' be the nearest floats of the weights of a layer with n inputs, a' 
 activations before it, off by at most e, and u the unit roundoff. A sum of n products and the bias,
 added in any order, with or without fused multiply-adds, is off by at most
 (n + 1) u / (1 - (n + 1) u) times S = |W'| |a'| + |b'|. The rounding of weights adds at most u S,
-and the error of a' at most |W| e. So (n + 4) u S + |W'| e, with a factor for the rounding of the bound
-itself and a summand for underflow, bounds the error of a preactivation; a ReLU makes no error
+and the error of a' at most |W| e. So (n + 4) u S + |W'| e, with a factor for the rounding of the
+bound itself and a summand for underflow, bounds the error of a preactivation; a ReLU makes no error
 larger.
 """
 

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from polyrelu.audit.float_signs import FloatSigns
+from polyrelu.audit.measures import with_float32_weights
 from polyrelu.audit.tables import entry, floats_of
 from polyrelu.complex import PolyhedralComplex, canonical_complex
 from polyrelu.errors import DomainError
@@ -102,6 +103,11 @@ class GroundTruth:
         """The number of regions."""
         return self.cells.num_regions
 
+    @cached_property
+    def with_float32_weights(self) -> Network | None:
+        """The network with its weights rounded to float32; None if nothing changes."""
+        return with_float32_weights(self.network)
+
     @property
     def region_signs(self) -> Signs:
         """The signs of the neurons on the regions, shape (regions, neurons)."""
@@ -131,6 +137,8 @@ class GroundTruth:
         """Offsets and entries: the vertices of each region, ascending."""
         cells = self.cells
         count = cells.num_regions
+        if cells.lineality_dim:  # cells that contain lines have no vertices
+            return np.zeros(count + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
         owners, numbers = np.arange(count), np.arange(count)
         for dimension in range(cells.dimension, 0, -1):
             offsets, entries = cells.facets(dimension)

@@ -21,7 +21,7 @@ from polyrelu.audit.findings import Cause, Finding
 from polyrelu.audit.ground_truth import GroundTruth
 from polyrelu.audit.measures import inradius, sign_polyhedron
 from polyrelu.audit.region_findings import RegionComparison, signs_text
-from polyrelu.audit.tables import floats_of, is_finite, row_of
+from polyrelu.audit.tables import floats_of, is_finite, row_of, with_width
 from polyrelu.complex import Cell
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Optimal, Polyhedron, RationalMatrix
@@ -38,8 +38,8 @@ class HalfSpaceComparison(RegionComparison):
 
     def __init__(self, truth: GroundTruth, claims: HalfSpaces, question: Question) -> None:
         size = truth.network.num_inputs
-        if len(claims.rows) and claims.rows.shape[1] != size + 1:
-            raise ArgumentError(f"half-spaces: rows have {size + 1} entries, [a | c]")
+        self._size = size
+        self._table = with_width(claims.rows, size + 1, "half-spaces [a | c]")
         if truth.cells.dimension != size:
             raise ArgumentError("half-spaces: the domain needs an interior")
         self.claims, self._starts = claims, claims.starts.tolist()
@@ -54,7 +54,7 @@ class HalfSpaceComparison(RegionComparison):
         super().__init__(truth, question, assigned)
 
     def _rows(self, item: int) -> Array:
-        return self.claims.rows[self._starts[item] : self._starts[item + 1]]
+        return self._table[self._starts[item] : self._starts[item + 1]]
 
     def _polyhedron(self, item: int) -> Polyhedron | None:
         """Return the claimed set exactly; None if an entry is not a number."""
@@ -62,9 +62,8 @@ class HalfSpaceComparison(RegionComparison):
         if not is_finite(rows).all():
             return None
         exact = [row_of(rows, i) for i in range(len(rows))]
-        size = self.claims.rows.shape[1] - 1
         return Polyhedron.from_constraints(
-            [row[:-1] for row in exact], [row[-1] for row in exact], ambient_dimension=size
+            [row[:-1] for row in exact], [row[-1] for row in exact], ambient_dimension=self._size
         )
 
     def _point_inside(self, item: int) -> Point | None:
@@ -201,7 +200,7 @@ class _FacetRows:
         self._rows = [tuple(row) for row in (in_x @ cells.frame.coordinates).primitive_rows()]
         self._columns, self._which = forms.columns, forms.which
         exact = np.array([[float(Fraction(x)) for x in _scaled(row)] for row in self._rows])
-        self._floats = exact.reshape(len(self._rows), -1)
+        self._floats = exact.reshape(len(self._rows), truth.network.num_inputs + 1)
 
     def of(self, region: int) -> list[int]:
         """Return the forms of the facets of a region."""

@@ -11,9 +11,8 @@ from polyrelu.audit.claims import LocalMaps
 from polyrelu.audit.comparing import Question
 from polyrelu.audit.findings import Cause, Finding, number_text
 from polyrelu.audit.ground_truth import GroundTruth
-from polyrelu.audit.measures import with_float32_weights
 from polyrelu.audit.region_findings import RegionComparison, signs_text
-from polyrelu.audit.tables import entry, is_finite, row_of
+from polyrelu.audit.tables import entry, is_finite, row_of, with_width
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import nearest_float
 from polyrelu.support.typing import Array, Floats, Indices, Point
@@ -29,11 +28,7 @@ class LocalMapComparison(RegionComparison):
 
     def __init__(self, truth: GroundTruth, claims: LocalMaps, question: Question) -> None:
         size = truth.network.num_inputs
-        if len(claims) and claims.interior_points.shape[1] != size:
-            raise ArgumentError(
-                f"points: {claims.interior_points.shape[1]} coordinates, {size} inputs"
-            )
-        self.points = claims.interior_points
+        self.points = with_width(claims.interior_points, size, "interior_points")
         finite = is_finite(self.points).all(axis=1)
         assigned = np.full(len(self.points), -1, dtype=np.int64)
         assigned[finite] = truth.regions_at(self.points[finite])[0]
@@ -112,7 +107,7 @@ class LocalMapComparison(RegionComparison):
 
     def _map_of_float32(self, item: int, exact: int) -> Cause | None:
         """Return the cause of a map that is right for the network with rounded weights."""
-        rounded = with_float32_weights(self.truth.network)
+        rounded = self.truth.with_float32_weights
         if rounded is None or self.claimed is None:
             return None
         map_ = rounded.affine_map(self.truth.cells.signs_of_region(exact))

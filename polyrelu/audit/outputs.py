@@ -128,6 +128,11 @@ class _Outputs:
         return self._rounding[item]
 
     @cached_property
+    def _rounded(self) -> Network | None:
+        """The network with its weights rounded to float32; None if nothing changes."""
+        return with_float32_weights(self.network)
+
+    @cached_property
     def _rounding(self) -> list[tuple[Fraction | None, ...]]:
         """The bounds on rounding errors at all points."""
         rows = [row_of(self.points, k) for k in range(len(self.points))]
@@ -184,7 +189,7 @@ class _Outputs:
         for j, other in enumerate(exact):
             if j != k and abs(claimed - other) <= bound:
                 causes.append(Cause("order of outputs", f"it is right for output {j}"))
-        rounded = with_float32_weights(self.network)
+        rounded = self._rounded
         if rounded is not None:
             value = rounded(row_of(self.points, item))[k]
             if abs(claimed - value) <= bound:

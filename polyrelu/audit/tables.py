@@ -27,6 +27,7 @@ __all__ = [
     "is_finite",
     "read_number",
     "row_of",
+    "with_width",
 ]
 
 
@@ -118,6 +119,19 @@ def as_integers(values: object, axes: int, name: str) -> Indices:
     if table.dtype == object or not (np.floor(table) == table).all() or (table < 0).any():
         raise ArgumentError(f"{name}: expected integers of at least 0")
     return table.astype(np.int64)
+
+
+def with_width(table: Array, width: int, name: str) -> Array:
+    """Return a table whose rows have a given length; a table without rows is made to fit.
+
+    >>> with_width(np.zeros((0, 0)), 2, "points").shape
+    (0, 2)
+    """
+    if not table.size:
+        return table.reshape(0, width) if width else table
+    if table.shape[1] != width:
+        raise ArgumentError(f"{name}: {table.shape[1]} entries in a row, {width} are needed")
+    return table
 
 
 def is_finite(table: Array) -> Array:

@@ -23,8 +23,9 @@ from polyrelu.audit.ground_truth import NetworkOrTruth
 from polyrelu.audit.measures import with_float32_weights
 from polyrelu.audit.point_matching import matched
 from polyrelu.audit.reports import AuditReport
+from polyrelu.audit.tables import read_number
 from polyrelu.complex import point_in
-from polyrelu.errors import ArgumentError
+from polyrelu.errors import ArgumentError, NetworkError
 from polyrelu.exact import Polyhedron, Rational, to_fraction
 from polyrelu.formats import DomainLike
 from polyrelu.network import Network
@@ -248,7 +249,9 @@ def audit_persistence(
     exact, polyhedron = network_and_domain(network, domain)
     find = superlevel_persistence if superlevel else sublevel_persistence
     right = find(exact, polyhedron, output=output, characteristic=characteristic)
-    claims = [_interval(row, number) for number, row in enumerate(intervals)]
+    claims = [
+        _interval(row, number) for number, row in enumerate(expect_list(intervals, "intervals"))
+    ]
     kept = [claim for claim in claims if claim[1] != claim[2]]
     notes = [f"{len(claims) - len(kept)} intervals of length 0 are left out"]
     comparison = _Diagram(right, kept, question)
@@ -265,9 +268,14 @@ def _interval(row: tuple[Any, Any, Any], number: int) -> _Interval:
         raise ArgumentError(f"interval {number}: expected dimension, birth and death")
     dimension, birth, death = entries
     is_endless = death is None or (isinstance(death, float) and np.isinf(death))
-    end = None if is_endless else to_fraction(death)
-    size = int(dimension) if float(dimension).is_integer() else -1
-    return expect_count(size, f"interval {number}"), to_fraction(birth), end
+    try:
+        start, end = read_number(birth), None if is_endless else read_number(death)
+        index = read_number(dimension)
+    except NetworkError as error:
+        raise ArgumentError(f"interval {number}: {error}") from None
+    if index.denominator > 1:
+        raise ArgumentError(f"interval {number}: the dimension is no integer")
+    return expect_count(int(index), f"interval {number}"), start, end
 
 
 class _Diagram(Comparison):

@@ -20,8 +20,7 @@ from polyrelu.audit.ground_truth import GroundTruth
 from polyrelu.audit.measures import distance, inradius
 from polyrelu.audit.point_matching import VertexIndex
 from polyrelu.audit.region_findings import RegionComparison, signs_text
-from polyrelu.audit.tables import is_finite, row_of
-from polyrelu.errors import ArgumentError
+from polyrelu.audit.tables import is_finite, row_of, with_width
 from polyrelu.support.typing import Array, Indices, Point
 
 __all__ = ["VertexListComparison"]
@@ -35,13 +34,12 @@ class VertexListComparison(RegionComparison):
 
     def __init__(self, truth: GroundTruth, claims: VertexLists, question: Question) -> None:
         size = truth.network.num_inputs
-        if len(claims.rows) and claims.rows.shape[1] != size:
-            raise ArgumentError(f"vertices: {claims.rows.shape[1]} coordinates, {size} inputs")
+        self.points = with_width(claims.rows, size, "vertex lists")
         self.claims, self._starts = claims, claims.starts.tolist()
         self._bounded = np.flatnonzero(truth.cells.bounded)
         self._number = {region: k for k, region in enumerate(self._bounded.tolist())}
         index = VertexIndex(truth.vertices, truth.vertex_floats, question.allowance)
-        self._index, (distinct, which) = index, _distinct(claims.rows)
+        self._index, (distinct, which) = index, _distinct(self.points)
         near = index.candidates(distinct)
         self.candidates = [near[k] for k in which.tolist()]
         known = {truth.vertices_of(r).tobytes(): k for r, k in self._number.items()}
@@ -128,7 +126,7 @@ class VertexListComparison(RegionComparison):
         return Finding("region", "wrong", message, item, region, witness, causes=causes)
 
     def _rows(self, item: int) -> Array:
-        return self.claims.rows[self._starts[item] : self._starts[item + 1]]
+        return self.points[self._starts[item] : self._starts[item + 1]]
 
     def _vertex(self, number: int) -> Point:
         return self.truth.vertices[number]

@@ -14,7 +14,7 @@ from polyrelu.audit.ground_truth import GroundTruth, NetworkOrTruth, truth_of
 from polyrelu.audit.measures import distance
 from polyrelu.audit.point_matching import VertexIndex, matched
 from polyrelu.audit.reports import AuditReport
-from polyrelu.audit.tables import as_integers, as_numbers, floats_of, is_finite, row_of
+from polyrelu.audit.tables import as_integers, as_numbers, floats_of, is_finite, row_of, with_width
 from polyrelu.complex import Cell
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Rational
@@ -140,12 +140,7 @@ def audit_edges(
 
 def _points(truth: GroundTruth, vertices: object) -> Array:
     """Return claimed vertices as a table of the right width."""
-    table, size = as_numbers(vertices, 2, "vertices"), truth.network.num_inputs
-    if not table.size:
-        return table.reshape(0, size)
-    if table.shape[1] != size:
-        raise ArgumentError(f"vertices: {table.shape[1]} coordinates, but {size} inputs")
-    return table
+    return with_width(as_numbers(vertices, 2, "vertices"), truth.network.num_inputs, "vertices")
 
 
 class VertexComparison(Comparison):

@@ -175,15 +175,57 @@ def test_a_domain_of_lower_dimension() -> None:
         (audit.SignVectors([[1]]), "2 hidden neurons"),
         (audit.SignVectors([[1, 2]]), "from -1 to 1"),
         (audit.ActivationPatterns([[1, -1]]), "from 0 to 1"),
-        (audit.LocalMaps([[1, 2]]), "2 coordinates, 1 inputs"),
+        (audit.LocalMaps([[1, 2]]), "2 entries in a row, 1 are needed"),
         (audit.LocalMaps([[1]], [[[1, 2]]]), "matrices: expected shape"),
-        (audit.HalfSpaces.of([([[1, 2]], [1])]), "rows have 2 entries"),
-        (audit.VertexLists.of([[[1, 2]]]), "2 coordinates, 1 inputs"),
+        (audit.HalfSpaces.of([([[1, 2]], [1])]), "3 entries in a row, 2 are needed"),
+        (audit.VertexLists.of([[[1, 2]]]), "2 entries in a row, 1 are needed"),
     ],
 )
 def test_claims_that_do_not_fit(claims: Any, words: str) -> None:
     with pytest.raises(ArgumentError, match=words):
         audit.audit_regions(ZERO, claims)
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        audit.SignVectors([]),
+        audit.ActivationPatterns([]),
+        audit.LocalMaps([]),
+        audit.HalfSpaces.of([]),
+        audit.VertexLists.of([]),
+        audit.HalfSpaces.of([([], [])]),
+        audit.VertexLists.of([[]]),
+        audit.HalfSpaces.of([([[0, 0]], [1])]),
+    ],
+)
+def test_lists_without_content(claims: Any) -> None:
+    plane = from_arrays([([[1, 0]], [0]), ([[1]], [0])])
+    report = audit.audit_regions(plane, claims, BOX)
+    assert report.counts == {"missing": 2} | ({"extra": 1} if len(claims) else {})
+    one_region = from_arrays([([[1, 2]], [0])])  # without rows or with 0 ≤ 1 it is described
+    report = audit.audit_regions(one_region, claims, is_complete=False)
+    assert report.agrees == (not len(claims) or isinstance(claims, audit.HalfSpaces))
+
+
+def test_regions_that_contain_lines() -> None:
+    plane = from_arrays([([[1, 0]], [0]), ([[1]], [0])])
+    spaces = [([[1.0, 0.0]], [0.0]), ([[-1.0, 0.0]], [0.0])]
+    assert audit.audit_regions(plane, audit.HalfSpaces.of(spaces)).agrees
+    spaces[0] = ([[1.0, 0.0], [0.0, 1.0]], [0.0, 5.0])
+    finding = only(audit.audit_regions(plane, audit.HalfSpaces.of(spaces)))
+    assert "cuts a part off" in finding.message
+    assert finding.witness is not None
+    assert finding.witness[1] > 5
+
+
+def test_signs_in_floats_are_right_where_they_are_decided() -> None:
+    for seed in range(4):
+        truth = audit.ground_truth(small_network(seed), BOX)
+        for points in (truth.vertex_floats, np.array(truth.vertices, dtype=object)):
+            exact = map(truth.network.sign_vector, points.tolist())
+            rows = [[s for layer in signs.layers for s in layer] for signs in exact]
+            assert truth.signs_at(points).tolist() == rows
 
 
 def test_wrong_arguments() -> None:
