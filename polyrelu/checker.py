@@ -48,32 +48,32 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   3606      theorem collision
   3633      theorem active-rows
   3913  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  3994      theorem jumps
-  4021      theorem hyperplanes
-  4044      theorem affine-maps
-  4068      theorem bends
-  4099  3.12 Functional dimensions: theorem jacobian
-  4105      theorem jacobian
-  4202  4. Verdicts
-  4334  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  5147      theorem tree-equal
-  5167      theorem tree
-  5288  5.1 Lists of regions: claim regions, theorem regions
-  5293      theorem regions
-  5333  5.2 Limits
-  5339  5.3 Vertices: theorems vertices and complex (any networks)
-  5904      theorem vertices
-  5919      theorem complex
-  5937  5.4 Injectivity by cells: theorem cell-pairs
-  5949      theorem cell-pairs
-  6067  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  6072      theorem inverse-lipschitz
-  6235  5.6 Injectivity by a left inverse: theorem left-inverse
-  6238      theorem left-inverse
-  6307  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6310      theorem monotone
-  6414    Files
-  6555    The command line
+  3996      theorem jumps
+  4023      theorem hyperplanes
+  4046      theorem affine-maps
+  4070      theorem bends
+  4101  3.12 Functional dimensions: theorem jacobian
+  4107      theorem jacobian
+  4222  4. Verdicts
+  4354  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5167      theorem tree-equal
+  5187      theorem tree
+  5308  5.1 Lists of regions: claim regions, theorem regions
+  5313      theorem regions
+  5353  5.2 Limits
+  5359  5.3 Vertices: theorems vertices and complex (any networks)
+  5924      theorem vertices
+  5939      theorem complex
+  5957  5.4 Injectivity by cells: theorem cell-pairs
+  5969      theorem cell-pairs
+  6087  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6092      theorem inverse-lipschitz
+  6255  5.6 Injectivity by a left inverse: theorem left-inverse
+  6258      theorem left-inverse
+  6327  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6330      theorem monotone
+  6434    Files
+  6575    The command line
 """
 
 from __future__ import annotations
@@ -3949,20 +3949,22 @@ def local_map(
 ) -> tuple[Row | None, list[list[int]]]:
     """The affine map near a point on one side of a hyperplane through it, times a number.
 
-    All neurons that vanish at the point, and are not 0 around it, vanish on one hyperplane: the one
-    that is given, or that of the first of them. The number is one for all points.
+    All neurons that vanish at the point, and are not 0 around it, vanish on one hyperplane: the
+    given one, or where the first of them vanishes. The number is one for all points.
     """
-    size, scale, bits, held = len(point), 1, 1, 0
-    forms = [[int(i == j) for j in range(size)] for i in range(size - 1)]
+    size, scale, bits, held, forms = len(point), 1, 0, 0, list[list[int]]()
     for number, layer in enumerate(network.layers, 1):
         count, before = len(layer.rows), len(forms)
         meter.pay(count * (before + 1) * size, bits, layer.bits)
         meter.hold(cells_of(count * size, bits + layer.bits))
         held += cells_of(count * size, bits + layer.bits)
-        columns = [*zip(*forms, strict=True)]
-        forms = [[dot(row, column) for column in columns] for row in layer.rows]
-        for form, b in zip(forms, layer.bias, strict=True):
-            form[-1] += b * scale
+        if number == 1:
+            forms = layer.augmented()
+        else:
+            columns = [*zip(*forms, strict=True)]
+            forms = [[dot(row, column) for column in columns] for row in layer.rows]
+            for form, b in zip(forms, layer.bias, strict=True):
+                form[-1] += b * scale
         scale, bits = scale * layer.denominator, bits + layer.bits + before.bit_length()
         if number <= network.num_hidden_layers():
             meter.pay(2 * count * size, bits, longest([point]))
@@ -4130,15 +4132,33 @@ def jacobian(case: Case) -> None:
         for o in entry["outputs"]:
             require(o < network.widths[-1], f"outputs below {network.widths[-1]}", str(o))
             row = derivatives(layers, masks, x, o, prime, meter)
-            known = len(basis)
-            reduce_into(basis, row, prime, meter)
-            if len(basis) > known:
-                meter.hold(18 * len(row) // 64 + 2)
+            join(basis, row, prime, meter)
     wanted = claim["at-least"]
     require(len(basis) >= wanted, f"a rank of at least {wanted}", str(len(basis)))
     case.hypothesis("scalings")
     limit = num_parameters(network) - num_scalings(network, meter)
     require(claim["at-most"] >= limit, f"at most {limit} or more", str(claim["at-most"]))
+
+
+def join(basis: dict[int, int], row: list[int], prime: int, meter: Meter) -> None:
+    """Let a long row join a basis modulo a prime; a row in its span leaves it as it is.
+
+    The rows of the basis are packed, named by the column of their first nonzero entry, which is 1,
+    and 0 in the columns that name rows before them.
+    """
+    size, digit = len(row), (1 << 8 * PLACE) - 1
+    meter.units(400 * size + len(basis) * (200 + 24 * size))
+    rest = pack(row)
+    for c, known in basis.items():
+        x = (rest >> 8 * PLACE * c & digit) % prime
+        if x:
+            rest += (prime - x) * known
+    entries = unpack(rest, size, prime)
+    first = next((c for c, x in enumerate(entries) if x), None)
+    if first is not None:
+        meter.hold(18 * size // 64 + 2)
+        inverse = pow(entries[first], -1, prime)
+        basis[first] = pack(x * inverse % prime for x in entries)
 
 
 def num_parameters(network: Network) -> int:

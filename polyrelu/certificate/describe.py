@@ -405,6 +405,20 @@ def _network_text(reference: dict[str, Any]) -> str:
     )
 
 
+def _statement_on_sizes(certificate: CertificateText) -> str:
+    """Return the sentence that states a claim on sizes or on a functional dimension."""
+    if certificate.kind == "size":
+        members = "network" if certificate.among == "all" else f"{certificate.among} plain stack"
+        return (
+            f"Claim: every {members} with the function of the {certificate.network} with SHA-256 "
+            f"{certificate.sha256} on {certificate.domain}."
+        )
+    return (
+        f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} has a functional "
+        f"dimension on {certificate.domain}."
+    )
+
+
 def _statement(certificate: CertificateText) -> str:
     """Return the sentence that states the claim."""
     if certificate.kind == "runtime-error":
@@ -422,17 +436,8 @@ def _statement(certificate: CertificateText) -> str:
             f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} has a squared "
             f"inverse Lipschitz constant in {certificate.domain}."
         )
-    if certificate.kind == "size":
-        members = "network" if certificate.among == "all" else f"{certificate.among} plain stack"
-        return (
-            f"Claim: every {members} with the function of the {certificate.network} with SHA-256 "
-            f"{certificate.sha256} on {certificate.domain}."
-        )
-    if certificate.kind == "functional-dimension":
-        return (
-            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} has a functional "
-            f"dimension on {certificate.domain}."
-        )
+    if certificate.kind in ("size", "functional-dimension"):
+        return _statement_on_sizes(certificate)
     if certificate.kind in ("injective", "not-injective"):
         verb = "has no two inputs" if certificate.kind == "injective" else "has two inputs"
         return (

@@ -55,20 +55,22 @@ def local_map(
 ) -> tuple[Row | None, list[list[int]]]:
     """The affine map near a point on one side of a hyperplane through it, times a number.
 
-    All neurons that vanish at the point, and are not 0 around it, vanish on one hyperplane: the one
-    that is given, or that of the first of them. The number is one for all points.
+    All neurons that vanish at the point, and are not 0 around it, vanish on one hyperplane: the
+    given one, or where the first of them vanishes. The number is one for all points.
     """
-    size, scale, bits, held = len(point), 1, 1, 0
-    forms = [[int(i == j) for j in range(size)] for i in range(size - 1)]
+    size, scale, bits, held, forms = len(point), 1, 0, 0, list[list[int]]()
     for number, layer in enumerate(network.layers, 1):
         count, before = len(layer.rows), len(forms)
         meter.pay(count * (before + 1) * size, bits, layer.bits)
         meter.hold(cells_of(count * size, bits + layer.bits))
         held += cells_of(count * size, bits + layer.bits)
-        columns = [*zip(*forms, strict=True)]
-        forms = [[dot(row, column) for column in columns] for row in layer.rows]
-        for form, b in zip(forms, layer.bias, strict=True):
-            form[-1] += b * scale
+        if number == 1:
+            forms = layer.augmented()
+        else:
+            columns = [*zip(*forms, strict=True)]
+            forms = [[dot(row, column) for column in columns] for row in layer.rows]
+            for form, b in zip(forms, layer.bias, strict=True):
+                form[-1] += b * scale
         scale, bits = scale * layer.denominator, bits + layer.bits + before.bit_length()
         if number <= network.num_hidden_layers():
             meter.pay(2 * count * size, bits, longest([point]))

@@ -27,7 +27,6 @@ def add_minimal(subparsers: Any) -> None:
     examples = (
         "minimal example:bends",
         "minimal net.onnx --among transversal -o depth.cert.json",
-        "minimal net.onnx --quantity neurons-of-one-layer",
     )
     parser = add_command(subparsers, "minimal", _run, summary, examples)
     add_network(parser)

@@ -1,10 +1,10 @@
 """Ranks of Jacobians of networks with two hidden layers and many inputs, by blocks.
 
 Each region shows the derivatives of all entries of its affine map. The columns of layer 1 are a
-Kronecker product, and after a change of basis those of layer 2 are a block for each neuron of layer
-1 and for the bias; what is left are the columns of the outputs. So a rank of hundreds of thousands
-of columns is computed from ranks of some hundreds (docs/theory/functional_dimension.md, "Two hidden
-layers and many inputs").
+Kronecker product. After a change of basis the columns of layer 2 are a block for each neuron of
+layer 1 and for the bias; what is left are the columns of the outputs. So a rank of hundreds of
+thousands of columns is computed from ranks of some hundreds (docs/theory/functional_dimension.md,
+"Two hidden layers and many inputs").
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ certificate that `polyrelu.checker`, which shares no code with this room, re-der
 
 from polyrelu.proofs.equivalence.prover import equivalent
 from polyrelu.proofs.functional_dimension import certify_functional_dimension
+from polyrelu.proofs.identifiable_networks import identifiable_network
 from polyrelu.proofs.identify import identify
 from polyrelu.proofs.injectivity.constructions import (
     MadeInjective,
@@ -23,6 +24,7 @@ from polyrelu.proofs.injectivity.exact_constant import ExactConstant, exact_inve
 from polyrelu.proofs.injectivity.left_inverse import left_inverse
 from polyrelu.proofs.injectivity.lipschitz import inverse_lipschitz
 from polyrelu.proofs.injectivity.prover import injective
+from polyrelu.proofs.minimal_network import MinimalNetwork, minimal_network
 from polyrelu.proofs.region_cover import certify_complex, certify_regions
 from polyrelu.proofs.runtime_error import prove_runtime_error
 from polyrelu.proofs.simplification import Simplified, simplify
@@ -32,6 +34,7 @@ __all__ = [
     "ExactConstant",
     "InjectiveKernels",
     "MadeInjective",
+    "MinimalNetwork",
     "Simplified",
     "certify_complex",
     "certify_functional_dimension",
@@ -40,12 +43,14 @@ __all__ = [
     "doubled_layer",
     "equivalent",
     "exact_inverse_lipschitz",
+    "identifiable_network",
     "identify",
     "injective",
     "injective_kernels",
     "inverse_lipschitz",
     "left_inverse",
     "made_injective",
+    "minimal_network",
     "opposite_kernels",
     "prove_runtime_error",
     "simplify",

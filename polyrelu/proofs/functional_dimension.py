@@ -7,6 +7,7 @@ directions of positive scalings. Statement and proof: docs/theory/functional_dim
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby
 
 from polyrelu.certificate import Certificate, DimensionClaim, Hypothesis
@@ -32,11 +33,27 @@ from polyrelu.version import __version__
 
 __all__ = ["certify_functional_dimension", "has_functional_dimension"]
 
-#: Rows that are independent modulo the small prime of the search are, but for a very small
-#: probability, independent modulo this one; a checker refuses them otherwise.
-_PRIME = 2**61 - 1
-#: Networks with at most so many inputs and hidden neurons show all their regions.
-_MAX_INPUTS, _MAX_NEURONS = 3, 32
+
+@dataclass(frozen=True, slots=True)
+class DimensionSettings:
+    """How points are chosen and rows are checked.
+
+    Attributes
+    ----------
+    prime
+        The prime of certificates. Rows that are independent modulo the small prime of the search
+        are, but for a very small probability, independent modulo this one; a checker refuses them
+        otherwise.
+    max_inputs, max_neurons
+        Maximum numbers of inputs and hidden neurons of networks all of whose regions are looked at.
+    """
+
+    prime: int = 2**61 - 1
+    max_inputs: int = 3
+    max_neurons: int = 32
+
+
+SETTINGS = DimensionSettings()
 
 
 def certify_functional_dimension(
@@ -67,9 +84,9 @@ def certify_functional_dimension(
     Returns
     -------
     DimensionBound
-        A lower bound, the rank of rows of the Jacobian at listed points, and an upper bound, the
-        number of parameters minus that of hidden neurons whose weights and bias are not all 0. If
-        they are equal, nothing but positive scalings keeps the function to first order.
+        A lower bound, the rank of rows of the Jacobian at listed points, and an upper bound: the
+        number of parameters minus the number of hidden neurons whose row [W|b] is not 0. If they
+        are equal, nothing but positive scalings keeps the function to first order.
 
     Raises
     ------
@@ -89,7 +106,7 @@ def certify_functional_dimension(
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 2], [3, -1]], [1, 1]), ([[1, 1]], [0])])
     >>> print(certify_functional_dimension(net).statement.partition(" on ")[2])
-    {x : no constraints} is 7, of 9 parameters.
+    R^n is 7, of 9 parameters.
     """
     read = as_imported(network)
     net = expect_stack(read.network)
@@ -109,7 +126,7 @@ def certify_functional_dimension(
         for point, group in groupby(rows, key=lambda row: row[0])
     ]
     hypotheses = (
-        Hypothesis("jacobian", "rank", {"prime": str(_PRIME), "rows": entries}),
+        Hypothesis("jacobian", "rank", {"prime": str(SETTINGS.prime), "rows": entries}),
         Hypothesis("jacobian", "scalings"),
     )
     claim = DimensionClaim(net, region, len(rows), upper)
@@ -124,7 +141,8 @@ def has_functional_dimension(network: Network) -> bool:
 
 def _points(network: Network, domain: Polyhedron, wanted: int, seed: int) -> list[Point]:
     """Points that show all regions of a small network, or many regions of another one."""
-    if network.num_inputs <= _MAX_INPUTS and len(network.neurons) <= _MAX_NEURONS:
+    is_small = network.num_inputs <= SETTINGS.max_inputs
+    if is_small and len(network.neurons) <= SETTINGS.max_neurons:
         cells = canonical_complex(network, domain)
         inner = [cells.interior_point(index) for index in range(cells.num_regions)]
         return points_around(network, inner, domain)

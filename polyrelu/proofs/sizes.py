@@ -55,7 +55,8 @@ class SizeSettings:
     budget
         Units of work, by default.
     max_inputs, max_neurons
-        Networks with at most so many inputs and hidden neurons are decided on the whole complex.
+        Maximum numbers of inputs and hidden neurons of networks that are decided on the whole
+        complex.
     num_lines
         Maximum number of lines along which breakpoints are looked for.
     num_shifts

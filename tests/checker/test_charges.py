@@ -157,7 +157,7 @@ ROWS = {
     "second jump": "sizes.jumps",
     "kept hyperplane": "sizes.hyperplanes",
     "kept map": "sizes.affine_maps",
-    "kept row": "dimensions.jacobian",
+    "row of a long basis": "dimensions.join",
     "number of scalings": "dimensions.num_scalings",
     "layer of a Jacobian": "dimensions.layer_modulo",
     "row of a Jacobian": "dimensions.derivatives",

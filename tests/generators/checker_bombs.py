@@ -593,6 +593,42 @@ def joined_layers(size: int) -> bytes:
     return certificate("injective-left-inverse", network(size, layer(0, rows)), evidence)
 
 
+def size_of(net: Any, theorem: str, points: list[list[str]]) -> bytes:
+    """A certificate of a size with another network and other points."""
+    return certificate(theorem, net, {"points": {"points": points}})
+
+
+def deep_maps(size: int) -> bytes:
+    """Affine maps through many layers of long numbers at many points."""
+    rows = [row(*(long(i + 3 * k, 400) for k in range(4))) for i in range(4)]
+    net = network(4, *(layer(k, rows) for k in range(size)))
+    points = [[str(i + 1), str(i * i), "-1", "2"] for i in range(size)]
+    return size_of(net, "size-affine-maps", points)
+
+
+def wide_planes(size: int) -> bytes:
+    """Jumps of a network with many inputs and neurons, at one point again and again."""
+    rows = [unit(size, k) for k in range(size)]
+    ones = [row(*["1"] * size)] * size
+    net = network(size, layer(0, rows), layer(1, ones), layer(2, [row(*["1"] * size)]))
+    points = [["0", *["1"] * (size - 1)]] * 40
+    return size_of(net, "size-hyperplanes", points)
+
+
+def many_inputs(size: int) -> bytes:
+    """A neuron with very many inputs, of which no square matrix can be made."""
+    net = network(size, layer(0, [row(*["1"] * size)]), layer(1, ["1"]))
+    return size_of(net, "size-jumps", [["0"] * size, ["0"] * size])
+
+
+def equal_rows(size: int) -> bytes:
+    """A row of a large Jacobian that is listed again and again."""
+    net = network(size, layer(0, [row(*["1"] * size)] * size), layer(1, [row(*["1"] * size)] * 2))
+    entry = {"x": ["1"] * size, "outputs": [0, 1] * size}
+    evidence = {"rank": {"prime": str(2**61 - 1), "rows": [entry]}}
+    return certificate("functional-dimension", net, evidence)
+
+
 # -- files that ask much of a description
 
 
@@ -682,6 +718,10 @@ BOMBS = {
     "patterns": Bomb(patterns, 1_000, 20),
     "long diagonals": Bomb(long_diagonals, 60, 4),
     "joined layers": Bomb(joined_layers, 500, 12),
+    "deep maps": Bomb(deep_maps, 60, 6),
+    "wide planes": Bomb(wide_planes, 300, 10),
+    "many inputs": Bomb(many_inputs, 100_000, 2_000),
+    "equal rows": Bomb(equal_rows, 300, 20),
     "remarks": Bomb(remarks, 1_000_000, 20_000),
     "sides": Bomb(sides, 12_000, 200),
     "inequalities": Bomb(inequalities, 200_000, 2_000),

@@ -505,6 +505,7 @@ def of_proofs() -> list[object]:
         proofs.injective(ABSOLUTE, layers=1),
         proofs.inverse_lipschitz(ABSOLUTE, layers=1),
         proofs.size_bound(ABSOLUTE),
+        proofs.minimal_network(ABSOLUTE),
         proofs.certify_functional_dimension(ABSOLUTE),
         outcomes.NearPair((F(1),), (F(2),), (F(1),), (F(1),)),
         proofs.injective(zero),

@@ -45,7 +45,7 @@ def longest_chain(ridges: Iterable[Ridge]) -> tuple[int, list[Ridge]]:
 
 
 def _linked(ridges: Iterable[Ridge]) -> nx.Graph:
-    """The pieces, with edges between those of one level of every competitor."""
+    """The pieces, with edges between pieces that are of one layer in every competitor."""
     linked = nx.Graph()
     for ridge in ridges:
         linked.add_nodes_from(ridge.pieces)

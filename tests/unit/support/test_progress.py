@@ -18,12 +18,13 @@ from polyrelu import audit
 from polyrelu.breakpoints import breakpoint_complex, breakpoints_document
 from polyrelu.complex import canonical_complex, region_graph, save_complex, save_regions, skeleton
 from polyrelu.errors import ArgumentError
-from polyrelu.foldsets import functional_dimension
+from polyrelu.foldsets import functional_dimension, rank_of_two_layers
 from polyrelu.formats import ClaimsFile
 from polyrelu.network import from_arrays
 from polyrelu.plot import picture, surface
 from polyrelu.proofs import (
     certify_complex,
+    certify_functional_dimension,
     certify_regions,
     equivalent,
     identify,
@@ -96,6 +97,12 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
         recover_weights(WEIGHTS, progress=progress).num_queries
     ),
     functional_dimension: lambda progress, folder: functional_dimension(NET, progress=progress),
+    rank_of_two_layers: lambda progress, folder: rank_of_two_layers(
+        RIDGES, [[1, 2], [3, 1]], progress=progress
+    ),
+    certify_functional_dimension: lambda progress, folder: (
+        certify_functional_dimension(NET, progress=progress).at_least
+    ),
     injective: lambda progress, folder: injective(AXES, progress=progress).status,
     inverse_lipschitz: lambda progress, folder: (
         inverse_lipschitz(HAT, layers=1, progress=progress).statement
