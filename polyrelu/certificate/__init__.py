@@ -4,25 +4,36 @@ Provers make certificates from here and write them; the checker, which shares no
 written, reads the files and re-derives the claims. The contract between both is FORMAT.md in this
 folder: a change of what is written needs a change of that document and of the checker.
 
-The modules: `certificate` and `tree` are the two kinds of files, as values; `beside` names the
+The modules: `certificate` and `tree` are the two kinds of files, as values, and `bounds` are trees
+of cuts; `beside` names the
 files of large networks; `claims` has what they claim, `meanings` what the words of claims mean,
 `theorems` the statements of theorems and hypotheses; `describe` and `text` put files into words.
 """
 
+from polyrelu.certificate.bounds import BoundsCertificate, BoundsNode
 from polyrelu.certificate.certificate import Certificate, Hypothesis
 from polyrelu.certificate.claims import (
     Among,
+    BoundsClaim,
     Claim,
     ComplexClaim,
+    DecisionsClaim,
+    DeviationClaim,
     DimensionClaim,
+    HoldsClaim,
     InjectivityClaim,
+    LinearRow,
+    LipschitzBoundClaim,
     LipschitzClaim,
+    OutputRange,
     PairClaim,
     PartClaim,
     Quantity,
+    RangeClaim,
     RegionsClaim,
     RuntimeClaim,
     SizeClaim,
+    SubBox,
 )
 from polyrelu.certificate.describe import (
     CertificateText,
@@ -31,6 +42,7 @@ from polyrelu.certificate.describe import (
     read_certificate,
 )
 from polyrelu.certificate.meanings import (
+    BOUNDS_MEANING,
     COMPLEX_MEANING,
     DIMENSION_MEANING,
     INJECTIVITY_MEANING,
@@ -62,6 +74,7 @@ from polyrelu.certificate.tree import (
 )
 
 __all__ = [
+    "BOUNDS_MEANING",
     "COMPLEX_MEANING",
     "DIMENSION_MEANING",
     "INJECTIVITY_MEANING",
@@ -74,23 +87,34 @@ __all__ = [
     "SIZE_MEANING",
     "THEOREMS",
     "Among",
+    "BoundsCertificate",
+    "BoundsClaim",
+    "BoundsNode",
     "Certificate",
     "CertificateText",
     "Claim",
     "ComplexClaim",
+    "DecisionsClaim",
+    "DeviationClaim",
     "DimensionClaim",
+    "HoldsClaim",
     "Hypothesis",
     "InjectivityClaim",
+    "LinearRow",
+    "LipschitzBoundClaim",
     "LipschitzClaim",
     "NodeRecord",
+    "OutputRange",
     "PairClaim",
     "PartClaim",
     "Quantity",
+    "RangeClaim",
     "RegionsCertificate",
     "RegionsClaim",
     "RuntimeClaim",
     "SignRecord",
     "SizeClaim",
+    "SubBox",
     "TheoremText",
     "TreeCertificate",
     "TreeLog",

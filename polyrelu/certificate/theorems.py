@@ -96,6 +96,22 @@ _HYPOTHESES_OF_VERTICES = {
     "edges": "every edge at a vertex ends at another one of the list, or is a ray",
 }
 
+_COVERED = "on every leaf of the tree, and the leaves cover the domain"
+_BOUNDS = (
+    "On a box, max(z + D, 0) - max(z, 0) differs from p z + q D by a number in the band that it "
+    "has at the vertices of the box cut by z = 0 and z + D = 0, whatever p and q are. So the "
+    "values of two networks, and their difference, are affine forms up to errors that are rounded "
+    "outwards; where all signs are known, they are affine."
+)
+_LATEX_OF_BOUNDS = (
+    r"On a rectangle of points $(z, D)$ the function $\max(z+D,0) - \max(z,0) - pz - qD$ is "
+    r"piecewise linear, so that its extreme values are those at the vertices of the rectangle cut "
+    r"by $z = 0$ and $z + D = 0$. Layer by layer the activations of two networks, and their "
+    r"differences, are therefore affine forms in the inputs and in numbers from $[-1, 1]$, up to "
+    r"errors that are rounded outwards; their largest values bound the rows of the claim."
+)
+_POINT_OF_DOMAIN = "the point belongs to the domain"
+
 THEOREMS: dict[str, TheoremText] = {
     "affine": TheoremText(
         "no hidden layer",
@@ -129,6 +145,34 @@ THEOREMS: dict[str, TheoremText] = {
                 "no other assignment of neurons to the hyperplanes gives the same linear part, and "
                 "the linear parts of hyperplanes that carry two neurons are independent"
             ),
+        },
+    ),
+    "trailing-affine": TheoremText(
+        "no hidden layer, a ReLU at the outputs",
+        "docs/theory/shallow.md",
+        "Where an output is positive it is an affine map, which determines its row and its bias.",
+        r"Let $f = \sigma(Wx+b)$. If each output is positive at a point of the domain, then $f$ "
+        r"determines $W$ and $b$.",
+        {"positive": "each output is positive at its point, which is strictly inside the domain"},
+    ),
+    "trailing-shallow": TheoremText(
+        "one hidden layer, a ReLU at the outputs, all competitors",
+        "docs/theory/shallow.md",
+        "If every neuron bends the function at a place where all outputs are positive, no two "
+        "neurons share a hyperplane, and no subset can be flipped, then every parameter of the "
+        "architecture with this function is the given one up to permutation and positive scaling.",
+        r"Let $f(x) = \sigma(V\sigma(Wx+b)+c)$ with $w_i \neq 0$, $v_i \neq 0$ and $q$ different "
+        r"hyperplanes, on each of which all outputs are positive at some point, and $\sum_{i\in S} "
+        r"v_i w_i^{T} \neq 0$ for every nonempty $S$. Then $f$ is identifiable among all "
+        r"parameters.",
+        {
+            "positive": "each neuron is 0 and all outputs are positive at its point, which is "
+            "strictly inside the domain",
+            "visible": (
+                "every neuron has nonzero incoming and outgoing weights, and no two share a "
+                "hyperplane"
+            ),
+            "unique": "no subset of neurons can be flipped with the same linear part",
         },
     ),
     "line": TheoremText(
@@ -534,6 +578,62 @@ THEOREMS: dict[str, TheoremText] = {
         r"$m$ into at most $|W|e + \gamma_{n+2}(|W|(m+e)+|b|) + 3(n+2)\,t\,(1+\max(m+e))$, in any "
         r"order of summation; the positive part does not enlarge them.",
         {"bound": "the bound follows layer by layer from the weights and the box"},
+    ),
+    "deviation": TheoremText(
+        "the largest difference of two networks",
+        "docs/theory/deviation.md",
+        _BOUNDS,
+        _LATEX_OF_BOUNDS,
+        {
+            "points": (
+                "the point belongs to the domain, and the difference of the outputs there is as "
+                "large as claimed"
+            ),
+            "cover": f"the differences of the outputs are bounded as claimed {_COVERED}",
+        },
+    ),
+    "range": TheoremText(
+        "the least and the largest values of outputs",
+        "docs/theory/deviation.md",
+        _BOUNDS,
+        _LATEX_OF_BOUNDS,
+        {
+            "points": "the points belong to the domain, and the outputs there are as claimed",
+            "cover": f"the outputs are bounded as claimed {_COVERED}",
+        },
+    ),
+    "holds": TheoremText(
+        "a property that holds on a domain",
+        "docs/theory/deviation.md",
+        _BOUNDS,
+        _LATEX_OF_BOUNDS,
+        {"points": _POINT_OF_DOMAIN, "cover": f"each clause has a row that holds {_COVERED}"},
+    ),
+    "same-decisions": TheoremText(
+        "equal decisions of two networks",
+        "docs/theory/deviation.md",
+        _BOUNDS,
+        _LATEX_OF_BOUNDS,
+        {
+            "points": _POINT_OF_DOMAIN,
+            "cover": f"no two different outputs can be the decisions of the networks {_COVERED}",
+        },
+    ),
+    "lipschitz": TheoremText(
+        "the Lipschitz constant of outputs on a domain",
+        "docs/theory/deviation.md",
+        "On a leaf of a tree of cuts the derivatives of a network lie in intervals, by the known "
+        "signs of its neurons; the largest norm of gradients in them bounds the quotient of the "
+        "distances of outputs and of inputs. Two points bound it from below.",
+        r"Along almost every segment in $D$ the derivative of $f$ is $g\cdot(x-y)$ with $g$ in the "
+        r"interval of gradients of the leaf, so that $|f(x)-f(y)| \le \max \|g\|\,\|x-y\|_*$.",
+        {
+            "points": (
+                "a point is inside the domain, and the outputs at two points of it are as far "
+                "apart as claimed"
+            ),
+            "cover": f"the gradients of the outputs are bounded as claimed {_COVERED}",
+        },
     ),
 }
 

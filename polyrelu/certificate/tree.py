@@ -23,7 +23,7 @@ from typing import IO, Any, ClassVar, cast
 
 from polyrelu.certificate.beside import network_references
 from polyrelu.certificate.certificate import Hypothesis, certificate_table, printable_remarks
-from polyrelu.certificate.claims import ComplexClaim, PairClaim, RegionsClaim
+from polyrelu.certificate.claims import BoundsClaim, ComplexClaim, PairClaim, RegionsClaim
 from polyrelu.certificate.text import number_text
 from polyrelu.errors import CertificateError
 from polyrelu.exact import format_integer, format_rational
@@ -37,7 +37,9 @@ __all__ = [
     "RegionsCertificate",
     "SignRecord",
     "TreeCertificate",
+    "TreeFile",
     "TreeLog",
+    "TreeRecord",
     "VertexCertificate",
     "VertexRecord",
 ]
@@ -47,6 +49,16 @@ _MEMORY_LIMIT = 1 << 24
 
 #: A neuron: number of the network (0 or 1), layer from 1, index from 0.
 NeuronPlace = tuple[int, int, int]
+
+
+class TreeRecord(ABC):
+    """What stands on one line of a tree file between header and footer."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def to_json(self) -> Any:
+        """Return the value of the line."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -102,7 +114,7 @@ class SignRecord:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NodeRecord:
+class NodeRecord(TreeRecord):
     """A node of a split tree.
 
     Attributes
@@ -144,7 +156,7 @@ class NodeRecord:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class VertexRecord:
+class VertexRecord(TreeRecord):
     """A vertex of a complex, with the cells around it (FORMAT.md, section 5.3).
 
     Forms are numbered: the inequalities of the domain that are not constant, then the hidden
@@ -213,10 +225,10 @@ class TreeLog:
     def __len__(self) -> int:
         return self.nodes
 
-    def add(self, record: NodeRecord | VertexRecord) -> None:
+    def add(self, record: TreeRecord) -> None:
         """Append a node or a vertex."""
-        expect_one_of(record, (NodeRecord, VertexRecord), "record")
-        marks = (",", ":") if isinstance(record, VertexRecord) else None
+        expect_one_of(record, (TreeRecord,), "record")
+        marks = None if isinstance(record, NodeRecord) else (",", ":")
         line = f"{json.dumps(record.to_json(), separators=marks)}\n".encode("ascii")
         self._file.seek(0, os.SEEK_END)
         self._file.write(line)
@@ -236,12 +248,12 @@ class TreeLog:
             yield line
 
 
-class _TreeFile(ABC):
+class TreeFile(ABC):
     """A split tree as a file: header, nodes, footer."""
 
     __slots__ = ()
 
-    claim: PairClaim | RegionsClaim | ComplexClaim
+    claim: PairClaim | RegionsClaim | ComplexClaim | BoundsClaim
     log: TreeLog
     unverified: dict[str, str]
     #: What the lines between header and footer are.
@@ -281,7 +293,10 @@ class _TreeFile(ABC):
         claim = {
             "kind": self.claim.kind,
             **network_references(
-                self.claim.networks, target, beside, pair=isinstance(self.claim, PairClaim)
+                self.claim.networks,
+                target,
+                beside,
+                pair=isinstance(self.claim, PairClaim | BoundsClaim),
             ),
             **self.claim.terms(),
         }
@@ -326,7 +341,7 @@ class _TreeFile(ABC):
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class TreeCertificate(_TreeFile):
+class TreeCertificate(TreeFile):
     """A split tree that proves a claim about two networks, ready to be written.
 
     Attributes
@@ -382,6 +397,22 @@ class TreeCertificate(_TreeFile):
         x = {"x": [format_rational(entry) for entry in self.point]}
         return Hypothesis("tree", "point", x), Hypothesis("tree", "tree", {"nodes": self.log.nodes})
 
+    def evidence(self) -> dict[str, Any]:
+        """Return what theorem `tree-equal` lists of the tree (FORMAT.md §3.3).
+
+        Examples
+        --------
+        >>> from polyrelu import equivalent
+        >>> from polyrelu.network import from_arrays
+        >>> net = from_arrays([([[1]], [0]), ([[1]], [0])])
+        >>> twice = from_arrays([([[2]], [0]), ([["1/2"]], [0])])
+        >>> equivalent(net, twice).certificate.evidence()
+        {'lifted': [], 'parts': [], 'nodes': [{'signs': [], 'leaf': 'equal'}]}
+        """
+        terms = self._terms()
+        nodes = [json.loads(line) for line in self.log.lines()]
+        return {"lifted": terms["lifted"], "parts": terms["parts"], "nodes": nodes}
+
     def _terms(self) -> dict[str, Any]:
         return {
             "lifted": [list(neuron) for neuron in self.lifted],
@@ -391,7 +422,7 @@ class TreeCertificate(_TreeFile):
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class RegionsCertificate(_TreeFile):
+class RegionsCertificate(TreeFile):
     """A split tree with a leaf for each region of a network, ready to be written.
 
     Attributes
@@ -437,7 +468,7 @@ class RegionsCertificate(_TreeFile):
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class VertexCertificate(_TreeFile):
+class VertexCertificate(TreeFile):
     """The vertices of a network, which prove how many regions or cells there are.
 
     Attributes

@@ -27,6 +27,7 @@ MODULES = (
     "claims",
     "theorems",
     "identifiability",
+    "trailing",
     "refutations",
     "replacement",
     "one_sided",
@@ -51,6 +52,14 @@ MODULES = (
     "lipschitz",
     "left_inverse",
     "monotone",
+    "packing",
+    "grid",
+    "forms",
+    "boxes",
+    "affine_maps",
+    "clauses",
+    "bounds",
+    "gradients",
     "command",
 )
 LINE_LENGTH = 100

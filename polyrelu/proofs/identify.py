@@ -60,7 +60,9 @@ from polyrelu.proofs.refutations import one_sided
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
-from polyrelu.proofs.shallow import prover as shallow
+from polyrelu.proofs.refutations.sampled_candidates import OneSidedCandidate, sampled_candidates
+from polyrelu.proofs.shallow import prover as shallow, trailing
+from polyrelu.proofs.tree_moves import is_small, tree_moves
 from polyrelu.support.arguments import (
     expect,
     expect_choice,
@@ -100,6 +102,8 @@ class IdentifySettings:
     share_of_others
         Share of this work that each other search gets, besides: for points of Theorem P, for simple
         changes, and twice for refutations by linear programs.
+    share_of_large
+        Share of this work for refutations by large linear programs, which come last.
     least_for_others
         Units of work that each other search gets at least.
     grace_share
@@ -112,6 +116,7 @@ class IdentifySettings:
 
     budget: int = 60_000
     share_of_others: float = 1 / 6
+    share_of_large: float = 1 / 3
     least_for_others: float = one_sided.SETTINGS.budget
     grace_share: float = 0.1
     grace: float = 1.0
@@ -174,9 +179,9 @@ def identify(
         hidden one, for sums of subsets and assignments of neurons to hyperplanes; or a `Budget`
         with all limits; None: until nothing new is met. A unit is about a millisecond. The search
         for points of Theorem P and the one for simple changes of layers have a sixth of it each,
-        refutations by linear programs twice, and each of them at least 10,000 units. A search that
-        is enough for transversal competitors makes some more walks for regular ones, within the
-        budget.
+        refutations by linear programs twice, and those by split trees once; larger programs have a
+        third; and each of them has at least 10,000 units. A search that is enough for transversal
+        competitors makes some more walks for regular ones, within the budget.
     time_limit
         Seconds for the whole call; None for no limit. After this time the answer is `Undecided`.
         Ctrl-C ends the search for ridges in the same way.
@@ -199,8 +204,9 @@ def identify(
         A proof; another network with the same function; or what was tried, with what could be
         proved in part. A proof among all parameters is also a proof among the parameters of any
         class. A proof among regular parameters is also a proof among transversal ones, and, with
-        two hidden layers, a proof among transversal parameters is a proof among generic ones. The
-        first proof that is found is returned; name a class to ask for a stronger one.
+        two hidden layers, a proof among transversal parameters is a proof among generic ones; a
+        refutation among generic parameters is one among transversal and regular ones. The first
+        proof that is found is returned; name a class to ask for a stronger one.
 
     Raises
     ------
@@ -281,7 +287,8 @@ class _Identification:
         self._refuted = refuted
         if _may_be_deep(network) and _implies(network, "regular", among):
             return self._by_ridges()
-        return self._undecided()
+        late = self._refute_late(None)
+        return late if isinstance(late, NotIdentifiable) else self._undecided()
 
     def _by_ridges(self) -> Outcome:
         """Return the answer of a search for ridges."""
@@ -301,14 +308,10 @@ class _Identification:
             self._attempts.append(proof)
             limits.check_others()
             before_walk(search)
-            moves = one_sided_moves(
-                self._network,
-                one_sided_candidates(search),
-                budget=self._budget_of_others(),
-                seed=self._question.seed,
-                domain=self._domain,
-            )
-            late = _refute_by(self._question, moves, self._budget_of_others())
+            candidates = one_sided_candidates(search)
+            late = self._refute_by_programs(candidates)
+            if not isinstance(late, NotIdentifiable):
+                late = self._refute_late(candidates)
             if isinstance(late, NotIdentifiable):
                 return late
             part = _part(search, limits.check_others)
@@ -319,18 +322,17 @@ class _Identification:
         """All attempts, the refutations last."""
         return (*self._attempts, *([] if self._refuted is None else [self._refuted]))
 
-    def _budget_of_others(self) -> Budget:
+    def _budget_of_others(self, share: float = SETTINGS.share_of_others) -> Budget:
         work = self._limits.total_work
         least = SETTINGS.least_for_others
-        return self._limits.apart(
-            None if work is None else max(least, work * SETTINGS.share_of_others)
-        )
+        return self._limits.apart(None if work is None else max(least, work * share))
 
     def _theorems(self) -> Iterator[tuple[str, Among, _Prover]]:
         """The theorems for the architecture but Theorem D, each with its competitors."""
         network, seed, budget = self._network, self._question.seed, self._limits
         domain = self._domain
         if network.last != "affine":
+            yield from self._theorems_before_relu()
             return
         if network.depth == 1:
             yield "affine", "all", lambda: shallow.prove_affine(domain)
@@ -344,6 +346,15 @@ class _Identification:
             others = self._budget_of_others()
             yield bottleneck.THEOREM, "generic", lambda: bottleneck.prove(network, seed, others)
 
+    def _theorems_before_relu(self) -> Iterator[tuple[str, Among, _Prover]]:
+        """The theorems for networks that end in a ReLU."""
+        network, seed, domain = self._network, self._question.seed, self._domain
+        if network.depth == 1:
+            yield trailing.AFFINE, "all", lambda: trailing.prove_affine(network, domain)
+        elif network.depth == 2:
+            budget = self._limits
+            yield trailing.SHALLOW, "all", lambda: trailing.prove(network, seed, budget, domain)
+
     def _refute(self) -> NotIdentifiable | Attempt:
         """Refute by moves of all kinds; those that take linear programs come only if needed."""
         network, domain, seed = self._network, self._domain, self._question.seed
@@ -354,9 +365,33 @@ class _Identification:
         first = next(candidates, None)
         if first is not None:
             return _refute_by(self._question, itertools.chain([first], candidates), budget)
-        programs = self._budget_of_others()
-        found = one_sided_moves(network, budget=programs, seed=seed, domain=domain)
-        return _refute_by(self._question, found, budget)
+        return self._refute_by_programs(None)
+
+    def _refute_by_programs(
+        self, candidates: list[OneSidedCandidate] | None
+    ) -> NotIdentifiable | Attempt:
+        """Refute by neurons that linear programs show to have one sign where another is on."""
+        found = one_sided_moves(
+            self._network,
+            candidates,
+            budget=self._budget_of_others(),
+            seed=self._question.seed,
+            domain=self._domain,
+        )
+        return _refute_by(self._question, found, self._budget_of_others())
+
+    def _refute_late(self, candidates: list[OneSidedCandidate] | None) -> NotIdentifiable | Attempt:
+        """Refute in the same way, by large programs and by trees, which would delay the rest."""
+        network, domain, seed = self._network, self._domain, self._question.seed
+        budget = self._budget_of_others(SETTINGS.share_of_large)
+        found = one_sided_moves(network, candidates, budget, seed, domain, with_large=True)
+        late = _refute_by(self._question, found, self._budget_of_others())
+        if isinstance(late, NotIdentifiable) or not is_small(network):
+            return late
+        if candidates is None:
+            candidates = sampled_candidates(network, seed, domain)
+        trees = tree_moves(network, candidates, self._budget_of_others(), seed, domain)
+        return _refute_by(self._question, trees, self._budget_of_others())
 
     def _search_ridges(self, limits: Budget, before_walk: deep.BeforeWalk) -> DeepSearch:
         """Search for ridges, and go on for regular competitors where that promises something."""
@@ -480,12 +515,14 @@ def _refute_by(
 ) -> NotIdentifiable | Attempt:
     """Refute by the first move into the wanted class; by default prefer the generic class.
 
-    The budget pays for the proofs that other networks are generic.
+    A generic network is transversal, hence regular, so that a refutation among generic parameters
+    is one among those of every class. The budget pays for the proofs that other networks are
+    generic.
     """
     network, among, first = question.network, question.among, next(candidates, None)
     if first is None:
         return Attempt("other networks", _NO_MOVE)
-    if among in (None, "generic") and can_be_verified(network):
+    if among != "all" and can_be_verified(network):
         price = price_of_membership(num_conditions(network))
         for move in itertools.chain([first], itertools.islice(candidates, SETTINGS.max_moves)):
             budget.check_others()
@@ -496,7 +533,7 @@ def _refute_by(
             if membership["status"] == "verified":
                 return _refuted(question, "generic", move, membership)
     if among in ("generic", "transversal", "regular"):
-        why = _why_not_generic(network) if among == "generic" else f"it is not known to be {among}"
+        why = _why_not_generic(network) if among == "generic" else f"none is known to be {among}"
         return Attempt(first.theorem, f"{first.explanation}; but {why}; {REFUTED_AMONG_ALL}")
     return _refuted(question, "all", first, {"status": "verified", "method": "every"})
 

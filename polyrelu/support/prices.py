@@ -22,6 +22,7 @@ __all__ = [
     "price_of_ray",
     "price_of_samples",
     "price_of_sign_system",
+    "price_of_sparse_program",
     "price_of_subset_sums",
     "price_of_support",
     "price_of_table",
@@ -47,6 +48,15 @@ def price_of_program(num_rows: int, num_columns: int, bits: int = 0) -> float:
     (4.5, 450.0)
     """
     return (0.5 + num_rows * num_columns / 1000) * max(1.0, (bits / 256) ** 2)
+
+
+def price_of_sparse_program(num_entries: int) -> float:
+    """Return the price of a sparse linear program in floats with this many entries.
+
+    >>> price_of_sparse_program(50_000)
+    501.0
+    """
+    return 1 + num_entries / 100
 
 
 def price_of_cell(num_parameters: int) -> float:

@@ -89,6 +89,7 @@ NETWORKS: dict[str, Layers] = {
 SUITE = (
     *("deep-part-neurons", "deep-part-regular", "deep-regular", "flip", "one-sided-raised"),
     *("point", "replacement-line", "tree-equal"),
+    *("trailing-affine-domain", "trailing-shallow", "trailing-shallow-domain"),
     *("collision", "injective-one-layer", "injective-cells", "injective-cells-apart"),
     "injective-left-inverse",
     *("inverse-lipschitz", "inverse-lipschitz-always-on", "inverse-lipschitz-monotone"),

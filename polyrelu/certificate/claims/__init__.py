@@ -5,9 +5,20 @@ competitors, and writes its terms for a file. Whether a claim is true is not dec
 find evidence, and the checker re-derives it.
 
 The modules: claims about `parameters` that a function determines, about the `functions` of
-networks, about `cells`, about different `inputs`, and about `sizes`.
+networks, `bounds` of their values, about `cells`, about different `inputs`, and about `sizes`.
 """
 
+from polyrelu.certificate.claims.bounds import (
+    BoundsClaim,
+    DecisionsClaim,
+    DeviationClaim,
+    HoldsClaim,
+    LinearRow,
+    LipschitzBoundClaim,
+    OutputRange,
+    RangeClaim,
+    SubBox,
+)
 from polyrelu.certificate.claims.cells import ComplexClaim, RegionsClaim
 from polyrelu.certificate.claims.functions import PairClaim, RuntimeClaim
 from polyrelu.certificate.claims.inputs import InjectivityClaim, LipschitzClaim
@@ -16,15 +27,24 @@ from polyrelu.certificate.claims.sizes import DimensionClaim, Quantity, SizeClai
 
 __all__ = [
     "Among",
+    "BoundsClaim",
     "Claim",
     "ComplexClaim",
+    "DecisionsClaim",
+    "DeviationClaim",
     "DimensionClaim",
+    "HoldsClaim",
     "InjectivityClaim",
+    "LinearRow",
+    "LipschitzBoundClaim",
     "LipschitzClaim",
+    "OutputRange",
     "PairClaim",
     "PartClaim",
     "Quantity",
+    "RangeClaim",
     "RegionsClaim",
     "RuntimeClaim",
     "SizeClaim",
+    "SubBox",
 ]
