@@ -5,6 +5,7 @@ from . import (
     checker as checker,
     complex as complex,
     conditions as conditions,
+    corpus as corpus,
     dynamics as dynamics,
     errors as errors,
     exact as exact,
@@ -18,6 +19,7 @@ from . import (
     recovery as recovery,
     support as support,
     symmetry as symmetry,
+    testing as testing,
     topology as topology,
     walks as walks,
 )

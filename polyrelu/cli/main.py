@@ -3,9 +3,9 @@
 A command parses its options, calls one public function and prints. Nothing mathematical is imported
 before a command needs it, so that help and errors come at once.
 
-Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted,
-1 rejected, 2 unreadable; `audit` 0 agrees, 1 differs, 2 error; `info`, `convert`, `show` and
-`examples` 0 or 2. Errors that nobody foresaw are 2 as well. A limit of time or memory that ends a
+Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted, 1
+rejected, 2 unreadable; `audit` 0 agrees, 1 differs, 2 error; `info`, `convert`, `show`, `examples`
+and `corpus` 0 or 2. Errors that nobody foresaw are 2 as well. A limit of time or memory that ends a
 command before anything is done is an answer as well: undecided, with the limit and how to go on.
 With `--json` exactly one object goes to stdout, errors included; every error is also one line on
 stderr. Without arguments the program prints its help.
@@ -29,6 +29,7 @@ from polyrelu.cli.check import add_check
 from polyrelu.cli.completion import SHELLS, PrintCompletion
 from polyrelu.cli.complex import add_complex
 from polyrelu.cli.convert import add_convert
+from polyrelu.cli.corpus import add_corpus
 from polyrelu.cli.dimension import add_dimension
 from polyrelu.cli.equivalent import add_equivalent
 from polyrelu.cli.examples import add_examples
@@ -211,6 +212,7 @@ def _parser() -> Parser:
     add_check(subparsers)
     add_show(subparsers)
     add_examples(subparsers)
+    add_corpus(subparsers)
     return parser
 
 

@@ -38,7 +38,7 @@ def examples(parser: argparse.ArgumentParser) -> list[str]:
 COMMANDS = commands()
 EXAMPLES = [line for parser in (_parser(), *COMMANDS.values()) for line in examples(parser)]
 #: Commands that read no network with options about the reading.
-WITHOUT_READING = {"show", "examples"}
+WITHOUT_READING = {"show", "corpus", "examples"}
 
 
 # --- Help -----------------------------------------------------------------------------------------

@@ -44,6 +44,7 @@ COMMANDS = {
     "check": ["{cert}"],
     "show": ["{cert}"],
     "examples": ["xor"],
+    "corpus": ["get", "xor"],
 }
 
 
@@ -63,8 +64,7 @@ def _network(*widths: int) -> polyrelu.Network:
 #: The commands that take limits of time and memory.
 LIMITED = (
     *("complex", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
-    *("simplify", "injective", "recover", "minimal", "dimension", "fingerprint"),
-    "audit",
+    *("simplify", "injective", "recover", "audit", "minimal", "dimension", "fingerprint"),
 )
 
 _SLOW = pytest.mark.slow

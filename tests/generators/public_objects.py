@@ -15,6 +15,7 @@ from polyrelu import (
     certificate,
     complex,
     conditions,
+    corpus,
     dynamics,
     exact,
     fibers,
@@ -44,6 +45,7 @@ ROOMS = (
     "certificate",
     "complex",
     "conditions",
+    "corpus",
     "dynamics",
     "errors",
     "exact",
@@ -473,6 +475,12 @@ def of_dynamics() -> list[object]:
     ]
 
 
+def of_corpus() -> list[object]:
+    """An entry, and a claim that is wrong."""
+    entry = corpus.find_entry("sattelberg-triangle")
+    return [entry, *entry.claims]
+
+
 def of_plot() -> list[object]:
     """A picture, a view and a mesh."""
     square = complex.canonical_complex([([[1, 1]], [0]), ([[1]], [0])], "box:-1,1")
@@ -564,6 +572,7 @@ BUILDERS: tuple[Callable[[], list[object]], ...] = (
     of_foldsets,
     of_topology,
     of_dynamics,
+    of_corpus,
     of_plot,
     of_proofs,
     of_audit,
