@@ -1,0 +1,43 @@
+"""Limits of the searches for deviations and ranges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["SETTINGS", "DeviationSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviationSettings:
+    """Limits of the searches for deviations and ranges.
+
+    Attributes
+    ----------
+    budget
+        Units of work of a question.
+    boxes_per_step
+        Maximum number of boxes that are bounded at a time.
+    max_split_inputs
+        Maximum number of inputs with which boxes of inputs are cut.
+    num_samples
+        Number of random points that are tried first.
+    num_starts, num_steps
+        Number of the best of them from which an ascent starts, and of its steps.
+    joint_gain
+        Factor by which the joint relaxation has to be better than the other one in the middle half
+        of the boxes of a step, to be worth its price.
+    num_poor_steps
+        Number of steps without that gain after which the joint relaxation is given up.
+    """
+
+    budget: float = 600_000
+    boxes_per_step: int = 128
+    max_split_inputs: int = 20
+    num_samples: int = 1_000
+    num_starts: int = 8
+    num_steps: int = 24
+    joint_gain: float = 1.3
+    num_poor_steps: int = 3
+
+
+SETTINGS = DeviationSettings()
