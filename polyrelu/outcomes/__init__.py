@@ -13,6 +13,12 @@ of answers; `undecided` has the answer to an open question.
 
 from polyrelu.outcomes.answers import Attempt, NextStep, Proved, Refuted
 from polyrelu.outcomes.cell_lists import ComplexListed, RegionsListed
+from polyrelu.outcomes.deviation import (
+    DeviationBounds,
+    DeviationExceeded,
+    RangeBounds,
+    ValueRange,
+)
 from polyrelu.outcomes.equivalence import Equivalent, NotEquivalent
 from polyrelu.outcomes.identifiability import (
     Identifiable,
@@ -22,12 +28,15 @@ from polyrelu.outcomes.identifiability import (
 from polyrelu.outcomes.injectivity import Injective, InverseLipschitz, NotInjective
 from polyrelu.outcomes.points import Collision, NearPair, Witness
 from polyrelu.outcomes.undecided import Outcome, Undecided
-from polyrelu.outcomes.work import InjectivityStatistics, ProofStatistics, SearchStatistics
+from polyrelu.outcomes.work import BoundStatistics, InjectivityStatistics, ProofStatistics, SearchStatistics
 
 __all__ = [
     "Attempt",
+    "BoundStatistics",
     "Collision",
     "ComplexListed",
+    "DeviationBounds",
+    "DeviationExceeded",
     "Equivalent",
     "Identifiable",
     "Injective",
@@ -42,9 +51,11 @@ __all__ = [
     "PartlyIdentifiable",
     "ProofStatistics",
     "Proved",
+    "RangeBounds",
     "Refuted",
     "RegionsListed",
     "SearchStatistics",
     "Undecided",
+    "ValueRange",
     "Witness",
 ]

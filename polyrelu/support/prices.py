@@ -13,6 +13,7 @@ __all__ = [
     "price_of_cell",
     "price_of_component",
     "price_of_evaluation",
+    "price_of_forms",
     "price_of_independence",
     "price_of_layer",
     "price_of_membership",
@@ -165,6 +166,15 @@ def price_of_support(num_rows: int) -> float:
     0.035
     """
     return 0.01 + num_rows / 4_000
+
+
+def price_of_forms(num_parameters: int, dimension: int) -> float:
+    """Return the price of affine forms of all neurons on a box, in integers.
+
+    >>> price_of_forms(26_000, 5)
+    17.3
+    """
+    return 3 + num_parameters * (50 + dimension) / 100_000
 
 
 def price_of_membership(num_conditions: int) -> float:

@@ -64,6 +64,12 @@ class Matching:
     partners: Partners
     scales: tuple[Fraction, ...]
 
+    @property
+    def pairs(self) -> tuple[tuple[int, Fraction] | None, ...]:
+        """Partner and scale of each neuron, None without a partner."""
+        both = zip(self.partners, self.scales, strict=True)
+        return tuple((i, scale) if i >= 0 else None for i, scale in both)
+
 
 @dataclass(frozen=True, slots=True)
 class AlignedPair:
@@ -230,7 +236,8 @@ def _partners(
     found = _assigned(cosines)
     scales = []
     for m, partner in enumerate(found):
-        ratio = lengths[1][m] / lengths[0][partner] if partner >= 0 else 1.0
+        has_size = partner >= 0 and lengths[0][partner] > 0
+        ratio = lengths[1][m] / lengths[0][partner] if has_size else 1.0
         scales.append(_scale(float(ratio)))
     return found, scales
 

@@ -1,7 +1,6 @@
 """Best-first search over boxes of inputs for bounds of an objective.
 
-The box with the largest bound is cut next (the deepest one, where a limit is to be proved, which
-needs less memory), at the middle of the coordinate that the losses of the
+The box with the largest bound is cut next, at the middle of the coordinate that the losses of the
 relaxation depend on most. Many boxes are bounded in one step. Floats only guess here: the cuts are
 the result, and the bounds of the leaves are computed again in integers (`certified`).
 """
@@ -24,7 +23,7 @@ from polyrelu.proofs.deviation.box_bounds import (
     unknown_ranges,
 )
 from polyrelu.proofs.deviation.box_tree import BoxTree
-from polyrelu.proofs.deviation.float_pair import Floats
+from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem
 from polyrelu.proofs.deviation.settings import SETTINGS
@@ -32,7 +31,7 @@ from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_boxes
 from polyrelu.support.progress import Progress, report
 
-__all__ = ["BoxSearch", "Goal"]
+__all__ = ["BoxSearch", "Goal", "split_scores"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,25 +174,30 @@ class BoxSearch:
                 self._push(box)
             raise
         boxes = Boxes(np.stack([b.low for b in taken]), np.stack([b.high for b in taken]))
-        found = bound_boxes(self._pair, boxes, _known(taken), self._is_joint)
+        found = bound_boxes(self._pair, boxes, _known(self._pair, taken), self._is_joint)
         self.num_boxes += number
-        upper = self._problem.objective(found.upper)
-        upper = np.minimum(upper, [box.upper for box in taken])
+        before = np.array([box.upper for box in taken])
+        upper = np.minimum(self._problem.objective(found.upper), before)
         self._watch_gain(found)
         rows = self._problem.deciding_rows(found.upper)
         slope = found.slope[np.arange(number), rows]
         corners = np.where(slope > 0, boxes.high, boxes.low)
         self.best.offer(np.concatenate([corners, boxes.middle]).astype(np.float64))
-        self._divide(taken, found, upper, rows)
+        self._divide(taken, boxes, found, upper, rows)
 
     def _divide(
-        self, taken: list[_Open], found: BoxBounds, upper: Floats, rows: NDArray[np.intp]
+        self,
+        taken: list[_Open],
+        boxes: Boxes,
+        found: BoxBounds,
+        upper: Floats,
+        rows: NDArray[np.intp],
     ) -> None:
         """Cut the boxes whose bounds are too large, and note the others as leaves."""
         limit = -np.inf
         if self.goal.limit is not None or self.best.value is not None:
             limit = float(self.goal.bound(self.best.value or Fraction(0)))
-        scores = np.where(self._movable, _scores(found, taken, rows), -np.inf)
+        scores = np.where(self._movable, split_scores(found, boxes, rows), -np.inf)
         kept, parts = list[int](), list[_Open]()
         for i, box in enumerate(taken):
             j = int(scores[i].argmax())
@@ -210,19 +214,19 @@ class BoxSearch:
                 parts.append(_Open(node, depth, start, end, value, [], len(kept)))
             kept.append(i)
         if kept:
-            ranges = [layer.take(np.array(kept)) for layer in found.ranges]
+            is_stored = len(self._heap) <= SETTINGS.max_stored
+            ranges = [layer.take(np.array(kept)) for layer in found.ranges] if is_stored else []
             for part in parts:
                 part.ranges = ranges
                 self._push(part)
 
     def _push(self, box: _Open) -> None:
-        """Put a box where it is found again: the largest bound first, or the deepest box."""
-        key = -box.upper if self.goal.limit is None else -box.depth
-        heapq.heappush(self._heap, (key, box.node, box))
+        heapq.heappush(self._heap, (-box.upper, box.node, box))
 
     def _watch_gain(self, found: BoxBounds) -> None:
-        """Give the joint relaxation up if it is not worth its price."""
-        if not self._is_joint or len(found.upper) < SETTINGS.boxes_per_step:
+        """Give the joint relaxation up if it gains nothing."""
+        number = len(found.upper)
+        if not self._is_joint or number < SETTINGS.boxes_per_step:
             return
         alone, joint = map(self._problem.objective, (found.alone, found.joint))
         is_poor = bool(np.median(alone - SETTINGS.joint_gain * joint) < 0)
@@ -235,28 +239,28 @@ class BoxSearch:
         return price_of_boxes(number, kinds * num_rows * self._pair.num_products)
 
 
-def _known(taken: list[_Open]) -> list[LayerRanges]:
+def _known(pair: FloatPair, taken: list[_Open]) -> list[LayerRanges]:
     """Return the bounds known on the boxes around some boxes, layer by layer."""
     groups = dict[int, list[int]]()
     for i, box in enumerate(taken):
         groups.setdefault(id(box.ranges), []).append(i)
     order = np.array([i for members in groups.values() for i in members])
     back = np.argsort(order)
-    parts = [
-        (taken[members[0]].ranges, np.array([taken[i].place for i in members]))
-        for members in groups.values()
-    ]
-    depth = len(taken[0].ranges)
+    parts = list[tuple[list[LayerRanges], NDArray[np.intp]]]()
+    for members in groups.values():
+        places, ranges = np.array([taken[i].place for i in members]), taken[members[0]].ranges
+        if not ranges:  # they were not stored
+            places, ranges = np.arange(len(members)), unknown_ranges(pair, len(members))
+        parts.append((ranges, places))
     return [
         LayerRanges.joined([ranges[m].take(places) for ranges, places in parts]).take(back)
-        for m in range(depth)
+        for m in range(pair.depth)
     ]
 
 
-def _scores(found: BoxBounds, taken: list[_Open], rows: NDArray[np.intp]) -> Floats:
-    """Return how much of the losses of the deciding rows each coordinate is responsible for."""
-    width = np.stack([box.high - box.low for box in taken])
-    place = np.arange(len(taken))
+def split_scores(found: BoxBounds, boxes: Boxes, rows: NDArray[np.intp]) -> Floats:
+    """Return how much of the losses of given rows each coordinate is responsible for."""
+    width, place = boxes.high - boxes.low, np.arange(len(boxes))
     scores = np.zeros_like(width)
     for losses, sensitivity in zip(found.losses, found.sensitivities, strict=True):
         shares = sensitivity * width[:, None]

@@ -7,55 +7,20 @@ what is certified is computed again in integers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from polyrelu.certificate import LinearRow
 from polyrelu.exact import RationalMatrix
 from polyrelu.symmetry.matching import AlignedPair, ExactLayer, Partners, Stack
 
-__all__ = ["FloatPair", "FloatRows", "Floats", "OutputRow", "differences", "in_coordinates"]
+__all__ = ["FloatPair", "FloatRows", "Floats", "differences", "in_coordinates"]
 
 Floats = NDArray[np.floating]
-
-
-@dataclass(frozen=True, slots=True)
-class OutputRow:
-    """The function on_f·f(x) + on_g·g(x) + on_x·x + constant.
-
-    Attributes
-    ----------
-    on_f, on_g
-        Coefficients of the outputs of both networks; `on_g` is empty for one network.
-    on_x
-        Coefficients of the inputs; empty for zeros.
-    constant
-        The constant.
-
-    Examples
-    --------
-    >>> one = Fraction(1)
-    >>> OutputRow((one,), (-one,)).value((Fraction(0),), (Fraction(3),), (Fraction(1),))
-    Fraction(2, 1)
-    """
-
-    on_f: tuple[Fraction, ...]
-    on_g: tuple[Fraction, ...] = ()
-    on_x: tuple[Fraction, ...] = ()
-    constant: Fraction = Fraction(0)
-
-    def value(
-        self, x: Sequence[Fraction], f: Sequence[Fraction], g: Sequence[Fraction]
-    ) -> Fraction:
-        """Return the value at a point with the outputs of both networks there."""
-        pairs = ((self.on_f, f), (self.on_g, g), (self.on_x, x))
-        products = (
-            a * t for part, values in pairs for a, t in zip(part, values, strict=False) if a
-        )
-        return sum(products, self.constant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +83,7 @@ class FloatPair:
     def __init__(
         self,
         pair: AlignedPair,
-        rows: Sequence[OutputRow],
+        rows: Sequence[LinearRow],
         inputs: RationalMatrix,
         dtype: DTypeLike = np.float64,
     ) -> None:
@@ -166,25 +131,31 @@ class FloatPair:
         first: Stack,
         second: Stack,
         pair: AlignedPair,
-        rows: Sequence[OutputRow],
+        rows: Sequence[LinearRow],
         inputs: RationalMatrix,
     ) -> FloatRows:
         weight, bias = first[-1]
-        on_f = RationalMatrix.from_rows([row.on_f for row in rows], ncols=weight.nrows)
+        on_f = _table([row.f for row in rows], weight.nrows)
         shift = RationalMatrix.from_rows([[row.constant] for row in rows]) + on_f @ bias
         one, two = on_f @ weight, RationalMatrix.zeros(len(rows), second[-1][0].ncols)
         joint = one
         if pair.second is not None:
             other, other_bias = second[-1]
-            on_g = RationalMatrix.from_rows([row.on_g for row in rows], ncols=other.nrows)
+            on_g = _table([row.g for row in rows], other.nrows)
             two, shift = on_g @ other, shift + on_g @ other_bias
             joint = one + (gathered(two, pair.partners[-1], one.ncols) if self.depth else two)
-        size = inputs.nrows
-        on_x = [row.on_x or (Fraction(0),) * size for row in rows]
-        in_y = RationalMatrix.from_rows(on_x, ncols=size) @ inputs
+        in_y = _table([row.x for row in rows], inputs.nrows) @ inputs
         shift = shift + in_y.take(columns=[0])
         on_y = in_y.take(columns=range(1, inputs.ncols))
         return FloatRows(*map(self._floats, (joint, one, two, on_y)), self._floats(shift)[:, 0])
+
+
+def _table(rows: Sequence[Mapping[int, Fraction]], width: int) -> RationalMatrix:
+    """Return rows that are given by their entries that are not 0."""
+    zero = Fraction(0)
+    return RationalMatrix.from_rows(
+        [[row.get(i, zero) for i in range(width)] for row in rows], ncols=width
+    )
 
 
 def in_coordinates(stack: Stack, inputs: RationalMatrix) -> Stack:

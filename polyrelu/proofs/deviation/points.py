@@ -40,6 +40,7 @@ class BestPoint:
         self._sides = _float_sides(problem)
         self.value: Fraction | None = None
         self.x: ExactPoint = ()
+        self._outputs = list[tuple[Fraction, ...]]()
         self.num_points = 0
 
     def start(self, seed: int) -> None:
@@ -50,9 +51,16 @@ class BestPoint:
         points = self._low + (self._high - self._low) * random.random(shape)
         if not self._problem.is_box:
             points = self._towards_inside(points)
+        if len(points):
+            self._note_extremes(points)
         values = self._objective(points)
         order = np.argsort(-values, kind="stable")[: SETTINGS.num_starts]
         self.offer(self._ascended(points[order]))
+
+    def values_seen(self, output: int) -> tuple[Fraction, Fraction]:
+        """Return the least and largest value of an output of f at the points tried exactly."""
+        values = [outputs[output] for outputs in self._outputs]
+        return min(values), max(values)
 
     def offer(self, points: Floats) -> None:
         """Try points given in floats: the best of them exactly, if it is better in floats."""
@@ -71,9 +79,25 @@ class BestPoint:
         inside = [x for x in inputs if self._problem.is_box or domain.contains(x)]
         if not inside:
             return
+        self._outputs += self._problem.first.evaluate(inside)
         for x, value in zip(inside, self._problem.values(inside), strict=True):
             if self.value is None or value > self.value:
                 self.value, self.x = value, x
+
+    def _note_extremes(self, points: Floats) -> None:
+        """Try the points with the least and the largest outputs of f among some."""
+        last_weight, last_bias = self._problem.pair.first[-1]
+        values = self._activations(points) @ last_weight.to_floats().T + last_bias.to_floats()[:, 0]
+        is_inside = np.isfinite(self._objective(points))
+        low, high = (np.where(is_inside[:, None], values, end) for end in (np.inf, -np.inf))
+        chosen = {*low.argmin(axis=0).tolist(), *high.argmax(axis=0).tolist()}
+        self.offer_exactly([self._exactly(points[i]) for i in sorted(chosen)])
+
+    def _activations(self, points: Floats) -> Floats:
+        """Return the last activations of f at points."""
+        for weight, bias in zip(self._pair.weights, self._pair.biases, strict=True):
+            points = np.maximum(points @ weight.T + bias, 0)
+        return points
 
     def _first_points(self) -> list[ExactPoint]:
         """Return a point inside the domain, and two opposite corners of the box."""

@@ -16,9 +16,10 @@ import numpy as np
 
 from numpy.typing import DTypeLike
 
+from polyrelu.certificate import LinearRow
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Network
-from polyrelu.proofs.deviation.float_pair import FloatPair, Floats, OutputRow
+from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.symmetry.matching import AlignedPair
 
@@ -50,7 +51,7 @@ class Problem:
     first: Network
     second: Network | None
     pair: AlignedPair
-    rows: tuple[OutputRow, ...]
+    rows: tuple[LinearRow, ...]
     clauses: tuple[Clause, ...]
     coordinates: DomainCoordinates
     lower: ExactPoint
@@ -73,14 +74,24 @@ class Problem:
         column = RationalMatrix.column([Fraction(1), *y])
         return tuple((self.coordinates.inputs @ column).entries())
 
+    @property
+    def size(self) -> int:
+        """Number of weights and biases of the networks."""
+        networks = (self.first,) if self.second is None else (self.first, self.second)
+        return sum(network.num_parameters for network in networks)
+
+    def exact_objective(self, rows: Sequence[Fraction]) -> Fraction:
+        """Return the objective for exact values or bounds of the rows."""
+        return max(min(rows[i] for i in clause) for clause in self.clauses)
+
     def values(self, points: Sequence[ExactPoint]) -> list[Fraction]:
         """Return the exact objective at points."""
         ours = self.first.evaluate(points)
         theirs = [()] * len(points) if self.second is None else self.second.evaluate(points)
         found = []
         for x, f, g in zip(points, ours, theirs, strict=True):
-            rows = [row.value(x, f, g) for row in self.rows]
-            found.append(max(min(rows[i] for i in clause) for clause in self.clauses))
+            rows = [row_value(row, x, f, g) for row in self.rows]
+            found.append(self.exact_objective(rows))
         return found
 
     def objective(self, rows: Floats) -> Floats:
@@ -103,12 +114,18 @@ class Problem:
 
 def deviation_rows(
     num_outputs: int, outputs: Sequence[int] | None = None
-) -> tuple[OutputRow, ...]:
-    """Return the rows g_i - f_i and f_i - g_i of some outputs, all by default."""
-    zero, one = Fraction(0), Fraction(1)
+) -> tuple[LinearRow, ...]:
+    """Return the rows f_i - g_i and g_i - f_i of some outputs, all by default."""
+    one = Fraction(1)
     found = []
     for i in range(num_outputs) if outputs is None else outputs:
-        unit = tuple(one if k == i else zero for k in range(num_outputs))
-        negative = tuple(-entry for entry in unit)
-        found += [OutputRow(negative, unit), OutputRow(unit, negative)]
+        found += [LinearRow({i: one}, {i: -one}), LinearRow({i: -one}, {i: one})]
     return tuple(found)
+
+
+def row_value(
+    row: LinearRow, x: Sequence[Fraction], f: Sequence[Fraction], g: Sequence[Fraction]
+) -> Fraction:
+    """Return the value of a row at a point with the outputs of both networks there."""
+    pairs = ((row.x, x), (row.f, f), (row.g, g))
+    return row.constant + sum(a * values[i] for part, values in pairs for i, a in part.items())

@@ -18,7 +18,7 @@ from polyrelu.proofs.deviation.float_pair import Floats
 
 Mask = NDArray[np.bool_]
 
-__all__ = ["PairRelaxation", "Range", "Relaxation"]
+__all__ = ["Corners", "PairRelaxation", "Range", "Relaxation"]
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class PairRelaxation:
         self.lower = (p.copy(), q.copy(), np.zeros_like(p))
         place = np.nonzero(~(z.is_stable & y.is_stable))
         if len(place[0]):
-            corner = _Corners(
+            corner = Corners(
                 *(values[place] for r in (z, change) for values in (r.low, r.high)),
                 other_on[place],
                 (y.high <= 0)[place],
@@ -108,7 +108,7 @@ class PairRelaxation:
                     part[place] = values
 
 
-class _Corners:
+class Corners:
     """The vertices of subdivided boxes of (z, D), with the values of d, shape (13, pairs)."""
 
     def __init__(
@@ -141,6 +141,29 @@ class _Corners:
         is_better = two < one
         p, q, r = (np.where(is_better, b, a) for a, b in zip(*candidates, strict=True))
         return p, q, r
+
+    def narrowest(self, ours: Floats, theirs: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return slopes p and q, and middle and reach of the narrowest band around d.
+
+        The slopes given are those of the chords of max(z, 0) and of max(z + D, 0).
+        """
+        half = np.full_like(ours, 0.5)
+        crosses = (self._chord > 0) & (self._chord < 1)
+        candidates = [
+            (self._zero, half),
+            (self._zero, np.where(crosses, self._chord, half)),
+            (theirs - ours, theirs),
+            (self._zero, theirs),
+        ]
+        bands = np.stack([np.stack(self._band(p, q)) for p, q in candidates])
+        best = (bands[:, 1] - bands[:, 0]).argmin(axis=0)[None]
+        p, q = (np.take_along_axis(np.stack(s), best, 0)[0] for s in zip(*candidates, strict=True))
+        low, high = (np.take_along_axis(bands[:, i], best, 0)[0] for i in (0, 1))
+        return p, q, (low + high) / 2, (high - low) / 2
+
+    def _band(self, p: Floats, q: Floats) -> tuple[Floats, Floats]:
+        rest = self._d - p * self._z - q * self._change
+        return rest.min(axis=0), rest.max(axis=0)
 
     def _with_offset(self, sign: int, p: Floats, q: Floats) -> tuple[Floats, Floats, Floats]:
         rest = self._d - p * self._z - q * self._change

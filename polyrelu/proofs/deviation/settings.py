@@ -17,27 +17,37 @@ class DeviationSettings:
         Units of work of a question.
     boxes_per_step
         Maximum number of boxes that are bounded at a time.
+    boxes_per_check
+        Maximum number of boxes to which the rule of certificates is applied in one step.
+    fallback_work
+        Units of work for bounds on few large boxes, where a search was not finished.
     max_split_inputs
         Maximum number of inputs with which boxes of inputs are cut.
     num_samples
         Number of random points that are tried first.
     num_starts, num_steps
         Number of the best of them from which an ascent starts, and of its steps.
+    max_stored
+        Number of open boxes beyond which bounds of neurons are not stored for further ones.
     joint_gain
-        Factor by which the joint relaxation has to be better than the other one in the middle half
-        of the boxes of a step, to be worth its price.
+        Factor by which the joint relaxation has to be better than the other one in the middle of
+        the boxes of a step, to be worth its price.
     num_poor_steps
-        Number of steps without that gain after which the joint relaxation is given up.
+        Number of steps without that gain, one after the other, after which the joint relaxation is
+        given up.
     """
 
     budget: float = 600_000
     boxes_per_step: int = 128
+    boxes_per_check: int = 32
+    fallback_work: float = 2_000
     max_split_inputs: int = 20
     num_samples: int = 1_000
     num_starts: int = 8
     num_steps: int = 24
-    joint_gain: float = 1.3
-    num_poor_steps: int = 3
+    max_stored: int = 50_000
+    joint_gain: float = 1.02
+    num_poor_steps: int = 10
 
 
 SETTINGS = DeviationSettings()
