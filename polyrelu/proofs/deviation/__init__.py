@@ -1,1 +1,1 @@
-"""How far two networks are from each other on a domain, and ranges of outputs."""
+"""Certified bounds of differences and ranges of networks: rules that checkers follow, searches."""
