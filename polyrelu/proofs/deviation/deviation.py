@@ -30,6 +30,7 @@ from polyrelu.outcomes import (
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.certified import CertifiedTree, grid_for
+from polyrelu.proofs.deviation.exact_search import ExactSearch
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem, deviation_rows
 from polyrelu.proofs.deviation.rounded import RoundedRule
@@ -232,13 +233,32 @@ class _Question:
         if self._is_exceeded():
             return self._exceeded()
         tree = self._new_tree(self.search.tree)
-        closing = why if self.search.tree.num_leaves > 1 else None
-        if self.goal.limit is not None or closing is None:
+        if self.goal.limit is None and len(self.problem.lower) <= SETTINGS.max_exact_inputs:
+            found = self._exactly(tree, budget.trial(SETTINGS.exact_share))
+            if found is not None:
+                return found
+        if self.goal.limit is not None or why is None:
             again = self._until_limit(lambda: tree.close(budget, self.progress), budget)
             why = again if again is not None or not tree.num_open else why
-        if tree.num_open and self.goal.limit is None:
+        if self.goal.limit is None and tree.num_open:
             tree = self._fallback()
         return self._bounds(tree, why)
+
+    def _exactly(self, tree: CertifiedTree, budget: Budget) -> DeviationBounds | None:
+        """Return the exact maximum, if it is found with the work given."""
+        everywhere = [self.best] * len(self.problem.clauses)
+        search = ExactSearch(self.problem, everywhere, tree.rule)
+        search.start(self.search.tree)
+        if self._until_limit(lambda: search.run(budget, self.progress), budget) is not None:
+            return None
+        statistics = self._statistics(tree, Fraction(1))
+        statistics.num_leaves = search.num_leaves
+        value = self._at_least
+        certificate = self._certificate(value, search.log(), (), tree.rule.grid)
+        seen = self.best.values_seen(self._worst_output())
+        return DeviationBounds(
+            certificate, self._witness, value, value, seen, Fraction(1), statistics
+        )
 
     def _search(self, budget: Budget) -> None:
         """Cut boxes, unless there are too many inputs."""
@@ -290,8 +310,7 @@ class _Question:
 
     @property
     def _at_least(self) -> Fraction:
-        assert self.best.value is not None  # a point of the domain was tried first
-        return self.best.value
+        return self.best.known_value
 
     @property
     def _witness(self) -> Witness:

@@ -57,6 +57,12 @@ class BestPoint:
         order = np.argsort(-values, kind="stable")[: SETTINGS.num_starts]
         self.offer(self._ascended(points[order]))
 
+    @property
+    def known_value(self) -> Fraction:
+        """The value, after a point of the domain was tried."""
+        assert self.value is not None
+        return self.value
+
     def values_seen(self, output: int) -> tuple[Fraction, Fraction]:
         """Return the least and largest value of an output of f at the points tried exactly."""
         values = [outputs[output] for outputs in self._outputs]

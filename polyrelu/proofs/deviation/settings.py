@@ -21,6 +21,12 @@ class DeviationSettings:
         Maximum number of boxes to which the rule of certificates is applied in one step.
     fallback_work
         Units of work for bounds on few large boxes, where a search was not finished.
+    exact_share
+        Share of the remaining work for the search for an exact maximum.
+    max_exact_inputs
+        Maximum number of inputs with which an exact maximum is searched.
+    max_open_neurons
+        Maximum number of open neurons of a node that is cut by a sign.
     max_split_inputs
         Maximum number of inputs with which boxes of inputs are cut.
     num_samples
@@ -41,6 +47,9 @@ class DeviationSettings:
     boxes_per_step: int = 128
     boxes_per_check: int = 32
     fallback_work: float = 2_000
+    exact_share: float = 0.5
+    max_exact_inputs: int = 3
+    max_open_neurons: int = 4
     max_split_inputs: int = 20
     num_samples: int = 1_000
     num_starts: int = 8
