@@ -28,6 +28,7 @@ from polyrelu.cli.check import add_check
 from polyrelu.cli.completion import SHELLS, PrintCompletion
 from polyrelu.cli.complex import add_complex
 from polyrelu.cli.convert import add_convert
+from polyrelu.cli.deviation import add_deviation
 from polyrelu.cli.equivalent import add_equivalent
 from polyrelu.cli.examples import add_examples
 from polyrelu.cli.fiber import add_fiber
@@ -44,6 +45,7 @@ from polyrelu.cli.runtime_error import add_runtime_error
 from polyrelu.cli.show import add_show
 from polyrelu.cli.simplify import add_simplify
 from polyrelu.cli.topology import add_topology
+from polyrelu.cli.value_range import add_range
 from polyrelu.errors import PolyreluError
 from polyrelu.support.interrupts import Watch, quit_with
 from polyrelu.version import __version__
@@ -198,6 +200,8 @@ def _parser() -> Parser:
     add_recover(subparsers)
     add_runtime_error(subparsers)
     add_equivalent(subparsers)
+    add_deviation(subparsers)
+    add_range(subparsers)
     add_injective(subparsers)
     add_simplify(subparsers)
     add_check(subparsers)

@@ -28,7 +28,12 @@ from polyrelu.outcomes.identifiability import (
 from polyrelu.outcomes.injectivity import Injective, InverseLipschitz, NotInjective
 from polyrelu.outcomes.points import Collision, NearPair, Witness
 from polyrelu.outcomes.undecided import Outcome, Undecided
-from polyrelu.outcomes.work import BoundStatistics, InjectivityStatistics, ProofStatistics, SearchStatistics
+from polyrelu.outcomes.work import (
+    BoundStatistics,
+    InjectivityStatistics,
+    ProofStatistics,
+    SearchStatistics,
+)
 
 __all__ = [
     "Attempt",

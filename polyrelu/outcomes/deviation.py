@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from polyrelu.certificate import BoundsCertificate, number_text
+from polyrelu.certificate import BoundsCertificate, SubBox, number_text
 from polyrelu.exact import decimal_above, decimal_below, format_rational
-from polyrelu.outcomes.answers import Proved, Refuted, answer_text, meaning_of, theorem_lines
+from polyrelu.outcomes.answers import Proved, Refuted, answer_text, meaning_of
 from polyrelu.outcomes.points import Witness
 from polyrelu.outcomes.work import BoundStatistics
 from polyrelu.support.display import bracketed
@@ -41,6 +42,12 @@ class ValueRange:
     maximum: tuple[Fraction, Fraction]
     at_minimum: tuple[Fraction, ...]
     at_maximum: tuple[Fraction, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the numbers as text."""
+        entries = ("minimum", "maximum", "at_minimum", "at_maximum")
+        numbers = {key: list(map(format_rational, getattr(self, key))) for key in entries}
+        return {"output": self.output, **numbers}
 
     def __str__(self) -> str:
         low, high = _between_text(self.minimum), _between_text(self.maximum)
@@ -95,11 +102,18 @@ class DeviationBounds(Proved[BoundsCertificate]):
         """Whether both bounds agree."""
         return self.at_least == self.at_most and self.covered == 1
 
+    @property
+    def open_boxes(self) -> tuple[SubBox, ...]:
+        """The boxes, in the coordinates of the domain, on which the upper bound is not proved."""
+        claim: Any = self.certificate.claim
+        boxes: tuple[SubBox, ...] = claim.excluded
+        return boxes
+
     def _remarks(self) -> list[str]:
         low, high = (number_text(format_rational(value)) for value in self.values_seen)
         seen = f"at the points tried, that output of the first network is from {low} to {high}"
-        boxes = len(self.certificate.claim.excluded)  # type: ignore[union-attr]
-        share = decimal_below(100 * self.covered, 4)
+        boxes = len(self.open_boxes)
+        share = decimal_below(100 * self.covered, digits=4)
         open_part = [f"proved on {share} % of the box; {boxes} boxes are open"] if boxes else []
         return [*open_part, self.witness.difference(), seen, str(self.search)]
 
@@ -156,8 +170,6 @@ class RangeBounds(Proved[BoundsCertificate]):
         The certificate that says why.
     ranges
         The bounds of each output.
-    lipschitz
-        Bounds of Lipschitz constants of the outputs on the domain; None unless they were asked for.
     search
         How the bounds were found.
     next

@@ -32,6 +32,8 @@ class Undecided(Answer):
         How much work was done before a limit was reached; None without a limit.
     part
         What could be proved in part; None if that is nothing.
+    bounds
+        Bounds that were proved, although they are not close enough; None if there are none.
     next
         What to try next, the most promising first.
 
@@ -49,7 +51,8 @@ class Undecided(Answer):
     reason: str
     attempts: tuple[Attempt, ...] = field(default=())
     search: ProofStatistics | None = None
-    part: PartlyIdentifiable | DeviationBounds | RangeBounds | None = None
+    part: PartlyIdentifiable | None = None
+    bounds: DeviationBounds | RangeBounds | None = None
     next: tuple[NextStep, ...] = ()
     status: ClassVar[str] = "undecided"
     certificate: ClassVar[None] = None
@@ -65,9 +68,8 @@ class Undecided(Answer):
             else []
         )
         tried = [f"  tried {attempt}" for attempt in self.attempts]
-        return answer_text(
-            [f"undecided: {self.reason}", *tried, *reached], self.next, part=self.part
-        )
+        part = self.bounds if self.part is None else self.part
+        return answer_text([f"undecided: {self.reason}", *tried, *reached], self.next, part=part)
 
     @property
     def statement(self) -> str:

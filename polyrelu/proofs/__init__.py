@@ -5,6 +5,8 @@ the proof. A prover answers with an outcome (`polyrelu.outcomes`), and a decided
 certificate that `polyrelu.checker`, which shares no code with this room, re-derives.
 """
 
+from polyrelu.proofs.deviation.deviation import deviation
+from polyrelu.proofs.deviation.ranges import output_range
 from polyrelu.proofs.equivalence.prover import equivalent
 from polyrelu.proofs.identify import identify
 from polyrelu.proofs.injectivity.constructions import (
@@ -34,6 +36,7 @@ __all__ = [
     "certify_complex",
     "certify_regions",
     "convolution_layer",
+    "deviation",
     "doubled_layer",
     "equivalent",
     "exact_inverse_lipschitz",
@@ -44,6 +47,7 @@ __all__ = [
     "left_inverse",
     "made_injective",
     "opposite_kernels",
+    "output_range",
     "prove_runtime_error",
     "simplify",
 ]

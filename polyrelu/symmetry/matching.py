@@ -141,9 +141,7 @@ def match(first: NetworkLike, second: NetworkLike) -> tuple[Matching, ...]:
     return tuple(found)
 
 
-def align(
-    first: Network, second: Network | None, matching: Sequence[Matching] = ()
-) -> AlignedPair:
+def align(first: Network, second: Network | None, matching: Sequence[Matching] = ()) -> AlignedPair:
     """Return the layers of two networks, with the neurons of the second one scaled.
 
     Parameters
@@ -224,8 +222,9 @@ def _partners(
 ) -> tuple[list[int], list[Fraction]]:
     """Return the partner of each row of `theirs` in `mine`, and their scales.
 
-    Scales are powers of two where these are close. Pairs are made in the order of their cosines, a partner for each at first. Rows that are left
-    over get the most similar partner, although it has one already.
+    Scales are powers of two where these are close. Pairs are made in the order of their cosines, a
+    partner for each at first. Rows that are left over get the most similar partner, although it has
+    one already.
     """
     lengths = [np.linalg.norm(rows, axis=1) for rows in (mine, theirs)]
     units = [
@@ -290,7 +289,11 @@ def _exact_scales(
 def _ratio(row: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction | None:
     """Return λ > 0 with row = λ · other, if there is a short one."""
     ratio = next((a / b for a, b in zip(row, other, strict=True) if b), None)
-    if ratio is None or ratio <= 0 or max(ratio.numerator, ratio.denominator).bit_length() > _SCALE_BITS:
+    if (
+        ratio is None
+        or ratio <= 0
+        or max(ratio.numerator, ratio.denominator).bit_length() > _SCALE_BITS
+    ):
         return None
     return ratio if all(a == ratio * b for a, b in zip(row, other, strict=True)) else None
 

@@ -34,6 +34,8 @@ COMMANDS = {
     "identify": ["example:digits"],
     "runtime-error": ["example:xor", "--domain", "box:0,1"],
     "equivalent": ["example:twins-a", "example:twins-b"],
+    "deviation": ["example:twins-a", "example:twins-b", "--domain", "box:-1,1"],
+    "range": ["example:xor", "--domain", "box:0,1"],
     "injective": ["example:xor"],
     "recover": ["--oracle", "example:twins-a"],
     "simplify": ["example:digits"],
@@ -59,7 +61,7 @@ def _network(*widths: int) -> polyrelu.Network:
 #: The commands that take limits of time and memory.
 LIMITED = (
     *("complex", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
-    *("simplify", "injective", "recover"),
+    *("deviation", "range", "simplify", "injective", "recover"),
 )
 
 _SLOW = pytest.mark.slow

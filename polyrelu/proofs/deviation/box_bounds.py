@@ -42,7 +42,8 @@ class LayerRanges:
             known = [r for r in ranges if r is not None]
             if not known:
                 return None
-            return Range(*(np.concatenate(v) for v in zip(*((r.low, r.high) for r in known))))
+            low, high = ([getattr(r, end) for r in known] for end in ("low", "high"))
+            return Range(np.concatenate(low), np.concatenate(high))
 
         z = one([part.z for part in parts])
         assert z is not None

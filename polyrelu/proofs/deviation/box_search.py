@@ -46,17 +46,21 @@ class Goal:
         How far above the best value a bound may be: a share of that value, or of `scale`.
     scale
         What the gap is a share of; None for the best value.
+    floor
+        Least bound that is worth a search, where no limit is given.
     """
 
     limit: Fraction | None = None
     gap: Fraction = Fraction(1, 100)
     scale: Fraction | None = None
+    floor: Fraction | None = None
 
     def bound(self, best: Fraction) -> Fraction:
         """Return the bound up to which boxes are left alone."""
         if self.limit is not None:
             return self.limit
-        return best + self.gap * (abs(best) if self.scale is None else self.scale)
+        wanted = best + self.gap * (abs(best) if self.scale is None else self.scale)
+        return wanted if self.floor is None else max(wanted, self.floor)
 
 
 @dataclass(slots=True)
@@ -178,6 +182,7 @@ class BoxSearch:
         self.num_boxes += number
         before = np.array([box.upper for box in taken])
         upper = np.minimum(self._problem.objective(found.upper), before)
+        upper = np.where(self._problem.meets(boxes.low, boxes.high), upper, -np.inf)
         self._watch_gain(found)
         rows = self._problem.deciding_rows(found.upper)
         slope = found.slope[np.arange(number), rows]

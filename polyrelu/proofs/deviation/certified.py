@@ -18,7 +18,7 @@ from polyrelu.proofs.deviation.box_bounds import bound_boxes, unknown_ranges
 from polyrelu.proofs.deviation.box_search import split_scores
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.float_forms import row_bounds
-from polyrelu.proofs.deviation.float_pair import Floats
+from polyrelu.proofs.deviation.outside import outside_node
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
 from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
@@ -26,19 +26,29 @@ from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_boxes, price_of_forms
 from polyrelu.support.progress import Progress, report
 
+#: The finest grid that the format allows.
+MAX_GRID = 4_096
+
 __all__ = ["CertifiedTree", "grid_for"]
 
 _Box = tuple[int, ExactPoint, ExactPoint]
 
 
-def grid_for(limit: Fraction) -> int:
-    """Return the bits of a grid that is much finer than a bound.
+def grid_for(problem: Problem, size: Fraction) -> int:
+    """Return the bits of a grid that is much finer than bounds of a size, and than large weights.
 
-    >>> grid_for(Fraction(1, 20)), grid_for(Fraction(1, 2**40))
-    (44, 76)
+    Large weights need small boxes, whose corners have to be on the grid.
     """
-    size = 0 if limit <= 0 else max(0, limit.denominator.bit_length() - limit.numerator.bit_length())
-    return max(44, 36 + size)
+    needed = [44]
+    if size > 0:
+        needed.append(36 + size.denominator.bit_length() - size.numerator.bit_length())
+    stacks = [problem.pair.first, problem.pair.second or ()]
+    largest = max(
+        (abs(entry) for stack in stacks for weight, _ in stack for entry in weight.entries()),
+        default=Fraction(0),
+    )
+    needed.append(24 + 2 * int(largest).bit_length())
+    return min(max(needed), MAX_GRID)
 
 
 @dataclass(slots=True)
@@ -59,7 +69,9 @@ class CertifiedTree:
     Attributes
     ----------
     bounds
-        The exact bounds of the leaves to which the rule was applied.
+        The exact bounds of the objective on the leaves to which the rule was applied.
+    row_bounds
+        The same for each row.
     """
 
     problem: Problem
@@ -67,7 +79,9 @@ class CertifiedTree:
     limit: Fraction
     rule: RoundedRule
     bounds: dict[int, Fraction] = field(default_factory=dict)
+    row_bounds: dict[int, list[Fraction]] = field(default_factory=dict)
     _closed: set[int] = field(default_factory=set)
+    _outside: dict[int, BoundsNode] = field(default_factory=dict)
 
     def close(self, budget: Budget, progress: Progress | None = None, may_cut: bool = True) -> None:
         """Apply the rule to all leaves, and cut those that it does not close.
@@ -82,6 +96,7 @@ class CertifiedTree:
             boxes = _in_floats(taken)
             budget.spend(price_of_boxes(number, self._num_products()))
             guesses = self.problem.objective(row_bounds(pair, boxes))
+            guesses = np.where(self.problem.meets(boxes.low, boxes.high), guesses, -np.inf)
             failed = list[int]()
             for i, (node, low, high) in enumerate(taken):
                 is_likely = guesses[i] <= float(self.limit) or not may_cut
@@ -107,8 +122,15 @@ class CertifiedTree:
         leaf = self.rule.leaf(low, high)
         rows = [leaf.upper_bound(row) for row in self.problem.rows]
         self.bounds[node] = self.problem.exact_objective(rows)
+        self.row_bounds[node] = rows
         if not self._holds(leaf, rows):
-            return False
+            limits = [self.limit] * len(self.problem.clauses)
+            outside = outside_node(self.problem, self.rule, leaf, (low, high), rows, limits)
+            if outside is None:
+                return False
+            self._outside[node] = outside
+            self.bounds[node] = self.limit
+            self.row_bounds[node] = [self.limit] * len(rows)
         self._closed.add(node)
         return True
 
@@ -116,11 +138,11 @@ class CertifiedTree:
         """Whether each clause has a row whose bound is small enough."""
         if leaf.is_empty:
             return True
-        given = self.problem.rows
-        return all(
-            any(rows[i] < self.limit or (rows[i] == self.limit and not given[i].is_strict) for i in c)
-            for c in self.problem.clauses
-        )
+        holds = [
+            bound < self.limit or (bound == self.limit and not row.is_strict)
+            for bound, row in zip(rows, self.problem.rows, strict=True)
+        ]
+        return all(any(holds[i] for i in clause) for clause in self.problem.clauses)
 
     def _cut(self, failed: list[_Box]) -> list[_Box]:
         """Cut boxes where the losses of the relaxation are largest; return the parts."""
@@ -135,6 +157,7 @@ class CertifiedTree:
                 continue
             j = int(np.where(movable, score, -np.inf).argmax())
             self.bounds.pop(node, None)
+            self.row_bounds.pop(node, None)
             below, above = self.tree.cut(node, j)
             at = ((low[j] + high[j]) / 2,)
             parts.append((above, low[:j] + at + low[j + 1 :], high))
@@ -162,6 +185,11 @@ class CertifiedTree:
             return None
         return max(self.bounds.values())
 
+    @property
+    def largest_row_bounds(self) -> list[Fraction]:
+        """The largest bound of each row on a leaf, once each leaf has a bound."""
+        return [max(bounds) for bounds in zip(*self.row_bounds.values(), strict=True)]
+
     def log(self, limit: Fraction | None = None) -> tuple[TreeLog, tuple[SubBox, ...], Fraction]:
         """Return the nodes for a certificate, the boxes of open leaves, and the share covered.
 
@@ -178,7 +206,8 @@ class CertifiedTree:
             is_closed = node in self._closed
             if limit is not None and node in self.bounds:
                 is_closed = is_closed or self.bounds[node] <= limit
-            nodes.add(BoundsNode("leaf" if is_closed else "open"))
+            plain = BoundsNode("leaf" if is_closed else "open")
+            nodes.add(self._outside.get(node, plain))
             if is_closed:
                 volume += Fraction(1, 1 << depth[node])
             else:
@@ -188,8 +217,5 @@ class CertifiedTree:
 
 def _in_floats(boxes: list[_Box]) -> Boxes:
     """Return boxes in floats."""
-
-    def corners(which: int) -> Floats:
-        return np.array([[float(y) for y in box[which]] for box in boxes])
-
-    return Boxes(corners(1), corners(2))
+    low = np.array([[float(y) for y in low] for _, low, _ in boxes])
+    return Boxes(low, np.array([[float(y) for y in high] for _, _, high in boxes]))

@@ -8,15 +8,14 @@ it needs that. With many inputs, boxes are not cut.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 
 from polyrelu.certificate import BoundsCertificate, BoundsNode, DeviationClaim, SubBox, TreeLog
-from polyrelu.errors import ArgumentError, DomainError, NetworkError
-from polyrelu.exact import Polyhedron, decimal_above, to_fraction
+from polyrelu.exact import decimal_above
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
 from polyrelu.network import Network
 from polyrelu.outcomes import (
@@ -27,25 +26,32 @@ from polyrelu.outcomes import (
     Undecided,
     Witness,
 )
+from polyrelu.proofs.deviation.arguments import (
+    bounded_coordinates,
+    chosen_outputs,
+    corners_of,
+    not_negative,
+    until_limit,
+)
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.certified import CertifiedTree, grid_for
 from polyrelu.proofs.deviation.exact_search import ExactSearch
 from polyrelu.proofs.deviation.points import BestPoint
-from polyrelu.proofs.deviation.problem import ExactPoint, Problem, deviation_rows
+from polyrelu.proofs.deviation.problem import Problem, deviation_rows
 from polyrelu.proofs.deviation.rounded import RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
-from polyrelu.support.arguments import expect_function, expect_integer, expect_list
-from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
+from polyrelu.support.arguments import expect_function, expect_integer
+from polyrelu.support.budget import Budget, BudgetLike, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.prices import price_of_forms, price_of_samples
 from polyrelu.support.progress import Progress
 from polyrelu.symmetry.matching import Matching, align, match
 from polyrelu.version import __version__
 
-__all__ = ["bounded_coordinates", "deviation"]
+__all__ = ["deviation"]
 
 DeviationAnswer = DeviationBounds | DeviationExceeded | Undecided
 
@@ -125,13 +131,13 @@ def deviation(
     read = as_imported(first), as_imported(second)
     one, two = (entry.network for entry in read)
     expect_function(progress, "progress")
-    limit = None if at_most is None else _not_negative(at_most, "at_most")
+    limit = None if at_most is None else not_negative(at_most, "at_most")
     question = _Question(
         one,
         two,
         bounded_coordinates(as_domain(domain, one.num_inputs)),
-        _outputs(outputs, one),
-        Goal(limit, _not_negative(gap, "gap")),
+        chosen_outputs(outputs, one),
+        Goal(limit, not_negative(gap, "gap")),
         expect_integer(seed, "seed"),
         progress,
         match(one, two),
@@ -140,53 +146,6 @@ def deviation(
     with deferred_interrupt() as interrupt:
         answer = question.answer(limits.with_interrupt(interrupt))
     return with_sources(answer, *read)
-
-
-def bounded_coordinates(domain: Polyhedron) -> DomainCoordinates:
-    """Return the coordinates of a bounded domain, whose sides are among its inequalities."""
-    found = DomainCoordinates.of(domain)
-    free = [j for j in range(domain.ambient_dimension) if j not in _pivots(found.domain)]
-    box = domain.bounding_box()
-    if box is None:
-        raise DomainError("the domain is unbounded; bounds need a bounded one, such as box:-1,1")
-    lower: list[Fraction | None] = [None] * domain.ambient_dimension
-    upper = list(lower)
-    for j in free:
-        lower[j], upper[j] = box[0][j], box[1][j]
-    sides = Polyhedron.box(lower, upper)
-    missing = tuple(row for row in sides.inequalities if row not in domain.inequalities)
-    if not missing:
-        return found
-    whole = Polyhedron(
-        domain.ambient_dimension, (*domain.inequalities, *missing), found.domain.equations
-    )
-    return DomainCoordinates.of(whole)
-
-
-def _pivots(domain: Polyhedron) -> set[int]:
-    """Return the columns with a pivot of equations in reduced echelon form."""
-    return {next(j for j, entry in enumerate(row) if entry) for row in domain.equations}
-
-
-def _not_negative(number: object, name: str) -> Fraction:
-    """Return an argument as a fraction that is not negative."""
-    try:
-        found = to_fraction(number)
-    except (NetworkError, ArgumentError, TypeError, ValueError):
-        raise ArgumentError(f"{name}: expected an exact number such as 1/100") from None
-    if found < 0:
-        raise ArgumentError(f"{name}: expected a number that is not negative, not {number}")
-    return found
-
-
-def _outputs(outputs: Sequence[int] | None, network: Network) -> tuple[int, ...]:
-    """Return the indices of the outputs that count, ascending."""
-    if outputs is None:
-        return tuple(range(network.num_outputs))
-    found = sorted({expect_integer(i, "outputs") for i in expect_list(outputs, "outputs")})
-    if not found or not 0 <= found[0] <= found[-1] < network.num_outputs:
-        raise ArgumentError(f"outputs: expected indices below {network.num_outputs}")
-    return tuple(found)
 
 
 @dataclass(slots=True)
@@ -219,17 +178,16 @@ class _Question:
 
     def answer(self, budget: Budget) -> DeviationAnswer:
         """Search, then certify what was found."""
-        try:
-            budget.spend(price_of_samples(self.problem.size))
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
-            if (why := budget.reason_of(error)) is None:
-                raise
+        why = until_limit(lambda: budget.spend(price_of_samples(self.problem.size)), budget)
+        if why is not None:
             return Undecided(why)
         self.best.start(self.seed)
-        self.search = BoxSearch(self.problem, self.best, self.goal, self._float_format())
+        floor = self._size_seen() / (2**44 if self._at_least else 2**30)
+        goal = self.goal if self.goal.limit is not None else replace(self.goal, floor=floor)
+        self.search = BoxSearch(self.problem, self.best, goal, self._float_format())
         left = budget.work_left
         half = budget.part(None if left is None else left / 2)
-        why = self._until_limit(lambda: self._search(half), half)
+        why = until_limit(lambda: self._search(half), half)
         if self._is_exceeded():
             return self._exceeded()
         tree = self._new_tree(self.search.tree)
@@ -238,7 +196,7 @@ class _Question:
             if found is not None:
                 return found
         if self.goal.limit is not None or why is None:
-            again = self._until_limit(lambda: tree.close(budget, self.progress), budget)
+            again = until_limit(lambda: tree.close(budget, self.progress), budget)
             why = again if again is not None or not tree.num_open else why
         if self.goal.limit is None and tree.num_open:
             tree = self._fallback()
@@ -249,7 +207,7 @@ class _Question:
         everywhere = [self.best] * len(self.problem.clauses)
         search = ExactSearch(self.problem, everywhere, tree.rule)
         search.start(self.search.tree)
-        if self._until_limit(lambda: search.run(budget, self.progress), budget) is not None:
+        if until_limit(lambda: search.run(budget, self.progress), budget) is not None:
             return None
         statistics = self._statistics(tree, Fraction(1))
         statistics.num_leaves = search.num_leaves
@@ -262,18 +220,11 @@ class _Question:
 
     def _search(self, budget: Budget) -> None:
         """Cut boxes, unless there are too many inputs."""
+        is_exact = self.goal.limit is None and self._at_least == 0
+        if is_exact and len(self.problem.lower) <= SETTINGS.max_exact_inputs:
+            return
         if len(self.problem.lower) <= SETTINGS.max_split_inputs:
             self.search.run(budget, self.progress, self._is_exceeded)
-
-    def _until_limit(self, work: Callable[[], None], budget: Budget) -> str | None:
-        """Do some work; return in words which limit ended it, None if none did."""
-        try:
-            work()
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
-            if (why := budget.reason_of(error)) is None:
-                raise
-            return why
-        return None
 
     def _float_format(self) -> type[np.floating]:
         """Return the format of floats: short ones where the limit is large enough for them."""
@@ -294,8 +245,8 @@ class _Question:
 
     def _new_tree(self, tree: BoxTree) -> CertifiedTree:
         """Return a tree whose leaves are to be closed by the rule."""
-        limit = self.goal.bound(self._at_least)
-        grid = grid_for(limit)
+        limit = self.search.goal.bound(self._at_least)
+        grid = grid_for(self.problem, limit)
         partners = [entry.pairs for entry in self.matching]
         rule = RoundedRule(self.first, self.second, self.coordinates, partners, grid)
         return CertifiedTree(self.problem, tree, limit, rule)
@@ -337,7 +288,7 @@ class _Question:
         if not excluded and at_most <= self.goal.bound(self._at_least):
             return found
         reason = why or self._reason()
-        return Undecided(reason, search=found.search, part=found, next=self._next_steps(found))
+        return Undecided(reason, search=found.search, bounds=found, next=self._next_steps(found))
 
     def _reason(self) -> str:
         """Return why bounds are not close, where no limit was reached."""
@@ -367,7 +318,9 @@ class _Question:
         assert limit is not None
         log.add(BoundsNode("open"))
         everything = (SubBox(self.problem.lower, self.problem.upper),)
-        certificate = self._certificate(self._at_least, log, everything, grid_for(limit))
+        certificate = self._certificate(
+            self._at_least, log, everything, grid_for(self.problem, limit)
+        )
         statistics = BoundStatistics(num_points=self.best.num_points)
         return DeviationExceeded(certificate, limit, self._witness, statistics)
 
@@ -396,24 +349,6 @@ class _Question:
             num_points=self.best.num_points,
             num_boxes=self.search.num_boxes,
         )
-
-
-def corners_of(coordinates: DomainCoordinates) -> tuple[ExactPoint, ExactPoint]:
-    """Return the corners of the box around a domain, in its coordinates."""
-    size = coordinates.dimension
-    lower, upper = [Fraction(0)] * size, [Fraction(0)] * size
-    seen = set[tuple[int, bool]]()
-    for form in coordinates.inequalities:
-        if form is None or len(form.columns) > 1 + (form.columns[0] == 0):
-            continue
-        constant = form.numerators[0] if form.columns[0] == 0 else 0
-        j, a = form.columns[-1] - 1, form.numerators[-1]
-        end, is_upper = Fraction(-constant, a), a < 0
-        place = upper if is_upper else lower
-        better = min if is_upper else max
-        place[j] = better(place[j], end) if (j, is_upper) in seen else end
-        seen.add((j, is_upper))
-    return tuple(lower), tuple(upper)
 
 
 def _rounded_up(bound: Fraction | None, limit: Fraction) -> Fraction:

@@ -21,6 +21,7 @@ from polyrelu.proofs.deviation.box_bounds import bound_boxes, unknown_ranges
 from polyrelu.proofs.deviation.box_search import split_scores
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.exact_leaf import ExactLeaf, ExactMaximum
+from polyrelu.proofs.deviation.outside import outside_node
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
 from polyrelu.proofs.deviation.rounded import Neuron, RoundedLeaf, RoundedRule
@@ -132,6 +133,12 @@ class ExactSearch:
         if excess <= 0:
             node.record = BoundsNode("leaf")
             return
+        limits = [best.known_value for best in self.best]
+        box = node.low, node.high
+        outside = outside_node(self.problem, self.rule, leaf, box, bounds, limits)
+        if outside is not None:
+            node.record = outside
+            return
         neurons = _open_neurons(leaf)
         if not neurons:
             self._solve(node, leaf, budget)
@@ -144,9 +151,7 @@ class ExactSearch:
         """Find the exact maxima of the rows; a leaf lists them all."""
         exact = ExactLeaf(self.rule, leaf, node.low, node.high, node.cuts)
         listed = []
-        for number, ((row,), best) in enumerate(
-            zip(self.problem.clauses, self.best, strict=True)
-        ):
+        for number, ((row,), best) in enumerate(zip(self.problem.clauses, self.best, strict=True)):
             budget.spend(price_of_program(1 + len(node.cuts), len(node.low)))
             found = exact.maximize(self.problem.rows[row])
             if found.point is not None and _exceeds(found, best):

@@ -120,11 +120,8 @@ def _changed(
     middle, reach = np.zeros_like(q), np.zeros_like(q)
     place = np.nonzero(~(ends.is_stable & theirs.is_stable))
     if len(place[0]):
-        corners = Corners(
-            *(values[place] for r in (ends, moved) for values in (r.low, r.high)),
-            other_on[place],
-            (theirs.high <= 0)[place],
-        )
+        known = other_on[place], (theirs.high <= 0)[place]
+        corners = Corners(ends.at(place), moved.at(place), *known)
         slopes = Relaxation(ends).upper_slope[place], Relaxation(theirs).upper_slope[place]
         band = corners.narrowest(*slopes)
         for part, values in zip((p, q, middle, reach), band, strict=True):

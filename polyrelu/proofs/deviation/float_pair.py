@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -20,7 +21,8 @@ from polyrelu.symmetry.matching import AlignedPair, ExactLayer, Partners, Stack
 
 __all__ = ["FloatPair", "FloatRows", "Floats", "differences", "in_coordinates"]
 
-Floats = NDArray[np.floating]
+#: Arrays of float32 or float64.
+Floats: TypeAlias = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class FloatPair:
         inputs: RationalMatrix,
         dtype: DTypeLike = np.float64,
     ) -> None:
-        self.dtype = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.is_single = pair.second is None
         first = in_coordinates(pair.first, inputs)
         second = first if pair.second is None else in_coordinates(pair.second, inputs)
@@ -114,7 +116,8 @@ class FloatPair:
         if partners is None:
             return functionals
         is_partner = partners[:, None] == np.arange(self.widths[layer])
-        return functionals @ is_partner.astype(self.dtype)
+        found: Floats = functionals @ is_partner.astype(self.dtype)
+        return found
 
     def of_partners(self, layer: int, values: Floats) -> Floats:
         """Return the values of the partners of the neurons of g; 0 without a partner."""
@@ -135,19 +138,20 @@ class FloatPair:
         inputs: RationalMatrix,
     ) -> FloatRows:
         weight, bias = first[-1]
-        on_f = _table([row.f for row in rows], weight.nrows)
-        shift = RationalMatrix.from_rows([[row.constant] for row in rows]) + on_f @ bias
-        one, two = on_f @ weight, RationalMatrix.zeros(len(rows), second[-1][0].ncols)
+        f_rows = _table([row.f for row in rows], weight.nrows)
+        shift = RationalMatrix.from_rows([[row.constant] for row in rows]) + f_rows @ bias
+        one, two = f_rows @ weight, RationalMatrix.zeros(len(rows), second[-1][0].ncols)
         joint = one
         if pair.second is not None:
             other, other_bias = second[-1]
-            on_g = _table([row.g for row in rows], other.nrows)
-            two, shift = on_g @ other, shift + on_g @ other_bias
+            g_rows = _table([row.g for row in rows], other.nrows)
+            two, shift = g_rows @ other, shift + g_rows @ other_bias
             joint = one + (gathered(two, pair.partners[-1], one.ncols) if self.depth else two)
         in_y = _table([row.x for row in rows], inputs.nrows) @ inputs
         shift = shift + in_y.take(columns=[0])
         on_y = in_y.take(columns=range(1, inputs.ncols))
-        return FloatRows(*map(self._floats, (joint, one, two, on_y)), self._floats(shift)[:, 0])
+        on_a, on_f, on_g, on_x = map(self._floats, (joint, one, two, on_y))
+        return FloatRows(on_a, on_f, on_g, on_x, self._floats(shift)[:, 0])
 
 
 def _table(rows: Sequence[Mapping[int, Fraction]], width: int) -> RationalMatrix:

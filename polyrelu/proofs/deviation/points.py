@@ -27,6 +27,8 @@ class BestPoint:
 
     Attributes
     ----------
+    problem
+        As given.
     value, x
         The objective and the point; None before the first point.
     num_points
@@ -34,10 +36,10 @@ class BestPoint:
     """
 
     def __init__(self, problem: Problem) -> None:
-        self._problem, self._pair = problem, problem.floats()
+        self.problem, self._pair = problem, problem.floats()
         self._low = np.array([float(y) for y in problem.lower])
         self._high = np.array([float(y) for y in problem.upper])
-        self._sides = _float_sides(problem)
+        self._sides = problem.float_sides()
         self.value: Fraction | None = None
         self.x: ExactPoint = ()
         self._outputs = list[tuple[Fraction, ...]]()
@@ -49,7 +51,7 @@ class BestPoint:
         random = np.random.default_rng(seed)
         shape = (SETTINGS.num_samples, len(self._low))
         points = self._low + (self._high - self._low) * random.random(shape)
-        if not self._problem.is_box:
+        if not self.problem.is_box:
             points = self._towards_inside(points)
         if len(points):
             self._note_extremes(points)
@@ -80,19 +82,19 @@ class BestPoint:
 
     def offer_exactly(self, points: list[ExactPoint]) -> None:
         """Try points in the coordinates; those outside the domain do not count."""
-        domain = self._problem.coordinates.domain
-        inputs = map(self._problem.to_inputs, points)
-        inside = [x for x in inputs if self._problem.is_box or domain.contains(x)]
+        domain = self.problem.coordinates.domain
+        inputs = map(self.problem.to_inputs, points)
+        inside = [x for x in inputs if self.problem.is_box or domain.contains(x)]
         if not inside:
             return
-        self._outputs += self._problem.first.evaluate(inside)
-        for x, value in zip(inside, self._problem.values(inside), strict=True):
+        self._outputs += self.problem.first.evaluate(inside)
+        for x, value in zip(inside, self.problem.values(inside), strict=True):
             if self.value is None or value > self.value:
                 self.value, self.x = value, x
 
     def _note_extremes(self, points: Floats) -> None:
         """Try the points with the least and the largest outputs of f among some."""
-        last_weight, last_bias = self._problem.pair.first[-1]
+        last_weight, last_bias = self.problem.pair.first[-1]
         values = self._activations(points) @ last_weight.to_floats().T + last_bias.to_floats()[:, 0]
         is_inside = np.isfinite(self._objective(points))
         low, high = (np.where(is_inside[:, None], values, end) for end in (np.inf, -np.inf))
@@ -107,9 +109,9 @@ class BestPoint:
 
     def _first_points(self) -> list[ExactPoint]:
         """Return a point inside the domain, and two opposite corners of the box."""
-        point = self._problem.coordinates.to_coordinates(self._problem.coordinates.inside)
+        point = self.problem.coordinates.to_coordinates(self.problem.coordinates.inside)
         inside = tuple(Fraction(entry, point[0]) for entry in point[1:])
-        return [inside, self._problem.lower, self._problem.upper]
+        return [inside, self.problem.lower, self.problem.upper]
 
     def _towards_inside(self, points: Floats) -> Floats:
         """Move points that are outside the domain to it, on the way to a point inside."""
@@ -118,11 +120,13 @@ class BestPoint:
         there, rest = points @ matrix.T, right - matrix @ inside
         way = there - matrix @ inside
         shares = np.where(way > rest, rest / np.where(way > rest, way, 1), 1)
-        return inside + (points - inside) * (0.999 * shares.min(axis=1, initial=1))[:, None]
+        factor = 0.999 * shares.min(axis=1, initial=1)
+        found: Floats = inside + (points - inside) * factor[:, None]
+        return found
 
     def _exactly(self, point: Floats) -> ExactPoint:
         """Return a point in floats as an exact one in the box."""
-        corners = zip(point.tolist(), self._problem.lower, self._problem.upper, strict=True)
+        corners = zip(point.tolist(), self.problem.lower, self.problem.upper, strict=True)
         return tuple(min(max(Fraction(y), low), high) for y, low, high in corners)
 
     def _ascended(self, points: Floats) -> Floats:
@@ -143,8 +147,8 @@ class BestPoint:
         return points
 
     def _objective(self, points: Floats) -> Floats:
-        values = self._problem.objective(self._rows(points)[0])
-        if self._problem.is_box:
+        values = self.problem.objective(self._rows(points)[0])
+        if self.problem.is_box:
             return values
         matrix, right = self._sides
         return np.where((points @ matrix.T <= right).all(axis=1), values, -np.inf)
@@ -172,7 +176,7 @@ class BestPoint:
     def _gradients(self, points: Floats) -> Floats:
         """Return the gradients of the rows that decide the objective at points."""
         values, signs = self._rows(points)
-        chosen = self._problem.deciding_rows(values)
+        chosen = self.problem.deciding_rows(values)
         pair, rows = self._pair, self._pair.rows
         if not pair.depth:
             return (rows.on_x + rows.joint)[chosen]
@@ -182,14 +186,3 @@ class BestPoint:
             one = (one * signs[m][0]) @ pair.weights[m]
             two = (two * signs[m][1]) @ pair.other_weights[m]
         return found + one + two
-
-
-def _float_sides(problem: Problem) -> tuple[Floats, Floats]:
-    """Return the inequalities of a domain in its coordinates, as rows a·y ≤ c in floats."""
-    forms = [form for form in problem.coordinates.inequalities if form is not None]
-    table = np.zeros((len(forms), len(problem.lower) + 1))
-    for row, form in zip(table, forms, strict=True):
-        size = max(map(abs, form.numerators))
-        for column, entry in zip(*form, strict=True):
-            row[column] = float(Fraction(entry, size))
-    return -table[:, 1:], table[:, 0]

@@ -1,8 +1,8 @@
 """What is bounded: the maximum over a box of a combination of rows of outputs of two networks.
 
-A clause is a set of rows, and stands for the least of them; the objective is the largest clause. For
-the deviation there is a clause with one row for each output and sign. A property of a network fails
-where all rows of a clause are positive.
+A clause is a set of rows, and stands for the least of them; the objective is the largest clause.
+For the deviation there is a clause with one row for each output and sign. A property of a network
+fails where all rows of a clause are positive.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from polyrelu.certificate import LinearRow
 from polyrelu.exact import RationalMatrix
@@ -67,6 +66,24 @@ class Problem:
         """Return the layers and rows in floats, as functions of the coordinates."""
         return FloatPair(self.pair, self.rows, self.coordinates.inputs, dtype)
 
+    def float_sides(self) -> tuple[Floats, Floats]:
+        """Return the inequalities of the domain in its coordinates, as rows a·y ≤ c in floats."""
+        forms = [form for form in self.coordinates.inequalities if form is not None]
+        table = np.zeros((len(forms), len(self.lower) + 1))
+        for row, form in zip(table, forms, strict=True):
+            size = max(map(abs, form.numerators))
+            for column, entry in zip(*form, strict=True):
+                row[column] = float(Fraction(entry, size))
+        return -table[:, 1:], table[:, 0]
+
+    def meets(self, low: Floats, high: Floats) -> NDArray[np.bool_]:
+        """Return which boxes no side of the domain cuts off, in floats."""
+        if self.is_box:
+            return np.ones(len(low), dtype=bool)
+        matrix, right = self.float_sides()
+        least = low @ np.maximum(matrix, 0).T + high @ np.minimum(matrix, 0).T
+        return np.asarray((least <= right).all(axis=1))
+
     def to_inputs(self, y: ExactPoint) -> ExactPoint:
         """Return the inputs at a point of the coordinates."""
         if not self.coordinates.domain.equations:
@@ -99,7 +116,9 @@ class Problem:
         if all(len(clause) == 1 for clause in self.clauses):
             best: Floats = rows[..., [clause[0] for clause in self.clauses]].max(axis=-1)
             return best
-        return np.stack([rows[..., list(c)].min(axis=-1) for c in self.clauses]).max(axis=0)
+        least: Floats = np.stack([rows[..., list(c)].min(axis=-1) for c in self.clauses])
+        largest: Floats = least.max(axis=0)
+        return largest
 
     def deciding_rows(self, rows: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
         """Return the index of the row that decides the objective, for rows of shape (k, rows)."""
@@ -112,9 +131,7 @@ class Problem:
         return np.array(found, dtype=np.intp)
 
 
-def deviation_rows(
-    num_outputs: int, outputs: Sequence[int] | None = None
-) -> tuple[LinearRow, ...]:
+def deviation_rows(num_outputs: int, outputs: Sequence[int] | None = None) -> tuple[LinearRow, ...]:
     """Return the rows f_i - g_i and g_i - f_i of some outputs, all by default."""
     one = Fraction(1)
     found = []

@@ -10,13 +10,14 @@ that z = 0 and z + D = 0 cut out of the box (docs/theory/deviation.md).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.proofs.deviation.float_pair import Floats
 
-Mask = NDArray[np.bool_]
+Mask: TypeAlias = NDArray[np.bool_]
 
 __all__ = ["Corners", "PairRelaxation", "Range", "Relaxation"]
 
@@ -29,7 +30,7 @@ class Range:
     high: Floats
 
     @classmethod
-    def unknown(cls, num_boxes: int, num_neurons: int, dtype: np.dtype[np.floating]) -> Range:
+    def unknown(cls, num_boxes: int, num_neurons: int, dtype: np.dtype[Any]) -> Range:
         """Return bounds that say nothing."""
         shape = (num_boxes, num_neurons)
         return cls(np.full(shape, -np.inf, dtype), np.full(shape, np.inf, dtype))
@@ -47,6 +48,10 @@ class Range:
         """Intersect with other bounds."""
         np.maximum(self.low, low, out=self.low)
         np.minimum(self.high, high, out=self.high)
+
+    def at(self, place: tuple[NDArray[np.intp], ...]) -> Range:
+        """Return the bounds of chosen neurons, flat."""
+        return Range(self.low[place], self.high[place])
 
     def take(self, boxes: NDArray[np.intp]) -> Range:
         """Return the bounds on chosen boxes."""
@@ -94,11 +99,8 @@ class PairRelaxation:
         self.lower = (p.copy(), q.copy(), np.zeros_like(p))
         place = np.nonzero(~(z.is_stable & y.is_stable))
         if len(place[0]):
-            corner = Corners(
-                *(values[place] for r in (z, change) for values in (r.low, r.high)),
-                other_on[place],
-                (y.high <= 0)[place],
-            )
+            known = other_on[place], (y.high <= 0)[place]
+            corner = Corners(z.at(place), change.at(place), *known)
             ours = first.lower_slope[place], first.upper_slope[place]
             theirs = second.lower_slope[place], second.upper_slope[place]
             above = (theirs[1] - ours[0], theirs[1])
@@ -111,9 +113,8 @@ class PairRelaxation:
 class Corners:
     """The vertices of subdivided boxes of (z, D), with the values of d, shape (13, pairs)."""
 
-    def __init__(
-        self, low: Floats, high: Floats, least: Floats, most: Floats, is_on: Mask, is_off: Mask
-    ) -> None:
+    def __init__(self, ends: Range, change: Range, is_on: Mask, is_off: Mask) -> None:
+        low, high, least, most = ends.low, ends.high, change.low, change.high
         zero = np.clip(0, low, high)
         z = [low, high, zero, np.clip(-least, low, high), np.clip(-most, low, high)]
         at = [low, high, zero]

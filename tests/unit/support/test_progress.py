@@ -22,10 +22,12 @@ from polyrelu.plot import picture, surface
 from polyrelu.proofs import (
     certify_complex,
     certify_regions,
+    deviation,
     equivalent,
     identify,
     injective,
     inverse_lipschitz,
+    output_range,
     simplify,
 )
 from polyrelu.recovery import recover, recover_function, recover_weights
@@ -89,6 +91,8 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     recover_weights: lambda progress, folder: (
         recover_weights(WEIGHTS, progress=progress).num_queries
     ),
+    deviation: lambda progress, folder: deviation(HAT, OTHER, "box:-1,1", progress=progress).status,
+    output_range: lambda progress, folder: output_range(HAT, "box:-1,1", progress=progress).status,
     injective: lambda progress, folder: injective(AXES, progress=progress).status,
     inverse_lipschitz: lambda progress, folder: (
         inverse_lipschitz(HAT, layers=1, progress=progress).statement
