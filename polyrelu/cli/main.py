@@ -40,12 +40,12 @@ from polyrelu.cli.options import named_operations, watch_limits
 from polyrelu.cli.output import EXIT, EXIT_STATUS, show_error
 from polyrelu.cli.parser import Parser
 from polyrelu.cli.plot import add_plot
+from polyrelu.cli.range import add_range
 from polyrelu.cli.recover import add_recover
 from polyrelu.cli.runtime_error import add_runtime_error
 from polyrelu.cli.show import add_show
 from polyrelu.cli.simplify import add_simplify
 from polyrelu.cli.topology import add_topology
-from polyrelu.cli.value_range import add_range
 from polyrelu.errors import PolyreluError
 from polyrelu.support.interrupts import Watch, quit_with
 from polyrelu.version import __version__
