@@ -9,9 +9,11 @@ from typing import Any, Literal
 
 from polyrelu.certificate.certificate import Hypothesis
 from polyrelu.certificate.claims import (
+    BoundsClaim,
     DecisionsClaim,
     DeviationClaim,
     HoldsClaim,
+    LipschitzBoundClaim,
     RangeClaim,
 )
 from polyrelu.certificate.tree import TreeFile, TreeLog, TreeRecord
@@ -21,7 +23,7 @@ from polyrelu.support.display import bracketed
 
 __all__ = ["BoundsCertificate", "BoundsNode"]
 
-_CLAIMS = (DeviationClaim, RangeClaim, HoldsClaim, DecisionsClaim)
+_CLAIMS = (DeviationClaim, RangeClaim, HoldsClaim, DecisionsClaim, LipschitzBoundClaim)
 #: A partner in the first network with a scale; None: the neuron has no partner.
 Partner = tuple[int, Fraction] | None
 #: A clause, a row of it, and multiples of inequalities by number.
@@ -120,7 +122,7 @@ class BoundsCertificate(TreeFile):
     b'["exact",[]]'
     """
 
-    claim: DeviationClaim | RangeClaim | HoldsClaim | DecisionsClaim
+    claim: BoundsClaim
     grid: int
     points: tuple[tuple[Fraction, ...], ...]
     log: TreeLog

@@ -397,6 +397,22 @@ class TreeCertificate(TreeFile):
         x = {"x": [format_rational(entry) for entry in self.point]}
         return Hypothesis("tree", "point", x), Hypothesis("tree", "tree", {"nodes": self.log.nodes})
 
+    def evidence(self) -> dict[str, Any]:
+        """Return what theorem `tree-equal` lists of the tree (FORMAT.md §3.3).
+
+        Examples
+        --------
+        >>> from polyrelu import equivalent
+        >>> from polyrelu.network import from_arrays
+        >>> net = from_arrays([([[1]], [0]), ([[1]], [0])])
+        >>> twice = from_arrays([([[2]], [0]), ([["1/2"]], [0])])
+        >>> equivalent(net, twice).certificate.evidence()
+        {'lifted': [], 'parts': [], 'nodes': [{'signs': [], 'leaf': 'equal'}]}
+        """
+        terms = self._terms()
+        nodes = [json.loads(line) for line in self.log.lines()]
+        return {"lifted": terms["lifted"], "parts": terms["parts"], "nodes": nodes}
+
     def _terms(self) -> dict[str, Any]:
         return {
             "lifted": [list(neuron) for neuron in self.lifted],

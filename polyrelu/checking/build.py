@@ -27,6 +27,7 @@ MODULES = (
     "claims",
     "theorems",
     "identifiability",
+    "trailing",
     "refutations",
     "replacement",
     "one_sided",
@@ -39,6 +40,8 @@ MODULES = (
     "families",
     "systems",
     "injectivity",
+    "sizes",
+    "dimensions",
     "verdicts",
     "expressions",
     "trees",
@@ -56,6 +59,7 @@ MODULES = (
     "affine_maps",
     "clauses",
     "bounds",
+    "gradients",
     "command",
 )
 LINE_LENGTH = 100

@@ -126,9 +126,9 @@ class InputForms(NamedTuple):
 class JointForms:
     """The forms of all layers on one node, made layer by layer.
 
-    `values` are those of f, `differences` those of g minus f, `signs` those of the neurons of f and
-    of g in each hidden layer. `kept` are the forms of neurons that were cut by sign: center,
-    coefficients, error.
+    `values` are the forms of f, `differences` the forms of g minus f, `signs` the signs of the
+    neurons of f and of g in each hidden layer. `kept` are the forms of neurons that were cut by
+    sign: center, coefficients, error.
     """
 
     def __init__(self, inputs: InputForms, count: int, grid: int, slot: int, meter: Meter) -> None:
@@ -158,13 +158,16 @@ class JointForms:
         values, differences, slot = self.values, self.differences, self.packing.slot
         bits = max(longest([values.centers, differences.centers]), values.error.bit_length())
         bits = max(bits, differences.error.bit_length(), slot * (self.packing.count + 1))
-        width = len(values.centers)
-        if isinstance(values, InputForms):
-            width += sum(map(len, values.terms))
         norm = max(rows.norm for rows in (layer.own, layer.by_values, layer.by_differences))
         meter.hold(cells_of(4 * (n + m), bits + slot * (n + m)))
         meter.units(8_000 * (n + m))
-        meter.pay((n + m) * width + m * len(differences.centers), bits, norm.bit_length())
+        if isinstance(values, InputForms):
+            size = sum(map(len, values.terms)) + len(values.centers) + 4 * self.packing.count
+            own = max(slot, longest([values.centers]), values.error.bit_length())
+            meter.pay((n + m) * size, own, norm.bit_length())
+        else:
+            products = (n + m) * len(values.centers) + m * len(differences.centers)
+            meter.pay(products, bits, norm.bit_length())
         meter.pay(16 * (n + 2 * m), bits)
 
     def widen(self, layer: GridLayer) -> None:
@@ -176,7 +179,7 @@ class JointForms:
         self.make_room(most.bit_length() + shift + packing.count.bit_length() + 4)
 
     def make_room(self, bits: int) -> None:
-        """Make the slots as long as numbers of so many bits need."""
+        """Make the slots as long as numbers of these bits need."""
         values, differences, packing = self.values, self.differences, self.packing
         if bits <= packing.slot:
             return
@@ -330,7 +333,7 @@ class JointForms:
         return FormList(centers, packed, error, [], most)
 
     def add_generators(self) -> None:
-        """Every new coefficient gets a generator of its own; those of f come first."""
+        """Every new coefficient gets a generator of its own, first the ones of f."""
         self.new.sort()
         self.make_room(max((x for _, _, x in self.new), default=0).bit_length() + 2)
         packing, lists = self.packing, (self.values, self.differences)

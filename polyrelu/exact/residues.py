@@ -209,12 +209,9 @@ class Digits:
     def integers(self) -> NDArray[np.object_]:
         """Return Python integers of the same shape."""
         *shape, count = self.table.shape
-        data, size, read = self.table.tobytes(), 2 * count, int.from_bytes
+        numbers = np.ascontiguousarray(self.table).view(f"V{2 * count}").ravel().tolist()
         integers = np.empty(math.prod(shape), dtype=object)
-        integers[:] = [
-            read(data[start : start + size], "little", signed=True)
-            for start in range(0, len(data), size)
-        ]
+        integers[:] = [int.from_bytes(number, "little", signed=True) for number in numbers]
         return integers.reshape(shape)
 
     def distinct_rows(self) -> tuple[Digits, NDArray[np.int64]]:

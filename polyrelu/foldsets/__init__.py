@@ -9,6 +9,7 @@ Phuong and Lampert (2020) on top of it. It also compares functions: where and by
 """
 
 from polyrelu.foldsets.assignment import misplaced_pieces
+from polyrelu.foldsets.blocks import rank_of_two_layers
 from polyrelu.foldsets.chains import fingerprint
 from polyrelu.foldsets.comparison import (
     BreakpointComparison,
@@ -79,6 +80,7 @@ __all__ = [
     "phuong_lampert",
     "points_in_cells",
     "random_clique_instance",
+    "rank_of_two_layers",
     "region_counts",
     "truncated_network",
     "unit_fold_sets",

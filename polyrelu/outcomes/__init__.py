@@ -7,8 +7,8 @@ one is a TypeError. What an answer prints is read by people and in tests: `__str
 interface.
 
 The modules: `answers` has what all answers have in common; `identifiability`, `equivalence`,
-`cell_lists` and `injectivity` have the answers to one question each; `points` and `work` are parts
-of answers; `undecided` has the answer to an open question.
+`cell_lists`, `injectivity` and `sizes` have the answers to one question each; `points` and `work`
+are parts of answers; `undecided` has the answer to an open question.
 """
 
 from polyrelu.outcomes.answers import Attempt, NextStep, Proved, Refuted
@@ -27,6 +27,7 @@ from polyrelu.outcomes.identifiability import (
 )
 from polyrelu.outcomes.injectivity import Injective, InverseLipschitz, NotInjective
 from polyrelu.outcomes.points import Collision, NearPair, Witness
+from polyrelu.outcomes.sizes import DimensionBound, SizeBound
 from polyrelu.outcomes.undecided import Outcome, Undecided
 from polyrelu.outcomes.work import (
     BoundStatistics,
@@ -42,6 +43,7 @@ __all__ = [
     "ComplexListed",
     "DeviationBounds",
     "DeviationExceeded",
+    "DimensionBound",
     "Equivalent",
     "Identifiable",
     "Injective",
@@ -60,6 +62,7 @@ __all__ = [
     "Refuted",
     "RegionsListed",
     "SearchStatistics",
+    "SizeBound",
     "Undecided",
     "ValueRange",
     "Witness",

@@ -12,6 +12,7 @@ from polyrelu.outcomes.identifiability import (
     NotIdentifiable,
     PartlyIdentifiable,
 )
+from polyrelu.outcomes.sizes import DimensionBound, dimension_lines
 from polyrelu.outcomes.work import ProofStatistics
 from polyrelu.support.display import bracketed
 
@@ -36,6 +37,8 @@ class Undecided(Answer):
         Bounds that were proved, although they are not close enough; None if there are none.
     next
         What to try next, the most promising first.
+    dimension
+        Bounds of the functional dimension, if they were asked for.
 
     Examples
     --------
@@ -52,8 +55,9 @@ class Undecided(Answer):
     attempts: tuple[Attempt, ...] = field(default=())
     search: ProofStatistics | None = None
     part: PartlyIdentifiable | None = None
-    bounds: DeviationBounds | RangeBounds | None = None
     next: tuple[NextStep, ...] = ()
+    dimension: DimensionBound | None = None
+    bounds: DeviationBounds | RangeBounds | None = None
     status: ClassVar[str] = "undecided"
     certificate: ClassVar[None] = None
 
@@ -68,8 +72,11 @@ class Undecided(Answer):
             else []
         )
         tried = [f"  tried {attempt}" for attempt in self.attempts]
-        part = self.bounds if self.part is None else self.part
-        return answer_text([f"undecided: {self.reason}", *tried, *reached], self.next, part=part)
+        return answer_text(
+            [f"undecided: {self.reason}", *tried, *reached, *dimension_lines(self.dimension)],
+            self.next,
+            part=self.bounds if self.part is None else self.part,
+        )
 
     @property
     def statement(self) -> str:

@@ -8,6 +8,8 @@ certificate that `polyrelu.checker`, which shares no code with this room, re-der
 from polyrelu.proofs.deviation.deviation import deviation
 from polyrelu.proofs.deviation.ranges import output_range
 from polyrelu.proofs.equivalence.prover import equivalent
+from polyrelu.proofs.functional_dimension import certify_functional_dimension
+from polyrelu.proofs.identifiable_networks import identifiable_network
 from polyrelu.proofs.identify import identify
 from polyrelu.proofs.injectivity.constructions import (
     MadeInjective,
@@ -24,30 +26,37 @@ from polyrelu.proofs.injectivity.exact_constant import ExactConstant, exact_inve
 from polyrelu.proofs.injectivity.left_inverse import left_inverse
 from polyrelu.proofs.injectivity.lipschitz import inverse_lipschitz
 from polyrelu.proofs.injectivity.prover import injective
+from polyrelu.proofs.minimal_network import MinimalNetwork, minimal_network
 from polyrelu.proofs.region_cover import certify_complex, certify_regions
 from polyrelu.proofs.runtime_error import prove_runtime_error
 from polyrelu.proofs.simplification import Simplified, simplify
+from polyrelu.proofs.sizes import size_bound
 
 __all__ = [
     "ExactConstant",
     "InjectiveKernels",
     "MadeInjective",
+    "MinimalNetwork",
     "Simplified",
     "certify_complex",
+    "certify_functional_dimension",
     "certify_regions",
     "convolution_layer",
     "deviation",
     "doubled_layer",
     "equivalent",
     "exact_inverse_lipschitz",
+    "identifiable_network",
     "identify",
     "injective",
     "injective_kernels",
     "inverse_lipschitz",
     "left_inverse",
     "made_injective",
+    "minimal_network",
     "opposite_kernels",
     "output_range",
     "prove_runtime_error",
     "simplify",
+    "size_bound",
 ]

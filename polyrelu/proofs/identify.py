@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -38,6 +38,10 @@ from polyrelu.proofs.deep import prover as deep
 from polyrelu.proofs.deep.one_sided_candidates import one_sided_candidates
 from polyrelu.proofs.deep.ridges import Competitors
 from polyrelu.proofs.deep.search import DeepSearch
+from polyrelu.proofs.functional_dimension import (
+    certify_functional_dimension,
+    has_functional_dimension,
+)
 from polyrelu.proofs.interior import expect_interior
 from polyrelu.proofs.membership import (
     can_be_verified,
@@ -56,8 +60,11 @@ from polyrelu.proofs.refutations import one_sided
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
-from polyrelu.proofs.shallow import prover as shallow
+from polyrelu.proofs.refutations.sampled_candidates import OneSidedCandidate, sampled_candidates
+from polyrelu.proofs.shallow import prover as shallow, trailing
+from polyrelu.proofs.tree_moves import is_small, tree_moves
 from polyrelu.support.arguments import (
+    expect,
     expect_choice,
     expect_function,
     expect_integer,
@@ -95,6 +102,8 @@ class IdentifySettings:
     share_of_others
         Share of this work that each other search gets, besides: for points of Theorem P, for simple
         changes, and twice for refutations by linear programs.
+    share_of_large
+        Share of this work for refutations by large linear programs, which come last.
     least_for_others
         Units of work that each other search gets at least.
     grace_share
@@ -107,6 +116,7 @@ class IdentifySettings:
 
     budget: int = 60_000
     share_of_others: float = 1 / 6
+    share_of_large: float = 1 / 3
     least_for_others: float = one_sided.SETTINGS.budget
     grace_share: float = 0.1
     grace: float = 1.0
@@ -139,6 +149,7 @@ def identify(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     checkpoint: str | Path | None = None,
+    functional_dimension: bool = False,
     progress: Progress | None = None,
 ) -> Outcome:
     """Prove or refute that a network is identifiable on R^n, or on a domain.
@@ -168,9 +179,9 @@ def identify(
         hidden one, for sums of subsets and assignments of neurons to hyperplanes; or a `Budget`
         with all limits; None: until nothing new is met. A unit is about a millisecond. The search
         for points of Theorem P and the one for simple changes of layers have a sixth of it each,
-        refutations by linear programs twice, and each of them at least 10,000 units. A search that
-        is enough for transversal competitors makes some more walks for regular ones, within the
-        budget.
+        refutations by linear programs twice, and those by split trees once; larger programs have a
+        third; and each of them has at least 10,000 units. A search that is enough for transversal
+        competitors makes some more walks for regular ones, within the budget.
     time_limit
         Seconds for the whole call; None for no limit. After this time the answer is `Undecided`.
         Ctrl-C ends the search for ridges in the same way.
@@ -179,6 +190,10 @@ def identify(
     checkpoint
         A file in which this search is stored, whatever ends it: it continues from the file if the
         file exists.
+    functional_dimension
+        Whether the answer gets bounds of the functional dimension as well, a rank at points in all
+        regions of small networks, and at points on lines through others. This time is not part of
+        the budget.
     progress
         Called with a `polyrelu.support.ProgressStep` before each walk of this search and after the
         last one. The number of walks to come is unknown.
@@ -189,8 +204,9 @@ def identify(
         A proof; another network with the same function; or what was tried, with what could be
         proved in part. A proof among all parameters is also a proof among the parameters of any
         class. A proof among regular parameters is also a proof among transversal ones, and, with
-        two hidden layers, a proof among transversal parameters is a proof among generic ones. The
-        first proof that is found is returned; name a class to ask for a stronger one.
+        two hidden layers, a proof among transversal parameters is a proof among generic ones; a
+        refutation among generic parameters is one among transversal and regular ones. The first
+        proof that is found is returned; name a class to ask for a stronger one.
 
     Raises
     ------
@@ -222,10 +238,14 @@ def identify(
     limits = as_budget(budget, time_limit, memory_limit)
     read = as_imported(network)
     _check_arguments(among, seed, checkpoint, progress)
+    expect(functional_dimension, bool, "functional_dimension")
     place = _place(domain, read.network.num_inputs)
     file = None if checkpoint is None else str(checkpoint)
     question = Question(read.network, among, seed, limits.work, limits.seconds, file, place)
-    return with_sources(_Identification(question, limits, progress).outcome(), read)
+    outcome = with_sources(_Identification(question, limits, progress).outcome(), read)
+    if not functional_dimension or not has_functional_dimension(read.network):
+        return outcome
+    return replace(outcome, dimension=certify_functional_dimension(read, place, seed=seed))
 
 
 class _Identification:
@@ -267,7 +287,8 @@ class _Identification:
         self._refuted = refuted
         if _may_be_deep(network) and _implies(network, "regular", among):
             return self._by_ridges()
-        return self._undecided()
+        late = self._refute_late(None)
+        return late if isinstance(late, NotIdentifiable) else self._undecided()
 
     def _by_ridges(self) -> Outcome:
         """Return the answer of a search for ridges."""
@@ -287,14 +308,10 @@ class _Identification:
             self._attempts.append(proof)
             limits.check_others()
             before_walk(search)
-            moves = one_sided_moves(
-                self._network,
-                one_sided_candidates(search),
-                budget=self._budget_of_others(),
-                seed=self._question.seed,
-                domain=self._domain,
-            )
-            late = _refute_by(self._question, moves, self._budget_of_others())
+            candidates = one_sided_candidates(search)
+            late = self._refute_by_programs(candidates)
+            if not isinstance(late, NotIdentifiable):
+                late = self._refute_late(candidates)
             if isinstance(late, NotIdentifiable):
                 return late
             part = _part(search, limits.check_others)
@@ -305,18 +322,17 @@ class _Identification:
         """All attempts, the refutations last."""
         return (*self._attempts, *([] if self._refuted is None else [self._refuted]))
 
-    def _budget_of_others(self) -> Budget:
+    def _budget_of_others(self, share: float = SETTINGS.share_of_others) -> Budget:
         work = self._limits.total_work
         least = SETTINGS.least_for_others
-        return self._limits.apart(
-            None if work is None else max(least, work * SETTINGS.share_of_others)
-        )
+        return self._limits.apart(None if work is None else max(least, work * share))
 
     def _theorems(self) -> Iterator[tuple[str, Among, _Prover]]:
         """The theorems for the architecture but Theorem D, each with its competitors."""
         network, seed, budget = self._network, self._question.seed, self._limits
         domain = self._domain
         if network.last != "affine":
+            yield from self._theorems_before_relu()
             return
         if network.depth == 1:
             yield "affine", "all", lambda: shallow.prove_affine(domain)
@@ -330,6 +346,15 @@ class _Identification:
             others = self._budget_of_others()
             yield bottleneck.THEOREM, "generic", lambda: bottleneck.prove(network, seed, others)
 
+    def _theorems_before_relu(self) -> Iterator[tuple[str, Among, _Prover]]:
+        """The theorems for networks that end in a ReLU."""
+        network, seed, domain = self._network, self._question.seed, self._domain
+        if network.depth == 1:
+            yield trailing.AFFINE, "all", lambda: trailing.prove_affine(network, domain)
+        elif network.depth == 2:
+            budget = self._limits
+            yield trailing.SHALLOW, "all", lambda: trailing.prove(network, seed, budget, domain)
+
     def _refute(self) -> NotIdentifiable | Attempt:
         """Refute by moves of all kinds; those that take linear programs come only if needed."""
         network, domain, seed = self._network, self._domain, self._question.seed
@@ -340,9 +365,33 @@ class _Identification:
         first = next(candidates, None)
         if first is not None:
             return _refute_by(self._question, itertools.chain([first], candidates), budget)
-        programs = self._budget_of_others()
-        found = one_sided_moves(network, budget=programs, seed=seed, domain=domain)
-        return _refute_by(self._question, found, budget)
+        return self._refute_by_programs(None)
+
+    def _refute_by_programs(
+        self, candidates: list[OneSidedCandidate] | None
+    ) -> NotIdentifiable | Attempt:
+        """Refute by neurons that linear programs show to have one sign where another is on."""
+        found = one_sided_moves(
+            self._network,
+            candidates,
+            budget=self._budget_of_others(),
+            seed=self._question.seed,
+            domain=self._domain,
+        )
+        return _refute_by(self._question, found, self._budget_of_others())
+
+    def _refute_late(self, candidates: list[OneSidedCandidate] | None) -> NotIdentifiable | Attempt:
+        """Refute in the same way, by large programs and by trees, which would delay the rest."""
+        network, domain, seed = self._network, self._domain, self._question.seed
+        budget = self._budget_of_others(SETTINGS.share_of_large)
+        found = one_sided_moves(network, candidates, budget, seed, domain, with_large=True)
+        late = _refute_by(self._question, found, self._budget_of_others())
+        if isinstance(late, NotIdentifiable) or not is_small(network):
+            return late
+        if candidates is None:
+            candidates = sampled_candidates(network, seed, domain)
+        trees = tree_moves(network, candidates, self._budget_of_others(), seed, domain)
+        return _refute_by(self._question, trees, self._budget_of_others())
 
     def _search_ridges(self, limits: Budget, before_walk: deep.BeforeWalk) -> DeepSearch:
         """Search for ridges, and go on for regular competitors where that promises something."""
@@ -466,12 +515,14 @@ def _refute_by(
 ) -> NotIdentifiable | Attempt:
     """Refute by the first move into the wanted class; by default prefer the generic class.
 
-    The budget pays for the proofs that other networks are generic.
+    A generic network is transversal, hence regular, so that a refutation among generic parameters
+    is one among those of every class. The budget pays for the proofs that other networks are
+    generic.
     """
     network, among, first = question.network, question.among, next(candidates, None)
     if first is None:
         return Attempt("other networks", _NO_MOVE)
-    if among in (None, "generic") and can_be_verified(network):
+    if among != "all" and can_be_verified(network):
         price = price_of_membership(num_conditions(network))
         for move in itertools.chain([first], itertools.islice(candidates, SETTINGS.max_moves)):
             budget.check_others()
@@ -482,7 +533,7 @@ def _refute_by(
             if membership["status"] == "verified":
                 return _refuted(question, "generic", move, membership)
     if among in ("generic", "transversal", "regular"):
-        why = _why_not_generic(network) if among == "generic" else f"it is not known to be {among}"
+        why = _why_not_generic(network) if among == "generic" else f"none is known to be {among}"
         return Attempt(first.theorem, f"{first.explanation}; but {why}; {REFUTED_AMONG_ALL}")
     return _refuted(question, "all", first, {"status": "verified", "method": "every"})
 

@@ -24,6 +24,7 @@ __all__ = [
     "price_of_ray",
     "price_of_samples",
     "price_of_sign_system",
+    "price_of_sparse_program",
     "price_of_subset_sums",
     "price_of_support",
     "price_of_table",
@@ -58,6 +59,15 @@ def price_of_boxes(num_boxes: int, num_products: int) -> float:
     25.6
     """
     return num_boxes * num_products / 50_000_000
+
+
+def price_of_sparse_program(num_entries: int) -> float:
+    """Return the price of a sparse linear program in floats with this many entries.
+
+    >>> price_of_sparse_program(50_000)
+    501.0
+    """
+    return 1 + num_entries / 100
 
 
 def price_of_cell(num_parameters: int) -> float:

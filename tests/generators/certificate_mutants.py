@@ -89,9 +89,12 @@ NETWORKS: dict[str, Layers] = {
 SUITE = (
     *("deep-part-neurons", "deep-part-regular", "deep-regular", "flip", "one-sided-raised"),
     *("point", "replacement-line", "tree-equal"),
+    *("trailing-affine-domain", "trailing-shallow", "trailing-shallow-domain"),
     *("collision", "injective-one-layer", "injective-cells", "injective-cells-apart"),
     "injective-left-inverse",
     *("inverse-lipschitz", "inverse-lipschitz-always-on", "inverse-lipschitz-monotone"),
+    *("size-jumps-box", "size-hyperplanes", "size-affine-maps", "size-bends-regular"),
+    "functional-dimension",
 )
 
 #: Pairs that are equal on a domain, and the domain as rows [a | c] for a·x ≤ c.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from polyrelu.certificate.claims.statement import (
     Statement,
@@ -21,7 +21,7 @@ from polyrelu.certificate.text import domain_text, number_text
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron, format_rational
 from polyrelu.network import Network
-from polyrelu.support.arguments import expect, expect_count, expect_one_of
+from polyrelu.support.arguments import expect, expect_choice, expect_count, expect_one_of
 from polyrelu.support.display import bracketed, count_text
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "DeviationClaim",
     "HoldsClaim",
     "LinearRow",
+    "LipschitzBoundClaim",
     "OutputRange",
     "RangeClaim",
     "SubBox",
@@ -166,7 +167,7 @@ def _between(bounds: tuple[Fraction, Fraction]) -> str:
     return f"is {low}" if bounds[0] == bounds[1] else f"is at least {low} and at most {high}"
 
 
-class BoundsClaim(Statement):
+class ValuesClaim(Statement):
     """What claims about values of networks have in common."""
 
     __slots__ = ()
@@ -191,7 +192,7 @@ def _outside(boxes: Sequence[SubBox]) -> str:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DeviationClaim(BoundsClaim):
+class DeviationClaim(ValuesClaim):
     """The claim that the largest difference of two networks on a domain lies between two bounds.
 
     The difference at a point is the largest |f_i - g_i| over some outputs i.
@@ -277,7 +278,7 @@ class DeviationClaim(BoundsClaim):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RangeClaim(BoundsClaim):
+class RangeClaim(ValuesClaim):
     """The claim that the least and largest values of outputs on a domain lie between bounds.
 
     Attributes
@@ -331,7 +332,7 @@ class RangeClaim(BoundsClaim):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class HoldsClaim(BoundsClaim):
+class HoldsClaim(ValuesClaim):
     """The claim that a property holds at every point of a domain.
 
     Attributes
@@ -402,7 +403,7 @@ class HoldsClaim(BoundsClaim):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DecisionsClaim(BoundsClaim):
+class DecisionsClaim(ValuesClaim):
     """The claim that two networks decide alike wherever the first one decides clearly.
 
     At every point of the domain where one output of f exceeds all others by more than the margin,
@@ -472,3 +473,78 @@ class DecisionsClaim(BoundsClaim):
             f"first of the networks {names} exceeds all others{more}, the same output of the "
             "second one exceeds all others."
         )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LipschitzBoundClaim(ValuesClaim):
+    """The claim that the Lipschitz constant of outputs on a domain lies between two bounds.
+
+    It is the largest norm of a gradient; differences of inputs are measured in the dual norm.
+
+    Attributes
+    ----------
+    network
+        The network, a plain stack.
+    domain
+        A polyhedron whose equations are in reduced echelon form, bounded in every coordinate.
+    outputs
+        The indices of the outputs, ascending; the constant is the largest one of theirs.
+    norm
+        The norm of gradients: "1", "2" or "inf". For "2" the bounds are squares.
+    at_least, at_most
+        The bounds.
+    kind
+        Always `lipschitz`.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net, line, three = from_arrays([([[3]], [0])]), Polyhedron.box([0], [1]), Fraction(3)
+    >>> LipschitzBoundClaim(net, line, (0,), "1", three, three).terms()["at-most"]
+    '3'
+    """
+
+    network: Network
+    domain: Polyhedron
+    outputs: tuple[int, ...]
+    norm: Literal["1", "2", "inf"]
+    at_least: Fraction
+    at_most: Fraction
+    kind: Literal["lipschitz"] = "lipschitz"
+    among: ClassVar[str] = ""  # there are no competitors
+
+    def __post_init__(self) -> None:
+        expect_network(self.network, "network")
+        expect(self.domain, Polyhedron, "domain")
+        expect(self.outputs, tuple, "outputs")
+        expect_choice(self.norm, ("1", "2", "inf"), "norm")
+        expect(self.at_least, Fraction, "at_least")
+        expect(self.at_most, Fraction, "at_most")
+
+    def terms(self) -> dict[str, Any]:
+        """Return the entries of the claim in a certificate, without kind and networks."""
+        return {
+            "domain": domain_terms(self.domain),
+            "outputs": list(self.outputs),
+            "norm": self.norm,
+            "at-least": format_rational(self.at_least),
+            "at-most": format_rational(self.at_most),
+        }
+
+    @property
+    def summary(self) -> str:
+        """The claim in short."""
+        return f"Lipschitz constant of {name_of(self.network)} on {self._place()}"
+
+    def __str__(self) -> str:
+        norms = {"1": "largest 1-norm", "2": "largest squared 2-norm", "inf": "largest entry"}
+        return (
+            f"The {norms[self.norm]} of a gradient of the network {name_of(self.network)} on "
+            f"{self._place()} {_between((self.at_least, self.at_most))}."
+        )
+
+
+#: A claim about values, of any kind.
+BoundsClaim: TypeAlias = (
+    DeviationClaim | RangeClaim | HoldsClaim | DecisionsClaim | LipschitzBoundClaim
+)

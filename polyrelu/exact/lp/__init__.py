@@ -7,8 +7,8 @@ therefore exact, whatever the quality of the guess.
 
 Data flow: `parsing` → `rows` (integers) in a `model` → `tableau`, or `highs` (guess) → `basis`
 (linear solves) → `simplex`; then the exact results of `pivoting` → `dual_certificates` → `results`.
-`linear_program` is the interface to the other rooms, and `sign_systems` one for strict inequalities
-with changing signs.
+`linear_program` is the interface to the other rooms, `sign_systems` one for strict inequalities
+with changing signs, and `support` one for sparse programs that are too large for exact tables.
 """
 
 from polyrelu.exact.lp.linear_program import LinearProgram

@@ -341,6 +341,10 @@ class _Run:
         self.signs.append((own_signs, tuple(signs)))
         if self.is_empty:
             return z, d
+        added = [w for _, w in relaxed] + [x for p in pairs for x in (p.center, p.radius)]
+        if max(map(abs, added), default=0).bit_length() > LONGEST:  # large errors, short forms
+            z = z._replace(table=z.table.astype(object))
+            d = None if d is None else d._replace(table=d.table.astype(object))
         count = z.table.shape[1]
         own_new = [(i, w) for i, (_, w) in enumerate(relaxed) if w]
         new = [(m, pair.radius) for m, pair in enumerate(pairs) if pair.radius]
@@ -500,6 +504,7 @@ def _corners(z: _Interval, d: _Interval) -> list[tuple[int, int]]:
     """Return the vertices of a rectangle that is cut by z = 0 and z + D = 0, and more points."""
 
     def clipped(x: int, ends: _Interval) -> int:
+        """The number of an interval that is next to x."""
         return min(max(x, ends[0]), ends[1])
 
     middle = clipped(0, z)

@@ -14,9 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from polyrelu.exact import LinearProgram, Optimal
+import numpy as np
+
+from polyrelu.exact import LinearProgram, Optimal, nearest_float
+from polyrelu.exact.lp.support import SparseProgram, guessed_support
 from polyrelu.proofs.refutations.inequality_forms import (
     GUARD,
     ONE,
@@ -28,9 +31,15 @@ from polyrelu.proofs.refutations.inequality_forms import (
 )
 from polyrelu.proofs.refutations.settings import SETTINGS
 from polyrelu.support.budget import Budget
-from polyrelu.support.prices import price_of_program
+from polyrelu.support.prices import price_of_program, price_of_sparse_program
 
 __all__ = ["Bound", "BoundProgram", "ProgramScope"]
+
+#: The index of the row of each sum and symbol; the sum of the form itself has the key None.
+Rows: TypeAlias = dict[tuple[int | None, int], int]
+
+#: A bound in floats above minus this share of the form's longest coefficient may be nonnegative.
+_CLOSE = 1e-7
 
 
 class Bound(NamedTuple):
@@ -105,18 +114,31 @@ class BoundProgram:
         The valid inequalities; what a solution derives is appended to them.
     budget
         What pays for the linear programs, each by the size of its table.
+    with_large
+        Whether programs beyond the limit of exact tables are solved on the unknowns that a solution
+        in floats uses.
     """
 
-    def __init__(self, forms: InequalityForms, budget: Budget) -> None:
-        self._forms, self._budget = forms, budget
+    def __init__(self, forms: InequalityForms, budget: Budget, with_large: bool = False) -> None:
+        self._forms, self._budget, self._with_large = forms, budget, with_large
 
     def solve(self, form: Form, scope: ProgramScope) -> Bound | None:
-        """Return the best lower bound of a form from the inequalities in scope, or None."""
+        """Return the best lower bound of a form from the inequalities in scope, or None.
+
+        A large program has a bound only if the bound is about nonnegative, or larger.
+        """
         rows = self._program_rows(scope)
         most = SETTINGS.max_program_entries // max(1, len(rows))
         unknowns = list(islice(self._unknowns(scope), most + 1))
-        if not 1 <= len(unknowns) <= most:
+        if not unknowns:
             return None
+        if len(unknowns) > most:
+            return self._solve_large(form, scope, rows) if self._with_large else None
+        return self._solve_exactly(form, scope, rows, unknowns)
+
+    def _solve_exactly(
+        self, form: Form, scope: ProgramScope, rows: Rows, unknowns: list[_Unknown]
+    ) -> Bound | None:
         # The columns of the table and the right sides are scaled by powers of two such that their
         # longest entries have equally many bits. The entries stay integers, which the solver reads
         # fastest.
@@ -150,8 +172,60 @@ class BoundProgram:
         value = constant - answer.value / (1 << form_shift)
         return self._bound_from(value, unknowns, values, scope.guard)
 
+    def _solve_large(self, form: Form, scope: ProgramScope, rows: Rows) -> Bound | None:
+        """Return the bound from the unknowns that a solution in floats uses, or None."""
+        unknowns = list(islice(self._unknowns(scope), SETTINGS.max_sparse_entries + 1))
+        num_entries = sum(self._num_entries(unknown) for unknown in unknowns)
+        if num_entries > SETTINGS.max_sparse_entries:
+            return None
+        self._budget.spend(price_of_sparse_program(num_entries))
+        program = self._in_floats(form, rows, unknowns)
+        found = guessed_support(program, SETTINGS.max_sparse_iterations)
+        if found is None or _scaled(form.get(0, 0), _bits_of_longest(form)) - found.value < -_CLOSE:
+            return None
+        used = [unknowns[j] for j in found.columns]
+        touched = {(neuron, symbol) for u in used for neuron, symbol, _ in self._entries(u)}
+        touched |= {(None, symbol) for symbol in form}
+        kept = [key for key in rows if key in touched]
+        if not used or len(kept) * len(used) > SETTINGS.max_program_entries:
+            return None
+        return self._solve_exactly(form, scope, {key: i for i, key in enumerate(kept)}, used)
+
+    @staticmethod
+    def _num_entries(unknown: _Unknown) -> int:
+        return len(unknown.form) * (2 if unknown.is_upper else 1)
+
+    def _in_floats(self, form: Form, rows: Rows, unknowns: list[_Unknown]) -> SparseProgram:
+        """Return a program in floats, whose columns are scaled by powers of two."""
+        places, columns, values = list[int](), list[int](), list[float]()
+        costs = np.zeros(len(unknowns))
+        for j, unknown in enumerate(unknowns):
+            bits = _bits_of_longest(unknown.form)
+            for neuron, symbol, w in self._entries(unknown):
+                if neuron is None and symbol == 0:
+                    costs[j] = _scaled(w, bits)
+                elif w:
+                    places.append(rows[neuron, symbol])
+                    columns.append(j)
+                    values.append(_scaled(w, bits))
+        bits = _bits_of_longest(form)
+        right = [_scaled(form.get(symbol, 0), bits) if k is None else 0.0 for k, symbol in rows]
+        limited = np.flatnonzero(costs)
+        return SparseProgram(
+            np.array([*places, *[len(rows)] * len(limited)], dtype=np.int32),
+            np.array([*columns, *limited], dtype=np.int32),
+            np.array([*values, *-costs[limited]]),
+            costs,
+            np.array([*right, 1 - _scaled(form.get(0, 0), bits)]),
+            np.array([*(0 < symbol < self._forms.first for _, symbol in rows), False]),
+        )
+
     def _unknowns(self, scope: ProgramScope) -> Iterator[_Unknown]:
-        """Yield the unknowns of the sum, then the unknowns of the derived inequalities."""
+        """Yield the unknowns of the sum, then the unknowns of the derived inequalities.
+
+        The multiplier of 1 ≥ 0 makes the bound smaller, so that its limit excludes no sum.
+        """
+        yield _Unknown(None, ONE, False, self._forms.inequality(ONE))
         yield from (
             _Unknown(None, name, False, form)
             for name, form in self._listed_inequalities(range(scope.stop), scope.guard)
@@ -189,7 +263,7 @@ class BoundProgram:
         ]
         return [(name, form) for name, form in forms if form.keys() <= allowed]
 
-    def _program_rows(self, scope: ProgramScope) -> dict[tuple[int | None, int], int]:
+    def _program_rows(self, scope: ProgramScope) -> Rows:
         """Return the index of the program's row for each sum and each symbol.
 
         The sum that bounds the given form has the key None, and the sum of a derived inequality its
@@ -233,7 +307,7 @@ class BoundProgram:
             if not x:
                 continue
             if neuron is None:
-                if inequality is not None:
+                if inequality is not None and inequality != ONE:
                     sums[inequality] = x
             elif inequality is None:
                 scales[neuron] = x
@@ -283,3 +357,8 @@ def _integer_multipliers(multipliers: Mapping[Inequality, Fraction], factor: int
 
 def _bits_of_longest(form: Form) -> int:
     return max(map(abs, form.values()), default=0).bit_length()
+
+
+def _scaled(number: int, bits: int) -> float:
+    """Return number / 2^bits."""
+    return nearest_float(number, 1 << bits)

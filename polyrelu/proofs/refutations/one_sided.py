@@ -45,7 +45,7 @@ from polyrelu.support.limits import BIT_LIMIT, is_affordable
 from polyrelu.support.prices import price_of_program, price_of_samples
 from polyrelu.symmetry import first_difference
 
-__all__ = ["THEOREM", "OneSided", "one_sided_moves", "one_sided_neurons"]
+__all__ = ["THEOREM", "OneSided", "alternatives_of", "one_sided_moves", "one_sided_neurons"]
 
 THEOREM = "one-sided"
 
@@ -122,11 +122,12 @@ def one_sided_moves(
     budget: BudgetLike = SETTINGS.budget,
     seed: int = 0,
     domain: Polyhedron | None = None,
+    with_large: bool = False,
 ) -> Iterator[Move]:
     """Yield networks with the same function that are not related to a plain stack.
 
     The parameters are the same as for `one_sided_neurons`. The functions agree on the domain;
-    without one, on R^n.
+    without one, on R^n. `with_large` is as for `ValidInequalities`.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [-1, -1]), ([[2, -1], [-1, 3]], [1, -1]), ([[1, 1]], [0])])
@@ -137,7 +138,7 @@ def one_sided_moves(
     True
     """
     limits = as_budget(budget)
-    inequalities, rng = ValidInequalities(network, limits, domain), Random(seed)
+    inequalities, rng = ValidInequalities(network, limits, domain, with_large), Random(seed)
     if not _is_applicable(inequalities):
         return
     groups: dict[NeuronId, list[OneSided]] = {}
@@ -288,13 +289,30 @@ def _alternatives(
     The members are neurons with z ≥ 0 wherever one guard is active, or the group is a single
     candidate.
     """
-    neuron, sign, guard = group[-1].candidate
-    pair = layer_pair(inequalities.network, neuron.layer)
-    name = pair.name(neuron.index)
-    place = "R^n" if inequalities.domain is None else "the domain"
-    if guard is not None and sign > 0:
-        yield from _raised_together(pair, group, guard, rng, budget)
-        return
+    candidate, network = group[-1].candidate, inequalities.network
+    if candidate.guard is not None and candidate.sign > 0:
+        pair = layer_pair(network, candidate.neuron.layer)
+        yield from _raised_together(pair, group, candidate.guard, rng, budget)
+    else:
+        yield from alternatives_of(network, candidate, rng, inequalities.domain)
+
+
+def alternatives_of(
+    network: Network, candidate: OneSidedCandidate, rng: Random, domain: Polyhedron | None = None
+) -> Iterator[tuple[str, Network]]:
+    """Yield networks that differ by what a candidate allows, if it is right, with explanations.
+
+    The candidate is a dead or a linear neuron, or one that is off wherever its guard is active.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1]], [0]), ([[-1]], [-1]), ([[1]], [0])])
+    >>> candidate = OneSidedCandidate(NeuronId(2, 0), -1)
+    >>> next(alternatives_of(net, candidate, Random(1)))[0]
+    'neuron 0 of layer 2 is dead: it is never positive on R^n'
+    """
+    neuron, sign, guard = candidate
+    pair = layer_pair(network, neuron.layer)
+    name, place = pair.name(neuron.index), "R^n" if domain is None else "the domain"
     column = len(pair.rows[0]) - 1 if guard is None else guard.index
     for _ in range(SETTINGS.num_variants):
         shift = Fraction(sign * rng.randint(1, 64), 16)

@@ -30,7 +30,12 @@ class RefutationSettings:
     max_fiber_components
         Maximum number of components that are tried in the fiber of one layer.
     max_program_entries
-        Maximum number of entries of the table of a linear program.
+        Maximum number of entries of the table of an exact linear program.
+    max_sparse_entries
+        Maximum number of entries, without zeros, of a larger program that is first solved in
+        floats, to find the unknowns that an exact program needs.
+    max_sparse_iterations
+        Maximum number of iterations of the simplex method in floats for such a program.
     max_pivot_rows
         Maximum number of rows of a linear program times exact pivots: a pivot takes time with the
         rows, and programs whose float basis needs many of them took minutes.
@@ -43,6 +48,8 @@ class RefutationSettings:
     max_fiber_width: int = 6
     max_fiber_components: int = 400
     max_program_entries: int = 5_000_000
+    max_sparse_entries: int = 1_500_000
+    max_sparse_iterations: int = 5_000
     max_pivot_rows: int = 100_000
 
 

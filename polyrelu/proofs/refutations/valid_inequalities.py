@@ -58,6 +58,8 @@ class ValidInequalities(InequalityForms):
         limit.
     domain
         The domain, a polyhedron without equations; None for R^n.
+    with_large
+        Whether large linear programs are solved as well, first in floats.
 
     Attributes
     ----------
@@ -79,11 +81,15 @@ class ValidInequalities(InequalityForms):
     """
 
     def __init__(
-        self, network: Network, budget: Budget | None = None, domain: Polyhedron | None = None
+        self,
+        network: Network,
+        budget: Budget | None = None,
+        domain: Polyhedron | None = None,
+        with_large: bool = False,
     ) -> None:
         super().__init__(network, domain)
         self.budget = Budget() if budget is None else budget
-        self._program = BoundProgram(self, self.budget)
+        self._program = BoundProgram(self, self.budget, with_large)
         self._first_layer_to_derive = 1
 
     def lower_bound(self, form: Form, layer: int, guard: NeuronId | None = None) -> Bound | None:

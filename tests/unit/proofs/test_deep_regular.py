@@ -9,11 +9,14 @@ import pytest
 
 import polyrelu
 from polyrelu import Network, checker
+from polyrelu.certificate import Among
 from polyrelu.cli.output import EXIT
 from polyrelu.network import from_document
+from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.deep import prover as deep
 from polyrelu.proofs.deep.checkpoint import load_search, save_search
 from polyrelu.proofs.deep.search import DeepSearch
+from polyrelu.proofs.membership import generic_membership
 from tests.cli.commands import run, run_json
 from tests.generators.files import CERTIFICATES
 
@@ -152,3 +155,14 @@ def test_a_wrong_class() -> None:
         match="'all', 'regular', 'transversal', 'generic', got str 'general'",
     ):
         polyrelu.identify(LATER, among="general")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("among", ["generic", "transversal", "regular"])
+def test_a_generic_rival_refutes_among_larger_classes(among: Among) -> None:
+    """Layer 2 hides neuron 0 of layer 1, and the translated network is generic."""
+    hiding = ([[1, -2], [2, -3]], [-1, -5])
+    network = polyrelu.from_arrays([([[1, 0], [0, 1]], [1, 2]), hiding, ([[1, 3]], [1])])
+    outcome = polyrelu.identify(network, among=among)
+    assert isinstance(outcome, NotIdentifiable)
+    assert outcome.certificate.claim.among == "generic"
+    assert generic_membership(outcome.other)["status"] == "verified"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 from typing import Any
 
+import pytest
+
 from polyrelu import NeuronId, checker, from_arrays, identify
+from polyrelu.exact import Polyhedron
 from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.refutations.inequality_forms import Inequality
 from polyrelu.proofs.refutations.one_sided import one_sided_moves, one_sided_neurons
@@ -14,6 +18,7 @@ from polyrelu.proofs.refutations.sampled_candidates import (
     apparently_bounded_neurons,
     sampled_candidates,
 )
+from polyrelu.proofs.refutations.settings import SETTINGS
 from polyrelu.proofs.refutations.valid_inequalities import ValidInequalities
 from tests.oracles.judge import certificate_bytes
 
@@ -53,6 +58,48 @@ def test_the_chord_of_a_bounded_neuron() -> None:
     ]
     candidate = OneSidedCandidate(NeuronId(3, 0), 1)
     assert one_sided_neurons(from_arrays(layers), [candidate]) == [candidate]
+
+
+def _with_small_tables(monkeypatch: pytest.MonkeyPatch, entries: int) -> None:
+    """Take programs with more entries for large ones."""
+    small = dataclasses.replace(SETTINGS, max_program_entries=entries)
+    monkeypatch.setattr("polyrelu.proofs.refutations.bound_program.SETTINGS", small)
+
+
+@pytest.mark.parametrize("domain", [None, Polyhedron.box([-3, -3], [3, 3])])
+def test_large_programs_show_the_same_signs(
+    monkeypatch: pytest.MonkeyPatch, domain: Polyhedron | None
+) -> None:
+    """The unknowns that floats use are enough for the exact program."""
+    network = from_arrays(SMALLER)
+    usual = list(one_sided_moves(network, domain=domain))
+    # tables for programs without derived inequalities, and for the unknowns that are used
+    _with_small_tables(monkeypatch, 40)
+    assert not list(one_sided_moves(network, domain=domain))
+    large = list(one_sided_moves(network, domain=domain, with_large=True))
+    assert [move.explanation for move in large] == [move.explanation for move in usual]
+    assert large
+    for move in large:
+        points = [(x, y) for x in (-3, Fraction(1, 3), 3) for y in (-2, 0, 1)]
+        assert all(move.other(point) == network(point) for point in points)
+
+
+def test_large_programs_show_no_sign_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """max(t, 0) - 2 max(t - 1, 0) is negative for large t."""
+    layers: Stack = [([[1], [1]], [0, -1]), ([[1, -2], [1, 1]], [0, 1]), ([[1, 1]], [0])]
+    _with_small_tables(monkeypatch, 40)
+    inequalities = ValidInequalities(from_arrays(layers), with_large=True)
+    form = inequalities.preactivation(NeuronId(2, 0))
+    bound = inequalities.lower_bound(form, 2)
+    assert bound is None or bound.value < 0
+
+
+def test_a_bound_far_above_all_coefficients() -> None:
+    """Where t = -3x + 2y - 3 > 0, z = -3 max(…, 0) - 3 (t + 4) + 2t + 1 ≤ -11."""
+    first = ([[1, 2], [-3, 2], [-3, 2]], [2, 1, -3])
+    network = from_arrays([first, ([[-3, -3, 2], [1, -1, 2]], [1, 1]), ([[2, 3]], [-3])])
+    candidate = OneSidedCandidate(NeuronId(2, 0), -1, NeuronId(1, 2))
+    assert one_sided_neurons(network) == [candidate]
 
 
 def test_a_source_that_is_never_on() -> None:

@@ -17,10 +17,12 @@ import polyrelu
 from polyrelu.breakpoints import breakpoint_complex, breakpoints_document
 from polyrelu.complex import canonical_complex, region_graph, save_complex, save_regions, skeleton
 from polyrelu.errors import ArgumentError
+from polyrelu.foldsets import functional_dimension, rank_of_two_layers
 from polyrelu.network import from_arrays
 from polyrelu.plot import picture, surface
 from polyrelu.proofs import (
     certify_complex,
+    certify_functional_dimension,
     certify_regions,
     deviation,
     equivalent,
@@ -93,6 +95,13 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     ),
     deviation: lambda progress, folder: deviation(HAT, OTHER, "box:-1,1", progress=progress).status,
     output_range: lambda progress, folder: output_range(HAT, "box:-1,1", progress=progress).status,
+    functional_dimension: lambda progress, folder: functional_dimension(NET, progress=progress),
+    rank_of_two_layers: lambda progress, folder: rank_of_two_layers(
+        RIDGES, [[1, 2], [3, 1]], progress=progress
+    ),
+    certify_functional_dimension: lambda progress, folder: (
+        certify_functional_dimension(NET, progress=progress).at_least
+    ),
     injective: lambda progress, folder: injective(AXES, progress=progress).status,
     inverse_lipschitz: lambda progress, folder: (
         inverse_lipschitz(HAT, layers=1, progress=progress).statement
