@@ -30,6 +30,7 @@ from polyrelu.cli.completion import SHELLS, PrintCompletion
 from polyrelu.cli.complex import add_complex
 from polyrelu.cli.convert import add_convert
 from polyrelu.cli.corpus import add_corpus
+from polyrelu.cli.deviation import add_deviation
 from polyrelu.cli.dimension import add_dimension
 from polyrelu.cli.equivalent import add_equivalent
 from polyrelu.cli.examples import add_examples
@@ -44,6 +45,7 @@ from polyrelu.cli.options import named_operations, watch_limits
 from polyrelu.cli.output import EXIT, EXIT_STATUS, show_error
 from polyrelu.cli.parser import Parser
 from polyrelu.cli.plot import add_plot
+from polyrelu.cli.range import add_range
 from polyrelu.cli.recover import add_recover
 from polyrelu.cli.runtime_error import add_runtime_error
 from polyrelu.cli.show import add_show
@@ -203,6 +205,8 @@ def _parser() -> Parser:
     add_recover(subparsers)
     add_runtime_error(subparsers)
     add_equivalent(subparsers)
+    add_deviation(subparsers)
+    add_range(subparsers)
     add_injective(subparsers)
     add_simplify(subparsers)
     add_audit(subparsers)

@@ -13,6 +13,12 @@ are parts of answers; `undecided` has the answer to an open question.
 
 from polyrelu.outcomes.answers import Attempt, NextStep, Proved, Refuted
 from polyrelu.outcomes.cell_lists import ComplexListed, RegionsListed
+from polyrelu.outcomes.deviation import (
+    DeviationBounds,
+    DeviationExceeded,
+    RangeBounds,
+    ValueRange,
+)
 from polyrelu.outcomes.equivalence import Equivalent, NotEquivalent
 from polyrelu.outcomes.identifiability import (
     Identifiable,
@@ -23,12 +29,20 @@ from polyrelu.outcomes.injectivity import Injective, InverseLipschitz, NotInject
 from polyrelu.outcomes.points import Collision, NearPair, Witness
 from polyrelu.outcomes.sizes import DimensionBound, SizeBound
 from polyrelu.outcomes.undecided import Outcome, Undecided
-from polyrelu.outcomes.work import InjectivityStatistics, ProofStatistics, SearchStatistics
+from polyrelu.outcomes.work import (
+    BoundStatistics,
+    InjectivityStatistics,
+    ProofStatistics,
+    SearchStatistics,
+)
 
 __all__ = [
     "Attempt",
+    "BoundStatistics",
     "Collision",
     "ComplexListed",
+    "DeviationBounds",
+    "DeviationExceeded",
     "DimensionBound",
     "Equivalent",
     "Identifiable",
@@ -44,10 +58,12 @@ __all__ = [
     "PartlyIdentifiable",
     "ProofStatistics",
     "Proved",
+    "RangeBounds",
     "Refuted",
     "RegionsListed",
     "SearchStatistics",
     "SizeBound",
     "Undecided",
+    "ValueRange",
     "Witness",
 ]

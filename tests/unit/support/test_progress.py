@@ -26,10 +26,12 @@ from polyrelu.proofs import (
     certify_complex,
     certify_functional_dimension,
     certify_regions,
+    deviation,
     equivalent,
     identify,
     injective,
     inverse_lipschitz,
+    output_range,
     simplify,
 )
 from polyrelu.recovery import recover, recover_function, recover_weights
@@ -96,6 +98,8 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     recover_weights: lambda progress, folder: (
         recover_weights(WEIGHTS, progress=progress).num_queries
     ),
+    deviation: lambda progress, folder: deviation(HAT, OTHER, "box:-1,1", progress=progress).status,
+    output_range: lambda progress, folder: output_range(HAT, "box:-1,1", progress=progress).status,
     functional_dimension: lambda progress, folder: functional_dimension(NET, progress=progress),
     rank_of_two_layers: lambda progress, folder: rank_of_two_layers(
         RIDGES, [[1, 2], [3, 1]], progress=progress
