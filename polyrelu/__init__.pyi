@@ -1,9 +1,11 @@
 from . import (
+    audit as audit,
     breakpoints as breakpoints,
     certificate as certificate,
     checker as checker,
     complex as complex,
     conditions as conditions,
+    corpus as corpus,
     dynamics as dynamics,
     errors as errors,
     exact as exact,
@@ -17,6 +19,7 @@ from . import (
     recovery as recovery,
     support as support,
     symmetry as symmetry,
+    testing as testing,
     topology as topology,
     walks as walks,
 )
@@ -70,10 +73,12 @@ from .outcomes import (
 from .proofs import (
     certify_complex as certify_complex,
     certify_regions as certify_regions,
+    deviation as deviation,
     equivalent as equivalent,
     identify as identify,
     injective as injective,
     inverse_lipschitz as inverse_lipschitz,
+    output_range as output_range,
     simplify as simplify,
     teaching_set as teaching_set,
 )

@@ -11,70 +11,75 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-   107  1. Text
-   301  2. Networks
-   445    Exact arithmetic
-   611  3. Certificates
-   650  3.1 Words
-   666  3.2 Claims
-  1089  3.3 Proofs
-  1253    affine, shallow
-  1259      theorem affine
-  1314      theorem shallow
-  1452    line
-  1455      theorem line
-  1484    bottleneck
-  1489      theorem bottleneck
-  1596    Refutations: translation, flip, line-equal
-  1689      theorem translation
-  1715      theorem flip
-  1743      theorem line-equal
-  1800    Refutations: replacement, bounded-replacement
-  1803      theorem replacement
-  1813      theorem bounded-replacement
-  1969    Refutations: one-sided
-  2047      theorem one-sided
-  2108  3.4 Membership in the classes generic, transversal and regular
-  2212  3.5 Invariants under ~
-  2261  3.6 Cost
-  2391  3.7 Rounding errors: theorem rounding
-  2423      theorem rounding
-  2523  3.8 Domains of pairs, and theorem point
-  2678      theorem point
-  2747  3.9 Ridges: theorems deep and deep-part
-  3669      theorem deep
-  3677      theorem deep-part
-  3715  3.10 Injectivity: theorems active-rows and collision
-  3741      theorem collision
-  3768      theorem active-rows
-  4048  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4131      theorem jumps
-  4158      theorem hyperplanes
-  4181      theorem affine-maps
-  4205      theorem bends
-  4236  3.12 Functional dimensions: theorem jacobian
-  4242      theorem jacobian
-  4357  4. Verdicts
-  4489  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  5302      theorem tree-equal
-  5322      theorem tree
-  5443  5.1 Lists of regions: claim regions, theorem regions
-  5448      theorem regions
-  5488  5.2 Limits
-  5494  5.3 Vertices: theorems vertices and complex (any networks)
-  6059      theorem vertices
-  6074      theorem complex
-  6092  5.4 Injectivity by cells: theorem cell-pairs
-  6104      theorem cell-pairs
-  6222  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  6227      theorem inverse-lipschitz
-  6390  5.6 Injectivity by a left inverse: theorem left-inverse
-  6393      theorem left-inverse
-  6462  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6465      theorem monotone
-  6569  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  7873    Files
-  8014    The command line
+   112  1. Text
+   306  2. Networks
+   450    Exact arithmetic
+   616  3. Certificates
+   655  3.1 Words
+   671  3.2 Claims
+  1113  3.3 Proofs
+  1277    affine, shallow
+  1283      theorem affine
+  1338      theorem shallow
+  1476    line
+  1479      theorem line
+  1508    bottleneck
+  1513      theorem bottleneck
+  1620    trailing-affine, trailing-shallow
+  1648      theorem trailing-affine
+  1664      theorem trailing-shallow
+  1692    Refutations: translation, flip, line-equal
+  1785      theorem translation
+  1811      theorem flip
+  1839      theorem line-equal
+  1896    Refutations: replacement, bounded-replacement
+  1899      theorem replacement
+  1909      theorem bounded-replacement
+  2065    Refutations: one-sided
+  2143      theorem one-sided
+  2204  3.4 Membership in the classes generic, transversal and regular
+  2308  3.5 Invariants under ~
+  2357  3.6 Cost
+  2487  3.7 Rounding errors: theorem rounding
+  2519      theorem rounding
+  2619  3.8 Domains of pairs, and theorem point
+  2774      theorem point
+  2843  3.9 Ridges: theorems deep and deep-part
+  3765      theorem deep
+  3773      theorem deep-part
+  3811  3.10 Injectivity: theorems active-rows and collision
+  3837      theorem collision
+  3864      theorem active-rows
+  4144  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4227      theorem jumps
+  4254      theorem hyperplanes
+  4277      theorem affine-maps
+  4301      theorem bends
+  4332  3.12 Functional dimensions: theorem jacobian
+  4338      theorem jacobian
+  4453  4. Verdicts
+  4585  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5398      theorem tree-equal
+  5418      theorem tree
+  5539  5.1 Lists of regions: claim regions, theorem regions
+  5544      theorem regions
+  5584  5.2 Limits
+  5590  5.3 Vertices: theorems vertices and complex (any networks)
+  6155      theorem vertices
+  6170      theorem complex
+  6188  5.4 Injectivity by cells: theorem cell-pairs
+  6200      theorem cell-pairs
+  6318  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6323      theorem inverse-lipschitz
+  6486  5.6 Injectivity by a left inverse: theorem left-inverse
+  6489      theorem left-inverse
+  6558  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6561      theorem monotone
+  6665  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  7969  5.9 Teaching sets: theorem parallel-lines
+  7983      theorem parallel-lines
+  8089    Files
+  8230    The command line
 """
 
 from __future__ import annotations
@@ -700,6 +705,12 @@ CLAIMS = OneOf(
             "at-least": RATIONAL,
             "at-most": RATIONAL,
         },
+        {
+            "kind": "teaching-set",
+            "network": REFERENCE,
+            "count": int,
+            "pins": re.compile("function|parameters"),
+        },
         {"kind": "size", **AMONG, "quantity": QUANTITY, "at-least": int},
         {
             "kind": "functional-dimension",
@@ -808,6 +819,8 @@ def sentence(
         return injectivity_sentence(claim, one)
     if kind == "inverse-lipschitz":
         return lipschitz_sentence(claim, one)
+    if kind == "teaching-set":
+        return teaching_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
     if kind in ("deviation", "range", "holds", "same-decisions", "lipschitz"):
@@ -920,6 +933,17 @@ def lipschitz_sentence(claim: Any, network: Network) -> str:
     )
 
 
+def teaching_sentence(claim: Any, network: Network) -> str:
+    """The claim that the values at some points determine a network."""
+    end = f", and is related to it by {MOVES}" if claim["pins"] == "parameters" else ""
+    neurons = counted(network.widths[1], "neuron")
+    return (
+        f"{name_of(network)}, has a teaching-set of {counted(claim['count'], 'point')}, which the "
+        f"file lists: every network with one hidden layer of at most {neurons} and the same "
+        f"outputs at these points computes the same real function on {WHOLE_SPACE}{end}."
+    )
+
+
 def bounds_sentence(claim: Any, one: Network, two: Network) -> str:
     """The claim about the values of one or of two networks."""
     place, kind, boxes = domain_words(claim["domain"]), claim["kind"], claim.get("except", [])
@@ -965,7 +989,7 @@ def between_words(low: str, high: str) -> str:
     return f"exactly {quote(low)}" if same else f"at least {quote(low)} and at most {quote(high)}"
 
 
-#: The norm of gradients, and that of differences of inputs that belongs to it.
+#: The norm of gradients, and the norm of differences of inputs that belongs to it.
 NORMS = {
     "1": ("1-norm", "largest difference of a coordinate"),
     "2": ("squared 2-norm", "squared Euclidean distance"),
@@ -1591,6 +1615,78 @@ def check_flat(lower: Layer, upper: Layer, j: int, meter: Meter) -> None:
     active = [k for k, a in enumerate(lower.bias) if a > 0]
     jumps = any(sum(v[k] * lower.rows[k][j] for k in active) for v in upper.rows)
     require(jumps, "a nonzero sum of V_i A_ij over a_i > 0", f"j = {j}")
+
+
+# ---- trailing-affine, trailing-shallow
+
+POSITIVE = {"points": [[RATIONAL]]}
+
+
+def layers_before_relu(case: Case, depth: int) -> list[Layer]:
+    """The layers of a plain stack that has `depth` of them and ends in a ReLU."""
+    case.meter.step = "theorem"
+    network = case.network
+    require(len(network.layers) == depth, f"L = {depth}", str(network))
+    require(network.last == "relu", "a ReLU at the outputs", str(network))
+    return network.layers
+
+
+def positive_points_of(case: Case, count: int) -> list[list[Fraction]]:
+    """The listed points of hypothesis `positive`, strictly inside the domain."""
+    domain, size = domain_of_competitors(case), case.network.widths[0]
+    texts, points = case.hypothesis("positive")["points"], list[list[Fraction]]()
+    require(len(texts) == count, f"{count} points", str(len(texts)))
+    for text in texts:
+        if case.claim["domain"] == WHOLE_SPACE:
+            require(len(text) == size, f"{size} coordinates", str(len(text)))
+            points.append(rationals(text, case.meter))
+        else:
+            points.append(check_inside(domain, text, case.meter))
+    return points
+
+
+@theorem(
+    "trailing-affine",
+    kind="identifiable",
+    among=("all",),
+    page="theory/shallow.md",
+    evidence={"positive": POSITIVE},
+    says={"positive": "each output is positive at its point, strictly inside the domain"},
+)
+def trailing_affine(case: Case) -> None:
+    """L = 1, a ReLU at the outputs: each output is positive at its point."""
+    (layer,) = layers_before_relu(case, 1)
+    for o, x in enumerate(positive_points_of(case, len(layer.rows))):
+        value = outputs(case.network, x, case.meter)[o]
+        require(value > 0, f"a point where output {o} is positive", "another one")
+
+
+@theorem(
+    "trailing-shallow",
+    kind="identifiable",
+    among=("all",),
+    page="theory/shallow.md",
+    evidence={"positive": POSITIVE, "visible": {}, "unique": SUBSETS},
+    says={
+        "positive": "each neuron of layer 1 is 0, and all outputs are positive, at its point, "
+        "strictly inside the domain",
+        "visible": "rows and columns do not vanish, and no two neurons share a hyperplane",
+        "unique": "no other orientations give this function",
+    },
+)
+def trailing_shallow(case: Case) -> None:
+    """L = 2, a ReLU at the outputs: each hyperplane is seen where all outputs are positive."""
+    lower, upper = layers_before_relu(case, 2)
+    for i, x in enumerate(positive_points_of(case, len(lower.rows))):
+        check_zero(lower, i, x, case.meter)
+        values = outputs(case.network, x, case.meter)
+        require(all(a > 0 for a in values), "a point where all outputs are positive", "a zero")
+    case.hypothesis("visible")
+    require(all(map(any, lower.rows)), "every w_i nonzero", "a zero row")
+    require(all(map(any, upper.columns())), "every v_i nonzero", "a zero column")
+    planes = hyperplanes_of(lower, case.meter)
+    require(len(planes) == len(lower.rows), "different hyperplanes", "a doubled one")
+    check_subset_sums(case.hypothesis("unique"), lower, upper, case.meter)
 
 
 # ---- Refutations: translation, flip, line-equal
@@ -6574,7 +6670,7 @@ class MapCheck:
 class Packing:
     """`count` integers of absolute value below 2^(slot-1) as digits of one integer, base 2^slot.
 
-    Sums and multiples of packed lists are those of the lists, as long as the digits stay small.
+    Packed lists are added and multiplied like the lists, as long as the digits stay small.
     """
 
     def __init__(self, slot: int, count: int) -> None:
@@ -6637,7 +6733,7 @@ class GridRows(NamedTuple):
 
 
 class GridLayer(NamedTuple):
-    """A layer of f, and that of the differences; `partners` are -1 for none.
+    """A layer of f, and the layer of the differences; `partners` are -1 for none.
 
     `is_bias_exact` and `is_shift_exact` say whether nothing of the bias and of delta was rounded.
     """
@@ -6883,9 +6979,9 @@ class InputForms(NamedTuple):
 class JointForms:
     """The forms of all layers on one node, made layer by layer.
 
-    `values` are those of f, `differences` those of g minus f, `signs` those of the neurons of f and
-    of g in each hidden layer. `kept` are the forms of neurons that were cut by sign: center,
-    coefficients, error.
+    `values` are the forms of f, `differences` the forms of g minus f, `signs` the signs of the
+    neurons of f and of g in each hidden layer. `kept` are the forms of neurons that were cut by
+    sign: center, coefficients, error.
     """
 
     def __init__(self, inputs: InputForms, count: int, grid: int, slot: int, meter: Meter) -> None:
@@ -6936,7 +7032,7 @@ class JointForms:
         self.make_room(most.bit_length() + shift + packing.count.bit_length() + 4)
 
     def make_room(self, bits: int) -> None:
-        """Make the slots as long as numbers of so many bits need."""
+        """Make the slots as long as numbers of these bits need."""
         values, differences, packing = self.values, self.differences, self.packing
         if bits <= packing.slot:
             return
@@ -7090,7 +7186,7 @@ class JointForms:
         return FormList(centers, packed, error, [], most)
 
     def add_generators(self) -> None:
-        """Every new coefficient gets a generator of its own; those of f come first."""
+        """Every new coefficient gets a generator of its own, first the ones of f."""
         self.new.sort()
         self.make_room(max((x for _, _, x in self.new), default=0).bit_length() + 2)
         packing, lists = self.packing, (self.values, self.differences)
@@ -7143,7 +7239,7 @@ class NodeBox:
         self.signs[neuron] = side
 
     def back(self, length: int) -> None:
-        """Undo changes until so many are left."""
+        """Undo changes until the given number of them is left."""
         while len(self.trail) > length:
             key, before = self.trail.pop()
             if isinstance(key, int):
@@ -7868,6 +7964,126 @@ enter_bounds(
     f"the gradients of the outputs are bounded as claimed {COVERED}",
     check_lipschitz,
 )
+
+
+# ==== 5.9 Teaching sets: theorem parallel-lines ====
+
+#: Maximum number of lines times hidden neurons.
+MAX_CROSSINGS = 10**6
+
+
+class ParallelLines(NamedTuple):
+    """The lines start + t direction, over one denominator."""
+
+    scale: int
+    direction: list[int]
+    starts: list[list[int]]
+
+
+@theorem(
+    "parallel-lines",
+    kind="teaching-set",
+    page="theory/teaching.md",
+    evidence={
+        "lines": {"direction": [RATIONAL], "starts": [[RATIONAL]]},
+        "jumps": {},
+        "pieces": {"places": [[RATIONAL]]},
+        "signs": SUBSETS,
+    },
+    says={
+        "lines": "as many parallel lines as inputs, not in one hyperplane, meet every hyperplane",
+        "jumps": "the jumps of the slopes at the hyperplanes are not 0, and pairwise different",
+        "pieces": "on every line the breakpoints are different, and the points lie on the pieces "
+        "as the theorem asks: two on each; one on both outer pieces of all lines but the first",
+        "signs": "no nonempty set of neurons has linear parts with the sum 0",
+    },
+    optional=("signs",),
+)
+def parallel_lines(case: Case) -> None:
+    """The values at the points determine the function, and with `signs` the parameters."""
+    lower, upper = layers_of(case, 2)
+    meter, size = case.meter, case.network.widths[0]
+    evidence = case.hypothesis("lines")
+    fact = f"{size} lines, all with {size} coordinates"
+    rows = [evidence["direction"], *evidence["starts"]]
+    require(len(rows) == size + 1, fact, f"{len(rows) - 1} lines")
+    require({len(row) for row in rows} == {size}, fact, "another number of coordinates")
+    message = f"beyond the limits: more than {MAX_CROSSINGS} points of lines and hyperplanes"
+    well_formed(size * len(lower.rows) <= MAX_CROSSINGS, message)
+    lines = read_parallel_lines([rationals(row, meter) for row in rows], meter)
+    meter.pay(len(lower.rows) * (size + 1), lower.bits, longest([lines.direction]))
+    slopes = [dot(row, lines.direction) for row in lower.rows]
+    require(all(slopes), "lines that meet every hyperplane in one point", "a parallel one")
+    check_jumps(case, slopes, upper)
+    texts = case.hypothesis("pieces")["places"]
+    require(len(texts) == size, f"places on {size} lines", f"{len(texts)} lines")
+    count = 0
+    for number, start in enumerate(lines.starts):
+        places = rationals(texts[number], meter)
+        check_places(places, crossings_of(lines, start, lower, slopes, meter), not number, meter)
+        count += len(places)
+    meter.step = "claim"
+    require(case.claim["count"] == count, f"{count} points", str(case.claim["count"]))
+    pins = "parameters" if "signs" in case.evidence else "function"
+    require(case.claim["pins"] == pins, f"a claim about the {pins}", case.claim["pins"])
+    if pins == "parameters":
+        check_subset_sums(case.hypothesis("signs"), lower, upper, meter)
+
+
+def read_parallel_lines(rows: list[list[Fraction]], meter: Meter) -> ParallelLines:
+    """The lines as integers; no hyperplane contains them all."""
+    scale = common_denominator((x for row in rows for x in row), "the lines' denominator", meter)
+    direction, first, *others = (scaled_point(row, scale, meter) for row in rows)
+    differences = [[a - b for a, b in zip(row, first, strict=True)] for row in others]
+    meter.pay(len(first) * len(others), longest([first, *others]))
+    is_spanning = len(pivot_columns([direction, *differences], meter)) == len(first)
+    require(is_spanning, "lines that no hyperplane contains")
+    return ParallelLines(scale, direction, [first, *others])
+
+
+def check_jumps(case: Case, slopes: Sequence[int], upper: Layer) -> None:
+    """The jumps v |w.d| are different from 0 and from each other."""
+    case.hypothesis("jumps")
+    case.meter.pay(2 * len(slopes) * len(upper.rows), longest([slopes]), upper.bits)
+    jumps = [
+        tuple(v * abs(slope) for v in column)
+        for slope, column in zip(slopes, upper.columns(), strict=True)
+    ]
+    require(all(map(any, jumps)), "jumps that are not 0", "a neuron without outputs")
+    require(len(set(jumps)) == len(jumps), "different jumps", "equal ones")
+
+
+def crossings_of(
+    lines: ParallelLines, start: Sequence[int], lower: Layer, slopes: Sequence[int], meter: Meter
+) -> list[Fraction]:
+    """Where a line meets the hyperplanes, in order."""
+    bits = longest([start, [lines.scale]])
+    meter.pay((len(start) + 2) * len(slopes), lower.bits, bits)
+    total = lower.bits + bits + len(start).bit_length() + 1
+    meter.pay_divisions(2 * len(slopes), total, longest([slopes]))
+    meter.pay(len(slopes) * len(slopes).bit_length(), total, total)
+    return sorted(
+        Fraction(-dot(row, start) - b * lines.scale, slope)
+        for row, b, slope in zip(lower.rows, lower.bias, slopes, strict=True)
+    )
+
+
+def check_places(
+    places: Sequence[Fraction], breakpoints: Sequence[Fraction], is_first: bool, meter: Meter
+) -> None:
+    """The places on a line lie strictly inside of the pieces, as many as the theorem asks for."""
+    bits = longest([[x.numerator, x.denominator] for x in (*places, *breakpoints)])
+    meter.pay(2 * (len(places) + len(breakpoints)), bits, bits)
+    fact = "different breakpoints on a line"
+    require(all(s < t for s, t in pairwise(breakpoints)), fact, "two neurons are 0 at one point")
+    outer, inner = 2 if is_first else 1, 2 * (len(breakpoints) - 1)
+    fact = f"{2 * outer + inner} places on a line, in ascending order"
+    require(len(places) == 2 * outer + inner, fact, f"{len(places)} places")
+    require(all(s < t for s, t in pairwise(places)), fact, "another order")
+    for k, t in enumerate(breakpoints):
+        last = outer + 2 * k - 1
+        fact = "two places on each piece, or one on an outer piece"
+        require(places[last] < t < places[last + 1], fact, f"a piece beside breakpoint {k} without")
 
 
 # ---- Files

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from polyrelu.certificate.certificate import Hypothesis
 from polyrelu.certificate.claims import (
+    BoundsClaim,
     DecisionsClaim,
     DeviationClaim,
     HoldsClaim,
@@ -121,7 +122,7 @@ class BoundsCertificate(TreeFile):
     b'["exact",[]]'
     """
 
-    claim: DeviationClaim | RangeClaim | HoldsClaim | DecisionsClaim | LipschitzBoundClaim
+    claim: BoundsClaim
     grid: int
     points: tuple[tuple[Fraction, ...], ...]
     log: TreeLog

@@ -506,6 +506,11 @@ def _statement(certificate: CertificateText) -> str:
             f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} and the network "
             f"with SHA-256 {certificate.other} {verb} on {certificate.domain}."
         )
+    return _competitors_statement(certificate)
+
+
+def _competitors_statement(certificate: CertificateText) -> str:
+    """Return the sentence about the competitors of a network."""
     is_whole = certificate.domain.split(" ")[0] == "R^n"
     cells = "" if is_whole or certificate.among == "all" else _ON_DOMAIN
     if certificate.kind == "determined":

@@ -54,7 +54,7 @@ class NodeBox:
         self.signs[neuron] = side
 
     def back(self, length: int) -> None:
-        """Undo changes until so many are left."""
+        """Undo changes until the given number of them is left."""
         while len(self.trail) > length:
             key, before = self.trail.pop()
             if isinstance(key, int):

@@ -394,7 +394,7 @@ def between_words(low: str, high: str) -> str:
     return f"exactly {quote(low)}" if same else f"at least {quote(low)} and at most {quote(high)}"
 
 
-#: The norm of gradients, and that of differences of inputs that belongs to it.
+#: The norm of gradients, and the norm of differences of inputs that belongs to it.
 NORMS = {
     "1": ("1-norm", "largest difference of a coordinate"),
     "2": ("squared 2-norm", "squared Euclidean distance"),

@@ -126,9 +126,9 @@ class InputForms(NamedTuple):
 class JointForms:
     """The forms of all layers on one node, made layer by layer.
 
-    `values` are those of f, `differences` those of g minus f, `signs` those of the neurons of f and
-    of g in each hidden layer. `kept` are the forms of neurons that were cut by sign: center,
-    coefficients, error.
+    `values` are the forms of f, `differences` the forms of g minus f, `signs` the signs of the
+    neurons of f and of g in each hidden layer. `kept` are the forms of neurons that were cut by
+    sign: center, coefficients, error.
     """
 
     def __init__(self, inputs: InputForms, count: int, grid: int, slot: int, meter: Meter) -> None:
@@ -179,7 +179,7 @@ class JointForms:
         self.make_room(most.bit_length() + shift + packing.count.bit_length() + 4)
 
     def make_room(self, bits: int) -> None:
-        """Make the slots as long as numbers of so many bits need."""
+        """Make the slots as long as numbers of these bits need."""
         values, differences, packing = self.values, self.differences, self.packing
         if bits <= packing.slot:
             return
@@ -333,7 +333,7 @@ class JointForms:
         return FormList(centers, packed, error, [], most)
 
     def add_generators(self) -> None:
-        """Every new coefficient gets a generator of its own; those of f come first."""
+        """Every new coefficient gets a generator of its own, first the ones of f."""
         self.new.sort()
         self.make_room(max((x for _, _, x in self.new), default=0).bit_length() + 2)
         packing, lists = self.packing, (self.values, self.differences)

@@ -31,7 +31,7 @@ class GridRows(NamedTuple):
 
 
 class GridLayer(NamedTuple):
-    """A layer of f, and that of the differences; `partners` are -1 for none.
+    """A layer of f, and the layer of the differences; `partners` are -1 for none.
 
     `is_bias_exact` and `is_shift_exact` say whether nothing of the bias and of delta was rounded.
     """

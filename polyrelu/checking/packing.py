@@ -12,7 +12,7 @@ from collections.abc import Sequence
 class Packing:
     """`count` integers of absolute value below 2^(slot-1) as digits of one integer, base 2^slot.
 
-    Sums and multiples of packed lists are those of the lists, as long as the digits stay small.
+    Packed lists are added and multiplied like the lists, as long as the digits stay small.
     """
 
     def __init__(self, slot: int, count: int) -> None:

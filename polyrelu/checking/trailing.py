@@ -26,7 +26,7 @@ def layers_before_relu(case: Case, depth: int) -> list[Layer]:
     return network.layers
 
 
-def points_of(case: Case, count: int) -> list[list[Fraction]]:
+def positive_points_of(case: Case, count: int) -> list[list[Fraction]]:
     """The listed points of hypothesis `positive`, strictly inside the domain."""
     domain, size = domain_of_competitors(case), case.network.widths[0]
     texts, points = case.hypothesis("positive")["points"], list[list[Fraction]]()
@@ -51,7 +51,7 @@ def points_of(case: Case, count: int) -> list[list[Fraction]]:
 def trailing_affine(case: Case) -> None:
     """L = 1, a ReLU at the outputs: each output is positive at its point."""
     (layer,) = layers_before_relu(case, 1)
-    for o, x in enumerate(points_of(case, len(layer.rows))):
+    for o, x in enumerate(positive_points_of(case, len(layer.rows))):
         value = outputs(case.network, x, case.meter)[o]
         require(value > 0, f"a point where output {o} is positive", "another one")
 
@@ -72,7 +72,7 @@ def trailing_affine(case: Case) -> None:
 def trailing_shallow(case: Case) -> None:
     """L = 2, a ReLU at the outputs: each hyperplane is seen where all outputs are positive."""
     lower, upper = layers_before_relu(case, 2)
-    for i, x in enumerate(points_of(case, len(lower.rows))):
+    for i, x in enumerate(positive_points_of(case, len(lower.rows))):
         check_zero(lower, i, x, case.meter)
         values = outputs(case.network, x, case.meter)
         require(all(a > 0 for a in values), "a point where all outputs are positive", "a zero")

@@ -15,13 +15,14 @@ from polyrelu.formats.arguments import (
     as_point,
     as_points,
 )
+from polyrelu.formats.claims import ClaimsFile, read_claims
 from polyrelu.formats.domain import Slice, parse_domain, parse_slice
 from polyrelu.formats.examples import Example, examples, find_example
 from polyrelu.formats.float_outputs import FloatOutputs, float_outputs
 from polyrelu.formats.imported import Comparison, Imported
 from polyrelu.formats.load import FORMATS, choices_of, load, read
 from polyrelu.formats.options import Rounding
-from polyrelu.formats.runtime_error import RuntimeErrorBound, runtime_error
+from polyrelu.formats.runtime_error import RuntimeErrorBound, runtime_error, runtime_errors_at
 from polyrelu.formats.violation import CounterexampleCheck, check_counterexample
 from polyrelu.formats.vnnlib import (
     Case,
@@ -46,6 +47,7 @@ __all__ = [
     "FORMATS",
     "WRITTEN",
     "Case",
+    "ClaimsFile",
     "Comparison",
     "Conjunction",
     "Constraint",
@@ -78,9 +80,11 @@ __all__ = [
     "parse_domain",
     "parse_slice",
     "read",
+    "read_claims",
     "read_counterexample",
     "read_vnnlib",
     "runtime_error",
+    "runtime_errors_at",
     "save",
     "save_nnet",
     "save_npz",

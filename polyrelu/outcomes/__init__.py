@@ -13,6 +13,12 @@ and `work` are parts of answers; `undecided` has the answer to an open question.
 
 from polyrelu.outcomes.answers import Attempt, NextStep, Proved, Refuted
 from polyrelu.outcomes.cell_lists import ComplexListed, RegionsListed
+from polyrelu.outcomes.deviation import (
+    DeviationBounds,
+    DeviationExceeded,
+    RangeBounds,
+    ValueRange,
+)
 from polyrelu.outcomes.equivalence import Equivalent, NotEquivalent
 from polyrelu.outcomes.identifiability import (
     Identifiable,
@@ -24,12 +30,20 @@ from polyrelu.outcomes.points import Collision, NearPair, Witness
 from polyrelu.outcomes.sizes import DimensionBound, SizeBound
 from polyrelu.outcomes.teaching import TeachingSet
 from polyrelu.outcomes.undecided import Outcome, Undecided
-from polyrelu.outcomes.work import InjectivityStatistics, ProofStatistics, SearchStatistics
+from polyrelu.outcomes.work import (
+    BoundStatistics,
+    InjectivityStatistics,
+    ProofStatistics,
+    SearchStatistics,
+)
 
 __all__ = [
     "Attempt",
+    "BoundStatistics",
     "Collision",
     "ComplexListed",
+    "DeviationBounds",
+    "DeviationExceeded",
     "DimensionBound",
     "Equivalent",
     "Identifiable",
@@ -45,11 +59,13 @@ __all__ = [
     "PartlyIdentifiable",
     "ProofStatistics",
     "Proved",
+    "RangeBounds",
     "Refuted",
     "RegionsListed",
     "SearchStatistics",
     "SizeBound",
     "TeachingSet",
     "Undecided",
+    "ValueRange",
     "Witness",
 ]

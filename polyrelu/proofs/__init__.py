@@ -5,6 +5,8 @@ the proof. A prover answers with an outcome (`polyrelu.outcomes`), and a decided
 certificate that `polyrelu.checker`, which shares no code with this room, re-derives.
 """
 
+from polyrelu.proofs.deviation.deviation import deviation
+from polyrelu.proofs.deviation.ranges import output_range
 from polyrelu.proofs.equivalence.prover import equivalent
 from polyrelu.proofs.functional_dimension import certify_functional_dimension
 from polyrelu.proofs.identifiable_networks import identifiable_network
@@ -41,6 +43,7 @@ __all__ = [
     "certify_functional_dimension",
     "certify_regions",
     "convolution_layer",
+    "deviation",
     "doubled_layer",
     "equivalent",
     "exact_inverse_lipschitz",
@@ -53,6 +56,7 @@ __all__ = [
     "made_injective",
     "minimal_network",
     "opposite_kernels",
+    "output_range",
     "prove_runtime_error",
     "simplify",
     "size_bound",

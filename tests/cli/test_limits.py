@@ -34,15 +34,19 @@ COMMANDS = {
     "identify": ["example:digits"],
     "runtime-error": ["example:xor", "--domain", "box:0,1"],
     "equivalent": ["example:twins-a", "example:twins-b"],
+    "deviation": ["example:twins-a", "example:twins-b", "--domain", "box:-1,1"],
+    "range": ["example:xor", "--domain", "box:0,1"],
     "injective": ["example:xor"],
     "recover": ["--oracle", "example:twins-a"],
     "simplify": ["example:digits"],
+    "audit": ["example:xor", "--against", "torch", "--domain", "box:0,1"],
     "minimal": ["example:bends"],
     "dimension": ["example:bends"],
     "fingerprint": ["example:twins-a", "example:twins-b"],
     "check": ["{cert}"],
     "show": ["{cert}"],
     "examples": ["xor"],
+    "corpus": ["get", "xor"],
 }
 
 
@@ -62,8 +66,12 @@ def _network(*widths: int) -> polyrelu.Network:
 #: The commands that take limits of time and memory.
 LIMITED = (
     *("complex", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
-    *("simplify", "injective", "recover", "minimal", "dimension", "fingerprint"),
+    *("deviation", "range", "simplify", "injective", "recover", "audit", "minimal", "dimension"),
+    "fingerprint",
 )
+
+#: Commands whose networks are read by the module of another one.
+READERS = {"deviation": "equivalent"}
 
 _SLOW = pytest.mark.slow
 
@@ -284,7 +292,7 @@ def test_a_time_limit_that_ends_before_anything_is_done(
 ) -> None:
     """It ends every command that takes it within a tenth and one step, with an answer."""
     monkeypatch.chdir(tmp_path)
-    module = command.replace("-", "_")
+    module = READERS.get(command, command.replace("-", "_"))
     monkeypatch.setattr(f"polyrelu.cli.{module}.read_network", _endless)
     arguments = [*_arguments(command, certificate), "--time-limit", limit]
     started = time.monotonic()

@@ -9,17 +9,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any, TypeAlias
 
-from polyrelu.certificate import (
-    BoundsCertificate,
-    BoundsNode,
-    DecisionsClaim,
-    DeviationClaim,
-    HoldsClaim,
-    LinearRow,
-    LipschitzBoundClaim,
-    RangeClaim,
-    TreeLog,
-)
+from polyrelu.certificate import BoundsCertificate, BoundsClaim, BoundsNode, LinearRow, TreeLog
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
 from polyrelu.proofs.deviation.exact_leaf import ExactLeaf
@@ -36,9 +26,6 @@ __all__ = [
     "sides",
 ]
 
-BoundsClaim: TypeAlias = (
-    DeviationClaim | RangeClaim | HoldsClaim | DecisionsClaim | LipschitzBoundClaim
-)
 Point: TypeAlias = Sequence[Fraction | int]
 
 

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from polyrelu import (
+    audit,
     breakpoints,
     certificate,
     complex,
     conditions,
+    corpus,
     dynamics,
     exact,
     fibers,
@@ -38,10 +40,12 @@ from polyrelu.errors import (
 
 #: The public submodules whose `__all__` lists public names.
 ROOMS = (
+    "audit",
     "breakpoints",
     "certificate",
     "complex",
     "conditions",
+    "corpus",
     "dynamics",
     "errors",
     "exact",
@@ -195,6 +199,7 @@ def of_formats() -> list[object]:
         formats.runtime_error([([[1, 1]], [0])], "box:0,1"),
         formats.runtime_error(beyond, ([0], [2**100])),
         formats.find_example("xor"),
+        formats.ClaimsFile("<b>.json", {"counts": {"regions": 7}}),
         *_queries(),
     ]
 
@@ -471,6 +476,12 @@ def of_dynamics() -> list[object]:
     ]
 
 
+def of_corpus() -> list[object]:
+    """An entry, and a claim that is wrong."""
+    entry = corpus.find_entry("sattelberg-triangle")
+    return [entry, *entry.claims]
+
+
 def of_plot() -> list[object]:
     """A picture, a view and a mesh."""
     square = complex.canonical_complex([([[1, 1]], [0]), ([[1]], [0])], "box:-1,1")
@@ -526,6 +537,27 @@ def of_proofs() -> list[object]:
     ]
 
 
+def of_audit() -> list[object]:
+    """Claims, reports and findings."""
+    truth = audit.ground_truth(ABSOLUTE, "box:-1,1")
+    report = audit.audit_regions(truth, audit.SignVectors([[1, -1], [1, 1]]))
+    return [
+        truth,
+        audit.SignVectors([[1, -1]]),
+        audit.ActivationPatterns([[1, 0]]),
+        audit.LocalMaps([[0.5]]),
+        audit.HalfSpaces.of([([[1]], [1])]),
+        audit.VertexLists.of([[[0], [1]]]),
+        audit.Allowance(),
+        audit.Allowance("4", "1/1000", "float32"),
+        audit.EXACT,
+        report,
+        *report.findings,
+        audit.AuditReport("<i>counts</i>", ("right",), 0, (), 0, "equal", ("a & b",)),
+        audit.Cause("sliver", "it is thin"),
+    ]
+
+
 #: The objects of each room; building all of them takes about a second.
 BUILDERS: tuple[Callable[[], list[object]], ...] = (
     of_errors,
@@ -542,6 +574,8 @@ BUILDERS: tuple[Callable[[], list[object]], ...] = (
     of_foldsets,
     of_topology,
     of_dynamics,
+    of_corpus,
     of_plot,
     of_proofs,
+    of_audit,
 )

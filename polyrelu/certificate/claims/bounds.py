@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from polyrelu.certificate.claims.statement import (
     Statement,
@@ -167,7 +167,7 @@ def _between(bounds: tuple[Fraction, Fraction]) -> str:
     return f"is {low}" if bounds[0] == bounds[1] else f"is at least {low} and at most {high}"
 
 
-class BoundsClaim(Statement):
+class ValuesClaim(Statement):
     """What claims about values of networks have in common."""
 
     __slots__ = ()
@@ -192,7 +192,7 @@ def _outside(boxes: Sequence[SubBox]) -> str:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DeviationClaim(BoundsClaim):
+class DeviationClaim(ValuesClaim):
     """The claim that the largest difference of two networks on a domain lies between two bounds.
 
     The difference at a point is the largest |f_i - g_i| over some outputs i.
@@ -278,7 +278,7 @@ class DeviationClaim(BoundsClaim):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RangeClaim(BoundsClaim):
+class RangeClaim(ValuesClaim):
     """The claim that the least and largest values of outputs on a domain lie between bounds.
 
     Attributes
@@ -332,7 +332,7 @@ class RangeClaim(BoundsClaim):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class HoldsClaim(BoundsClaim):
+class HoldsClaim(ValuesClaim):
     """The claim that a property holds at every point of a domain.
 
     Attributes
@@ -403,7 +403,7 @@ class HoldsClaim(BoundsClaim):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DecisionsClaim(BoundsClaim):
+class DecisionsClaim(ValuesClaim):
     """The claim that two networks decide alike wherever the first one decides clearly.
 
     At every point of the domain where one output of f exceeds all others by more than the margin,
@@ -476,7 +476,7 @@ class DecisionsClaim(BoundsClaim):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LipschitzBoundClaim(BoundsClaim):
+class LipschitzBoundClaim(ValuesClaim):
     """The claim that the Lipschitz constant of outputs on a domain lies between two bounds.
 
     It is the largest norm of a gradient; differences of inputs are measured in the dual norm.
@@ -542,3 +542,9 @@ class LipschitzBoundClaim(BoundsClaim):
             f"The {norms[self.norm]} of a gradient of the network {name_of(self.network)} on "
             f"{self._place()} {_between((self.at_least, self.at_most))}."
         )
+
+
+#: A claim about values, of any kind.
+BoundsClaim: TypeAlias = (
+    DeviationClaim | RangeClaim | HoldsClaim | DecisionsClaim | LipschitzBoundClaim
+)

@@ -1,8 +1,8 @@
 """Exact maxima on leaves where networks are affine, with the multiples that prove them.
 
 Where the signs of all neurons are known on a node, a row is affine there. Its maximum over the node
-is that of a linear program, and the dual multipliers of inequalities of the domain and of cuts by
-sign are the multiples that a leaf `exact` lists (FORMAT.md, section 5.8). The checker takes the
+is the value of a linear program, and the dual multipliers of inequalities of the domain and of cuts
+by sign are the multiples that a leaf `exact` lists (FORMAT.md, section 5.8). The checker takes the
 maximum over the box itself.
 """
 

@@ -30,8 +30,22 @@ __all__ = ["LipschitzBounds", "LipschitzSearch", "Norm"]
 Norm: TypeAlias = Literal["1", "2", "inf"]
 _Point: TypeAlias = tuple[Fraction, ...]
 
-#: Maximum number of open neurons of a node that is cut by sign; others are cut at a coordinate.
-_NEURONS_TO_CUT = 4
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """Constants of the search.
+
+    Attributes
+    ----------
+    neurons_to_cut
+        Maximum number of open neurons of a node that is cut by sign; others are cut at a
+        coordinate.
+    """
+
+    neurons_to_cut: int = 4
+
+
+_SETTINGS = _Settings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +134,7 @@ class LipschitzSearch:
         self._add(lower, upper, {})
 
     def run(self, max_nodes: int) -> LipschitzBounds:
-        """Cut nodes until the constant is known, or there are so many nodes."""
+        """Cut nodes until the constant is known, or there are `max_nodes` nodes."""
         while self._heap and len(self.nodes) < max_nodes:
             bound, number = self._heap[0]
             if self._best is not None and -bound <= self._best[0]:
@@ -160,7 +174,7 @@ class LipschitzSearch:
         ]
         if not open_neurons:
             self._decide(node)
-        elif len(open_neurons) <= _NEURONS_TO_CUT:
+        elif len(open_neurons) <= _SETTINGS.neurons_to_cut:
             node.record = BoundsNode("sign", neuron=open_neurons[0])
             for side in (1, -1):
                 cuts = {**node.cuts, open_neurons[0]: side}

@@ -504,6 +504,7 @@ def _corners(z: _Interval, d: _Interval) -> list[tuple[int, int]]:
     """Return the vertices of a rectangle that is cut by z = 0 and z + D = 0, and more points."""
 
     def clipped(x: int, ends: _Interval) -> int:
+        """The number of an interval that is next to x."""
         return min(max(x, ends[0]), ends[1])
 
     middle = clipped(0, z)

@@ -14,20 +14,24 @@ from typing import Any
 import pytest
 
 import polyrelu
+from polyrelu import audit
 from polyrelu.breakpoints import breakpoint_complex, breakpoints_document
 from polyrelu.complex import canonical_complex, region_graph, save_complex, save_regions, skeleton
 from polyrelu.errors import ArgumentError
 from polyrelu.foldsets import functional_dimension, rank_of_two_layers
+from polyrelu.formats import ClaimsFile
 from polyrelu.network import from_arrays
 from polyrelu.plot import picture, surface
 from polyrelu.proofs import (
     certify_complex,
     certify_functional_dimension,
     certify_regions,
+    deviation,
     equivalent,
     identify,
     injective,
     inverse_lipschitz,
+    output_range,
     simplify,
 )
 from polyrelu.recovery import recover, recover_function, recover_weights
@@ -65,6 +69,9 @@ AXES = from_arrays([([[1, 0], [0, 1], [-1, 0], [0, -1]], [0] * 4)], last="relu")
 SQUARE = "box:-2,2"
 CELLS, REGIONS = canonical_complex(NET, SQUARE), region_graph(NET, SQUARE)
 
+CLAIMS = audit.SignVectors(CELLS.signs())
+FILE = ClaimsFile("answer", {"counts": {"regions": 1}})
+
 #: For each public function with a parameter `progress`, a call of it.
 CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     canonical_complex: lambda progress, folder: (
@@ -91,6 +98,8 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     recover_weights: lambda progress, folder: (
         recover_weights(WEIGHTS, progress=progress).num_queries
     ),
+    deviation: lambda progress, folder: deviation(HAT, OTHER, "box:-1,1", progress=progress).status,
+    output_range: lambda progress, folder: output_range(HAT, "box:-1,1", progress=progress).status,
     functional_dimension: lambda progress, folder: functional_dimension(NET, progress=progress),
     rank_of_two_layers: lambda progress, folder: rank_of_two_layers(
         RIDGES, [[1, 2], [3, 1]], progress=progress
@@ -120,6 +129,27 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     superlevel_persistence: lambda progress, folder: superlevel_persistence(
         NET, SQUARE, progress=progress
     ),
+    audit.ground_truth: lambda progress, folder: (
+        audit.ground_truth(NET, SQUARE, progress=progress).num_regions
+    ),
+    audit.audit_regions: lambda progress, folder: (
+        audit.audit_regions(NET, CLAIMS, SQUARE, progress=progress).counts
+    ),
+    audit.audit_vertices: lambda progress, folder: (
+        audit.audit_vertices(NET, [], SQUARE, progress=progress).num_findings
+    ),
+    audit.audit_edges: lambda progress, folder: (
+        audit.audit_edges(NET, [], [], SQUARE, progress=progress).num_findings
+    ),
+    audit.audit_counts: lambda progress, folder: (
+        audit.audit_counts(NET, {"regions": 1}, SQUARE, progress=progress).verdicts
+    ),
+    audit.audit_adjacency: lambda progress, folder: (
+        audit.audit_adjacency(NET, CLAIMS, [], SQUARE, progress=progress).num_findings
+    ),
+    audit.audit_claims: lambda progress, folder: [
+        str(report) for report in audit.audit_claims(NET, FILE, SQUARE, progress=progress)
+    ],
     picture: lambda progress, folder: picture(NET, SQUARE, progress=progress).counts,
     surface: lambda progress, folder: (
         surface(NET, SQUARE, what="zeros", progress=progress).f_vector
