@@ -167,11 +167,13 @@ def _plot(records: list[Record]) -> None:
         shift = 1 + 0.03 * (number - 1.5)
         places = [x * shift for x, _ in points]
         axes.plot(places, [y for _, y in points], marker, alpha=0.4, ms=4, label=label)
-    numbers = sorted({record["parameters"] for record in records})
-    names = {r["parameters"]: "-".join(map(str, r["widths"])) for r in records}
-    axes.set(xscale="log", yscale="log", xlabel="parameters", ylabel="values asked for")
-    axes.set_xticks(numbers, [f"{n}\n{names[n]}" for n in numbers], fontsize=6, minor=False)
-    axes.tick_params(axis="x", rotation=45)
+    labels = dict[int, str]()  # sizes that are nearly equal have one label
+    for record in sorted(records, key=lambda record: record["parameters"]):
+        size, name = record["parameters"], "-".join(map(str, record["widths"]))
+        near = next((n for n in labels if size < 1.1 * n), size)
+        labels[near] = f"{labels[near]}\n{size}: {name}" if near in labels else f"{size}: {name}"
+    axes.set(xscale="log", yscale="log", xlabel="parameters: widths", ylabel="values asked for")
+    axes.set_xticks(list(labels), list(labels.values()), fontsize=7, minor=False)
     axes.set_xticks([], minor=True)
     axes.legend(fontsize=7)
     figure.savefig(RESULTS / "recovery.png", dpi=120)
