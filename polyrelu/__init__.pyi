@@ -75,6 +75,7 @@ from .proofs import (
     injective as injective,
     inverse_lipschitz as inverse_lipschitz,
     simplify as simplify,
+    verify as verify,
 )
 from .recovery import (
     recover as recover,

@@ -44,6 +44,7 @@ from polyrelu.cli.runtime_error import add_runtime_error
 from polyrelu.cli.show import add_show
 from polyrelu.cli.simplify import add_simplify
 from polyrelu.cli.topology import add_topology
+from polyrelu.cli.verify import add_verify
 from polyrelu.errors import PolyreluError
 from polyrelu.support.interrupts import Watch, quit_with
 from polyrelu.version import __version__
@@ -198,6 +199,7 @@ def _parser() -> Parser:
     add_recover(subparsers)
     add_runtime_error(subparsers)
     add_equivalent(subparsers)
+    add_verify(subparsers)
     add_injective(subparsers)
     add_simplify(subparsers)
     add_check(subparsers)

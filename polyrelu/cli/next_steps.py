@@ -5,13 +5,24 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from polyrelu.outcomes import NextStep, Proved, Refuted, Undecided
+from polyrelu.outcomes import (
+    NextStep,
+    PropertyFails,
+    PropertyHolds,
+    PropertyUndecided,
+    Proved,
+    Refuted,
+    Undecided,
+)
 
 __all__ = ["complex_steps", "fiber_steps", "next_texts", "with_commands"]
 
-_Answer = TypeVar("_Answer", bound=Proved[Any] | Refuted | Undecided)
+_AnyAnswer: TypeAlias = (
+    Proved[Any] | Refuted | Undecided | PropertyHolds | PropertyFails | PropertyUndecided
+)
+_Answer = TypeVar("_Answer", bound=_AnyAnswer)
 
 #: Least dimension of a domain in which regions without faces are proposed.
 _MANY_DIMENSIONS = 8
@@ -110,7 +121,7 @@ def fiber_steps(options: argparse.Namespace, is_known: bool) -> list[str]:
     return [str(_with_command(step, options, [options.network], ()))]
 
 
-def next_texts(outcome: Proved[Any] | Refuted | Undecided) -> list[str]:
+def next_texts(outcome: _AnyAnswer) -> list[str]:
     """Return the next steps of an answer in words, for the JSON object."""
     return [str(step) for step in outcome.next]
 

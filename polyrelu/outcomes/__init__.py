@@ -7,8 +7,8 @@ one is a TypeError. What an answer prints is read by people and in tests: `__str
 interface.
 
 The modules: `answers` has what all answers have in common; `identifiability`, `equivalence`,
-`cell_lists` and `injectivity` have the answers to one question each; `points` and `work` are parts
-of answers; `undecided` has the answer to an open question.
+`cell_lists`, `injectivity` and `properties` have the answers to one question each; `points` and
+`work` are parts of answers; `undecided` has the answer to an open question.
 """
 
 from polyrelu.outcomes.answers import Attempt, NextStep, Proved, Refuted
@@ -21,6 +21,12 @@ from polyrelu.outcomes.identifiability import (
 )
 from polyrelu.outcomes.injectivity import Injective, InverseLipschitz, NotInjective
 from polyrelu.outcomes.points import Collision, NearPair, Witness
+from polyrelu.outcomes.properties import (
+    PropertyFails,
+    PropertyHolds,
+    PropertyOutcome,
+    PropertyUndecided,
+)
 from polyrelu.outcomes.undecided import Outcome, Undecided
 from polyrelu.outcomes.work import InjectivityStatistics, ProofStatistics, SearchStatistics
 
@@ -41,6 +47,10 @@ __all__ = [
     "Outcome",
     "PartlyIdentifiable",
     "ProofStatistics",
+    "PropertyFails",
+    "PropertyHolds",
+    "PropertyOutcome",
+    "PropertyUndecided",
     "Proved",
     "Refuted",
     "RegionsListed",

@@ -32,6 +32,7 @@ FACTS = {
     "proofs/next_steps.py": {"_FACTOR", "_LEAST_SECONDS", "_MAX_INPUTS_OF_COMPLEX", "_MAX_STEPS"},
     "proofs/equivalence/next_steps.py": {"_FACTOR"},  # advice
     "proofs/injectivity/next_steps.py": {"_FACTOR"},
+    "proofs/properties/next_steps.py": {"_FACTOR"},
     "proofs/injectivity/independence.py": {"_SHORT"},  # of products in int64
     "fibers/assignments.py": {"_MAX_LABELLED"},  # what is shown
     "fibers/network.py": {"_MAX_LISTED", "_MAX_UNKNOWNS"},

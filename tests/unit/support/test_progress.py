@@ -8,6 +8,7 @@ import inspect
 import itertools
 import pkgutil
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import polyrelu
 from polyrelu.breakpoints import breakpoint_complex, breakpoints_document
 from polyrelu.complex import canonical_complex, region_graph, save_complex, save_regions, skeleton
 from polyrelu.errors import ArgumentError
+from polyrelu.formats import Constraint, DeclaredNetwork, Tensor, VnnlibQuery
 from polyrelu.network import from_arrays
 from polyrelu.plot import picture, surface
 from polyrelu.proofs import (
@@ -27,6 +29,7 @@ from polyrelu.proofs import (
     injective,
     inverse_lipschitz,
     simplify,
+    verify,
 )
 from polyrelu.recovery import recover, recover_function, recover_weights
 from polyrelu.support import ProgressStep
@@ -61,6 +64,16 @@ WEIGHTS = breakpoints_document(breakpoint_complex(canonical_complex(SHALLOW)))
 #: An injective layer whose proof has nodes.
 AXES = from_arrays([([[1, 0], [0, 1], [-1, 0], [0, -1]], [0] * 4)], last="relu")
 SQUARE = "box:-2,2"
+#: A property of NET on the square whose proof has nodes.
+QUERY = VnnlibQuery(
+    "output >= 7.05",
+    "1.0",
+    (DeclaredNetwork("", (Tensor("X", "Real", (2,)),), (Tensor("Y", "Real", (1,)),)),),
+    (
+        *(Constraint(((j, Fraction(s)),), Fraction(-2), "<=", 1) for j in (0, 1) for s in (1, -1)),
+        Constraint(((2, Fraction(-1)),), Fraction("7.05"), "<=", 2),
+    ),
+)
 CELLS, REGIONS = canonical_complex(NET, SQUARE), region_graph(NET, SQUARE)
 
 #: For each public function with a parameter `progress`, a call of it.
@@ -89,6 +102,7 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     recover_weights: lambda progress, folder: (
         recover_weights(WEIGHTS, progress=progress).num_queries
     ),
+    verify: lambda progress, folder: verify(NET, QUERY, progress=progress).status,
     injective: lambda progress, folder: injective(AXES, progress=progress).status,
     inverse_lipschitz: lambda progress, folder: (
         inverse_lipschitz(HAT, layers=1, progress=progress).statement
