@@ -11,62 +11,63 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-    98  1. Text
-   292  2. Networks
-   436    Exact arithmetic
-   602  3. Certificates
-   641  3.1 Words
-   657  3.2 Claims
-   905  3.3 Proofs
-  1069    affine, shallow
-  1075      theorem affine
-  1130      theorem shallow
-  1268    line
-  1271      theorem line
-  1300    bottleneck
-  1305      theorem bottleneck
-  1412    Refutations: translation, flip, line-equal
-  1505      theorem translation
-  1531      theorem flip
-  1559      theorem line-equal
-  1616    Refutations: replacement, bounded-replacement
-  1619      theorem replacement
-  1629      theorem bounded-replacement
-  1785    Refutations: one-sided
-  1863      theorem one-sided
-  1924  3.4 Membership in the classes generic, transversal and regular
-  2028  3.5 Invariants under ~
-  2077  3.6 Cost
-  2207  3.7 Rounding errors: theorem rounding
-  2239      theorem rounding
-  2339  3.8 Domains of pairs, and theorem point
-  2494      theorem point
-  2555  3.9 Ridges: theorems deep and deep-part
-  3477      theorem deep
-  3485      theorem deep-part
-  3523  3.10 Injectivity: theorems active-rows and collision
-  3549      theorem collision
-  3576      theorem active-rows
-  3856  4. Verdicts
-  3988  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4801      theorem tree-equal
-  4821      theorem tree
-  4942  5.1 Lists of regions: claim regions, theorem regions
-  4947      theorem regions
-  4987  5.2 Limits
-  4993  5.3 Vertices: theorems vertices and complex (any networks)
-  5558      theorem vertices
-  5573      theorem complex
-  5591  5.4 Injectivity by cells: theorem cell-pairs
-  5603      theorem cell-pairs
-  5721  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5726      theorem inverse-lipschitz
-  5889  5.6 Injectivity by a left inverse: theorem left-inverse
-  5892      theorem left-inverse
-  5961  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  5964      theorem monotone
-  6068    Files
-  6209    The command line
+    99  1. Text
+   293  2. Networks
+   437    Exact arithmetic
+   603  3. Certificates
+   642  3.1 Words
+   658  3.2 Claims
+  1004  3.3 Proofs
+  1168    affine, shallow
+  1174      theorem affine
+  1229      theorem shallow
+  1367    line
+  1370      theorem line
+  1399    bottleneck
+  1404      theorem bottleneck
+  1511    Refutations: translation, flip, line-equal
+  1604      theorem translation
+  1630      theorem flip
+  1658      theorem line-equal
+  1715    Refutations: replacement, bounded-replacement
+  1718      theorem replacement
+  1728      theorem bounded-replacement
+  1884    Refutations: one-sided
+  1962      theorem one-sided
+  2023  3.4 Membership in the classes generic, transversal and regular
+  2127  3.5 Invariants under ~
+  2176  3.6 Cost
+  2306  3.7 Rounding errors: theorem rounding
+  2338      theorem rounding
+  2438  3.8 Domains of pairs, and theorem point
+  2593      theorem point
+  2654  3.9 Ridges: theorems deep and deep-part
+  3576      theorem deep
+  3584      theorem deep-part
+  3622  3.10 Injectivity: theorems active-rows and collision
+  3648      theorem collision
+  3675      theorem active-rows
+  3955  4. Verdicts
+  4087  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  4900      theorem tree-equal
+  4920      theorem tree
+  5041  5.1 Lists of regions: claim regions, theorem regions
+  5046      theorem regions
+  5086  5.2 Limits
+  5092  5.3 Vertices: theorems vertices and complex (any networks)
+  5657      theorem vertices
+  5672      theorem complex
+  5690  5.4 Injectivity by cells: theorem cell-pairs
+  5702      theorem cell-pairs
+  5820  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  5825      theorem inverse-lipschitz
+  5988  5.6 Injectivity by a left inverse: theorem left-inverse
+  5991      theorem left-inverse
+  6060  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6063      theorem monotone
+  6167  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  7300    Files
+  7441    The command line
 """
 
 from __future__ import annotations
@@ -693,16 +694,54 @@ CLAIMS = OneOf(
 )
 #: The kinds of claims, of one JSON value, whose networks may have skip connections.
 OF_ANY_NETWORKS = ("not-equivalent", "injective", "not-injective", "inverse-lipschitz")
+#: A linear function of outputs and inputs that is not positive, or negative (5.8).
+COEFFICIENTS = [(int, RATIONAL)]
+LINEAR_ROW = {
+    "is": re.compile("<=0|<0"),
+    "f": COEFFICIENTS,
+    "g": COEFFICIENTS,
+    "x": COEFFICIENTS,
+    "constant": RATIONAL,
+}
+EXCEPT = [{"lower": [RATIONAL], "upper": [RATIONAL]}]
+PROPERTY = {"kind": "holds", "clauses": [[LINEAR_ROW]], "except": EXCEPT}
+#: The kinds of claims that are about both of two networks.
+OF_PAIRS = ("equivalent", "not-equivalent", "deviation", "holds", "same-decisions")
 #: The claims of tree files.
-TREE_CLAIMS = {
+TREE_CLAIMS: dict[str, Any] = {
     "equivalent": {"kind": "equivalent", **PAIR},
     "regions": {"kind": "regions", "network": REFERENCE, "domain": DOMAIN, "count": int},
     "complex": {"kind": "complex", "network": REFERENCE, "domain": DOMAIN, "f-vector": [int]},
+    "deviation": {
+        "kind": "deviation",
+        **PAIR,
+        "outputs": [int],
+        "at-least": RATIONAL,
+        "at-most": RATIONAL,
+        "except": EXCEPT,
+    },
+    "range": {
+        "kind": "range",
+        "network": REFERENCE,
+        "domain": DOMAIN,
+        "outputs": [(int, (RATIONAL, RATIONAL), (RATIONAL, RATIONAL))],
+    },
+    "holds": OneOf(
+        ({"network": REFERENCE, "domain": DOMAIN, **PROPERTY}, {**PAIR, **PROPERTY}),
+    ),
+    "same-decisions": {
+        "kind": "same-decisions",
+        **PAIR,
+        "margin": RATIONAL,
+        "except": EXCEPT,
+    },
 }
 #: Maximum number of neurons that a sentence lists, and of characters of a domain in it.
 LISTED_NEURONS, DOMAIN_CHARACTERS = 16, 400
 #: Maximum number of dimensions for which a sentence lists the numbers of cells.
 LISTED_DIMENSIONS = 16
+#: Maximum number of outputs that a sentence lists.
+LISTED_OUTPUTS = 8
 
 MOVES = "permuting and positively scaling hidden neurons"
 EVERYBODY = "all of them that have this architecture and compute the same real function"
@@ -744,6 +783,8 @@ def sentence(
         return lipschitz_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
+    if kind in ("deviation", "range", "holds", "same-decisions"):
+        return bounds_sentence(claim, one, two)
     return competitors_sentence(claim, one, two, status)
 
 
@@ -846,6 +887,64 @@ def lipschitz_sentence(claim: Any, network: Network) -> str:
         f"constant on {place} whose square is at least {low} and at most {high}: the least "
         f"quotient of squared distances, of {values_of_part(claim, network)} over inputs."
     )
+
+
+def bounds_sentence(claim: Any, one: Network, two: Network) -> str:
+    """The claim about the values of one or of two networks."""
+    place, kind, boxes = domain_words(claim["domain"]), claim["kind"], claim.get("except", [])
+    noun = "listed box" if len(boxes) == 1 else "listed boxes"
+    outside = f", outside of {len(boxes)} {noun}" if boxes else ""
+    pair = f"{name_of(one)}, and network {two.sha256[:12]}, {two}"
+    if kind == "range":
+        return f"{name_of(one)}, has this range on {place}: {range_words(claim)}."
+    if kind == "deviation":
+        return f"{pair}, have a deviation on {place}: {deviation_words(claim, outside)}."
+    if kind == "same-decisions":
+        margin = quote(claim["margin"])
+        more = f" by more than {margin}" if claim["margin"] != "0" else ""
+        return (
+            f"{pair}, make the same-decisions at every point of {place}{outside}: where one output "
+            f"of the first network exceeds all others{more}, the same output of the second one "
+            "exceeds all others."
+        )
+    subject, rows = pair if "other" in claim else name_of(one), claim["clauses"]
+    return (
+        f"{subject}: the claimed property holds at every point of {place}{outside}; it says that "
+        f"each of {counted(len(rows), 'clause')} has a row that holds."
+    )
+
+
+def range_words(claim: Any) -> str:
+    """The ranges of all outputs, or their number."""
+    entries = claim["outputs"]
+    if len(entries) > LISTED_OUTPUTS:
+        return f"the least and largest values of {len(entries)} outputs are as claimed"
+    return "; ".join(
+        f"the least value of output {i} is {between_words(*low)}, its largest value is "
+        f"{between_words(*high)}"
+        for i, low, high in entries
+    )
+
+
+def between_words(low: str, high: str) -> str:
+    """Where a number lies."""
+    same = low == high
+    return f"exactly {quote(low)}" if same else f"at least {quote(low)} and at most {quote(high)}"
+
+
+def deviation_words(claim: Any, outside: str) -> str:
+    """How much two networks differ, and for which outputs."""
+    listed, low, high = claim["outputs"], claim["at-least"], claim["at-most"]
+    names = ", ".join(map(str, listed[:LISTED_OUTPUTS]))
+    which = f"output {names}" if len(listed) == 1 else f"outputs {names}"
+    if len(listed) > LISTED_OUTPUTS:
+        which = f"{len(listed)} of the outputs"
+    if outside:
+        return (
+            f"the values of {which} differ by at most {quote(high)} at every point{outside}, and "
+            f"by at least {quote(low)} at a point of the domain"
+        )
+    return f"the largest difference of the values of {which} is {between_words(low, high)}"
 
 
 def cells_sentence(theorem: str, claim: Any, network: Network) -> str:
@@ -6065,6 +6164,1139 @@ class MapCheck:
         ]
 
 
+# ==== 5.8 Bounds: theorems deviation, range, holds, same-decisions ====
+
+# -- Packed numbers
+
+
+class Packing:
+    """`count` integers of absolute value below 2^(slot-1) as digits of one integer, base 2^slot.
+
+    Sums and multiples of packed lists are those of the lists, as long as the digits stay small.
+    """
+
+    def __init__(self, slot: int, count: int) -> None:
+        self.slot, self.count, self.base = slot, count, (1 << slot) - 1
+        self.ones = ((1 << slot * count) - 1) // self.base
+        self.half = self.ones << slot - 1  # added, it makes all digits positive
+        self.low = self.half - self.ones
+
+    def pack(self, digits: Sequence[int]) -> int:
+        """The list as one integer; the slot is a number of bytes."""
+        size, half = self.slot // 8, 1 << self.slot - 1
+        text = b"".join((x + half).to_bytes(size, "little") for x in digits)
+        return int.from_bytes(text, "little") - self.half
+
+    def digits(self, packed: int) -> list[int]:
+        """The list of a packed integer."""
+        size, half = self.slot // 8, 1 << self.slot - 1
+        text = (packed + self.half).to_bytes(size * self.count + 1, "little")
+        places = range(0, size * self.count, size)
+        return [int.from_bytes(text[k : k + size], "little") - half for k in places]
+
+    def floored(self, packed: int, shift: int) -> int:
+        """Every digit over 2^shift, rounded down."""
+        kept = (self.ones << self.slot - shift) - self.ones
+        return ((packed + self.half >> shift) & kept) - (self.half >> shift)
+
+    def radius(self, packed: int) -> int:
+        """The sum of the absolute values of all digits, which is below 2^slot - 1.
+
+        The bits of negative digits are flipped; modulo 2^slot - 1 a number is the sum of its
+        digits.
+        """
+        raised = packed + self.half
+        negative = self.ones - (raised >> self.slot - 1 & self.ones)
+        flipped = (raised ^ (negative << self.slot - 1) - negative) & self.low
+        return (flipped + negative) % self.base
+
+
+# -- Weights on the grid
+
+MIN_GRID, MAX_GRID = 8, 4_096
+#: A partner with its scale, or none.
+PARTNER = OneOf(((), (int, RATIONAL)))
+
+
+class GridRows(NamedTuple):
+    """A matrix times 2^S, rounded down; its largest row sum of absolute values; 1 if rounded."""
+
+    rows: list[list[int]]
+    norm: int
+    rounded: int
+
+    def growth(self, error: int, sizes: int, grid: int) -> int:
+        """The error of a product: what comes from the other factor, and from rounded weights."""
+        return -(-self.norm * error >> grid) + self.rounded * -(-sizes >> grid)
+
+
+class GridLayer(NamedTuple):
+    """A layer of f, and that of the differences; `partners` are -1 for none."""
+
+    own: GridRows
+    bias: list[int]
+    by_values: GridRows  # Delta
+    by_differences: GridRows  # V
+    shift: list[int]  # delta
+    partners: list[int]
+    is_hidden: bool
+
+
+class Partners(NamedTuple):
+    """The partners of the neurons of a layer of g, -1 for none, and their scales."""
+
+    places: list[int]
+    scales: list[Fraction]
+
+
+def same_partners(width: int) -> Partners:
+    """Every neuron has the partner with its own index."""
+    return Partners(list(range(width)), [Fraction(1)] * width)
+
+
+def read_matching(matching: Any, f: Network, g: Network, meter: Meter) -> list[Partners]:
+    """The partners in every layer, the inputs first; outputs have themselves."""
+    depth = len(f.layers)
+    if not matching:
+        for layer, (one, two) in enumerate(zip(f.widths, g.widths, strict=True)):
+            require(one == two, "equal widths where no matching is given", f"layer {layer}")
+        return [same_partners(width) for width in f.widths]
+    require(len(matching) == depth - 1, f"partners for {depth - 1} layers", str(len(matching)))
+    found = [same_partners(f.widths[0])]
+    for number, entries in enumerate(matching, 1):
+        count = g.widths[number]
+        require(len(entries) == count, f"{count} entries of partners", str(len(entries)))
+        meter.hold(cells_of(4 * count, 0))
+        places, scales = list[int](), list[Fraction]()
+        for entry in entries:
+            place, scale = (entry[0], rational(entry[1], meter)) if entry else (-1, Fraction(1))
+            require(place < f.widths[number], f"neurons below {f.widths[number]}", str(place))
+            require(scale > 0, "scales that are positive", quote(entry[1:]))
+            places.append(place)
+            scales.append(scale)
+        found.append(Partners(places, scales))
+    return [*found, same_partners(f.widths[-1])]
+
+
+def rounded_row(numbers: Sequence[int], denominator: int, grid: int) -> tuple[list[int], bool]:
+    """Numbers over a denominator times 2^S, rounded down, and whether nothing was rounded."""
+    pairs = [divmod(x << grid, denominator) for x in numbers]
+    return [x for x, _ in pairs], not any(rest for _, rest in pairs)
+
+
+def rounded_rows(rows: Sequence[tuple[Sequence[int], int]], grid: int, meter: Meter) -> GridRows:
+    """Rows with their denominators on the grid."""
+    bits = longest([*(row for row, _ in rows), [d for _, d in rows]]) + grid
+    size = sum(len(row) for row, _ in rows)
+    meter.pay_divisions(size, bits, bits)
+    meter.hold(cells_of(size, bits))
+    made = [rounded_row(row, denominator, grid) for row, denominator in rows]
+    norm = max(sum(map(abs, row)) for row, _ in made)
+    return GridRows([row for row, _ in made], norm, int(not all(exact for _, exact in made)))
+
+
+NO_ROWS = GridRows([], 0, 0)
+
+
+def grid_layers(
+    f: Network, g: Network | None, matching: Any, grid: int, meter: Meter
+) -> list[GridLayer]:
+    """All layers on the grid; without g there are no differences."""
+    partners = [] if g is None else read_matching(matching, f, g, meter)
+    found = list[GridLayer]()
+    for number, layer in enumerate(f.layers):
+        own = rounded_rows([(row, layer.denominator) for row in layer.rows], grid, meter)
+        bias = [(b << grid) // layer.denominator for b in layer.bias]
+        is_hidden = number < f.num_hidden_layers()
+        if g is None:
+            found.append(GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], is_hidden))
+            continue
+        before, after = partners[number], partners[number + 1]
+        differences = layer_differences(layer, g.layers[number], before, after, meter)
+        aligned, delta, shift = differences
+        by_values = rounded_rows(delta, grid, meter)
+        by_differences = rounded_rows(aligned, grid, meter)
+        moved = [(x << grid) // denominator for x, denominator in shift]
+        found.append(
+            GridLayer(own, bias, by_values, by_differences, moved, after.places, is_hidden)
+        )
+    return found
+
+
+RowOver = tuple[list[int], int]
+
+
+def layer_differences(
+    one: Layer, two: Layer, before: Partners, after: Partners, meter: Meter
+) -> tuple[list[RowOver], list[RowOver], list[tuple[int, int]]]:
+    """V, Delta and delta of a layer, exact, each row over its denominator."""
+    common = common_denominator(before.scales, "a common denominator of scales", meter)
+    factors = [x.numerator * (common // x.denominator) for x in before.scales]
+    size, bits = len(two.rows) * (len(factors) + len(one.rows[0])), longest([factors])
+    scale_bits = max(max(x.numerator, x.denominator).bit_length() for x in after.scales)
+    total = bits + two.bits + common.bit_length() + scale_bits
+    meter.pay(4 * size, one.bits, total)
+    meter.hold(cells_of(2 * size, one.bits + total))
+    aligned, delta, shift = list[RowOver](), list[RowOver](), list[tuple[int, int]]()
+    for m, (row, c) in enumerate(zip(two.rows, two.bias, strict=True)):
+        scale, place = after.scales[m], after.places[m]
+        over = two.denominator * common * scale.numerator
+        numbers = [w * x * scale.denominator for w, x in zip(row, factors, strict=True)]
+        aligned.append((numbers, over))
+        sums = [0] * len(one.rows[0])
+        for k, x in zip(before.places, numbers, strict=True):
+            if k >= 0:
+                sums[k] += x * one.denominator
+        constant = c * common * scale.denominator * one.denominator
+        if place >= 0:
+            sums = [x - w * over for x, w in zip(sums, one.rows[place], strict=True)]
+            constant -= one.bias[place] * over
+        delta.append((sums, over * one.denominator))
+        shift.append((constant, over * one.denominator))
+    return aligned, delta, shift
+
+
+# -- Forms on a box
+
+#: Slopes are integers over 2^SLOPE.
+SLOPE = 16
+FULL = 1 << SLOPE
+#: Bits of a slot beyond those that were needed when it was made.
+SPARE_BITS = 24
+
+Interval = tuple[int, int]
+#: Cuts by sign above a node: network, layer from 1, index, and the side.
+SignCuts = dict[tuple[int, int, int], int]
+
+
+class FormList(NamedTuple):
+    """Forms with one error: centers and packed coefficients; `sizes` bound what they stand for.
+
+    `largest` bounds all coefficients.
+    """
+
+    centers: list[int]
+    packed: list[int]
+    error: int
+    sizes: list[int]
+    largest: int
+
+
+class Relaxed(NamedTuple):
+    """A form p Z + q D over 2^SLOPE, what is added to its center, and a new coefficient."""
+
+    p: int
+    q: int
+    added: int
+    new: int
+
+
+class EmptyNode(Exception):  # noqa: N818
+    """No point of the box has the signs of a node."""
+
+
+def sign_of(ends: Interval) -> int:
+    """1 if never negative, -1 if never positive, 0 if open."""
+    return 1 if ends[0] >= 0 else -1 if ends[1] <= 0 else 0
+
+
+def slope_of(ends: Interval) -> int:
+    """The slope of the chord of max(z, 0)."""
+    low, high = ends
+    return FULL if low >= 0 else 0 if high <= 0 else FULL * high // (high - low)
+
+
+def relaxed_neuron(ends: Interval) -> Relaxed:
+    """max(z, 0) of an open neuron lies in s z + [0, 2 w]."""
+    slope = slope_of(ends)
+    gap = max(-slope * ends[0], (FULL - slope) * ends[1])
+    half = -(-gap >> SLOPE + 1)
+    return Relaxed(slope, 0, half, half)
+
+
+def nearest(x: int, ends: Interval) -> int:
+    """The number in an interval that is next to x."""
+    return min(max(x, ends[0]), ends[1])
+
+
+def corners(z: Interval, d: Interval) -> list[tuple[int, int]]:
+    """All vertices of the rectangle of z and D cut by z = 0 and z + D = 0."""
+    zero = nearest(0, z)
+    on_d = (z[0], z[1], zero, nearest(-d[0], z), nearest(-d[1], z))
+    found = [(x, y) for y in d for x in on_d]
+    return found + [(x, nearest(-x, d)) for x in (z[0], z[1], zero)]
+
+
+def relaxed_pair(z: Interval, d: Interval, y: Interval) -> Relaxed:
+    """The difference of max(z + D, 0) and max(z, 0), with the narrowest band of all candidates."""
+    sign, upper = sign_of(y), slope_of(y)
+    candidates = [(0, FULL // 2), (upper - slope_of(z), upper), (0, upper)]
+    if d[0] < 0 < d[1]:
+        candidates.insert(1, (0, FULL * d[1] // (d[1] - d[0])))
+    points = [
+        (FULL * ((x + t if sign > 0 or (sign == 0 and x + t > 0) else 0) - max(x, 0)), x, t)
+        for x, t in corners(z, d)
+    ]
+    best, chosen = -1, Relaxed(0, 0, 0, 0)
+    for p, q in candidates:
+        values = [value - p * x - q * t for value, x, t in points]
+        low, high = min(values), max(values)
+        if best < 0 or high - low < best:
+            best, middle = high - low, low + high >> SLOPE + 1
+            reach = max(-(-high >> SLOPE) - middle, middle - (low >> SLOPE))
+            chosen = Relaxed(p, q, middle, reach)
+    return chosen
+
+
+def decided(sign: int) -> Relaxed:
+    """max(z, 0) of a neuron with a known sign."""
+    return Relaxed(FULL if sign > 0 else 0, 0, 0, 0)
+
+
+def decided_pair(s: int, t: int) -> Relaxed:
+    """The difference where both signs are known; the slopes are whole numbers times FULL."""
+    q = FULL if t > 0 else 0
+    return Relaxed(q - FULL if s > 0 else q, q, 0, 0)
+
+
+class InputForms(NamedTuple):
+    """The inputs: centers, for each the coefficients of some generators, one error and sizes."""
+
+    centers: list[int]
+    terms: list[list[tuple[int, int]]]
+    error: int
+    sizes: list[int]
+    largest: int
+
+
+class JointForms:
+    """The forms of all layers on one node, made layer by layer.
+
+    `values` are those of f, `differences` those of g minus f, `signs` those of the neurons of f and
+    of g in each hidden layer. `kept` are the forms of neurons that were cut by sign: center,
+    coefficients, error.
+    """
+
+    def __init__(self, inputs: InputForms, count: int, grid: int, slot: int, meter: Meter) -> None:
+        self.inputs, self.grid, self.meter = inputs, grid, meter
+        self.packing = Packing(slot, count)
+        self.values: InputForms | FormList = inputs
+        self.differences = FormList([], [], 0, [], 0)
+        self.signs = list[tuple[list[int], list[int]]]()
+        self.kept = dict[tuple[int, int, int], tuple[int, list[int], int]]()
+        self.new = list[tuple[int, int, int]]()  # which list, index, new coefficient
+
+    def run(self, layers: Sequence[GridLayer], cuts: SignCuts) -> None:
+        """Make the forms of all layers."""
+        for number, layer in enumerate(layers, 1):
+            self.pay(layer)
+            self.widen(layer)
+            z = self.preactivations(layer.own, layer.bias)
+            d = self.preactivations(layer.by_values, layer.shift, layer.by_differences)
+            self.values, self.differences = z, d
+            if layer.is_hidden:
+                self.activate(number, layer, z, d, cuts)
+
+    def pay(self, layer: GridLayer) -> None:
+        """Pay for a layer, and hold its forms."""
+        meter, n, m = self.meter, len(layer.own.rows), len(layer.partners)
+        width, others = len(self.values.centers), len(self.differences.centers)
+        bits = self.packing.slot * (self.packing.count + n + m)
+        norm = max(rows.norm for rows in (layer.own, layer.by_values, layer.by_differences))
+        meter.hold(cells_of(3 * (n + m), bits))
+        meter.units(20_000 * (n + m))
+        meter.pay((n + m) * width + m * others, bits, norm.bit_length())
+        meter.pay(24 * (n + 2 * m), bits, 0)
+
+    def widen(self, layer: GridLayer) -> None:
+        """Make the slots as long as the numbers of a layer need."""
+        values, differences, packing = self.values, self.differences, self.packing
+        most = (layer.own.norm + layer.by_values.norm) * values.largest
+        most += layer.by_differences.norm * differences.largest
+        shift = max(0, SLOPE - self.grid)
+        self.make_room(most.bit_length() + shift + packing.count.bit_length() + 4)
+
+    def make_room(self, bits: int) -> None:
+        """Make the slots as long as numbers of so many bits need."""
+        values, differences, packing = self.values, self.differences, self.packing
+        if bits <= packing.slot:
+            return
+        self.packing = Packing(bits + SPARE_BITS + 7 & ~7, packing.count)
+        if isinstance(values, FormList):
+            self.values, self.differences = (
+                forms._replace(packed=[self.packing.pack(packing.digits(x)) for x in forms.packed])
+                for forms in (values, differences)
+            )
+
+    def products(self, rows: GridRows, forms: InputForms | FormList) -> tuple[list[int], list[int]]:
+        """The products of rows with forms: centers and packed coefficients."""
+        centers = [sum(map(mul, row, forms.centers)) for row in rows.rows]
+        if isinstance(forms, FormList):
+            return centers, [sum(map(mul, row, forms.packed)) for row in rows.rows]
+        packed = list[int]()
+        for row in rows.rows:
+            digits = [0] * self.packing.count
+            for w, terms in zip(row, forms.terms, strict=True):
+                for k, x in terms:
+                    digits[k] += w * x
+            packed.append(self.packing.pack(digits))
+        return centers, packed
+
+    def preactivations(
+        self, rows: GridRows, bias: Sequence[int], others: GridRows | None = None
+    ) -> FormList:
+        """Rows times the values, and others times the differences, over 2^S."""
+        packing, grid = self.packing, self.grid
+        centers, packed = self.products(rows, self.values)
+        error = rows.growth(self.values.error, sum(self.values.sizes), grid)
+        largest = rows.norm * self.values.largest
+        if others is not None and self.differences.centers:
+            more = self.products(others, self.differences)
+            centers = [x + y for x, y in zip(centers, more[0], strict=True)]
+            packed = [x + y for x, y in zip(packed, more[1], strict=True)]
+            error += others.growth(self.differences.error, sum(self.differences.sizes), grid)
+            largest += others.norm * self.differences.largest
+        centers = [(x >> grid) + b for x, b in zip(centers, bias, strict=True)]
+        packed = [packing.floored(x, grid) for x in packed]
+        return FormList(centers, packed, error + packing.count + 2, [], (largest >> grid) + 1)
+
+    def activate(
+        self, number: int, layer: GridLayer, z: FormList, d: FormList, cuts: SignCuts
+    ) -> None:
+        """The activations of a hidden layer, and their differences."""
+        count, radius = self.packing.count, self.packing.radius
+        radii = [radius(x) for x in z.packed]
+        ends = [(c - r - z.error, c + r + z.error) for c, r in zip(z.centers, radii, strict=True)]
+        for i in range(len(ends)):
+            ends[i] = self.cut(cuts, (0, number, i), ends[i], z.centers[i], z.packed[i], z.error)
+        largest, self.new = max(radii), []
+        own = [relaxed_neuron(x) if not sign_of(x) else decided(sign_of(x)) for x in ends]
+        self.differences, signs = self.pairs(number, layer, z, d, ends, largest, cuts)
+        self.values = self.combined(0, own, list(range(len(ends))), z, None, largest)
+        self.values = self.values._replace(
+            error=z.error + count + 1, sizes=[max(high, 0) for _, high in ends]
+        )
+        self.signs.append((list(map(sign_of, ends)), signs))
+        self.add_generators()
+
+    def pairs(
+        self,
+        number: int,
+        layer: GridLayer,
+        z: FormList,
+        d: FormList,
+        ends: Sequence[Interval],
+        largest: int,
+        cuts: SignCuts,
+    ) -> tuple[FormList, list[int]]:
+        """The differences of activations, and the signs of the neurons of g."""
+        made, sizes, signs, radius = list[Relaxed](), list[int](), list[int](), self.packing.radius
+        error, most = z.error + d.error, 0
+        for m, place in enumerate(layer.partners):
+            own = ends[place] if place >= 0 else (0, 0)
+            center = d.centers[m] + (z.centers[place] if place >= 0 else 0)
+            packed = d.packed[m] + (z.packed[place] if place >= 0 else 0)
+            reach = radius(packed) + error
+            y = center - reach, center + reach
+            y = self.cut(cuts, (1, number, m), y, center, packed, error)
+            reach = radius(d.packed[m])
+            most = max(most, reach)
+            low, high = d.centers[m] - reach - d.error, d.centers[m] + reach + d.error
+            low, high = max(low, y[0] - own[1]), min(high, y[1] - own[0])
+            if low > high:
+                raise EmptyNode
+            s, t = sign_of(own), sign_of(y)
+            made.append(decided_pair(s, t) if s and t else relaxed_pair(own, (low, high), y))
+            sizes.append(max(-low, high))
+            signs.append(t)
+        found = self.combined(1, made, layer.partners, z, d, largest + most)
+        return found._replace(error=error + self.packing.count + 1, sizes=sizes), signs
+
+    def cut(
+        self,
+        cuts: SignCuts,
+        neuron: tuple[int, int, int],
+        ends: Interval,
+        center: int,
+        packed: int,
+        error: int,
+    ) -> Interval:
+        """The interval of a neuron, cut by a sign above the node; then its form is kept."""
+        side = cuts.get(neuron, 0)
+        if not side:
+            return ends
+        self.kept[neuron] = center, self.packing.digits(packed), error
+        low, high = (max(ends[0], 0), ends[1]) if side > 0 else (ends[0], min(ends[1], 0))
+        if low > high:
+            raise EmptyNode
+        return low, high
+
+    def combined(
+        self,
+        which: int,
+        relaxed: Sequence[Relaxed],
+        places: Sequence[int],
+        z: FormList,
+        d: FormList | None,
+        largest: int,
+    ) -> FormList:
+        """The forms (p Z + q D) / FULL with what is added; new generators are noted."""
+        centers, packed, most = list[int](), list[int](), largest + 1
+        for i, (p, q, added, new) in enumerate(relaxed):
+            place = places[i]
+            center = p * z.centers[place] if p and place >= 0 else 0
+            coefficients = p * z.packed[place] if p and place >= 0 else 0
+            if d is not None and q:
+                center += q * d.centers[i]
+                coefficients += q * d.packed[i]
+            centers.append((center >> SLOPE) + added)
+            packed.append(self.packing.floored(coefficients, SLOPE) if coefficients else 0)
+            if new:
+                self.new.append((which, i, new))
+                most = max(most, new)
+        return FormList(centers, packed, 0, [], most)
+
+    def add_generators(self) -> None:
+        """Every new coefficient gets a generator of its own; those of f come first."""
+        self.new.sort()
+        self.make_room(max((x for _, _, x in self.new), default=0).bit_length() + 2)
+        packing, lists = self.packing, (self.values, self.differences)
+        for k, (which, i, coefficient) in enumerate(self.new):
+            packed: list[int] = lists[which].packed  # type: ignore[union-attr]
+            packed[i] += coefficient << packing.slot * (packing.count + k)
+        self.packing = Packing(packing.slot, packing.count + len(self.new))
+
+
+# -- Clauses
+
+
+class ClauseRow(NamedTuple):
+    """(f, g, x with integer coefficients) + constant, at most 0, or below 0."""
+
+    f: tuple[tuple[int, int], ...]
+    g: tuple[tuple[int, int], ...]
+    x: tuple[tuple[int, int], ...]
+    constant: Fraction
+    is_strict: bool
+
+    def holds(self, value: Fraction) -> bool:
+        """Whether a row with this largest value holds."""
+        return value < 0 if self.is_strict else value <= 0
+
+
+Clauses = list[list[ClauseRow]]
+
+
+def clauses_of(case: Case, domain: Domain) -> Clauses:
+    """What the claim says at every point, and its conditions on numbers."""
+    claim, meter = case.claim, case.meter
+    meter.step = "claim"
+    if claim["kind"] == "deviation":
+        return clauses_of_deviation(claim, case.network, meter)
+    if claim["kind"] == "range":
+        return clauses_of_range(claim, case.network, meter)
+    if claim["kind"] == "same-decisions":
+        return clauses_of_decisions(claim, case.network, meter)
+    other = case.other if "other" in claim else None
+    require(bool(claim["clauses"]) and all(claim["clauses"]), "clauses that have rows")
+    return [
+        [read_row(row, case.network, other, len(domain.inputs), meter) for row in clause]
+        for clause in claim["clauses"]
+    ]
+
+
+def clauses_of_deviation(claim: Any, f: Network, meter: Meter) -> Clauses:
+    """f_i - g_i and g_i - f_i are at most the bound."""
+    listed = claim["outputs"]
+    require(bool(listed), "an output", "none")
+    check_indices(listed, f.widths[-1], "outputs")
+    bound, found = rational(claim["at-most"], meter), Clauses()
+    meter.hold(40 * len(listed))
+    for i in listed:
+        for s in (1, -1):
+            found.append([ClauseRow(((i, s),), ((i, -s),), (), -bound, is_strict=False)])
+    return found
+
+
+def clauses_of_range(claim: Any, f: Network, meter: Meter) -> Clauses:
+    """p - f_i and f_i - s are at most 0."""
+    entries, found = claim["outputs"], Clauses()
+    require(bool(entries), "an output", "none")
+    check_indices([i for i, _, _ in entries], f.widths[-1], "outputs")
+    meter.hold(40 * len(entries))
+    for i, low, high in entries:
+        least, most = rational(low[0], meter), rational(high[1], meter)
+        found.append([ClauseRow(((i, -1),), (), (), least, is_strict=False)])
+        found.append([ClauseRow(((i, 1),), (), (), -most, is_strict=False)])
+    return found
+
+
+def clauses_of_decisions(claim: Any, f: Network, meter: Meter) -> Clauses:
+    """Where output i of f exceeds all others by more than the margin, g_j < g_i for all j."""
+    count, margin = f.widths[-1], rational(claim["margin"], meter)
+    require(count > 1, "two outputs or more", str(count))
+    require(margin >= 0, "a margin that is not negative", quote(claim["margin"]))
+    meter.units(400 * count**3)
+    meter.hold(20 * count**2 + count**3)
+    clear = {
+        (i, k): ClauseRow(((i, 1), (k, -1)), (), (), -margin, is_strict=False)
+        for i in range(count)
+        for k in range(count)
+        if k != i
+    }
+    found = Clauses()
+    for i in range(count):
+        rows = [clear[i, k] for k in range(count) if k != i]
+        for j in range(count):
+            if j != i:
+                less = ClauseRow((), ((j, 1), (i, -1)), (), Fraction(0), is_strict=True)
+                found.append([*rows, less])
+    return found
+
+
+def read_row(row: Any, f: Network, g: Network | None, num_inputs: int, meter: Meter) -> ClauseRow:
+    """A row of the claim holds, over a common denominator of its coefficients."""
+    sizes = {"f": f.widths[-1], "g": g.widths[-1] if g else 0, "x": num_inputs}
+    read = dict[str, list[tuple[int, Fraction]]]()
+    for key, size in sizes.items():
+        check_indices([i for i, _ in row[key]], size, f"indices of {key}")
+        read[key] = [(i, rational(text, meter)) for i, text in row[key]]
+    numbers = [x for pairs in read.values() for _, x in pairs]
+    scale = common_denominator(numbers, "a common denominator of a row", meter)
+    meter.pay(len(numbers) + 1, scale.bit_length(), scale.bit_length())
+    meter.hold(40 + 10 * len(numbers))
+    f_row, g_row, x_row = (tuple((i, int(x * scale)) for i, x in read[key]) for key in sizes)
+    constant = rational(row["constant"], meter) * scale
+    return ClauseRow(f_row, g_row, x_row, constant, is_strict=row["is"] == "<0")
+
+
+# -- Points
+
+
+def check_points(case: Case, domain: Domain) -> None:
+    """The points belong to the domain, and have the values that the claim needs."""
+    claim, meter, kind = case.claim, case.meter, case.claim["kind"]
+    points = [rationals(point, meter) for point in case.hypothesis("points")]
+    count = 2 * len(claim["outputs"]) if kind == "range" else 1
+    require(len(points) == count, f"{count} points", str(len(points)))
+    for x in points:
+        domain.check_point(x, meter)
+    if kind == "deviation":
+        bound, listed = rational(claim["at-least"], meter), claim["outputs"]
+        f, g = (outputs(network, points[0], meter) for network in (case.network, case.other))
+        reached = max(abs(f[i] - g[i]) for i in listed)
+        require(reached >= bound, f"a difference of at least {quote(claim['at-least'])}", "less")
+    if kind == "range":
+        values = [outputs(case.network, x, meter) for x in points]
+        for (i, low, high), least, most in zip(
+            claim["outputs"], values[::2], values[1::2], strict=True
+        ):
+            fits = least[i] <= rational(low[1], meter) and most[i] >= rational(high[0], meter)
+            require(fits, "values of the outputs at the points as claimed", f"output {i}")
+
+
+# -- The box of a node
+
+#: Units of a node, and of a row at a leaf.
+NODE_UNITS, ROW_UNITS = 10_000, 4_000
+
+Ends = tuple[Fraction, Fraction]
+
+
+class NodeBox:
+    """The intervals of the coordinates, on the grid as well, and the cuts by sign."""
+
+    def __init__(self, domain: Domain, grid: int, meter: Meter) -> None:
+        self.grid, self.meter, self.ends = grid, meter, list[Ends]()
+        self.signs: SignCuts = {}
+        self.trail = list[tuple[Any, Any]]()  # a coordinate and what was there before, or a neuron
+        for k in range(1, domain.dimension() + 1):
+            sides = domain.sides.get((k, True)), domain.sides.get((k, False))
+            fact = "a domain that bounds every coordinate on both sides"
+            if sides[0] is None or sides[1] is None:
+                require(False, fact, f"coordinate {k - 1}", "claim.domain")
+                continue
+            require(sides[0] <= sides[1], "a domain that is not empty", "it is empty")
+            self.ends.append((sides[0], sides[1]))
+        self.rounded = [self.on_grid(ends) for ends in self.ends]
+
+    def on_grid(self, ends: Ends) -> tuple[int, int]:
+        """A center and a radius, in integers over 2^S, that hold the interval."""
+        bits = sum(map(bits_of, ends))
+        self.meter.pay_divisions(8, bits + self.grid, bits)
+        low, high = (x * 2**self.grid for x in ends)
+        center = (low + high) // 2
+        return center, max(-((low - center) // 1), -((center - high) // 1), 0)
+
+    def change(self, k: int, ends: Ends) -> None:
+        """Replace an interval."""
+        self.meter.hold(cells_of(8, sum(map(bits_of, ends))))
+        self.trail.append((k, (self.ends[k], self.rounded[k])))
+        self.ends[k], self.rounded[k] = ends, self.on_grid(ends)
+
+    def cut(self, neuron: tuple[int, int, int], side: int) -> None:
+        """Cut by a sign."""
+        self.meter.hold(8)
+        self.trail.append((neuron, None))
+        self.signs[neuron] = side
+
+    def back(self, length: int) -> None:
+        """Undo changes until so many are left."""
+        while len(self.trail) > length:
+            key, before = self.trail.pop()
+            if isinstance(key, int):
+                self.meter.release(cells_of(8, sum(map(bits_of, self.ends[key]))))
+                self.ends[key], self.rounded[key] = before
+                continue
+            self.meter.release(8)
+            del self.signs[key]
+
+
+class NodeInputs:
+    """The inputs as forms in the coordinates of a domain, on the grid at a node."""
+
+    def __init__(self, domain: Domain, meter: Meter) -> None:
+        self.domain, self.meter = domain, meter
+        self.bits = max([domain.scale.bit_length(), *map(bits_of_form, domain.inputs)])
+        self.size = sum(map(len, domain.inputs)) + len(domain.inputs)
+
+    def forms(self, box: NodeBox) -> InputForms:
+        """Centers and coefficients of all inputs, and their sizes."""
+        scale, grid, rounded = self.domain.scale, box.grid, box.rounded
+        bits = longest(rounded)
+        self.meter.pay_divisions(2 * self.size, bits + self.bits, self.bits)
+        self.meter.hold(cells_of(4 * self.size, bits))
+        centers, terms, exact = list[int](), list[list[tuple[int, int]]](), True
+        for form in self.domain.inputs:
+            center, rest = divmod(
+                (form.get(0, 0) << grid) + sum(x * rounded[k - 1][0] for k, x in form.items() if k),
+                scale,
+            )
+            listed = list[tuple[int, int]]()
+            exact = exact and not rest
+            for k, x in form.items():
+                if k:
+                    coefficient, rest = divmod(x * rounded[k - 1][1], scale)
+                    listed.append((k - 1, coefficient))
+                    exact = exact and not rest
+            centers.append(center)
+            terms.append(listed)
+        error = 0 if exact else len(rounded) + 1
+        reach = [sum(abs(x) for _, x in listed) for listed in terms]
+        sizes = [abs(c) + r + error for c, r in zip(centers, reach, strict=True)]
+        self.meter.release(cells_of(4 * self.size, bits))
+        return InputForms(centers, terms, error, sizes, max(reach))
+
+
+# -- Exact maps of a node
+
+
+class ExactMap:
+    """A network that is affine on a node, by the signs of all its neurons."""
+
+    def __init__(
+        self, network: Network, domain: Domain, signs: list[list[int]], meter: Meter
+    ) -> None:
+        self.network, self.domain, self.signs, self.meter = network, domain, signs, meter
+
+    def of_outputs(self, weights: Sequence[int]) -> tuple[Form, int]:
+        """A combination of outputs as a form in the coordinates, over a denominator."""
+        depth = len(self.network.layers)
+        if self.network.last == "relu":
+            weights = self.masked(weights, depth)
+        return self.of_layer(depth, weights)
+
+    def masked(self, weights: Sequence[int], number: int) -> list[int]:
+        """Weights of activations as weights of preactivations."""
+        return [w if s > 0 else 0 for w, s in zip(weights, self.signs[number - 1], strict=True)]
+
+    def of_layer(self, number: int, weights: Sequence[int]) -> tuple[Form, int]:
+        """A combination of preactivations of a layer."""
+        constant, scale, row = 0, 1, list(weights)
+        for below in range(number, 0, -1):
+            layer = self.network.layers[below - 1]
+            bits = max(longest([row]), constant.bit_length(), scale.bit_length())
+            self.meter.pay(len(layer.rows) * (len(layer.rows[0]) + 2), bits, layer.bits)
+            constant = constant * layer.denominator + sum(
+                w * b for w, b in zip(row, layer.bias, strict=True)
+            )
+            scale *= layer.denominator
+            sums = [0] * len(layer.rows[0])
+            for w, entries in zip(row, layer.rows, strict=True):
+                if w:
+                    sums = [s + w * x for s, x in zip(sums, entries, strict=True)]
+            row = self.masked(sums, below - 1) if below > 1 else sums
+        return self.of_inputs(row, constant, scale)
+
+    def of_inputs(self, row: Sequence[int], constant: int, scale: int) -> tuple[Form, int]:
+        """A combination of inputs and a constant over a scale."""
+        inputs, common = self.domain.inputs, self.domain.scale
+        size = sum(map(len, inputs)) + len(inputs)
+        self.meter.pay(2 * size, longest([row]), max(common.bit_length(), longest_form(inputs)))
+        found: Form = {0: constant * common}
+        for w, form in zip(row, inputs, strict=True):
+            if w:
+                for symbol, x in form.items():
+                    found[symbol] = found.get(symbol, 0) + w * x
+        return found, scale * common
+
+
+def longest_form(forms: Sequence[Form]) -> int:
+    """The bits of the longest coefficient."""
+    return max(map(bits_of_form, forms), default=0)
+
+
+# -- Leaves
+
+LISTED_MULTIPLES = [(int, int, [(int, RATIONAL)])]
+MARKED = re.compile("bounded|exact")
+CUT_NODES = OneOf(
+    (
+        (),
+        (int,),
+        (int, RATIONAL),
+        (re.compile("[fg]"), int, int),
+        (MARKED, LISTED_MULTIPLES),
+        ("open",),
+    )
+)
+NumberedMultiples = list[tuple[int, Fraction]]
+
+
+class BoundsTree:
+    """A walk through all nodes; memory grows with the depth, not with the tree."""
+
+    def __init__(
+        self, case: Case, domain: Domain, layers: list[GridLayer], clauses: Clauses
+    ) -> None:
+        self.case, self.domain, self.layers, self.clauses = case, domain, layers, clauses
+        self.meter, self.grid = case.meter, case.evidence["grid"]
+        self.box = NodeBox(domain, self.grid, self.meter)
+        self.inputs = NodeInputs(domain, self.meter)
+        self.networks = [case.network, case.other] if "other" in case.claim else [case.network]
+        self.excluded = self.read_excluded(case.claim.get("except", []))
+        self.slot, self.num_open = 2 * self.grid + 31 & ~7, 0
+        self.num_rows = sum(map(len, clauses))
+
+    def read_excluded(self, boxes: Any) -> list[list[Ends]]:
+        """The boxes of the claim about which nothing is said."""
+        found, size = list[list[Ends]](), len(self.box.ends)
+        for box in boxes:
+            ends = [rationals(box[key], self.meter) for key in ("lower", "upper")]
+            good = len(ends[0]) == len(ends[1]) == size
+            require(good, f"boxes of {size} coordinates", "other numbers")
+            self.meter.hold(cells_of(4 * size, 0) + cells_of(2, sum(map(len, box["lower"]))))
+            found.append(list(zip(*ends, strict=True)))
+        return found
+
+    def check(self) -> int:
+        """Check all nodes in prefix order; their number."""
+        waiting: list[tuple[int, Any, Any]] = [(0, None, None)]
+        num_nodes = 0
+        while waiting:
+            length, key, what = waiting.pop()
+            self.box.back(length)
+            if isinstance(key, int):
+                self.box.change(key, what)
+            elif key is not None:
+                self.box.cut(key, what)
+            depth = len(self.box.trail)
+            message = f"beyond the limits: more than {MAX_DEPTH} cuts one below the other"
+            well_formed(depth <= MAX_DEPTH, message)
+            record = self.case.lines.read()
+            fit(record, CUT_NODES, self.meter.step)
+            self.meter.units(NODE_UNITS)
+            num_nodes += 1
+            if record and isinstance(record[0], int):
+                waiting += [(depth, record[0], ends) for ends in self.halves(record)]
+            elif record and record[0] in "fg":
+                neuron = self.neuron(record)
+                waiting += [(depth, neuron, side) for side in (-1, 1)]
+            else:
+                self.close(record)
+        got = f"{len(self.excluded)} boxes"
+        require(self.num_open == len(self.excluded), f"{self.num_open} open nodes", got)
+        return num_nodes
+
+    def halves(self, record: Any) -> list[Ends]:
+        """The two parts of an interval, the upper one first: the last one is the next one."""
+        count = len(self.box.ends)
+        require(record[0] < count, f"coordinates below {count}", str(record[0]))
+        low, high = self.box.ends[record[0]]
+        self.meter.pay_divisions(8, bits_of(low) + 2, bits_of(high))
+        place = rational(record[1], self.meter) if len(record) > 1 else (low + high) / 2
+        require(low < place < high, "a cut inside the interval", quote(str(place)))
+        return [(place, high), (low, place)]
+
+    def neuron(self, record: Any) -> tuple[int, int, int]:
+        """The neuron of a cut by sign."""
+        which, number, index = "fg".index(record[0]), record[1], record[2]
+        require(which < len(self.networks), "a neuron of f", "one of g")
+        network = self.networks[which]
+        require(1 <= number <= network.num_hidden_layers(), "a layer with a ReLU", str(number))
+        width = network.widths[number]
+        require(index < width, f"neurons below {width}", str(index))
+        fresh = (which, number, index) not in self.box.signs
+        require(fresh, "a neuron that was not cut above the node", str(index))
+        return which, number, index
+
+    def close(self, record: Any) -> None:
+        """Check a leaf."""
+        if record == ["open"]:
+            fits = self.num_open < len(self.excluded)
+            fits = fits and self.excluded[self.num_open] == self.box.ends
+            require(fits, "an open node that is the next box of `except`", "another one")
+            self.num_open += 1
+            return
+        before = self.meter.cells
+        try:
+            leaf = Leaf(self, record)
+            leaf.check()
+        except EmptyNode:
+            pass
+        self.meter.release(self.meter.cells - before)
+
+
+class Leaf:
+    """The forms of a leaf, and the rows that hold there."""
+
+    def __init__(self, tree: BoundsTree, record: Any) -> None:
+        self.tree, self.meter, self.box = tree, tree.meter, tree.box
+        self.listed = {c: (r, multiples) for c, r, multiples in (record[1] if record else [])}
+        if record:
+            check_indices([c for c, _, _ in record[1]], len(tree.clauses), "clauses")
+        inputs = tree.inputs.forms(self.box)
+        count, grid = len(self.box.ends), tree.grid
+        self.meter.hold(cells_of(4, tree.slot * count))
+        self.forms = JointForms(inputs, count, grid, tree.slot, self.meter)
+        self.forms.run(tree.layers, self.box.signs)
+        tree.slot = max(tree.slot, self.forms.packing.slot)
+        self.known = dict[int, bool]()  # by the identity of a row
+        self.maps = self.exact_maps() if record and record[0] == "exact" else []
+
+    def exact_maps(self) -> list[ExactMap]:
+        """The networks as affine maps; no neuron is open."""
+        signs = [list(part) for part in zip(*self.forms.signs, strict=True)] or [[], []]
+        networks = self.tree.networks
+        for part in signs[: len(networks)]:
+            require(all(all(row) for row in part), "neurons whose signs are known", "open ones")
+        return [
+            ExactMap(network, self.tree.domain, part, self.meter)
+            for network, part in zip(networks, signs, strict=False)
+        ]
+
+    def check(self) -> None:
+        """Each clause has a row that holds."""
+        self.meter.units(100 * self.tree.num_rows)
+        for c, clause in enumerate(self.tree.clauses):
+            if c in self.listed:
+                r, multiples = self.listed[c]
+                require(r < len(clause), f"rows below {len(clause)}", str(r))
+                found = clause[r].holds(self.value(clause[r], self.read_multiples(multiples)))
+            else:
+                found = any(self.row_holds(row) for row in clause)
+            require(found, "a row of each clause that holds on the leaf", f"none of clause {c}")
+
+    def row_holds(self, row: ClauseRow) -> bool:
+        """Whether a row holds without multiples; a row of several clauses is looked at once."""
+        if id(row) not in self.known:
+            self.known[id(row)] = row.holds(self.value(row, []))
+        return self.known[id(row)]
+
+    def read_multiples(self, entries: Any) -> NumberedMultiples:
+        """NumberedMultiples by the numbers of inequalities and cuts."""
+        size = len(self.tree.domain.slacks) + len(self.box.signs)
+        check_indices([n for n, _ in entries], size, "numbers of inequalities")
+        found = [(n, rational(text, self.meter)) for n, text in entries]
+        require(all(x >= 0 for _, x in found), "multiples that are not negative")
+        return found
+
+    def value(self, row: ClauseRow, multiples: NumberedMultiples) -> Fraction:
+        """An upper bound of a row with multiples, or its largest value."""
+        self.meter.units(ROW_UNITS)
+        return self.exact(row, multiples) if self.maps else self.upper(row, multiples)
+
+    def upper(self, row: ClauseRow, multiples: NumberedMultiples) -> Fraction:
+        """The upper bound of a row by its form: center, radius and errors."""
+        forms, inputs = self.forms, self.forms.inputs
+        values, differences = forms.values, forms.differences
+        own = combined_weights(row.f, row.g)
+        parts = ((own, values), (row.g, differences))
+        weights = [w for part in (own, row.g, row.x) for _, w in part]
+        bits, count = longest([weights]), forms.packing.count
+        self.meter.pay(4 * len(weights) + 30, forms.packing.slot * count, bits)
+        most = sum(map(abs, weights)) * max(x.largest for _, x in (*parts, ((), inputs)))
+        forms.make_room((most * (count + 1)).bit_length() + 2)
+        center = packed = error = 0
+        for listed, form in ((own, forms.values), (row.g, forms.differences)):
+            for i, w in listed:
+                center += w * form.centers[i]
+                packed += w * form.packed[i]  # type: ignore[union-attr]
+                error += abs(w) * form.error
+        return self.with_inputs(row, multiples, center, packed, error)
+
+    def with_inputs(
+        self, row: ClauseRow, multiples: NumberedMultiples, center: int, packed: int, error: int
+    ) -> Fraction:
+        """The same with the inputs of the row, and with multiples of inequalities."""
+        forms, grid = self.forms, self.tree.grid
+        inputs, packing = forms.inputs, forms.packing
+        for j, w in row.x:
+            center += w * inputs.centers[j]
+            packed += sum(w * x << packing.slot * k for k, x in inputs.terms[j])
+            error += abs(w) * inputs.error
+        if not multiples:
+            total = center + packing.radius(packed) + error
+            return Fraction(total, 1 << grid) + row.constant
+        self.meter.pay(6 * packing.count * (1 + len(multiples)), packing.slot, self.bits(multiples))
+        rest, digits = Fraction(center + error), list(map(Fraction, packing.digits(packed)))
+        for n, factor in multiples:
+            middle, coefficients, more = self.inequality(n)
+            rest += factor * (middle + more)
+            for k, x in enumerate(coefficients):
+                digits[k] += factor * x
+        total_radius = sum(map(abs, digits), Fraction(0))
+        return Fraction(rest + total_radius, 1 << grid) + row.constant
+
+    def bits(self, multiples: NumberedMultiples) -> int:
+        """The bits of all multiples together."""
+        return sum(bits_of(x) for _, x in multiples)
+
+    def inequality(self, n: int) -> tuple[Fraction, Sequence[int | Fraction], int]:
+        """An inequality form >= 0: center, coefficients, and error."""
+        slacks, grid = self.tree.domain.slacks, self.tree.grid
+        if n < len(slacks):
+            scale, form = self.tree.domain.scale, slacks[n]
+            rounded = self.box.rounded
+            middle = (form.get(0, 0) << grid) + sum(
+                x * rounded[k - 1][0] for k, x in form.items() if k
+            )
+            coefficients = [
+                Fraction(form.get(k, 0) * r, scale) for k, (_, r) in enumerate(rounded, 1)
+            ]
+            return Fraction(middle, scale), coefficients, 0
+        neuron, side = list(self.box.signs.items())[n - len(slacks)]
+        center, digits, error = self.forms.kept[neuron]
+        return Fraction(side * center), [side * x for x in digits], error
+
+    def exact(self, row: ClauseRow, multiples: NumberedMultiples) -> Fraction:
+        """The largest value of an affine row with multiples over the box."""
+        total = dict[int, Fraction]()
+        self.add(total, self.of_inputs(row), Fraction(1))
+        for listed, one in zip((row.f, row.g), self.maps, strict=False):
+            weights = [0] * one.network.widths[-1]
+            for i, w in listed:
+                weights[i] = w
+            if listed:
+                self.add(total, one.of_outputs(weights), Fraction(1))
+        for n, factor in multiples:
+            self.add(total, self.affine_inequality(n), factor)
+        found = total.pop(0, Fraction(0)) + row.constant
+        ends = self.box.ends
+        bits = max((sum(map(bits_of, pair)) for pair in ends), default=0)
+        self.meter.pay_divisions(6 * len(total), bits, max(map(bits_of, total.values()), default=0))
+        for k, x in total.items():
+            found += x * ends[k - 1][1 if x > 0 else 0]
+        return found
+
+    def add(self, total: dict[int, Fraction], form: tuple[Form, int], factor: Fraction) -> None:
+        """Add a multiple of a form over a denominator."""
+        entries, scale = form
+        bits = bits_of_form(entries) + scale.bit_length() + bits_of(factor)
+        known = max(map(bits_of, total.values()), default=0)
+        self.meter.pay_divisions(6 * len(entries), bits, bits + known)
+        for symbol, x in entries.items():
+            total[symbol] = total.get(symbol, Fraction(0)) + factor * Fraction(x, scale)
+
+    def of_inputs(self, row: ClauseRow) -> tuple[Form, int]:
+        """The part of a row with the inputs."""
+        weights = [0] * len(self.tree.domain.inputs)
+        for j, w in row.x:
+            weights[j] = w
+        return self.maps[0].of_inputs(weights, 0, 1)
+
+    def affine_inequality(self, n: int) -> tuple[Form, int]:
+        """An inequality of the domain, or a cut by sign, as a form that is not negative."""
+        slacks = self.tree.domain.slacks
+        if n < len(slacks):
+            return slacks[n], self.tree.domain.scale
+        (which, number, index), side = list(self.box.signs.items())[n - len(slacks)]
+        weights = [0] * self.tree.networks[which].widths[number]
+        weights[index] = side
+        return self.maps[which].of_layer(number, weights)
+
+
+def combined_weights(
+    one: Sequence[tuple[int, int]], two: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """The sums of two lists of weights by index, without zeros: g is f plus the difference."""
+    sums = dict(one)
+    for i, w in two:
+        sums[i] = sums.get(i, 0) + w
+    return tuple((i, w) for i, w in sums.items() if w)
+
+
+# -- Theorems
+
+
+def check_bounds(case: Case) -> None:
+    """The points are as claimed, and every leaf of the tree is closed."""
+    f, g, meter = case.network, case.other, case.meter
+    meter.step = "claim"
+    is_pair = "other" in case.claim
+    plain = f.is_plain() and g.is_plain()
+    well_formed(plain, f"only plain stacks have claims of the kind {case.claim['kind']}", "claim")
+    if is_pair:
+        check_pair(f, g)
+        require(len(f.layers) == len(g.layers), "equally many layers", f"{f}; {g}")
+        require(f.last == g.last, "equal last activations", f"{f}; {g}")
+    domain = read_domain(case.claim["domain"], f.widths[0], meter)
+    clauses = clauses_of(case, domain)
+    check_points(case, domain)
+    grid, matching = case.evidence["grid"], case.evidence["matching"]
+    fits = MIN_GRID <= grid <= MAX_GRID
+    well_formed(fits, f"needs a grid from {MIN_GRID} to {MAX_GRID}", "line 1.grid")
+    meter.step = "matching"
+    require(is_pair or not matching, "no matching of one network", "some")
+    layers = grid_layers(f, g if is_pair else None, matching, grid, meter)
+    case.lines.check_end(BoundsTree(case, domain, layers, clauses).check())
+
+
+def enter_bounds(kind: str, points: str, cover: str) -> Rule:
+    """Enter the theorem of one kind of claim; all have one rule."""
+    return theorem(
+        kind,
+        kind=kind,
+        page="theory/deviation.md",
+        evidence={"grid": int, "matching": [[PARTNER]], "points": [[RATIONAL]]},
+        says={"points": points, "cover": cover},
+    )(check_bounds)
+
+
+COVERED = "on every leaf of the tree, and the leaves cover the domain"
+enter_bounds(
+    "deviation",
+    "the point belongs to the domain, and the difference of the outputs there is as large as "
+    "claimed",
+    f"the differences of the outputs are bounded as claimed {COVERED}",
+)
+enter_bounds(
+    "range",
+    "the points belong to the domain, and the outputs there are as claimed",
+    f"the outputs are bounded as claimed {COVERED}",
+)
+enter_bounds(
+    "holds",
+    "the point belongs to the domain",
+    f"each clause has a row that holds {COVERED}",
+)
+enter_bounds(
+    "same-decisions",
+    "the point belongs to the domain",
+    f"no two different outputs can be the decisions of the networks {COVERED}",
+)
+
+
 # ---- Files
 
 
@@ -6305,7 +7537,7 @@ def about(report: CheckReport, subject: str) -> CheckReport:
     """Reject an accepted certificate that is not about the network with this hash."""
     if report.verdict != "accepted":
         return report
-    is_pair = THEOREMS[report.theorem].kind in ("equivalent", "not-equivalent")
+    is_pair = THEOREMS[report.theorem].kind in OF_PAIRS
     found = report.networks if is_pair else report.networks[:1]
     if subject in found:
         return report

@@ -19,13 +19,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import IO, Any, ClassVar, cast
+from typing import IO, Any, ClassVar, Protocol, cast
 
 from polyrelu.certificate.beside import network_references
 from polyrelu.certificate.certificate import Hypothesis, certificate_table, printable_remarks
-from polyrelu.certificate.claims import ComplexClaim, PairClaim, RegionsClaim
+from polyrelu.certificate.claims import BoundsClaim, ComplexClaim, PairClaim, RegionsClaim
 from polyrelu.certificate.text import number_text
-from polyrelu.errors import CertificateError
+from polyrelu.errors import ArgumentError, CertificateError
 from polyrelu.exact import format_integer, format_rational
 from polyrelu.support.arguments import expect, expect_one_of, expect_path
 from polyrelu.support.display import bracketed, count_text
@@ -33,10 +33,12 @@ from polyrelu.support.limits import LINE_LIMIT
 from polyrelu.support.text_files import write_all
 
 __all__ = [
+    "JsonRecord",
     "NodeRecord",
     "RegionsCertificate",
     "SignRecord",
     "TreeCertificate",
+    "TreeFile",
     "TreeLog",
     "VertexCertificate",
     "VertexRecord",
@@ -47,6 +49,13 @@ _MEMORY_LIMIT = 1 << 24
 
 #: A neuron: number of the network (0 or 1), layer from 1, index from 0.
 NeuronPlace = tuple[int, int, int]
+
+
+class JsonRecord(Protocol):
+    """Something that stands on one line of a tree file."""
+
+    def to_json(self) -> Any:
+        """Return the value of the line."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -213,10 +222,11 @@ class TreeLog:
     def __len__(self) -> int:
         return self.nodes
 
-    def add(self, record: NodeRecord | VertexRecord) -> None:
+    def add(self, record: JsonRecord) -> None:
         """Append a node or a vertex."""
-        expect_one_of(record, (NodeRecord, VertexRecord), "record")
-        marks = (",", ":") if isinstance(record, VertexRecord) else None
+        if not hasattr(record, "to_json"):
+            raise ArgumentError(f"record: expected a node or a vertex, not {type(record).__name__}")
+        marks = None if isinstance(record, NodeRecord) else (",", ":")
         line = f"{json.dumps(record.to_json(), separators=marks)}\n".encode("ascii")
         self._file.seek(0, os.SEEK_END)
         self._file.write(line)
@@ -236,12 +246,12 @@ class TreeLog:
             yield line
 
 
-class _TreeFile(ABC):
+class TreeFile(ABC):
     """A split tree as a file: header, nodes, footer."""
 
     __slots__ = ()
 
-    claim: PairClaim | RegionsClaim | ComplexClaim
+    claim: PairClaim | RegionsClaim | ComplexClaim | BoundsClaim
     log: TreeLog
     unverified: dict[str, str]
     #: What the lines between header and footer are.
@@ -281,7 +291,10 @@ class _TreeFile(ABC):
         claim = {
             "kind": self.claim.kind,
             **network_references(
-                self.claim.networks, target, beside, pair=isinstance(self.claim, PairClaim)
+                self.claim.networks,
+                target,
+                beside,
+                pair=isinstance(self.claim, PairClaim | BoundsClaim),
             ),
             **self.claim.terms(),
         }
@@ -326,7 +339,7 @@ class _TreeFile(ABC):
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class TreeCertificate(_TreeFile):
+class TreeCertificate(TreeFile):
     """A split tree that proves a claim about two networks, ready to be written.
 
     Attributes
@@ -391,7 +404,7 @@ class TreeCertificate(_TreeFile):
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class RegionsCertificate(_TreeFile):
+class RegionsCertificate(TreeFile):
     """A split tree with a leaf for each region of a network, ready to be written.
 
     Attributes
@@ -437,7 +450,7 @@ class RegionsCertificate(_TreeFile):
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class VertexCertificate(_TreeFile):
+class VertexCertificate(TreeFile):
     """The vertices of a network, which prove how many regions or cells there are.
 
     Attributes

@@ -49,6 +49,11 @@ MODULES = (
     "lipschitz",
     "left_inverse",
     "monotone",
+    "packing",
+    "grid",
+    "forms",
+    "clauses",
+    "bounds",
     "command",
 )
 LINE_LENGTH = 100

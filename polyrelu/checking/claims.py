@@ -112,16 +112,54 @@ CLAIMS = OneOf(
 )
 #: The kinds of claims, of one JSON value, whose networks may have skip connections.
 OF_ANY_NETWORKS = ("not-equivalent", "injective", "not-injective", "inverse-lipschitz")
+#: A linear function of outputs and inputs that is not positive, or negative (5.8).
+COEFFICIENTS = [(int, RATIONAL)]
+LINEAR_ROW = {
+    "is": re.compile("<=0|<0"),
+    "f": COEFFICIENTS,
+    "g": COEFFICIENTS,
+    "x": COEFFICIENTS,
+    "constant": RATIONAL,
+}
+EXCEPT = [{"lower": [RATIONAL], "upper": [RATIONAL]}]
+PROPERTY = {"kind": "holds", "clauses": [[LINEAR_ROW]], "except": EXCEPT}
+#: The kinds of claims that are about both of two networks.
+OF_PAIRS = ("equivalent", "not-equivalent", "deviation", "holds", "same-decisions")
 #: The claims of tree files.
-TREE_CLAIMS = {
+TREE_CLAIMS: dict[str, Any] = {
     "equivalent": {"kind": "equivalent", **PAIR},
     "regions": {"kind": "regions", "network": REFERENCE, "domain": DOMAIN, "count": int},
     "complex": {"kind": "complex", "network": REFERENCE, "domain": DOMAIN, "f-vector": [int]},
+    "deviation": {
+        "kind": "deviation",
+        **PAIR,
+        "outputs": [int],
+        "at-least": RATIONAL,
+        "at-most": RATIONAL,
+        "except": EXCEPT,
+    },
+    "range": {
+        "kind": "range",
+        "network": REFERENCE,
+        "domain": DOMAIN,
+        "outputs": [(int, (RATIONAL, RATIONAL), (RATIONAL, RATIONAL))],
+    },
+    "holds": OneOf(
+        ({"network": REFERENCE, "domain": DOMAIN, **PROPERTY}, {**PAIR, **PROPERTY}),
+    ),
+    "same-decisions": {
+        "kind": "same-decisions",
+        **PAIR,
+        "margin": RATIONAL,
+        "except": EXCEPT,
+    },
 }
 #: Maximum number of neurons that a sentence lists, and of characters of a domain in it.
 LISTED_NEURONS, DOMAIN_CHARACTERS = 16, 400
 #: Maximum number of dimensions for which a sentence lists the numbers of cells.
 LISTED_DIMENSIONS = 16
+#: Maximum number of outputs that a sentence lists.
+LISTED_OUTPUTS = 8
 
 MOVES = "permuting and positively scaling hidden neurons"
 EVERYBODY = "all of them that have this architecture and compute the same real function"
@@ -163,6 +201,8 @@ def sentence(
         return lipschitz_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
+    if kind in ("deviation", "range", "holds", "same-decisions"):
+        return bounds_sentence(claim, one, two)
     return competitors_sentence(claim, one, two, status)
 
 
@@ -265,6 +305,64 @@ def lipschitz_sentence(claim: Any, network: Network) -> str:
         f"constant on {place} whose square is at least {low} and at most {high}: the least "
         f"quotient of squared distances, of {values_of_part(claim, network)} over inputs."
     )
+
+
+def bounds_sentence(claim: Any, one: Network, two: Network) -> str:
+    """The claim about the values of one or of two networks."""
+    place, kind, boxes = domain_words(claim["domain"]), claim["kind"], claim.get("except", [])
+    noun = "listed box" if len(boxes) == 1 else "listed boxes"
+    outside = f", outside of {len(boxes)} {noun}" if boxes else ""
+    pair = f"{name_of(one)}, and network {two.sha256[:12]}, {two}"
+    if kind == "range":
+        return f"{name_of(one)}, has this range on {place}: {range_words(claim)}."
+    if kind == "deviation":
+        return f"{pair}, have a deviation on {place}: {deviation_words(claim, outside)}."
+    if kind == "same-decisions":
+        margin = quote(claim["margin"])
+        more = f" by more than {margin}" if claim["margin"] != "0" else ""
+        return (
+            f"{pair}, make the same-decisions at every point of {place}{outside}: where one output "
+            f"of the first network exceeds all others{more}, the same output of the second one "
+            "exceeds all others."
+        )
+    subject, rows = pair if "other" in claim else name_of(one), claim["clauses"]
+    return (
+        f"{subject}: the claimed property holds at every point of {place}{outside}; it says that "
+        f"each of {counted(len(rows), 'clause')} has a row that holds."
+    )
+
+
+def range_words(claim: Any) -> str:
+    """The ranges of all outputs, or their number."""
+    entries = claim["outputs"]
+    if len(entries) > LISTED_OUTPUTS:
+        return f"the least and largest values of {len(entries)} outputs are as claimed"
+    return "; ".join(
+        f"the least value of output {i} is {between_words(*low)}, its largest value is "
+        f"{between_words(*high)}"
+        for i, low, high in entries
+    )
+
+
+def between_words(low: str, high: str) -> str:
+    """Where a number lies."""
+    same = low == high
+    return f"exactly {quote(low)}" if same else f"at least {quote(low)} and at most {quote(high)}"
+
+
+def deviation_words(claim: Any, outside: str) -> str:
+    """How much two networks differ, and for which outputs."""
+    listed, low, high = claim["outputs"], claim["at-least"], claim["at-most"]
+    names = ", ".join(map(str, listed[:LISTED_OUTPUTS]))
+    which = f"output {names}" if len(listed) == 1 else f"outputs {names}"
+    if len(listed) > LISTED_OUTPUTS:
+        which = f"{len(listed)} of the outputs"
+    if outside:
+        return (
+            f"the values of {which} differ by at most {quote(high)} at every point{outside}, and "
+            f"by at least {quote(low)} at a point of the domain"
+        )
+    return f"the largest difference of the values of {which} is {between_words(low, high)}"
 
 
 def cells_sentence(theorem: str, claim: Any, network: Network) -> str:

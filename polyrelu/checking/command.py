@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, TypeVar
 
+import polyrelu.checking.bounds
 import polyrelu.checking.cell_pairs
 import polyrelu.checking.identifiability
 import polyrelu.checking.injectivity
@@ -23,7 +24,7 @@ import polyrelu.checking.replacement
 import polyrelu.checking.rounding
 import polyrelu.checking.systems
 import polyrelu.checking.vertices  # noqa: F401
-from polyrelu.checking.claims import Search
+from polyrelu.checking.claims import OF_PAIRS, Search
 from polyrelu.checking.meter import Meter, Stop, quote, well_formed
 from polyrelu.checking.networks import NETWORK, read_network
 from polyrelu.checking.text import CERTIFICATE_BYTES, GZIP_START, NETWORK_BYTES, fit, parse
@@ -277,7 +278,7 @@ def about(report: CheckReport, subject: str) -> CheckReport:
     """Reject an accepted certificate that is not about the network with this hash."""
     if report.verdict != "accepted":
         return report
-    is_pair = THEOREMS[report.theorem].kind in ("equivalent", "not-equivalent")
+    is_pair = THEOREMS[report.theorem].kind in OF_PAIRS
     found = report.networks if is_pair else report.networks[:1]
     if subject in found:
         return report

@@ -5,9 +5,19 @@ competitors, and writes its terms for a file. Whether a claim is true is not dec
 find evidence, and the checker re-derives it.
 
 The modules: claims about `parameters` that a function determines, about the `functions` of
-networks, about `cells`, and about different `inputs`.
+networks, `bounds` of their values, about `cells`, and about different `inputs`.
 """
 
+from polyrelu.certificate.claims.bounds import (
+    BoundsClaim,
+    DecisionsClaim,
+    DeviationClaim,
+    HoldsClaim,
+    LinearRow,
+    OutputRange,
+    RangeClaim,
+    SubBox,
+)
 from polyrelu.certificate.claims.cells import ComplexClaim, RegionsClaim
 from polyrelu.certificate.claims.functions import PairClaim, RuntimeClaim
 from polyrelu.certificate.claims.inputs import InjectivityClaim, LipschitzClaim
@@ -15,12 +25,20 @@ from polyrelu.certificate.claims.parameters import Among, Claim, PartClaim
 
 __all__ = [
     "Among",
+    "BoundsClaim",
     "Claim",
     "ComplexClaim",
+    "DecisionsClaim",
+    "DeviationClaim",
+    "HoldsClaim",
     "InjectivityClaim",
+    "LinearRow",
     "LipschitzClaim",
+    "OutputRange",
     "PairClaim",
     "PartClaim",
+    "RangeClaim",
     "RegionsClaim",
     "RuntimeClaim",
+    "SubBox",
 ]

@@ -1,0 +1,521 @@
+"""Trees of cuts whose leaves are closed by one rule, claims about values of networks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from polyrelu.checking.arithmetic import Form, bits_of_form, check_indices
+from polyrelu.checking.clauses import ClauseRow, Clauses, check_points, clauses_of
+from polyrelu.checking.forms import EmptyNode, InputForms, JointForms, SignCuts
+from polyrelu.checking.grid import MAX_GRID, MIN_GRID, PARTNER, GridLayer, grid_layers
+from polyrelu.checking.meter import Meter, cells_of, longest, quote, require, well_formed
+from polyrelu.checking.networks import Network
+from polyrelu.checking.pairs import Domain, check_pair, read_domain
+from polyrelu.checking.text import RATIONAL, OneOf, fit, rational, rationals
+from polyrelu.checking.theorems import Case, Rule, theorem
+from polyrelu.checking.tree_limits import MAX_DEPTH
+from polyrelu.checking.trees import bits_of
+
+# -- The box of a node
+
+#: Units of a node, and of a row at a leaf.
+NODE_UNITS, ROW_UNITS = 10_000, 4_000
+
+Ends = tuple[Fraction, Fraction]
+
+
+class NodeBox:
+    """The intervals of the coordinates, on the grid as well, and the cuts by sign."""
+
+    def __init__(self, domain: Domain, grid: int, meter: Meter) -> None:
+        self.grid, self.meter, self.ends = grid, meter, list[Ends]()
+        self.signs: SignCuts = {}
+        self.trail = list[tuple[Any, Any]]()  # a coordinate and what was there before, or a neuron
+        for k in range(1, domain.dimension() + 1):
+            sides = domain.sides.get((k, True)), domain.sides.get((k, False))
+            fact = "a domain that bounds every coordinate on both sides"
+            if sides[0] is None or sides[1] is None:
+                require(False, fact, f"coordinate {k - 1}", "claim.domain")
+                continue
+            require(sides[0] <= sides[1], "a domain that is not empty", "it is empty")
+            self.ends.append((sides[0], sides[1]))
+        self.rounded = [self.on_grid(ends) for ends in self.ends]
+
+    def on_grid(self, ends: Ends) -> tuple[int, int]:
+        """A center and a radius, in integers over 2^S, that hold the interval."""
+        bits = sum(map(bits_of, ends))
+        self.meter.pay_divisions(8, bits + self.grid, bits)
+        low, high = (x * 2**self.grid for x in ends)
+        center = (low + high) // 2
+        return center, max(-((low - center) // 1), -((center - high) // 1), 0)
+
+    def change(self, k: int, ends: Ends) -> None:
+        """Replace an interval."""
+        self.meter.hold(cells_of(8, sum(map(bits_of, ends))))
+        self.trail.append((k, (self.ends[k], self.rounded[k])))
+        self.ends[k], self.rounded[k] = ends, self.on_grid(ends)
+
+    def cut(self, neuron: tuple[int, int, int], side: int) -> None:
+        """Cut by a sign."""
+        self.meter.hold(8)
+        self.trail.append((neuron, None))
+        self.signs[neuron] = side
+
+    def back(self, length: int) -> None:
+        """Undo changes until so many are left."""
+        while len(self.trail) > length:
+            key, before = self.trail.pop()
+            if isinstance(key, int):
+                self.meter.release(cells_of(8, sum(map(bits_of, self.ends[key]))))
+                self.ends[key], self.rounded[key] = before
+                continue
+            self.meter.release(8)
+            del self.signs[key]
+
+
+class NodeInputs:
+    """The inputs as forms in the coordinates of a domain, on the grid at a node."""
+
+    def __init__(self, domain: Domain, meter: Meter) -> None:
+        self.domain, self.meter = domain, meter
+        self.bits = max([domain.scale.bit_length(), *map(bits_of_form, domain.inputs)])
+        self.size = sum(map(len, domain.inputs)) + len(domain.inputs)
+
+    def forms(self, box: NodeBox) -> InputForms:
+        """Centers and coefficients of all inputs, and their sizes."""
+        scale, grid, rounded = self.domain.scale, box.grid, box.rounded
+        bits = longest(rounded)
+        self.meter.pay_divisions(2 * self.size, bits + self.bits, self.bits)
+        self.meter.hold(cells_of(4 * self.size, bits))
+        centers, terms, exact = list[int](), list[list[tuple[int, int]]](), True
+        for form in self.domain.inputs:
+            center, rest = divmod(
+                (form.get(0, 0) << grid) + sum(x * rounded[k - 1][0] for k, x in form.items() if k),
+                scale,
+            )
+            listed = list[tuple[int, int]]()
+            exact = exact and not rest
+            for k, x in form.items():
+                if k:
+                    coefficient, rest = divmod(x * rounded[k - 1][1], scale)
+                    listed.append((k - 1, coefficient))
+                    exact = exact and not rest
+            centers.append(center)
+            terms.append(listed)
+        error = 0 if exact else len(rounded) + 1
+        reach = [sum(abs(x) for _, x in listed) for listed in terms]
+        sizes = [abs(c) + r + error for c, r in zip(centers, reach, strict=True)]
+        self.meter.release(cells_of(4 * self.size, bits))
+        return InputForms(centers, terms, error, sizes, max(reach))
+
+
+# -- Exact maps of a node
+
+
+class ExactMap:
+    """A network that is affine on a node, by the signs of all its neurons."""
+
+    def __init__(
+        self, network: Network, domain: Domain, signs: list[list[int]], meter: Meter
+    ) -> None:
+        self.network, self.domain, self.signs, self.meter = network, domain, signs, meter
+
+    def of_outputs(self, weights: Sequence[int]) -> tuple[Form, int]:
+        """A combination of outputs as a form in the coordinates, over a denominator."""
+        depth = len(self.network.layers)
+        if self.network.last == "relu":
+            weights = self.masked(weights, depth)
+        return self.of_layer(depth, weights)
+
+    def masked(self, weights: Sequence[int], number: int) -> list[int]:
+        """Weights of activations as weights of preactivations."""
+        return [w if s > 0 else 0 for w, s in zip(weights, self.signs[number - 1], strict=True)]
+
+    def of_layer(self, number: int, weights: Sequence[int]) -> tuple[Form, int]:
+        """A combination of preactivations of a layer."""
+        constant, scale, row = 0, 1, list(weights)
+        for below in range(number, 0, -1):
+            layer = self.network.layers[below - 1]
+            bits = max(longest([row]), constant.bit_length(), scale.bit_length())
+            self.meter.pay(len(layer.rows) * (len(layer.rows[0]) + 2), bits, layer.bits)
+            constant = constant * layer.denominator + sum(
+                w * b for w, b in zip(row, layer.bias, strict=True)
+            )
+            scale *= layer.denominator
+            sums = [0] * len(layer.rows[0])
+            for w, entries in zip(row, layer.rows, strict=True):
+                if w:
+                    sums = [s + w * x for s, x in zip(sums, entries, strict=True)]
+            row = self.masked(sums, below - 1) if below > 1 else sums
+        return self.of_inputs(row, constant, scale)
+
+    def of_inputs(self, row: Sequence[int], constant: int, scale: int) -> tuple[Form, int]:
+        """A combination of inputs and a constant over a scale."""
+        inputs, common = self.domain.inputs, self.domain.scale
+        size = sum(map(len, inputs)) + len(inputs)
+        self.meter.pay(2 * size, longest([row]), max(common.bit_length(), longest_form(inputs)))
+        found: Form = {0: constant * common}
+        for w, form in zip(row, inputs, strict=True):
+            if w:
+                for symbol, x in form.items():
+                    found[symbol] = found.get(symbol, 0) + w * x
+        return found, scale * common
+
+
+def longest_form(forms: Sequence[Form]) -> int:
+    """The bits of the longest coefficient."""
+    return max(map(bits_of_form, forms), default=0)
+
+
+# -- Leaves
+
+LISTED_MULTIPLES = [(int, int, [(int, RATIONAL)])]
+MARKED = re.compile("bounded|exact")
+CUT_NODES = OneOf(
+    (
+        (),
+        (int,),
+        (int, RATIONAL),
+        (re.compile("[fg]"), int, int),
+        (MARKED, LISTED_MULTIPLES),
+        ("open",),
+    )
+)
+NumberedMultiples = list[tuple[int, Fraction]]
+
+
+class BoundsTree:
+    """A walk through all nodes; memory grows with the depth, not with the tree."""
+
+    def __init__(
+        self, case: Case, domain: Domain, layers: list[GridLayer], clauses: Clauses
+    ) -> None:
+        self.case, self.domain, self.layers, self.clauses = case, domain, layers, clauses
+        self.meter, self.grid = case.meter, case.evidence["grid"]
+        self.box = NodeBox(domain, self.grid, self.meter)
+        self.inputs = NodeInputs(domain, self.meter)
+        self.networks = [case.network, case.other] if "other" in case.claim else [case.network]
+        self.excluded = self.read_excluded(case.claim.get("except", []))
+        self.slot, self.num_open = 2 * self.grid + 31 & ~7, 0
+        self.num_rows = sum(map(len, clauses))
+
+    def read_excluded(self, boxes: Any) -> list[list[Ends]]:
+        """The boxes of the claim about which nothing is said."""
+        found, size = list[list[Ends]](), len(self.box.ends)
+        for box in boxes:
+            ends = [rationals(box[key], self.meter) for key in ("lower", "upper")]
+            good = len(ends[0]) == len(ends[1]) == size
+            require(good, f"boxes of {size} coordinates", "other numbers")
+            self.meter.hold(cells_of(4 * size, 0) + cells_of(2, sum(map(len, box["lower"]))))
+            found.append(list(zip(*ends, strict=True)))
+        return found
+
+    def check(self) -> int:
+        """Check all nodes in prefix order; their number."""
+        waiting: list[tuple[int, Any, Any]] = [(0, None, None)]
+        num_nodes = 0
+        while waiting:
+            length, key, what = waiting.pop()
+            self.box.back(length)
+            if isinstance(key, int):
+                self.box.change(key, what)
+            elif key is not None:
+                self.box.cut(key, what)
+            depth = len(self.box.trail)
+            message = f"beyond the limits: more than {MAX_DEPTH} cuts one below the other"
+            well_formed(depth <= MAX_DEPTH, message)
+            record = self.case.lines.read()
+            fit(record, CUT_NODES, self.meter.step)
+            self.meter.units(NODE_UNITS)
+            num_nodes += 1
+            if record and isinstance(record[0], int):
+                waiting += [(depth, record[0], ends) for ends in self.halves(record)]
+            elif record and record[0] in "fg":
+                neuron = self.neuron(record)
+                waiting += [(depth, neuron, side) for side in (-1, 1)]
+            else:
+                self.close(record)
+        got = f"{len(self.excluded)} boxes"
+        require(self.num_open == len(self.excluded), f"{self.num_open} open nodes", got)
+        return num_nodes
+
+    def halves(self, record: Any) -> list[Ends]:
+        """The two parts of an interval, the upper one first: the last one is the next one."""
+        count = len(self.box.ends)
+        require(record[0] < count, f"coordinates below {count}", str(record[0]))
+        low, high = self.box.ends[record[0]]
+        self.meter.pay_divisions(8, bits_of(low) + 2, bits_of(high))
+        place = rational(record[1], self.meter) if len(record) > 1 else (low + high) / 2
+        require(low < place < high, "a cut inside the interval", quote(str(place)))
+        return [(place, high), (low, place)]
+
+    def neuron(self, record: Any) -> tuple[int, int, int]:
+        """The neuron of a cut by sign."""
+        which, number, index = "fg".index(record[0]), record[1], record[2]
+        require(which < len(self.networks), "a neuron of f", "one of g")
+        network = self.networks[which]
+        require(1 <= number <= network.num_hidden_layers(), "a layer with a ReLU", str(number))
+        width = network.widths[number]
+        require(index < width, f"neurons below {width}", str(index))
+        fresh = (which, number, index) not in self.box.signs
+        require(fresh, "a neuron that was not cut above the node", str(index))
+        return which, number, index
+
+    def close(self, record: Any) -> None:
+        """Check a leaf."""
+        if record == ["open"]:
+            fits = self.num_open < len(self.excluded)
+            fits = fits and self.excluded[self.num_open] == self.box.ends
+            require(fits, "an open node that is the next box of `except`", "another one")
+            self.num_open += 1
+            return
+        before = self.meter.cells
+        try:
+            leaf = Leaf(self, record)
+            leaf.check()
+        except EmptyNode:
+            pass
+        self.meter.release(self.meter.cells - before)
+
+
+class Leaf:
+    """The forms of a leaf, and the rows that hold there."""
+
+    def __init__(self, tree: BoundsTree, record: Any) -> None:
+        self.tree, self.meter, self.box = tree, tree.meter, tree.box
+        self.listed = {c: (r, multiples) for c, r, multiples in (record[1] if record else [])}
+        if record:
+            check_indices([c for c, _, _ in record[1]], len(tree.clauses), "clauses")
+        inputs = tree.inputs.forms(self.box)
+        count, grid = len(self.box.ends), tree.grid
+        self.meter.hold(cells_of(4, tree.slot * count))
+        self.forms = JointForms(inputs, count, grid, tree.slot, self.meter)
+        self.forms.run(tree.layers, self.box.signs)
+        tree.slot = max(tree.slot, self.forms.packing.slot)
+        self.known = dict[int, bool]()  # by the identity of a row
+        self.maps = self.exact_maps() if record and record[0] == "exact" else []
+
+    def exact_maps(self) -> list[ExactMap]:
+        """The networks as affine maps; no neuron is open."""
+        signs = [list(part) for part in zip(*self.forms.signs, strict=True)] or [[], []]
+        networks = self.tree.networks
+        for part in signs[: len(networks)]:
+            require(all(all(row) for row in part), "neurons whose signs are known", "open ones")
+        return [
+            ExactMap(network, self.tree.domain, part, self.meter)
+            for network, part in zip(networks, signs, strict=False)
+        ]
+
+    def check(self) -> None:
+        """Each clause has a row that holds."""
+        self.meter.units(100 * self.tree.num_rows)
+        for c, clause in enumerate(self.tree.clauses):
+            if c in self.listed:
+                r, multiples = self.listed[c]
+                require(r < len(clause), f"rows below {len(clause)}", str(r))
+                found = clause[r].holds(self.value(clause[r], self.read_multiples(multiples)))
+            else:
+                found = any(self.row_holds(row) for row in clause)
+            require(found, "a row of each clause that holds on the leaf", f"none of clause {c}")
+
+    def row_holds(self, row: ClauseRow) -> bool:
+        """Whether a row holds without multiples; a row of several clauses is looked at once."""
+        if id(row) not in self.known:
+            self.known[id(row)] = row.holds(self.value(row, []))
+        return self.known[id(row)]
+
+    def read_multiples(self, entries: Any) -> NumberedMultiples:
+        """NumberedMultiples by the numbers of inequalities and cuts."""
+        size = len(self.tree.domain.slacks) + len(self.box.signs)
+        check_indices([n for n, _ in entries], size, "numbers of inequalities")
+        found = [(n, rational(text, self.meter)) for n, text in entries]
+        require(all(x >= 0 for _, x in found), "multiples that are not negative")
+        return found
+
+    def value(self, row: ClauseRow, multiples: NumberedMultiples) -> Fraction:
+        """An upper bound of a row with multiples, or its largest value."""
+        self.meter.units(ROW_UNITS)
+        return self.exact(row, multiples) if self.maps else self.upper(row, multiples)
+
+    def upper(self, row: ClauseRow, multiples: NumberedMultiples) -> Fraction:
+        """The upper bound of a row by its form: center, radius and errors."""
+        forms, inputs = self.forms, self.forms.inputs
+        values, differences = forms.values, forms.differences
+        own = combined_weights(row.f, row.g)
+        parts = ((own, values), (row.g, differences))
+        weights = [w for part in (own, row.g, row.x) for _, w in part]
+        bits, count = longest([weights]), forms.packing.count
+        self.meter.pay(4 * len(weights) + 30, forms.packing.slot * count, bits)
+        most = sum(map(abs, weights)) * max(x.largest for _, x in (*parts, ((), inputs)))
+        forms.make_room((most * (count + 1)).bit_length() + 2)
+        center = packed = error = 0
+        for listed, form in ((own, forms.values), (row.g, forms.differences)):
+            for i, w in listed:
+                center += w * form.centers[i]
+                packed += w * form.packed[i]  # type: ignore[union-attr]
+                error += abs(w) * form.error
+        return self.with_inputs(row, multiples, center, packed, error)
+
+    def with_inputs(
+        self, row: ClauseRow, multiples: NumberedMultiples, center: int, packed: int, error: int
+    ) -> Fraction:
+        """The same with the inputs of the row, and with multiples of inequalities."""
+        forms, grid = self.forms, self.tree.grid
+        inputs, packing = forms.inputs, forms.packing
+        for j, w in row.x:
+            center += w * inputs.centers[j]
+            packed += sum(w * x << packing.slot * k for k, x in inputs.terms[j])
+            error += abs(w) * inputs.error
+        if not multiples:
+            total = center + packing.radius(packed) + error
+            return Fraction(total, 1 << grid) + row.constant
+        self.meter.pay(6 * packing.count * (1 + len(multiples)), packing.slot, self.bits(multiples))
+        rest, digits = Fraction(center + error), list(map(Fraction, packing.digits(packed)))
+        for n, factor in multiples:
+            middle, coefficients, more = self.inequality(n)
+            rest += factor * (middle + more)
+            for k, x in enumerate(coefficients):
+                digits[k] += factor * x
+        total_radius = sum(map(abs, digits), Fraction(0))
+        return Fraction(rest + total_radius, 1 << grid) + row.constant
+
+    def bits(self, multiples: NumberedMultiples) -> int:
+        """The bits of all multiples together."""
+        return sum(bits_of(x) for _, x in multiples)
+
+    def inequality(self, n: int) -> tuple[Fraction, Sequence[int | Fraction], int]:
+        """An inequality form >= 0: center, coefficients, and error."""
+        slacks, grid = self.tree.domain.slacks, self.tree.grid
+        if n < len(slacks):
+            scale, form = self.tree.domain.scale, slacks[n]
+            rounded = self.box.rounded
+            middle = (form.get(0, 0) << grid) + sum(
+                x * rounded[k - 1][0] for k, x in form.items() if k
+            )
+            coefficients = [
+                Fraction(form.get(k, 0) * r, scale) for k, (_, r) in enumerate(rounded, 1)
+            ]
+            return Fraction(middle, scale), coefficients, 0
+        neuron, side = list(self.box.signs.items())[n - len(slacks)]
+        center, digits, error = self.forms.kept[neuron]
+        return Fraction(side * center), [side * x for x in digits], error
+
+    def exact(self, row: ClauseRow, multiples: NumberedMultiples) -> Fraction:
+        """The largest value of an affine row with multiples over the box."""
+        total = dict[int, Fraction]()
+        self.add(total, self.of_inputs(row), Fraction(1))
+        for listed, one in zip((row.f, row.g), self.maps, strict=False):
+            weights = [0] * one.network.widths[-1]
+            for i, w in listed:
+                weights[i] = w
+            if listed:
+                self.add(total, one.of_outputs(weights), Fraction(1))
+        for n, factor in multiples:
+            self.add(total, self.affine_inequality(n), factor)
+        found = total.pop(0, Fraction(0)) + row.constant
+        ends = self.box.ends
+        bits = max((sum(map(bits_of, pair)) for pair in ends), default=0)
+        self.meter.pay_divisions(6 * len(total), bits, max(map(bits_of, total.values()), default=0))
+        for k, x in total.items():
+            found += x * ends[k - 1][1 if x > 0 else 0]
+        return found
+
+    def add(self, total: dict[int, Fraction], form: tuple[Form, int], factor: Fraction) -> None:
+        """Add a multiple of a form over a denominator."""
+        entries, scale = form
+        bits = bits_of_form(entries) + scale.bit_length() + bits_of(factor)
+        known = max(map(bits_of, total.values()), default=0)
+        self.meter.pay_divisions(6 * len(entries), bits, bits + known)
+        for symbol, x in entries.items():
+            total[symbol] = total.get(symbol, Fraction(0)) + factor * Fraction(x, scale)
+
+    def of_inputs(self, row: ClauseRow) -> tuple[Form, int]:
+        """The part of a row with the inputs."""
+        weights = [0] * len(self.tree.domain.inputs)
+        for j, w in row.x:
+            weights[j] = w
+        return self.maps[0].of_inputs(weights, 0, 1)
+
+    def affine_inequality(self, n: int) -> tuple[Form, int]:
+        """An inequality of the domain, or a cut by sign, as a form that is not negative."""
+        slacks = self.tree.domain.slacks
+        if n < len(slacks):
+            return slacks[n], self.tree.domain.scale
+        (which, number, index), side = list(self.box.signs.items())[n - len(slacks)]
+        weights = [0] * self.tree.networks[which].widths[number]
+        weights[index] = side
+        return self.maps[which].of_layer(number, weights)
+
+
+def combined_weights(
+    one: Sequence[tuple[int, int]], two: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """The sums of two lists of weights by index, without zeros: g is f plus the difference."""
+    sums = dict(one)
+    for i, w in two:
+        sums[i] = sums.get(i, 0) + w
+    return tuple((i, w) for i, w in sums.items() if w)
+
+
+# -- Theorems
+
+
+def check_bounds(case: Case) -> None:
+    """The points are as claimed, and every leaf of the tree is closed."""
+    f, g, meter = case.network, case.other, case.meter
+    meter.step = "claim"
+    is_pair = "other" in case.claim
+    plain = f.is_plain() and g.is_plain()
+    well_formed(plain, f"only plain stacks have claims of the kind {case.claim['kind']}", "claim")
+    if is_pair:
+        check_pair(f, g)
+        require(len(f.layers) == len(g.layers), "equally many layers", f"{f}; {g}")
+        require(f.last == g.last, "equal last activations", f"{f}; {g}")
+    domain = read_domain(case.claim["domain"], f.widths[0], meter)
+    clauses = clauses_of(case, domain)
+    check_points(case, domain)
+    grid, matching = case.evidence["grid"], case.evidence["matching"]
+    fits = MIN_GRID <= grid <= MAX_GRID
+    well_formed(fits, f"needs a grid from {MIN_GRID} to {MAX_GRID}", "line 1.grid")
+    meter.step = "matching"
+    require(is_pair or not matching, "no matching of one network", "some")
+    layers = grid_layers(f, g if is_pair else None, matching, grid, meter)
+    case.lines.check_end(BoundsTree(case, domain, layers, clauses).check())
+
+
+def enter_bounds(kind: str, points: str, cover: str) -> Rule:
+    """Enter the theorem of one kind of claim; all have one rule."""
+    return theorem(
+        kind,
+        kind=kind,
+        page="theory/deviation.md",
+        evidence={"grid": int, "matching": [[PARTNER]], "points": [[RATIONAL]]},
+        says={"points": points, "cover": cover},
+    )(check_bounds)
+
+
+COVERED = "on every leaf of the tree, and the leaves cover the domain"
+enter_bounds(
+    "deviation",
+    "the point belongs to the domain, and the difference of the outputs there is as large as "
+    "claimed",
+    f"the differences of the outputs are bounded as claimed {COVERED}",
+)
+enter_bounds(
+    "range",
+    "the points belong to the domain, and the outputs there are as claimed",
+    f"the outputs are bounded as claimed {COVERED}",
+)
+enter_bounds(
+    "holds",
+    "the point belongs to the domain",
+    f"each clause has a row that holds {COVERED}",
+)
+enter_bounds(
+    "same-decisions",
+    "the point belongs to the domain",
+    f"no two different outputs can be the decisions of the networks {COVERED}",
+)

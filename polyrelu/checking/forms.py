@@ -1,0 +1,321 @@
+"""Affine forms of activations and of differences on a box, by the fixed rule of section 5.8."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import mul
+from typing import NamedTuple
+
+from polyrelu.checking.grid import GridLayer, GridRows
+from polyrelu.checking.meter import Meter, cells_of
+from polyrelu.checking.packing import Packing
+
+# -- Forms on a box
+
+#: Slopes are integers over 2^SLOPE.
+SLOPE = 16
+FULL = 1 << SLOPE
+#: Bits of a slot beyond those that were needed when it was made.
+SPARE_BITS = 24
+
+Interval = tuple[int, int]
+#: Cuts by sign above a node: network, layer from 1, index, and the side.
+SignCuts = dict[tuple[int, int, int], int]
+
+
+class FormList(NamedTuple):
+    """Forms with one error: centers and packed coefficients; `sizes` bound what they stand for.
+
+    `largest` bounds all coefficients.
+    """
+
+    centers: list[int]
+    packed: list[int]
+    error: int
+    sizes: list[int]
+    largest: int
+
+
+class Relaxed(NamedTuple):
+    """A form p Z + q D over 2^SLOPE, what is added to its center, and a new coefficient."""
+
+    p: int
+    q: int
+    added: int
+    new: int
+
+
+class EmptyNode(Exception):  # noqa: N818
+    """No point of the box has the signs of a node."""
+
+
+def sign_of(ends: Interval) -> int:
+    """1 if never negative, -1 if never positive, 0 if open."""
+    return 1 if ends[0] >= 0 else -1 if ends[1] <= 0 else 0
+
+
+def slope_of(ends: Interval) -> int:
+    """The slope of the chord of max(z, 0)."""
+    low, high = ends
+    return FULL if low >= 0 else 0 if high <= 0 else FULL * high // (high - low)
+
+
+def relaxed_neuron(ends: Interval) -> Relaxed:
+    """max(z, 0) of an open neuron lies in s z + [0, 2 w]."""
+    slope = slope_of(ends)
+    gap = max(-slope * ends[0], (FULL - slope) * ends[1])
+    half = -(-gap >> SLOPE + 1)
+    return Relaxed(slope, 0, half, half)
+
+
+def nearest(x: int, ends: Interval) -> int:
+    """The number in an interval that is next to x."""
+    return min(max(x, ends[0]), ends[1])
+
+
+def corners(z: Interval, d: Interval) -> list[tuple[int, int]]:
+    """All vertices of the rectangle of z and D cut by z = 0 and z + D = 0."""
+    zero = nearest(0, z)
+    on_d = (z[0], z[1], zero, nearest(-d[0], z), nearest(-d[1], z))
+    found = [(x, y) for y in d for x in on_d]
+    return found + [(x, nearest(-x, d)) for x in (z[0], z[1], zero)]
+
+
+def relaxed_pair(z: Interval, d: Interval, y: Interval) -> Relaxed:
+    """The difference of max(z + D, 0) and max(z, 0), with the narrowest band of all candidates."""
+    sign, upper = sign_of(y), slope_of(y)
+    candidates = [(0, FULL // 2), (upper - slope_of(z), upper), (0, upper)]
+    if d[0] < 0 < d[1]:
+        candidates.insert(1, (0, FULL * d[1] // (d[1] - d[0])))
+    points = [
+        (FULL * ((x + t if sign > 0 or (sign == 0 and x + t > 0) else 0) - max(x, 0)), x, t)
+        for x, t in corners(z, d)
+    ]
+    best, chosen = -1, Relaxed(0, 0, 0, 0)
+    for p, q in candidates:
+        values = [value - p * x - q * t for value, x, t in points]
+        low, high = min(values), max(values)
+        if best < 0 or high - low < best:
+            best, middle = high - low, low + high >> SLOPE + 1
+            reach = max(-(-high >> SLOPE) - middle, middle - (low >> SLOPE))
+            chosen = Relaxed(p, q, middle, reach)
+    return chosen
+
+
+def decided(sign: int) -> Relaxed:
+    """max(z, 0) of a neuron with a known sign."""
+    return Relaxed(FULL if sign > 0 else 0, 0, 0, 0)
+
+
+def decided_pair(s: int, t: int) -> Relaxed:
+    """The difference where both signs are known; the slopes are whole numbers times FULL."""
+    q = FULL if t > 0 else 0
+    return Relaxed(q - FULL if s > 0 else q, q, 0, 0)
+
+
+class InputForms(NamedTuple):
+    """The inputs: centers, for each the coefficients of some generators, one error and sizes."""
+
+    centers: list[int]
+    terms: list[list[tuple[int, int]]]
+    error: int
+    sizes: list[int]
+    largest: int
+
+
+class JointForms:
+    """The forms of all layers on one node, made layer by layer.
+
+    `values` are those of f, `differences` those of g minus f, `signs` those of the neurons of f and
+    of g in each hidden layer. `kept` are the forms of neurons that were cut by sign: center,
+    coefficients, error.
+    """
+
+    def __init__(self, inputs: InputForms, count: int, grid: int, slot: int, meter: Meter) -> None:
+        self.inputs, self.grid, self.meter = inputs, grid, meter
+        self.packing = Packing(slot, count)
+        self.values: InputForms | FormList = inputs
+        self.differences = FormList([], [], 0, [], 0)
+        self.signs = list[tuple[list[int], list[int]]]()
+        self.kept = dict[tuple[int, int, int], tuple[int, list[int], int]]()
+        self.new = list[tuple[int, int, int]]()  # which list, index, new coefficient
+
+    def run(self, layers: Sequence[GridLayer], cuts: SignCuts) -> None:
+        """Make the forms of all layers."""
+        for number, layer in enumerate(layers, 1):
+            self.pay(layer)
+            self.widen(layer)
+            z = self.preactivations(layer.own, layer.bias)
+            d = self.preactivations(layer.by_values, layer.shift, layer.by_differences)
+            self.values, self.differences = z, d
+            if layer.is_hidden:
+                self.activate(number, layer, z, d, cuts)
+
+    def pay(self, layer: GridLayer) -> None:
+        """Pay for a layer, and hold its forms."""
+        meter, n, m = self.meter, len(layer.own.rows), len(layer.partners)
+        width, others = len(self.values.centers), len(self.differences.centers)
+        bits = self.packing.slot * (self.packing.count + n + m)
+        norm = max(rows.norm for rows in (layer.own, layer.by_values, layer.by_differences))
+        meter.hold(cells_of(3 * (n + m), bits))
+        meter.units(20_000 * (n + m))
+        meter.pay((n + m) * width + m * others, bits, norm.bit_length())
+        meter.pay(24 * (n + 2 * m), bits, 0)
+
+    def widen(self, layer: GridLayer) -> None:
+        """Make the slots as long as the numbers of a layer need."""
+        values, differences, packing = self.values, self.differences, self.packing
+        most = (layer.own.norm + layer.by_values.norm) * values.largest
+        most += layer.by_differences.norm * differences.largest
+        shift = max(0, SLOPE - self.grid)
+        self.make_room(most.bit_length() + shift + packing.count.bit_length() + 4)
+
+    def make_room(self, bits: int) -> None:
+        """Make the slots as long as numbers of so many bits need."""
+        values, differences, packing = self.values, self.differences, self.packing
+        if bits <= packing.slot:
+            return
+        self.packing = Packing(bits + SPARE_BITS + 7 & ~7, packing.count)
+        if isinstance(values, FormList):
+            self.values, self.differences = (
+                forms._replace(packed=[self.packing.pack(packing.digits(x)) for x in forms.packed])
+                for forms in (values, differences)
+            )
+
+    def products(self, rows: GridRows, forms: InputForms | FormList) -> tuple[list[int], list[int]]:
+        """The products of rows with forms: centers and packed coefficients."""
+        centers = [sum(map(mul, row, forms.centers)) for row in rows.rows]
+        if isinstance(forms, FormList):
+            return centers, [sum(map(mul, row, forms.packed)) for row in rows.rows]
+        packed = list[int]()
+        for row in rows.rows:
+            digits = [0] * self.packing.count
+            for w, terms in zip(row, forms.terms, strict=True):
+                for k, x in terms:
+                    digits[k] += w * x
+            packed.append(self.packing.pack(digits))
+        return centers, packed
+
+    def preactivations(
+        self, rows: GridRows, bias: Sequence[int], others: GridRows | None = None
+    ) -> FormList:
+        """Rows times the values, and others times the differences, over 2^S."""
+        packing, grid = self.packing, self.grid
+        centers, packed = self.products(rows, self.values)
+        error = rows.growth(self.values.error, sum(self.values.sizes), grid)
+        largest = rows.norm * self.values.largest
+        if others is not None and self.differences.centers:
+            more = self.products(others, self.differences)
+            centers = [x + y for x, y in zip(centers, more[0], strict=True)]
+            packed = [x + y for x, y in zip(packed, more[1], strict=True)]
+            error += others.growth(self.differences.error, sum(self.differences.sizes), grid)
+            largest += others.norm * self.differences.largest
+        centers = [(x >> grid) + b for x, b in zip(centers, bias, strict=True)]
+        packed = [packing.floored(x, grid) for x in packed]
+        return FormList(centers, packed, error + packing.count + 2, [], (largest >> grid) + 1)
+
+    def activate(
+        self, number: int, layer: GridLayer, z: FormList, d: FormList, cuts: SignCuts
+    ) -> None:
+        """The activations of a hidden layer, and their differences."""
+        count, radius = self.packing.count, self.packing.radius
+        radii = [radius(x) for x in z.packed]
+        ends = [(c - r - z.error, c + r + z.error) for c, r in zip(z.centers, radii, strict=True)]
+        for i in range(len(ends)):
+            ends[i] = self.cut(cuts, (0, number, i), ends[i], z.centers[i], z.packed[i], z.error)
+        largest, self.new = max(radii), []
+        own = [relaxed_neuron(x) if not sign_of(x) else decided(sign_of(x)) for x in ends]
+        self.differences, signs = self.pairs(number, layer, z, d, ends, largest, cuts)
+        self.values = self.combined(0, own, list(range(len(ends))), z, None, largest)
+        self.values = self.values._replace(
+            error=z.error + count + 1, sizes=[max(high, 0) for _, high in ends]
+        )
+        self.signs.append((list(map(sign_of, ends)), signs))
+        self.add_generators()
+
+    def pairs(
+        self,
+        number: int,
+        layer: GridLayer,
+        z: FormList,
+        d: FormList,
+        ends: Sequence[Interval],
+        largest: int,
+        cuts: SignCuts,
+    ) -> tuple[FormList, list[int]]:
+        """The differences of activations, and the signs of the neurons of g."""
+        made, sizes, signs, radius = list[Relaxed](), list[int](), list[int](), self.packing.radius
+        error, most = z.error + d.error, 0
+        for m, place in enumerate(layer.partners):
+            own = ends[place] if place >= 0 else (0, 0)
+            center = d.centers[m] + (z.centers[place] if place >= 0 else 0)
+            packed = d.packed[m] + (z.packed[place] if place >= 0 else 0)
+            reach = radius(packed) + error
+            y = center - reach, center + reach
+            y = self.cut(cuts, (1, number, m), y, center, packed, error)
+            reach = radius(d.packed[m])
+            most = max(most, reach)
+            low, high = d.centers[m] - reach - d.error, d.centers[m] + reach + d.error
+            low, high = max(low, y[0] - own[1]), min(high, y[1] - own[0])
+            if low > high:
+                raise EmptyNode
+            s, t = sign_of(own), sign_of(y)
+            made.append(decided_pair(s, t) if s and t else relaxed_pair(own, (low, high), y))
+            sizes.append(max(-low, high))
+            signs.append(t)
+        found = self.combined(1, made, layer.partners, z, d, largest + most)
+        return found._replace(error=error + self.packing.count + 1, sizes=sizes), signs
+
+    def cut(
+        self,
+        cuts: SignCuts,
+        neuron: tuple[int, int, int],
+        ends: Interval,
+        center: int,
+        packed: int,
+        error: int,
+    ) -> Interval:
+        """The interval of a neuron, cut by a sign above the node; then its form is kept."""
+        side = cuts.get(neuron, 0)
+        if not side:
+            return ends
+        self.kept[neuron] = center, self.packing.digits(packed), error
+        low, high = (max(ends[0], 0), ends[1]) if side > 0 else (ends[0], min(ends[1], 0))
+        if low > high:
+            raise EmptyNode
+        return low, high
+
+    def combined(
+        self,
+        which: int,
+        relaxed: Sequence[Relaxed],
+        places: Sequence[int],
+        z: FormList,
+        d: FormList | None,
+        largest: int,
+    ) -> FormList:
+        """The forms (p Z + q D) / FULL with what is added; new generators are noted."""
+        centers, packed, most = list[int](), list[int](), largest + 1
+        for i, (p, q, added, new) in enumerate(relaxed):
+            place = places[i]
+            center = p * z.centers[place] if p and place >= 0 else 0
+            coefficients = p * z.packed[place] if p and place >= 0 else 0
+            if d is not None and q:
+                center += q * d.centers[i]
+                coefficients += q * d.packed[i]
+            centers.append((center >> SLOPE) + added)
+            packed.append(self.packing.floored(coefficients, SLOPE) if coefficients else 0)
+            if new:
+                self.new.append((which, i, new))
+                most = max(most, new)
+        return FormList(centers, packed, 0, [], most)
+
+    def add_generators(self) -> None:
+        """Every new coefficient gets a generator of its own; those of f come first."""
+        self.new.sort()
+        self.make_room(max((x for _, _, x in self.new), default=0).bit_length() + 2)
+        packing, lists = self.packing, (self.values, self.differences)
+        for k, (which, i, coefficient) in enumerate(self.new):
+            packed: list[int] = lists[which].packed  # type: ignore[union-attr]
+            packed[i] += coefficient << packing.slot * (packing.count + k)
+        self.packing = Packing(packing.slot, packing.count + len(self.new))

@@ -1,0 +1,1 @@
+"""Certified bounds of differences and ranges of networks: rules that checkers follow, searches."""

@@ -1,0 +1,488 @@
+"""The fixed rule of certificates of bounds, for provers (FORMAT.md, section 5.8).
+
+A leaf of such a certificate holds no numbers: the checker computes affine forms of all activations,
+and of the differences of two networks, in integers on a grid, rounded outwards. Here are the same
+integers, computed in another way. The rule and its proof stand in docs/theory/deviation.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from polyrelu.certificate import LinearRow
+from polyrelu.exact import RationalMatrix
+from polyrelu.network import Network
+from polyrelu.proofs.deviation.grid_products import LONGEST, GridMatrix, Table, shifted_product
+from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
+
+__all__ = ["Neuron", "RoundedLeaf", "RoundedRule"]
+
+#: The network (0 or 1), the layer from 1, the index.
+Neuron: TypeAlias = tuple[int, int, int]
+#: For each hidden layer the partners of the neurons of the second network, and their scales.
+LayerPartners: TypeAlias = Sequence[tuple[int, Fraction] | None]
+_Interval: TypeAlias = tuple[int, int]
+
+#: Slopes are integers over 2^16.
+_SLOPE_BITS = 16
+_ONE = 1 << _SLOPE_BITS
+_LOW_BITS = 32
+
+
+class _Layer(NamedTuple):
+    """A layer on the grid: of the first network, and of the differences."""
+
+    own: GridMatrix
+    bias: Table
+    by_values: GridMatrix | None
+    by_differences: GridMatrix | None
+    shift: Table | None
+    partners: tuple[int, ...]
+    is_hidden: bool
+
+
+class _Forms(NamedTuple):
+    """Forms as rows, the center first; their common error, and the sum of their sizes."""
+
+    table: Table
+    error: int
+    sizes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundedLeaf:
+    """The forms of one or two networks on a box with signs of some neurons.
+
+    Attributes
+    ----------
+    is_empty
+        Whether the rule shows that no point of the box has these signs. Then there are no forms.
+    signs
+        For each hidden layer the signs of the neurons of the first network, and of the second one;
+        0 for open neurons.
+    """
+
+    is_empty: bool
+    signs: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    _rule: RoundedRule
+    _box: tuple[tuple[int, int], ...]
+    _forms: tuple[_Forms, ...]
+    _kept: tuple[tuple[Table, int], ...]
+
+    def upper_bound(
+        self, row: LinearRow, multiples: Mapping[int, Fraction] | None = None
+    ) -> Fraction:
+        """Return the upper bound of a row, with multiples of inequalities and cuts by sign."""
+        weights = _integer_weights(row)
+        total, error = _combination(weights[1:], self._forms)
+        if not multiples:
+            found = int(total[0]) + int(np.abs(total[1:]).sum()) + error
+            return Fraction(found, weights[0] << self._rule.grid) + row.constant
+        exact, excess = total.astype(object) * Fraction(1, weights[0]), Fraction(error, weights[0])
+        for number, multiple in multiples.items():
+            entries, own_error = self._constraint(number)
+            exact[: len(entries)] += multiple * entries
+            excess += multiple * own_error
+        bound = exact[0] + sum(map(abs, exact[1:]), Fraction(0)) + excess
+        return Fraction(bound) / (1 << self._rule.grid) + row.constant
+
+    def holds(self, row: LinearRow, multiples: Mapping[int, Fraction] | None = None) -> bool:
+        """Return whether the upper bound of a row is at most 0, or negative if it is strict."""
+        bound = self.upper_bound(row, multiples)
+        return bound < 0 if row.is_strict else bound <= 0
+
+    def is_closed(self, clauses: Sequence[Sequence[LinearRow]]) -> bool:
+        """Return whether each clause has a row that holds, so that the node can be a leaf."""
+        return self.is_empty or all(any(map(self.holds, clause)) for clause in clauses)
+
+    def _constraint(self, number: int) -> tuple[Table, int]:
+        """Return the form of an inequality of the domain or of a cut by sign, and its error."""
+        count = len(self._rule.slacks)
+        if number >= count:
+            entries, error = self._kept[number - count]
+            return entries.astype(object), error
+        constant, *row = self._rule.slacks[number]
+        center = (constant * (1 << self._rule.grid)) + sum(
+            (a * m for a, (m, _) in zip(row, self._box, strict=True)), Fraction(0)
+        )
+        reach = [a * r for a, (_, r) in zip(row, self._box, strict=True)]
+        return np.array([center, *reach], dtype=object), 0
+
+
+def _integer_weights(row: LinearRow) -> tuple[int, dict[int, int], dict[int, int], dict[int, int]]:
+    """Return a denominator, and the weights of inputs, values and differences over it.
+
+    The second network is the first one plus the difference.
+    """
+    entries = [*row.f.values(), *row.g.values(), *row.x.values()]
+    common = math.lcm(*(x.denominator for x in entries))
+    x, f, g = (
+        {i: a.numerator * (common // a.denominator) for i, a in part.items()}
+        for part in (row.x, row.f, row.g)
+    )
+    own = {i: f.get(i, 0) + g.get(i, 0) for i in {*f, *g}}
+    return common, x, own, g
+
+
+def _combination(weights: tuple[dict[int, int], ...], forms: Sequence[_Forms]) -> tuple[Table, int]:
+    """Return a combination of forms, and its error."""
+    used = [
+        (weight, part, i)
+        for listed, part in zip(weights, forms, strict=False)
+        for i, weight in listed.items()
+        if weight
+    ]
+    size = sum(abs(w) for w, _, _ in used)
+    is_short = all(not part.table.dtype.hasobject for _, part, _ in used)
+    is_short = is_short and size.bit_length() + LONGEST < 63
+    total = np.zeros(forms[1].table.shape[1], dtype=np.int64 if is_short else object)
+    for weight, part, i in used:
+        entries = part.table[i]
+        total[: len(entries)] += weight * (entries if is_short else entries.astype(object))
+    return total, sum(abs(w) * part.error for w, part, _ in used)
+
+
+class RoundedRule:
+    """The rule for one network or a pair on a domain.
+
+    Attributes
+    ----------
+    grid
+        The number S: all numbers are integers over 2^S.
+    slacks
+        The inequalities of the domain, c - a·x as rows in (1, y).
+    """
+
+    def __init__(
+        self,
+        first: Network,
+        second: Network | None,
+        coordinates: DomainCoordinates,
+        matching: Sequence[LayerPartners] = (),
+        grid: int = 44,
+    ) -> None:
+        self.grid, self._coordinates = grid, coordinates
+        self.slacks = _slacks(coordinates)
+        pairs = [] if second is None else _all_partners(first, second, matching)
+        self._layers = [
+            self._layer(first, second, number, pairs) for number in range(1, first.depth + 1)
+        ]
+
+    def _layer(
+        self, first: Network, second: Network | None, number: int, pairs: Sequence[LayerPartners]
+    ) -> _Layer:
+        """Return a layer on the grid."""
+        is_hidden = number <= first.num_hidden_layers
+        weight, bias = first.weight(number), first.bias(number)
+        own, own_bias = GridMatrix(weight, self.grid), GridMatrix(bias, self.grid).rows[:, 0]
+        if second is None:
+            return _Layer(own, own_bias, None, None, None, (), is_hidden)
+        before, after = pairs[number - 1], pairs[number]
+        scales = [Fraction(1) if entry is None else entry[1] for entry in before]
+        inverse = [Fraction(1) if entry is None else 1 / entry[1] for entry in after]
+        aligned = second.weight(number).scale_columns(scales).scale_rows(inverse)
+        places = tuple(-1 if entry is None else entry[0] for entry in after)
+        chosen = _selection(places, weight.nrows)
+        sources = tuple(-1 if entry is None else entry[0] for entry in before)
+        by_values = aligned @ _selection(sources, weight.ncols) - chosen @ weight
+        shift = second.bias(number).scale_rows(inverse) - chosen @ bias
+        return _Layer(
+            own,
+            own_bias,
+            GridMatrix(by_values, self.grid),
+            GridMatrix(aligned, self.grid),
+            GridMatrix(shift, self.grid).rows[:, 0],
+            places,
+            is_hidden,
+        )
+
+    def leaf(
+        self,
+        lower: Sequence[Fraction],
+        upper: Sequence[Fraction],
+        signs: Mapping[Neuron, int] | None = None,
+    ) -> RoundedLeaf:
+        """Return the forms on a box in the coordinates, with signs of neurons cut from the root."""
+        box = tuple(map(self._on_grid, lower, upper))
+        run = _Run(self.grid, signs or {}, self._inputs(box))
+        for number, layer in enumerate(self._layers, 1):
+            if not run.add(number, layer):
+                return RoundedLeaf(True, (), self, box, (), ())
+        forms = (run.inputs, run.values, *([run.differences] if run.differences else []))
+        kept = tuple(run.kept[neuron] for neuron in signs or {})
+        return RoundedLeaf(False, tuple(run.signs), self, box, forms, kept)
+
+    def _on_grid(self, low: Fraction, high: Fraction) -> tuple[int, int]:
+        """Return center and radius of an interval."""
+        unit = 1 << self.grid
+        bottom, top = low * unit, high * unit
+        center = (bottom + top) // 2
+        return center, max(0, -((bottom - center) // 1), -((center - top) // 1))
+
+    def _inputs(self, box: Sequence[tuple[int, int]]) -> _Forms:
+        """Return the forms of the inputs."""
+        matrix = self._coordinates.inputs
+        numerators, common = matrix.integer_array().astype(object), matrix.denominator
+        centers = numerators[:, 0] << self.grid
+        centers = centers + numerators[:, 1:].dot(np.array([m for m, _ in box], dtype=object))
+        reach = numerators[:, 1:] * np.array([r for _, r in box], dtype=object)
+        scaled = np.concatenate([centers[:, None], reach], axis=1)
+        table = scaled // common
+        error = len(box) + 1 if (table * common != scaled).any() else 0
+        sizes = int(np.abs(table).sum()) + len(table) * error
+        return _Forms(_shortest(table), error, sizes)
+
+
+def _shortest(table: Table) -> Table:
+    """Return a table as int64 if its numbers are short."""
+    is_short = not table.size or int(np.abs(table).sum(axis=1).max()).bit_length() <= LONGEST
+    return table.astype(np.int64) if is_short else table
+
+
+def _selection(places: Sequence[int], width: int) -> RationalMatrix:
+    """Return the matrix with a 1 in each row at its place, and none where that is -1."""
+    table = np.zeros((len(places), width), dtype=np.int64)
+    for row, place in enumerate(places):
+        if place >= 0:
+            table[row, place] = 1
+    return RationalMatrix.from_integer_array(table, 1)
+
+
+def _all_partners(
+    first: Network, second: Network, matching: Sequence[LayerPartners]
+) -> list[LayerPartners]:
+    """Return partners of inputs, of all hidden layers, and of outputs."""
+    same: list[LayerPartners] = [[(i, Fraction(1)) for i in range(w)] for w in first.widths]
+    return [same[0], *matching, same[-1]] if matching else same
+
+
+def _slacks(coordinates: DomainCoordinates) -> list[tuple[Fraction, ...]]:
+    """Return the inequalities of a domain as rows in (1, y)."""
+    found = []
+    for *a, c in coordinates.domain.inequalities:
+        row = list((RationalMatrix.from_rows([[-x for x in a]]) @ coordinates.inputs).row(0))
+        found.append((row[0] + c, *row[1:]))
+    return found
+
+
+class _Run:
+    """One run of the rule, layer by layer."""
+
+    def __init__(self, grid: int, cuts: Mapping[Neuron, int], inputs: _Forms) -> None:
+        self.grid, self.cuts, self.inputs = grid, cuts, inputs
+        self.values, self.differences = inputs, None
+        self.signs = list[tuple[tuple[int, ...], tuple[int, ...]]]()
+        self.kept = dict[Neuron, tuple[Table, int]]()
+        self.is_empty = False
+
+    values: _Forms
+    differences: _Forms | None
+
+    def add(self, number: int, layer: _Layer) -> bool:
+        """Add a layer; return False if no point of the box has the signs."""
+        z = self._preactivations([(layer.own, self.values)], layer.bias)
+        d = None
+        if layer.by_values is not None and layer.by_differences is not None:
+            terms = [(layer.by_values, self.values)]
+            if self.differences is not None:
+                terms.append((layer.by_differences, self.differences))
+            d = self._preactivations(terms, layer.shift)
+        if layer.is_hidden:
+            z, d = self._activate(number, layer, z, d)
+        self.values, self.differences = z, d
+        return not self.is_empty
+
+    def _preactivations(
+        self, terms: Sequence[tuple[GridMatrix, _Forms]], bias: Table | None
+    ) -> _Forms:
+        """Return sums of products of matrices with forms, and the bias."""
+        tables = [(matrix, forms.table) for matrix, forms in terms]
+        largest = sum(matrix.largest_product(table) for matrix, table in tables)
+        offset = max(map(abs, bias.tolist()), default=0) if bias is not None else 0
+        is_short = (largest >> self.grid) + offset < 1 << LONGEST - 1
+        if not is_short or not all(matrix.is_short for matrix, _ in tables):
+            tables = [(matrix, table.astype(object)) for matrix, table in tables]
+        elif any(table.dtype == object for _, table in tables):
+            tables = [(matrix, _shortest(table)) for matrix, table in tables]
+        found = shifted_product(tables, self.grid)
+        if bias is not None:
+            found[:, 0] += bias if found.dtype == object else bias.astype(np.int64)
+        num_generators = max(table.shape[1] for _, table in tables) - 1
+        error = sum(matrix.error(forms.error, forms.sizes, self.grid) for matrix, forms in terms)
+        return _Forms(found, error + num_generators + 2, 0)
+
+    def _activate(
+        self, number: int, layer: _Layer, z: _Forms, d: _Forms | None
+    ) -> tuple[_Forms, _Forms | None]:
+        """Return the forms of activations, and of their differences."""
+        ends = self._ends(number, 0, z.table, z.error)
+        relaxed = [_neuron(low, high) for low, high in ends]
+        pairs, signs = list[_Pair](), list[int]()
+        if d is not None:
+            pairs, signs = self._pairs(number, layer, z, d, ends)
+        own_signs = tuple(_sign(low, high) for low, high in ends)
+        self.signs.append((own_signs, tuple(signs)))
+        if self.is_empty:
+            return z, d
+        count = z.table.shape[1]
+        own_new = [(i, w) for i, (_, w) in enumerate(relaxed) if w]
+        new = [(m, pair.radius) for m, pair in enumerate(pairs) if pair.radius]
+        table = _scaled(z.table, [s for s, _ in relaxed])
+        table[:, 0] += np.array([w for _, w in relaxed], dtype=table.dtype)
+        sizes = sum(max(high, 0) for _, high in ends)
+        total = count + len(own_new) + len(new)
+        values = _Forms(_with_columns(table, own_new, count, total), z.error + count, sizes)
+        if d is None:
+            return values, None
+        chosen = _rows(z.table, layer.partners)
+        table = _scaled(chosen, [pair.p for pair in pairs], d.table, [pair.q for pair in pairs])
+        table[:, 0] += np.array([pair.center for pair in pairs], dtype=table.dtype)
+        table = _with_columns(table, new, count + len(own_new), total)
+        sizes = sum(pair.size for pair in pairs)
+        return values, _Forms(table, z.error + d.error + count, sizes)
+
+    def _ends(self, number: int, which: int, table: Table, error: int) -> list[_Interval]:
+        """Return the intervals of neurons, cut by their signs."""
+        radii = np.abs(table[:, 1:]).sum(axis=1).tolist()
+        centers = table[:, 0].tolist()
+        ends = [(c - r - error, c + r + error) for c, r in zip(centers, radii, strict=True)]
+        for (where, layer, i), side in self.cuts.items():
+            if (where, layer) == (which, number):
+                self.kept[where, layer, i] = side * table[i], error
+                low, high = ends[i]
+                ends[i] = (max(low, 0), high) if side > 0 else (low, min(high, 0))
+        self.is_empty = self.is_empty or any(low > high for low, high in ends)
+        return ends
+
+    def _pairs(
+        self, number: int, layer: _Layer, z: _Forms, d: _Forms, ends: Sequence[_Interval]
+    ) -> tuple[list[_Pair], list[int]]:
+        """Return the relaxations of differences, and the signs of the second network."""
+        both = _rows(z.table, layer.partners) + d.table
+        others = self._ends(number, 1, both, z.error + d.error)
+        radii = np.abs(d.table[:, 1:]).sum(axis=1).tolist()
+        centers = d.table[:, 0].tolist()
+        found, signs = list[_Pair](), list[int]()
+        for m, place in enumerate(layer.partners):
+            own, other = (ends[place] if place >= 0 else (0, 0)), others[m]
+            low = max(centers[m] - radii[m] - d.error, other[0] - own[1])
+            high = min(centers[m] + radii[m] + d.error, other[1] - own[0])
+            signs.append(_sign(*other))
+            if low > high:
+                self.is_empty = True
+                break
+            found.append(_pair(own, (low, high), other))
+        return found, signs
+
+
+def _with_columns(table: Table, new: Sequence[tuple[int, int]], first: int, total: int) -> Table:
+    """Return a table with new columns, which have one number each."""
+    found = np.zeros((len(table), total), dtype=table.dtype)
+    found[:, : table.shape[1]] = table
+    for k, (row, entry) in enumerate(new):
+        found[row, first + k] = entry
+    return found
+
+
+def _rows(table: Table, places: Sequence[int]) -> Table:
+    """Return rows of a table; rows of zeros where there is no place."""
+    found = table[list(places)]
+    found[[m for m, place in enumerate(places) if place < 0]] = 0
+    return found
+
+
+def _scaled(
+    one: Table, factors: Sequence[int], two: Table | None = None, more: Sequence[int] = ()
+) -> Table:
+    """Return rows times their factors over 2^16, rounded down; perhaps of a sum of two tables."""
+    dtype = one.dtype if two is None or two.dtype == one.dtype else np.dtype(object)
+    parts = [(one, factors)] if two is None else [(one, factors), (two, more)]
+    columns = [
+        (table.astype(dtype), np.array(entries, dtype=dtype)[:, None]) for table, entries in parts
+    ]
+    if dtype.hasobject:
+        total = sum((table * entries for table, entries in columns), np.zeros_like(one, dtype))
+        return np.asarray(total >> _SLOPE_BITS)
+    mask = (1 << _LOW_BITS) - 1
+    low = sum((table & mask) * entries for table, entries in columns)
+    high = sum((table >> _LOW_BITS) * entries for table, entries in columns)
+    return np.asarray((low >> _SLOPE_BITS) + (high << _LOW_BITS - _SLOPE_BITS))
+
+
+def _sign(low: int, high: int) -> int:
+    """Return the sign of a neuron, 0 if it is open."""
+    return 1 if low >= 0 else -1 if high <= 0 else 0
+
+
+def _slope(low: int, high: int) -> int:
+    """Return the slope of the chord of a ReLU, over 2^16."""
+    if low >= 0:
+        return _ONE
+    return 0 if high <= 0 else (high << _SLOPE_BITS) // (high - low)
+
+
+def _neuron(low: int, high: int) -> tuple[int, int]:
+    """Return the slope of a ReLU, and half of the width of its band."""
+    slope = _slope(low, high)
+    if slope in (0, _ONE) and _sign(low, high):
+        return slope, 0
+    gap = max(-slope * low, (_ONE - slope) * high)
+    return slope, -(-gap // (2 * _ONE))
+
+
+class _Pair(NamedTuple):
+    """The difference of two ReLUs is near p z + q D: slopes, the band, the size."""
+
+    p: int
+    q: int
+    center: int
+    radius: int
+    size: int
+
+
+def _pair(z: _Interval, d: _Interval, y: _Interval) -> _Pair:
+    """Return the relaxation of max(z + D, 0) - max(z, 0)."""
+    own, other, size = _sign(*z), _sign(*y), max(-d[0], d[1])
+    if own and other:
+        q = _ONE if other > 0 else 0
+        return _Pair(q - (_ONE if own > 0 else 0), q, 0, 0, size)
+    chord, upper = _slope(*z), _slope(*y)
+    slopes = [(0, _ONE // 2)]
+    if d[0] < 0 < d[1]:
+        slopes.append((0, (d[1] << _SLOPE_BITS) // (d[1] - d[0])))
+    slopes += [(upper - chord, upper), (0, upper)]
+    points = _corners(z, d)
+    values = [_ONE * (_relu(x + t, other) - max(x, 0)) for x, t in points]
+    best: tuple[int, int, int, int, int] | None = None
+    for p, q in slopes:
+        rest = [v - p * x - q * t for v, (x, t) in zip(values, points, strict=True)]
+        low, high = min(rest), max(rest)
+        if best is None or high - low < best[0]:
+            best = high - low, p, q, low, high
+    assert best is not None
+    _, p, q, low, high = best
+    center = (low + high) // (2 * _ONE)
+    radius = max(-(-high // _ONE) - center, center - low // _ONE)
+    return _Pair(p, q, center, radius, size)
+
+
+def _relu(y: int, sign: int) -> int:
+    """Return max(y, 0), or what it is by the sign."""
+    return y if sign > 0 else 0 if sign < 0 else max(y, 0)
+
+
+def _corners(z: _Interval, d: _Interval) -> list[tuple[int, int]]:
+    """Return the vertices of a rectangle that is cut by z = 0 and z + D = 0, and more points."""
+
+    def clipped(x: int, ends: _Interval) -> int:
+        return min(max(x, ends[0]), ends[1])
+
+    middle = clipped(0, z)
+    found = [(x, t) for t in d for x in (z[0], z[1], middle, clipped(-d[0], z), clipped(-d[1], z))]
+    return found + [(x, clipped(-x, d)) for x in (z[0], z[1], middle)]
