@@ -74,6 +74,7 @@ from .proofs import (
     identify as identify,
     injective as injective,
     inverse_lipschitz as inverse_lipschitz,
+    same_decisions as same_decisions,
     simplify as simplify,
     verify as verify,
 )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from polyrelu.formats import FloatOutputs, Imported
     from polyrelu.outcomes import Equivalent, NotEquivalent, Undecided
 
-__all__ = ["add_equivalent"]
+__all__ = ["add_equivalent", "read_pair"]
 
 #: Maximum number of outputs in floats that are printed for people.
 _MAX_VALUES = 12
@@ -85,7 +85,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.support.interrupts import deferred_interrupt
 
     _check_options(options)
-    pair = _read_pair(options)
+    pair = read_pair(options)
     domain = parse_domain(options.domain, pair[0].network.num_inputs)
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
         outcome = equivalent(
@@ -128,7 +128,7 @@ def _check_options(options: argparse.Namespace) -> None:
         check_output("-o", options.output, inputs)
 
 
-def _read_pair(options: argparse.Namespace) -> tuple[Imported, Imported]:
+def read_pair(options: argparse.Namespace) -> tuple[Imported, Imported]:
     """Read both networks.
 
     An option that means nothing for the format of one file is used for the other file only.

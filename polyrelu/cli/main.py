@@ -41,6 +41,7 @@ from polyrelu.cli.parser import Parser
 from polyrelu.cli.plot import add_plot
 from polyrelu.cli.recover import add_recover
 from polyrelu.cli.runtime_error import add_runtime_error
+from polyrelu.cli.same_decisions import add_same_decisions
 from polyrelu.cli.show import add_show
 from polyrelu.cli.simplify import add_simplify
 from polyrelu.cli.topology import add_topology
@@ -200,6 +201,7 @@ def _parser() -> Parser:
     add_runtime_error(subparsers)
     add_equivalent(subparsers)
     add_verify(subparsers)
+    add_same_decisions(subparsers)
     add_injective(subparsers)
     add_simplify(subparsers)
     add_check(subparsers)

@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 from polyrelu.outcomes import (
+    DecisionsOutcome,
     NextStep,
-    PropertyFails,
-    PropertyHolds,
-    PropertyUndecided,
+    PropertyOutcome,
     Proved,
     Refuted,
     Undecided,
@@ -19,9 +18,7 @@ from polyrelu.outcomes import (
 
 __all__ = ["complex_steps", "fiber_steps", "next_texts", "with_commands"]
 
-_AnyAnswer: TypeAlias = (
-    Proved[Any] | Refuted | Undecided | PropertyHolds | PropertyFails | PropertyUndecided
-)
+_AnyAnswer: TypeAlias = Proved[Any] | Refuted | Undecided | PropertyOutcome | DecisionsOutcome
 _Answer = TypeVar("_Answer", bound=_AnyAnswer)
 
 #: Least dimension of a domain in which regions without faces are proposed.
@@ -29,7 +26,7 @@ _MANY_DIMENSIONS = 8
 #: Largest dimension of a domain in which all cells are proposed in the place of regions alone.
 _FEW_DIMENSIONS = 3
 #: Values of options that need not be written.
-_IMPLIED = {"domain": "R^n", "seed": 0}
+_IMPLIED = {"domain": "R^n", "seed": 0, "margin": "0"}
 #: Options about the reading of networks, which every command has, with the values implied.
 _READING = {
     "rounding": "",

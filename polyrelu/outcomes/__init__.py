@@ -7,12 +7,18 @@ one is a TypeError. What an answer prints is read by people and in tests: `__str
 interface.
 
 The modules: `answers` has what all answers have in common; `identifiability`, `equivalence`,
-`cell_lists`, `injectivity` and `properties` have the answers to one question each; `points` and
-`work` are parts of answers; `undecided` has the answer to an open question.
+`cell_lists`, `injectivity`, `properties` and `decisions` have the answers to one question each;
+`points` and `work` are parts of answers; `undecided` has the answer to an open question.
 """
 
 from polyrelu.outcomes.answers import Attempt, NextStep, Proved, Refuted
 from polyrelu.outcomes.cell_lists import ComplexListed, RegionsListed
+from polyrelu.outcomes.decisions import (
+    DecisionsOutcome,
+    DecisionsUndecided,
+    DifferentDecisions,
+    SameDecisions,
+)
 from polyrelu.outcomes.equivalence import Equivalent, NotEquivalent
 from polyrelu.outcomes.identifiability import (
     Identifiable,
@@ -34,6 +40,9 @@ __all__ = [
     "Attempt",
     "Collision",
     "ComplexListed",
+    "DecisionsOutcome",
+    "DecisionsUndecided",
+    "DifferentDecisions",
     "Equivalent",
     "Identifiable",
     "Injective",
@@ -54,6 +63,7 @@ __all__ = [
     "Proved",
     "Refuted",
     "RegionsListed",
+    "SameDecisions",
     "SearchStatistics",
     "Undecided",
     "Witness",

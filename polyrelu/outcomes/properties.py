@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
-from polyrelu.certificate import TreeCertificate
+from polyrelu.certificate import BoundsCertificate, TreeCertificate
 from polyrelu.exact import decimal_above, decimal_below
 from polyrelu.formats import Counterexample, CounterexampleCheck
 from polyrelu.outcomes.answers import Answer, NextStep, answer_text
@@ -44,14 +44,14 @@ class PropertyHolds(Answer):
     """
 
     source: str
-    certificates: tuple[TreeCertificate, ...]
+    certificates: tuple[TreeCertificate | BoundsCertificate, ...]
     doubts: tuple[str, ...]
     search: ProofStatistics
     next: tuple[NextStep, ...] = field(default=(), kw_only=True)
     status: ClassVar[str] = "proved"
 
     @property
-    def certificate(self) -> TreeCertificate | None:
+    def certificate(self) -> TreeCertificate | BoundsCertificate | None:
         """The certificate if there is exactly one; None otherwise."""
         return self.certificates[0] if len(self.certificates) == 1 else None
 

@@ -22,6 +22,7 @@ from polyrelu.proofs.injectivity.exact_constant import ExactConstant, exact_inve
 from polyrelu.proofs.injectivity.left_inverse import left_inverse
 from polyrelu.proofs.injectivity.lipschitz import inverse_lipschitz
 from polyrelu.proofs.injectivity.prover import injective
+from polyrelu.proofs.properties.decisions import same_decisions
 from polyrelu.proofs.properties.prover import verify
 from polyrelu.proofs.region_cover import certify_complex, certify_regions
 from polyrelu.proofs.runtime_error import prove_runtime_error
@@ -46,6 +47,7 @@ __all__ = [
     "made_injective",
     "opposite_kernels",
     "prove_runtime_error",
+    "same_decisions",
     "simplify",
     "verify",
 ]

@@ -35,6 +35,7 @@ COMMANDS = {
     "runtime-error": ["example:xor", "--domain", "box:0,1"],
     "equivalent": ["example:twins-a", "example:twins-b"],
     "verify": ["example:xor", "{query}"],
+    "same-decisions": ["example:digits", "example:digits"],
     "injective": ["example:xor"],
     "recover": ["--oracle", "example:twins-a"],
     "simplify": ["example:digits"],
@@ -60,7 +61,7 @@ def _network(*widths: int) -> polyrelu.Network:
 #: The commands that take limits of time and memory.
 LIMITED = (
     *("complex", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
-    *("verify", "simplify", "injective", "recover"),
+    *("verify", "same-decisions", "simplify", "injective", "recover"),
 )
 
 _SLOW = pytest.mark.slow

@@ -177,7 +177,15 @@ def _answers_about_properties(work: outcomes.ProofStatistics) -> list[object]:
     source, doubts = "<i>y</i> >= 1", ("line 3: <b>",)
     point = formats.Counterexample(source, {"X_0": F(1, 3), "Y_0": F(3)})
     check = formats.CounterexampleCheck(True, F(2), F(0), ((F(3),),), None, "")
+    net = network.from_arrays([([[1], [-1]], [0, 1])])
+    same = proofs.same_decisions(net, net)
+    assert isinstance(same, outcomes.SameDecisions)
+    witness = outcomes.Witness((F(1),), (F(1), F(0)), (F(1), F(1)))
     return [
+        same,
+        outcomes.SameDecisions(same.certificate, F(1, 8), (0, 1), work),
+        outcomes.DifferentDecisions(witness, F(0)),
+        outcomes.DecisionsUndecided("a limit was reached", F(0)),
         outcomes.PropertyHolds(source, (), doubts, work),
         outcomes.PropertyFails(source, point, check, doubts),
         outcomes.PropertyUndecided(source, "a limit was reached", (F(-1, 3), None), doubts),

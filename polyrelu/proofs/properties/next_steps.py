@@ -6,14 +6,14 @@ from polyrelu.formats import VnnlibQuery
 from polyrelu.outcomes import NextStep
 from polyrelu.support.budget import Budget
 
-__all__ = ["next_steps"]
+__all__ = ["larger_limits", "next_steps"]
 
 #: Factor between a limit that was reached and the next one.
 _FACTOR = 10
 
 
-def next_steps(budget: Budget, query: VnnlibQuery) -> tuple[NextStep, ...]:
-    """Return the steps after a search that reached a limit of a budget."""
+def larger_limits(budget: Budget) -> tuple[list[str], str, list[str]]:
+    """Return larger limits of a budget in words, as arguments of a call, and as options."""
     texts, arguments, options = list[str](), "", list[str]()
     limits = (
         ("budget", budget.total_work, 60_000.0, "units of work"),
@@ -26,6 +26,12 @@ def next_steps(budget: Budget, query: VnnlibQuery) -> tuple[NextStep, ...]:
             texts.append(f"{more} {unit}")
             arguments += f", {name}={more}"
             options += [f"--{name.replace('_', '-')}", more]
+    return texts, arguments, options
+
+
+def next_steps(budget: Budget, query: VnnlibQuery) -> tuple[NextStep, ...]:
+    """Return the steps after a search that reached a limit of a budget."""
+    texts, arguments, options = larger_limits(budget)
     if not texts:
         return ()
     own = [declared.name for declared in query.networks if not declared.equal_to]

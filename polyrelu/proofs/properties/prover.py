@@ -18,7 +18,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from polyrelu.certificate import TreeCertificate
+from polyrelu.certificate import (
+    BoundsCertificate,
+    DecisionsClaim,
+    HoldsClaim,
+    LinearRow,
+    TreeCertificate,
+)
 from polyrelu.complex import walk_regions
 from polyrelu.exact import RationalMatrix
 from polyrelu.formats import (
@@ -44,6 +50,7 @@ from polyrelu.outcomes import (
 )
 from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.equivalence.witness import simplified
+from polyrelu.proofs.properties.bound_tree import BoundTree, has_box, linear_rows
 from polyrelu.proofs.properties.excess import all_outputs, excess_network, positive_part
 from polyrelu.proofs.properties.next_steps import next_steps
 from polyrelu.proofs.properties.points import best_of_region, high_points, is_high_everywhere
@@ -76,12 +83,20 @@ class PropertySettings:
         Maximum number of trees that are tried for one set of inputs, with smaller and smaller δ.
     ascent_share
         Share of the remaining work for the points of one set of inputs.
+    bounds_share
+        Share of the remaining work for a tree of cuts, before split trees are tried.
+    equality_share, max_nodes_of_equality
+        Share of the work, and maximum number of nodes, of a proof that two classifiers are one
+        function.
     """
 
     max_polished: int = 2
     share_of_distance: Fraction = Fraction(1, 16)
     max_trees: int = 64
     ascent_share: float = 0.2
+    bounds_share: float = 0.5
+    equality_share: float = 0.1
+    max_nodes_of_equality: int = 64
 
 
 SETTINGS = PropertySettings()
@@ -192,7 +207,7 @@ class PartAnswer:
         The work of the last tree.
     """
 
-    certificate: TreeCertificate | None = None
+    certificate: TreeCertificate | BoundsCertificate | None = None
     point: Point | None = None
     excess: Fraction | None = None
     reason: str = ""
@@ -210,15 +225,30 @@ class PartQuestion:
         One network or two.
     seed
         Seed of the points.
+    margin
+        The margin if the clauses say that two networks decide alike (`decisions`).
+
+    Attributes
+    ----------
+    points
+        Points of the domain that were tried.
     """
 
-    def __init__(self, part: PropertyPart, networks: Sequence[Network], seed: int) -> None:
+    def __init__(
+        self,
+        part: PropertyPart,
+        networks: Sequence[Network],
+        seed: int,
+        margin: Fraction | None = None,
+    ) -> None:
         self._part, self._networks, self._seed = part, networks, seed
+        self._margin = margin
         self._coordinates = DomainCoordinates.of(part.domain)
         self._root = NodePolyhedron.at_root(self._coordinates)
         self._outputs = all_outputs(networks)
         self._excess = excess_network(networks, part.clauses)
         self._best: tuple[Fraction, Point] | None = None
+        self.points = list[Point]()
 
     @property
     def largest_excess(self) -> Fraction | None:
@@ -228,6 +258,7 @@ class PartQuestion:
     def point_by_ascent(self, budget: Budget) -> Point | None:
         """Return a point where a clause fails, if an ascent finds one."""
         points = high_points(self._excess, self._coordinates, self._seed, budget)
+        self.points += points
         for number, x in enumerate(points):
             polished = self._polished(x, budget) if number < SETTINGS.max_polished else []
             for point in (x, *polished):
@@ -241,6 +272,39 @@ class PartQuestion:
 
     def proof(self, budget: Budget, progress: Progress | None = None) -> PartAnswer:
         """Return a proof that all clauses hold, or a point where one fails."""
+        if has_box(self._networks, self._coordinates):
+            try:
+                answer = self._by_bounds(budget.trial(SETTINGS.bounds_share), progress)
+            except LimitReached:  # if the limit is the global one, the next check raises
+                answer = None
+            budget.check()
+            if answer is not None:
+                return answer
+        return self._by_split_tree(budget, progress)
+
+    def _by_bounds(self, budget: Budget, progress: Progress | None) -> PartAnswer | None:
+        """Return the answer of a tree of cuts, or None if it would be too large."""
+        claim, clauses = self._claim()
+        tree = BoundTree(claim, self._coordinates, clauses)
+        found = tree.run(budget, progress)
+        if isinstance(found, BoundsCertificate):
+            return PartAnswer(found, None, self.largest_excess, "", tree.search)
+        if found is not None and (failing := self._failing(found)) is not None:
+            return PartAnswer(None, failing, self.largest_excess)
+        return None
+
+    def _claim(self) -> tuple[HoldsClaim | DecisionsClaim, tuple[tuple[LinearRow, ...], ...]]:
+        """Return the claim, and its clauses as the certificate numbers them."""
+        sizes = [*(network.num_outputs for network in self._networks), 0]
+        clauses = tuple(linear_rows(clause, sizes) for clause in self._part.clauses)
+        first, domain = self._networks[0], self._coordinates.domain
+        other = self._networks[1] if len(self._networks) > 1 else None
+        if self._margin is not None and other is not None:
+            return DecisionsClaim(first, other, domain, self._margin), clauses
+        return HoldsClaim(first, domain, clauses, other), clauses
+
+    def _by_split_tree(self, budget: Budget, progress: Progress | None) -> PartAnswer:
+        """Return a proof about the excess, or a point where a clause fails."""
         for _ in range(SETTINGS.max_trees):
             added = self._added()
             claimed = positive_part(self._excess, added)
@@ -359,7 +423,7 @@ class _Verification:
             point = self.questions[-1].point_by_ascent(share)
             if point is not None:
                 return self._fails(point, self.questions[-1])
-        total, certificates = ProofStatistics(), list[TreeCertificate]()
+        total, certificates = ProofStatistics(), list[TreeCertificate | BoundsCertificate]()
         for number, question in enumerate(self.questions):
             share = self.budget.trial(1 / (len(self.questions) - number))
             answer = question.proof(share, self.progress)

@@ -33,6 +33,7 @@ FACTS = {
     "proofs/equivalence/next_steps.py": {"_FACTOR"},  # advice
     "proofs/injectivity/next_steps.py": {"_FACTOR"},
     "proofs/properties/next_steps.py": {"_FACTOR"},
+    "proofs/properties/decisions.py": {"_MAX_OUTPUTS"},  # of a question
     "proofs/injectivity/independence.py": {"_SHORT"},  # of products in int64
     "fibers/assignments.py": {"_MAX_LABELLED"},  # what is shown
     "fibers/network.py": {"_MAX_LISTED", "_MAX_UNKNOWNS"},

@@ -28,6 +28,7 @@ from polyrelu.proofs import (
     identify,
     injective,
     inverse_lipschitz,
+    same_decisions,
     simplify,
     verify,
 )
@@ -46,6 +47,9 @@ from polyrelu.topology import (
 #: A small network in the plane; with a second output; and one that needs a search for ridges.
 NET = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -2, 1]], [-1]), ([[3]], [1])])
 PAIR = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -2, 1], [2, 1, -1]], [-1, 0])])
+MOVED = from_arrays(
+    [([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -2, 1], [2, 1, -1]], [-1, "1/8"])]
+)
 RIDGES = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
 #: Two networks with one function where x ≥ 0.
 HAT = from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])])
@@ -103,6 +107,9 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
         recover_weights(WEIGHTS, progress=progress).num_queries
     ),
     verify: lambda progress, folder: verify(NET, QUERY, progress=progress).status,
+    same_decisions: lambda progress, folder: (
+        same_decisions(PAIR, MOVED, SQUARE, margin="1/2", progress=progress).status
+    ),
     injective: lambda progress, folder: injective(AXES, progress=progress).status,
     inverse_lipschitz: lambda progress, folder: (
         inverse_lipschitz(HAT, layers=1, progress=progress).statement
