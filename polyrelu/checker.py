@@ -66,8 +66,8 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   6060  5.7 Inverse Lipschitz constants by cells: theorem monotone
   6063      theorem monotone
   6167  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  7300    Files
-  7441    The command line
+  7332    Files
+  7473    The command line
 """
 
 from __future__ import annotations
@@ -6182,10 +6182,10 @@ class Packing:
         self.low = self.half - self.ones
 
     def pack(self, digits: Sequence[int]) -> int:
-        """The list as one integer; the slot is a number of bytes."""
+        """The list as one integer; the slot is a number of bytes. The empty list is 0."""
         size, half = self.slot // 8, 1 << self.slot - 1
         text = b"".join((x + half).to_bytes(size, "little") for x in digits)
-        return int.from_bytes(text, "little") - self.half
+        return int.from_bytes(text, "little") - self.half if digits else 0
 
     def digits(self, packed: int) -> list[int]:
         """The list of a packed integer."""
@@ -6193,6 +6193,10 @@ class Packing:
         text = (packed + self.half).to_bytes(size * self.count + 1, "little")
         places = range(0, size * self.count, size)
         return [int.from_bytes(text[k : k + size], "little") - half for k in places]
+
+    def is_multiple(self, packed: int, shift: int) -> bool:
+        """Whether every digit is a multiple of 2^shift."""
+        return not packed + self.half & (self.ones << shift) - self.ones
 
     def floored(self, packed: int, shift: int) -> int:
         """Every digit over 2^shift, rounded down."""
@@ -6231,7 +6235,10 @@ class GridRows(NamedTuple):
 
 
 class GridLayer(NamedTuple):
-    """A layer of f, and that of the differences; `partners` are -1 for none."""
+    """A layer of f, and that of the differences; `partners` are -1 for none.
+
+    `is_bias_exact` and `is_shift_exact` say whether nothing of the bias and of delta was rounded.
+    """
 
     own: GridRows
     bias: list[int]
@@ -6240,6 +6247,8 @@ class GridLayer(NamedTuple):
     shift: list[int]  # delta
     partners: list[int]
     is_hidden: bool
+    is_bias_exact: bool
+    is_shift_exact: bool
 
 
 class Partners(NamedTuple):
@@ -6306,20 +6315,20 @@ def grid_layers(
     found = list[GridLayer]()
     for number, layer in enumerate(f.layers):
         own = rounded_rows([(row, layer.denominator) for row in layer.rows], grid, meter)
-        bias = [(b << grid) // layer.denominator for b in layer.bias]
+        bias, is_exact = rounded_row(layer.bias, layer.denominator, grid)
         is_hidden = number < f.num_hidden_layers()
         if g is None:
-            found.append(GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], is_hidden))
+            made = GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], is_hidden, is_exact, True)
+            found.append(made)
             continue
         before, after = partners[number], partners[number + 1]
-        differences = layer_differences(layer, g.layers[number], before, after, meter)
-        aligned, delta, shift = differences
+        aligned, delta, shift = layer_differences(layer, g.layers[number], before, after, meter)
         by_values = rounded_rows(delta, grid, meter)
         by_differences = rounded_rows(aligned, grid, meter)
-        moved = [(x << grid) // denominator for x, denominator in shift]
-        found.append(
-            GridLayer(own, bias, by_values, by_differences, moved, after.places, is_hidden)
-        )
+        moved = [rounded_row([x], denominator, grid) for x, denominator in shift]
+        places, is_shift_exact = after.places, all(exact for _, exact in moved)
+        parts = by_values, by_differences, [row[0] for row, _ in moved], places, is_hidden
+        found.append(GridLayer(own, bias, *parts, is_exact, is_shift_exact))
     return found
 
 
@@ -6489,24 +6498,29 @@ class JointForms:
     def run(self, layers: Sequence[GridLayer], cuts: SignCuts) -> None:
         """Make the forms of all layers."""
         for number, layer in enumerate(layers, 1):
-            self.pay(layer)
             self.widen(layer)
-            z = self.preactivations(layer.own, layer.bias)
-            d = self.preactivations(layer.by_values, layer.shift, layer.by_differences)
+            self.charge(layer)
+            z = self.preactivations(layer.own, layer.bias, layer.is_bias_exact)
+            others = layer.by_differences
+            d = self.preactivations(layer.by_values, layer.shift, layer.is_shift_exact, others)
             self.values, self.differences = z, d
             if layer.is_hidden:
                 self.activate(number, layer, z, d, cuts)
 
-    def pay(self, layer: GridLayer) -> None:
+    def charge(self, layer: GridLayer) -> None:
         """Pay for a layer, and hold its forms."""
         meter, n, m = self.meter, len(layer.own.rows), len(layer.partners)
-        width, others = len(self.values.centers), len(self.differences.centers)
-        bits = self.packing.slot * (self.packing.count + n + m)
+        values, differences, slot = self.values, self.differences, self.packing.slot
+        bits = max(longest([values.centers, differences.centers]), values.error.bit_length())
+        bits = max(bits, differences.error.bit_length(), slot * (self.packing.count + 1))
+        width = len(values.centers)
+        if isinstance(values, InputForms):
+            width += sum(map(len, values.terms))
         norm = max(rows.norm for rows in (layer.own, layer.by_values, layer.by_differences))
-        meter.hold(cells_of(3 * (n + m), bits))
-        meter.units(20_000 * (n + m))
-        meter.pay((n + m) * width + m * others, bits, norm.bit_length())
-        meter.pay(24 * (n + 2 * m), bits, 0)
+        meter.hold(cells_of(4 * (n + m), bits + slot * (n + m)))
+        meter.units(8_000 * (n + m))
+        meter.pay((n + m) * width + m * len(differences.centers), bits, norm.bit_length())
+        meter.pay(16 * (n + 2 * m), bits)
 
     def widen(self, layer: GridLayer) -> None:
         """Make the slots as long as the numbers of a layer need."""
@@ -6521,6 +6535,9 @@ class JointForms:
         values, differences, packing = self.values, self.differences, self.packing
         if bits <= packing.slot:
             return
+        message = f"beyond the limits: numbers of more than {GROWN_BITS} bits"
+        well_formed(bits <= GROWN_BITS, message)
+        self.meter.pay(4 * packing.count * (len(values.centers) + len(differences.centers)), bits)
         self.packing = Packing(bits + SPARE_BITS + 7 & ~7, packing.count)
         if isinstance(values, FormList):
             self.values, self.differences = (
@@ -6543,7 +6560,11 @@ class JointForms:
         return centers, packed
 
     def preactivations(
-        self, rows: GridRows, bias: Sequence[int], others: GridRows | None = None
+        self,
+        rows: GridRows,
+        bias: Sequence[int],
+        is_exact: bool,
+        others: GridRows | None = None,
     ) -> FormList:
         """Rows times the values, and others times the differences, over 2^S."""
         packing, grid = self.packing, self.grid
@@ -6556,15 +6577,18 @@ class JointForms:
             packed = [x + y for x, y in zip(packed, more[1], strict=True)]
             error += others.growth(self.differences.error, sum(self.differences.sizes), grid)
             largest += others.norm * self.differences.largest
+        is_exact = is_exact and not any(x & (1 << grid) - 1 for x in centers)
+        is_exact = is_exact and all(packing.is_multiple(x, grid) for x in packed)
         centers = [(x >> grid) + b for x, b in zip(centers, bias, strict=True)]
         packed = [packing.floored(x, grid) for x in packed]
-        return FormList(centers, packed, error + packing.count + 2, [], (largest >> grid) + 1)
+        error += 0 if is_exact else packing.count + 2
+        return FormList(centers, packed, error, [], (largest >> grid) + 1)
 
     def activate(
         self, number: int, layer: GridLayer, z: FormList, d: FormList, cuts: SignCuts
     ) -> None:
         """The activations of a hidden layer, and their differences."""
-        count, radius = self.packing.count, self.packing.radius
+        radius = self.packing.radius
         radii = [radius(x) for x in z.packed]
         ends = [(c - r - z.error, c + r + z.error) for c, r in zip(z.centers, radii, strict=True)]
         for i in range(len(ends)):
@@ -6573,9 +6597,7 @@ class JointForms:
         own = [relaxed_neuron(x) if not sign_of(x) else decided(sign_of(x)) for x in ends]
         self.differences, signs = self.pairs(number, layer, z, d, ends, largest, cuts)
         self.values = self.combined(0, own, list(range(len(ends))), z, None, largest)
-        self.values = self.values._replace(
-            error=z.error + count + 1, sizes=[max(high, 0) for _, high in ends]
-        )
+        self.values = self.values._replace(sizes=[max(high, 0) for _, high in ends])
         self.signs.append((list(map(sign_of, ends)), signs))
         self.add_generators()
 
@@ -6610,7 +6632,7 @@ class JointForms:
             sizes.append(max(-low, high))
             signs.append(t)
         found = self.combined(1, made, layer.partners, z, d, largest + most)
-        return found._replace(error=error + self.packing.count + 1, sizes=sizes), signs
+        return found._replace(sizes=sizes), signs
 
     def cut(
         self,
@@ -6625,6 +6647,8 @@ class JointForms:
         side = cuts.get(neuron, 0)
         if not side:
             return ends
+        self.meter.pay(4 * self.packing.count, self.packing.slot)
+        self.meter.hold(cells_of(2 * self.packing.count, self.packing.slot))
         self.kept[neuron] = center, self.packing.digits(packed), error
         low, high = (max(ends[0], 0), ends[1]) if side > 0 else (ends[0], min(ends[1], 0))
         if low > high:
@@ -6642,6 +6666,7 @@ class JointForms:
     ) -> FormList:
         """The forms (p Z + q D) / FULL with what is added; new generators are noted."""
         centers, packed, most = list[int](), list[int](), largest + 1
+        packing, is_exact = self.packing, True
         for i, (p, q, added, new) in enumerate(relaxed):
             place = places[i]
             center = p * z.centers[place] if p and place >= 0 else 0
@@ -6649,12 +6674,15 @@ class JointForms:
             if d is not None and q:
                 center += q * d.centers[i]
                 coefficients += q * d.packed[i]
+            is_exact = is_exact and not center & FULL - 1
+            is_exact = is_exact and packing.is_multiple(coefficients, SLOPE)
             centers.append((center >> SLOPE) + added)
-            packed.append(self.packing.floored(coefficients, SLOPE) if coefficients else 0)
+            packed.append(packing.floored(coefficients, SLOPE) if coefficients else 0)
             if new:
                 self.new.append((which, i, new))
                 most = max(most, new)
-        return FormList(centers, packed, 0, [], most)
+        error = z.error + (0 if d is None else d.error) + (0 if is_exact else packing.count + 1)
+        return FormList(centers, packed, error, [], most)
 
     def add_generators(self) -> None:
         """Every new coefficient gets a generator of its own; those of f come first."""
@@ -6667,138 +6695,7 @@ class JointForms:
         self.packing = Packing(packing.slot, packing.count + len(self.new))
 
 
-# -- Clauses
-
-
-class ClauseRow(NamedTuple):
-    """(f, g, x with integer coefficients) + constant, at most 0, or below 0."""
-
-    f: tuple[tuple[int, int], ...]
-    g: tuple[tuple[int, int], ...]
-    x: tuple[tuple[int, int], ...]
-    constant: Fraction
-    is_strict: bool
-
-    def holds(self, value: Fraction) -> bool:
-        """Whether a row with this largest value holds."""
-        return value < 0 if self.is_strict else value <= 0
-
-
-Clauses = list[list[ClauseRow]]
-
-
-def clauses_of(case: Case, domain: Domain) -> Clauses:
-    """What the claim says at every point, and its conditions on numbers."""
-    claim, meter = case.claim, case.meter
-    meter.step = "claim"
-    if claim["kind"] == "deviation":
-        return clauses_of_deviation(claim, case.network, meter)
-    if claim["kind"] == "range":
-        return clauses_of_range(claim, case.network, meter)
-    if claim["kind"] == "same-decisions":
-        return clauses_of_decisions(claim, case.network, meter)
-    other = case.other if "other" in claim else None
-    require(bool(claim["clauses"]) and all(claim["clauses"]), "clauses that have rows")
-    return [
-        [read_row(row, case.network, other, len(domain.inputs), meter) for row in clause]
-        for clause in claim["clauses"]
-    ]
-
-
-def clauses_of_deviation(claim: Any, f: Network, meter: Meter) -> Clauses:
-    """f_i - g_i and g_i - f_i are at most the bound."""
-    listed = claim["outputs"]
-    require(bool(listed), "an output", "none")
-    check_indices(listed, f.widths[-1], "outputs")
-    bound, found = rational(claim["at-most"], meter), Clauses()
-    meter.hold(40 * len(listed))
-    for i in listed:
-        for s in (1, -1):
-            found.append([ClauseRow(((i, s),), ((i, -s),), (), -bound, is_strict=False)])
-    return found
-
-
-def clauses_of_range(claim: Any, f: Network, meter: Meter) -> Clauses:
-    """p - f_i and f_i - s are at most 0."""
-    entries, found = claim["outputs"], Clauses()
-    require(bool(entries), "an output", "none")
-    check_indices([i for i, _, _ in entries], f.widths[-1], "outputs")
-    meter.hold(40 * len(entries))
-    for i, low, high in entries:
-        least, most = rational(low[0], meter), rational(high[1], meter)
-        found.append([ClauseRow(((i, -1),), (), (), least, is_strict=False)])
-        found.append([ClauseRow(((i, 1),), (), (), -most, is_strict=False)])
-    return found
-
-
-def clauses_of_decisions(claim: Any, f: Network, meter: Meter) -> Clauses:
-    """Where output i of f exceeds all others by more than the margin, g_j < g_i for all j."""
-    count, margin = f.widths[-1], rational(claim["margin"], meter)
-    require(count > 1, "two outputs or more", str(count))
-    require(margin >= 0, "a margin that is not negative", quote(claim["margin"]))
-    meter.units(400 * count**3)
-    meter.hold(20 * count**2 + count**3)
-    clear = {
-        (i, k): ClauseRow(((i, 1), (k, -1)), (), (), -margin, is_strict=False)
-        for i in range(count)
-        for k in range(count)
-        if k != i
-    }
-    found = Clauses()
-    for i in range(count):
-        rows = [clear[i, k] for k in range(count) if k != i]
-        for j in range(count):
-            if j != i:
-                less = ClauseRow((), ((j, 1), (i, -1)), (), Fraction(0), is_strict=True)
-                found.append([*rows, less])
-    return found
-
-
-def read_row(row: Any, f: Network, g: Network | None, num_inputs: int, meter: Meter) -> ClauseRow:
-    """A row of the claim holds, over a common denominator of its coefficients."""
-    sizes = {"f": f.widths[-1], "g": g.widths[-1] if g else 0, "x": num_inputs}
-    read = dict[str, list[tuple[int, Fraction]]]()
-    for key, size in sizes.items():
-        check_indices([i for i, _ in row[key]], size, f"indices of {key}")
-        read[key] = [(i, rational(text, meter)) for i, text in row[key]]
-    numbers = [x for pairs in read.values() for _, x in pairs]
-    scale = common_denominator(numbers, "a common denominator of a row", meter)
-    meter.pay(len(numbers) + 1, scale.bit_length(), scale.bit_length())
-    meter.hold(40 + 10 * len(numbers))
-    f_row, g_row, x_row = (tuple((i, int(x * scale)) for i, x in read[key]) for key in sizes)
-    constant = rational(row["constant"], meter) * scale
-    return ClauseRow(f_row, g_row, x_row, constant, is_strict=row["is"] == "<0")
-
-
-# -- Points
-
-
-def check_points(case: Case, domain: Domain) -> None:
-    """The points belong to the domain, and have the values that the claim needs."""
-    claim, meter, kind = case.claim, case.meter, case.claim["kind"]
-    points = [rationals(point, meter) for point in case.hypothesis("points")]
-    count = 2 * len(claim["outputs"]) if kind == "range" else 1
-    require(len(points) == count, f"{count} points", str(len(points)))
-    for x in points:
-        domain.check_point(x, meter)
-    if kind == "deviation":
-        bound, listed = rational(claim["at-least"], meter), claim["outputs"]
-        f, g = (outputs(network, points[0], meter) for network in (case.network, case.other))
-        reached = max(abs(f[i] - g[i]) for i in listed)
-        require(reached >= bound, f"a difference of at least {quote(claim['at-least'])}", "less")
-    if kind == "range":
-        values = [outputs(case.network, x, meter) for x in points]
-        for (i, low, high), least, most in zip(
-            claim["outputs"], values[::2], values[1::2], strict=True
-        ):
-            fits = least[i] <= rational(low[1], meter) and most[i] >= rational(high[0], meter)
-            require(fits, "values of the outputs at the points as claimed", f"output {i}")
-
-
 # -- The box of a node
-
-#: Units of a node, and of a row at a leaf.
-NODE_UNITS, ROW_UNITS = 10_000, 4_000
 
 Ends = tuple[Fraction, Fraction]
 
@@ -6946,6 +6843,135 @@ def longest_form(forms: Sequence[Form]) -> int:
     return max(map(bits_of_form, forms), default=0)
 
 
+# -- Clauses
+
+
+class ClauseRow(NamedTuple):
+    """(f, g, x with integer coefficients) + constant, at most 0, or below 0."""
+
+    f: tuple[tuple[int, int], ...]
+    g: tuple[tuple[int, int], ...]
+    x: tuple[tuple[int, int], ...]
+    constant: Fraction
+    is_strict: bool
+
+    def holds(self, value: Fraction) -> bool:
+        """Whether a row with this largest value holds."""
+        return value < 0 if self.is_strict else value <= 0
+
+
+Clauses = list[list[ClauseRow]]
+
+
+def clauses_of(case: Case, domain: Domain) -> Clauses:
+    """What the claim says at every point, and its conditions on numbers."""
+    claim, meter = case.claim, case.meter
+    meter.step = "claim"
+    if claim["kind"] == "deviation":
+        return clauses_of_deviation(claim, case.network, meter)
+    if claim["kind"] == "range":
+        return clauses_of_range(claim, case.network, meter)
+    if claim["kind"] == "same-decisions":
+        return clauses_of_decisions(claim, case.network, meter)
+    other = case.other if "other" in claim else None
+    require(bool(claim["clauses"]), "a clause", "none")
+    require(all(claim["clauses"]), "clauses that have rows", "one without")
+    return [
+        [read_row(row, case.network, other, len(domain.inputs), meter) for row in clause]
+        for clause in claim["clauses"]
+    ]
+
+
+def clauses_of_deviation(claim: Any, f: Network, meter: Meter) -> Clauses:
+    """f_i - g_i and g_i - f_i are at most the bound."""
+    listed = claim["outputs"]
+    require(bool(listed), "an output", "none")
+    check_indices(listed, f.widths[-1], "outputs")
+    bound, found = rational(claim["at-most"], meter), Clauses()
+    meter.hold(40 * len(listed))
+    for i in listed:
+        for s in (1, -1):
+            found.append([ClauseRow(((i, s),), ((i, -s),), (), -bound, is_strict=False)])
+    return found
+
+
+def clauses_of_range(claim: Any, f: Network, meter: Meter) -> Clauses:
+    """p - f_i and f_i - s are at most 0."""
+    entries, found = claim["outputs"], Clauses()
+    require(bool(entries), "an output", "none")
+    check_indices([i for i, _, _ in entries], f.widths[-1], "outputs")
+    meter.hold(40 * len(entries))
+    for i, low, high in entries:
+        least, most = rational(low[0], meter), rational(high[1], meter)
+        found.append([ClauseRow(((i, -1),), (), (), least, is_strict=False)])
+        found.append([ClauseRow(((i, 1),), (), (), -most, is_strict=False)])
+    return found
+
+
+def clauses_of_decisions(claim: Any, f: Network, meter: Meter) -> Clauses:
+    """Where output i of f exceeds all others by more than the margin, g_j < g_i for all j."""
+    count, margin = f.widths[-1], rational(claim["margin"], meter)
+    require(count > 1, "two outputs or more", str(count))
+    require(margin >= 0, "a margin that is not negative", quote(claim["margin"]))
+    meter.units(400 * count * count * count)
+    meter.hold(20 * count * count + count * count * count)
+    clear = {
+        (i, k): ClauseRow(((i, 1), (k, -1)), (), (), -margin, is_strict=False)
+        for i in range(count)
+        for k in range(count)
+        if k != i
+    }
+    found = Clauses()
+    for i in range(count):
+        rows = [clear[i, k] for k in range(count) if k != i]
+        for j in range(count):
+            if j != i:
+                less = ClauseRow((), ((j, 1), (i, -1)), (), Fraction(0), is_strict=True)
+                found.append([*rows, less])
+    return found
+
+
+def read_row(row: Any, f: Network, g: Network | None, num_inputs: int, meter: Meter) -> ClauseRow:
+    """A row of the claim holds, over a common denominator of its coefficients."""
+    sizes = {"f": f.widths[-1], "g": g.widths[-1] if g else 0, "x": num_inputs}
+    read = dict[str, list[tuple[int, Fraction]]]()
+    for key, size in sizes.items():
+        check_indices([i for i, _ in row[key]], size, f"indices of {key}")
+        read[key] = [(i, rational(text, meter)) for i, text in row[key]]
+    numbers = [x for pairs in read.values() for _, x in pairs]
+    scale = common_denominator(numbers, "a common denominator of a row", meter)
+    meter.pay(len(numbers) + 1, scale.bit_length(), scale.bit_length())
+    meter.hold(40 + 10 * len(numbers))
+    f_row, g_row, x_row = (tuple((i, int(x * scale)) for i, x in read[key]) for key in sizes)
+    constant = rational(row["constant"], meter) * scale
+    return ClauseRow(f_row, g_row, x_row, constant, is_strict=row["is"] == "<0")
+
+
+# -- Points
+
+
+def check_points(case: Case, domain: Domain) -> None:
+    """The points belong to the domain, and have the values that the claim needs."""
+    claim, meter, kind = case.claim, case.meter, case.claim["kind"]
+    points = [rationals(point, meter) for point in case.hypothesis("points")]
+    count = 2 * len(claim["outputs"]) if kind == "range" else 1
+    require(len(points) == count, f"{count} points", str(len(points)))
+    for x in points:
+        domain.check_point(x, meter)
+    if kind == "deviation":
+        bound, listed = rational(claim["at-least"], meter), claim["outputs"]
+        f, g = (outputs(network, points[0], meter) for network in (case.network, case.other))
+        reached = max(abs(f[i] - g[i]) for i in listed)
+        require(reached >= bound, f"a difference of at least {quote(claim['at-least'])}", "less")
+    if kind == "range":
+        values = [outputs(case.network, x, meter) for x in points]
+        for (i, low, high), least, most in zip(
+            claim["outputs"], values[::2], values[1::2], strict=True
+        ):
+            fits = least[i] <= rational(low[1], meter) and most[i] >= rational(high[0], meter)
+            require(fits, "values of the outputs at the points as claimed", f"output {i}")
+
+
 # -- Leaves
 
 LISTED_MULTIPLES = [(int, int, [(int, RATIONAL)])]
@@ -6985,7 +7011,8 @@ class BoundsTree:
             ends = [rationals(box[key], self.meter) for key in ("lower", "upper")]
             good = len(ends[0]) == len(ends[1]) == size
             require(good, f"boxes of {size} coordinates", "other numbers")
-            self.meter.hold(cells_of(4 * size, 0) + cells_of(2, sum(map(len, box["lower"]))))
+            num_characters = sum(map(len, (*box["lower"], *box["upper"])))
+            self.meter.hold(8 * size + num_characters // 64)
             found.append(list(zip(*ends, strict=True)))
         return found
 
@@ -7005,7 +7032,7 @@ class BoundsTree:
             well_formed(depth <= MAX_DEPTH, message)
             record = self.case.lines.read()
             fit(record, CUT_NODES, self.meter.step)
-            self.meter.units(NODE_UNITS)
+            self.meter.units(10_000)
             num_nodes += 1
             if record and isinstance(record[0], int):
                 waiting += [(depth, record[0], ends) for ends in self.halves(record)]
@@ -7072,6 +7099,7 @@ class Leaf:
         self.forms.run(tree.layers, self.box.signs)
         tree.slot = max(tree.slot, self.forms.packing.slot)
         self.known = dict[int, bool]()  # by the identity of a row
+        self.cuts = list(self.box.signs.items())
         self.maps = self.exact_maps() if record and record[0] == "exact" else []
 
     def exact_maps(self) -> list[ExactMap]:
@@ -7105,7 +7133,7 @@ class Leaf:
 
     def read_multiples(self, entries: Any) -> NumberedMultiples:
         """NumberedMultiples by the numbers of inequalities and cuts."""
-        size = len(self.tree.domain.slacks) + len(self.box.signs)
+        size = len(self.tree.domain.slacks) + len(self.cuts)
         check_indices([n for n, _ in entries], size, "numbers of inequalities")
         found = [(n, rational(text, self.meter)) for n, text in entries]
         require(all(x >= 0 for _, x in found), "multiples that are not negative")
@@ -7113,7 +7141,7 @@ class Leaf:
 
     def value(self, row: ClauseRow, multiples: NumberedMultiples) -> Fraction:
         """An upper bound of a row with multiples, or its largest value."""
-        self.meter.units(ROW_UNITS)
+        self.meter.units(4_000)
         return self.exact(row, multiples) if self.maps else self.upper(row, multiples)
 
     def upper(self, row: ClauseRow, multiples: NumberedMultiples) -> Fraction:
@@ -7124,7 +7152,8 @@ class Leaf:
         parts = ((own, values), (row.g, differences))
         weights = [w for part in (own, row.g, row.x) for _, w in part]
         bits, count = longest([weights]), forms.packing.count
-        self.meter.pay(4 * len(weights) + 30, forms.packing.slot * count, bits)
+        size = len(weights) + sum(len(inputs.terms[j]) for j, _ in row.x)
+        self.meter.pay(4 * size + 30, forms.packing.slot * count, bits)
         most = sum(map(abs, weights)) * max(x.largest for _, x in (*parts, ((), inputs)))
         forms.make_room((most * (count + 1)).bit_length() + 2)
         center = packed = error = 0
@@ -7141,21 +7170,24 @@ class Leaf:
         """The same with the inputs of the row, and with multiples of inequalities."""
         forms, grid = self.forms, self.tree.grid
         inputs, packing = forms.inputs, forms.packing
+        digits = [0] * packing.count if row.x else []
         for j, w in row.x:
             center += w * inputs.centers[j]
-            packed += sum(w * x << packing.slot * k for k, x in inputs.terms[j])
             error += abs(w) * inputs.error
+            for k, x in inputs.terms[j]:
+                digits[k] += w * x
+        packed += packing.pack(digits)
         if not multiples:
             total = center + packing.radius(packed) + error
             return Fraction(total, 1 << grid) + row.constant
         self.meter.pay(6 * packing.count * (1 + len(multiples)), packing.slot, self.bits(multiples))
-        rest, digits = Fraction(center + error), list(map(Fraction, packing.digits(packed)))
+        rest, coefficients = Fraction(center + error), list(map(Fraction, packing.digits(packed)))
         for n, factor in multiples:
-            middle, coefficients, more = self.inequality(n)
+            middle, entries, more = self.inequality(n)
             rest += factor * (middle + more)
-            for k, x in enumerate(coefficients):
-                digits[k] += factor * x
-        total_radius = sum(map(abs, digits), Fraction(0))
+            for k, entry in enumerate(entries):
+                coefficients[k] += factor * entry
+        total_radius = sum(map(abs, coefficients), Fraction(0))
         return Fraction(rest + total_radius, 1 << grid) + row.constant
 
     def bits(self, multiples: NumberedMultiples) -> int:
@@ -7175,7 +7207,7 @@ class Leaf:
                 Fraction(form.get(k, 0) * r, scale) for k, (_, r) in enumerate(rounded, 1)
             ]
             return Fraction(middle, scale), coefficients, 0
-        neuron, side = list(self.box.signs.items())[n - len(slacks)]
+        neuron, side = self.cuts[n - len(slacks)]
         center, digits, error = self.forms.kept[neuron]
         return Fraction(side * center), [side * x for x in digits], error
 
@@ -7220,7 +7252,7 @@ class Leaf:
         slacks = self.tree.domain.slacks
         if n < len(slacks):
             return slacks[n], self.tree.domain.scale
-        (which, number, index), side = list(self.box.signs.items())[n - len(slacks)]
+        (which, number, index), side = self.cuts[n - len(slacks)]
         weights = [0] * self.tree.networks[which].widths[number]
         weights[index] = side
         return self.maps[which].of_layer(number, weights)

@@ -4,7 +4,8 @@ Provers make certificates from here and write them; the checker, which shares no
 written, reads the files and re-derives the claims. The contract between both is FORMAT.md in this
 folder: a change of what is written needs a change of that document and of the checker.
 
-The modules: `certificate` and `tree` are the two kinds of files, as values; `beside` names the
+The modules: `certificate` and `tree` are the two kinds of files, as values, and `bounds` are trees
+of cuts; `beside` names the
 files of large networks; `claims` has what they claim, `meanings` what the words of claims mean,
 `theorems` the statements of theorems and hypotheses; `describe` and `text` put files into words.
 """
@@ -37,6 +38,7 @@ from polyrelu.certificate.describe import (
     read_certificate,
 )
 from polyrelu.certificate.meanings import (
+    BOUNDS_MEANING,
     COMPLEX_MEANING,
     INJECTIVITY_MEANING,
     LIPSCHITZ_MEANING,
@@ -65,6 +67,7 @@ from polyrelu.certificate.tree import (
 )
 
 __all__ = [
+    "BOUNDS_MEANING",
     "COMPLEX_MEANING",
     "INJECTIVITY_MEANING",
     "LIPSCHITZ_MEANING",

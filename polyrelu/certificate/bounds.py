@@ -14,7 +14,7 @@ from polyrelu.certificate.claims import (
     HoldsClaim,
     RangeClaim,
 )
-from polyrelu.certificate.tree import TreeFile, TreeLog
+from polyrelu.certificate.tree import TreeFile, TreeLog, TreeRecord
 from polyrelu.exact import format_rational
 from polyrelu.support.arguments import expect, expect_choice, expect_count, expect_one_of
 from polyrelu.support.display import bracketed
@@ -29,7 +29,7 @@ Multiples = tuple[int, int, Mapping[int, Fraction]]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BoundsNode:
+class BoundsNode(TreeRecord):
     """A node of a tree of cuts, in prefix order.
 
     Attributes
@@ -63,6 +63,7 @@ class BoundsNode:
     def __post_init__(self) -> None:
         kinds = ("cut", "sign", "leaf", "bounded", "exact", "open")
         expect_choice(self.kind, kinds, "kind")
+        expect_count(self.coordinate, "coordinate")
 
     def to_json(self) -> list[Any]:
         """Return the node as it stands on its line."""

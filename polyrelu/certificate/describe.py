@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.certificate.meanings import (
+    BOUNDS_MEANING,
     COMPLEX_MEANING,
     GENERIC,
     INJECTIVITY_MEANING,
@@ -262,6 +263,9 @@ def _expect_text(value: object) -> None:
 #: What is added to the class of competitors on a domain.
 _ON_DOMAIN = "; on this domain, only cells that meet its interior count"
 
+#: Claims about values of networks.
+_BOUNDS = ("deviation", "range", "holds", "same-decisions")
+
 _CLASS_TEXTS = {
     "all": "all parameters of its architecture",
     "regular": REGULAR,
@@ -281,6 +285,7 @@ def _meaning(certificate: CertificateText) -> str:
         "regions": REGIONS_MEANING,
         "complex": COMPLEX_MEANING,
         "inverse-lipschitz": LIPSCHITZ_MEANING,
+        **dict.fromkeys(_BOUNDS, BOUNDS_MEANING),
     }
     meaning = MEANING if certificate.domain.split(" ")[0] == "R^n" else MEANING_ON_DOMAIN
     return others.get(certificate.kind, meaning)
@@ -295,7 +300,7 @@ def _shortened(certificate: CertificateText) -> CertificateText:
 def _text_of(contents: Contents) -> CertificateText:
     """Return the contents of a file in words."""
     claim, theorem = contents.claim, THEOREMS[contents.theorem]
-    if claim["kind"] in ("equivalent", "regions", "complex"):  # evidence stands in lines
+    if claim["kind"] in ("equivalent", "regions", "complex", *_BOUNDS):  # evidence is in lines
         hypotheses = tuple(theorem.hypotheses.items())
     else:
         hypotheses = tuple(
@@ -350,9 +355,42 @@ def _domain_of_claim(claim: dict[str, Any]) -> str:
         part = f"{layers_text(max(first, 1), max(last, 1))}, on {domain_text(claim['domain'])}"
         bounds = [number_text(claim[key]) for key in ("at-least", "at-most") if key in claim]
         return part + (f", between {bounds[0]} and {bounds[1]}" if bounds else "")
+    if claim["kind"] in _BOUNDS:
+        return _bounds_terms(claim)
     if claim["kind"] in ("identifiable", "not-identifiable"):
         return _place(claim["domain"])
     return domain_text(claim["domain"])
+
+
+def _bounds_terms(claim: dict[str, Any]) -> str:
+    """Return what is claimed of the values of networks, and where."""
+    place, boxes = domain_text(claim["domain"]), claim.get("except", [])
+    if boxes:
+        noun = "listed box" if len(boxes) == 1 else "listed boxes"
+        place = f"{place}, outside of {len(boxes)} {noun}"
+    if claim["kind"] == "holds":
+        clauses = count_text([(len(claim["clauses"]), "clause")])
+        return f"has the claimed property of {clauses} at every point of {place}"
+    if claim["kind"] == "same-decisions":
+        more = "" if claim["margin"] == "0" else f" by more than {number_text(claim['margin'])}"
+        return (
+            f"at every point of {place}, where one output of the first exceeds all others{more}, "
+            "the same output of the second exceeds all others"
+        )
+    if claim["kind"] == "deviation":
+        outputs = count_text([(len(claim["outputs"]), "output")])
+        low, high = number_text(claim["at-least"]), number_text(claim["at-most"])
+        return (
+            f"the largest difference of {outputs} is at most {high} on {place}, and at least {low} "
+            "at a point of the domain"
+        )
+    ranges = [
+        f"output {i} has its least value between {number_text(low[0])} and {number_text(low[1])}, "
+        f"and its largest value between {number_text(high[0])} and {number_text(high[1])}"
+        for i, low, high in claim["outputs"][:_MAX_SIDES]
+    ]
+    more = f"; and {len(claim['outputs']) - _MAX_SIDES} more" * (len(claim["outputs"]) > _MAX_SIDES)
+    return f"on {place}: {'; '.join(ranges)}{more}"
 
 
 def _place(domain: Any) -> str:
@@ -410,6 +448,8 @@ def _statement(certificate: CertificateText) -> str:
             f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} has a squared "
             f"inverse Lipschitz constant in {certificate.domain}."
         )
+    if certificate.kind in _BOUNDS:
+        return _bounds_statement(certificate)
     if certificate.kind in ("injective", "not-injective"):
         verb = "has no two inputs" if certificate.kind == "injective" else "has two inputs"
         return (
@@ -451,6 +491,18 @@ def _statement(certificate: CertificateText) -> str:
         )
     head = f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}"
     return f"{head} {verb}, {domain}. Class of competitors: {among}{cells}."
+
+
+def _bounds_statement(certificate: CertificateText) -> str:
+    """Return the sentence about values of one or of two networks."""
+    head = f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}"
+    if certificate.kind == "range":
+        return f"{head} has this range {certificate.domain}."
+    if certificate.kind == "holds":
+        pair = f", with the network with SHA-256 {certificate.other}," if certificate.other else ""
+        return f"{head}{pair} {certificate.domain}."
+    verb = "decide alike" if certificate.kind == "same-decisions" else "have a deviation"
+    return f"{head} and the network with SHA-256 {certificate.other} {verb}: {certificate.domain}."
 
 
 def _evidence_note(evidence: Mapping[str, Any]) -> str:

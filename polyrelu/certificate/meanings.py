@@ -1,6 +1,7 @@
 """What the words of claims mean, in sentences for people."""
 
 __all__ = [
+    "BOUNDS_MEANING",
     "COMPLEX_MEANING",
     "GENERIC",
     "INJECTIVITY_MEANING",
@@ -31,6 +32,13 @@ PAIR_MEANING = (
     "The claim is about the real-arithmetic functions of the exact weights in the files, at every "
     "point of the domain. How far a float runtime is from each of them, `polyrelu runtime-error` "
     "bounds."
+)
+
+#: The meaning of a claim about values of networks.
+BOUNDS_MEANING = (
+    "The claim is about the real-arithmetic functions of the exact weights in the file, at every "
+    "point of the domain, numbers between the floats included. How far a float runtime is from "
+    "each of them, `polyrelu runtime-error` bounds."
 )
 
 #: The meaning of a claim about injectivity.

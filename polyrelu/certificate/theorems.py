@@ -96,6 +96,22 @@ _HYPOTHESES_OF_VERTICES = {
     "edges": "every edge at a vertex ends at another one of the list, or is a ray",
 }
 
+_COVERED = "on every leaf of the tree, and the leaves cover the domain"
+_BOUNDS = (
+    "On a box, max(z + D, 0) - max(z, 0) differs from p z + q D by a number in the band that it "
+    "has at the vertices of the box cut by z = 0 and z + D = 0, whatever p and q are. So the "
+    "values of two networks, and their difference, are affine forms up to errors that are rounded "
+    "outwards; where all signs are known, they are affine."
+)
+_LATEX_OF_BOUNDS = (
+    r"On a rectangle of points $(z, D)$ the function $\max(z+D,0) - \max(z,0) - pz - qD$ is "
+    r"piecewise linear, so that its extreme values are those at the vertices of the rectangle cut "
+    r"by $z = 0$ and $z + D = 0$. Layer by layer the activations of two networks, and their "
+    r"differences, are therefore affine forms in the inputs and in numbers from $[-1, 1]$, up to "
+    r"errors that are rounded outwards; their largest values bound the rows of the claim."
+)
+_POINT_OF_DOMAIN = "the point belongs to the domain"
+
 THEOREMS: dict[str, TheoremText] = {
     "affine": TheoremText(
         "no hidden layer",
@@ -462,6 +478,46 @@ THEOREMS: dict[str, TheoremText] = {
         r"$m$ into at most $|W|e + \gamma_{n+2}(|W|(m+e)+|b|) + 3(n+2)\,t\,(1+\max(m+e))$, in any "
         r"order of summation; the positive part does not enlarge them.",
         {"bound": "the bound follows layer by layer from the weights and the box"},
+    ),
+    "deviation": TheoremText(
+        "the largest difference of two networks",
+        "docs/theory/deviation.md",
+        _BOUNDS,
+        _LATEX_OF_BOUNDS,
+        {
+            "points": (
+                "the point belongs to the domain, and the difference of the outputs there is as "
+                "large as claimed"
+            ),
+            "cover": f"the differences of the outputs are bounded as claimed {_COVERED}",
+        },
+    ),
+    "range": TheoremText(
+        "the least and the largest values of outputs",
+        "docs/theory/deviation.md",
+        _BOUNDS,
+        _LATEX_OF_BOUNDS,
+        {
+            "points": "the points belong to the domain, and the outputs there are as claimed",
+            "cover": f"the outputs are bounded as claimed {_COVERED}",
+        },
+    ),
+    "holds": TheoremText(
+        "a property that holds on a domain",
+        "docs/theory/deviation.md",
+        _BOUNDS,
+        _LATEX_OF_BOUNDS,
+        {"points": _POINT_OF_DOMAIN, "cover": f"each clause has a row that holds {_COVERED}"},
+    ),
+    "same-decisions": TheoremText(
+        "equal decisions of two networks",
+        "docs/theory/deviation.md",
+        _BOUNDS,
+        _LATEX_OF_BOUNDS,
+        {
+            "points": _POINT_OF_DOMAIN,
+            "cover": f"no two different outputs can be the decisions of the networks {_COVERED}",
+        },
     ),
 }
 

@@ -19,13 +19,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import IO, Any, ClassVar, Protocol, cast
+from typing import IO, Any, ClassVar, cast
 
 from polyrelu.certificate.beside import network_references
 from polyrelu.certificate.certificate import Hypothesis, certificate_table, printable_remarks
 from polyrelu.certificate.claims import BoundsClaim, ComplexClaim, PairClaim, RegionsClaim
 from polyrelu.certificate.text import number_text
-from polyrelu.errors import ArgumentError, CertificateError
+from polyrelu.errors import CertificateError
 from polyrelu.exact import format_integer, format_rational
 from polyrelu.support.arguments import expect, expect_one_of, expect_path
 from polyrelu.support.display import bracketed, count_text
@@ -33,13 +33,13 @@ from polyrelu.support.limits import LINE_LIMIT
 from polyrelu.support.text_files import write_all
 
 __all__ = [
-    "JsonRecord",
     "NodeRecord",
     "RegionsCertificate",
     "SignRecord",
     "TreeCertificate",
     "TreeFile",
     "TreeLog",
+    "TreeRecord",
     "VertexCertificate",
     "VertexRecord",
 ]
@@ -51,9 +51,12 @@ _MEMORY_LIMIT = 1 << 24
 NeuronPlace = tuple[int, int, int]
 
 
-class JsonRecord(Protocol):
-    """Something that stands on one line of a tree file."""
+class TreeRecord(ABC):
+    """What stands on one line of a tree file between header and footer."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def to_json(self) -> Any:
         """Return the value of the line."""
 
@@ -111,7 +114,7 @@ class SignRecord:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NodeRecord:
+class NodeRecord(TreeRecord):
     """A node of a split tree.
 
     Attributes
@@ -153,7 +156,7 @@ class NodeRecord:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class VertexRecord:
+class VertexRecord(TreeRecord):
     """A vertex of a complex, with the cells around it (FORMAT.md, section 5.3).
 
     Forms are numbered: the inequalities of the domain that are not constant, then the hidden
@@ -222,10 +225,9 @@ class TreeLog:
     def __len__(self) -> int:
         return self.nodes
 
-    def add(self, record: JsonRecord) -> None:
+    def add(self, record: TreeRecord) -> None:
         """Append a node or a vertex."""
-        if not hasattr(record, "to_json"):
-            raise ArgumentError(f"record: expected a node or a vertex, not {type(record).__name__}")
+        expect_one_of(record, (TreeRecord,), "record")
         marks = None if isinstance(record, NodeRecord) else (",", ":")
         line = f"{json.dumps(record.to_json(), separators=marks)}\n".encode("ascii")
         self._file.seek(0, os.SEEK_END)

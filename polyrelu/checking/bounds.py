@@ -7,168 +7,18 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from polyrelu.checking.affine_maps import ExactMap
 from polyrelu.checking.arithmetic import Form, bits_of_form, check_indices
+from polyrelu.checking.boxes import Ends, NodeBox, NodeInputs
 from polyrelu.checking.clauses import ClauseRow, Clauses, check_points, clauses_of
-from polyrelu.checking.forms import EmptyNode, InputForms, JointForms, SignCuts
+from polyrelu.checking.forms import EmptyNode, JointForms
 from polyrelu.checking.grid import MAX_GRID, MIN_GRID, PARTNER, GridLayer, grid_layers
-from polyrelu.checking.meter import Meter, cells_of, longest, quote, require, well_formed
-from polyrelu.checking.networks import Network
+from polyrelu.checking.meter import cells_of, longest, quote, require, well_formed
 from polyrelu.checking.pairs import Domain, check_pair, read_domain
 from polyrelu.checking.text import RATIONAL, OneOf, fit, rational, rationals
 from polyrelu.checking.theorems import Case, Rule, theorem
 from polyrelu.checking.tree_limits import MAX_DEPTH
 from polyrelu.checking.trees import bits_of
-
-# -- The box of a node
-
-#: Units of a node, and of a row at a leaf.
-NODE_UNITS, ROW_UNITS = 10_000, 4_000
-
-Ends = tuple[Fraction, Fraction]
-
-
-class NodeBox:
-    """The intervals of the coordinates, on the grid as well, and the cuts by sign."""
-
-    def __init__(self, domain: Domain, grid: int, meter: Meter) -> None:
-        self.grid, self.meter, self.ends = grid, meter, list[Ends]()
-        self.signs: SignCuts = {}
-        self.trail = list[tuple[Any, Any]]()  # a coordinate and what was there before, or a neuron
-        for k in range(1, domain.dimension() + 1):
-            sides = domain.sides.get((k, True)), domain.sides.get((k, False))
-            fact = "a domain that bounds every coordinate on both sides"
-            if sides[0] is None or sides[1] is None:
-                require(False, fact, f"coordinate {k - 1}", "claim.domain")
-                continue
-            require(sides[0] <= sides[1], "a domain that is not empty", "it is empty")
-            self.ends.append((sides[0], sides[1]))
-        self.rounded = [self.on_grid(ends) for ends in self.ends]
-
-    def on_grid(self, ends: Ends) -> tuple[int, int]:
-        """A center and a radius, in integers over 2^S, that hold the interval."""
-        bits = sum(map(bits_of, ends))
-        self.meter.pay_divisions(8, bits + self.grid, bits)
-        low, high = (x * 2**self.grid for x in ends)
-        center = (low + high) // 2
-        return center, max(-((low - center) // 1), -((center - high) // 1), 0)
-
-    def change(self, k: int, ends: Ends) -> None:
-        """Replace an interval."""
-        self.meter.hold(cells_of(8, sum(map(bits_of, ends))))
-        self.trail.append((k, (self.ends[k], self.rounded[k])))
-        self.ends[k], self.rounded[k] = ends, self.on_grid(ends)
-
-    def cut(self, neuron: tuple[int, int, int], side: int) -> None:
-        """Cut by a sign."""
-        self.meter.hold(8)
-        self.trail.append((neuron, None))
-        self.signs[neuron] = side
-
-    def back(self, length: int) -> None:
-        """Undo changes until so many are left."""
-        while len(self.trail) > length:
-            key, before = self.trail.pop()
-            if isinstance(key, int):
-                self.meter.release(cells_of(8, sum(map(bits_of, self.ends[key]))))
-                self.ends[key], self.rounded[key] = before
-                continue
-            self.meter.release(8)
-            del self.signs[key]
-
-
-class NodeInputs:
-    """The inputs as forms in the coordinates of a domain, on the grid at a node."""
-
-    def __init__(self, domain: Domain, meter: Meter) -> None:
-        self.domain, self.meter = domain, meter
-        self.bits = max([domain.scale.bit_length(), *map(bits_of_form, domain.inputs)])
-        self.size = sum(map(len, domain.inputs)) + len(domain.inputs)
-
-    def forms(self, box: NodeBox) -> InputForms:
-        """Centers and coefficients of all inputs, and their sizes."""
-        scale, grid, rounded = self.domain.scale, box.grid, box.rounded
-        bits = longest(rounded)
-        self.meter.pay_divisions(2 * self.size, bits + self.bits, self.bits)
-        self.meter.hold(cells_of(4 * self.size, bits))
-        centers, terms, exact = list[int](), list[list[tuple[int, int]]](), True
-        for form in self.domain.inputs:
-            center, rest = divmod(
-                (form.get(0, 0) << grid) + sum(x * rounded[k - 1][0] for k, x in form.items() if k),
-                scale,
-            )
-            listed = list[tuple[int, int]]()
-            exact = exact and not rest
-            for k, x in form.items():
-                if k:
-                    coefficient, rest = divmod(x * rounded[k - 1][1], scale)
-                    listed.append((k - 1, coefficient))
-                    exact = exact and not rest
-            centers.append(center)
-            terms.append(listed)
-        error = 0 if exact else len(rounded) + 1
-        reach = [sum(abs(x) for _, x in listed) for listed in terms]
-        sizes = [abs(c) + r + error for c, r in zip(centers, reach, strict=True)]
-        self.meter.release(cells_of(4 * self.size, bits))
-        return InputForms(centers, terms, error, sizes, max(reach))
-
-
-# -- Exact maps of a node
-
-
-class ExactMap:
-    """A network that is affine on a node, by the signs of all its neurons."""
-
-    def __init__(
-        self, network: Network, domain: Domain, signs: list[list[int]], meter: Meter
-    ) -> None:
-        self.network, self.domain, self.signs, self.meter = network, domain, signs, meter
-
-    def of_outputs(self, weights: Sequence[int]) -> tuple[Form, int]:
-        """A combination of outputs as a form in the coordinates, over a denominator."""
-        depth = len(self.network.layers)
-        if self.network.last == "relu":
-            weights = self.masked(weights, depth)
-        return self.of_layer(depth, weights)
-
-    def masked(self, weights: Sequence[int], number: int) -> list[int]:
-        """Weights of activations as weights of preactivations."""
-        return [w if s > 0 else 0 for w, s in zip(weights, self.signs[number - 1], strict=True)]
-
-    def of_layer(self, number: int, weights: Sequence[int]) -> tuple[Form, int]:
-        """A combination of preactivations of a layer."""
-        constant, scale, row = 0, 1, list(weights)
-        for below in range(number, 0, -1):
-            layer = self.network.layers[below - 1]
-            bits = max(longest([row]), constant.bit_length(), scale.bit_length())
-            self.meter.pay(len(layer.rows) * (len(layer.rows[0]) + 2), bits, layer.bits)
-            constant = constant * layer.denominator + sum(
-                w * b for w, b in zip(row, layer.bias, strict=True)
-            )
-            scale *= layer.denominator
-            sums = [0] * len(layer.rows[0])
-            for w, entries in zip(row, layer.rows, strict=True):
-                if w:
-                    sums = [s + w * x for s, x in zip(sums, entries, strict=True)]
-            row = self.masked(sums, below - 1) if below > 1 else sums
-        return self.of_inputs(row, constant, scale)
-
-    def of_inputs(self, row: Sequence[int], constant: int, scale: int) -> tuple[Form, int]:
-        """A combination of inputs and a constant over a scale."""
-        inputs, common = self.domain.inputs, self.domain.scale
-        size = sum(map(len, inputs)) + len(inputs)
-        self.meter.pay(2 * size, longest([row]), max(common.bit_length(), longest_form(inputs)))
-        found: Form = {0: constant * common}
-        for w, form in zip(row, inputs, strict=True):
-            if w:
-                for symbol, x in form.items():
-                    found[symbol] = found.get(symbol, 0) + w * x
-        return found, scale * common
-
-
-def longest_form(forms: Sequence[Form]) -> int:
-    """The bits of the longest coefficient."""
-    return max(map(bits_of_form, forms), default=0)
-
 
 # -- Leaves
 
@@ -209,7 +59,8 @@ class BoundsTree:
             ends = [rationals(box[key], self.meter) for key in ("lower", "upper")]
             good = len(ends[0]) == len(ends[1]) == size
             require(good, f"boxes of {size} coordinates", "other numbers")
-            self.meter.hold(cells_of(4 * size, 0) + cells_of(2, sum(map(len, box["lower"]))))
+            num_characters = sum(map(len, (*box["lower"], *box["upper"])))
+            self.meter.hold(8 * size + num_characters // 64)
             found.append(list(zip(*ends, strict=True)))
         return found
 
@@ -229,7 +80,7 @@ class BoundsTree:
             well_formed(depth <= MAX_DEPTH, message)
             record = self.case.lines.read()
             fit(record, CUT_NODES, self.meter.step)
-            self.meter.units(NODE_UNITS)
+            self.meter.units(10_000)
             num_nodes += 1
             if record and isinstance(record[0], int):
                 waiting += [(depth, record[0], ends) for ends in self.halves(record)]
@@ -296,6 +147,7 @@ class Leaf:
         self.forms.run(tree.layers, self.box.signs)
         tree.slot = max(tree.slot, self.forms.packing.slot)
         self.known = dict[int, bool]()  # by the identity of a row
+        self.cuts = list(self.box.signs.items())
         self.maps = self.exact_maps() if record and record[0] == "exact" else []
 
     def exact_maps(self) -> list[ExactMap]:
@@ -329,7 +181,7 @@ class Leaf:
 
     def read_multiples(self, entries: Any) -> NumberedMultiples:
         """NumberedMultiples by the numbers of inequalities and cuts."""
-        size = len(self.tree.domain.slacks) + len(self.box.signs)
+        size = len(self.tree.domain.slacks) + len(self.cuts)
         check_indices([n for n, _ in entries], size, "numbers of inequalities")
         found = [(n, rational(text, self.meter)) for n, text in entries]
         require(all(x >= 0 for _, x in found), "multiples that are not negative")
@@ -337,7 +189,7 @@ class Leaf:
 
     def value(self, row: ClauseRow, multiples: NumberedMultiples) -> Fraction:
         """An upper bound of a row with multiples, or its largest value."""
-        self.meter.units(ROW_UNITS)
+        self.meter.units(4_000)
         return self.exact(row, multiples) if self.maps else self.upper(row, multiples)
 
     def upper(self, row: ClauseRow, multiples: NumberedMultiples) -> Fraction:
@@ -348,7 +200,8 @@ class Leaf:
         parts = ((own, values), (row.g, differences))
         weights = [w for part in (own, row.g, row.x) for _, w in part]
         bits, count = longest([weights]), forms.packing.count
-        self.meter.pay(4 * len(weights) + 30, forms.packing.slot * count, bits)
+        size = len(weights) + sum(len(inputs.terms[j]) for j, _ in row.x)
+        self.meter.pay(4 * size + 30, forms.packing.slot * count, bits)
         most = sum(map(abs, weights)) * max(x.largest for _, x in (*parts, ((), inputs)))
         forms.make_room((most * (count + 1)).bit_length() + 2)
         center = packed = error = 0
@@ -365,21 +218,24 @@ class Leaf:
         """The same with the inputs of the row, and with multiples of inequalities."""
         forms, grid = self.forms, self.tree.grid
         inputs, packing = forms.inputs, forms.packing
+        digits = [0] * packing.count if row.x else []
         for j, w in row.x:
             center += w * inputs.centers[j]
-            packed += sum(w * x << packing.slot * k for k, x in inputs.terms[j])
             error += abs(w) * inputs.error
+            for k, x in inputs.terms[j]:
+                digits[k] += w * x
+        packed += packing.pack(digits)
         if not multiples:
             total = center + packing.radius(packed) + error
             return Fraction(total, 1 << grid) + row.constant
         self.meter.pay(6 * packing.count * (1 + len(multiples)), packing.slot, self.bits(multiples))
-        rest, digits = Fraction(center + error), list(map(Fraction, packing.digits(packed)))
+        rest, coefficients = Fraction(center + error), list(map(Fraction, packing.digits(packed)))
         for n, factor in multiples:
-            middle, coefficients, more = self.inequality(n)
+            middle, entries, more = self.inequality(n)
             rest += factor * (middle + more)
-            for k, x in enumerate(coefficients):
-                digits[k] += factor * x
-        total_radius = sum(map(abs, digits), Fraction(0))
+            for k, entry in enumerate(entries):
+                coefficients[k] += factor * entry
+        total_radius = sum(map(abs, coefficients), Fraction(0))
         return Fraction(rest + total_radius, 1 << grid) + row.constant
 
     def bits(self, multiples: NumberedMultiples) -> int:
@@ -399,7 +255,7 @@ class Leaf:
                 Fraction(form.get(k, 0) * r, scale) for k, (_, r) in enumerate(rounded, 1)
             ]
             return Fraction(middle, scale), coefficients, 0
-        neuron, side = list(self.box.signs.items())[n - len(slacks)]
+        neuron, side = self.cuts[n - len(slacks)]
         center, digits, error = self.forms.kept[neuron]
         return Fraction(side * center), [side * x for x in digits], error
 
@@ -444,7 +300,7 @@ class Leaf:
         slacks = self.tree.domain.slacks
         if n < len(slacks):
             return slacks[n], self.tree.domain.scale
-        (which, number, index), side = list(self.box.signs.items())[n - len(slacks)]
+        (which, number, index), side = self.cuts[n - len(slacks)]
         weights = [0] * self.tree.networks[which].widths[number]
         weights[index] = side
         return self.maps[which].of_layer(number, weights)

@@ -52,6 +52,8 @@ MODULES = (
     "packing",
     "grid",
     "forms",
+    "boxes",
+    "affine_maps",
     "clauses",
     "bounds",
     "command",

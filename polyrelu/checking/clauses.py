@@ -43,7 +43,8 @@ def clauses_of(case: Case, domain: Domain) -> Clauses:
     if claim["kind"] == "same-decisions":
         return clauses_of_decisions(claim, case.network, meter)
     other = case.other if "other" in claim else None
-    require(bool(claim["clauses"]) and all(claim["clauses"]), "clauses that have rows")
+    require(bool(claim["clauses"]), "a clause", "none")
+    require(all(claim["clauses"]), "clauses that have rows", "one without")
     return [
         [read_row(row, case.network, other, len(domain.inputs), meter) for row in clause]
         for clause in claim["clauses"]
@@ -81,8 +82,8 @@ def clauses_of_decisions(claim: Any, f: Network, meter: Meter) -> Clauses:
     count, margin = f.widths[-1], rational(claim["margin"], meter)
     require(count > 1, "two outputs or more", str(count))
     require(margin >= 0, "a margin that is not negative", quote(claim["margin"]))
-    meter.units(400 * count**3)
-    meter.hold(20 * count**2 + count**3)
+    meter.units(400 * count * count * count)
+    meter.hold(20 * count * count + count * count * count)
     clear = {
         (i, k): ClauseRow(((i, 1), (k, -1)), (), (), -margin, is_strict=False)
         for i in range(count)

@@ -7,7 +7,7 @@ from operator import mul
 from typing import NamedTuple
 
 from polyrelu.checking.grid import GridLayer, GridRows
-from polyrelu.checking.meter import Meter, cells_of
+from polyrelu.checking.meter import GROWN_BITS, Meter, cells_of, longest, well_formed
 from polyrelu.checking.packing import Packing
 
 # -- Forms on a box
@@ -143,24 +143,29 @@ class JointForms:
     def run(self, layers: Sequence[GridLayer], cuts: SignCuts) -> None:
         """Make the forms of all layers."""
         for number, layer in enumerate(layers, 1):
-            self.pay(layer)
             self.widen(layer)
-            z = self.preactivations(layer.own, layer.bias)
-            d = self.preactivations(layer.by_values, layer.shift, layer.by_differences)
+            self.charge(layer)
+            z = self.preactivations(layer.own, layer.bias, layer.is_bias_exact)
+            others = layer.by_differences
+            d = self.preactivations(layer.by_values, layer.shift, layer.is_shift_exact, others)
             self.values, self.differences = z, d
             if layer.is_hidden:
                 self.activate(number, layer, z, d, cuts)
 
-    def pay(self, layer: GridLayer) -> None:
+    def charge(self, layer: GridLayer) -> None:
         """Pay for a layer, and hold its forms."""
         meter, n, m = self.meter, len(layer.own.rows), len(layer.partners)
-        width, others = len(self.values.centers), len(self.differences.centers)
-        bits = self.packing.slot * (self.packing.count + n + m)
+        values, differences, slot = self.values, self.differences, self.packing.slot
+        bits = max(longest([values.centers, differences.centers]), values.error.bit_length())
+        bits = max(bits, differences.error.bit_length(), slot * (self.packing.count + 1))
+        width = len(values.centers)
+        if isinstance(values, InputForms):
+            width += sum(map(len, values.terms))
         norm = max(rows.norm for rows in (layer.own, layer.by_values, layer.by_differences))
-        meter.hold(cells_of(3 * (n + m), bits))
-        meter.units(20_000 * (n + m))
-        meter.pay((n + m) * width + m * others, bits, norm.bit_length())
-        meter.pay(24 * (n + 2 * m), bits, 0)
+        meter.hold(cells_of(4 * (n + m), bits + slot * (n + m)))
+        meter.units(8_000 * (n + m))
+        meter.pay((n + m) * width + m * len(differences.centers), bits, norm.bit_length())
+        meter.pay(16 * (n + 2 * m), bits)
 
     def widen(self, layer: GridLayer) -> None:
         """Make the slots as long as the numbers of a layer need."""
@@ -175,6 +180,9 @@ class JointForms:
         values, differences, packing = self.values, self.differences, self.packing
         if bits <= packing.slot:
             return
+        message = f"beyond the limits: numbers of more than {GROWN_BITS} bits"
+        well_formed(bits <= GROWN_BITS, message)
+        self.meter.pay(4 * packing.count * (len(values.centers) + len(differences.centers)), bits)
         self.packing = Packing(bits + SPARE_BITS + 7 & ~7, packing.count)
         if isinstance(values, FormList):
             self.values, self.differences = (
@@ -197,7 +205,11 @@ class JointForms:
         return centers, packed
 
     def preactivations(
-        self, rows: GridRows, bias: Sequence[int], others: GridRows | None = None
+        self,
+        rows: GridRows,
+        bias: Sequence[int],
+        is_exact: bool,
+        others: GridRows | None = None,
     ) -> FormList:
         """Rows times the values, and others times the differences, over 2^S."""
         packing, grid = self.packing, self.grid
@@ -210,15 +222,18 @@ class JointForms:
             packed = [x + y for x, y in zip(packed, more[1], strict=True)]
             error += others.growth(self.differences.error, sum(self.differences.sizes), grid)
             largest += others.norm * self.differences.largest
+        is_exact = is_exact and not any(x & (1 << grid) - 1 for x in centers)
+        is_exact = is_exact and all(packing.is_multiple(x, grid) for x in packed)
         centers = [(x >> grid) + b for x, b in zip(centers, bias, strict=True)]
         packed = [packing.floored(x, grid) for x in packed]
-        return FormList(centers, packed, error + packing.count + 2, [], (largest >> grid) + 1)
+        error += 0 if is_exact else packing.count + 2
+        return FormList(centers, packed, error, [], (largest >> grid) + 1)
 
     def activate(
         self, number: int, layer: GridLayer, z: FormList, d: FormList, cuts: SignCuts
     ) -> None:
         """The activations of a hidden layer, and their differences."""
-        count, radius = self.packing.count, self.packing.radius
+        radius = self.packing.radius
         radii = [radius(x) for x in z.packed]
         ends = [(c - r - z.error, c + r + z.error) for c, r in zip(z.centers, radii, strict=True)]
         for i in range(len(ends)):
@@ -227,9 +242,7 @@ class JointForms:
         own = [relaxed_neuron(x) if not sign_of(x) else decided(sign_of(x)) for x in ends]
         self.differences, signs = self.pairs(number, layer, z, d, ends, largest, cuts)
         self.values = self.combined(0, own, list(range(len(ends))), z, None, largest)
-        self.values = self.values._replace(
-            error=z.error + count + 1, sizes=[max(high, 0) for _, high in ends]
-        )
+        self.values = self.values._replace(sizes=[max(high, 0) for _, high in ends])
         self.signs.append((list(map(sign_of, ends)), signs))
         self.add_generators()
 
@@ -264,7 +277,7 @@ class JointForms:
             sizes.append(max(-low, high))
             signs.append(t)
         found = self.combined(1, made, layer.partners, z, d, largest + most)
-        return found._replace(error=error + self.packing.count + 1, sizes=sizes), signs
+        return found._replace(sizes=sizes), signs
 
     def cut(
         self,
@@ -279,6 +292,8 @@ class JointForms:
         side = cuts.get(neuron, 0)
         if not side:
             return ends
+        self.meter.pay(4 * self.packing.count, self.packing.slot)
+        self.meter.hold(cells_of(2 * self.packing.count, self.packing.slot))
         self.kept[neuron] = center, self.packing.digits(packed), error
         low, high = (max(ends[0], 0), ends[1]) if side > 0 else (ends[0], min(ends[1], 0))
         if low > high:
@@ -296,6 +311,7 @@ class JointForms:
     ) -> FormList:
         """The forms (p Z + q D) / FULL with what is added; new generators are noted."""
         centers, packed, most = list[int](), list[int](), largest + 1
+        packing, is_exact = self.packing, True
         for i, (p, q, added, new) in enumerate(relaxed):
             place = places[i]
             center = p * z.centers[place] if p and place >= 0 else 0
@@ -303,12 +319,15 @@ class JointForms:
             if d is not None and q:
                 center += q * d.centers[i]
                 coefficients += q * d.packed[i]
+            is_exact = is_exact and not center & FULL - 1
+            is_exact = is_exact and packing.is_multiple(coefficients, SLOPE)
             centers.append((center >> SLOPE) + added)
-            packed.append(self.packing.floored(coefficients, SLOPE) if coefficients else 0)
+            packed.append(packing.floored(coefficients, SLOPE) if coefficients else 0)
             if new:
                 self.new.append((which, i, new))
                 most = max(most, new)
-        return FormList(centers, packed, 0, [], most)
+        error = z.error + (0 if d is None else d.error) + (0 if is_exact else packing.count + 1)
+        return FormList(centers, packed, error, [], most)
 
     def add_generators(self) -> None:
         """Every new coefficient gets a generator of its own; those of f come first."""

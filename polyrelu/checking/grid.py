@@ -31,7 +31,10 @@ class GridRows(NamedTuple):
 
 
 class GridLayer(NamedTuple):
-    """A layer of f, and that of the differences; `partners` are -1 for none."""
+    """A layer of f, and that of the differences; `partners` are -1 for none.
+
+    `is_bias_exact` and `is_shift_exact` say whether nothing of the bias and of delta was rounded.
+    """
 
     own: GridRows
     bias: list[int]
@@ -40,6 +43,8 @@ class GridLayer(NamedTuple):
     shift: list[int]  # delta
     partners: list[int]
     is_hidden: bool
+    is_bias_exact: bool
+    is_shift_exact: bool
 
 
 class Partners(NamedTuple):
@@ -106,20 +111,20 @@ def grid_layers(
     found = list[GridLayer]()
     for number, layer in enumerate(f.layers):
         own = rounded_rows([(row, layer.denominator) for row in layer.rows], grid, meter)
-        bias = [(b << grid) // layer.denominator for b in layer.bias]
+        bias, is_exact = rounded_row(layer.bias, layer.denominator, grid)
         is_hidden = number < f.num_hidden_layers()
         if g is None:
-            found.append(GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], is_hidden))
+            made = GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], is_hidden, is_exact, True)
+            found.append(made)
             continue
         before, after = partners[number], partners[number + 1]
-        differences = layer_differences(layer, g.layers[number], before, after, meter)
-        aligned, delta, shift = differences
+        aligned, delta, shift = layer_differences(layer, g.layers[number], before, after, meter)
         by_values = rounded_rows(delta, grid, meter)
         by_differences = rounded_rows(aligned, grid, meter)
-        moved = [(x << grid) // denominator for x, denominator in shift]
-        found.append(
-            GridLayer(own, bias, by_values, by_differences, moved, after.places, is_hidden)
-        )
+        moved = [rounded_row([x], denominator, grid) for x, denominator in shift]
+        places, is_shift_exact = after.places, all(exact for _, exact in moved)
+        parts = by_values, by_differences, [row[0] for row, _ in moved], places, is_hidden
+        found.append(GridLayer(own, bias, *parts, is_exact, is_shift_exact))
     return found
 
 

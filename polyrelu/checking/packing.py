@@ -22,10 +22,10 @@ class Packing:
         self.low = self.half - self.ones
 
     def pack(self, digits: Sequence[int]) -> int:
-        """The list as one integer; the slot is a number of bytes."""
+        """The list as one integer; the slot is a number of bytes. The empty list is 0."""
         size, half = self.slot // 8, 1 << self.slot - 1
         text = b"".join((x + half).to_bytes(size, "little") for x in digits)
-        return int.from_bytes(text, "little") - self.half
+        return int.from_bytes(text, "little") - self.half if digits else 0
 
     def digits(self, packed: int) -> list[int]:
         """The list of a packed integer."""
@@ -33,6 +33,10 @@ class Packing:
         text = (packed + self.half).to_bytes(size * self.count + 1, "little")
         places = range(0, size * self.count, size)
         return [int.from_bytes(text[k : k + size], "little") - half for k in places]
+
+    def is_multiple(self, packed: int, shift: int) -> bool:
+        """Whether every digit is a multiple of 2^shift."""
+        return not packed + self.half & (self.ones << shift) - self.ones
 
     def floored(self, packed: int, shift: int) -> int:
         """Every digit over 2^shift, rounded down."""

@@ -237,6 +237,13 @@ def of_certificate() -> list[object]:
     regions = certificate.RegionsClaim(ABSOLUTE, line, 2)
     whole, vertices = certificate.ComplexClaim(ABSOLUTE, line, (1, 2)), certificate.TreeLog()
     vertices.add(certificate.VertexRecord(0, [0]))
+    segment, third = exact.Polyhedron.box([0], [1]), F(1, 3)
+    outputs = certificate.OutputRange(0, (F(0), F(0)), (F(1), F(2)))
+    part = certificate.SubBox((F(0),), (third,))
+    row = certificate.LinearRow({0: F(1)}, {0: F(-1)}, {}, -third, is_strict=True)
+    ranges = certificate.RangeClaim(ABSOLUTE, segment, (outputs,))
+    cuts = certificate.TreeLog()
+    cuts.add(certificate.BoundsNode("leaf"))
     text = certificate.CertificateText(
         "identifiable",
         "0" * 64,
@@ -257,6 +264,16 @@ def of_certificate() -> list[object]:
         certificate.InjectivityClaim("not-injective", ABSOLUTE, (1, 1), line),
         regions,
         whole,
+        outputs,
+        part,
+        row,
+        ranges,
+        certificate.DeviationClaim(ABSOLUTE, ABSOLUTE, segment, (0,), F(0), third, (part,)),
+        certificate.HoldsClaim(ABSOLUTE, segment, ((row,),), ABSOLUTE),
+        certificate.DecisionsClaim(ABSOLUTE, ABSOLUTE, segment, third),
+        certificate.BoundsCertificate(ranges, 44, ((F(0),), (F(1),)), cuts),
+        certificate.BoundsNode("cut", coordinate=3),
+        certificate.BoundsNode("sign", neuron=(1, 2, 0)),
         hypothesis,
         certificate.THEOREMS["bottleneck"],
         certificate.Certificate(claim, "bottleneck", (hypothesis,), notes),

@@ -21,7 +21,7 @@ from polyrelu.certificate.text import domain_text, number_text
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron, format_rational
 from polyrelu.network import Network
-from polyrelu.support.arguments import expect, expect_one_of
+from polyrelu.support.arguments import expect, expect_count, expect_one_of
 from polyrelu.support.display import bracketed, count_text
 
 __all__ = [
@@ -142,6 +142,11 @@ class OutputRange:
     minimum: tuple[Fraction, Fraction]
     maximum: tuple[Fraction, Fraction]
 
+    def __post_init__(self) -> None:
+        expect_count(self.output, "output")
+        for name in ("minimum", "maximum"):
+            expect(getattr(self, name), tuple, name)
+
     def to_json(self) -> list[Any]:
         """Return the entry as it stands in a claim."""
         pairs = (self.minimum, self.maximum)
@@ -234,6 +239,7 @@ class DeviationClaim(BoundsClaim):
         expect(self.outputs, tuple, "outputs")
         expect(self.at_least, Fraction, "at_least")
         expect(self.at_most, Fraction, "at_most")
+        expect(self.excluded, tuple, "excluded")
 
     @property
     def networks(self) -> dict[str, Network]:
@@ -364,6 +370,7 @@ class HoldsClaim(BoundsClaim):
         expect_network(self.network, "network")
         expect(self.domain, Polyhedron, "domain")
         expect(self.clauses, tuple, "clauses")
+        expect(self.excluded, tuple, "excluded")
 
     @property
     def networks(self) -> dict[str, Network]:
@@ -435,6 +442,7 @@ class DecisionsClaim(BoundsClaim):
         expect_network(self.other, "other")
         expect(self.domain, Polyhedron, "domain")
         expect(self.margin, Fraction, "margin")
+        expect(self.excluded, tuple, "excluded")
 
     @property
     def networks(self) -> dict[str, Network]:

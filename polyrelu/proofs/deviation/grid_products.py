@@ -96,14 +96,16 @@ def _digits_of(table: NDArray[np.int64], num_bits: int) -> NDArray[np.float64]:
     return np.array([*parts, table >> num_bits * (count - 1)], dtype=np.float64)
 
 
-def shifted_product(terms: Sequence[tuple[GridMatrix, Table]], grid: int) -> Table:
+def shifted_product(terms: Sequence[tuple[GridMatrix, Table]], grid: int) -> tuple[Table, bool]:
     """Return the sum of products of matrices with tables, over 2^grid, rounded down.
 
-    The tables are int64 if all results have at most `LONGEST` bits; the caller knows.
+    The second value says whether nothing was rounded. The tables are int64 if all results have at
+    most `LONGEST` bits; the caller knows.
     """
     if any(table.dtype == object for _, table in terms):
         total = sum(matrix.rows.dot(table) for matrix, table in terms)
-        return np.asarray(total >> grid, dtype=object)
+        is_exact = not (total & (1 << grid) - 1).any()
+        return np.asarray(total >> grid, dtype=object), is_exact
     widest = max(matrix.width for matrix, _ in terms)
     num_bits = (_EXACT_BITS - widest.bit_length()) // 2
     levels: dict[int, NDArray[np.int64]] = {}
@@ -119,18 +121,25 @@ def shifted_product(terms: Sequence[tuple[GridMatrix, Table]], grid: int) -> Tab
     return _over_power(levels, num_bits, grid)
 
 
-def _over_power(levels: dict[int, NDArray[np.int64]], num_bits: int, grid: int) -> Table:
+def _over_power(
+    levels: dict[int, NDArray[np.int64]], num_bits: int, grid: int
+) -> tuple[Table, bool]:
     """Return the sum of all levels times 2^(num_bits level), over 2^grid, rounded down.
 
-    int64 wraps around, which cancels since the result is short.
+    The second value says whether nothing was rounded. int64 wraps around, which cancels since the
+    result is short.
     """
-    total, done, position = levels[0], False, 0
+    total, position, is_exact, later = levels[0], 0, True, list[int]()
     for level in range(1, max(levels) + 1):
-        if num_bits * level <= grid:
-            total = (total >> num_bits) + levels[level]
-            position = num_bits * level
+        if num_bits * level > grid:
+            later.append(level)
             continue
-        if not done:
-            total, done = total >> grid - position, True
+        is_exact = is_exact and not (total & (1 << num_bits) - 1).any()
+        total = (total >> num_bits) + levels[level]
+        position = num_bits * level
+    rest = grid - position
+    is_exact = is_exact and not (total & (1 << min(rest, 62)) - 1).any()
+    total = total >> min(rest, 63)
+    for level in later:
         total = total + (levels[level] << num_bits * level - grid)
-    return total if done else total >> grid - position
+    return total, is_exact

@@ -45,6 +45,8 @@ class _Layer(NamedTuple):
     shift: Table | None
     partners: tuple[int, ...]
     is_hidden: bool
+    is_bias_exact: bool
+    is_shift_exact: bool
 
 
 class _Forms(NamedTuple):
@@ -159,6 +161,10 @@ class RoundedRule:
 
     Attributes
     ----------
+    first, second
+        The networks; the second one is None if there is only one.
+    coordinates
+        The domain.
     grid
         The number S: all numbers are integers over 2^S.
     slacks
@@ -173,7 +179,8 @@ class RoundedRule:
         matching: Sequence[LayerPartners] = (),
         grid: int = 44,
     ) -> None:
-        self.grid, self._coordinates = grid, coordinates
+        self.first, self.second = first, second
+        self.grid, self.coordinates = grid, coordinates
         self.slacks = _slacks(coordinates)
         pairs = [] if second is None else _all_partners(first, second, matching)
         self._layers = [
@@ -186,9 +193,10 @@ class RoundedRule:
         """Return a layer on the grid."""
         is_hidden = number <= first.num_hidden_layers
         weight, bias = first.weight(number), first.bias(number)
-        own, own_bias = GridMatrix(weight, self.grid), GridMatrix(bias, self.grid).rows[:, 0]
+        own, on_grid = GridMatrix(weight, self.grid), GridMatrix(bias, self.grid)
+        own_bias, is_exact = on_grid.rows[:, 0], not on_grid.is_rounded
         if second is None:
-            return _Layer(own, own_bias, None, None, None, (), is_hidden)
+            return _Layer(own, own_bias, None, None, None, (), is_hidden, is_exact, True)
         before, after = pairs[number - 1], pairs[number]
         scales = [Fraction(1) if entry is None else entry[1] for entry in before]
         inverse = [Fraction(1) if entry is None else 1 / entry[1] for entry in after]
@@ -197,15 +205,17 @@ class RoundedRule:
         chosen = _selection(places, weight.nrows)
         sources = tuple(-1 if entry is None else entry[0] for entry in before)
         by_values = aligned @ _selection(sources, weight.ncols) - chosen @ weight
-        shift = second.bias(number).scale_rows(inverse) - chosen @ bias
+        shift = GridMatrix(second.bias(number).scale_rows(inverse) - chosen @ bias, self.grid)
         return _Layer(
             own,
             own_bias,
             GridMatrix(by_values, self.grid),
             GridMatrix(aligned, self.grid),
-            GridMatrix(shift, self.grid).rows[:, 0],
+            shift.rows[:, 0],
             places,
             is_hidden,
+            is_exact,
+            not shift.is_rounded,
         )
 
     def leaf(
@@ -233,7 +243,7 @@ class RoundedRule:
 
     def _inputs(self, box: Sequence[tuple[int, int]]) -> _Forms:
         """Return the forms of the inputs."""
-        matrix = self._coordinates.inputs
+        matrix = self.coordinates.inputs
         numerators, common = matrix.integer_array().astype(object), matrix.denominator
         centers = numerators[:, 0] << self.grid
         centers = centers + numerators[:, 1:].dot(np.array([m for m, _ in box], dtype=object))
@@ -292,20 +302,20 @@ class _Run:
 
     def add(self, number: int, layer: _Layer) -> bool:
         """Add a layer; return False if no point of the box has the signs."""
-        z = self._preactivations([(layer.own, self.values)], layer.bias)
+        z = self._preactivations([(layer.own, self.values)], layer.bias, layer.is_bias_exact)
         d = None
         if layer.by_values is not None and layer.by_differences is not None:
             terms = [(layer.by_values, self.values)]
             if self.differences is not None:
                 terms.append((layer.by_differences, self.differences))
-            d = self._preactivations(terms, layer.shift)
+            d = self._preactivations(terms, layer.shift, layer.is_shift_exact)
         if layer.is_hidden:
             z, d = self._activate(number, layer, z, d)
         self.values, self.differences = z, d
         return not self.is_empty
 
     def _preactivations(
-        self, terms: Sequence[tuple[GridMatrix, _Forms]], bias: Table | None
+        self, terms: Sequence[tuple[GridMatrix, _Forms]], bias: Table | None, is_bias_exact: bool
     ) -> _Forms:
         """Return sums of products of matrices with forms, and the bias."""
         tables = [(matrix, forms.table) for matrix, forms in terms]
@@ -316,12 +326,13 @@ class _Run:
             tables = [(matrix, table.astype(object)) for matrix, table in tables]
         elif any(table.dtype == object for _, table in tables):
             tables = [(matrix, _shortest(table)) for matrix, table in tables]
-        found = shifted_product(tables, self.grid)
+        found, is_exact = shifted_product(tables, self.grid)
         if bias is not None:
             found[:, 0] += bias if found.dtype == object else bias.astype(np.int64)
         num_generators = max(table.shape[1] for _, table in tables) - 1
         error = sum(matrix.error(forms.error, forms.sizes, self.grid) for matrix, forms in terms)
-        return _Forms(found, error + num_generators + 2, 0)
+        rounding = 0 if is_exact and is_bias_exact else num_generators + 2
+        return _Forms(found, error + rounding, 0)
 
     def _activate(
         self, number: int, layer: _Layer, z: _Forms, d: _Forms | None
@@ -339,19 +350,22 @@ class _Run:
         count = z.table.shape[1]
         own_new = [(i, w) for i, (_, w) in enumerate(relaxed) if w]
         new = [(m, pair.radius) for m, pair in enumerate(pairs) if pair.radius]
-        table = _scaled(z.table, [s for s, _ in relaxed])
+        table, is_exact = _scaled(z.table, [s for s, _ in relaxed])
         table[:, 0] += np.array([w for _, w in relaxed], dtype=table.dtype)
         sizes = sum(max(high, 0) for _, high in ends)
         total = count + len(own_new) + len(new)
-        values = _Forms(_with_columns(table, own_new, count, total), z.error + count, sizes)
+        error = z.error + (0 if is_exact else count)
+        values = _Forms(_with_columns(table, own_new, count, total), error, sizes)
         if d is None:
             return values, None
         chosen = _rows(z.table, layer.partners)
-        table = _scaled(chosen, [pair.p for pair in pairs], d.table, [pair.q for pair in pairs])
+        slopes = [pair.p for pair in pairs], [pair.q for pair in pairs]
+        table, is_exact = _scaled(chosen, slopes[0], d.table, slopes[1])
         table[:, 0] += np.array([pair.center for pair in pairs], dtype=table.dtype)
         table = _with_columns(table, new, count + len(own_new), total)
         sizes = sum(pair.size for pair in pairs)
-        return values, _Forms(table, z.error + d.error + count, sizes)
+        error = z.error + d.error + (0 if is_exact else count)
+        return values, _Forms(table, error, sizes)
 
     def _ends(self, number: int, which: int, table: Table, error: int) -> list[_Interval]:
         """Return the intervals of neurons, cut by their signs."""
@@ -405,8 +419,11 @@ def _rows(table: Table, places: Sequence[int]) -> Table:
 
 def _scaled(
     one: Table, factors: Sequence[int], two: Table | None = None, more: Sequence[int] = ()
-) -> Table:
-    """Return rows times their factors over 2^16, rounded down; perhaps of a sum of two tables."""
+) -> tuple[Table, bool]:
+    """Return rows times their factors over 2^16, rounded down; perhaps of a sum of two tables.
+
+    The second value says whether nothing was rounded.
+    """
     dtype = one.dtype if two is None or two.dtype == one.dtype else np.dtype(object)
     parts = [(one, factors)] if two is None else [(one, factors), (two, more)]
     columns = [
@@ -414,11 +431,13 @@ def _scaled(
     ]
     if dtype.hasobject:
         total = sum((table * entries for table, entries in columns), np.zeros_like(one, dtype))
-        return np.asarray(total >> _SLOPE_BITS)
+        return np.asarray(total >> _SLOPE_BITS), not (total & _ONE - 1).any()
     mask = (1 << _LOW_BITS) - 1
-    low = sum((table & mask) * entries for table, entries in columns)
-    high = sum((table >> _LOW_BITS) * entries for table, entries in columns)
-    return np.asarray((low >> _SLOPE_BITS) + (high << _LOW_BITS - _SLOPE_BITS))
+    zeros = np.zeros_like(one)
+    low = sum(((table & mask) * entries for table, entries in columns), zeros)
+    high = sum(((table >> _LOW_BITS) * entries for table, entries in columns), zeros)
+    is_exact = not (low & _ONE - 1).any()
+    return np.asarray((low >> _SLOPE_BITS) + (high << _LOW_BITS - _SLOPE_BITS)), is_exact
 
 
 def _sign(low: int, high: int) -> int:

@@ -12,19 +12,28 @@ import pytest
 
 from polyrelu import ArgumentError, CertificateError, Polyhedron
 from polyrelu.certificate import (
+    BoundsCertificate,
+    BoundsNode,
     Certificate,
     CertificateText,
     Claim,
     ComplexClaim,
+    DecisionsClaim,
+    DeviationClaim,
+    HoldsClaim,
     Hypothesis,
     InjectivityClaim,
+    LinearRow,
     LipschitzClaim,
     NodeRecord,
+    OutputRange,
     PairClaim,
     PartClaim,
+    RangeClaim,
     RegionsCertificate,
     RegionsClaim,
     RuntimeClaim,
+    SubBox,
     TreeCertificate,
     TreeLog,
     VertexCertificate,
@@ -49,6 +58,8 @@ TEXT = CertificateText("identifiable", "0" * 64, None, "net", "all", "R^n", "aff
 PAIR = PairClaim("equivalent", NET, NET, PLANE)
 REGIONS = RegionsClaim(NET, PLANE, 1)
 ONE, ZEROS = (Fraction(1),), (Fraction(0), Fraction(0))
+PAIR_OF_ONES = (Fraction(1), Fraction(1))
+RANGE = RangeClaim(NET, PLANE, ())
 
 #: Each public function and type with good arguments.
 CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...]]] = {
@@ -60,6 +71,15 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...]]] = {
     "InjectivityClaim": (InjectivityClaim, ("injective", NET, (1, 1), PLANE)),
     "ComplexClaim": (ComplexClaim, (NET, PLANE, (1,))),
     "RegionsClaim": (RegionsClaim, (NET, PLANE, 1)),
+    "DeviationClaim": (DeviationClaim, (NET, NET, PLANE, (0,), ONE[0], ONE[0], ())),
+    "RangeClaim": (RangeClaim, (NET, PLANE, (OutputRange(0, PAIR_OF_ONES, PAIR_OF_ONES),))),
+    "HoldsClaim": (HoldsClaim, (NET, PLANE, ((LinearRow(),),))),
+    "DecisionsClaim": (DecisionsClaim, (NET, NET, PLANE, ONE[0], ())),
+    "LinearRow": (LinearRow, ({}, {}, {}, ONE[0])),
+    "OutputRange": (OutputRange, (0, PAIR_OF_ONES, PAIR_OF_ONES)),
+    "SubBox": (SubBox, (ONE, ONE)),
+    "BoundsNode": (BoundsNode, ("cut", 0)),
+    "BoundsCertificate": (BoundsCertificate, (RANGE, 44, (), TreeLog(), ())),
     "Certificate": (Certificate, (CLAIM, "affine", ())),
     "Certificate.save": (CERTIFICATE.save, ("cert.json",)),
     "TreeCertificate": (TreeCertificate, (PAIR, ZEROS, TreeLog())),
@@ -131,7 +151,7 @@ def test_wrong_arguments(
         ),
         (
             lambda: TreeLog().add("leaf"),  # type: ignore[arg-type]
-            "record: expected NodeRecord or VertexRecord, got str 'leaf'",
+            "record: expected TreeRecord, got str 'leaf'",
         ),
     ],
 )

@@ -1,0 +1,186 @@
+"""Bounds of values of networks: claims, trees of cuts, and what is wrong with them.
+
+The functions are |x| and its neighbours, so that every claim can be decided on paper.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from polyrelu import checker
+from polyrelu.certificate import BoundsNode, HoldsClaim, LinearRow, SubBox
+from polyrelu.network import from_arrays
+from tests.generators.bounds_documents import document
+from tests.generators.bounds_examples import (
+    ACCEPTED,
+    CUT,
+    EXACT,
+    LEAF,
+    MATCHING,
+    RAMP,
+    SEGMENT,
+    deviation,
+    holds,
+    ranged,
+)
+from tests.generators.tree_documents import Document, changed, written
+
+F = Fraction
+
+
+def check(file: Document) -> checker.CheckReport:
+    return checker.check_bytes(written(file))
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_valid(name: str) -> None:
+    report = check(ACCEPTED[name])
+    assert report.verdict == "accepted", report
+    assert report.cost < 2**27
+    assert [h["id"] for h in report.hypotheses] == ["points", "cover"]
+
+
+NOTHING_HOLDS = "a row of each clause that holds on the leaf"
+EXTRA = BoundsNode("bounded", multiples=[(0, 0, {0: F(1)})])
+RELU_TWICE = from_arrays([([[1]], [0]), ([[1]], [0]), ([[1]], [0])])
+
+
+@pytest.mark.parametrize(
+    ("file", "step", "expected"),
+    [
+        (ranged(0, F("0.999"), LEAF), "line 2", NOTHING_HOLDS),
+        (ranged(0, 1, EXACT), "line 2", "neurons whose signs are known"),
+        (ranged(0, F("0.999"), CUT, EXACT, EXACT), "line 3", NOTHING_HOLDS),
+        (ranged(F("0.001"), 1, CUT, EXACT, EXACT), "line 3", NOTHING_HOLDS),
+        (ranged(0, 1, CUT, EXACT), "line 4", "a file in the format, within its limits"),
+        (ranged(0, 1, CUT, EXACT, EXACT, EXACT), "line 5", "a file in the format"),
+        (ranged(0, 1, BoundsNode("cut", 1), EXACT, EXACT), "line 2", "coordinates below 1"),
+        (ranged(0, 1, BoundsNode("cut", 0, F(1)), LEAF, LEAF), "line 2", "a cut inside"),
+        (ranged(0, 1, BoundsNode("sign", neuron=(0, 2, 0)), LEAF), "line 2", "a layer with a ReLU"),
+        (ranged(0, 1, BoundsNode("sign", neuron=(0, 1, 2)), LEAF), "line 2", "neurons below 2"),
+        (ranged(0, 1, BoundsNode("sign", neuron=(1, 1, 0)), LEAF), "line 2", "a neuron of f"),
+        (
+            ranged(0, 1, *[BoundsNode("sign", neuron=(0, 1, 0))] * 2),
+            "line 3",
+            "a neuron that was not cut above the node",
+        ),
+        (ranged(0, 1, BoundsNode("open")), "line 2", "an open node that is the next box"),
+        (ranged(0, 1, EXTRA), "line 2", NOTHING_HOLDS),
+        (
+            ranged(0, 1, BoundsNode("bounded", multiples=[(0, 0, {2: F(1)})])),
+            "line 2",
+            "numbers of inequalities below 2",
+        ),
+        (
+            ranged(0, 1, BoundsNode("bounded", multiples=[(0, 0, {0: F(-1)})])),
+            "line 2",
+            "multiples that are not negative",
+        ),
+        (ranged(0, 1, BoundsNode("bounded", multiples=[(0, 1, {})])), "line 2", "rows below 1"),
+        (ranged(0, 1, BoundsNode("bounded", multiples=[(2, 0, {})])), "line 2", "clauses below 2"),
+        (ranged(1, 1, CUT, EXACT, EXACT), "line 3", NOTHING_HOLDS),
+        (deviation("0.2500001", "1", LEAF), "points", "a difference of at least '2500001/"),
+        (deviation("0", "1", LEAF, matching=[[(1, F(3)), (0, F(1))]]), "matching", "3 entries"),
+        (deviation("0", "1", LEAF, matching=[MATCHING[0]] * 2), "matching", "partners for 1 layer"),
+        (deviation("0", "1", LEAF, matching=[[(2, F(1)), None, None]]), "matching", "neurons b"),
+        (deviation("0", "1", LEAF, matching=[[(1, F(-1)), None, None]]), "matching", "scales that"),
+        (deviation("0", "1", LEAF, matching=[]), "matching", "equal widths where no matching"),
+        (deviation("0", "1", LEAF, other=RELU_TWICE), "claim", "equally many layers"),
+        (deviation("0", "1", LEAF, other=RAMP), "claim", "equally many layers"),
+        (
+            deviation("1/4", "1/5", LEAF, excluded=(SubBox((F(0),), (F(1),)),)),
+            "line 2",
+            NOTHING_HOLDS,
+        ),
+        (
+            deviation("0", "1", LEAF, excluded=(SubBox((F(0),), (F(1),)),)),
+            "line 2",
+            "0 open nodes",
+        ),
+        (holds(LinearRow({0: F(1)}, constant=F(-1), is_strict=True)), "line 2", NOTHING_HOLDS),
+        (holds(LinearRow({1: F(1)}, constant=F(-9))), "claim", "indices of f below 1"),
+        (holds(LinearRow({}, {0: F(1)}, constant=F(-9))), "claim", "indices of g below 0"),
+        (holds(), "claim", "clauses that have rows"),
+    ],
+)  # fmt: skip
+def test_invalid(file: Document, step: str, expected: str) -> None:
+    report = check(file)
+    assert report.verdict != "accepted"
+    assert (report.step, report.expected[: len(expected)]) == (step, expected), report
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "step", "expected"),
+    [
+        ((0, "points"), [["0"]], "points", "2 points"),
+        ((0, "points", 1), ["2"], "points", "a point of the domain"),
+        ((0, "points", 1), ["1/2"], "points", "values of the outputs at the points"),
+        ((0, "points", 0), ["1/2"], "points", "values of the outputs at the points"),
+        ((0, "claim", "outputs", 0, 0), 1, "claim", "outputs below 1"),
+        ((0, "claim", "outputs"), [], "claim", "an output"),
+        ((0, "matching"), [[[0, "1"], [1, "1"]]], "matching", "no matching of one network"),
+        ((0, "claim", "domain", "inequalities"), ["1 1"], "claim.domain", "a domain that bounds"),
+        ((0, "claim", "domain", "inequalities"), ["1 -1", "-1 -1"], "points", "a point of the"),
+        ((0, "grid"), 7, "line 1.grid", "a file in the format"),
+        ((0, "grid"), 4_097, "line 1.grid", "a file in the format"),
+        ((2, 0), "exakt", "line 3[0]", "a file in the format"),
+    ],
+)
+def test_changed_header(path: Any, value: Any, step: str, expected: str) -> None:
+    report = check(changed(ACCEPTED["exact"], path, value))
+    assert report.verdict != "accepted"
+    assert (report.step, report.expected[: len(expected)]) == (step, expected), report
+
+
+def test_multiples_of_cuts_by_sign() -> None:
+    """max(x, 0) - x ≤ 1 and x - max(x, 0) ≤ 0: the sign of the neuron is all that is known."""
+    ramp = from_arrays([([[1]], [0]), ([[1]], [0])])
+    row = LinearRow({0: F(-1)}, {}, {0: F(1)})
+    claim = HoldsClaim(ramp, SEGMENT, ((row,),))
+    cut = BoundsNode("sign", neuron=(0, 1, 0))
+    below = BoundsNode("exact", multiples=[(0, 0, {2: F(1)})])
+    assert check(document(claim, [[0]], [cut, EXACT, below])).verdict == "accepted"
+    assert check(document(claim, [[0]], [cut, EXACT, EXACT])).verdict == "rejected"
+    rounded = BoundsNode("bounded", multiples=[(0, 0, {2: F(1)})])
+    assert check(document(claim, [[0]], [cut, LEAF, rounded])).verdict == "accepted"
+    wrong = BoundsNode("exact", multiples=[(0, 0, {2: F(1, 2)})])
+    assert check(document(claim, [[0]], [cut, EXACT, wrong])).verdict == "rejected"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (
+            "exact",
+            "has this range on {x : (-1).x <= 1, (1).x <= 1}: the least value of output 0 is "
+            "exactly '0', its largest value is exactly '1'. The tree has 3 nodes.",
+        ),
+        (
+            "matched, rounded",
+            "have a deviation on {x : (-1).x <= 1, (1).x <= 1}: the largest difference of the "
+            "values of output 0 is at least '0' and at most '2500001/10000000'. The tree has 1 "
+            "node.",
+        ),
+        (
+            "outside of a box",
+            "the values of output 0 differ by at most '3/16' at every point, outside of 1 listed "
+            "box, and by at least '1/4' at a point of the domain. The tree has 5 nodes.",
+        ),
+        (
+            "one row or the other",
+            "the claimed property holds at every point of {x : (-1).x <= 1, (1).x <= 1}; it says "
+            "that each of 1 clause has a row that holds. The tree has 3 nodes.",
+        ),
+        (
+            "decisions",
+            "make the same-decisions at every point of {x : (-1).x <= 1, (1).x <= 1}: where one "
+            "output of the first network exceeds all others by more than '1/8', the same output "
+            "of the second one exceeds all others. The tree has 5 nodes.",
+        ),
+    ],
+)
+def test_sentences(name: str, sentence: str) -> None:
+    assert check(ACCEPTED[name]).statement.endswith(sentence), check(ACCEPTED[name]).statement

@@ -1,0 +1,145 @@
+"""Certificates of bounds of |x| and its neighbours, which can be decided on paper."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from polyrelu.certificate import (
+    BoundsNode,
+    DecisionsClaim,
+    DeviationClaim,
+    HoldsClaim,
+    LinearRow,
+    OutputRange,
+    RangeClaim,
+    SubBox,
+)
+from polyrelu.exact import Polyhedron
+from polyrelu.network import Network, from_arrays
+from tests.generators.bounds_documents import document
+from tests.generators.tree_documents import Document
+
+__all__ = [
+    "ACCEPTED",
+    "CUT",
+    "EXACT",
+    "LEAF",
+    "MATCHING",
+    "RAMP",
+    "SEGMENT",
+    "deviation",
+    "holds",
+    "ranged",
+]
+
+F = Fraction
+#: |x|, |x| + 1/4 with its neurons scaled, exchanged and one more, 2 |x| - 1, max(x, 0).
+ABSOLUTE = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
+RAISED = from_arrays([([[-3], [1], [1]], [0, 0, 2]), ([["1/3", 1, "1/8"]], ["-1/8"])])
+STEEPER = from_arrays([([[1], [-1]], [0, 0]), ([[2, 2]], [-1])])
+RAMP = from_arrays([([[1]], [0])], last="relu")
+SEGMENT = Polyhedron.box([-1], [1])
+LEAF, CUT, EXACT = BoundsNode("leaf"), BoundsNode("cut"), BoundsNode("exact")
+#: |x| and |x| + 1/4 + (x + 2)/8 - 1/4: RAISED adds max(x + 2, 0)/8 - 1/8 to |x|.
+MATCHING = [[(1, F(3)), (0, F(1)), None]]
+
+
+def ranged(low: Fraction | int, high: Fraction | int, *nodes: BoundsNode) -> Document:
+    """|x| on [-1, 1] has values from `low` to `high`."""
+    bounds = OutputRange(0, (F(low), F(0)), (F(1), F(high)))
+    return document(RangeClaim(ABSOLUTE, SEGMENT, (bounds,)), [[0], [1]], nodes)
+
+
+def deviation(
+    at_least: str, at_most: str, *nodes: BoundsNode, other: Network = RAISED, **terms: Any
+) -> Document:
+    """The difference of |x| and (x + 2)/8 - 1/8 + |x|, which is 1/4 at 1."""
+    claim = DeviationClaim(
+        ABSOLUTE, other, SEGMENT, (0,), F(at_least), F(at_most), terms.get("excluded", ())
+    )
+    return document(claim, [[1]], nodes, matching=terms.get("matching", MATCHING))
+
+
+def halves(*signs: int) -> list[BoundsNode]:
+    """Multiples of both cuts by sign that make a row exact."""
+    return [BoundsNode("sign", neuron=(0, 1, 0)), *map(sign_leaf, signs)]
+
+
+def sign_leaf(number: int) -> BoundsNode:
+    """An exact leaf where clause 0 takes the cut."""
+    return BoundsNode("exact", multiples=[(0, 0, {number: F(1)})])
+
+
+def holds(*rows: LinearRow, other: Network | None = None, **terms: Any) -> Document:
+    claim = HoldsClaim(ABSOLUTE, SEGMENT, (tuple(rows),), other, terms.get("excluded", ()))
+    return document(claim, [[0]], terms.get("nodes", [LEAF]))
+
+
+ACCEPTED: dict[str, Document] = {
+    "one leaf": ranged(0, 1, LEAF),
+    "one leaf on a coarse grid": [{**ranged(-1, 2, LEAF)[0], "grid": 8}, *ranged(-1, 2, LEAF)[1:]],
+    "exact": ranged(0, 1, CUT, EXACT, EXACT),
+    "exact, cut elsewhere": ranged(0, 1, BoundsNode("cut", place=F(0)), EXACT, EXACT),
+    "matched": deviation("1/4", "1/4", CUT, EXACT, EXACT),
+    "matched, rounded": deviation("0", "0.2500001", LEAF),
+    "outside of a box": deviation(
+        "1/4", "3/16", CUT, EXACT, CUT, EXACT, BoundsNode("open"),
+        excluded=(SubBox((F(1, 2),), (F(1),)),),
+    ),
+    "holds at all points": holds(LinearRow({0: F(1)}, constant=F(-2), is_strict=True)),
+    "one row or the other": holds(
+        LinearRow({}, {}, {0: F(-1)}), LinearRow({}, {}, {0: F(1)}), nodes=[CUT, LEAF, LEAF]
+    ),
+    "two networks": holds(
+        LinearRow({0: F(2)}, {0: F(-1)}, constant=F(-1)), other=STEEPER,
+        nodes=[CUT, EXACT, EXACT],
+    ),
+    "inputs in a row": holds(
+        LinearRow({0: F(1)}, {}, {0: F(-1, 3)}, F(-4, 3)), nodes=[CUT, EXACT, EXACT]
+    ),
+    "last layer with a ReLU": document(
+        RangeClaim(RAMP, SEGMENT, (OutputRange(0, (F(0), F(0)), (F(1), F(1))),)),
+        [[-1], [1]], [CUT, EXACT, EXACT],
+    ),
+    "affine network": document(
+        RangeClaim(
+            from_arrays([([[1, 2]], [3])]), Polyhedron.box([0, 0], [1, "1/3"]),
+            (OutputRange(0, (F(3), F(3)), (F(14, 3), F(14, 3))),),
+        ),
+        [[0, 0], [1, F(1, 3)]], [EXACT],
+    ),
+    "a point": document(
+        RangeClaim(
+            ABSOLUTE, Polyhedron.from_constraints([], [], [[3]], [-1]),
+            (OutputRange(0, (F(1, 3), F(1, 3)), (F(1, 3), F(1, 3))),),
+        ),
+        [[F(-1, 3)]] * 2, [EXACT],
+    ),
+    "a segment in the plane": document(
+        RangeClaim(
+            from_arrays([([[1, 1]], [0]), ([[1]], [0])]),
+            Polyhedron.from_constraints([[0, 1], [0, -1]], [1, 0], [[1, -2]], [1]),
+            (OutputRange(0, (F(1), F(1)), (F(4), F(4))),),
+        ),
+        [[1, 0], [3, 1]], [EXACT],
+    ),
+    "a triangle": document(
+        RangeClaim(
+            from_arrays([([[1, 1]], [0]), ([[1]], [0])]),
+            Polyhedron.from_constraints(
+                [[-1, 0], [0, -1], [1, 0], [0, 1], [1, 1]], [0, 0, 1, 1, 1]
+            ),
+            (OutputRange(0, (F(0), F(0)), (F(1), F(1))),),
+        ),
+        [[0, 0], [1, 0]], [BoundsNode("bounded", multiples=[(1, 0, {4: F(1)})])],
+    ),
+    "decisions": document(
+        DecisionsClaim(
+            from_arrays([([[1], [0]], [0, 0])]), from_arrays([([[1], [0]], [F(1, 9), 0])]),
+            SEGMENT, F(1, 8),
+        ),
+        [[0]],
+        [BoundsNode("cut", place=F(-3, 25)), LEAF, BoundsNode("cut", place=F(0)), LEAF, LEAF],
+    ),
+}  # fmt: skip
