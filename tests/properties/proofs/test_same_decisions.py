@@ -54,7 +54,7 @@ def differs(pair: tuple[Network, Network], num_outputs: int, margin: int, folder
     return has_solution(read_vnnlib(path), pair)
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(20), range(400)))
+@pytest.mark.parametrize("seeds", few_and_all(range(30), range(400)))
 def test_random_classifiers(seeds: range, tmp_path: Path) -> None:
     answers, path = Counter[str](), tmp_path / "proof.cert"
     for seed in seeds:
@@ -75,5 +75,5 @@ def test_random_classifiers(seeds: range, tmp_path: Path) -> None:
                 assert expected
                 assert outcome.second_best != (best,)
                 assert f[-1] - f[-2] > margin
-    assert min(answers["proved"], answers["refuted"]) > len(seeds) / 5
+    assert min(answers["proved"], answers["refuted"]) > len(seeds) / 10
     assert answers["undecided"] <= len(seeds) / 10
