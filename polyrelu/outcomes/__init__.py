@@ -19,6 +19,12 @@ from polyrelu.outcomes.decisions import (
     DifferentDecisions,
     SameDecisions,
 )
+from polyrelu.outcomes.deviation import (
+    DeviationBounds,
+    DeviationExceeded,
+    RangeBounds,
+    ValueRange,
+)
 from polyrelu.outcomes.equivalence import Equivalent, NotEquivalent
 from polyrelu.outcomes.identifiability import (
     Identifiable,
@@ -34,14 +40,22 @@ from polyrelu.outcomes.properties import (
     PropertyUndecided,
 )
 from polyrelu.outcomes.undecided import Outcome, Undecided
-from polyrelu.outcomes.work import InjectivityStatistics, ProofStatistics, SearchStatistics
+from polyrelu.outcomes.work import (
+    BoundStatistics,
+    InjectivityStatistics,
+    ProofStatistics,
+    SearchStatistics,
+)
 
 __all__ = [
     "Attempt",
+    "BoundStatistics",
     "Collision",
     "ComplexListed",
     "DecisionsOutcome",
     "DecisionsUndecided",
+    "DeviationBounds",
+    "DeviationExceeded",
     "DifferentDecisions",
     "Equivalent",
     "Identifiable",
@@ -61,10 +75,12 @@ __all__ = [
     "PropertyOutcome",
     "PropertyUndecided",
     "Proved",
+    "RangeBounds",
     "Refuted",
     "RegionsListed",
     "SameDecisions",
     "SearchStatistics",
     "Undecided",
+    "ValueRange",
     "Witness",
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 from polyrelu.outcomes.answers import Answer, Attempt, NextStep, answer_text
+from polyrelu.outcomes.deviation import DeviationBounds, RangeBounds
 from polyrelu.outcomes.identifiability import (
     Identifiable,
     NotIdentifiable,
@@ -48,7 +49,7 @@ class Undecided(Answer):
     reason: str
     attempts: tuple[Attempt, ...] = field(default=())
     search: ProofStatistics | None = None
-    part: PartlyIdentifiable | None = None
+    part: PartlyIdentifiable | DeviationBounds | RangeBounds | None = None
     next: tuple[NextStep, ...] = ()
     status: ClassVar[str] = "undecided"
     certificate: ClassVar[None] = None

@@ -35,7 +35,7 @@ from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Point
 from polyrelu.version import __version__
 
-__all__ = ["BoundTree", "has_box", "linear_rows"]
+__all__ = ["BoundTree", "box_around", "has_box", "linear_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class BoundTreeSettings:
 
     max_cut_signs: int = 3
     max_coordinates: int = 12
-    max_nodes: int = 20_000
+    max_nodes: int = 400
 
 
 SETTINGS = BoundTreeSettings()
@@ -74,6 +74,13 @@ def has_box(networks: Sequence[Network], coordinates: DomainCoordinates) -> bool
         and coordinates.dimension > 0
         and len(sides) == 2 * coordinates.dimension
     )
+
+
+def box_around(coordinates: DomainCoordinates) -> tuple[Point, Point]:
+    """Return the corners of the box of a domain, in its coordinates, which all have bounds."""
+    sides = NodePolyhedron.at_root(coordinates).sides()
+    places = range(1, 1 + coordinates.dimension)
+    return tuple(sides[j, 1] for j in places), tuple(sides[j, -1] for j in places)
 
 
 def linear_rows(clause: Clause, sizes: Sequence[int]) -> tuple[LinearRow, ...]:
@@ -154,10 +161,7 @@ class BoundTree:
         self, budget: Budget, progress: Progress | None = None
     ) -> BoundsCertificate | Point | None:
         """Return a certificate, a point where a clause fails, or None if the tree is too large."""
-        sides = NodePolyhedron.at_root(self._coordinates).sides()
-        size = self._coordinates.dimension
-        lower, upper = (tuple(sides[j, end] for j in range(1, 1 + size)) for end in (1, -1))
-        waiting = [_Node(0, lower, upper)]
+        waiting = [_Node(0, *box_around(self._coordinates))]
         while waiting:
             node = waiting.pop()
             if self.search.num_nodes >= SETTINGS.max_nodes:

@@ -51,6 +51,7 @@ from polyrelu.outcomes import (
 from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.equivalence.witness import simplified
 from polyrelu.proofs.properties.bound_tree import BoundTree, has_box, linear_rows
+from polyrelu.proofs.properties.box_proof import prove_by_boxes
 from polyrelu.proofs.properties.excess import all_outputs, excess_network, positive_part
 from polyrelu.proofs.properties.next_steps import next_steps
 from polyrelu.proofs.properties.points import best_of_region, high_points, is_high_everywhere
@@ -275,6 +276,8 @@ class PartQuestion:
         if has_box(self._networks, self._coordinates):
             try:
                 answer = self._by_bounds(budget.trial(SETTINGS.bounds_share), progress)
+                if answer is None:
+                    answer = self._by_boxes(budget.trial(SETTINGS.bounds_share), progress)
             except LimitReached:  # if the limit is the global one, the next check raises
                 answer = None
             budget.check()
@@ -291,6 +294,20 @@ class PartQuestion:
             return PartAnswer(found, None, self.largest_excess, "", tree.search)
         if found is not None and (failing := self._failing(found)) is not None:
             return PartAnswer(None, failing, self.largest_excess)
+        return None
+
+    def _by_boxes(self, budget: Budget, progress: Progress | None) -> PartAnswer | None:
+        """Return the answer of a search over boxes, or None if it finds none."""
+        claim, clauses = self._claim()
+        found = prove_by_boxes(claim, self._coordinates, clauses, self._seed, budget, progress)
+        if found is None:
+            return None
+        if found.certificate is not None:
+            return PartAnswer(found.certificate, None, self.largest_excess, "", found.search)
+        if found.point is not None:
+            for point in (found.point, *self._polished(found.point, budget)):
+                if (failing := self._failing(point)) is not None:
+                    return PartAnswer(None, failing, self.largest_excess)
         return None
 
     def _claim(self) -> tuple[HoldsClaim | DecisionsClaim, tuple[tuple[LinearRow, ...], ...]]:
