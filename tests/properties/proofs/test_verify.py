@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from polyrelu import Network, check_file, from_arrays, verify
-from polyrelu.formats import check_counterexample, counterexample_text, read_vnnlib
+from polyrelu.formats import Counterexample, check_counterexample, counterexample_text, read_vnnlib
 from polyrelu.outcomes import PropertyFails, PropertyHolds
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.vnnlib_files import random_property
@@ -27,6 +27,11 @@ def random_network(rng: Random, num_inputs: int, num_outputs: int) -> Network:
         for n, m in pairwise(widths)
     ]
     return from_arrays(layers, rng.choice(["affine", "affine", "relu"]))
+
+
+def is_decimal(point: Counterexample) -> bool:
+    """Whether all values are decimals, which files of counterexamples hold exactly."""
+    return all(10**400 % value.denominator == 0 for value in point.values.values())
 
 
 @pytest.mark.parametrize("seeds", few_and_all(range(30), range(1000)))
@@ -52,7 +57,8 @@ def test_random_queries(seeds: range, tmp_path: Path) -> None:
             elif isinstance(outcome, PropertyFails):
                 assert expected
                 proof.write_text(counterexample_text(query, outcome.counterexample.values))
-                assert check_counterexample(query, proof, given).is_counterexample
+                found = check_counterexample(query, proof, given).is_counterexample
+                assert found or not is_decimal(outcome.counterexample)
             else:
                 assert outcome.margin[0] is not None
                 assert outcome.margin[0] >= 0
