@@ -106,6 +106,8 @@ class PropertyHolds(Answer):
     def __str__(self) -> str:
         pieces = count_text([(len(self.certificates), "certificate")])
         lines = [f"holds. {self.statement}", f"{pieces}; {self.search}"]
+        if any(isinstance(certificate, TreeCertificate) for certificate in self.certificates):
+            lines.append(_ABOUT_EXCESS)
         return answer_text([*lines, *_cautions(self.doubts)], self.next)
 
     def __repr__(self) -> str:
@@ -222,6 +224,11 @@ class PropertyUndecided(Answer):
 #: The answers of `verify`.
 PropertyOutcome: TypeAlias = PropertyHolds | PropertyFails | PropertyUndecided
 
+#: What a certificate is about that is no claim about the networks themselves.
+_ABOUT_EXCESS = (
+    "a split tree shows that the excess of the property's clauses, a network made of the networks "
+    "and of the property, is nowhere positive"
+)
 #: Maximum number of values that are shown.
 _MAX_SHOWN = 24
 

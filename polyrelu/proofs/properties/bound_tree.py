@@ -35,7 +35,7 @@ from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Point
 from polyrelu.version import __version__
 
-__all__ = ["BoundTree", "box_around", "has_box", "linear_rows"]
+__all__ = ["BoundTree", "bound_at_root", "box_around", "has_box", "linear_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,14 @@ class BoundTreeSettings:
         Maximum dimension of a domain whose box is cut.
     max_nodes
         Maximum number of nodes.
+    max_parameters_of_bounds
+        Maximum number of weights and biases of networks for which an undecided answer has a bound.
     """
 
     max_cut_signs: int = 3
     max_coordinates: int = 12
     max_nodes: int = 400
+    max_parameters_of_bounds: int = 200_000
 
 
 SETTINGS = BoundTreeSettings()
@@ -83,6 +86,26 @@ def box_around(coordinates: DomainCoordinates) -> tuple[Point, Point]:
     return tuple(sides[j, 1] for j in places), tuple(sides[j, -1] for j in places)
 
 
+def bound_at_root(
+    networks: Sequence[Network], coordinates: DomainCoordinates, clauses: Sequence[Clause]
+) -> Fraction | None:
+    """Return a bound of the excess of all clauses on a domain, proved by the rule at its box.
+
+    None where there is no box, or where this takes long.
+    """
+    size = sum(network.num_parameters for network in networks)
+    if size > SETTINGS.max_parameters_of_bounds or not has_box(networks, coordinates):
+        return None
+    other = networks[1] if len(networks) > 1 else None
+    sizes = networks[0].num_outputs, 0 if other is None else other.num_outputs
+    rule = RoundedRule(networks[0], other, coordinates, _partners_in_order(networks))
+    leaf = rule.leaf(*box_around(coordinates))
+    return max(
+        min(leaf.upper_bound(_linear_row(row, sizes)) / _scale(row) for row in clause.rows)
+        for clause in clauses
+    )
+
+
 def linear_rows(clause: Clause, sizes: Sequence[int]) -> tuple[LinearRow, ...]:
     """Return the rows of a clause as they stand in a claim.
 
@@ -94,7 +117,7 @@ def linear_rows(clause: Clause, sizes: Sequence[int]) -> tuple[LinearRow, ...]:
 def _linear_row(row: ClauseRow, sizes: Sequence[int]) -> LinearRow:
     """Return the negative of a row, times the common denominator of its coefficients."""
     f, g, x = dict[int, Fraction](), dict[int, Fraction](), dict[int, Fraction]()
-    common = math.lcm(*(coefficient.denominator for _, coefficient in row.coefficients))
+    common = _scale(row)
     for place, coefficient in row.coefficients:
         if place < sizes[0]:
             f[place] = -common * coefficient
@@ -103,6 +126,11 @@ def _linear_row(row: ClauseRow, sizes: Sequence[int]) -> LinearRow:
         else:
             x[place - sum(sizes)] = -common * coefficient
     return LinearRow(f, g, x, -common * row.constant, row.is_strict)
+
+
+def _scale(row: ClauseRow) -> int:
+    """Return the common denominator of the coefficients of a row."""
+    return math.lcm(*(coefficient.denominator for _, coefficient in row.coefficients))
 
 
 @dataclass(slots=True)

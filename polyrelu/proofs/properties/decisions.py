@@ -173,7 +173,7 @@ def _answer(
         return SameDecisions(same.certificate, margin, (), same.search)
     clauses = _clauses(networks[0].num_outputs, margin)
     question = PartQuestion(PropertyPart(domain, clauses), networks, seed, margin)
-    point = question.point_by_ascent(budget.trial(SETTINGS.ascent_share))
+    point = question.point_by_ascent(budget)
     if point is not None:
         return _different(networks, point, margin)
     answer = question.proof(budget, progress)

@@ -50,7 +50,7 @@ from polyrelu.outcomes import (
 )
 from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.equivalence.witness import simplified
-from polyrelu.proofs.properties.bound_tree import BoundTree, has_box, linear_rows
+from polyrelu.proofs.properties.bound_tree import BoundTree, bound_at_root, has_box, linear_rows
 from polyrelu.proofs.properties.box_proof import prove_by_boxes
 from polyrelu.proofs.properties.excess import all_outputs, excess_network, positive_part
 from polyrelu.proofs.properties.next_steps import next_steps
@@ -256,8 +256,20 @@ class PartQuestion:
         """The largest excess that was found at a point."""
         return self._best and self._best[0]
 
+    def bound(self) -> Fraction | None:
+        """Return a proved bound of the excess; None if there is none."""
+        return bound_at_root(self._networks, self._coordinates, self._part.clauses)
+
     def point_by_ascent(self, budget: Budget) -> Point | None:
-        """Return a point where a clause fails, if an ascent finds one."""
+        """Return a point where a clause fails, if an ascent finds one with a share of the work."""
+        try:
+            found = self._point_by_ascent(budget.trial(SETTINGS.ascent_share))
+        except LimitReached:  # if the limit is the global one, the next check raises
+            found = None
+        budget.check()
+        return found
+
+    def _point_by_ascent(self, budget: Budget) -> Point | None:
         points = high_points(self._excess, self._coordinates, self._seed, budget)
         self.points += points
         for number, x in enumerate(points):
@@ -419,6 +431,7 @@ class _Verification:
     progress: Progress | None
     doubts: tuple[str, ...] = ()
     questions: list[PartQuestion] = field(default_factory=list)
+    are_all_asked: bool = False
 
     def run(self) -> PropertyOutcome:
         """Return the answer."""
@@ -436,13 +449,14 @@ class _Verification:
         for part in parts:
             self.budget.check()
             self.questions.append(PartQuestion(part, self.networks, self.seed))
-            share = self.budget.trial(SETTINGS.ascent_share)
-            point = self.questions[-1].point_by_ascent(share)
+            point = self.questions[-1].point_by_ascent(self.budget)
             if point is not None:
                 return self._fails(point, self.questions[-1])
+        self.are_all_asked = True
         total, certificates = ProofStatistics(), list[TreeCertificate | BoundsCertificate]()
         for number, question in enumerate(self.questions):
-            share = self.budget.trial(1 / (len(self.questions) - number))
+            left = len(self.questions) - number
+            share = self.budget if left == 1 else self.budget.trial(1 / left)
             answer = question.proof(share, self.progress)
             if answer.point is not None:
                 return self._fails(answer.point, question)
@@ -476,9 +490,12 @@ class _Verification:
 
     def _undecided(self, reason: str) -> PropertyUndecided:
         found = [question.largest_excess for question in self.questions]
-        margin = max((excess for excess in found if excess is not None), default=None)
+        low = max((excess for excess in found if excess is not None), default=None)
+        bounds = [question.bound() for question in self.questions] or [None]
+        known = [bound for bound in bounds if bound is not None]
+        high = max(known) if len(known) == len(bounds) and self.are_all_asked else None
         steps = next_steps(self.budget, self.query)
-        return PropertyUndecided(self.query.source, reason, (margin, None), self.doubts, next=steps)
+        return PropertyUndecided(self.query.source, reason, (low, high), self.doubts, next=steps)
 
 
 def _added_work(one: ProofStatistics, other: ProofStatistics) -> ProofStatistics:

@@ -20,7 +20,7 @@ from tests.oracles.queries import has_solution
 def random_pair(rng: Random, num_outputs: int) -> tuple[Network, Network]:
     """A network of one input and a copy with a few other numbers in its last layer."""
     widths = [1, *(rng.randint(1, 3) for _ in range(rng.randint(0, 2))), num_outputs]
-    layers = [
+    layers: list[tuple[list[list[int]], list[int]]] = [
         (
             [[rng.randint(-3, 3) for _ in range(n)] for _ in range(m)],
             [rng.randint(-3, 3) for _ in range(m)],
@@ -28,7 +28,8 @@ def random_pair(rng: Random, num_outputs: int) -> tuple[Network, Network]:
         for n, m in pairwise(widths)
     ]
     rows, bias = layers[-1]
-    moved = [b + rng.choice([0, Fraction(1, 3), -1, -3]) for b in bias]
+    steps = [Fraction(0), Fraction(1, 3), Fraction(-1), Fraction(-3)]
+    moved = [b + rng.choice(steps) for b in bias]
     factor = rng.choice([1, 1, 2])
     changed = [[factor * x for x in row] for row in rows], [factor * b for b in moved]
     return from_arrays(layers), from_arrays([*layers[:-1], changed])
