@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.check_cost import check_cost
 from polyrelu.cli.equivalent import read_pair
-from polyrelu.cli.options import NETWORK_HELP, UsageError, add_command, add_limits, add_reading
+from polyrelu.cli.options import (
+    NETWORK_HELP,
+    UsageError,
+    add_command,
+    add_limits,
+    add_reading,
+    read_network,
+)
 from polyrelu.cli.output import (
     EXIT,
     check_output,
@@ -81,7 +88,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
         inputs = [options.network, options.other, options.domain.removeprefix("slice:")]
         check_output("-o", options.output, inputs)
     _check_margin(options.margin)
-    pair = read_pair(options)
+    pair = read_pair(options, read_network)
     domain = parse_domain(options.domain, pair[0].network.num_inputs)
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
         outcome = same_decisions(

@@ -34,6 +34,8 @@ __all__ = ["Clause", "ClauseRow", "Property", "PropertyPart", "property_of"]
 
 #: Maximum number of cases of a query, and of constraints in all of them together.
 _CASE_LIMIT, _CONSTRAINT_LIMIT = 10_000, 1_000_000
+#: Maximum number of coefficients of all sets of inputs together, zeros included.
+_ENTRY_LIMIT = 50_000_000
 #: Where the counting of cases and constraints stops.
 _COUNT_LIMIT = 10**18
 #: Maximum number of networks of a property.
@@ -202,8 +204,9 @@ def property_of(query: VnnlibQuery) -> Property:
     Raises
     ------
     DomainError
-        The normal form would have more than 10,000 cases or 1,000,000 constraints, or the query is
-        about three networks, or about two networks whose inputs are not equated one by one.
+        The normal form would have more than 10,000 cases or 1,000,000 constraints, or its sets of
+        inputs more than 50,000,000 coefficients; or the query is about three networks, or about
+        two networks whose inputs are not equated one by one.
 
     Examples
     --------
@@ -232,6 +235,13 @@ def property_of(query: VnnlibQuery) -> Property:
     for case in map(list, expanded(rest)):
         inputs, clause = _split(query, case, places)
         parts.setdefault(inputs, {})[clause] = None
+    num_rows = sum(len(common) + len(inputs) for inputs in parts)
+    entries = num_rows * (query.networks[0].num_inputs + 1)
+    if entries > _ENTRY_LIMIT:
+        raise DomainError(
+            f"{query.source}: {len(parts)} sets of inputs with {entries} coefficients, more than "
+            f"the limit of {_ENTRY_LIMIT}; write a file for each part of the largest (or …)"
+        )
     return Property(
         query,
         tuple(

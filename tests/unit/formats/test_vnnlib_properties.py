@@ -97,6 +97,16 @@ def test_limits_are_asked_before_cases_are_made(text: str, message: str, tmp_pat
     tracemalloc.stop()
 
 
+def test_many_sets_of_inputs_in_many_dimensions(tmp_path: Path) -> None:
+    """Each set would be a polyhedron whose rows have an entry for each input."""
+    path = tmp_path / "query.vnnlib"
+    names = "".join(f"(declare-const X_{j} Real)" for j in range(9_000))
+    boxes = "".join(f"(and (>= X_0 {k}) (<= X_0 {k}.5) (>= Y_0 3))" for k in range(3_000))
+    path.write_text(f"{names}(declare-const Y_0 Real)(assert (or {boxes}))")
+    with pytest.raises(DomainError, match="3000 sets of inputs with 54006000 coefficients"):
+        property_of(read_vnnlib(path))
+
+
 def test_three_networks(tmp_path: Path) -> None:
     path = tmp_path / "query.vnnlib"
     path.write_text(
