@@ -3,8 +3,7 @@
     python -m benchmarks.cell_certificates [--part networks|attack] [--quick]
 
 The first part measures both kinds of certificates on networks with fixed seeds, in one process: how
-long the proof and its check take, and the bytes of the file. Trees are written twice, the second
-time with all multipliers, as before the checker found these. Times are CPU seconds on one thread.
+long the proof and its check take, and the bytes of the file. Times are CPU seconds on one thread.
 The second part attacks certificates by vertices of small networks with integer weights, on domains
 of all kinds: the f-vector that is accepted is compared with the complex, and damaged files, into
 whose claims the numbers are put that the checker counts, must be refused or true.
@@ -22,7 +21,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from random import Random
 from typing import Any, TypeVar
-from unittest.mock import patch
 
 import numpy as np
 
@@ -30,7 +28,6 @@ from benchmarks.reporting import RESULTS, draw_bars, write_results
 from polyrelu import Polyhedron, canonical_complex, certify_complex, certify_regions, checker
 from polyrelu.network import Network, from_arrays
 from polyrelu.outcomes import ComplexListed, RegionsListed
-from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron
 from tests.generators.quantised_networks import DOMAINS, KINDS, quantised_network, random_domain
 from tests.generators.vertex_documents import DAMAGES, best_report, with_vertices
 
@@ -134,9 +131,6 @@ def _measured(
     }
     if has_tree:
         found["tree"] = _certified(lambda: certify_regions(cells, method="tree"))
-        with patch.object(NodePolyhedron, "are_independent", return_value=False):
-            long = _certified(lambda: certify_regions(cells, method="tree"))
-        found["tree with multipliers"] = long
     return found
 
 

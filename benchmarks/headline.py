@@ -2,11 +2,12 @@
 
     python -m benchmarks.headline [--yardsticks DIR] [--part NAME]...
 
-The script runs other benchmarks one after the other, each in a process of its own, on one thread,
-with the engine of complexes in numpy and without limits, and makes rows of what they write to
-`results/`. Times are CPU seconds. It needs what its parts need: `mnist_256x2.onnx` in the folder
-`nets` of the folder that POLYRELU_SHARED names, the folder of `float_lattice.py` for the ratio to
-plain floats, and z3. `--part` leaves parts out, and the rows of these.
+The script runs other benchmarks one after the other, each in a process of its own, on one thread
+and without limits, and makes rows of what they write to `results/`. Complexes are computed in
+numpy, but for the second run of `complex_grid`, which has the compiled core. Times are CPU seconds.
+It needs what its parts need: `mnist_256x2.onnx` in the folder `nets` of the folder that
+POLYRELU_SHARED names, the folder of `float_lattice.py` for the ratio to plain floats, and z3.
+`--part` leaves parts out, and the rows of these.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
-    "POLYRELU_ENGINE": "numpy",
 }
-#: The arguments of the scripts.
+#: The scripts, with their arguments and the engine of complexes.
 PARTS = {
-    "identify_mnist": (),
-    "complex_grid": ("--part", "grid"),
-    "weights": ("--part", "exact"),
-    "equivalence": ("--part", "speed"),
+    "identify_mnist": ("identify_mnist", (), "numpy"),
+    "complex_grid, numpy": ("complex_grid", ("--part", "grid"), "numpy"),
+    "complex_grid, compiled": ("complex_grid", ("--part", "grid"), "compiled"),
+    "weights": ("weights", ("--part", "exact"), "numpy"),
+    "equivalence": ("equivalence", ("--part", "speed"), "numpy"),
 }
 #: The network of the row on gradient jumps, and the shape of the row beside z3.
 NETWORK, SHAPE = "2-256-256-1", "4-2x16"
@@ -49,22 +50,24 @@ def main() -> None:
     parser.add_argument("--part", choices=list(PARTS), action="append")
     options = parser.parse_args()
     parts = options.part or list(PARTS)
-    loads = [_load()]
+    loads, rows = [_load()], {}
     for part in parts:
-        arguments = [*PARTS[part]]
-        if part in ("complex_grid", "weights") and options.yardsticks:
-            arguments += ["--yardsticks", str(options.yardsticks)]
-        command = [sys.executable, "-m", f"benchmarks.{part}", *arguments]
-        subprocess.run(command, check=True, env=os.environ | ENVIRONMENT)
+        script, arguments, engine = PARTS[part]
+        if script in ("complex_grid", "weights") and options.yardsticks:
+            arguments = (*arguments, "--yardsticks", str(options.yardsticks))
+        command = [sys.executable, "-m", f"benchmarks.{script}", *arguments]
+        environment = os.environ | ENVIRONMENT | {"POLYRELU_ENGINE": engine}
+        subprocess.run(command, check=True, env=environment)
+        title, answer = ROWS[script](_results(script))
+        rows[f"{title} ({engine})" if script == "complex_grid" else title] = answer
         loads.append(_load())
-    rows = {title: answer for part in parts for title, answer in [ROWS[part](_results(part))]}
     write_results("headline", {"parts": parts, "rows": rows, "load averages": loads})
     for title, answer in rows.items():
         print(f"| {title} | {answer} |")
 
 
-def _results(part: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((RESULTS / f"{part}.json").read_text())
+def _results(script: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((RESULTS / f"{script}.json").read_text())
     return found
 
 
@@ -102,7 +105,7 @@ def _pairs(found: dict[str, Any]) -> tuple[str, str]:
     return title, f"at least {int(row['least_ratio'])} times as fast"
 
 
-#: The row of each part.
+#: The row of each script.
 ROWS: dict[str, Callable[[dict[str, Any]], tuple[str, str]]] = {
     "identify_mnist": _mnist,
     "complex_grid": _cells,

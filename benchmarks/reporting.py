@@ -19,17 +19,17 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def write_results(name: str, results: dict[str, Any]) -> None:
-    """Write `results/name.json`, with the engine of complexes that ran, and print it."""
+    """Write `results/name.json`, with the engine of complexes that ran, and print it.
+
+    Parts of an older file may be among the results; what it says about its own run is replaced.
+    """
     RESULTS.mkdir(exist_ok=True)
-    text = json.dumps(
-        {
-            "python": platform.python_version(),
-            "machine": platform.machine(),
-            "engine": chosen_engine().name,
-            **results,
-        },
-        indent=1,
-    )
+    run = {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "engine": chosen_engine().name,
+    }
+    text = json.dumps(run | results | run, indent=1)
     (RESULTS / f"{name}.json").write_text(text + "\n")
     print(text)
 
@@ -50,7 +50,8 @@ def draw_bars(name: str, groups: Mapping[str, Mapping[str, float]], label: str, 
     for number, key in enumerate(keys):
         places = [place + (number - (len(keys) - 1) / 2) * width for place in range(len(groups))]
         axes.bar(places, [group[key] for group in groups.values()], width, label=key)
-    axes.set_xticks(range(len(groups)), list(groups), fontsize=7.5, rotation=25, ha="right")
+    names = list(groups) if len(groups) < 9 else [name.replace("\n", " ") for name in groups]
+    axes.set_xticks(range(len(groups)), names, fontsize=7.5, rotation=25, ha="right")
     axes.set_yscale("log")
     axes.set_ylabel(label)
     axes.set_title(title, fontsize=10)

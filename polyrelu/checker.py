@@ -11,63 +11,70 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-    99  1. Text
-   293  2. Networks
-   437    Exact arithmetic
-   603  3. Certificates
-   642  3.1 Words
-   658  3.2 Claims
-  1004  3.3 Proofs
-  1168    affine, shallow
-  1174      theorem affine
-  1229      theorem shallow
-  1367    line
-  1370      theorem line
-  1399    bottleneck
-  1404      theorem bottleneck
-  1511    Refutations: translation, flip, line-equal
-  1604      theorem translation
-  1630      theorem flip
-  1658      theorem line-equal
-  1715    Refutations: replacement, bounded-replacement
-  1718      theorem replacement
-  1728      theorem bounded-replacement
-  1884    Refutations: one-sided
-  1962      theorem one-sided
-  2023  3.4 Membership in the classes generic, transversal and regular
-  2127  3.5 Invariants under ~
-  2176  3.6 Cost
-  2306  3.7 Rounding errors: theorem rounding
-  2338      theorem rounding
-  2438  3.8 Domains of pairs, and theorem point
-  2593      theorem point
-  2654  3.9 Ridges: theorems deep and deep-part
-  3576      theorem deep
-  3584      theorem deep-part
-  3622  3.10 Injectivity: theorems active-rows and collision
-  3648      theorem collision
-  3675      theorem active-rows
-  3955  4. Verdicts
-  4087  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  4900      theorem tree-equal
-  4920      theorem tree
-  5041  5.1 Lists of regions: claim regions, theorem regions
-  5046      theorem regions
-  5086  5.2 Limits
-  5092  5.3 Vertices: theorems vertices and complex (any networks)
-  5657      theorem vertices
-  5672      theorem complex
-  5690  5.4 Injectivity by cells: theorem cell-pairs
-  5702      theorem cell-pairs
-  5820  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  5825      theorem inverse-lipschitz
-  5988  5.6 Injectivity by a left inverse: theorem left-inverse
-  5991      theorem left-inverse
-  6060  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6063      theorem monotone
-  6167  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  7332    Files
-  7473    The command line
+   107  1. Text
+   301  2. Networks
+   445    Exact arithmetic
+   611  3. Certificates
+   650  3.1 Words
+   666  3.2 Claims
+  1089  3.3 Proofs
+  1253    affine, shallow
+  1259      theorem affine
+  1314      theorem shallow
+  1452    line
+  1455      theorem line
+  1484    bottleneck
+  1489      theorem bottleneck
+  1596    Refutations: translation, flip, line-equal
+  1689      theorem translation
+  1715      theorem flip
+  1743      theorem line-equal
+  1800    Refutations: replacement, bounded-replacement
+  1803      theorem replacement
+  1813      theorem bounded-replacement
+  1969    Refutations: one-sided
+  2047      theorem one-sided
+  2108  3.4 Membership in the classes generic, transversal and regular
+  2212  3.5 Invariants under ~
+  2261  3.6 Cost
+  2391  3.7 Rounding errors: theorem rounding
+  2423      theorem rounding
+  2523  3.8 Domains of pairs, and theorem point
+  2678      theorem point
+  2747  3.9 Ridges: theorems deep and deep-part
+  3669      theorem deep
+  3677      theorem deep-part
+  3715  3.10 Injectivity: theorems active-rows and collision
+  3741      theorem collision
+  3768      theorem active-rows
+  4048  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4129      theorem jumps
+  4156      theorem hyperplanes
+  4179      theorem affine-maps
+  4203      theorem bends
+  4234  3.12 Functional dimensions: theorem jacobian
+  4240      theorem jacobian
+  4337  4. Verdicts
+  4469  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5282      theorem tree-equal
+  5302      theorem tree
+  5423  5.1 Lists of regions: claim regions, theorem regions
+  5428      theorem regions
+  5468  5.2 Limits
+  5474  5.3 Vertices: theorems vertices and complex (any networks)
+  6039      theorem vertices
+  6054      theorem complex
+  6072  5.4 Injectivity by cells: theorem cell-pairs
+  6084      theorem cell-pairs
+  6202  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6207      theorem inverse-lipschitz
+  6370  5.6 Injectivity by a left inverse: theorem left-inverse
+  6373      theorem left-inverse
+  6442  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6445      theorem monotone
+  6549  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  7851    Files
+  7992    The command line
 """
 
 from __future__ import annotations
@@ -78,6 +85,7 @@ if sys.version_info < (3, 11):
     print("checker.py: it needs Python 3.11 or later", file=sys.stderr)
     sys.exit(2)
 
+import contextlib
 import getopt
 import gzip
 import hashlib
@@ -662,6 +670,8 @@ DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
 WHERE = OneOf(("R^n", DOMAIN))
 AMONG = {"network": REFERENCE, "domain": WHERE, "among": re.compile("|".join(CLASSES))}
 PAIR = {"network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}
+#: What a claim size counts.
+QUANTITY = re.compile("hidden-layers|neurons|neurons-of-one-layer")
 #: The claims of certificates that are one JSON value.
 CLAIMS = OneOf(
     (
@@ -689,6 +699,14 @@ CLAIMS = OneOf(
             "domain": DOMAIN,
             "at-least": RATIONAL,
             "at-most": RATIONAL,
+        },
+        {"kind": "size", **AMONG, "quantity": QUANTITY, "at-least": int},
+        {
+            "kind": "functional-dimension",
+            "network": REFERENCE,
+            "domain": DOMAIN,
+            "at-least": int,
+            "at-most": int,
         },
     )
 )
@@ -729,6 +747,15 @@ TREE_CLAIMS: dict[str, Any] = {
     "holds": OneOf(
         ({"network": REFERENCE, "domain": DOMAIN, **PROPERTY}, {**PAIR, **PROPERTY}),
     ),
+    "lipschitz": {
+        "kind": "lipschitz",
+        "network": REFERENCE,
+        "domain": DOMAIN,
+        "outputs": [int],
+        "norm": re.compile("1|2|inf"),
+        "at-least": RATIONAL,
+        "at-most": RATIONAL,
+    },
     "same-decisions": {
         "kind": "same-decisions",
         **PAIR,
@@ -783,8 +810,12 @@ def sentence(
         return lipschitz_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
-    if kind in ("deviation", "range", "holds", "same-decisions"):
+    if kind in ("deviation", "range", "holds", "same-decisions", "lipschitz"):
         return bounds_sentence(claim, one, two)
+    if kind == "size":
+        return size_sentence(claim, one)
+    if kind == "functional-dimension":
+        return dimension_sentence(claim, one)
     return competitors_sentence(claim, one, two, status)
 
 
@@ -897,6 +928,8 @@ def bounds_sentence(claim: Any, one: Network, two: Network) -> str:
     pair = f"{name_of(one)}, and network {two.sha256[:12]}, {two}"
     if kind == "range":
         return f"{name_of(one)}, has this range on {place}: {range_words(claim)}."
+    if kind == "lipschitz":
+        return f"{name_of(one)}, has a lipschitz constant on {place}: {lipschitz_words(claim)}."
     if kind == "deviation":
         return f"{pair}, have a deviation on {place}: {deviation_words(claim, outside)}."
     if kind == "same-decisions":
@@ -932,13 +965,37 @@ def between_words(low: str, high: str) -> str:
     return f"exactly {quote(low)}" if same else f"at least {quote(low)} and at most {quote(high)}"
 
 
+#: The norm of gradients, and that of differences of inputs that belongs to it.
+NORMS = {
+    "1": ("1-norm", "largest difference of a coordinate"),
+    "2": ("squared 2-norm", "squared Euclidean distance"),
+    "inf": ("entry", "sum of the differences of all coordinates"),
+}
+
+
+def lipschitz_words(claim: Any) -> str:
+    """How fast outputs can change, and by which distance of inputs."""
+    size, distance = NORMS[claim["norm"]]
+    squared = "squared " if claim["norm"] == "2" else ""
+    return (
+        f"the largest quotient of the {squared}difference of an output among "
+        f"{outputs_words(claim['outputs'])} and the {distance} is "
+        f"{between_words(claim['at-least'], claim['at-most'])}; it is the largest {size} of a "
+        "gradient"
+    )
+
+
+def outputs_words(listed: Any) -> str:
+    """Which outputs a claim is about."""
+    names = ", ".join(map(str, listed[:LISTED_OUTPUTS]))
+    if len(listed) > LISTED_OUTPUTS:
+        return f"{len(listed)} of the outputs"
+    return f"output {names}" if len(listed) == 1 else f"outputs {names}"
+
+
 def deviation_words(claim: Any, outside: str) -> str:
     """How much two networks differ, and for which outputs."""
-    listed, low, high = claim["outputs"], claim["at-least"], claim["at-most"]
-    names = ", ".join(map(str, listed[:LISTED_OUTPUTS]))
-    which = f"output {names}" if len(listed) == 1 else f"outputs {names}"
-    if len(listed) > LISTED_OUTPUTS:
-        which = f"{len(listed)} of the outputs"
+    which, low, high = outputs_words(claim["outputs"]), claim["at-least"], claim["at-most"]
     if outside:
         return (
             f"the values of {which} differ by at most {quote(high)} at every point{outside}, and "
@@ -962,6 +1019,34 @@ def cells_sentence(theorem: str, claim: Any, network: Network) -> str:
         end = "the file lists the vertices, with the signs of all neurons there"
     head = f"The canonical complex of network {network.sha256[:12]}, {network}, on "
     return f"{head}{domain_words(claim['domain'])} has exactly {cells}; {end}."
+
+
+def size_sentence(claim: Any, network: Network) -> str:
+    """The claim about the size of all networks with one function."""
+    place, _, there = competitors_words(claim)
+    kind = f"plain stacks with affine output that are {claim['among']}{there}"
+    members = "all networks" if claim["among"] == "all" else kind
+    noun = "hidden layer" if claim["quantity"] == "hidden-layers" else "hidden neuron"
+    bound = f"at least {counted(claim['at-least'], noun)}"
+    shapes, condition = "with any widths and any number of layers", ""
+    if claim["quantity"] == "neurons-of-one-layer":
+        shapes, condition = "with any width", " with one hidden layer"
+    return (
+        f"{name_of(network)}, computes on {place} a function that needs a size of {bound} among "
+        f"{members}{condition}: every one of them, {shapes}, that computes the same real "
+        f"function{there} has {bound}."
+    )
+
+
+def dimension_sentence(claim: Any, network: Network) -> str:
+    """The claim about the rank of derivatives by parameters."""
+    low, high, place = claim["at-least"], claim["at-most"], domain_words(claim["domain"])
+    bounds = f"exactly {low}" if low == high else f"at least {low} and at most {high}"
+    return (
+        f"{name_of(network)}, has a functional-dimension of {bounds} on {place}: the largest rank "
+        "of the derivatives of its outputs by weights and biases, at finitely many points at which "
+        "no neuron vanishes."
+    )
 
 
 def domain_words(domain: Any) -> str:
@@ -2627,8 +2712,15 @@ def least_common_multiple(numbers: Sequence[int], meter: Meter) -> int:
 
 def outputs(network: Network, x: Sequence[Fraction], meter: Meter) -> list[Fraction]:
     """The exact outputs at a point, over common denominators."""
+    return outputs_and_signs(network, x, meter)[0]
+
+
+def outputs_and_signs(
+    network: Network, x: Sequence[Fraction], meter: Meter
+) -> tuple[list[Fraction], list[list[int]]]:
+    """The same, and the preactivations of each layer times a positive number."""
     scale = common_denominator(x, "a common denominator of a point", meter)
-    activations = [(scaled_point(x, scale, meter), scale)]
+    activations, preactivations = [(scaled_point(x, scale, meter), scale)], list[list[int]]()
     for number, layer in enumerate(network.layers, 1):
         sources = [*layer.earlier, (number - 1, layer.rows)]
         blocks = [(rows, *activations[source]) for source, rows in sources]
@@ -2644,11 +2736,12 @@ def outputs(network: Network, x: Sequence[Fraction], meter: Meter) -> list[Fract
         total = max(longest([z]), scale.bit_length())
         meter.pay_divisions(2 * len(z), total, total)
         divisor = math.gcd(scale, *z)
+        preactivations.append(z)
         if number <= network.num_hidden_layers():
             z = [max(a, 0) for a in z]
         activations.append(([a // divisor for a in z], scale // divisor))
     values, scale = activations[-1]
-    return [Fraction(a, scale) for a in values]
+    return [Fraction(a, scale) for a in values], preactivations
 
 
 # ==== 3.9 Ridges: theorems deep and deep-part ====
@@ -3950,6 +4043,295 @@ def check_full_rank(rows: LayerRows, nodes: list[Any]) -> None:
         if rank < rows.size and any(basis.remainder(rows, neuron)):
             basis, rank = basis.grown(rows, neuron), rank + 1
     require(rank == rows.size, f"rank {rows.size} modulo {rows.prime}", str(rank))
+
+
+# ==== 3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends ====
+
+POINTS = {"points": {"points": [[RATIONAL]]}}
+
+
+def check_size(case: Case, quantity: str) -> Domain:
+    """The claim is about this quantity, and says something; its domain."""
+    claim, case.meter.step = case.claim, "claim"
+    require(claim["quantity"] == quantity, f"a claim on {quantity}", claim["quantity"])
+    require(claim["at-least"] >= 1, "a bound of at least 1", "0")
+    return domain_of_competitors(case)
+
+
+def check_bound(case: Case, proved: int) -> None:
+    """The evidence is enough for the claim."""
+    wanted = case.claim["at-least"]
+    require(proved >= wanted, f"evidence for at least {wanted}", f"at least {proved}")
+
+
+def points_of(case: Case, domain: Domain) -> list[list[int]]:
+    """The points as integers with their common denominator last; strictly inside the domain."""
+    found, meter = list[list[int]](), case.meter
+    num_inputs, is_everywhere = case.network.widths[0], case.claim["domain"] == WHOLE_SPACE
+    for texts in case.hypothesis("points")["points"]:
+        require(len(texts) == num_inputs, f"points of {num_inputs} coordinates", str(len(texts)))
+        x: list[Fraction] = (
+            rationals(texts, meter) if is_everywhere else check_inside(domain, texts, meter)
+        )
+        scale = common_denominator(x, "a common denominator of a point", meter)
+        meter.hold(cells_of(len(x) + 1, scale.bit_length()))
+        found.append([*scaled_point(x, scale, meter), scale])
+    return found
+
+
+def local_map(
+    network: Network, point: Sequence[int], plane: Row | None, side: int, meter: Meter
+) -> tuple[Row | None, list[list[int]]]:
+    """The affine map near a point on one side of a hyperplane through it, times a number.
+
+    All neurons that vanish at the point, and are not 0 around it, vanish on one hyperplane: the one
+    that is given, or that of the first of them. The number is one for all points.
+    """
+    size, scale, bits, held = len(point), 1, 1, 0
+    forms = [[int(i == j) for j in range(size)] for i in range(size - 1)]
+    for number, layer in enumerate(network.layers, 1):
+        count, before = len(layer.rows), len(forms)
+        meter.pay(count * (before + 1) * size, bits, layer.bits)
+        meter.hold(cells_of(count * size, bits + layer.bits))
+        held += cells_of(count * size, bits + layer.bits)
+        columns = [*zip(*forms, strict=True)]
+        forms = [[dot(row, column) for column in columns] for row in layer.rows]
+        for form, b in zip(forms, layer.bias, strict=True):
+            form[-1] += b * scale
+        scale, bits = scale * layer.denominator, bits + layer.bits + before.bit_length()
+        if number <= network.num_hidden_layers():
+            meter.pay(2 * count * size, bits, longest([point]))
+            for i, form in enumerate(forms):
+                sign = dot(form, point)
+                if sign == 0 and any(form):
+                    own, factor = primitive_plane(form, meter)
+                    plane = own if plane is None else plane
+                    fact = "neurons that vanish at the point on one hyperplane"
+                    require(own == plane, fact, f"neuron {i} of layer {number}")
+                    sign = factor * side
+                if sign <= 0:
+                    forms[i] = [0] * size
+    meter.release(held)
+    return plane, forms
+
+
+def jump_at(
+    network: Network, point: Sequence[int], plane: Row | None, meter: Meter
+) -> tuple[Row | None, list[list[int]]]:
+    """The hyperplane, and the map on its positive side minus the one on its negative side."""
+    plane, above = local_map(network, point, plane, 1, meter)
+    _, below = local_map(network, point, plane, -1, meter)
+    meter.pay(sum(map(len, above)))
+    pairs = zip(above, below, strict=True)
+    return plane, [[a - b for a, b in zip(*rows, strict=True)] for rows in pairs]
+
+
+@theorem(
+    "jumps",
+    kind="size",
+    among=("all",),
+    page="theory/minimality.md",
+    evidence=POINTS,
+    says={
+        "points": "the gradient jumps across a hyperplane at the first point, and by another "
+        "amount at the second one, if there is one, on the same hyperplane",
+    },
+)
+def jumps(case: Case) -> None:
+    """One jump needs a hidden layer; two different ones on one hyperplane need two."""
+    domain, network, meter = check_size(case, "hidden-layers"), case.network, case.meter
+    points = points_of(case, domain)
+    require(1 <= len(points) <= 2, "one or two points", str(len(points)))
+    plane, jump = jump_at(network, points[0], None, meter)
+    fact = "a jump of the gradient at the first point"
+    require(any(map(any, jump)), fact, "none")
+    if len(points) == 2 and plane is not None:
+        meter.pay(len(plane), longest([plane]), longest([points[1]]))
+        require(dot(plane, points[1]) == 0, "a second point on the hyperplane of the first one")
+        _, other = jump_at(network, points[1], plane, meter)
+        require(jump != other, "another jump at the second point", "the same jump")
+    check_bound(case, len(points))
+
+
+@theorem(
+    "hyperplanes",
+    kind="size",
+    among=("all",),
+    page="theory/minimality.md",
+    evidence=POINTS,
+    says={"points": "the gradient jumps at each point, across a different hyperplane each time"},
+)
+def hyperplanes(case: Case) -> None:
+    """A network with one hidden layer has a neuron for each hyperplane."""
+    domain, meter = check_size(case, "neurons-of-one-layer"), case.meter
+    planes, points = set[Row](), points_of(case, domain)
+    for number, point in enumerate(points):
+        plane, jump = jump_at(case.network, point, None, meter)
+        fact = "a jump of the gradient at every point"
+        require(any(map(any, jump)), fact, f"none at point {number}")
+        require(plane not in planes, "different hyperplanes", f"the one of point {number} twice")
+        if plane is not None:
+            meter.hold(cells_of(len(plane) + 2, longest([plane])))
+            planes.add(plane)
+    check_bound(case, len(planes))
+
+
+@theorem(
+    "affine-maps",
+    kind="size",
+    among=("all",),
+    page="theory/minimality.md",
+    evidence=POINTS,
+    says={"points": "the function is affine around each point, by a different affine map"},
+)
+def affine_maps(case: Case) -> None:
+    """N neurons have at most 2^N activation patterns."""
+    domain, meter = check_size(case, "neurons"), case.meter
+    known, points = set[Row](), points_of(case, domain)
+    for number, point in enumerate(points):
+        plane, rows = local_map(case.network, point, None, 1, meter)
+        require(plane is None, "no neuron that vanishes at a point", f"point {number}")
+        key = Row(entry for row in rows for entry in row)
+        meter.hold(cells_of(len(key) + 2, longest(rows)))
+        meter.pay(len(key), longest(rows))
+        require(key not in known, "different affine maps", f"the one of point {number} twice")
+        known.add(key)
+    require(len(known) > 0, "a point", "none")
+    check_bound(case, (len(known) - 1).bit_length())
+
+
+@theorem(
+    "bends",
+    kind="size",
+    among=DEEP_CLASSES,
+    page="theory/minimality.md",
+    evidence={"ridges": {"slices": [SLICE]}, "chain": {}},
+    says={
+        "ridges": "each listed plane meets its ridges: exactly two neurons vanish there, with "
+        "independent gradients",
+        "chain": "families of linked pieces bend at each other in a chain as long as claimed",
+    },
+)
+def bends(case: Case) -> None:
+    """What bends at a bent hyperplane is of a later layer, for each competitor."""
+    network, meter = case.network, case.meter
+    meter.step = "theorem"
+    require(len(network.layers) >= 2, "a hidden layer", str(network))
+    require(network.widths[0] >= 2, "n_0 >= 2", str(network))
+    require(network.last == "affine", "an affine output", str(network))
+    domain, neurons = check_size(case, "hidden-layers"), Neurons(network, meter)
+    slices = case.hypothesis("ridges")["slices"]
+    count = sum(len(entry["ridges"]) for entry in slices)
+    message = f"beyond the limits: more than {MAX_SIGNS} signs at ridges"
+    well_formed(count * neurons.count <= MAX_SIGNS, message)
+    ridges = Ridges(neurons, case.claim["among"] == "regular", domain)
+    ridges.read(slices)
+    case.hypothesis("chain")
+    require(any(ridge.type for ridge in ridges.listed), "a good ridge", "none")
+    check_bound(case, max(Families(ridges).chains.values(), default=0) + 1)
+
+
+# ==== 3.12 Functional dimensions: theorem jacobian ====
+
+#: The rows of some outputs at a point.
+ROWS_AT_POINT = {"x": [RATIONAL], "outputs": [int]}
+
+
+@theorem(
+    "jacobian",
+    kind="functional-dimension",
+    page="theory/functional_dimension.md",
+    evidence={"rank": {"prime": PRIMES, "rows": [ROWS_AT_POINT]}, "scalings": {}},
+    says={
+        "rank": "the listed rows of the derivatives by weights and biases have a rank as large as "
+        "claimed, modulo a prime",
+        "scalings": "no rank is larger than the number of parameters minus that of hidden neurons "
+        "with a row [W|b] that is not 0",
+    },
+)
+def jacobian(case: Case) -> None:
+    """A rank of the Jacobian at some points, and the directions of positive scalings."""
+    network, meter, claim = case.network, case.meter, case.claim
+    meter.step = "theorem"
+    require(network.last == "affine", "an affine output", str(network))
+    domain = read_domain(claim["domain"], network.widths[0], meter)
+    evidence = case.hypothesis("rank")
+    prime, basis = int(evidence["prime"]), dict[int, int]()
+    layers = [layer_modulo(layer, prime, meter) for layer in network.layers]
+    for entry in evidence["rows"]:
+        x = rationals(entry["x"], meter)
+        domain.check_point(x, meter)
+        masks = masks_at(network, x, meter)
+        for o in entry["outputs"]:
+            require(o < network.widths[-1], f"outputs below {network.widths[-1]}", str(o))
+            row = derivatives(layers, masks, x, o, prime, meter)
+            known = len(basis)
+            reduce_into(basis, row, prime, meter)
+            if len(basis) > known:
+                meter.hold(18 * len(row) // 64 + 2)
+    wanted = claim["at-least"]
+    require(len(basis) >= wanted, f"a rank of at least {wanted}", str(len(basis)))
+    case.hypothesis("scalings")
+    limit = num_parameters(network) - num_scalings(network, meter)
+    require(claim["at-most"] >= limit, f"at most {limit} or more", str(claim["at-most"]))
+
+
+def num_parameters(network: Network) -> int:
+    """The number of weights and biases."""
+    return sum(len(layer.rows) * (len(layer.rows[0]) + 1) for layer in network.layers)
+
+
+def num_scalings(network: Network, meter: Meter) -> int:
+    """The number of hidden neurons whose rows [W|b] are not 0."""
+    meter.units(60 * num_parameters(network))
+    rows = [row for layer in network.layers[:-1] for row in layer.augmented()]
+    return sum(map(any, rows))
+
+
+def layer_modulo(layer: Layer, prime: int, meter: Meter) -> list[list[int]]:
+    """The rows [W|b] of a layer modulo a prime."""
+    count = len(layer.rows) * (len(layer.rows[0]) + 1)
+    meter.pay(2 * count, layer.bits, 61)
+    meter.hold(2 * count)
+    fact = "denominators that are not 0 modulo the prime"
+    require(layer.denominator % prime != 0, fact, "a layer")
+    inverse = pow(layer.denominator, -1, prime)
+    return [[x * inverse % prime for x in row] for row in layer.augmented()]
+
+
+def masks_at(network: Network, x: Sequence[Fraction], meter: Meter) -> list[list[bool]]:
+    """The hidden neurons that are on at a point where none vanishes."""
+    require(len(x) == network.widths[0], "a point of the inputs", f"{len(x)} coordinates")
+    values = outputs_and_signs(network, x, meter)[1][:-1]
+    require(all(map(all, values)), "a point at which no neuron vanishes", "a zero")
+    return [[z > 0 for z in layer] for layer in values]
+
+
+def derivatives(
+    layers: Sequence[list[list[int]]],
+    masks: Sequence[list[bool]],
+    x: Sequence[Fraction],
+    o: int,
+    prime: int,
+    meter: Meter,
+) -> list[int]:
+    """The derivatives of an output by all weights and biases, layer by layer and row by row."""
+    meter.pay_divisions(3 * len(x), 61, max((y.denominator.bit_length() for y in x), default=0))
+    fact = "denominators that are not 0 modulo the prime"
+    require(all(y.denominator % prime for y in x), fact, "a point")
+    read = [[y.numerator * pow(y.denominator, -1, prime) % prime for y in x] + [1]]
+    meter.pay_modular(3 * sum(len(rows) * len(rows[0]) for rows in layers))
+    for rows, mask in zip(layers, masks, strict=False):
+        pairs, values = zip(rows, mask, strict=True), read[-1]
+        read.append([*(dot(row, values) % prime if on else 0 for row, on in pairs), 1])
+    delta, parts = [int(i == o) for i in range(len(layers[-1]))], list[list[int]]()
+    for number in reversed(range(len(layers))):
+        parts.append([d * a % prime for d in delta for a in read[number]])
+        if number:
+            columns = list(zip(*layers[number], strict=True))[:-1]
+            values = [dot(delta, column) % prime for column in columns]
+            delta = [d if m else 0 for d, m in zip(values, masks[number - 1], strict=True)]
+    return [entry for part in reversed(parts) for entry in part]
 
 
 # ==== 4. Verdicts ====
@@ -6513,13 +6895,16 @@ class JointForms:
         values, differences, slot = self.values, self.differences, self.packing.slot
         bits = max(longest([values.centers, differences.centers]), values.error.bit_length())
         bits = max(bits, differences.error.bit_length(), slot * (self.packing.count + 1))
-        width = len(values.centers)
-        if isinstance(values, InputForms):
-            width += sum(map(len, values.terms))
         norm = max(rows.norm for rows in (layer.own, layer.by_values, layer.by_differences))
         meter.hold(cells_of(4 * (n + m), bits + slot * (n + m)))
         meter.units(8_000 * (n + m))
-        meter.pay((n + m) * width + m * len(differences.centers), bits, norm.bit_length())
+        if isinstance(values, InputForms):
+            size = sum(map(len, values.terms)) + len(values.centers) + 4 * self.packing.count
+            own = max(slot, longest([values.centers]), values.error.bit_length())
+            meter.pay((n + m) * size, own, norm.bit_length())
+        else:
+            products = (n + m) * len(values.centers) + m * len(differences.centers)
+            meter.pay(products, bits, norm.bit_length())
         meter.pay(16 * (n + 2 * m), bits)
 
     def widen(self, layer: GridLayer) -> None:
@@ -6993,9 +7378,15 @@ class BoundsTree:
     """A walk through all nodes; memory grows with the depth, not with the tree."""
 
     def __init__(
-        self, case: Case, domain: Domain, layers: list[GridLayer], clauses: Clauses
+        self,
+        case: Case,
+        domain: Domain,
+        layers: list[GridLayer],
+        clauses: Clauses,
+        leaf: type[Leaf],
     ) -> None:
         self.case, self.domain, self.layers, self.clauses = case, domain, layers, clauses
+        self.leaf = leaf
         self.meter, self.grid = case.meter, case.evidence["grid"]
         self.box = NodeBox(domain, self.grid, self.meter)
         self.inputs = NodeInputs(domain, self.meter)
@@ -7076,11 +7467,8 @@ class BoundsTree:
             self.num_open += 1
             return
         before = self.meter.cells
-        try:
-            leaf = Leaf(self, record)
-            leaf.check()
-        except EmptyNode:
-            pass
+        with contextlib.suppress(EmptyNode):
+            self.leaf(self, record).check()
         self.meter.release(self.meter.cells - before)
 
 
@@ -7273,36 +7661,47 @@ def combined_weights(
 
 def check_bounds(case: Case) -> None:
     """The points are as claimed, and every leaf of the tree is closed."""
+    domain = domain_of_bounds(case)
+    clauses = clauses_of(case, domain)
+    check_points(case, domain)
+    check_cuts(case, domain, clauses, Leaf)
+
+
+def domain_of_bounds(case: Case) -> Domain:
+    """The domain of the claim; the networks are plain stacks that can be compared."""
     f, g, meter = case.network, case.other, case.meter
     meter.step = "claim"
-    is_pair = "other" in case.claim
     plain = f.is_plain() and g.is_plain()
     well_formed(plain, f"only plain stacks have claims of the kind {case.claim['kind']}", "claim")
-    if is_pair:
+    if "other" in case.claim:
         check_pair(f, g)
         require(len(f.layers) == len(g.layers), "equally many layers", f"{f}; {g}")
         require(f.last == g.last, "equal last activations", f"{f}; {g}")
-    domain = read_domain(case.claim["domain"], f.widths[0], meter)
-    clauses = clauses_of(case, domain)
-    check_points(case, domain)
+    return read_domain(case.claim["domain"], f.widths[0], meter)
+
+
+def check_cuts(case: Case, domain: Domain, clauses: Clauses, leaf: type[Leaf]) -> None:
+    """The tree of cuts, its leaves of one kind."""
+    is_pair, meter = "other" in case.claim, case.meter
     grid, matching = case.evidence["grid"], case.evidence["matching"]
     fits = MIN_GRID <= grid <= MAX_GRID
     well_formed(fits, f"needs a grid from {MIN_GRID} to {MAX_GRID}", "line 1.grid")
     meter.step = "matching"
     require(is_pair or not matching, "no matching of one network", "some")
-    layers = grid_layers(f, g if is_pair else None, matching, grid, meter)
-    case.lines.check_end(BoundsTree(case, domain, layers, clauses).check())
+    g = case.other if is_pair else None
+    layers = grid_layers(case.network, g, matching, grid, meter)
+    case.lines.check_end(BoundsTree(case, domain, layers, clauses, leaf).check())
 
 
-def enter_bounds(kind: str, points: str, cover: str) -> Rule:
-    """Enter the theorem of one kind of claim; all have one rule."""
+def enter_bounds(kind: str, points: str, cover: str, rule: Rule = check_bounds) -> Rule:
+    """Enter the theorem of one kind of claim."""
     return theorem(
         kind,
         kind=kind,
         page="theory/deviation.md",
         evidence={"grid": int, "matching": [[PARTNER]], "points": [[RATIONAL]]},
         says={"points": points, "cover": cover},
-    )(check_bounds)
+    )(rule)
 
 
 COVERED = "on every leaf of the tree, and the leaves cover the domain"
@@ -7326,6 +7725,126 @@ enter_bounds(
     "same-decisions",
     "the point belongs to the domain",
     f"no two different outputs can be the decisions of the networks {COVERED}",
+)
+
+
+# -- Lipschitz constants
+
+#: The row 0: with multiples of inequalities it shows that a node has no interior.
+NOTHING = ClauseRow((), (), (), Fraction(0), is_strict=False)
+
+
+class GradientLeaf(Leaf):
+    """A leaf on which gradients are bounded, or which has no interior."""
+
+    def __init__(self, tree: BoundsTree, record: Any) -> None:
+        super().__init__(tree, record)
+        claim, self.layers = tree.case.claim, tree.case.network.layers
+        self.outputs, self.norm = claim["outputs"], claim["norm"]
+        self.bound = rational(claim["at-most"], self.meter)
+
+    def check(self) -> None:
+        """The gradients of all outputs are as short as claimed, or the node has no interior."""
+        if 0 in self.listed:
+            self.check_flat(self.read_multiples(self.listed[0][1]))
+            return
+        fact = "gradients on the leaf as short as claimed"
+        for i in self.outputs:
+            size, scale = self.size(i)
+            self.meter.pay(4, longest([[size, scale]]), bits_of(self.bound))
+            require(size <= self.bound * scale, fact, f"longer ones of output {i}")
+
+    def check_flat(self, multiples: NumberedMultiples) -> None:
+        """Inequalities add up to at most 0, so that they are 0 on the node, or it is empty."""
+        largest = self.value(NOTHING, multiples)
+        fact = "inequalities that add up to at most 0"
+        require(largest <= 0, fact, "a positive number")
+        if largest == 0:
+            forms = [self.affine_inequality(n)[0] for n, x in multiples if x and self.maps]
+            bends = any(x for form in forms for symbol, x in form.items() if symbol)
+            require(bends, "an inequality that is not constant", "constants only")
+
+    def size(self, i: int) -> tuple[int, int]:
+        """A bound of the norm of gradients of an output, or of its square, over a denominator."""
+        scale, signs = 1, [own for own, _ in self.forms.signs]
+        low = [int(k == i) for k in range(len(self.layers[-1].rows))]
+        high = [*low]
+        for number in range(len(self.layers), 0, -1):
+            layer = self.layers[number - 1]
+            if number <= len(signs):
+                low, high = masked_ends(low, high, signs[number - 1])
+            low, high = gradient_below(layer, low, high, self.meter)
+            scale *= layer.denominator
+        reach = [max(-x, y) for x, y in zip(low, high, strict=True)]
+        bits = longest([reach, [scale]])
+        self.meter.pay(len(reach) + 2, bits, bits)
+        if self.norm == "2":
+            return sum(map(mul, reach, reach)), scale * scale
+        return (sum(reach) if self.norm == "1" else max(reach)), scale
+
+
+def masked_ends(low: list[int], high: list[int], signs: list[int]) -> tuple[list[int], list[int]]:
+    """Intervals of derivatives by activations as those by preactivations."""
+    return (
+        [x if s > 0 else min(x, 0) if s == 0 else 0 for x, s in zip(low, signs, strict=True)],
+        [x if s > 0 else max(x, 0) if s == 0 else 0 for x, s in zip(high, signs, strict=True)],
+    )
+
+
+def gradient_below(
+    layer: Layer, low: list[int], high: list[int], meter: Meter
+) -> tuple[list[int], list[int]]:
+    """Intervals of derivatives by what a layer reads, times its denominator."""
+    width = len(layer.rows[0])
+    meter.pay(4 * len(layer.rows) * width, longest([low, high]), layer.bits)
+    below, above = [0] * width, [0] * width
+    for row, x, y in zip(layer.rows, low, high, strict=True):
+        if x or y:
+            products = [(w * x, w * y) if w > 0 else (w * y, w * x) for w in row]
+            below = [s + p for s, (p, _) in zip(below, products, strict=True)]
+            above = [s + q for s, (_, q) in zip(above, products, strict=True)]
+    return below, above
+
+
+def check_quotient_of_points(case: Case, domain: Domain) -> None:
+    """A point inside, and two points whose outputs are as far from each other as claimed."""
+    claim, meter = case.claim, case.meter
+    texts = case.hypothesis("points")
+    require(len(texts) == 3, "3 points", str(len(texts)))
+    check_inside(domain, texts[0], meter)
+    x, y = (rationals(point, meter) for point in texts[1:])
+    for point in (x, y):
+        domain.check_point(point, meter)
+    bound = rational(claim["at-least"], meter)
+    require(x != y or bound <= 0, "two different points", "one point twice")
+    f, g = (outputs(case.network, point, meter) for point in (x, y))
+    bits = sum(map(bits_of, (*x, *y, *f, *g)))
+    meter.pay_divisions(8 * (len(x) + len(f)), bits, bits)
+    steps = [abs(a - b) for a, b in zip(x, y, strict=True)]
+    apart = max(abs(f[i] - g[i]) for i in claim["outputs"])
+    fact = f"outputs that are as far apart as {quote(claim['at-least'])} says"
+    if claim["norm"] == "2":
+        far = apart**2 >= bound * sum((s * s for s in steps), Fraction(0))
+    else:
+        distance = max(steps) if claim["norm"] == "1" else sum(steps, Fraction(0))
+        far = apart >= bound * distance
+    require(far, fact, "nearer ones")
+
+
+def check_lipschitz(case: Case) -> None:
+    """Points show the lower bound, gradients on the leaves the upper one."""
+    domain, claim = domain_of_bounds(case), case.claim
+    require(bool(claim["outputs"]), "an output", "none")
+    check_indices(claim["outputs"], case.network.widths[-1], "outputs")
+    check_quotient_of_points(case, domain)
+    check_cuts(case, domain, [[NOTHING]], GradientLeaf)
+
+
+enter_bounds(
+    "lipschitz",
+    "a point is inside the domain, and the outputs at two points of it are as far apart as claimed",
+    f"the gradients of the outputs are bounded as claimed {COVERED}",
+    check_lipschitz,
 )
 
 

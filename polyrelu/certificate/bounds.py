@@ -12,6 +12,7 @@ from polyrelu.certificate.claims import (
     DecisionsClaim,
     DeviationClaim,
     HoldsClaim,
+    LipschitzBoundClaim,
     RangeClaim,
 )
 from polyrelu.certificate.tree import TreeFile, TreeLog, TreeRecord
@@ -21,7 +22,7 @@ from polyrelu.support.display import bracketed
 
 __all__ = ["BoundsCertificate", "BoundsNode"]
 
-_CLAIMS = (DeviationClaim, RangeClaim, HoldsClaim, DecisionsClaim)
+_CLAIMS = (DeviationClaim, RangeClaim, HoldsClaim, DecisionsClaim, LipschitzBoundClaim)
 #: A partner in the first network with a scale; None: the neuron has no partner.
 Partner = tuple[int, Fraction] | None
 #: A clause, a row of it, and multiples of inequalities by number.
@@ -120,7 +121,7 @@ class BoundsCertificate(TreeFile):
     b'["exact",[]]'
     """
 
-    claim: DeviationClaim | RangeClaim | HoldsClaim | DecisionsClaim
+    claim: DeviationClaim | RangeClaim | HoldsClaim | DecisionsClaim | LipschitzBoundClaim
     grid: int
     points: tuple[tuple[Fraction, ...], ...]
     log: TreeLog

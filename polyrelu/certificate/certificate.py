@@ -11,16 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, get_args
 
 from polyrelu.certificate.beside import network_references
 from polyrelu.certificate.claims import (
     Claim,
+    DimensionClaim,
     InjectivityClaim,
     LipschitzClaim,
     PairClaim,
     PartClaim,
     RuntimeClaim,
+    SizeClaim,
 )
 from polyrelu.certificate.theorems import THEOREMS, hypothesis_statement
 from polyrelu.network import Network, to_document
@@ -31,6 +33,18 @@ from polyrelu.support.text_files import layout, write_all
 __all__ = ["Certificate", "Hypothesis"]
 
 FORMAT, VERSION = "polyrelu-certificate", 1
+
+#: The claims of certificates that are one JSON value.
+AnyClaim: TypeAlias = (
+    Claim
+    | PartClaim
+    | RuntimeClaim
+    | PairClaim
+    | InjectivityClaim
+    | LipschitzClaim
+    | SizeClaim
+    | DimensionClaim
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -107,14 +121,13 @@ class Certificate:
     (['format', 'version', 'claim', 'proof', 'unverified'], {})
     """
 
-    claim: Claim | PartClaim | RuntimeClaim | PairClaim | InjectivityClaim | LipschitzClaim
+    claim: AnyClaim
     theorem: str
     hypotheses: tuple[Hypothesis, ...]
     unverified: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        kinds = (Claim, PartClaim, RuntimeClaim, PairClaim, InjectivityClaim, LipschitzClaim)
-        expect_one_of(self.claim, kinds, "claim")
+        expect_one_of(self.claim, get_args(AnyClaim), "claim")
         expect_choice(self.theorem, THEOREMS, "theorem")
         expect(self.hypotheses, tuple, "hypotheses")
         expect(self.unverified, dict, "unverified")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from polyrelu.certificate.meanings import (
     BOUNDS_MEANING,
     COMPLEX_MEANING,
+    DIMENSION_MEANING,
     GENERIC,
     INJECTIVITY_MEANING,
     LIPSCHITZ_MEANING,
@@ -27,6 +28,7 @@ from polyrelu.certificate.meanings import (
     REGIONS_MEANING,
     REGULAR,
     RUNTIME_MEANING,
+    SIZE_MEANING,
     TRANSVERSAL,
 )
 from polyrelu.certificate.text import (
@@ -35,6 +37,7 @@ from polyrelu.certificate.text import (
     layers_text,
     number_text,
     part_text,
+    size_text,
     vector_text,
 )
 from polyrelu.certificate.theorems import THEOREMS
@@ -75,7 +78,7 @@ class CertificateText:
         The domain in words. For a claim about a float runtime it is the box with the bound, for one
         about regions or cells their number with the domain, and for one about a part of the
         parameters the domain with this part. For one about injectivity it is the layers with
-        the domain.
+        the domain, for one about sizes or dimensions the domain with the bounds.
     theorem
         The name of the theorem, a key of `THEOREMS`.
     hypotheses
@@ -264,7 +267,7 @@ def _expect_text(value: object) -> None:
 _ON_DOMAIN = "; on this domain, only cells that meet its interior count"
 
 #: Claims about values of networks.
-_BOUNDS = ("deviation", "range", "holds", "same-decisions")
+_BOUNDS = ("deviation", "range", "holds", "same-decisions", "lipschitz")
 
 _CLASS_TEXTS = {
     "all": "all parameters of its architecture",
@@ -286,6 +289,8 @@ def _meaning(certificate: CertificateText) -> str:
         "complex": COMPLEX_MEANING,
         "inverse-lipschitz": LIPSCHITZ_MEANING,
         **dict.fromkeys(_BOUNDS, BOUNDS_MEANING),
+        "size": SIZE_MEANING,
+        "functional-dimension": DIMENSION_MEANING,
     }
     meaning = MEANING if certificate.domain.split(" ")[0] == "R^n" else MEANING_ON_DOMAIN
     return others.get(certificate.kind, meaning)
@@ -357,6 +362,13 @@ def _domain_of_claim(claim: dict[str, Any]) -> str:
         return part + (f", between {bounds[0]} and {bounds[1]}" if bounds else "")
     if claim["kind"] in _BOUNDS:
         return _bounds_terms(claim)
+    if claim["kind"] == "size":
+        size = size_text(claim["quantity"], int(claim["at-least"]))
+        condition = ", if it has one hidden layer" if "one-layer" in claim["quantity"] else ""
+        return f"{_place(claim['domain'])} has at least {size}{condition}"
+    if claim["kind"] == "functional-dimension":
+        limits = " and ".join(str(int(claim[key])) for key in ("at-least", "at-most"))
+        return f"{domain_text(claim['domain'])}, between {limits}"
     if claim["kind"] in ("identifiable", "not-identifiable"):
         return _place(claim["domain"])
     return domain_text(claim["domain"])
@@ -377,6 +389,10 @@ def _bounds_terms(claim: dict[str, Any]) -> str:
             f"at every point of {place}, where one output of the first exceeds all others{more}, "
             "the same output of the second exceeds all others"
         )
+    if claim["kind"] == "lipschitz":
+        norms = {"1": "1-norm", "2": "squared 2-norm", "inf": "entry"}
+        low, high = number_text(claim["at-least"]), number_text(claim["at-most"])
+        return f"the largest {norms[claim['norm']]} is between {low} and {high}, on {place}"
     if claim["kind"] == "deviation":
         outputs = count_text([(len(claim["outputs"]), "output")])
         low, high = number_text(claim["at-least"]), number_text(claim["at-most"])
@@ -450,6 +466,17 @@ def _statement(certificate: CertificateText) -> str:
         )
     if certificate.kind in _BOUNDS:
         return _bounds_statement(certificate)
+    if certificate.kind == "size":
+        members = "network" if certificate.among == "all" else f"{certificate.among} plain stack"
+        return (
+            f"Claim: every {members} with the function of the {certificate.network} with SHA-256 "
+            f"{certificate.sha256} on {certificate.domain}."
+        )
+    if certificate.kind == "functional-dimension":
+        return (
+            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} has a functional "
+            f"dimension on {certificate.domain}."
+        )
     if certificate.kind in ("injective", "not-injective"):
         verb = "has no two inputs" if certificate.kind == "injective" else "has two inputs"
         return (
@@ -498,6 +525,8 @@ def _bounds_statement(certificate: CertificateText) -> str:
     head = f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}"
     if certificate.kind == "range":
         return f"{head} has this range {certificate.domain}."
+    if certificate.kind == "lipschitz":
+        return f"{head} has these gradients of outputs: {certificate.domain}."
     if certificate.kind == "holds":
         pair = f", with the network with SHA-256 {certificate.other}," if certificate.other else ""
         return f"{head}{pair} {certificate.domain}."

@@ -3,6 +3,7 @@
 __all__ = [
     "BOUNDS_MEANING",
     "COMPLEX_MEANING",
+    "DIMENSION_MEANING",
     "GENERIC",
     "INJECTIVITY_MEANING",
     "LIPSCHITZ_MEANING",
@@ -12,6 +13,7 @@ __all__ = [
     "REGIONS_MEANING",
     "REGULAR",
     "RUNTIME_MEANING",
+    "SIZE_MEANING",
     "TRANSVERSAL",
 ]
 
@@ -51,6 +53,20 @@ INJECTIVITY_MEANING = (
 LIPSCHITZ_MEANING = (
     "The claim is about the real-arithmetic function of the exact weights in the file, and about "
     "Euclidean distances between any two points of the domain."
+)
+
+#: The meaning of a claim about the least size of networks with one function.
+SIZE_MEANING = (
+    "The claim is about the real-arithmetic function of the exact weights in the file, and about "
+    "networks that compute it exactly; networks that approximate it may be smaller."
+)
+
+#: The meaning of a claim about a functional dimension.
+DIMENSION_MEANING = (
+    "The claim is about derivatives of the real-arithmetic function by the exact weights in the "
+    "file: the largest rank at finitely many points of the domain. If it is the number of "
+    "parameters minus the number of hidden neurons, then to first order nothing but positive "
+    "scalings keeps the function."
 )
 
 #: The meaning of a claim about the regions of a network.

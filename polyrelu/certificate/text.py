@@ -13,6 +13,7 @@ from fractions import Fraction
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import format_rational, parse_rational
 from polyrelu.support.arguments import expect, expect_count, expect_one_of
+from polyrelu.support.display import count_text
 from polyrelu.support.limits import WIDTH_LIMIT
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "layers_text",
     "number_text",
     "part_text",
+    "size_text",
     "vector_text",
 ]
 
@@ -180,6 +182,31 @@ def cell_counts_text(counts: Sequence[int]) -> str:
     number, _, rest = parts[0].partition(" ")
     parts[0] = f"{number} {'cell' if number == '1' else 'cells'} {rest}"
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def size_text(quantity: str, count: int) -> str:
+    """Return the size of a network in words.
+
+    Parameters
+    ----------
+    quantity
+        What is counted (FORMAT.md, section 3.11).
+    count
+        How many there are.
+
+    Returns
+    -------
+    str
+        The size in words.
+
+    Examples
+    --------
+    >>> size_text("hidden-layers", 1), size_text("neurons", 3)
+    ('1 hidden layer', '3 hidden neurons')
+    """
+    expect(quantity, str, "quantity")
+    noun = "hidden layer" if quantity == "hidden-layers" else "hidden neuron"
+    return count_text([(expect_count(count, "count"), noun)])
 
 
 def domain_text(domain: Mapping[str, Sequence[str]]) -> str:

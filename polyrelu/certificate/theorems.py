@@ -458,6 +458,78 @@ THEOREMS: dict[str, TheoremText] = {
             "pair": "two points of the domain and their exact outputs, as near as claimed",
         },
     ),
+    "jumps": TheoremText(
+        "layers by jumps of the gradient",
+        "docs/theory/minimality.md",
+        "A function that is not affine needs a hidden layer. A network with one hidden layer bends "
+        "on whole hyperplanes, by one amount along each; a function that bends at one point of a "
+        "hyperplane by another amount than at another point needs two hidden layers.",
+        r"If $f$ has one hidden layer and $H$ is a hyperplane, then $\nabla f$ jumps by one matrix "
+        r"$v_H n_H^T$ across $H$ at all points of $H \cap D$ near which $f$ bends on $H$ only.",
+        {
+            "points": (
+                "the gradient jumps across a hyperplane at the first point, and by another amount "
+                "at the second one, if there is one, on the same hyperplane"
+            ),
+        },
+    ),
+    "hyperplanes": TheoremText(
+        "neurons of one layer by hyperplanes",
+        "docs/theory/minimality.md",
+        "A network with one hidden layer bends on at most one hyperplane for each neuron.",
+        r"If $f(x) = V \sigma(W x + b) + M x + c$ bends on $k$ different hyperplanes, then $W$ has "
+        r"at least $k$ rows.",
+        {
+            "points": ("the gradient jumps at each point, across a different hyperplane each time"),
+        },
+    ),
+    "affine-maps": TheoremText(
+        "neurons by affine maps",
+        "docs/theory/minimality.md",
+        "A network with N hidden neurons has at most 2^N activation patterns, so that its function "
+        "has at most 2^N affine maps.",
+        r"If $f$ has more than $2^{k-1}$ affine maps on open sets, its networks have at least $k$ "
+        r"hidden neurons.",
+        {
+            "points": "the function is affine around each point, by a different affine map",
+        },
+    ),
+    "bends": TheoremText(
+        "layers by bends of bends",
+        "docs/theory/minimality.md",
+        "Where one of two neurons bends at the other one, it is of a later layer, also in every "
+        "network of the class with the same function, whatever its widths and the number of its "
+        "layers. So a chain of such bends needs a hidden layer for each of its families.",
+        r"If $F_1, \dots, F_k$ are families and $F_{i+1}$ bends at a family of the level of $F_i$, "
+        r"then every network of the class with the same function on $D$ has at least $k$ hidden "
+        r"layers.",
+        {
+            "ridges": (
+                "each listed plane meets its ridges: exactly two neurons vanish there, with "
+                "independent gradients"
+            ),
+            "chain": ("families of linked pieces bend at each other in a chain as long as claimed"),
+        },
+    ),
+    "jacobian": TheoremText(
+        "functional dimension by a rank",
+        "docs/theory/functional_dimension.md",
+        "The rank of the derivatives at some points bounds the functional dimension from below. "
+        "Positive scalings of hidden neurons with a row that is not 0 are independent directions "
+        "that change nothing, and bound it from above.",
+        r"Rows of the Jacobian of $\theta \mapsto (f(x_1), \dots, f(x_p))$ that are independent "
+        r"modulo a prime are independent.",
+        {
+            "rank": (
+                "the listed rows of the derivatives by weights and biases have a rank as large as "
+                "claimed, modulo a prime"
+            ),
+            "scalings": (
+                "no rank is larger than the number of parameters minus that of hidden neurons with "
+                "a row [W|b] that is not 0"
+            ),
+        },
+    ),
     "collision": TheoremText(
         "two points with equal outputs",
         "docs/theory/injectivity.md",
@@ -517,6 +589,22 @@ THEOREMS: dict[str, TheoremText] = {
         {
             "points": _POINT_OF_DOMAIN,
             "cover": f"no two different outputs can be the decisions of the networks {_COVERED}",
+        },
+    ),
+    "lipschitz": TheoremText(
+        "the Lipschitz constant of outputs on a domain",
+        "docs/theory/deviation.md",
+        "On a leaf of a tree of cuts the derivatives of a network lie in intervals, by the known "
+        "signs of its neurons; the largest norm of gradients in them bounds the quotient of the "
+        "distances of outputs and of inputs. Two points bound it from below.",
+        r"Along almost every segment in $D$ the derivative of $f$ is $g\cdot(x-y)$ with $g$ in the "
+        r"interval of gradients of the leaf, so that $|f(x)-f(y)| \le \max \|g\|\,\|x-y\|_*$.",
+        {
+            "points": (
+                "a point is inside the domain, and the outputs at two points of it are as far "
+                "apart as claimed"
+            ),
+            "cover": f"the gradients of the outputs are bounded as claimed {_COVERED}",
         },
     ),
 }

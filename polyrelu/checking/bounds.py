@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from fractions import Fraction
@@ -41,9 +42,15 @@ class BoundsTree:
     """A walk through all nodes; memory grows with the depth, not with the tree."""
 
     def __init__(
-        self, case: Case, domain: Domain, layers: list[GridLayer], clauses: Clauses
+        self,
+        case: Case,
+        domain: Domain,
+        layers: list[GridLayer],
+        clauses: Clauses,
+        leaf: type[Leaf],
     ) -> None:
         self.case, self.domain, self.layers, self.clauses = case, domain, layers, clauses
+        self.leaf = leaf
         self.meter, self.grid = case.meter, case.evidence["grid"]
         self.box = NodeBox(domain, self.grid, self.meter)
         self.inputs = NodeInputs(domain, self.meter)
@@ -124,11 +131,8 @@ class BoundsTree:
             self.num_open += 1
             return
         before = self.meter.cells
-        try:
-            leaf = Leaf(self, record)
-            leaf.check()
-        except EmptyNode:
-            pass
+        with contextlib.suppress(EmptyNode):
+            self.leaf(self, record).check()
         self.meter.release(self.meter.cells - before)
 
 
@@ -321,36 +325,47 @@ def combined_weights(
 
 def check_bounds(case: Case) -> None:
     """The points are as claimed, and every leaf of the tree is closed."""
+    domain = domain_of_bounds(case)
+    clauses = clauses_of(case, domain)
+    check_points(case, domain)
+    check_cuts(case, domain, clauses, Leaf)
+
+
+def domain_of_bounds(case: Case) -> Domain:
+    """The domain of the claim; the networks are plain stacks that can be compared."""
     f, g, meter = case.network, case.other, case.meter
     meter.step = "claim"
-    is_pair = "other" in case.claim
     plain = f.is_plain() and g.is_plain()
     well_formed(plain, f"only plain stacks have claims of the kind {case.claim['kind']}", "claim")
-    if is_pair:
+    if "other" in case.claim:
         check_pair(f, g)
         require(len(f.layers) == len(g.layers), "equally many layers", f"{f}; {g}")
         require(f.last == g.last, "equal last activations", f"{f}; {g}")
-    domain = read_domain(case.claim["domain"], f.widths[0], meter)
-    clauses = clauses_of(case, domain)
-    check_points(case, domain)
+    return read_domain(case.claim["domain"], f.widths[0], meter)
+
+
+def check_cuts(case: Case, domain: Domain, clauses: Clauses, leaf: type[Leaf]) -> None:
+    """The tree of cuts, its leaves of one kind."""
+    is_pair, meter = "other" in case.claim, case.meter
     grid, matching = case.evidence["grid"], case.evidence["matching"]
     fits = MIN_GRID <= grid <= MAX_GRID
     well_formed(fits, f"needs a grid from {MIN_GRID} to {MAX_GRID}", "line 1.grid")
     meter.step = "matching"
     require(is_pair or not matching, "no matching of one network", "some")
-    layers = grid_layers(f, g if is_pair else None, matching, grid, meter)
-    case.lines.check_end(BoundsTree(case, domain, layers, clauses).check())
+    g = case.other if is_pair else None
+    layers = grid_layers(case.network, g, matching, grid, meter)
+    case.lines.check_end(BoundsTree(case, domain, layers, clauses, leaf).check())
 
 
-def enter_bounds(kind: str, points: str, cover: str) -> Rule:
-    """Enter the theorem of one kind of claim; all have one rule."""
+def enter_bounds(kind: str, points: str, cover: str, rule: Rule = check_bounds) -> Rule:
+    """Enter the theorem of one kind of claim."""
     return theorem(
         kind,
         kind=kind,
         page="theory/deviation.md",
         evidence={"grid": int, "matching": [[PARTNER]], "points": [[RATIONAL]]},
         says={"points": points, "cover": cover},
-    )(check_bounds)
+    )(rule)
 
 
 COVERED = "on every leaf of the tree, and the leaves cover the domain"

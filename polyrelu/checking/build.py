@@ -39,6 +39,8 @@ MODULES = (
     "families",
     "systems",
     "injectivity",
+    "sizes",
+    "dimensions",
     "verdicts",
     "expressions",
     "trees",
@@ -56,6 +58,7 @@ MODULES = (
     "affine_maps",
     "clauses",
     "bounds",
+    "gradients",
     "command",
 )
 LINE_LENGTH = 100

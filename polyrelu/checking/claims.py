@@ -80,6 +80,8 @@ DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
 WHERE = OneOf(("R^n", DOMAIN))
 AMONG = {"network": REFERENCE, "domain": WHERE, "among": re.compile("|".join(CLASSES))}
 PAIR = {"network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}
+#: What a claim size counts.
+QUANTITY = re.compile("hidden-layers|neurons|neurons-of-one-layer")
 #: The claims of certificates that are one JSON value.
 CLAIMS = OneOf(
     (
@@ -107,6 +109,14 @@ CLAIMS = OneOf(
             "domain": DOMAIN,
             "at-least": RATIONAL,
             "at-most": RATIONAL,
+        },
+        {"kind": "size", **AMONG, "quantity": QUANTITY, "at-least": int},
+        {
+            "kind": "functional-dimension",
+            "network": REFERENCE,
+            "domain": DOMAIN,
+            "at-least": int,
+            "at-most": int,
         },
     )
 )
@@ -147,6 +157,15 @@ TREE_CLAIMS: dict[str, Any] = {
     "holds": OneOf(
         ({"network": REFERENCE, "domain": DOMAIN, **PROPERTY}, {**PAIR, **PROPERTY}),
     ),
+    "lipschitz": {
+        "kind": "lipschitz",
+        "network": REFERENCE,
+        "domain": DOMAIN,
+        "outputs": [int],
+        "norm": re.compile("1|2|inf"),
+        "at-least": RATIONAL,
+        "at-most": RATIONAL,
+    },
     "same-decisions": {
         "kind": "same-decisions",
         **PAIR,
@@ -201,8 +220,12 @@ def sentence(
         return lipschitz_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
-    if kind in ("deviation", "range", "holds", "same-decisions"):
+    if kind in ("deviation", "range", "holds", "same-decisions", "lipschitz"):
         return bounds_sentence(claim, one, two)
+    if kind == "size":
+        return size_sentence(claim, one)
+    if kind == "functional-dimension":
+        return dimension_sentence(claim, one)
     return competitors_sentence(claim, one, two, status)
 
 
@@ -315,6 +338,8 @@ def bounds_sentence(claim: Any, one: Network, two: Network) -> str:
     pair = f"{name_of(one)}, and network {two.sha256[:12]}, {two}"
     if kind == "range":
         return f"{name_of(one)}, has this range on {place}: {range_words(claim)}."
+    if kind == "lipschitz":
+        return f"{name_of(one)}, has a lipschitz constant on {place}: {lipschitz_words(claim)}."
     if kind == "deviation":
         return f"{pair}, have a deviation on {place}: {deviation_words(claim, outside)}."
     if kind == "same-decisions":
@@ -350,13 +375,37 @@ def between_words(low: str, high: str) -> str:
     return f"exactly {quote(low)}" if same else f"at least {quote(low)} and at most {quote(high)}"
 
 
+#: The norm of gradients, and that of differences of inputs that belongs to it.
+NORMS = {
+    "1": ("1-norm", "largest difference of a coordinate"),
+    "2": ("squared 2-norm", "squared Euclidean distance"),
+    "inf": ("entry", "sum of the differences of all coordinates"),
+}
+
+
+def lipschitz_words(claim: Any) -> str:
+    """How fast outputs can change, and by which distance of inputs."""
+    size, distance = NORMS[claim["norm"]]
+    squared = "squared " if claim["norm"] == "2" else ""
+    return (
+        f"the largest quotient of the {squared}difference of an output among "
+        f"{outputs_words(claim['outputs'])} and the {distance} is "
+        f"{between_words(claim['at-least'], claim['at-most'])}; it is the largest {size} of a "
+        "gradient"
+    )
+
+
+def outputs_words(listed: Any) -> str:
+    """Which outputs a claim is about."""
+    names = ", ".join(map(str, listed[:LISTED_OUTPUTS]))
+    if len(listed) > LISTED_OUTPUTS:
+        return f"{len(listed)} of the outputs"
+    return f"output {names}" if len(listed) == 1 else f"outputs {names}"
+
+
 def deviation_words(claim: Any, outside: str) -> str:
     """How much two networks differ, and for which outputs."""
-    listed, low, high = claim["outputs"], claim["at-least"], claim["at-most"]
-    names = ", ".join(map(str, listed[:LISTED_OUTPUTS]))
-    which = f"output {names}" if len(listed) == 1 else f"outputs {names}"
-    if len(listed) > LISTED_OUTPUTS:
-        which = f"{len(listed)} of the outputs"
+    which, low, high = outputs_words(claim["outputs"]), claim["at-least"], claim["at-most"]
     if outside:
         return (
             f"the values of {which} differ by at most {quote(high)} at every point{outside}, and "
@@ -380,6 +429,34 @@ def cells_sentence(theorem: str, claim: Any, network: Network) -> str:
         end = "the file lists the vertices, with the signs of all neurons there"
     head = f"The canonical complex of network {network.sha256[:12]}, {network}, on "
     return f"{head}{domain_words(claim['domain'])} has exactly {cells}; {end}."
+
+
+def size_sentence(claim: Any, network: Network) -> str:
+    """The claim about the size of all networks with one function."""
+    place, _, there = competitors_words(claim)
+    kind = f"plain stacks with affine output that are {claim['among']}{there}"
+    members = "all networks" if claim["among"] == "all" else kind
+    noun = "hidden layer" if claim["quantity"] == "hidden-layers" else "hidden neuron"
+    bound = f"at least {counted(claim['at-least'], noun)}"
+    shapes, condition = "with any widths and any number of layers", ""
+    if claim["quantity"] == "neurons-of-one-layer":
+        shapes, condition = "with any width", " with one hidden layer"
+    return (
+        f"{name_of(network)}, computes on {place} a function that needs a size of {bound} among "
+        f"{members}{condition}: every one of them, {shapes}, that computes the same real "
+        f"function{there} has {bound}."
+    )
+
+
+def dimension_sentence(claim: Any, network: Network) -> str:
+    """The claim about the rank of derivatives by parameters."""
+    low, high, place = claim["at-least"], claim["at-most"], domain_words(claim["domain"])
+    bounds = f"exactly {low}" if low == high else f"at least {low} and at most {high}"
+    return (
+        f"{name_of(network)}, has a functional-dimension of {bounds} on {place}: the largest rank "
+        "of the derivatives of its outputs by weights and biases, at finitely many points at which "
+        "no neuron vanishes."
+    )
 
 
 def domain_words(domain: Any) -> str:

@@ -12,8 +12,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, TypeVar
 
-import polyrelu.checking.bounds
 import polyrelu.checking.cell_pairs
+import polyrelu.checking.gradients
 import polyrelu.checking.identifiability
 import polyrelu.checking.injectivity
 import polyrelu.checking.lipschitz

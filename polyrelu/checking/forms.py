@@ -158,13 +158,16 @@ class JointForms:
         values, differences, slot = self.values, self.differences, self.packing.slot
         bits = max(longest([values.centers, differences.centers]), values.error.bit_length())
         bits = max(bits, differences.error.bit_length(), slot * (self.packing.count + 1))
-        width = len(values.centers)
-        if isinstance(values, InputForms):
-            width += sum(map(len, values.terms))
         norm = max(rows.norm for rows in (layer.own, layer.by_values, layer.by_differences))
         meter.hold(cells_of(4 * (n + m), bits + slot * (n + m)))
         meter.units(8_000 * (n + m))
-        meter.pay((n + m) * width + m * len(differences.centers), bits, norm.bit_length())
+        if isinstance(values, InputForms):
+            size = sum(map(len, values.terms)) + len(values.centers) + 4 * self.packing.count
+            own = max(slot, longest([values.centers]), values.error.bit_length())
+            meter.pay((n + m) * size, own, norm.bit_length())
+        else:
+            products = (n + m) * len(values.centers) + m * len(differences.centers)
+            meter.pay(products, bits, norm.bit_length())
         meter.pay(16 * (n + 2 * m), bits)
 
     def widen(self, layer: GridLayer) -> None:

@@ -213,8 +213,15 @@ def least_common_multiple(numbers: Sequence[int], meter: Meter) -> int:
 
 def outputs(network: Network, x: Sequence[Fraction], meter: Meter) -> list[Fraction]:
     """The exact outputs at a point, over common denominators."""
+    return outputs_and_signs(network, x, meter)[0]
+
+
+def outputs_and_signs(
+    network: Network, x: Sequence[Fraction], meter: Meter
+) -> tuple[list[Fraction], list[list[int]]]:
+    """The same, and the preactivations of each layer times a positive number."""
     scale = common_denominator(x, "a common denominator of a point", meter)
-    activations = [(scaled_point(x, scale, meter), scale)]
+    activations, preactivations = [(scaled_point(x, scale, meter), scale)], list[list[int]]()
     for number, layer in enumerate(network.layers, 1):
         sources = [*layer.earlier, (number - 1, layer.rows)]
         blocks = [(rows, *activations[source]) for source, rows in sources]
@@ -230,8 +237,9 @@ def outputs(network: Network, x: Sequence[Fraction], meter: Meter) -> list[Fract
         total = max(longest([z]), scale.bit_length())
         meter.pay_divisions(2 * len(z), total, total)
         divisor = math.gcd(scale, *z)
+        preactivations.append(z)
         if number <= network.num_hidden_layers():
             z = [max(a, 0) for a in z]
         activations.append(([a // divisor for a in z], scale // divisor))
     values, scale = activations[-1]
-    return [Fraction(a, scale) for a in values]
+    return [Fraction(a, scale) for a in values], preactivations

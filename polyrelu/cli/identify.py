@@ -86,6 +86,12 @@ def add_identify(subparsers: Any) -> None:
     parser.add_argument(
         "--other", metavar="FILE", help="if refuted, write the other network here (native .json)"
     )
+    parser.add_argument(
+        "--functional-dimension",
+        action="store_true",
+        help="also bound the functional dimension, the rank of the derivatives by the parameters "
+        "(`polyrelu dimension` writes its certificate)",
+    )
     _add_search(parser)
     add_reading(parser)
 
@@ -135,6 +141,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             files=[str(path) for path in written],
             check_cost=cost and cost.to_json(),
             **_answer(outcome, options.domain),
+            **_dimension(outcome),
             next=next_texts(outcome),
             **reading(imported),
         )
@@ -193,6 +200,7 @@ def _search(
             seed=options.seed,
             budget=options.limits,
             checkpoint=options.checkpoint,
+            functional_dimension=options.functional_dimension,
             progress=progress,
         )
     return outcome, steps[0] if steps else None
@@ -286,6 +294,15 @@ def _checkpoint_lines(options: argparse.Namespace, last_step: ProgressStep | Non
         return [f"no walk was made: nothing new for {options.checkpoint}"]
     ridges = count_text([(int(last_step.details["ridges"]), "ridge")])
     return [f"search kept: {options.checkpoint} ({ridges}; the same command goes on from there)"]
+
+
+def _dimension(outcome: Outcome) -> dict[str, Any]:
+    """Return the entry of the JSON object about the functional dimension, if it was asked for."""
+    bound = outcome.dimension
+    if bound is None:
+        return {}
+    bounds = {"at_least": bound.at_least, "at_most": bound.at_most}
+    return {"functional_dimension": bounds}
 
 
 def _answer(outcome: Outcome, domain: str) -> dict[str, Any]:

@@ -28,13 +28,16 @@ from polyrelu.cli.check import add_check
 from polyrelu.cli.completion import SHELLS, PrintCompletion
 from polyrelu.cli.complex import add_complex
 from polyrelu.cli.convert import add_convert
+from polyrelu.cli.dimension import add_dimension
 from polyrelu.cli.equivalent import add_equivalent
 from polyrelu.cli.examples import add_examples
 from polyrelu.cli.fiber import add_fiber
+from polyrelu.cli.fingerprint import add_fingerprint
 from polyrelu.cli.given_up import INTERRUPTED, NO_MEMORY, report_given_up, undecided_object
 from polyrelu.cli.identify import add_identify
 from polyrelu.cli.info import add_info
 from polyrelu.cli.injective import add_injective
+from polyrelu.cli.minimal import add_minimal
 from polyrelu.cli.options import named_operations, watch_limits
 from polyrelu.cli.output import EXIT, EXIT_STATUS, show_error
 from polyrelu.cli.parser import Parser
@@ -204,6 +207,9 @@ def _parser() -> Parser:
     add_same_decisions(subparsers)
     add_injective(subparsers)
     add_simplify(subparsers)
+    add_minimal(subparsers)
+    add_dimension(subparsers)
+    add_fingerprint(subparsers)
     add_check(subparsers)
     add_show(subparsers)
     add_examples(subparsers)

@@ -28,6 +28,7 @@ from polyrelu.exact.linalg import (
     rank,
     row_basis,
     solve,
+    solve_integers,
 )
 from polyrelu.exact.lp import (
     Dependence,
@@ -127,6 +128,7 @@ __all__ = [
     "rank_mod",
     "row_basis",
     "solve",
+    "solve_integers",
     "stack",
     "take_rows",
     "to_fraction",

@@ -22,7 +22,16 @@ from polyrelu.exact.modular import PRIMES, pivot_columns
 from polyrelu.exact.rational import to_fraction
 from polyrelu.support.arguments import expect, expect_list
 
-__all__ = ["column_basis", "determinant", "kernel", "left_kernel", "rank", "row_basis", "solve"]
+__all__ = [
+    "column_basis",
+    "determinant",
+    "kernel",
+    "left_kernel",
+    "rank",
+    "row_basis",
+    "solve",
+    "solve_integers",
+]
 
 #: The primes of the certificates, and two more in case these are unlucky.
 _MORE_PRIMES = (*PRIMES, 2**63 - 25, 2**62 - 57)
@@ -219,6 +228,38 @@ def solve(matrix: RationalMatrix, right: RationalMatrix) -> RationalMatrix | Non
         if len(columns) == rank(matrix):  # the pivots were right, so the system is inconsistent
             return None
     return _solve_by_elimination(matrix, right)
+
+
+def solve_integers(
+    rows: Sequence[Sequence[int]], right: Sequence[int]
+) -> tuple[list[int], int] | None:
+    """Solve a square system of integers.
+
+    It takes a few microseconds for few unknowns, where `solve` takes a hundred.
+
+    Parameters
+    ----------
+    rows
+        A square matrix, shape (n, n), n > 0.
+    right
+        The right-hand side, shape (n,).
+
+    Returns
+    -------
+    numerators, denominator
+        The solution, with a positive denominator; None if the matrix is singular.
+
+    Examples
+    --------
+    >>> solve_integers([[2, 1], [4, 4]], [1, 2])
+    ([1, 0], 2)
+    """
+    try:
+        found: fmpq_mat = fmpq_mat(fmpz_mat(rows)).solve(fmpq_mat(fmpz_mat([[x] for x in right])))
+    except ZeroDivisionError:
+        return None
+    integers, common = found.numer_denom()
+    return [int(entry) for entry in integers.entries()], int(common)
 
 
 def _kernel_on(matrix: RationalMatrix, rows: list[int], columns: list[int]) -> RationalMatrix:

@@ -17,7 +17,7 @@ so on.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
@@ -28,26 +28,34 @@ from numpy.typing import NDArray
 
 from polyrelu.complex import canonical_complex
 from polyrelu.errors import DomainError, NetworkError
-from polyrelu.exact import RationalMatrix, float_prime, rank, rank_mod
+from polyrelu.exact import Polyhedron, RationalMatrix, float_prime, rank, rank_mod
 from polyrelu.foldsets.construction import simplest_between
+from polyrelu.foldsets.echelons import BLOCK, Echelon
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.network.points import Points, read_batch
-from polyrelu.support.arguments import expect_count, expect_integer
+from polyrelu.support.arguments import expect_count, expect_function, expect_integer
 from polyrelu.support.display import bracketed
+from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Mask, Point
 from polyrelu.walks import walk_line
 
-__all__ = ["FunctionalDimension", "functional_dimension", "points_in_cells", "rank_in_floats"]
+__all__ = [
+    "FunctionalDimension",
+    "expect_stack",
+    "functional_dimension",
+    "independent_rows",
+    "num_nonzero_neurons",
+    "points_around",
+    "points_in_cells",
+]
 
-Floats = NDArray[np.float64]
-
-#: Columns that are eliminated with one product of matrices.
-_BLOCK = 128
 #: Maximum number of entries of a Jacobian whose rational rank is computed.
 _EXACT_ENTRIES = 400_000
-#: Regions or points whose derivatives are computed at a time.
-_AT_A_TIME = 256
+#: Maximum number of times a step to another point of a cell is halved or reversed.
+_HALVINGS = 80
+#: What the computation of a rank is called.
+_STAGE = "adding rows of the Jacobian"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,7 +106,11 @@ class FunctionalDimension:
 
 
 def functional_dimension(
-    network: NetworkLike, domain: DomainLike = None, *, points: Points | None = None
+    network: NetworkLike,
+    domain: DomainLike = None,
+    *,
+    points: Points | None = None,
+    progress: Progress | None = None,
 ) -> FunctionalDimension:
     """Compute the functional dimension of the parameter of a network.
 
@@ -113,6 +125,8 @@ def functional_dimension(
     points
         Points of the domain, shape (k, n_0), for a network whose complex is too large. Points on
         which a neuron is 0 are left out. None for all regions of the canonical complex.
+    progress
+        Called with a `polyrelu.support.ProgressStep` after some rows each, with the rank so far.
 
     Returns
     -------
@@ -141,12 +155,8 @@ def functional_dimension(
     >>> functional_dimension(dead).upper
     1
     """
-    network = as_network(network)
-    if not network.is_plain or network.last == "relu":
-        raise NetworkError(
-            "functional dimension: defined for networks without skip connections that end in an "
-            "affine layer"
-        )
+    network = expect_stack(as_network(network))
+    expect_function(progress, "progress")
     region = as_domain(domain, network.num_inputs)
     jacobian: _Jacobian
     if points is None:
@@ -163,7 +173,7 @@ def functional_dimension(
         inside = [x for x in given.rows() if region.contains(x)]
         jacobian = _Jacobian.at(network, inside)
     scalings = _num_scalings(network)
-    lower = jacobian.rank_modulo(network.num_parameters - scalings)
+    lower = jacobian.rank_modulo(network.num_parameters - scalings, progress)
     upper = network.num_parameters - scalings
     if points is None and lower < upper and jacobian.num_entries <= _EXACT_ENTRIES:
         lower = upper = jacobian.rational_rank()
@@ -222,6 +232,54 @@ def points_in_cells(
     return found[:count]
 
 
+def expect_stack(network: Network) -> Network:
+    """Return a network if functional dimensions are defined for it."""
+    if not network.is_plain or network.last == "relu":
+        raise NetworkError(
+            "functional dimension: defined for networks without skip connections that end in an "
+            "affine layer"
+        )
+    return network
+
+
+def independent_rows(
+    network: Network, points: Sequence[Point], enough: int, progress: Progress | None = None
+) -> list[tuple[Point, int]]:
+    """Return points and outputs whose rows of the Jacobian are independent modulo a prime.
+
+    Points on which a neuron is 0 are left out; no more rows are looked at once they are `enough`.
+    """
+    jacobian = _Jacobian.at(network, points)
+    prime, places = _prime_for(network), len(jacobian.active)
+    form, found = Echelon(prime), list[tuple[Point, int]]()
+    at_a_time = max(1, BLOCK // network.num_outputs)
+    for start in range(0, places, at_a_time):
+        stop = min(start + at_a_time, places)
+        for row in form.add(jacobian.block(start, stop, prime)):
+            place, output = divmod(row, network.num_outputs)
+            found.append((jacobian.place(start + place), output))
+        report(progress, _STAGE, stop, places, "places", {"rank": form.rank})
+        if len(found) >= enough:
+            break
+    return found[:enough]
+
+
+def points_around(network: Network, points: Sequence[Point], domain: Polyhedron) -> list[Point]:
+    """Return, for each point, it and n_0 more of its cell and of the domain, not on a plane."""
+    found = list[Point]()
+    for point in points:
+        signs = network.sign_vector(point)
+        found.append(point)
+        for j in range(network.num_inputs):
+            for exponent in range(_HALVINGS):
+                step = Fraction((-1) ** exponent, 2 ** (exponent // 2))
+                other = (*point[:j], point[j] + step, *point[j + 1 :])
+                if domain.contains(other) and network.sign_vector(other) == signs:
+                    found.append(other)
+                    break
+    return found
+
+
 class _Jacobian:
     """The derivatives of a network by its parameters, for some regions or at some points.
 
@@ -235,6 +293,7 @@ class _Jacobian:
 
     def __init__(self, network: Network, active: Mask, points: Sequence[Point] | None) -> None:
         self.network, self.active, self.points = network, active, points
+        self._layers: dict[int | None, list[NDArray[Any]]] = {}
 
     @classmethod
     def at(cls, network: Network, points: Sequence[Point]) -> _Jacobian:
@@ -244,6 +303,11 @@ class _Jacobian:
         signs = np.array(rows, dtype=np.int8).reshape(len(points), sum(network.widths[1:-1]))
         kept = np.flatnonzero((signs != 0).all(axis=1)).tolist()
         return cls(network, signs[kept] > 0, [points[k] for k in kept])
+
+    def place(self, index: int) -> Point:
+        """Return a point."""
+        assert self.points is not None
+        return self.points[index]
 
     @property
     def _rows_per_place(self) -> int:
@@ -255,49 +319,40 @@ class _Jacobian:
         """The number of entries of the Jacobian."""
         return len(self.active) * self._rows_per_place * self.network.num_parameters
 
-    def rank_modulo(self, enough: int) -> int:
-        """Return a rank modulo a prime, of rows or of random combinations of rows.
+    def rank_modulo(self, enough: int, progress: Progress | None = None) -> int:
+        """Return the rank modulo a prime.
 
         No more rows are looked at once the rank is `enough`.
         """
-        prime = float_prime(
-            max(_BLOCK, *self.network.widths, _AT_A_TIME * self._rows_per_place) + 1
-        )
-        size, rng = self.network.num_parameters, np.random.default_rng(0)
-        kept, combined = list[Floats](), None
-        num_kept, looked = 0, 1
-        for number, block in enumerate(self._blocks(prime), 1):
-            if combined is None and num_kept + len(block) <= 2 * size:
-                kept.append(block)
-                num_kept += len(block)
-                continue
-            if combined is None:
-                combined = np.zeros((size, size))
-            weights = rng.integers(0, prime, (size, len(block))).astype(float)
-            combined = np.mod(combined + np.mod(weights @ block, prime), prime)
-            if number == 2 * looked:
-                looked = number
-                found = rank_in_floats([*kept, combined], prime)
-                if found >= enough:
-                    return found
-        return rank_in_floats([*kept, *([] if combined is None else [combined])], prime)
+        prime = _prime_for(self.network)
+        form, places = Echelon(prime), len(self.active)
+        at_a_time = max(1, BLOCK // self._rows_per_place)
+        for start in range(0, places, at_a_time):
+            stop = min(start + at_a_time, places)
+            form.add(self.block(start, stop, prime))
+            report(progress, _STAGE, stop, places, "places", {"rank": form.rank})
+            if form.rank >= enough:
+                break
+        return form.rank
 
     def rational_rank(self) -> int:
         """Return the rational rank of all rows."""
-        rows = {tuple(row) for block in self._blocks(None) for row in block.tolist()}
+        if not len(self.active):
+            return 0
+        rows = {tuple(row) for row in self.block(0, len(self.active), None).tolist()}
         return rank(RationalMatrix.from_integers(sorted(rows), ncols=self.network.num_parameters))
 
-    def _blocks(self, prime: int | None) -> Iterator[NDArray[Any]]:
-        """Generate rows of the Jacobian, modulo a prime or as integers."""
-        layers = [_modulo(rows, prime) for rows in _integer_layers(self.network)]
-        for start in range(0, len(self.active), _AT_A_TIME):
-            stop = min(start + _AT_A_TIME, len(self.active))
-            inputs = self._inputs(start, stop, prime)
-            widths = self.network.widths
-            masks = np.split(self.active[start:stop], np.cumsum(widths[1:-1])[:-1], axis=1)
-            if self.network.num_hidden_layers == 0:
-                masks = []
-            yield _rows(layers, inputs, masks, prime)
+    def block(self, start: int, stop: int, prime: int | None) -> NDArray[Any]:
+        """Rows of the Jacobian at some places, modulo a prime or as integers."""
+        if prime not in self._layers:
+            rows = [_modulo(rows, prime) for rows in _integer_layers(self.network)]
+            self._layers[prime] = rows
+        inputs = self._inputs(start, stop, prime)
+        widths = self.network.widths
+        masks = np.split(self.active[start:stop], np.cumsum(widths[1:-1])[:-1], axis=1)
+        if self.network.num_hidden_layers == 0:
+            masks = []
+        return _rows(self._layers[prime], inputs, masks, prime)
 
     def _inputs(self, start: int, stop: int, prime: int | None) -> NDArray[Any]:
         """The columns (x, 1) that layer 1 reads; shape (places, n_0 + 1, columns)."""
@@ -307,6 +362,11 @@ class _Jacobian:
             return np.broadcast_to(unit, (stop - start, size, size))
         columns = [[*point, Fraction(1)] for point in self.points[start:stop]]
         return _modulo(np.array(columns, dtype=object), prime)[:, :, None]
+
+
+def _prime_for(network: Network) -> int:
+    """A prime modulo which all sums of products are exact in floats."""
+    return float_prime(max(BLOCK, *network.widths) + 1)
 
 
 def _rows(
@@ -368,6 +428,12 @@ def _reduced(entries: NDArray[Any], prime: int | None) -> NDArray[Any]:
     return entries if prime is None else np.asarray(np.mod(entries, prime))
 
 
+def num_nonzero_neurons(network: Network) -> int:
+    """Return the number of hidden neurons with a row [W | b] that is not 0."""
+    rows = (row for layer in network.layers[:-1] for row in layer.augmented().rows())
+    return sum(map(any, rows))
+
+
 def _num_scalings(network: Network) -> int:
     """The rank of the directions of positive scalings."""
     hidden = network.layers[:-1]
@@ -398,55 +464,3 @@ def _scalings(network: Network) -> list[list[Fraction]]:
                         direction += [Fraction(0)] * len(row)
             found.append(direction)
     return found
-
-
-def rank_in_floats(blocks: Sequence[Floats], prime: int) -> int:
-    """Return the rank of stacked rows modulo a prime, by blocks of columns."""
-    if not blocks:
-        return 0
-    rows = np.concatenate(blocks)
-    found = 0
-    for start in range(0, rows.shape[1], _BLOCK):
-        rest = rows[found:]
-        if not len(rest):
-            break
-        found += _eliminate(rest, start, min(start + _BLOCK, rows.shape[1]), prime)
-    return found
-
-
-def _eliminate(rest: Floats, start: int, stop: int, prime: int) -> int:
-    """Eliminate some columns in place; return the number of pivot rows, which come first."""
-    panel, factors = rest[:, start:stop], np.zeros((len(rest), stop - start))
-    pivots = 0
-    for j in range(stop - start):
-        nonzero = np.flatnonzero(panel[pivots:, j])
-        if not len(nonzero):
-            continue
-        chosen = pivots + int(nonzero[0])
-        for table in (rest, factors):
-            table[[pivots, chosen]] = table[[chosen, pivots]]
-        inverse = pow(int(panel[pivots, j]), -1, prime)
-        below = _mod(panel[pivots + 1 :, j] * inverse, prime)
-        factors[pivots + 1 :, pivots] = below
-        update = np.outer(below, panel[pivots, j:])
-        panel[pivots + 1 :, j:] = _mod(panel[pivots + 1 :, j:] - _mod(update, prime), prime)
-        pivots += 1
-        if pivots == len(rest):
-            break
-    after = rest[:, stop:]
-    for i in range(1, pivots):
-        after[i] = _mod(after[i] - _mod(factors[i, :i] @ after[:i], prime), prime)
-    product = _mod(factors[pivots:, :pivots] @ after[:pivots], prime)
-    after[pivots:] = _mod(after[pivots:] - product, prime)
-    return pivots
-
-
-def _mod(entries: Floats, prime: int) -> Floats:
-    """Return integers in floats modulo a prime; faster than `np.mod`.
-
-    The quotient can be wrong by one, because the inverse of the prime is rounded.
-    """
-    rest: Floats = entries - prime * np.floor(entries * (1 / prime))
-    rest += prime * (rest < 0)
-    rest -= prime * (rest >= prime)
-    return rest

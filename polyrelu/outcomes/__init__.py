@@ -7,8 +7,8 @@ one is a TypeError. What an answer prints is read by people and in tests: `__str
 interface.
 
 The modules: `answers` has what all answers have in common; `identifiability`, `equivalence`,
-`cell_lists`, `injectivity`, `properties` and `decisions` have the answers to one question each;
-`points` and `work` are parts of answers; `undecided` has the answer to an open question.
+`cell_lists`, `injectivity`, `properties`, `decisions` and `sizes` have the answers to one question
+each; `points` and `work` are parts of answers; `undecided` has the answer to an open question.
 """
 
 from polyrelu.outcomes.answers import Attempt, NextStep, Proved, Refuted
@@ -39,6 +39,7 @@ from polyrelu.outcomes.properties import (
     PropertyOutcome,
     PropertyUndecided,
 )
+from polyrelu.outcomes.sizes import DimensionBound, SizeBound
 from polyrelu.outcomes.undecided import Outcome, Undecided
 from polyrelu.outcomes.work import (
     BoundStatistics,
@@ -57,6 +58,7 @@ __all__ = [
     "DeviationBounds",
     "DeviationExceeded",
     "DifferentDecisions",
+    "DimensionBound",
     "Equivalent",
     "Identifiable",
     "Injective",
@@ -80,6 +82,7 @@ __all__ = [
     "RegionsListed",
     "SameDecisions",
     "SearchStatistics",
+    "SizeBound",
     "Undecided",
     "ValueRange",
     "Witness",

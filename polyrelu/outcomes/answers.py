@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, NoReturn, Self, TypeAlias, TypeVar
 
 from polyrelu.certificate import (
     COMPLEX_MEANING,
+    DIMENSION_MEANING,
     INJECTIVITY_MEANING,
     LIPSCHITZ_MEANING,
     MEANING,
@@ -22,18 +23,21 @@ from polyrelu.certificate import (
     PAIR_MEANING,
     REGIONS_MEANING,
     RUNTIME_MEANING,
+    SIZE_MEANING,
     THEOREMS,
     BoundsCertificate,
     BoundsClaim,
     Certificate,
     Claim,
     ComplexClaim,
+    DimensionClaim,
     InjectivityClaim,
     LipschitzClaim,
     PairClaim,
     PartClaim,
     RegionsCertificate,
     RegionsClaim,
+    SizeClaim,
     TreeCertificate,
     VertexCertificate,
 )
@@ -335,6 +339,10 @@ def meaning_of(certificate: _AnyKind) -> str:
         return LIPSCHITZ_MEANING
     if isinstance(certificate.claim, ComplexClaim):
         return COMPLEX_MEANING
+    if isinstance(certificate.claim, SizeClaim):
+        return SIZE_MEANING
+    if isinstance(certificate.claim, DimensionClaim):
+        return DIMENSION_MEANING
     if isinstance(certificate.claim, Claim | PartClaim):
         return MEANING if certificate.claim.domain is None else MEANING_ON_DOMAIN
     return RUNTIME_MEANING

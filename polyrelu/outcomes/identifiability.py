@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from polyrelu.certificate import Certificate, Claim
 from polyrelu.network import Network
 from polyrelu.outcomes.answers import Proved, Refuted, answer_text, meaning_of, theorem_lines
+from polyrelu.outcomes.sizes import DimensionBound, dimension_lines
 
 __all__ = ["Identifiable", "NotIdentifiable", "PartlyIdentifiable"]
 
@@ -34,6 +35,8 @@ class Identifiable(Proved[Certificate]):
         The certificate that says why.
     next
         What to try next, the most promising first; empty if there is nothing to suggest.
+    dimension
+        Bounds of the functional dimension, if they were asked for.
 
     Examples
     --------
@@ -42,6 +45,8 @@ class Identifiable(Proved[Certificate]):
     >>> outcome.status, outcome.theorem, outcome.membership
     ('proved', 'shallow', 'verified')
     """
+
+    dimension: DimensionBound | None = field(default=None, kw_only=True)
 
     @property
     def membership(self) -> str:
@@ -57,7 +62,7 @@ class Identifiable(Proved[Certificate]):
         is_everywhere = not isinstance(claim, Claim) or claim.domain is None
         there = "" if is_everywhere else " there"
         text = _MEMBERSHIP[self.membership].format(among=claim.among, there=there)
-        return [] if claim.among == "all" else [text]
+        return [*([] if claim.among == "all" else [text]), *dimension_lines(self.dimension)]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -100,6 +105,8 @@ class NotIdentifiable(Refuted):
         A sentence on how the other network arises.
     next
         What to try next, the most promising first; empty if there is nothing to suggest.
+    dimension
+        Bounds of the functional dimension, if they were asked for.
 
     Examples
     --------
@@ -111,12 +118,14 @@ class NotIdentifiable(Refuted):
 
     other: Network
     explanation: str
+    dimension: DimensionBound | None = field(default=None, kw_only=True)
 
     def __str__(self) -> str:
         lines = [
             f"refuted. {self.statement}",
             f"why: {self.explanation}",
             f"the other network: {self.other}",
+            *dimension_lines(self.dimension),
         ]
         meaning = meaning_of(self.certificate)
         return answer_text([*lines, *theorem_lines(self.certificate), meaning], self.next)

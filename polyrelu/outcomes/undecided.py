@@ -12,6 +12,7 @@ from polyrelu.outcomes.identifiability import (
     NotIdentifiable,
     PartlyIdentifiable,
 )
+from polyrelu.outcomes.sizes import DimensionBound, dimension_lines
 from polyrelu.outcomes.work import ProofStatistics
 from polyrelu.support.display import bracketed
 
@@ -34,6 +35,8 @@ class Undecided(Answer):
         What could be proved in part; None if that is nothing.
     next
         What to try next, the most promising first.
+    dimension
+        Bounds of the functional dimension, if they were asked for.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class Undecided(Answer):
     search: ProofStatistics | None = None
     part: PartlyIdentifiable | DeviationBounds | RangeBounds | None = None
     next: tuple[NextStep, ...] = ()
+    dimension: DimensionBound | None = None
     status: ClassVar[str] = "undecided"
     certificate: ClassVar[None] = None
 
@@ -66,7 +70,9 @@ class Undecided(Answer):
         )
         tried = [f"  tried {attempt}" for attempt in self.attempts]
         return answer_text(
-            [f"undecided: {self.reason}", *tried, *reached], self.next, part=self.part
+            [f"undecided: {self.reason}", *tried, *reached, *dimension_lines(self.dimension)],
+            self.next,
+            part=self.part,
         )
 
     @property

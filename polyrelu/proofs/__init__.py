@@ -6,6 +6,7 @@ certificate that `polyrelu.checker`, which shares no code with this room, re-der
 """
 
 from polyrelu.proofs.equivalence.prover import equivalent
+from polyrelu.proofs.functional_dimension import certify_functional_dimension
 from polyrelu.proofs.identify import identify
 from polyrelu.proofs.injectivity.constructions import (
     MadeInjective,
@@ -27,6 +28,7 @@ from polyrelu.proofs.properties.prover import verify
 from polyrelu.proofs.region_cover import certify_complex, certify_regions
 from polyrelu.proofs.runtime_error import prove_runtime_error
 from polyrelu.proofs.simplification import Simplified, simplify
+from polyrelu.proofs.sizes import size_bound
 
 __all__ = [
     "ExactConstant",
@@ -34,6 +36,7 @@ __all__ = [
     "MadeInjective",
     "Simplified",
     "certify_complex",
+    "certify_functional_dimension",
     "certify_regions",
     "convolution_layer",
     "doubled_layer",
@@ -49,5 +52,6 @@ __all__ = [
     "prove_runtime_error",
     "same_decisions",
     "simplify",
+    "size_bound",
     "verify",
 ]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -38,6 +38,10 @@ from polyrelu.proofs.deep import prover as deep
 from polyrelu.proofs.deep.one_sided_candidates import one_sided_candidates
 from polyrelu.proofs.deep.ridges import Competitors
 from polyrelu.proofs.deep.search import DeepSearch
+from polyrelu.proofs.functional_dimension import (
+    certify_functional_dimension,
+    has_functional_dimension,
+)
 from polyrelu.proofs.interior import expect_interior
 from polyrelu.proofs.membership import (
     can_be_verified,
@@ -58,6 +62,7 @@ from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
 from polyrelu.proofs.shallow import prover as shallow
 from polyrelu.support.arguments import (
+    expect,
     expect_choice,
     expect_function,
     expect_integer,
@@ -139,6 +144,7 @@ def identify(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     checkpoint: str | Path | None = None,
+    functional_dimension: bool = False,
     progress: Progress | None = None,
 ) -> Outcome:
     """Prove or refute that a network is identifiable on R^n, or on a domain.
@@ -179,6 +185,10 @@ def identify(
     checkpoint
         A file in which this search is stored, whatever ends it: it continues from the file if the
         file exists.
+    functional_dimension
+        Whether the answer gets bounds of the functional dimension as well, a rank at points in all
+        regions of small networks, and at points on lines through others. This time is not part of
+        the budget.
     progress
         Called with a `polyrelu.support.ProgressStep` before each walk of this search and after the
         last one. The number of walks to come is unknown.
@@ -222,10 +232,14 @@ def identify(
     limits = as_budget(budget, time_limit, memory_limit)
     read = as_imported(network)
     _check_arguments(among, seed, checkpoint, progress)
+    expect(functional_dimension, bool, "functional_dimension")
     place = _place(domain, read.network.num_inputs)
     file = None if checkpoint is None else str(checkpoint)
     question = Question(read.network, among, seed, limits.work, limits.seconds, file, place)
-    return with_sources(_Identification(question, limits, progress).outcome(), read)
+    outcome = with_sources(_Identification(question, limits, progress).outcome(), read)
+    if not functional_dimension or not has_functional_dimension(read.network):
+        return outcome
+    return replace(outcome, dimension=certify_functional_dimension(read, place, seed=seed))
 
 
 class _Identification:

@@ -7,11 +7,11 @@ writes each node as it is finished.
 The theorem is in docs/theory/regions.md, the file format in FORMAT.md §5.1.
 
 A node of the tree is a polyhedron with the regions in it. If a neuron is affine on the polyhedron
-and has one sign on all its regions, it has this sign on the polyhedron, and a linear program finds
-the multipliers that prove it. Where no such neuron is left, the node is split at the affine neuron
-that divides its regions most evenly. So both sides of a split have an interior, the depth grows
-with the logarithm of the number of regions where cuts are even, and a sign is proved once for all
-regions below the node.
+and has one sign on all its regions, it has this sign on the polyhedron. The multipliers that prove
+it come from a vertex of the complex (`node_vertices`), or from a linear program. Where no such
+neuron is left, the node is split at the affine neuron that divides its regions most evenly. So both
+sides of a split have an interior, the depth grows with the logarithm of the number of regions where
+cuts are even, and a sign is proved once for all regions below the node.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.outcomes import ComplexListed, RegionsListed, Undecided
+from polyrelu.proofs.node_vertices import node_vertices
 from polyrelu.proofs.trees.expressions import JointNetwork, KnownSigns, Term
 from polyrelu.proofs.trees.node_polyhedron import (
     DomainCoordinates,
@@ -282,6 +283,8 @@ class _OpenNode:
         Depth of the node in the tree.
     cut
         The form that is nonnegative from this node on, and its factor; None at the root.
+    neuron
+        The symbol of the atom with this form; None at the root.
     known
         The known signs.
     terms
@@ -294,6 +297,7 @@ class _OpenNode:
 
     depth: int
     cut: tuple[SparseForm, int] | None
+    neuron: int | None
     known: KnownSigns
     terms: Sequence[Term]
     is_outdated: bool
@@ -324,21 +328,24 @@ class RegionTree:
         columns = {
             (neuron.layer, neuron.index): column for column, neuron in enumerate(network.neurons)
         }
-        self._signs = {
-            atom.symbol: signs[:, columns[atom.neuron.layer, atom.neuron.index_in_layer]]
+        self._columns = {
+            atom.symbol: columns[atom.neuron.layer, atom.neuron.index_in_layer]
             for atom in self._joint.atoms
         }
+        self._signs = {symbol: signs[:, column] for symbol, column in self._columns.items()}
+        self._vertices = node_vertices(cells)
+        self._splits: list[int] = []  # the neurons of the splits above the node, by their columns
         self._highest_level = max((atom.level for atom in self._joint.atoms), default=0)
         self._all_regions = np.arange(len(signs))
 
     def nodes(self) -> Iterator[NodeRecord]:
         """Build the tree and yield the records of its nodes, in prefix order."""
         known = KnownSigns()
-        root = _OpenNode(0, None, known, self._unknown_terms(known), False, self._all_regions)
+        root = _OpenNode(0, None, None, known, self._unknown_terms(known), False, self._all_regions)
         waiting = [root]
         while waiting:
             node = waiting.pop()
-            self.path.go_to(node.depth, node.cut)
+            self._go_to(node)
             rounds, node = self._with_common_signs(node)
             split = self._most_even_split(node)
             self._count(node, rounds, is_leaf=split is None)
@@ -349,6 +356,13 @@ class RegionTree:
                 yield NodeRecord(rounds, self._joint.atom_number(split.symbol))
                 waiting += [self._side(node, split, sign) for sign in (-1, 1)]
 
+    def _go_to(self, node: _OpenNode) -> None:
+        """Make the polyhedron that of a node."""
+        self.path.go_to(node.depth, node.cut)
+        del self._splits[max(node.depth - 1, 0) :]
+        if node.neuron is not None:
+            self._splits.append(self._columns[node.neuron])
+
     def _unknown_terms(self, known: KnownSigns) -> list[Term]:
         """The terms whose sign is unknown, with all known signs substituted."""
         return self._joint.expressions(known).terms
@@ -357,6 +371,7 @@ class RegionTree:
         """Prove the signs that hold on all of a node, in rounds; return these and the new node."""
         known, terms, is_outdated = node.known, list(node.terms), node.is_outdated
         rounds: list[list[SignRecord]] = []
+        vertices = self._vertices.of_regions(node.regions) if self._vertices else None
         while True:
             self._budget.spend(price_of_node(len(terms), self._joint.dimension))
             affine = [term for term in terms if term.is_affine]
@@ -364,7 +379,7 @@ class RegionTree:
                 (term, sign) for term in affine if (sign := self._common_sign(term, node.regions))
             ]
             if found:
-                rounds.append([self._record(term, sign) for term, sign in found])
+                rounds.append([self._record(term, sign, vertices) for term, sign in found])
                 known = known.extended(found)
                 done = {term.symbol for term, _ in found}
                 terms = [term for term in terms if term.symbol not in done]
@@ -386,12 +401,16 @@ class RegionTree:
         signs = self._signs[term.symbol][regions]
         return int(signs[0]) if (signs == signs[0]).all() else 0
 
-    def _record(self, term: Term, sign: int) -> SignRecord:
-        """Prove the sign of a term on the current polyhedron."""
+    def _record(self, term: Term, sign: int, vertices: Indices | None) -> SignRecord:
+        """Prove the sign of a term on the current polyhedron, which has these vertices."""
         dimension = self._joint.dimension
         self._budget.spend(price_of_program(dimension, 2 * dimension))
-        form = {column: sign * entry for column, entry in zip(*term.form, strict=True)}
-        answer = self.path.prove_nonnegative(form)
+        form = term.form if sign > 0 else negated(term.form)
+        if self._vertices is not None and vertices is not None:
+            proof = self._vertices.prove_nonnegative(form, vertices, self.path, self._splits)
+            if proof is not None:
+                return sign_record(self._joint, term, sign, proof, has_unique_rows=True)
+        answer = self.path.prove_nonnegative(dict(zip(*form, strict=True)))
         self._work.num_programs += 1
         if not isinstance(answer, NonnegativityProof):
             raise AssertionError(
@@ -418,6 +437,7 @@ class RegionTree:
         return _OpenNode(
             node.depth + 1,
             (side, split.factor),
+            split.symbol,
             node.known.extended([(split, sign)]),
             [term for term in node.terms if term is not split],
             node.is_outdated or self._may_be_contained(split),

@@ -24,6 +24,7 @@ from tests.generators.bounds_examples import (
     SEGMENT,
     deviation,
     holds,
+    lipschitz,
     ranged,
 )
 from tests.generators.tree_documents import Document, changed, written
@@ -104,6 +105,24 @@ RELU_TWICE = from_arrays([([[1]], [0]), ([[1]], [0]), ([[1]], [0])])
         (holds(LinearRow({1: F(1)}, constant=F(-9))), "claim", "indices of f below 1"),
         (holds(LinearRow({}, {0: F(1)}, constant=F(-9))), "claim", "indices of g below 0"),
         (holds(), "claim", "clauses that have rows"),
+        (lipschitz(1, 1, "1", LEAF), "line 2", "gradients on the leaf as short as claimed"),
+        (lipschitz(1, F("3.99"), "2", LEAF), "line 2", "gradients on the leaf as short"),
+        (lipschitz(F("1.1"), 9, "inf", LEAF), "points", "outputs that are as far apart as"),
+        (
+            lipschitz(1, 1, "1", BoundsNode("exact", multiples=[(0, 0, {0: F(1), 1: F(1)})])),
+            "line 2",
+            "neurons whose signs are known",
+        ),
+        (
+            lipschitz(1, 1, "1", BoundsNode("bounded", multiples=[(0, 0, {0: F(1), 1: F(1)})])),
+            "line 2",
+            "inequalities that add up to at most 0",
+        ),
+        (
+            lipschitz(1, 1, "1", BoundsNode("bounded", multiples=[(0, 0, {})])),
+            "line 2",
+            "an inequality that is not constant",
+        ),
     ],
 )  # fmt: skip
 def test_invalid(file: Document, step: str, expected: str) -> None:
@@ -173,6 +192,12 @@ def test_multiples_of_cuts_by_sign() -> None:
             "one row or the other",
             "the claimed property holds at every point of {x : (-1).x <= 1, (1).x <= 1}; it says "
             "that each of 1 clause has a row that holds. The tree has 3 nodes.",
+        ),
+        (
+            "squared, by an interval",
+            "the largest quotient of the squared difference of an output among output 0 and the "
+            "squared Euclidean distance is at least '1/2' and at most '4'; it is the largest "
+            "squared 2-norm of a gradient. The tree has 1 node.",
         ),
         (
             "decisions",

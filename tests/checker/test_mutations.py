@@ -32,6 +32,8 @@ from tests.oracles.points_inside import all_points_are_inside
 
 #: Files whose accepted mutations are judged by brute force over pairs of points or patterns.
 SLOWLY_JUDGED = ("collision", "injective", "inverse-lipschitz")
+#: Kinds of claims that are judged in the same way whatever was changed.
+JUDGED = ("injective", "not-injective", "inverse-lipschitz", "size", "functional-dimension")
 
 
 def survives_runtimes(claim: Any) -> bool:
@@ -72,7 +74,7 @@ def reason(document: Any, changed: Any, path: Path_) -> str:
     claim = changed["claim"]
     if claim["kind"] == "runtime-error" and path[:1] == ("claim",):
         return "another claim, which no runtime contradicts" if survives_runtimes(claim) else ""
-    if claim["kind"] in ("injective", "not-injective", "inverse-lipschitz"):
+    if claim["kind"] in JUDGED:
         return reason_it_is_true(document, changed)
     if claim["kind"] == "not-equivalent":
         return "a claim that its point shows" if a_difference(claim, changed) else ""

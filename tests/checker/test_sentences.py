@@ -277,6 +277,36 @@ def test_inverse_lipschitz() -> None:
     )
 
 
+def test_sizes() -> None:
+    """All networks, those with one hidden layer, those of a class, and those on a box."""
+    ends = {
+        "size-jumps": "architecture (2, 2, 1, 1) with affine output, computes on R^n a function "
+        "that needs a size of at least 2 hidden layers among all networks: every one of them, with "
+        "any widths and any number of layers, that computes the same real function has at least 2 "
+        "hidden layers.",
+        "size-jumps-box": "computes on the interior of {x : (1 0).x <= 2, (-1 0).x <= 2, (0 1).x "
+        "<= 2, (0 -1).x <= 2} a function that needs a size of at least 1 hidden layer among all "
+        "networks: every one of them, with any widths and any number of layers, that computes the "
+        "same real function there has at least 1 hidden layer.",
+        "size-hyperplanes": "a function that needs a size of at least 4 hidden neurons among all "
+        "networks with one hidden layer: every one of them, with any width, that computes the same "
+        "real function has at least 4 hidden neurons.",
+        "size-bends-regular": "a size of at least 2 hidden layers among plain stacks with affine "
+        "output that are regular: every one of them, with any widths and any number of layers, "
+        "that computes the same real function has at least 2 hidden layers.",
+    }
+    for name, end in ends.items():
+        assert sentence_of(name).endswith(end)
+
+
+def test_functional_dimension() -> None:
+    assert sentence_of("functional-dimension").endswith(
+        "architecture (2, 1, 1) with affine output, has a functional-dimension of exactly 4 on "
+        "R^n: the largest rank of the derivatives of its outputs by weights and biases, at "
+        "finitely many points at which no neuron vanishes."
+    )
+
+
 def test_the_first_layers() -> None:
     document = json.loads((CERTIFICATES / "valid" / "injective-layers.json").read_text())
     document["claim"]["layers"] = [1, 2]

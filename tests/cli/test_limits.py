@@ -39,6 +39,9 @@ COMMANDS = {
     "injective": ["example:xor"],
     "recover": ["--oracle", "example:twins-a"],
     "simplify": ["example:digits"],
+    "minimal": ["example:bends"],
+    "dimension": ["example:bends"],
+    "fingerprint": ["example:twins-a", "example:twins-b"],
     "check": ["{cert}"],
     "show": ["{cert}"],
     "examples": ["xor"],
@@ -61,7 +64,8 @@ def _network(*widths: int) -> polyrelu.Network:
 #: The commands that take limits of time and memory.
 LIMITED = (
     *("complex", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
-    *("verify", "same-decisions", "simplify", "injective", "recover"),
+    *("simplify", "injective", "recover", "minimal", "dimension", "fingerprint"),
+    *("verify", "same-decisions"),
 )
 
 _SLOW = pytest.mark.slow

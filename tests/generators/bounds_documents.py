@@ -16,6 +16,7 @@ from polyrelu.certificate import (
     DeviationClaim,
     HoldsClaim,
     LinearRow,
+    LipschitzBoundClaim,
     RangeClaim,
     TreeLog,
 )
@@ -35,7 +36,9 @@ __all__ = [
     "sides",
 ]
 
-BoundsClaim: TypeAlias = DeviationClaim | RangeClaim | HoldsClaim | DecisionsClaim
+BoundsClaim: TypeAlias = (
+    DeviationClaim | RangeClaim | HoldsClaim | DecisionsClaim | LipschitzBoundClaim
+)
 Point: TypeAlias = Sequence[Fraction | int]
 
 

@@ -11,12 +11,14 @@ from polyrelu.certificate import (
     DeviationClaim,
     HoldsClaim,
     LinearRow,
+    LipschitzBoundClaim,
     OutputRange,
     RangeClaim,
     SubBox,
 )
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
+from polyrelu.proofs.deviation.lipschitz import Norm
 from tests.generators.bounds_documents import document
 from tests.generators.tree_documents import Document
 
@@ -30,6 +32,7 @@ __all__ = [
     "SEGMENT",
     "deviation",
     "holds",
+    "lipschitz",
     "ranged",
 ]
 
@@ -76,7 +79,26 @@ def holds(*rows: LinearRow, other: Network | None = None, **terms: Any) -> Docum
     return document(claim, [[0]], terms.get("nodes", [LEAF]))
 
 
+#: Cuts by the signs of both neurons; where both are on, x = 0.
+SIGNS = [BoundsNode("sign", neuron=(0, 1, i)) for i in (0, 1, 1)]
+FLAT = BoundsNode("exact", multiples=[(0, 0, {2: F(1), 3: F(1)})])
+
+
+def lipschitz(
+    low: Fraction | int, high: Fraction | int, norm: Norm, *nodes: BoundsNode
+) -> Document:
+    """x = max(x, 0) - max(-x, 0) has slope 1; where both neurons are open, 2 is possible."""
+    line = from_arrays([([[1], [-1]], [0, 0]), ([[1, -1]], [0])])
+    claim = LipschitzBoundClaim(line, SEGMENT, (0,), norm, F(low), F(high))
+    return document(claim, [[F(1, 3)], [0], [1]], nodes)
+
+
 ACCEPTED: dict[str, Document] = {
+    "Lipschitz": lipschitz(
+        1, 1, "1", SIGNS[0], SIGNS[1], FLAT, EXACT, SIGNS[2], LEAF,
+        BoundsNode("exact", multiples=[(0, 0, {2: F(1), 3: F(1)})]),
+    ),
+    "squared, by an interval": lipschitz(F(1, 2), 4, "2", LEAF),
     "one leaf": ranged(0, 1, LEAF),
     "one leaf on a coarse grid": [{**ranged(-1, 2, LEAF)[0], "grid": 8}, *ranged(-1, 2, LEAF)[1:]],
     "exact": ranged(0, 1, CUT, EXACT, EXACT),

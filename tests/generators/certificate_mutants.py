@@ -92,6 +92,8 @@ SUITE = (
     *("collision", "injective-one-layer", "injective-cells", "injective-cells-apart"),
     "injective-left-inverse",
     *("inverse-lipschitz", "inverse-lipschitz-always-on", "inverse-lipschitz-monotone"),
+    *("size-jumps-box", "size-hyperplanes", "size-affine-maps", "size-bends-regular"),
+    "functional-dimension",
 )
 
 #: Pairs that are equal on a domain, and the domain as rows [a | c] for a·x ≤ c.

@@ -10,6 +10,7 @@ import gzip
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -593,6 +594,95 @@ def joined_layers(size: int) -> bytes:
     return certificate("injective-left-inverse", network(size, layer(0, rows)), evidence)
 
 
+# -- bounds
+
+
+def bounds_of(
+    net: Any, nodes: str, size: int = 1, other: Any = None, first: str = "", **terms: Any
+) -> bytes:
+    """A claim about values on a cube that holds by far, and its nodes without an end."""
+    inputs, outputs = net["inputs"], net["layers"][-1]["bias"].count(" ") + 1
+    cube = [unit(inputs, j, sign) + " 1" for j in range(inputs) for sign in ("1", "-1")]
+    domain = {"inequalities": terms.get("inequalities", cube), "equations": []}
+    domain["equations"] = terms.get("equations", [])
+    claim = {"kind": "deviation", "network": {"sha256": "", "inline": net}}
+    claim |= {"other": {"sha256": "", "inline": other or net}, "domain": domain}
+    claim |= {"outputs": [*range(outputs)], "at-least": "0", "at-most": "1" + "0" * 900}
+    claim |= {"except": terms.get("excluded", [])} | terms.get("claim", {})
+    for key in terms.get("without", []):
+        del claim[key]
+    header = {"claim": claim, "grid": terms.get("grid", 44)}
+    header |= {"matching": terms.get("matching", []), "points": [terms.get("x", ["0"] * inputs)]}
+    return tree_of(header, nodes, size, first)
+
+
+def stack(*widths: int, weight: str = "1") -> Any:
+    """A network whose neurons are open on the cube, and which has no small integers."""
+    layers = []
+    for number, (width, size) in enumerate(pairwise(widths)):
+        rows = [row(*(weight if (i + k) % 3 else "-7" for k in range(width))) for i in range(size)]
+        layers.append(layer(number, rows, row(*(i % 5 - 2 for i in range(size))), "3"))
+    return network(widths[0], *layers)
+
+
+def leaves(size: int) -> bytes:
+    """Cuts of which each has a leaf below, with the forms of a wide network."""
+    return bounds_of(stack(5, size, size, size, 2), "[0]\n[]", 4_000)
+
+
+def fine_grid(size: int) -> bytes:
+    """A leaf on the finest grid."""
+    return bounds_of(stack(20, size, size, 2), "[0]\n[]", 4_000, grid=4_096)
+
+
+def long_centers(size: int) -> bytes:
+    """Numbers that become longer with every layer, on a domain that is a point."""
+    net = network(1, *(layer(k, [long(k)], "1") for k in range(size)))
+    return bounds_of(net, "[]", inequalities=["1 0", "-1 0"])
+
+
+def long_layers(size: int) -> bytes:
+    """Forms of many generators whose numbers become longer with every layer."""
+    return bounds_of(stack(20, *[20] * size, 1, weight=long(5, 3_000)), "[]")
+
+
+def decisions(size: int) -> bytes:
+    """Decisions among many classes."""
+    return bounds_of(
+        stack(1, size), "[]", 9, claim={"kind": "same-decisions", "margin": "0"},
+        without=["outputs", "at-least", "at-most"],
+    )  # fmt: skip
+
+
+def many_multiples(size: int) -> bytes:
+    """Leaves with multiples of many neurons that were cut by sign, for many clauses."""
+    net = stack(2, size, 40)
+    first = "".join(f'["f",1,{i}]\n' for i in range(size))
+    multiples = [[4 + i, "1/3"] for i in range(size)]
+    leaf = json.dumps(["bounded", [[c, 0, multiples] for c in range(80)]])
+    return bounds_of(net, leaf, 40, first=first)
+
+
+def dense_inputs(size: int) -> bytes:
+    """Inputs that are combinations of many coordinates."""
+    equations = [f"{unit(size, i)} {row(*[i + 2] * size)} 0" for i in range(size)]
+    cube = [unit(2 * size, j, s) + " 1" for j in range(size, 2 * size) for s in ("1", "-1")]
+    net = stack(2 * size, size, 2)
+    return bounds_of(net, "[0]\n[]", 4_000, equations=equations, inequalities=cube)
+
+
+def excluded_boxes(size: int) -> bytes:
+    """Many boxes of long numbers that the claim leaves out."""
+    box = {"lower": [f"1/{long(0)}"] * 4, "upper": [f"1/{long(2)}"] * 4}
+    return bounds_of(stack(4, 3, 1), "[]", excluded=[box] * size)
+
+
+def long_scales(size: int) -> bytes:
+    """Partners with long scales in wide layers."""
+    partners = [[i, f"{long(i, 3_000)}/{long(i + 1, 3_000)}"] for i in range(size)]
+    return bounds_of(stack(2, size, size, 1), "[]", matching=[partners, partners])
+
+
 # -- files that ask much of a description
 
 
@@ -682,6 +772,15 @@ BOMBS = {
     "patterns": Bomb(patterns, 1_000, 20),
     "long diagonals": Bomb(long_diagonals, 60, 4),
     "joined layers": Bomb(joined_layers, 500, 12),
+    "leaves": Bomb(leaves, 300, 20),
+    "fine grid": Bomb(fine_grid, 200, 8),
+    "long centers": Bomb(long_centers, 200, 10),
+    "long layers": Bomb(long_layers, 60, 4),
+    "decisions": Bomb(decisions, 2_000, 40),
+    "many multiples": Bomb(many_multiples, 300, 8),
+    "dense inputs": Bomb(dense_inputs, 300, 10),
+    "excluded boxes": Bomb(excluded_boxes, 1_500, 20),
+    "long scales": Bomb(long_scales, 300, 6),
     "remarks": Bomb(remarks, 1_000_000, 20_000),
     "sides": Bomb(sides, 12_000, 200),
     "inequalities": Bomb(inequalities, 200_000, 2_000),

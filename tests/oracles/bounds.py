@@ -29,12 +29,26 @@ def is_true(claim: Any) -> bool | None:
     low, high = ends
     if low > high:
         return False
+    if claim["kind"] == "lipschitz":
+        return _is_lipschitz(claim, f, low, high)
     boxes = [(F(box["lower"][0]), F(box["upper"][0])) for box in claim.get("except", [])]
     tests, conditions = _conditions(claim, f.num_outputs)
     points = _refined(f, g, low, high, [end for box in boxes for end in box], tests)
     inside = [x for x in points if not any(a <= x <= b for a, b in boxes)]
     everywhere = all(condition(_values(f, g, x)) for condition in conditions for x in inside)
     return everywhere and _is_reached(claim, [_values(f, g, x) for x in points])
+
+
+def _is_lipschitz(claim: Any, f: Network, low: Fraction, high: Fraction) -> bool:
+    """Whether the largest slope, squared for the 2-norm, is between the bounds."""
+    points = sorted(_bends(f, {low, high}))
+    slopes = [
+        abs((f([y])[i] - f([x])[i]) / (y - x))
+        for x, y in pairwise(points)
+        for i in claim["outputs"]
+    ]
+    largest = max(slopes, default=F(0)) ** (2 if claim["norm"] == "2" else 1)
+    return F(claim["at-least"]) <= largest <= F(claim["at-most"])
 
 
 def _segment(domain: Any) -> tuple[Fraction, Fraction] | None:

@@ -13,8 +13,11 @@ from typing import Any
 import polyrelu
 from polyrelu import Proved
 from polyrelu.exact import Polyhedron, parse_rational
+from polyrelu.foldsets import functional_dimension
 from polyrelu.formats import runtime_error
 from polyrelu.network import Network, from_document
+from polyrelu.outcomes import SizeBound
+from polyrelu.proofs import size_bound
 from polyrelu.symmetry import related
 from tests.generators.quantised_networks import brute_domain, brute_layers
 from tests.oracles.cells_on_domain import cells_on_domain
@@ -145,6 +148,22 @@ def _of_quotients(claim: Any, network: Network) -> str:
     return "quotients on a grid" if low <= min(quotients) <= high else ""
 
 
+def _of_size(claim: Any, network: Network) -> str:
+    """Judge by the prover, which looks at all cells of so small a network."""
+    domain = claim["domain"]
+    region = None if domain == "R^n" else domain_of(domain, network.num_inputs)
+    found = size_bound(network, claim["quantity"], region, among=claim["among"])
+    is_true = isinstance(found, SizeBound) and claim["at-least"] <= found.at_least
+    return "the whole complex shows it" if is_true else ""
+
+
+def _of_dimension(claim: Any, network: Network) -> str:
+    """Judge by the rational rank on all regions."""
+    found = functional_dimension(network, domain_of(claim["domain"], network.num_inputs))
+    is_true = claim["at-least"] <= found.lower and found.upper <= claim["at-most"]
+    return "the rank on all regions shows it" if is_true else ""
+
+
 def _squared(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:
     """Return the squared distance of two points."""
     return sum(((a - b) ** 2 for a, b in zip(x, y, strict=True)), Fraction())
@@ -159,6 +178,8 @@ _REASONS: dict[str, Callable[[Any, Network], str]] = {
     "injective": _of_injectivity,
     "not-injective": _of_injectivity,
     "inverse-lipschitz": _of_quotients,
+    "size": _of_size,
+    "functional-dimension": _of_dimension,
 }
 
 

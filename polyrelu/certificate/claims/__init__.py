@@ -5,7 +5,7 @@ competitors, and writes its terms for a file. Whether a claim is true is not dec
 find evidence, and the checker re-derives it.
 
 The modules: claims about `parameters` that a function determines, about the `functions` of
-networks, `bounds` of their values, about `cells`, and about different `inputs`.
+networks, `bounds` of their values, about `cells`, about different `inputs`, and about `sizes`.
 """
 
 from polyrelu.certificate.claims.bounds import (
@@ -14,6 +14,7 @@ from polyrelu.certificate.claims.bounds import (
     DeviationClaim,
     HoldsClaim,
     LinearRow,
+    LipschitzBoundClaim,
     OutputRange,
     RangeClaim,
     SubBox,
@@ -22,6 +23,7 @@ from polyrelu.certificate.claims.cells import ComplexClaim, RegionsClaim
 from polyrelu.certificate.claims.functions import PairClaim, RuntimeClaim
 from polyrelu.certificate.claims.inputs import InjectivityClaim, LipschitzClaim
 from polyrelu.certificate.claims.parameters import Among, Claim, PartClaim
+from polyrelu.certificate.claims.sizes import DimensionClaim, Quantity, SizeClaim
 
 __all__ = [
     "Among",
@@ -30,15 +32,19 @@ __all__ = [
     "ComplexClaim",
     "DecisionsClaim",
     "DeviationClaim",
+    "DimensionClaim",
     "HoldsClaim",
     "InjectivityClaim",
     "LinearRow",
+    "LipschitzBoundClaim",
     "LipschitzClaim",
     "OutputRange",
     "PairClaim",
     "PartClaim",
+    "Quantity",
     "RangeClaim",
     "RegionsClaim",
     "RuntimeClaim",
+    "SizeClaim",
     "SubBox",
 ]

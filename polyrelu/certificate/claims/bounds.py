@@ -21,7 +21,7 @@ from polyrelu.certificate.text import domain_text, number_text
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron, format_rational
 from polyrelu.network import Network
-from polyrelu.support.arguments import expect, expect_count, expect_one_of
+from polyrelu.support.arguments import expect, expect_choice, expect_count, expect_one_of
 from polyrelu.support.display import bracketed, count_text
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "DeviationClaim",
     "HoldsClaim",
     "LinearRow",
+    "LipschitzBoundClaim",
     "OutputRange",
     "RangeClaim",
     "SubBox",
@@ -471,4 +472,73 @@ class DecisionsClaim(BoundsClaim):
             f"At every point of {self._place()}{_outside(self.excluded)}, where one output of the "
             f"first of the networks {names} exceeds all others{more}, the same output of the "
             "second one exceeds all others."
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LipschitzBoundClaim(BoundsClaim):
+    """The claim that the Lipschitz constant of outputs on a domain lies between two bounds.
+
+    It is the largest norm of a gradient; differences of inputs are measured in the dual norm.
+
+    Attributes
+    ----------
+    network
+        The network, a plain stack.
+    domain
+        A polyhedron whose equations are in reduced echelon form, bounded in every coordinate.
+    outputs
+        The indices of the outputs, ascending; the constant is the largest one of theirs.
+    norm
+        The norm of gradients: "1", "2" or "inf". For "2" the bounds are squares.
+    at_least, at_most
+        The bounds.
+    kind
+        Always `lipschitz`.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net, line, three = from_arrays([([[3]], [0])]), Polyhedron.box([0], [1]), Fraction(3)
+    >>> LipschitzBoundClaim(net, line, (0,), "1", three, three).terms()["at-most"]
+    '3'
+    """
+
+    network: Network
+    domain: Polyhedron
+    outputs: tuple[int, ...]
+    norm: Literal["1", "2", "inf"]
+    at_least: Fraction
+    at_most: Fraction
+    kind: Literal["lipschitz"] = "lipschitz"
+    among: ClassVar[str] = ""  # there are no competitors
+
+    def __post_init__(self) -> None:
+        expect_network(self.network, "network")
+        expect(self.domain, Polyhedron, "domain")
+        expect(self.outputs, tuple, "outputs")
+        expect_choice(self.norm, ("1", "2", "inf"), "norm")
+        expect(self.at_least, Fraction, "at_least")
+        expect(self.at_most, Fraction, "at_most")
+
+    def terms(self) -> dict[str, Any]:
+        """Return the entries of the claim in a certificate, without kind and networks."""
+        return {
+            "domain": domain_terms(self.domain),
+            "outputs": list(self.outputs),
+            "norm": self.norm,
+            "at-least": format_rational(self.at_least),
+            "at-most": format_rational(self.at_most),
+        }
+
+    @property
+    def summary(self) -> str:
+        """The claim in short."""
+        return f"Lipschitz constant of {name_of(self.network)} on {self._place()}"
+
+    def __str__(self) -> str:
+        norms = {"1": "largest 1-norm", "2": "largest squared 2-norm", "inf": "largest entry"}
+        return (
+            f"The {norms[self.norm]} of a gradient of the network {name_of(self.network)} on "
+            f"{self._place()} {_between((self.at_least, self.at_most))}."
         )

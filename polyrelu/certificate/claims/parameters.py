@@ -17,7 +17,7 @@ from polyrelu.exact import Polyhedron
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect, expect_choice, expect_count
 
-__all__ = ["Among", "Claim", "PartClaim"]
+__all__ = ["Among", "Claim", "PartClaim", "expect_place", "place_terms", "place_text"]
 
 #: The classes of competitors, from the largest to the smallest.
 Among = Literal["all", "regular", "transversal", "generic"]
@@ -59,7 +59,7 @@ class Claim(Statement):
     def __post_init__(self) -> None:
         expect_choice(self.kind, get_args(ParameterClaimKind), "kind")
         expect_choice(self.among, get_args(Among), "among")
-        _expect_place(self.domain)
+        expect_place(self.domain)
         expect_network(self.network, "network")
         if self.other is not None:
             expect_network(self.other, "other")
@@ -71,13 +71,13 @@ class Claim(Statement):
 
     def terms(self) -> dict[str, Any]:
         """Return the entries of the claim in a certificate, without kind and networks."""
-        return {"domain": _place_terms(self.domain), "among": self.among}
+        return {"domain": place_terms(self.domain), "among": self.among}
 
     @property
     def summary(self) -> str:
         """The claim in short."""
         verb = "is identifiable" if self.kind == "identifiable" else "is not identifiable"
-        place = f" on {_place_text(self.domain)}" if self.domain else ""
+        place = f" on {place_text(self.domain)}" if self.domain else ""
         return f"{plain_name(self.network)} {verb} among {self.among} parameters{place}"
 
     def __str__(self) -> str:
@@ -101,7 +101,7 @@ class Claim(Statement):
     def _on_domain(self, domain: Polyhedron) -> str:
         """The sentence on a domain, on which the class of competitors depends, too."""
         shape = f"The {plain_name(self.network)}"
-        place = f"on {_place_text(domain)} among {_members_on_domain(self.among)}"
+        place = f"on {place_text(domain)} among {_members_on_domain(self.among)}"
         if self.kind == "identifiable":
             return (
                 f"{shape} is identifiable {place}: every one of them that has its architecture and "
@@ -155,12 +155,12 @@ class PartClaim(Statement):
         expect_count(self.num_layers, "layers", 1)
         expect(self.neurons, tuple, "neurons")
         expect_choice(self.among, get_args(Among), "among")
-        _expect_place(self.domain)
+        expect_place(self.domain)
 
     def terms(self) -> dict[str, Any]:
         """Return the entries of the claim in a certificate, without kind and networks."""
         return {
-            "domain": _place_terms(self.domain),
+            "domain": place_terms(self.domain),
             "among": self.among,
             "layers": self.num_layers,
             "neurons": list(self.neurons),
@@ -170,7 +170,7 @@ class PartClaim(Statement):
     def summary(self) -> str:
         """The claim in short."""
         part = part_text(self.num_layers, self.neurons)
-        place = f" on {_place_text(self.domain)}" if self.domain else ""
+        place = f" on {place_text(self.domain)}" if self.domain else ""
         return f"{plain_name(self.network)} is determined in {part}{place}"
 
     def __str__(self) -> str:
@@ -178,7 +178,7 @@ class PartClaim(Statement):
         shape = f"The {plain_name(self.network)}"
         if self.domain is not None:
             return (
-                f"{shape} is determined on {_place_text(self.domain)} among "
+                f"{shape} is determined on {place_text(self.domain)} among "
                 f"{_members_on_domain(self.among)} in {part}: every one of them that has its "
                 "architecture and the same function there agrees with it in this part after "
                 "permutation and positive scaling of neurons."
@@ -190,18 +190,18 @@ class PartClaim(Statement):
         )
 
 
-def _expect_place(domain: object) -> None:
+def expect_place(domain: object) -> None:
     """Refuse what is neither None, for R^n, nor a polyhedron that can have an interior."""
     if domain is not None and expect(domain, Polyhedron, "domain").equations:
         raise ArgumentError("domain: expected a polyhedron without equations, or None for R^n")
 
 
-def _place_terms(domain: Polyhedron | None) -> str | dict[str, list[str]]:
+def place_terms(domain: Polyhedron | None) -> str | dict[str, list[str]]:
     """Return where competitors agree as it stands in claims (FORMAT.md, section 3.2)."""
     return "R^n" if domain is None else domain_terms(domain)
 
 
-def _place_text(domain: Polyhedron | None) -> str:
+def place_text(domain: Polyhedron | None) -> str:
     """Return where competitors agree in words."""
     return "R^n" if domain is None else f"the interior of {domain_text(domain_terms(domain))}"
 

@@ -18,7 +18,7 @@ from polyrelu.proofs.deep.planes import Location, Plane
 from polyrelu.proofs.deep.ridges import DeepNetwork, Piece, Ridge
 from polyrelu.proofs.deep.source_weights import resolved_sources
 
-__all__ = ["evidence"]
+__all__ = ["evidence", "slices_of"]
 
 
 def evidence(
@@ -51,7 +51,7 @@ def evidence(
     dict
         The JSON object of each hypothesis, by its name.
     """
-    slices, order = _slices(planes, ridges)
+    slices, order = slices_of(planes, ridges)
     families, first = Families(deep_network, order), dict[Piece, int]()
     for i, ridge in enumerate(order):
         for piece in ridge.pieces:
@@ -87,7 +87,7 @@ def evidence(
     }
 
 
-def _slices(
+def slices_of(
     planes: Sequence[Plane], ridges: Mapping[Ridge, Location]
 ) -> tuple[list[dict[str, Any]], list[Ridge]]:
     """Return the planes that have ridges, with these ridges, and the ridges in the file's order."""

@@ -50,6 +50,11 @@ class ExactLeaf:
         The rule, and its forms at the node; no neuron is open.
     lower, upper, cuts
         The node, as `RoundedRule.leaf` takes it.
+
+    Attributes
+    ----------
+    constraints
+        The inequalities of the domain and the cuts, as rows in (1, y) that are not negative.
     """
 
     def __init__(
@@ -70,10 +75,10 @@ class ExactLeaf:
             _masked(found[-1], leaf.signs[-1][which]) if network.last == "relu" else found[-1]
             for which, (network, found) in enumerate(zip(networks, layers, strict=True))
         ]
-        self._constraints = [list(row) for row in rule.slacks]
+        self.constraints = [list(row) for row in rule.slacks]
         for (which, number, index), side in cuts.items():
             row = layers[which][number - 1].row(index)
-            self._constraints.append([side * entry for entry in row])
+            self.constraints.append([side * entry for entry in row])
 
     def affine(self, row: LinearRow) -> list[Fraction]:
         """Return a row as an affine function of y, the constant first."""
@@ -90,10 +95,10 @@ class ExactLeaf:
         """Return the maximum of a row on the node."""
         constant, *slopes = self.affine(row)
         program = LinearProgram(len(slopes), *self._box)
-        if self._constraints:
+        if self.constraints:
             program.add_inequalities(
-                [[-x for x in entries[1:]] for entries in self._constraints],
-                [entries[0] for entries in self._constraints],
+                [[-x for x in entries[1:]] for entries in self.constraints],
+                [entries[0] for entries in self.constraints],
             )
         found = program.maximize(slopes)
         if isinstance(found, Optimal):
@@ -114,7 +119,7 @@ class ExactLeaf:
         """Return a row with multiples of constraints."""
         total = list(row)
         for number, multiple in multiples.items():
-            entries = self._constraints[number]
+            entries = self.constraints[number]
             total = [t + multiple * x for t, x in zip(total, entries, strict=True)]
         return total
 

@@ -14,7 +14,7 @@ the *coordinates* y. In them the domain has an interior, networks are expression
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -28,6 +28,7 @@ from polyrelu.exact import (
     RationalMatrix,
     Unbounded,
     rank,
+    solve_integers,
 )
 from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.sparse_forms import SparseForm, sparse_row
@@ -314,6 +315,39 @@ class NodePolyhedron:
         if answer.value > row[0]:
             return self._point_from(answer.point)
         return self.proof(answer.multipliers.rows)
+
+    def prove_nonnegative_by(
+        self, form: SparseForm, root: Collection[int], splits: Collection[int]
+    ) -> NonnegativityProof | None:
+        """Prove that a form is nonnegative by as many inequalities as there are coordinates.
+
+        Parameters
+        ----------
+        form
+            The form.
+        root, splits
+            The numbers of inequalities at the root, and of splits from the root down.
+
+        Returns
+        -------
+        NonnegativityProof or None
+            None if the inequalities are more or fewer, or dependent, or no proof.
+        """
+        numbers = {*root, *(self._root + split for split in splits)}
+        places = [i for i, number in enumerate(self._numbers) if number in numbers]
+        if len(places) != len(self._columns):
+            return None
+        (right,), (constant,) = self._inequalities([form])
+        left, constants = self._inequalities([self._rows[i] for i in places])
+        found = solve_integers(list(zip(*left, strict=True)), right)
+        if found is None:
+            return None
+        numerators, denominator = found
+        below = sum(a * b for a, b in zip(numerators, constants, strict=True))
+        if min(numerators) < 0 or below > constant * denominator:
+            return None
+        multipliers = [Fraction(numerator, denominator) for numerator in numerators]
+        return self.proof(dict(zip(places, multipliers, strict=True)))
 
     def proof(self, multipliers: Mapping[int, Fraction]) -> NonnegativityProof:
         """Return multipliers of the rows of `constraints` as multipliers in a certificate."""

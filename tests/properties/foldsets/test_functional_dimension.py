@@ -11,7 +11,7 @@ import pytest
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix, float_prime, rank_mod
 from polyrelu.foldsets import functional_dimension, points_in_cells
-from polyrelu.foldsets.jacobians import rank_in_floats
+from polyrelu.foldsets.echelons import left_kernel, rank_in_floats
 from polyrelu.network import from_arrays
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.random_networks import KINDS, random_network
@@ -41,17 +41,22 @@ def test_against_local_fibers(seeds: range) -> None:
 @pytest.mark.parametrize("seeds", few_and_all(range(4), range(300)))
 def test_rank_in_blocks(seeds: range) -> None:
     """Against FLINT, on matrices of low rank and of several blocks."""
-    prime = float_prime(300)
+    prime = float_prime(500)
     for seed in seeds:
         with case(seed):
             rng = np.random.default_rng(seed)
             rows, inner, columns = (int(n) for n in rng.integers(1, 200, 3))
+            rows += 200 * (seed % 2)
             left = rng.integers(0, 3, (rows, inner)) * rng.integers(0, 2, (rows, inner))
             matrix = left @ rng.integers(-3, 3, (inner, columns))
             matrix[:, rng.integers(columns)] = 0
             expected = rank_mod(RationalMatrix.from_integers(matrix.tolist()), prime)
             floats = np.mod(matrix, prime).astype(float)
-            assert rank_in_floats([floats], prime) == expected
+            assert rank_in_floats([floats[:7], floats[7:]], prime) == expected
+            kernel = left_kernel(floats, prime)
+            assert kernel.shape == (rows - expected, rows)
+            assert not np.mod(kernel @ floats, prime).any()
+            assert rank_in_floats([kernel], prime) == rows - expected
 
 
 def test_domains_and_arguments() -> None:

@@ -173,7 +173,7 @@ def has_signs(pair: Drawn, x: list[Fraction], cuts: dict[Neuron, int]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("number", few_and_all(40, 1_500))
+@pytest.mark.parametrize("number", few_and_all(40, 800))
 def test_prover_and_checker_have_the_same_integers(number: int) -> None:
     num_empty = 0
     for seed in range(number):
@@ -194,7 +194,7 @@ def test_prover_and_checker_have_the_same_integers(number: int) -> None:
     assert num_empty > 0
 
 
-@pytest.mark.parametrize("number", few_and_all(5, 60))
+@pytest.mark.parametrize("number", few_and_all(5, 30))
 def test_exact_maxima(number: int) -> None:
     """A tree of all signs shows the exact maximum, and nothing less."""
     for seed in range(number):

@@ -16,7 +16,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, parse_rational
 from polyrelu.network import Network, from_arrays
 from polyrelu.outcomes import RegionsListed, Undecided
-from polyrelu.proofs import certify_regions
+from polyrelu.proofs import certify_regions, region_cover
 from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron
 from polyrelu.support.progress import ProgressStep
 from tests.generators.campaigns import case, few_and_all
@@ -293,6 +293,7 @@ def test_multipliers_are_found_or_listed(monkeypatch: pytest.MonkeyPatch) -> Non
     cells = CASES["box"]
     short = document_of(certified(cells))
     monkeypatch.setattr(NodePolyhedron, "are_independent", lambda *_: False)
+    monkeypatch.setattr(region_cover, "node_vertices", lambda cells: None)
     long = document_of(certified(cells))
     places = [
         (line, "signs", i, j, 3)
@@ -316,6 +317,26 @@ def test_multipliers_are_found_or_listed(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 # -- the prover ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seeds", few_and_all(range(6), range(60)))
+def test_the_same_bytes_without_the_vertices(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = total = 0
+    for seed in seeds:
+        rng = Random(seed)
+        network = quantised_network(list(KINDS)[seed % len(KINDS)], rng)
+        kind = list(DOMAINS)[seed // 2 % len(DOMAINS)]
+        cells = canonical_complex(network, random_domain(kind, network.num_inputs, rng))
+        by_vertices = certified(cells)
+        with monkeypatch.context() as patched:
+            patched.setattr(region_cover, "node_vertices", lambda cells: None)
+            by_programs = certified(cells)
+        assert b"".join(by_vertices.certificate.lines()) == b"".join(
+            by_programs.certificate.lines()
+        )
+        saved += by_programs.work.num_programs - by_vertices.work.num_programs
+        total += by_programs.work.num_programs
+    assert saved > total / 4
 
 
 def test_incomplete_complexes_are_refused() -> None:

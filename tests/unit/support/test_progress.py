@@ -18,6 +18,7 @@ import polyrelu
 from polyrelu.breakpoints import breakpoint_complex, breakpoints_document
 from polyrelu.complex import canonical_complex, region_graph, save_complex, save_regions, skeleton
 from polyrelu.errors import ArgumentError
+from polyrelu.foldsets import functional_dimension
 from polyrelu.formats import Constraint, DeclaredNetwork, Tensor, VnnlibQuery
 from polyrelu.network import from_arrays
 from polyrelu.plot import picture, surface
@@ -110,6 +111,7 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     same_decisions: lambda progress, folder: (
         same_decisions(PAIR, MOVED, SQUARE, margin="1/2", progress=progress).status
     ),
+    functional_dimension: lambda progress, folder: functional_dimension(NET, progress=progress),
     injective: lambda progress, folder: injective(AXES, progress=progress).status,
     inverse_lipschitz: lambda progress, folder: (
         inverse_lipschitz(HAT, layers=1, progress=progress).statement

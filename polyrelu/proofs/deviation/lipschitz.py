@@ -1,0 +1,327 @@
+"""Lipschitz constants of outputs on a polyhedron, by a search for the longest gradient.
+
+Nodes are boxes with signs of neurons. Their gradients lie in intervals, whose norm bounds the
+constant there; the node with the largest bound is cut first. A node whose neurons all have known
+signs, and which has an interior, is part of a cell: its bound is the norm of a gradient. So when
+such a node comes first, its bound is the constant, exactly (docs/theory/deviation.md, Claim 9).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from polyrelu.certificate import BoundsCertificate, BoundsNode, LipschitzBoundClaim, TreeLog
+from polyrelu.errors import DomainError
+from polyrelu.exact import LinearProgram, Optimal, Polyhedron
+from polyrelu.network import Network
+from polyrelu.proofs.deviation.exact_leaf import ExactLeaf
+from polyrelu.proofs.deviation.grid_products import Table
+from polyrelu.proofs.deviation.rounded import Neuron, RoundedLeaf, RoundedRule
+from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
+
+__all__ = ["LipschitzBounds", "LipschitzSearch", "Norm"]
+
+Norm: TypeAlias = Literal["1", "2", "inf"]
+_Point: TypeAlias = tuple[Fraction, ...]
+
+#: Maximum number of open neurons of a node that is cut by sign; others are cut at a coordinate.
+_NEURONS_TO_CUT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LipschitzBounds:
+    """Bounds of the Lipschitz constant of outputs, squared for the 2-norm.
+
+    Attributes
+    ----------
+    at_least, at_most
+        The bounds; they are equal if the search came to its end.
+    certificate
+        The certificate of both.
+    num_nodes
+        The number of nodes of its tree.
+    """
+
+    at_least: Fraction
+    at_most: Fraction
+    certificate: BoundsCertificate
+    num_nodes: int
+
+
+@dataclass(slots=True)
+class _Node:
+    """A node: box, signs, what follows it, and what closes it."""
+
+    lower: _Point
+    upper: _Point
+    cuts: dict[Neuron, int]
+    bound: Fraction = Fraction(0)
+    leaf: RoundedLeaf | None = None
+    record: BoundsNode = field(default_factory=lambda: BoundsNode("leaf"))
+    below: list[int] = field(default_factory=list)
+
+
+class LipschitzSearch:
+    """A search for the longest gradient of some outputs of a plain stack.
+
+    Parameters
+    ----------
+    network
+        A plain stack.
+    domain
+        A bounded polyhedron with an interior, bounded by inequalities in single coordinates.
+    outputs
+        The outputs, all by default.
+    norm
+        The norm of gradients.
+
+    Raises
+    ------
+    DomainError
+        The domain has no interior.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> absolute = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
+    >>> found = LipschitzSearch(absolute, Polyhedron.box([-1], [1])).run(100)
+    >>> found.at_least, found.at_most
+    (Fraction(1, 1), Fraction(1, 1))
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        domain: Polyhedron,
+        outputs: Sequence[int] | None = None,
+        norm: Norm = "1",
+    ) -> None:
+        coordinates = DomainCoordinates.of(domain)
+        if coordinates.domain.equations:
+            raise DomainError("the domain has no interior, so that gradients mean nothing on it")
+        self.network, self.norm = network, norm
+        self.outputs = tuple(range(network.num_outputs) if outputs is None else outputs)
+        self.rule, self.inside = RoundedRule(network, None, coordinates), coordinates.inside
+        self._weights = [
+            network.weight(number).to_numpy() for number in range(1, network.depth + 1)
+        ]
+        self.nodes = list[_Node]()
+        self._heap = list[tuple[Fraction, int]]()
+        #: A point with the gradient of an output there, the longest one so far.
+        self._best: tuple[Fraction, _Point, _Point] | None = None
+        lower, upper = _sides(self.rule)
+        self._root = lower, upper
+        self._add(lower, upper, {})
+
+    def run(self, max_nodes: int) -> LipschitzBounds:
+        """Cut nodes until the constant is known, or there are so many nodes."""
+        while self._heap and len(self.nodes) < max_nodes:
+            bound, number = self._heap[0]
+            if self._best is not None and -bound <= self._best[0]:
+                break
+            heapq.heappop(self._heap)
+            self._expand(number)
+        at_most = max([-bound for bound, _ in self._heap[:1]], default=Fraction(0))
+        points = self._inside_points()
+        at_least = Fraction(0) if self._best is None else self._best[0]
+        at_most = max(at_most, at_least)
+        domain = self.rule.coordinates.domain
+        claim = LipschitzBoundClaim(
+            self.network, domain, self.outputs, self.norm, at_least, at_most
+        )
+        certificate = BoundsCertificate(claim, self.rule.grid, points, self._log())
+        return LipschitzBounds(at_least, at_most, certificate, len(self.nodes))
+
+    def _add(self, lower: _Point, upper: _Point, cuts: dict[Neuron, int]) -> int:
+        """Add a node, and return its number."""
+        node, number = _Node(lower, upper, cuts), len(self.nodes)
+        node.leaf = self.rule.leaf(lower, upper, cuts)
+        self.nodes.append(node)
+        if not node.leaf.is_empty:
+            node.bound = max(self._norm_of(self._reach(node.leaf, i)) for i in self.outputs)
+            heapq.heappush(self._heap, (-node.bound, number))
+        return number
+
+    def _expand(self, number: int) -> None:
+        """Cut a node, or decide it if no neuron is open."""
+        node = self.nodes[number]
+        assert node.leaf is not None
+        open_neurons = [
+            (0, layer, i)
+            for layer, (signs, _) in enumerate(node.leaf.signs, 1)
+            for i, sign in enumerate(signs)
+            if sign == 0
+        ]
+        if not open_neurons:
+            self._decide(node)
+        elif len(open_neurons) <= _NEURONS_TO_CUT:
+            node.record = BoundsNode("sign", neuron=open_neurons[0])
+            for side in (1, -1):
+                cuts = {**node.cuts, open_neurons[0]: side}
+                node.below.append(self._add(node.lower, node.upper, cuts))
+        else:
+            self._halve(node)
+        node.leaf = None
+
+    def _halve(self, node: _Node) -> None:
+        """Cut a node at the middle of its widest side, compared with the domain."""
+        ends = zip(node.lower, node.upper, *self._root, strict=True)
+        widths = [(high - low) / (top - bottom) for low, high, bottom, top in ends]
+        k = widths.index(max(widths))
+        middle = (node.lower[k] + node.upper[k]) / 2
+        node.record = BoundsNode("cut", coordinate=k)
+        upper = (*node.upper[:k], middle, *node.upper[k + 1 :])
+        lower = (*node.lower[:k], middle, *node.lower[k + 1 :])
+        node.below.append(self._add(node.lower, upper, node.cuts))
+        node.below.append(self._add(lower, node.upper, node.cuts))
+
+    def _decide(self, node: _Node) -> None:
+        """Find a point inside of a node without open neurons, or show that there is none."""
+        assert node.leaf is not None
+        exact = ExactLeaf(self.rule, node.leaf, node.lower, node.upper, node.cuts)
+        point, multiples = _inside_of(exact.constraints, node.lower, node.upper)
+        if point is None:
+            node.record = BoundsNode("exact", multiples=[(0, 0, multiples)])
+            return
+        gradients = [self._gradient(node.leaf, i) for i in self.outputs]
+        longest = max(gradients, key=self._norm_of)
+        if self._best is None or node.bound > self._best[0]:
+            self._best = node.bound, point, longest
+
+    def _gradient(self, leaf: RoundedLeaf, output: int) -> _Point:
+        """Return the gradient of an output where no neuron is open."""
+        row = np.array([Fraction(int(i == output)) for i in range(len(self._weights[-1]))])
+        for number in range(self.network.depth, 0, -1):
+            if number <= len(leaf.signs):
+                row = row * np.array([int(s > 0) for s in leaf.signs[number - 1][0]], dtype=object)
+            row = row.dot(self._weights[number - 1])
+        return tuple(row)
+
+    def _reach(self, leaf: RoundedLeaf, output: int) -> _Point:
+        """Return bounds of the absolute values of derivatives of an output."""
+        low = np.array([Fraction(int(i == output)) for i in range(len(self._weights[-1]))])
+        high, none = low, Fraction(0)
+        for number in range(self.network.depth, 0, -1):
+            if number <= len(leaf.signs):
+                signs = leaf.signs[number - 1][0]
+                low, high = _masked(low, signs, -1), _masked(high, signs, 1)
+            weights = self._weights[number - 1]
+            positive = weights * (weights > none)
+            negative = weights - positive
+            low, high = (
+                low.dot(positive) + high.dot(negative),
+                high.dot(positive) + low.dot(negative),
+            )
+        return tuple(max(-x, y) for x, y in zip(low, high, strict=True))
+
+    def _norm_of(self, derivatives: Sequence[Fraction]) -> Fraction:
+        """Return the norm, squared for the 2-norm."""
+        sizes = [abs(x) for x in derivatives]
+        if self.norm == "inf":
+            return max(sizes)
+        return sum((x * x if self.norm == "2" else x for x in sizes), Fraction(0))
+
+    def _inside_points(self) -> tuple[_Point, ...]:
+        """Return a point inside, and two points that show the lower bound."""
+        if self._best is None:
+            return self.inside, self.inside, self.inside
+        _, point, gradient = self._best
+        if self.norm == "2":
+            direction = gradient
+        elif self.norm == "1":
+            direction = tuple(Fraction(-1 if x < 0 else 1) for x in gradient)
+        else:
+            longest = max(range(len(gradient)), key=lambda j: abs(gradient[j]))
+            direction = tuple(Fraction(int(j == longest)) for j in range(len(gradient)))
+        if not any(direction):
+            direction = tuple(Fraction(1) for _ in gradient)
+        return self.inside, point, self._step(point, direction, gradient)
+
+    def _step(self, point: _Point, direction: _Point, gradient: _Point) -> _Point:
+        """Return a point in a direction, so near that the gradient is the same."""
+        values = {i: self.network(point)[i] for i in self.outputs}
+        change = sum((g * v for g, v in zip(gradient, direction, strict=True)), Fraction(0))
+        domain, step = self.rule.coordinates.domain, Fraction(1)
+        while True:
+            end = tuple(x + step * v for x, v in zip(point, direction, strict=True))
+            if domain.contains(end):
+                found = self.network(end)
+                if any(abs(found[i] - values[i]) == abs(step * change) for i in self.outputs):
+                    return end
+            step /= 2
+
+    def _log(self) -> TreeLog:
+        """Return the nodes in prefix order."""
+        log, stack = TreeLog(), [0]
+        while stack:
+            node = self.nodes[stack.pop()]
+            log.add(node.record)
+            stack += reversed(node.below)
+        return log
+
+
+def _masked(ends: Table, signs: Sequence[int], side: int) -> Table:
+    """Return lower (side -1) or upper ends of intervals of derivatives below a ReLU."""
+    zero = Fraction(0)
+    return np.array(
+        [
+            x if s > 0 or (s == 0 and x * side > 0) else zero
+            for x, s in zip(ends, signs, strict=True)
+        ],
+        dtype=object,
+    )
+
+
+def _sides(rule: RoundedRule) -> tuple[_Point, _Point]:
+    """Return the box around a domain, by its inequalities in one coordinate."""
+    lower, upper = dict[int, Fraction](), dict[int, Fraction]()
+    for constant, *row in rule.slacks:
+        used = [k for k, x in enumerate(row) if x]
+        if len(used) != 1:
+            continue
+        (k,), end = used, -constant / row[used[0]]
+        if row[k] > 0:
+            lower[k] = max(end, lower.get(k, end))
+        else:
+            upper[k] = min(end, upper.get(k, end))
+    size = range(rule.coordinates.dimension)
+    for k in size:
+        if k not in lower or k not in upper:
+            raise DomainError(f"coordinate {k} has no bounds on both sides; add them to the domain")
+    return tuple(lower[k] for k in size), tuple(upper[k] for k in size)
+
+
+def _inside_of(
+    constraints: Sequence[Sequence[Fraction]], lower: _Point, upper: _Point
+) -> tuple[_Point | None, Mapping[int, Fraction]]:
+    """Return a point of a box where inequalities are strict, or multiples that show there is none.
+
+    The variables are y and t; every inequality is at least t, and so is the distance from each side
+    as a share of the width.
+    """
+    size = len(lower)
+    constants = {n: row[0] for n, row in enumerate(constraints) if not any(row[1:])}
+    for number, constant in constants.items():
+        if constant < 0:
+            return None, {number: Fraction(1)}
+    program = LinearProgram(size + 1, [*lower, None], [*upper, 1])
+    numbers = [n for n in range(len(constraints)) if n not in constants]
+    rows = [[*(-x for x in constraints[n][1:]), Fraction(1)] for n in numbers]
+    right = [constraints[n][0] for n in numbers]
+    for k, (low, high) in enumerate(zip(lower, upper, strict=True)):
+        for side, end in ((-1, -low), (1, high)):
+            rows.append([*(Fraction(side * int(j == k)) for j in range(size)), high - low])
+            right.append(end)
+    program.add_inequalities(rows, right)
+    found = program.maximize([*([0] * size), 1])
+    assert isinstance(found, Optimal)
+    if found.value > 0:
+        return found.point[:size], {}
+    multiples = found.multipliers.rows.items()
+    return None, {numbers[n]: x for n, x in multiples if n < len(numbers) and x}

@@ -1,0 +1,131 @@
+"""Certified bounds of functional dimensions.
+
+The room `foldsets` computes functional dimensions; this module lists points whose rows of the
+Jacobian are independent modulo a prime, which a checker derives again. The upper bound counts the
+directions of positive scalings. Statement and proof: docs/theory/functional_dimension.md.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from polyrelu.certificate import Certificate, DimensionClaim, Hypothesis
+from polyrelu.complex import canonical_complex
+from polyrelu.errors import DomainError
+from polyrelu.exact import Polyhedron, format_rational
+from polyrelu.foldsets import points_in_cells
+from polyrelu.foldsets.jacobians import (
+    expect_stack,
+    independent_rows,
+    num_nonzero_neurons,
+    points_around,
+)
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
+from polyrelu.network import Network
+from polyrelu.network.points import Points, read_batch
+from polyrelu.outcomes import DimensionBound
+from polyrelu.proofs.provenance import with_sources
+from polyrelu.support.arguments import expect_function, expect_integer
+from polyrelu.support.progress import Progress
+from polyrelu.support.typing import Point
+from polyrelu.version import __version__
+
+__all__ = ["certify_functional_dimension", "has_functional_dimension"]
+
+#: Rows that are independent modulo the small prime of the search are, but for a very small
+#: probability, independent modulo this one; a checker refuses them otherwise.
+_PRIME = 2**61 - 1
+#: Networks with at most so many inputs and hidden neurons show all their regions.
+_MAX_INPUTS, _MAX_NEURONS = 3, 32
+
+
+def certify_functional_dimension(
+    network: NetworkLike,
+    domain: DomainLike = None,
+    *,
+    points: Points | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> DimensionBound:
+    """Prove bounds of the functional dimension of the parameter of a network.
+
+    Parameters
+    ----------
+    network
+        A network, or what `polyrelu.load` takes, without skip connections, that ends in an affine
+        layer.
+    domain
+        A polyhedron with interior, or a text such as ``"box:-1,1"``; None for R^n.
+    points
+        Points of the domain, shape (k, n_0). None for points in all regions of small networks, and
+        on lines through others.
+    seed
+        Different seeds give different lines.
+    progress
+        Called with a `polyrelu.support.ProgressStep` after some rows each, with the rank so far.
+
+    Returns
+    -------
+    DimensionBound
+        A lower bound, the rank of rows of the Jacobian at listed points, and an upper bound, the
+        number of parameters minus that of hidden neurons whose weights and bias are not all 0. If
+        they are equal, nothing but positive scalings keeps the function to first order.
+
+    Raises
+    ------
+    NetworkError
+        The network has skip connections, or ends in a ReLU.
+    DomainError
+        The domain is empty, has no interior or lies in another space.
+
+    Notes
+    -----
+    Proof: docs/theory/functional_dimension.md. `polyrelu.foldsets.functional_dimension` computes
+    the dimension of small networks without a certificate, also where it is smaller than the upper
+    bound here.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 2], [3, -1]], [1, 1]), ([[1, 1]], [0])])
+    >>> print(certify_functional_dimension(net).statement.partition(" on ")[2])
+    {x : no constraints} is 7, of 9 parameters.
+    """
+    read = as_imported(network)
+    net = expect_stack(read.network)
+    expect_function(progress, "progress")
+    region = as_domain(domain, net.num_inputs)
+    if region.equations or region.interior_point() is None:
+        raise DomainError("functional dimension: the domain has no interior")
+    upper = net.num_parameters - num_nonzero_neurons(net)
+    if points is None:
+        chosen = _points(net, region, upper, expect_integer(seed, "seed"))
+    else:
+        given = read_batch(points, net.num_inputs)
+        chosen = [point for point in map(tuple, given) if region.contains(point)]
+    rows = independent_rows(net, chosen, upper, progress)
+    entries = [
+        {"x": list(map(format_rational, point)), "outputs": [output for _, output in group]}
+        for point, group in groupby(rows, key=lambda row: row[0])
+    ]
+    hypotheses = (
+        Hypothesis("jacobian", "rank", {"prime": str(_PRIME), "rows": entries}),
+        Hypothesis("jacobian", "scalings"),
+    )
+    claim = DimensionClaim(net, region, len(rows), upper)
+    remarks = {"tool": f"polyrelu {__version__}"}
+    return with_sources(DimensionBound(Certificate(claim, "jacobian", hypotheses, remarks)), read)
+
+
+def has_functional_dimension(network: Network) -> bool:
+    """Return whether functional dimensions are defined for a network."""
+    return network.is_plain and network.last == "affine"
+
+
+def _points(network: Network, domain: Polyhedron, wanted: int, seed: int) -> list[Point]:
+    """Points that show all regions of a small network, or many regions of another one."""
+    if network.num_inputs <= _MAX_INPUTS and len(network.neurons) <= _MAX_NEURONS:
+        cells = canonical_complex(network, domain)
+        inner = [cells.interior_point(index) for index in range(cells.num_regions)]
+        return points_around(network, inner, domain)
+    return points_in_cells(network, 2 * wanted // network.num_outputs + 8, domain, seed=seed)
