@@ -73,8 +73,8 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   6442  5.7 Inverse Lipschitz constants by cells: theorem monotone
   6445      theorem monotone
   6549  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  7851    Files
-  7992    The command line
+  7853    Files
+  7994    The command line
 """
 
 from __future__ import annotations
@@ -7232,13 +7232,14 @@ def longest_form(forms: Sequence[Form]) -> int:
 
 
 class ClauseRow(NamedTuple):
-    """(f, g, x with integer coefficients) + constant, at most 0, or below 0."""
+    """A row of a claim times `scale`, which makes its coefficients integers."""
 
     f: tuple[tuple[int, int], ...]
     g: tuple[tuple[int, int], ...]
     x: tuple[tuple[int, int], ...]
     constant: Fraction
     is_strict: bool
+    scale: int = 1
 
     def holds(self, value: Fraction) -> bool:
         """Whether a row with this largest value holds."""
@@ -7329,7 +7330,7 @@ def read_row(row: Any, f: Network, g: Network | None, num_inputs: int, meter: Me
     meter.hold(40 + 10 * len(numbers))
     f_row, g_row, x_row = (tuple((i, int(x * scale)) for i, x in read[key]) for key in sizes)
     constant = rational(row["constant"], meter) * scale
-    return ClauseRow(f_row, g_row, x_row, constant, is_strict=row["is"] == "<0")
+    return ClauseRow(f_row, g_row, x_row, constant, row["is"] == "<0", scale)
 
 
 # -- Points
@@ -7570,7 +7571,8 @@ class Leaf:
             return Fraction(total, 1 << grid) + row.constant
         self.meter.pay(6 * packing.count * (1 + len(multiples)), packing.slot, self.bits(multiples))
         rest, coefficients = Fraction(center + error), list(map(Fraction, packing.digits(packed)))
-        for n, factor in multiples:
+        for n, multiple in multiples:
+            factor = multiple * row.scale
             middle, entries, more = self.inequality(n)
             rest += factor * (middle + more)
             for k, entry in enumerate(entries):
@@ -7610,7 +7612,7 @@ class Leaf:
             if listed:
                 self.add(total, one.of_outputs(weights), Fraction(1))
         for n, factor in multiples:
-            self.add(total, self.affine_inequality(n), factor)
+            self.add(total, self.affine_inequality(n), factor * row.scale)
         found = total.pop(0, Fraction(0)) + row.constant
         ends = self.box.ends
         bits = max((sum(map(bits_of, pair)) for pair in ends), default=0)

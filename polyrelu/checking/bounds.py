@@ -234,7 +234,8 @@ class Leaf:
             return Fraction(total, 1 << grid) + row.constant
         self.meter.pay(6 * packing.count * (1 + len(multiples)), packing.slot, self.bits(multiples))
         rest, coefficients = Fraction(center + error), list(map(Fraction, packing.digits(packed)))
-        for n, factor in multiples:
+        for n, multiple in multiples:
+            factor = multiple * row.scale
             middle, entries, more = self.inequality(n)
             rest += factor * (middle + more)
             for k, entry in enumerate(entries):
@@ -274,7 +275,7 @@ class Leaf:
             if listed:
                 self.add(total, one.of_outputs(weights), Fraction(1))
         for n, factor in multiples:
-            self.add(total, self.affine_inequality(n), factor)
+            self.add(total, self.affine_inequality(n), factor * row.scale)
         found = total.pop(0, Fraction(0)) + row.constant
         ends = self.box.ends
         bits = max((sum(map(bits_of, pair)) for pair in ends), default=0)

@@ -16,13 +16,14 @@ from polyrelu.checking.theorems import Case
 
 
 class ClauseRow(NamedTuple):
-    """(f, g, x with integer coefficients) + constant, at most 0, or below 0."""
+    """A row of a claim times `scale`, which makes its coefficients integers."""
 
     f: tuple[tuple[int, int], ...]
     g: tuple[tuple[int, int], ...]
     x: tuple[tuple[int, int], ...]
     constant: Fraction
     is_strict: bool
+    scale: int = 1
 
     def holds(self, value: Fraction) -> bool:
         """Whether a row with this largest value holds."""
@@ -113,7 +114,7 @@ def read_row(row: Any, f: Network, g: Network | None, num_inputs: int, meter: Me
     meter.hold(40 + 10 * len(numbers))
     f_row, g_row, x_row = (tuple((i, int(x * scale)) for i, x in read[key]) for key in sizes)
     constant = rational(row["constant"], meter) * scale
-    return ClauseRow(f_row, g_row, x_row, constant, is_strict=row["is"] == "<0")
+    return ClauseRow(f_row, g_row, x_row, constant, row["is"] == "<0", scale)
 
 
 # -- Points

@@ -62,14 +62,25 @@ def document(
 def _number(random: Random, kind: int) -> Fraction:
     if kind == 0:
         return Fraction(random.randint(-3, 3))
+    if kind == 3:
+        large = random.choice([1, -1]) * 2 ** random.randint(0, 70) + random.randint(0, 3)
+        digits = 10 ** random.randint(1, 30)
+        small = Fraction(random.randint(-9, 9), random.randint(1, digits))
+        return random.choice([Fraction(large), small, Fraction(random.gauss(0, 1))])
     if kind == 1:
         return Fraction(random.randint(-100, 100), random.choice([1, 2, 3, 7, 10, 64]))
     return Fraction(random.gauss(0, 1))
 
 
-def random_layers(random: Random, widths: Sequence[int], last: str = "affine") -> Network:
-    """Return a network with small integers, fractions or floats as weights, some of them 0."""
-    kind, layers = random.randint(0, 2), list[tuple[Any, Any]]()
+def random_layers(
+    random: Random, widths: Sequence[int], last: str = "affine", kind: int | None = None
+) -> Network:
+    """Return a network with small integers, fractions, floats (kinds 0 to 2), some of them 0.
+
+    Numbers of kind 3 are from tiny to huge.
+    """
+    kind = random.randint(0, 2) if kind is None else kind
+    layers = list[tuple[Any, Any]]()
     for width, size in pairwise(widths):
         rows = [
             [0 if random.random() < 0.1 else _number(random, kind) for _ in range(width)]

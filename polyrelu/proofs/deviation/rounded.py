@@ -347,6 +347,10 @@ class _Run:
         self.signs.append((own_signs, tuple(signs)))
         if self.is_empty:
             return z, d
+        added = [w for _, w in relaxed] + [x for p in pairs for x in (p.center, p.radius)]
+        if max(map(abs, added), default=0).bit_length() > LONGEST:  # large errors, short forms
+            z = z._replace(table=z.table.astype(object))
+            d = None if d is None else d._replace(table=d.table.astype(object))
         count = z.table.shape[1]
         own_new = [(i, w) for i, (_, w) in enumerate(relaxed) if w]
         new = [(m, pair.radius) for m, pair in enumerate(pairs) if pair.radius]

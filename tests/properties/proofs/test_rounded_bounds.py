@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from polyrelu import checker
-from polyrelu.certificate import BoundsNode, DeviationClaim, LinearRow
+from polyrelu.certificate import BoundsNode, DeviationClaim, HoldsClaim, LinearRow
 from polyrelu.certificate.claims.statement import domain_terms
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, to_document
@@ -21,6 +22,7 @@ from tests.generators.bounds_documents import (
     perturbed,
     random_layers,
     rows_of_deviation,
+    sides,
 )
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.tree_documents import written
@@ -39,12 +41,13 @@ class Drawn(NamedTuple):
     grid: int
 
 
-def drawn(random: Random) -> Drawn:
+def drawn(random: Random, max_depth: int = 4, kind: int | None = None) -> Drawn:
     """Small networks: alone, equal, near each other, or unrelated with random partners."""
-    depth, inputs, outputs = random.randint(1, 4), random.randint(1, 4), random.randint(1, 3)
+    depth, inputs = random.randint(1, max_depth), random.randint(1, 4)
+    outputs = random.randint(1, 3)
     hidden = [random.randint(1, 6) for _ in range(depth - 1)]
     last = random.choice(["affine", "affine", "relu"])
-    first = random_layers(random, [inputs, *hidden, outputs], last)
+    first = random_layers(random, [inputs, *hidden, outputs], last, kind)
     second: Network | None = first
     matching: Matching = []
     mode = random.randint(0, 4)
@@ -54,7 +57,7 @@ def drawn(random: Random) -> Drawn:
         second = perturbed(random, first, F(1, random.choice([8, 1000, 10**9])))
     elif mode > 2:
         others = [random.randint(1, 6) for _ in hidden]
-        second = random_layers(random, [inputs, *others, outputs], last)
+        second = random_layers(random, [inputs, *others, outputs], last, kind)
         scales = [F(1), F(2), F(3, 7), F(1, 3)]
         matching = [
             [
@@ -173,12 +176,15 @@ def has_signs(pair: Drawn, x: list[Fraction], cuts: dict[Neuron, int]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("number", few_and_all(40, 800))
-def test_prover_and_checker_have_the_same_integers(number: int) -> None:
+@pytest.mark.parametrize(("max_depth", "kind"), [(4, None), (9, 3)], ids=["small", "wild"])
+@pytest.mark.parametrize("number", few_and_all(15, 100))
+def test_prover_and_checker_have_the_same_integers(
+    number: int, max_depth: int, kind: int | None
+) -> None:
     num_empty = 0
     for seed in range(number):
         random = Random(seed)
-        both = Both(drawn(random))
+        both = Both(drawn(random, max_depth, kind))
         for _ in range(3):
             with case(seed):
                 cuts = random_cuts(random, both.pair)
@@ -194,13 +200,41 @@ def test_prover_and_checker_have_the_same_integers(number: int) -> None:
     assert num_empty > 0
 
 
-@pytest.mark.parametrize("number", few_and_all(5, 30))
+@pytest.mark.parametrize("number", few_and_all(20, 200))
+def test_a_leaf_is_closed_by_the_bound_and_not_below(number: int) -> None:
+    """The prover's bound of a row, with multiples of inequalities, is the checker's, exactly."""
+    for seed in range(number):
+        random = Random(seed)
+        pair = drawn(random)
+        coordinates = DomainCoordinates.of(pair.domain)
+        rule = RoundedRule(pair.first, pair.second, coordinates, pair.matching, pair.grid)
+        leaf = rule.leaf(*sides(rule))
+        row = LinearRow(
+            {0: F(random.randint(-3, 3), 7)},
+            {} if pair.second is None else {0: F(random.randint(-3, 3))},
+            {0: F(random.randint(-3, 3), 2)},
+        )
+        size = len(rule.slacks)
+        multiples = {n: F(random.randint(0, 3), 5) for n in range(size) if random.random() < 0.3}
+        bound = leaf.upper_bound(row, multiples)
+        node = BoundsNode("bounded", multiples=[(0, 0, multiples)])
+        verdicts = []
+        for is_strict in (False, True):
+            claimed = replace(row, constant=-bound, is_strict=is_strict)
+            claim = HoldsClaim(pair.first, coordinates.domain, ((claimed,),), pair.second)
+            file = document(claim, [coordinates.inside], [node], pair.grid, pair.matching)
+            verdicts.append(checker.check_bytes(written(file)).verdict)
+        with case(seed):
+            assert verdicts == ["accepted", "rejected"]
+
+
+@pytest.mark.parametrize("number", few_and_all(6, 40))
 def test_exact_maxima(number: int) -> None:
     """A tree of all signs shows the exact maximum, and nothing less."""
     for seed in range(number):
         random = Random(seed)
         inputs, outputs = random.randint(1, 2), random.randint(1, 2)
-        hidden = [random.randint(1, 3) for _ in range(random.randint(0, 2))]
+        hidden = [random.randint(1, 2) for _ in range(random.randint(0, 2))]
         last = random.choice(["affine", "affine", "relu"])
         first = random_layers(random, [inputs, *hidden, outputs], last)
         second = perturbed(random, first, F(1, random.choice([4, 1000])))
