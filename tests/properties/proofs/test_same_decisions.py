@@ -55,7 +55,7 @@ def differs(pair: tuple[Network, Network], num_outputs: int, margin: int, folder
     return has_solution(read_vnnlib(path), pair)
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(30), range(400)))
+@pytest.mark.parametrize("seeds", few_and_all(range(20), range(100)))
 def test_random_classifiers(seeds: range, tmp_path: Path) -> None:
     answers, path = Counter[str](), tmp_path / "proof.cert"
     for seed in seeds:
