@@ -79,7 +79,9 @@ from .proofs import (
     injective as injective,
     inverse_lipschitz as inverse_lipschitz,
     output_range as output_range,
+    same_decisions as same_decisions,
     simplify as simplify,
+    verify as verify,
 )
 from .recovery import (
     recover as recover,
