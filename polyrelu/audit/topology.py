@@ -45,6 +45,8 @@ from polyrelu.topology import (
 
 __all__ = ["SETS", "audit_persistence", "audit_topology"]
 
+#: Maximum number of pairs of a claimed and an exact interval that are compared.
+_MAX_PAIRS = 10**7
 #: The sets whose topology a claim may be about.
 SETS = ("boundary", "class", "level", "sublevel", "superlevel")
 
