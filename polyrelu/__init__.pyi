@@ -73,11 +73,15 @@ from .outcomes import (
 from .proofs import (
     certify_complex as certify_complex,
     certify_regions as certify_regions,
+    deviation as deviation,
     equivalent as equivalent,
     identify as identify,
     injective as injective,
     inverse_lipschitz as inverse_lipschitz,
+    output_range as output_range,
+    same_decisions as same_decisions,
     simplify as simplify,
+    verify as verify,
 )
 from .recovery import (
     recover as recover,

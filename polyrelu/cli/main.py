@@ -30,6 +30,7 @@ from polyrelu.cli.completion import SHELLS, PrintCompletion
 from polyrelu.cli.complex import add_complex
 from polyrelu.cli.convert import add_convert
 from polyrelu.cli.corpus import add_corpus
+from polyrelu.cli.deviation import add_deviation
 from polyrelu.cli.dimension import add_dimension
 from polyrelu.cli.equivalent import add_equivalent
 from polyrelu.cli.examples import add_examples
@@ -44,11 +45,14 @@ from polyrelu.cli.options import named_operations, watch_limits
 from polyrelu.cli.output import EXIT, EXIT_STATUS, show_error
 from polyrelu.cli.parser import Parser
 from polyrelu.cli.plot import add_plot
+from polyrelu.cli.range import add_range
 from polyrelu.cli.recover import add_recover
 from polyrelu.cli.runtime_error import add_runtime_error
+from polyrelu.cli.same_decisions import add_same_decisions
 from polyrelu.cli.show import add_show
 from polyrelu.cli.simplify import add_simplify
 from polyrelu.cli.topology import add_topology
+from polyrelu.cli.verify import add_verify
 from polyrelu.errors import PolyreluError
 from polyrelu.support.interrupts import Watch, quit_with
 from polyrelu.version import __version__
@@ -203,6 +207,10 @@ def _parser() -> Parser:
     add_recover(subparsers)
     add_runtime_error(subparsers)
     add_equivalent(subparsers)
+    add_deviation(subparsers)
+    add_range(subparsers)
+    add_verify(subparsers)
+    add_same_decisions(subparsers)
     add_injective(subparsers)
     add_simplify(subparsers)
     add_audit(subparsers)

@@ -7,12 +7,24 @@ one is a TypeError. What an answer prints is read by people and in tests: `__str
 interface.
 
 The modules: `answers` has what all answers have in common; `identifiability`, `equivalence`,
-`cell_lists`, `injectivity` and `sizes` have the answers to one question each; `points` and `work`
-are parts of answers; `undecided` has the answer to an open question.
+`cell_lists`, `injectivity`, `properties`, `decisions` and `sizes` have the answers to one question
+each; `points` and `work` are parts of answers; `undecided` has the answer to an open question.
 """
 
 from polyrelu.outcomes.answers import Attempt, NextStep, Proved, Refuted
 from polyrelu.outcomes.cell_lists import ComplexListed, RegionsListed
+from polyrelu.outcomes.decisions import (
+    DecisionsOutcome,
+    DecisionsUndecided,
+    DifferentDecisions,
+    SameDecisions,
+)
+from polyrelu.outcomes.deviation import (
+    DeviationBounds,
+    DeviationExceeded,
+    RangeBounds,
+    ValueRange,
+)
 from polyrelu.outcomes.equivalence import Equivalent, NotEquivalent
 from polyrelu.outcomes.identifiability import (
     Identifiable,
@@ -21,14 +33,31 @@ from polyrelu.outcomes.identifiability import (
 )
 from polyrelu.outcomes.injectivity import Injective, InverseLipschitz, NotInjective
 from polyrelu.outcomes.points import Collision, NearPair, Witness
+from polyrelu.outcomes.properties import (
+    PropertyFails,
+    PropertyHolds,
+    PropertyOutcome,
+    PropertyUndecided,
+)
 from polyrelu.outcomes.sizes import DimensionBound, SizeBound
 from polyrelu.outcomes.undecided import Outcome, Undecided
-from polyrelu.outcomes.work import InjectivityStatistics, ProofStatistics, SearchStatistics
+from polyrelu.outcomes.work import (
+    BoundStatistics,
+    InjectivityStatistics,
+    ProofStatistics,
+    SearchStatistics,
+)
 
 __all__ = [
     "Attempt",
+    "BoundStatistics",
     "Collision",
     "ComplexListed",
+    "DecisionsOutcome",
+    "DecisionsUndecided",
+    "DeviationBounds",
+    "DeviationExceeded",
+    "DifferentDecisions",
     "DimensionBound",
     "Equivalent",
     "Identifiable",
@@ -43,11 +72,18 @@ __all__ = [
     "Outcome",
     "PartlyIdentifiable",
     "ProofStatistics",
+    "PropertyFails",
+    "PropertyHolds",
+    "PropertyOutcome",
+    "PropertyUndecided",
     "Proved",
+    "RangeBounds",
     "Refuted",
     "RegionsListed",
+    "SameDecisions",
     "SearchStatistics",
     "SizeBound",
     "Undecided",
+    "ValueRange",
     "Witness",
 ]

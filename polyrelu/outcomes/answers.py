@@ -25,6 +25,8 @@ from polyrelu.certificate import (
     RUNTIME_MEANING,
     SIZE_MEANING,
     THEOREMS,
+    BoundsCertificate,
+    BoundsClaim,
     Certificate,
     Claim,
     ComplexClaim,
@@ -55,7 +57,9 @@ __all__ = [
     "theorem_lines",
 ]
 
-_AnyKind: TypeAlias = Certificate | TreeCertificate | RegionsCertificate | VertexCertificate
+_AnyKind: TypeAlias = (
+    Certificate | TreeCertificate | RegionsCertificate | VertexCertificate | BoundsCertificate
+)
 AnyCertificate = TypeVar("AnyCertificate", bound=_AnyKind)
 
 
@@ -113,7 +117,13 @@ class _Decided(Answer, Generic[AnyCertificate]):
     next: tuple[NextStep, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
-        kinds = (Certificate, TreeCertificate, RegionsCertificate, VertexCertificate)
+        kinds = (
+            Certificate,
+            TreeCertificate,
+            RegionsCertificate,
+            VertexCertificate,
+            BoundsCertificate,
+        )
         expect_one_of(self.certificate, kinds, "certificate")
 
     def __repr__(self) -> str:
@@ -319,7 +329,7 @@ class Refuted(_Decided[Certificate]):
 
 def meaning_of(certificate: _AnyKind) -> str:
     """The sentence that explains the words of a claim."""
-    if isinstance(certificate.claim, PairClaim):
+    if isinstance(certificate.claim, PairClaim | BoundsClaim):
         return PAIR_MEANING
     if isinstance(certificate.claim, RegionsClaim):
         return REGIONS_MEANING

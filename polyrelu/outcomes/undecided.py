@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 from polyrelu.outcomes.answers import Answer, Attempt, NextStep, answer_text
+from polyrelu.outcomes.deviation import DeviationBounds, RangeBounds
 from polyrelu.outcomes.identifiability import (
     Identifiable,
     NotIdentifiable,
@@ -32,6 +33,8 @@ class Undecided(Answer):
         How much work was done before a limit was reached; None without a limit.
     part
         What could be proved in part; None if that is nothing.
+    bounds
+        Bounds that were proved, although they are not close enough; None if there are none.
     next
         What to try next, the most promising first.
     dimension
@@ -54,6 +57,7 @@ class Undecided(Answer):
     part: PartlyIdentifiable | None = None
     next: tuple[NextStep, ...] = ()
     dimension: DimensionBound | None = None
+    bounds: DeviationBounds | RangeBounds | None = None
     status: ClassVar[str] = "undecided"
     certificate: ClassVar[None] = None
 
@@ -71,7 +75,7 @@ class Undecided(Answer):
         return answer_text(
             [f"undecided: {self.reason}", *tried, *reached, *dimension_lines(self.dimension)],
             self.next,
-            part=self.part,
+            part=self.bounds if self.part is None else self.part,
         )
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 from polyrelu.support.display import bracketed, count_text
 
-__all__ = ["InjectivityStatistics", "ProofStatistics", "SearchStatistics"]
+__all__ = ["BoundStatistics", "InjectivityStatistics", "ProofStatistics", "SearchStatistics"]
 
 
 @dataclass(slots=True, repr=False)
@@ -133,3 +133,36 @@ class InjectivityStatistics(ProofStatistics):
     def to_json(self) -> dict[str, Any]:
         """Return the entries of the JSON output, as in `ProofStatistics.to_json`."""
         return ProofStatistics.to_json(self) | {"active": self.num_active}
+
+
+@dataclass(slots=True, repr=False)
+class BoundStatistics(ProofStatistics):
+    """The work that bounds of values of networks took, or took so far.
+
+    Attributes
+    ----------
+    num_nodes, num_leaves, depth, num_signs, num_programs, closed
+        As in `ProofStatistics`; for the tree of the certificate.
+    num_points
+        Number of points at which the networks were evaluated.
+    num_boxes
+        Number of boxes that were bounded in floats.
+
+    Examples
+    --------
+    >>> print(BoundStatistics(num_nodes=3, num_leaves=2, num_points=900, num_boxes=3))
+    3 boxes bounded in floats, 2 leaves checked in integers, 900 points tried
+    """
+
+    num_points: int = 0
+    num_boxes: int = 0
+
+    def __str__(self) -> str:
+        boxes = count_text([(self.num_boxes, "box")])
+        leaves, points = count_text([(self.num_leaves, "leaf")]), self.num_points
+        return f"{boxes} bounded in floats, {leaves} checked in integers, {points} points tried"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the entries of the JSON output, as in `ProofStatistics.to_json`."""
+        more = {"points": self.num_points, "boxes": self.num_boxes}
+        return ProofStatistics.to_json(self) | more

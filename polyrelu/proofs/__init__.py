@@ -5,6 +5,8 @@ the proof. A prover answers with an outcome (`polyrelu.outcomes`), and a decided
 certificate that `polyrelu.checker`, which shares no code with this room, re-derives.
 """
 
+from polyrelu.proofs.deviation.deviation import deviation
+from polyrelu.proofs.deviation.ranges import output_range
 from polyrelu.proofs.equivalence.prover import equivalent
 from polyrelu.proofs.functional_dimension import certify_functional_dimension
 from polyrelu.proofs.identifiable_networks import identifiable_network
@@ -25,6 +27,8 @@ from polyrelu.proofs.injectivity.left_inverse import left_inverse
 from polyrelu.proofs.injectivity.lipschitz import inverse_lipschitz
 from polyrelu.proofs.injectivity.prover import injective
 from polyrelu.proofs.minimal_network import MinimalNetwork, minimal_network
+from polyrelu.proofs.properties.decisions import same_decisions
+from polyrelu.proofs.properties.prover import verify
 from polyrelu.proofs.region_cover import certify_complex, certify_regions
 from polyrelu.proofs.runtime_error import prove_runtime_error
 from polyrelu.proofs.simplification import Simplified, simplify
@@ -40,6 +44,7 @@ __all__ = [
     "certify_functional_dimension",
     "certify_regions",
     "convolution_layer",
+    "deviation",
     "doubled_layer",
     "equivalent",
     "exact_inverse_lipschitz",
@@ -52,7 +57,10 @@ __all__ = [
     "made_injective",
     "minimal_network",
     "opposite_kernels",
+    "output_range",
     "prove_runtime_error",
+    "same_decisions",
     "simplify",
     "size_bound",
+    "verify",
 ]

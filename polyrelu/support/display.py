@@ -83,6 +83,7 @@ def count_text(counts: Iterable[tuple[int, str]]) -> str:
     for count, noun in counts:
         several = noun[:-2] + "ices" if noun.endswith("ex") else f"{noun}s"
         several = noun[:-1] + "ies" if noun.endswith("ity") else several
+        several = f"{noun}es" if noun.endswith("ox") else several
         several = noun[:-1] + "ves" if noun.endswith("leaf") else several
         texts.append(f"{count} {noun if count == 1 else several}")
     return ", ".join(texts)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 __all__ = [
     "price_of_assignment",
+    "price_of_boxes",
     "price_of_cell",
     "price_of_component",
     "price_of_evaluation",
+    "price_of_forms",
     "price_of_independence",
     "price_of_layer",
     "price_of_membership",
@@ -48,6 +50,15 @@ def price_of_program(num_rows: int, num_columns: int, bits: int = 0) -> float:
     (4.5, 450.0)
     """
     return (0.5 + num_rows * num_columns / 1000) * max(1.0, (bits / 256) ** 2)
+
+
+def price_of_boxes(num_boxes: int, num_products: int) -> float:
+    """Return the price of bounds on boxes, with these many products of floats for each.
+
+    >>> price_of_boxes(128, 10_000_000)
+    25.6
+    """
+    return num_boxes * num_products / 50_000_000
 
 
 def price_of_sparse_program(num_entries: int) -> float:
@@ -165,6 +176,15 @@ def price_of_support(num_rows: int) -> float:
     0.035
     """
     return 0.01 + num_rows / 4_000
+
+
+def price_of_forms(num_parameters: int, dimension: int) -> float:
+    """Return the price of affine forms of all neurons on a box, in integers.
+
+    >>> price_of_forms(26_000, 5)
+    17.3
+    """
+    return 3 + num_parameters * (50 + dimension) / 100_000
 
 
 def price_of_membership(num_conditions: int) -> float:

@@ -12,17 +12,20 @@ from polyrelu.symmetry.absolute_value import (
 from polyrelu.symmetry.hidden_hyperplanes import flip, hidden_neurons, translate
 from polyrelu.symmetry.invariants import first_difference
 from polyrelu.symmetry.layer_domain import LayerDomain
+from polyrelu.symmetry.matching import Matching, match
 from polyrelu.symmetry.normal_form import canonical_form, permute, related, rescale
 
 __all__ = [
     "AbsoluteValueForm",
     "LayerDomain",
+    "Matching",
     "absolute_value_form",
     "absolute_value_form_on",
     "canonical_form",
     "first_difference",
     "flip",
     "hidden_neurons",
+    "match",
     "permute",
     "related",
     "rescale",

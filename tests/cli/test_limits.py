@@ -23,7 +23,7 @@ from polyrelu.cli import main as cli_main
 from polyrelu.cli.main import main
 from tests.cli.commands import run, run_json
 
-#: Every command, with arguments that need no file but {net}, a small network, and {cert}.
+#: Every command, with arguments that need no file but {cert} and {query}, a property.
 COMMANDS = {
     "info": ["example:xor"],
     "convert": ["example:xor", "xor.json"],
@@ -34,6 +34,10 @@ COMMANDS = {
     "identify": ["example:digits"],
     "runtime-error": ["example:xor", "--domain", "box:0,1"],
     "equivalent": ["example:twins-a", "example:twins-b"],
+    "deviation": ["example:twins-a", "example:twins-b", "--domain", "box:-1,1"],
+    "range": ["example:xor", "--domain", "box:0,1"],
+    "verify": ["example:xor", "{query}"],
+    "same-decisions": ["example:digits", "example:digits"],
     "injective": ["example:xor"],
     "recover": ["--oracle", "example:twins-a"],
     "simplify": ["example:digits"],
@@ -64,7 +68,8 @@ def _network(*widths: int) -> polyrelu.Network:
 #: The commands that take limits of time and memory.
 LIMITED = (
     *("complex", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
-    *("simplify", "injective", "recover", "audit", "minimal", "dimension", "fingerprint"),
+    *("deviation", "range", "simplify", "injective", "recover", "audit", "minimal", "dimension"),
+    *("fingerprint", "verify", "same-decisions"),
 )
 
 _SLOW = pytest.mark.slow
@@ -79,11 +84,16 @@ def _each(*fast: str) -> list[Any]:
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("certificates") / "cert.json"
     polyrelu.identify(polyrelu.load("example:xor")).certificate.save(path)  # type: ignore[union-attr]
+    names = ("X_0", "X_1", "Y_0")
+    path.with_name("query.vnnlib").write_text(
+        "".join(f"(declare-const {name} Real)" for name in names) + "(assert (>= Y_0 9))"
+    )
     return path
 
 
 def _arguments(command: str, certificate: Path) -> list[str]:
-    return [command, *(word.format(cert=certificate) for word in COMMANDS[command])]
+    files = {"cert": certificate, "query": certificate.with_name("query.vnnlib")}
+    return [command, *(word.format(**files) for word in COMMANDS[command])]
 
 
 # -- Ctrl-C ----------------------------------------------------------------------------------------

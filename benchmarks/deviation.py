@@ -1,0 +1,203 @@
+"""How far copies of networks are from the originals.
+
+    POLYRELU_SHARED=… python -m benchmarks.deviation [--groups isomorphic copies pendulum]
+
+isomorphic: five ACAS Xu networks against copies with N(0, 0.001) on every weight (seeds 0 to 8),
+the claim max |f - g| ≤ 0.05 on the box of the benchmark of VNN-COMP 2026, with at most 200 CPU
+seconds of search in floats (100 seconds on two cores) and no redrawn seed; and two pruned copies.
+copies: acasxu_1_1_marabou.onnx against float16, bfloat16, 8-bit and pruned copies. pendulum: exact
+maxima of arch_single_pendulum.onnx on [-1, 1]^2. CPU seconds of one thread; the files are not part
+of the project.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+import polyrelu
+from benchmarks.reporting import RESULTS, draw_bars, write_results
+from polyrelu import Network, Polyhedron
+from polyrelu.outcomes import DeviationBounds, Undecided
+from polyrelu.proofs.deviation.arguments import bounded_coordinates, corners_of
+from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
+from polyrelu.proofs.deviation.points import BestPoint
+from polyrelu.proofs.deviation.problem import Problem, deviation_rows
+from polyrelu.support.budget import Budget
+from polyrelu.symmetry.matching import align, match
+
+Record = dict[str, Any]
+Arrays = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+NETS = Path(os.environ.get("POLYRELU_SHARED", "")) / "nets"
+#: The box of the benchmark isomorphic_acasxu.
+BOX = "box:0.6,0.679857769;-0.5,0.5;-0.5,0.5;0.45,0.5;-0.5,-0.45"
+#: The middle of the boxes for copies of acasxu_1_1_marabou.onnx.
+MIDDLE = [Fraction(1, 10), Fraction(1, 10), Fraction(-1, 10), Fraction(1, 5), Fraction(0)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    groups = {"isomorphic": _isomorphic, "copies": _copies, "pendulum": _pendulum}
+    parser.add_argument("--groups", nargs="+", choices=list(groups), default=list(groups))
+    for name in parser.parse_args().groups:
+        write_results(f"deviation_{name}", groups[name]())
+
+
+def arrays(network: Network) -> Arrays:
+    """Return weights and biases in floats."""
+    return [(layer.weight.to_floats(), layer.bias.to_floats()[:, 0]) for layer in network.layers]
+
+
+def searched(
+    net: Network, copy: Network, domain: Polyhedron, limit: Fraction | None, seconds: float
+) -> Record:
+    """Search in floats for some CPU seconds."""
+    coordinates = bounded_coordinates(domain)
+    rows = deviation_rows(net.num_outputs)
+    problem = Problem(
+        net,
+        copy,
+        align(net, copy, match(net, copy)),
+        rows,
+        tuple((k,) for k in range(len(rows))),
+        coordinates,
+        *corners_of(coordinates),
+    )
+    started = time.process_time()
+    best = BestPoint(problem)
+    best.start(0)
+    dtype = np.float64 if limit is None else np.float32
+    search = BoxSearch(problem, best, Goal(limit), dtype)
+
+    def is_over() -> bool:
+        is_beyond = limit is not None and best.known_value > limit
+        return is_beyond or time.process_time() - started > seconds
+
+    search.run(Budget(), is_over=is_over)
+    return {
+        "at_least": float(best.known_value),
+        "bound_in_floats": search.upper if search.num_boxes else None,
+        "is_closed": search.is_finished,
+        "is_exceeded": limit is not None and best.known_value > limit,
+        "boxes": search.num_boxes,
+        "leaves": len(search.leaf_bounds),
+        "closed_share": search.closed_share,
+        "seconds": round(time.process_time() - started, 2),
+    }
+
+
+def certified(net: Network, copy: Network, domain: object, **options: Any) -> Record:
+    """Ask for a proof, and check its certificate."""
+    started = time.process_time()
+    found = polyrelu.deviation(net, copy, domain, **options)  # type: ignore[arg-type]
+    seconds = time.process_time() - started
+    bounds = found.bounds if isinstance(found, Undecided) else found
+    record: Record = {"status": found.status, "seconds": round(seconds, 2)}
+    if isinstance(bounds, DeviationBounds):
+        record["bounds"] = [float(bounds.at_least), float(bounds.at_most)]
+        record["is_exact"] = bounds.is_exact
+        record["leaves"] = bounds.search.num_leaves
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "bounds.cert"
+            bounds.save(path)
+            started = time.process_time()
+            record["check"] = str(polyrelu.check_file(path, budget=10**15).verdict)
+            record["check_seconds"] = round(time.process_time() - started, 2)
+            record["bytes"] = path.stat().st_size
+    return record
+
+
+def _isomorphic() -> Record:
+    """The recipe of VNN-COMP 2026, isomorphic_acasxu."""
+    records = list[Record]()
+    for name in ("1_1", "2_1", "3_7", "4_6", "5_1"):
+        net = polyrelu.load(str(NETS / "pairs" / f"acasxu_{name}.onnx"))
+        domain = polyrelu.parse_domain(BOX, 5)
+        for seed in range(9):
+            random = np.random.default_rng(seed)
+            layers = [(w + 0.001 * random.standard_normal(w.shape), b) for w, b in arrays(net)]
+            copy = polyrelu.from_arrays(layers)
+            found = searched(net, copy, domain, Fraction(1, 20), 200)
+            records.append({"network": name, "seed": seed, **found})
+            print(records[-1], flush=True)
+    first = polyrelu.load(str(NETS / "pairs" / "acasxu_1_1.onnx"))
+    pruned = {
+        share: certified(
+            first,
+            polyrelu.load(str(NETS / "pairs" / f"acasxu_1_1_pruned{share}.onnx")),
+            BOX,
+            at_most=Fraction(1, 20),
+            budget=None,
+        )
+        for share in (5, 10)
+    }
+    closed = sum(record["is_closed"] for record in records)
+    return {"closed": closed, "pairs": records, "pruned": pruned}
+
+
+def _rounded(layers: Arrays, kind: str) -> Network:
+    """Return a copy with rounded or pruned weights."""
+    formats: dict[str, Any] = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
+    found: Arrays = []
+    for w, b in layers:
+        if kind in formats:
+            found.append(
+                (w.astype(formats[kind]).astype(float), b.astype(formats[kind]).astype(float))
+            )
+        elif kind == "int8":
+            unit = np.abs(w).max() / 127
+            found.append((np.round(w / unit) * unit, b))
+        else:
+            least = np.sort(np.abs(w).ravel())[w.size // 20]
+            found.append((np.where(np.abs(w) < least, 0, w), b))
+    return polyrelu.from_arrays(found)
+
+
+def _copies() -> Record:
+    """Copies of one network on small boxes."""
+    net = polyrelu.load(str(NETS / "acasxu_1_1_marabou.onnx"))
+    records = list[Record]()
+    for radius, seconds in ((64, 20), (16, 60)):
+        box = Polyhedron.box(
+            [x - Fraction(1, radius) for x in MIDDLE], [x + Fraction(1, radius) for x in MIDDLE]
+        )
+        for kind in ("float16", "bfloat16", "int8", "pruned"):
+            found = searched(net, _rounded(arrays(net), kind), box, None, seconds)
+            records.append({"radius": f"1/{radius}", "copy": kind, **found})
+            print(records[-1], flush=True)
+    draw_bars(
+        "deviation_copies",
+        {
+            f"{r['copy']}, {r['radius']}": {
+                "at the best point": r["at_least"],
+                "bound in floats": r["bound_in_floats"],
+            }
+            for r in records
+        },
+        "largest difference",
+        "acasxu_1_1_marabou.onnx against copies, boxes of two radii",
+    )
+    return {"copies": records, "plot": str((RESULTS / "deviation_copies.png").name)}
+
+
+def _pendulum() -> Record:
+    """Exact maxima with certificates."""
+    net = polyrelu.load(str(NETS / "arch_single_pendulum.onnx"))
+    return {
+        kind: certified(net, _rounded(arrays(net), kind), "box:-1,1")
+        for kind in ("int8", "float16")
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""The command `polyrelu deviation A B`: how far two networks are from each other."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from polyrelu.cli.check_cost import check_cost
+from polyrelu.cli.equivalent import read_pair
+from polyrelu.cli.options import (
+    NETWORK_HELP,
+    UsageError,
+    add_command,
+    add_limits,
+    add_reading,
+    read_network,
+)
+from polyrelu.cli.output import (
+    EXIT,
+    check_output,
+    print_object,
+    print_reading,
+    reading,
+    say_interrupted,
+    show,
+    written_lines,
+)
+from polyrelu.support.progress import ProgressLine
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from polyrelu.formats import Imported
+    from polyrelu.outcomes import DeviationBounds, DeviationExceeded, RangeBounds, Undecided
+
+    Answer: TypeAlias = DeviationBounds | DeviationExceeded | Undecided
+    Decided: TypeAlias = DeviationBounds | DeviationExceeded | RangeBounds
+
+__all__ = ["add_deviation", "add_search_options", "decided_part", "exact_number"]
+
+#: The default of --budget, as in `proofs.deviation`.
+_BUDGET = 600_000
+#: Options that go on where a next step is the same command.
+_CONTINUED = ("domain", "at_most", "gap", "seed", "budget", "time_limit", "memory_limit", "output")
+
+
+def add_deviation(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    summary = "bound the largest difference of two networks on a domain, from both sides"
+    examples = (
+        "deviation example:twins-a example:twins-b --domain box:-1,1 -o deviation.cert",
+        "deviation net.onnx quantised.onnx --domain box:0,1 --at-most 1/100",
+    )
+    parser = add_command(subparsers, "deviation", _run, summary, examples)
+    parser.add_argument("network", metavar="NET", help=NETWORK_HELP)
+    parser.add_argument("other", metavar="OTHER", help="the network to compare it with")
+    parser.add_argument(
+        "--at-most",
+        metavar="NUMBER",
+        help="prove that no difference exceeds this number, or find a point where one does",
+    )
+    add_search_options(parser)
+
+
+def add_search_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that `deviation` and `range` share."""
+    parser.add_argument(
+        "--domain",
+        required=True,
+        help="a bounded domain: box:lo,hi, 'box:lo0,hi0;lo1,hi1;…', slice:FILE, FILE.json or "
+        "FILE.vnnlib, as for `complex`",
+    )
+    parser.add_argument(
+        "--gap",
+        metavar="SHARE",
+        default="1/100",
+        help="how far bounds may be apart: a share of the deviation, or of the length of a range "
+        "(default 1/100)",
+    )
+    parser.add_argument(
+        "--output-index",
+        metavar="I",
+        type=int,
+        action="append",
+        help="count this output only, from 0; may be given several times (default: all outputs)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="CERT",
+        help="write the certificate here (compressed if the name ends in .gz)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="seed of the points that are tried (default 0)",
+    )
+    add_limits(
+        parser,
+        f"work of the question, in units of about a millisecond (default {_BUDGET}; inf: no limit)",
+    )
+    parser.set_defaults(budget=_BUDGET)
+    add_reading(parser)
+
+
+def exact_number(text: str, option: str) -> Fraction:
+    """Return a number that is not negative, or raise an error that names the option."""
+    from polyrelu.errors import PolyreluError
+    from polyrelu.exact import to_fraction
+
+    try:
+        found = to_fraction(text)
+    except PolyreluError:
+        found = None
+    if found is None or found < 0:
+        raise UsageError(f"{option} {text[:40]!r}: expected a number from 0 on, such as 1/100")
+    return found
+
+
+def decided_part(outcome: Any) -> Any:
+    """Return the answer, or the part of an open question that was decided; None without one."""
+    from polyrelu.outcomes import Undecided
+
+    return outcome.bounds if isinstance(outcome, Undecided) else outcome
+
+
+def _run(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.cli.next_steps import next_texts, with_commands
+    from polyrelu.formats import parse_domain
+    from polyrelu.proofs import deviation
+    from polyrelu.support.interrupts import deferred_interrupt
+
+    if options.output is not None:
+        inputs = [options.network, options.other, options.domain.removeprefix("slice:")]
+        check_output("-o", options.output, inputs)
+    limit = None if options.at_most is None else exact_number(options.at_most, "--at-most")
+    gap = exact_number(options.gap, "--gap")
+    pair = read_pair(options, read_network)
+    domain = parse_domain(options.domain, pair[0].network.num_inputs)
+    with deferred_interrupt(say_interrupted), ProgressLine() as line:
+        outcome = deviation(
+            pair[0].network,
+            pair[1].network,
+            domain,
+            at_most=limit,
+            gap=gap,
+            outputs=options.output_index,
+            seed=options.seed,
+            budget=options.limits,
+            progress=line.show,
+        )
+    outcome = with_commands(outcome, options, [options.network, options.other], _CONTINUED)
+    written = _write_certificate(options, outcome, pair)
+    cost = check_cost(options, written)
+    if options.json:
+        print_object(
+            options,
+            outcome.status,
+            started,
+            domain=options.domain,
+            **_answer(outcome),
+            next=next_texts(outcome),
+            certificate=str(written[-1]) if written else None,
+            files=[str(path) for path in written],
+            check_cost=cost and cost.to_json(),
+            reading=[reading(imported) for imported in pair],
+        )
+    else:
+        show(str(outcome))
+        for name, imported in zip((options.network, options.other), pair, strict=True):
+            print_reading(imported, f"{Path(name).name}: ")
+        lines = [*written_lines(options.output, written), *(cost.lines() if cost else [])]
+        if lines:
+            show(*lines)
+    return EXIT[outcome.status]
+
+
+def _write_certificate(
+    options: argparse.Namespace, outcome: Answer, pair: tuple[Imported, Imported]
+) -> list[Path]:
+    """Write the certificate, if there is one and it is wanted; return the files."""
+    decided = decided_part(outcome)
+    if options.output is None or decided is None:
+        return []
+    second = {f"other-{key}": value for key, value in pair[1].provenance.items()}
+    notes = {**pair[0].provenance, **second}
+    files: list[Path] = decided.with_provenance(notes).save(options.output)
+    return files
+
+
+def _answer(outcome: Answer) -> dict[str, Any]:
+    """Return the entries of the JSON object about the outcome."""
+    from polyrelu.exact import format_rational
+    from polyrelu.outcomes import DeviationBounds, Undecided
+
+    decided = decided_part(outcome)
+    answer: dict[str, Any] = {
+        "theorem": None,
+        "at_least": None,
+        "at_most": None,
+        "covered": None,
+        "open_boxes": [],
+        "witness": None,
+    }
+    if isinstance(outcome, Undecided):
+        answer["reason"] = outcome.reason
+    if decided is not None:
+        answer["theorem"], answer["statement"] = decided.theorem, decided.statement
+        answer["witness"] = decided.witness.to_json()
+        answer["at_least"] = format_rational(decided.certificate.claim.at_least)
+        answer |= decided.search.to_json()
+    if isinstance(decided, DeviationBounds):
+        answer["at_most"] = format_rational(decided.at_most)
+        answer["covered"] = format_rational(decided.covered)
+        answer["open_boxes"] = [box.to_json() for box in decided.open_boxes]
+        answer["values_seen"] = list(map(format_rational, decided.values_seen))
+    return answer

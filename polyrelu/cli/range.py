@@ -1,0 +1,117 @@
+"""The command `polyrelu range NET`: which values the outputs take on a domain."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from polyrelu.cli.check_cost import check_cost
+from polyrelu.cli.deviation import add_search_options, decided_part, exact_number
+from polyrelu.cli.options import add_command, add_network, read_network
+from polyrelu.cli.output import (
+    EXIT,
+    check_output,
+    print_object,
+    print_reading,
+    reading,
+    say_interrupted,
+    show,
+    written_lines,
+)
+from polyrelu.support.progress import ProgressLine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from polyrelu.formats import Imported
+    from polyrelu.outcomes import RangeBounds, Undecided
+
+__all__ = ["add_range"]
+
+#: Options that go on where a next step is the same command.
+_CONTINUED = ("domain", "gap", "seed", "budget", "time_limit", "memory_limit", "output")
+
+
+def add_range(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    summary = "bound the least and the largest value of each output on a domain"
+    examples = (
+        "range example:xor --domain box:-1,1 -o range.cert",
+        "range net.onnx --domain box:0,1 --gap 1/20 --output-index 3",
+    )
+    parser = add_command(subparsers, "range", _run, summary, examples)
+    add_network(parser)
+    add_search_options(parser)
+
+
+def _run(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.cli.next_steps import next_texts, with_commands
+    from polyrelu.formats import parse_domain
+    from polyrelu.proofs import output_range
+    from polyrelu.support.interrupts import deferred_interrupt
+
+    if options.output is not None:
+        inputs = [options.network, options.domain.removeprefix("slice:")]
+        check_output("-o", options.output, inputs)
+    gap = exact_number(options.gap, "--gap")
+    imported = read_network(options, options.network)
+    domain = parse_domain(options.domain, imported.network.num_inputs)
+    with deferred_interrupt(say_interrupted), ProgressLine() as line:
+        outcome = output_range(
+            imported.network,
+            domain,
+            gap=gap,
+            outputs=options.output_index,
+            seed=options.seed,
+            budget=options.limits,
+            progress=line.show,
+        )
+    outcome = with_commands(outcome, options, [options.network], _CONTINUED)
+    written = _write_certificate(options, outcome, imported)
+    cost = check_cost(options, written)
+    if options.json:
+        print_object(
+            options,
+            outcome.status,
+            started,
+            domain=options.domain,
+            **_answer(outcome),
+            next=next_texts(outcome),
+            certificate=str(written[-1]) if written else None,
+            files=[str(path) for path in written],
+            check_cost=cost and cost.to_json(),
+            **reading(imported),
+        )
+    else:
+        show(str(outcome))
+        print_reading(imported)
+        lines = [*written_lines(options.output, written), *(cost.lines() if cost else [])]
+        if lines:
+            show(*lines)
+    return EXIT[outcome.status]
+
+
+def _write_certificate(
+    options: argparse.Namespace, outcome: RangeBounds | Undecided, imported: Imported
+) -> list[Path]:
+    """Write the certificate, if there is one and it is wanted; return the files."""
+    decided = decided_part(outcome)
+    if options.output is None or decided is None:
+        return []
+    files: list[Path] = decided.with_provenance(imported.provenance).save(options.output)
+    return files
+
+
+def _answer(outcome: RangeBounds | Undecided) -> dict[str, Any]:
+    """Return the entries of the JSON object about the outcome."""
+    from polyrelu.outcomes import Undecided
+
+    decided = decided_part(outcome)
+    answer: dict[str, Any] = {"theorem": None, "ranges": []}
+    if isinstance(outcome, Undecided):
+        answer["reason"] = outcome.reason
+    if decided is not None:
+        answer["theorem"], answer["statement"] = decided.theorem, decided.statement
+        answer["ranges"] = [found.to_json() for found in decided.ranges]
+        answer |= decided.search.to_json()
+    return answer

@@ -1,0 +1,359 @@
+"""How far two networks are from each other on a domain: bounds from both sides, with a certificate.
+
+First neurons are matched and points are tried; then boxes are cut, with bounds in floats, until
+these are close to the best point or below the number asked for (`box_search`). At last the leaves
+are bounded again by the rule in integers that checkers follow (`certified`), and cut further where
+it needs that. With many inputs, boxes are not cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+import numpy as np
+
+from polyrelu.certificate import BoundsCertificate, BoundsNode, DeviationClaim, SubBox, TreeLog
+from polyrelu.exact import decimal_above
+from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
+from polyrelu.network import Network
+from polyrelu.outcomes import (
+    BoundStatistics,
+    DeviationBounds,
+    DeviationExceeded,
+    NextStep,
+    Undecided,
+    Witness,
+)
+from polyrelu.proofs.deviation.arguments import (
+    bounded_coordinates,
+    chosen_outputs,
+    corners_of,
+    not_negative,
+    until_limit,
+)
+from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
+from polyrelu.proofs.deviation.box_tree import BoxTree
+from polyrelu.proofs.deviation.certified import CertifiedTree, grid_for
+from polyrelu.proofs.deviation.exact_search import ExactSearch
+from polyrelu.proofs.deviation.points import BestPoint
+from polyrelu.proofs.deviation.problem import Problem, deviation_rows
+from polyrelu.proofs.deviation.rounded import RoundedRule
+from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.proofs.provenance import with_sources
+from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
+from polyrelu.support.arguments import expect_function, expect_integer
+from polyrelu.support.budget import Budget, BudgetLike, as_budget
+from polyrelu.support.interrupts import deferred_interrupt
+from polyrelu.support.prices import price_of_forms, price_of_samples
+from polyrelu.support.progress import Progress
+from polyrelu.symmetry.matching import Matching, align, match
+from polyrelu.version import __version__
+
+__all__ = ["deviation"]
+
+DeviationAnswer = DeviationBounds | DeviationExceeded | Undecided
+
+
+def deviation(
+    first: NetworkLike,
+    second: NetworkLike,
+    domain: DomainLike,
+    *,
+    at_most: object = None,
+    gap: object = Fraction(1, 100),
+    outputs: Sequence[int] | None = None,
+    seed: int = 0,
+    budget: BudgetLike = SETTINGS.budget,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    progress: Progress | None = None,
+) -> DeviationAnswer:
+    """Bound the largest difference of the outputs of two networks on a bounded domain.
+
+    Parameters
+    ----------
+    first, second
+        Plain stacks with equally many inputs, layers and outputs, or what `polyrelu.load` takes.
+        Widths may differ: neurons are matched first.
+    domain
+        A bounded polyhedron, or the text of one such as ``"box:-1,1"``.
+    at_most
+        A number: prove that no difference exceeds it, or find a point where one does. By default
+        bounds are computed.
+    gap
+        Without `at_most`: how far the upper bound may be above the lower one, as a share of it.
+    outputs
+        The indices of the outputs that count; all by default.
+    seed
+        Seed of the points that are tried.
+    budget
+        Units of work, or a `Budget` with all limits; None for no limit. Half of the work is for
+        the search in floats, and the rest for the proof in integers.
+    time_limit
+        Seconds; no limit by default.
+    memory_limit
+        MiB of the process; no limit by default.
+    progress
+        Called with a `polyrelu.support.ProgressStep` after each step.
+
+    Returns
+    -------
+    DeviationBounds or DeviationExceeded or Undecided
+        Bounds with a certificate, within the gap or at most the number asked for; a point where the
+        difference is larger than that; or the reason why neither was found, with the bounds that
+        were proved, or the part of the domain on which the number is one, as `part`.
+
+    Raises
+    ------
+    NetworkError
+        A network cannot be read or is no plain stack, or the networks cannot be compared.
+    DomainError
+        The domain is not understood, is empty or unbounded, or has another dimension.
+    ArgumentError
+        An argument has a wrong type, or lies outside its range.
+
+    Notes
+    -----
+    The statement is about real arithmetic with the exact weights, at every point of the domain.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
+    >>> copy = from_arrays([([[1], ["-7/8"]], [0, 0]), ([[1, 1]], [0])])
+    >>> deviation(net, copy, "box:-1,1", at_most="1/4").status
+    'proved'
+    >>> deviation(net, copy, "box:-1,1", at_most="1/10").witness.x
+    (Fraction(-1, 1),)
+    """
+    read = as_imported(first), as_imported(second)
+    one, two = (entry.network for entry in read)
+    expect_function(progress, "progress")
+    limit = None if at_most is None else not_negative(at_most, "at_most")
+    question = _Question(
+        one,
+        two,
+        bounded_coordinates(as_domain(domain, one.num_inputs)),
+        chosen_outputs(outputs, one),
+        Goal(limit, not_negative(gap, "gap")),
+        expect_integer(seed, "seed"),
+        progress,
+        match(one, two),
+    )
+    limits = as_budget(budget, time_limit, memory_limit)
+    with deferred_interrupt() as interrupt:
+        answer = question.answer(limits.with_interrupt(interrupt))
+    return with_sources(answer, *read)
+
+
+@dataclass(slots=True)
+class _Question:
+    """Two networks on a domain, and what was found so far."""
+
+    first: Network
+    second: Network
+    coordinates: DomainCoordinates
+    outputs: tuple[int, ...]
+    goal: Goal
+    seed: int
+    progress: Progress | None
+    matching: tuple[Matching, ...]
+    problem: Problem = field(init=False)
+    best: BestPoint = field(init=False)
+    search: BoxSearch = field(init=False)
+
+    def __post_init__(self) -> None:
+        rows = deviation_rows(self.first.num_outputs, self.outputs)
+        pair = align(self.first, self.second, self.matching)
+        clauses = tuple((i,) for i in range(len(rows)))
+        lower, upper = corners_of(self.coordinates)
+        self.problem = Problem(
+            self.first, self.second, pair, rows, clauses, self.coordinates, lower, upper
+        )
+        if not pair.matching:
+            self.matching = ()
+        self.best = BestPoint(self.problem)
+
+    def answer(self, budget: Budget) -> DeviationAnswer:
+        """Search, then certify what was found."""
+        why = until_limit(lambda: budget.spend(price_of_samples(self.problem.size)), budget)
+        if why is not None:
+            return Undecided(why)
+        self.best.start(self.seed)
+        floor = self._size_seen() / (2**44 if self._at_least else 2**30)
+        goal = self.goal if self.goal.limit is not None else replace(self.goal, floor=floor)
+        self.search = BoxSearch(self.problem, self.best, goal, self._float_format())
+        left = budget.work_left
+        half = budget.part(None if left is None else left / 2)
+        why = until_limit(lambda: self._search(half), half)
+        if self._is_exceeded():
+            return self._exceeded()
+        tree = self._new_tree(self.search.tree)
+        if self.goal.limit is None and len(self.problem.lower) <= SETTINGS.max_exact_inputs:
+            found = self._exactly(tree, budget.trial(SETTINGS.exact_share))
+            if found is not None:
+                return found
+        if self.goal.limit is not None or why is None:
+            again = until_limit(lambda: tree.close(budget, self.progress), budget)
+            why = again if again is not None or not tree.num_open else why
+        if self.goal.limit is None and tree.num_open:
+            tree = self._fallback()
+        return self._bounds(tree, why)
+
+    def _exactly(self, tree: CertifiedTree, budget: Budget) -> DeviationBounds | None:
+        """Return the exact maximum, if it is found with the work given."""
+        everywhere = [self.best] * len(self.problem.clauses)
+        search = ExactSearch(self.problem, everywhere, tree.rule)
+        search.start(self.search.tree)
+        if until_limit(lambda: search.run(budget, self.progress), budget) is not None:
+            return None
+        statistics = self._statistics(tree, Fraction(1))
+        statistics.num_leaves = search.num_leaves
+        value = self._at_least
+        certificate = self._certificate(value, search.log(), (), tree.rule.grid)
+        seen = self.best.values_seen(self._worst_output())
+        return DeviationBounds(
+            certificate, self._witness, value, value, seen, Fraction(1), statistics
+        )
+
+    def _search(self, budget: Budget) -> None:
+        """Cut boxes, unless there are too many inputs."""
+        is_exact = self.goal.limit is None and self._at_least == 0
+        if is_exact and len(self.problem.lower) <= SETTINGS.max_exact_inputs:
+            return
+        if len(self.problem.lower) <= SETTINGS.max_split_inputs:
+            self.search.run(budget, self.progress, self._is_exceeded)
+
+    def _float_format(self) -> type[np.floating]:
+        """Return the format of floats: short ones where the limit is large enough for them."""
+        limit = self.goal.limit
+        is_large = limit is not None and limit > Fraction(1, 1000) * self._size_seen()
+        return np.float32 if is_large else np.float64
+
+    def _size_seen(self) -> Fraction:
+        """Return the largest absolute value of an output at the best point."""
+        return max(map(abs, self.first(self.best.x)), default=Fraction(0))
+
+    def _is_exceeded(self) -> bool:
+        """Whether a point shows more than the number asked for."""
+        limit = self.goal.limit
+        return limit is not None and self.best.value is not None and self.best.value > limit
+
+    # -- certificates ------------------------------------------------------------------------------
+
+    def _new_tree(self, tree: BoxTree) -> CertifiedTree:
+        """Return a tree whose leaves are to be closed by the rule."""
+        limit = self.search.goal.bound(self._at_least)
+        grid = grid_for(self.problem, limit)
+        partners = [entry.pairs for entry in self.matching]
+        rule = RoundedRule(self.first, self.second, self.coordinates, partners, grid)
+        return CertifiedTree(self.problem, tree, limit, rule)
+
+    def _fallback(self) -> CertifiedTree:
+        """Return the first cuts of the search, with a bound for every leaf."""
+        price = price_of_forms(self.problem.size, len(self.problem.lower))
+        number = max(1, int(SETTINGS.fallback_work / price))
+        tree = self._new_tree(self.search.tree.first_cuts(2 * number))
+        tree.close(Budget(), self.progress, may_cut=False)
+        return tree
+
+    @property
+    def _at_least(self) -> Fraction:
+        return self.best.known_value
+
+    @property
+    def _witness(self) -> Witness:
+        x = self.best.x
+        return Witness(x, self.first(x), self.second(x))
+
+    def _bounds(self, tree: CertifiedTree, why: str | None) -> DeviationAnswer:
+        """Return the bounds that a tree proves: within the goal, or as a part."""
+        limit = self.goal.limit
+        at_most = tree.limit
+        if limit is None:
+            at_most = _rounded_up(tree.largest_bound, tree.limit)
+        log, excluded, covered = tree.log(at_most)
+        certificate = self._certificate(at_most, log, excluded, tree.rule.grid)
+        found = DeviationBounds(
+            certificate,
+            self._witness,
+            self._at_least,
+            at_most,
+            self.best.values_seen(self._worst_output()),
+            covered,
+            self._statistics(tree, covered),
+        )
+        if not excluded and at_most <= self.goal.bound(self._at_least):
+            return found
+        reason = why or self._reason()
+        return Undecided(reason, search=found.search, bounds=found, next=self._next_steps(found))
+
+    def _reason(self) -> str:
+        """Return why bounds are not close, where no limit was reached."""
+        size = len(self.problem.lower)
+        if size > SETTINGS.max_split_inputs:
+            return f"{size} inputs, where boxes are cut for up to {SETTINGS.max_split_inputs}"
+        return "the bounds could not be brought closer"
+
+    def _next_steps(self, found: DeviationBounds) -> tuple[NextStep, ...]:
+        """Return what to try where the bounds are not close enough."""
+        steps = [
+            NextStep(
+                "search longer",
+                "polyrelu.deviation(net, other, domain, budget=None)",
+                ("deviation", "NET", "OTHER", "--budget", "inf"),
+            )
+        ]
+        if self._at_least == 0:
+            call = "polyrelu.equivalent(net, other, domain)"
+            step = NextStep("ask for equality", call, ("equivalent", "NET", "OTHER"))
+            steps.insert(0, step)
+        return tuple(steps)
+
+    def _exceeded(self) -> DeviationExceeded:
+        """Return the point at which the difference is too large."""
+        log, limit = TreeLog(), self.goal.limit
+        assert limit is not None
+        log.add(BoundsNode("open"))
+        everything = (SubBox(self.problem.lower, self.problem.upper),)
+        certificate = self._certificate(
+            self._at_least, log, everything, grid_for(self.problem, limit)
+        )
+        statistics = BoundStatistics(num_points=self.best.num_points)
+        return DeviationExceeded(certificate, limit, self._witness, statistics)
+
+    def _certificate(
+        self, at_most: Fraction, log: TreeLog, excluded: tuple[SubBox, ...], grid: int
+    ) -> BoundsCertificate:
+        domain = self.coordinates.domain
+        outputs = self.outputs
+        claim = DeviationClaim(
+            self.first, self.second, domain, outputs, self._at_least, at_most, excluded
+        )
+        matching = tuple(entry.pairs for entry in self.matching)
+        tool = {"tool": f"polyrelu {__version__}"}
+        return BoundsCertificate(claim, grid, (self.best.x,), log, matching, tool)
+
+    def _worst_output(self) -> int:
+        """Return the output that differs most at the best point."""
+        f, g = self.first(self.best.x), self.second(self.best.x)
+        return max(self.outputs, key=lambda i: abs(f[i] - g[i]))
+
+    def _statistics(self, tree: CertifiedTree, covered: Fraction) -> BoundStatistics:
+        return BoundStatistics(
+            num_nodes=tree.tree.num_nodes,
+            num_leaves=tree.tree.num_leaves,
+            closed=float(covered),
+            num_points=self.best.num_points,
+            num_boxes=self.search.num_boxes,
+        )
+
+
+def _rounded_up(bound: Fraction | None, limit: Fraction) -> Fraction:
+    """Return a short decimal above a bound, if it does not exceed the limit."""
+    if bound is None:
+        return limit
+    short = Fraction(decimal_above(bound, digits=8))
+    return short if short <= limit or bound > limit else bound

@@ -1,0 +1,62 @@
+"""Limits of the searches for deviations and ranges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["SETTINGS", "DeviationSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviationSettings:
+    """Limits of the searches for deviations and ranges.
+
+    Attributes
+    ----------
+    budget
+        Units of work of a question.
+    boxes_per_step
+        Maximum number of boxes that are bounded at a time.
+    boxes_per_check
+        Maximum number of boxes to which the rule of certificates is applied in one step.
+    fallback_work
+        Units of work for bounds on few large boxes, where a search was not finished.
+    exact_share
+        Share of the remaining work for the search for an exact maximum.
+    max_exact_inputs
+        Maximum number of inputs with which an exact maximum is searched.
+    max_open_neurons
+        Maximum number of open neurons of a node that is cut by a sign.
+    max_split_inputs
+        Maximum number of inputs with which boxes of inputs are cut.
+    num_samples
+        Number of random points that are tried first.
+    num_starts, num_steps
+        Number of the best of them from which an ascent starts, and of its steps.
+    max_stored
+        Number of open boxes beyond which bounds of neurons are not stored for further ones.
+    joint_gain
+        Factor by which the joint relaxation has to be better than the other one in the middle of
+        the boxes of a step, to be worth its price.
+    num_poor_steps
+        Number of steps without that gain, one after the other, after which the joint relaxation is
+        given up.
+    """
+
+    budget: float = 600_000
+    boxes_per_step: int = 128
+    boxes_per_check: int = 32
+    fallback_work: float = 2_000
+    exact_share: float = 0.5
+    max_exact_inputs: int = 3
+    max_open_neurons: int = 4
+    max_split_inputs: int = 20
+    num_samples: int = 1_000
+    num_starts: int = 8
+    num_steps: int = 24
+    max_stored: int = 50_000
+    joint_gain: float = 1.02
+    num_poor_steps: int = 10
+
+
+SETTINGS = DeviationSettings()

@@ -1,0 +1,185 @@
+"""How far two networks are from each other, and which values outputs take."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import polyrelu
+from polyrelu import Network, Polyhedron, Undecided
+from polyrelu.certificate import BoundsCertificate
+from polyrelu.errors import ArgumentError, DomainError, NetworkError
+from polyrelu.outcomes import DeviationBounds, DeviationExceeded, RangeBounds
+from polyrelu.symmetry import permute, rescale
+
+HAT = polyrelu.from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])])
+
+
+def _random(widths: tuple[int, ...], seed: int) -> Network:
+    rng = random.Random(seed)
+    layers = []
+    for n, m in pairwise(widths):
+        rows = [[Fraction(rng.randint(-64, 64), 32) for _ in range(n)] for _ in range(m)]
+        layers.append((rows, [Fraction(rng.randint(-32, 32), 32) for _ in range(m)]))
+    return polyrelu.from_arrays(layers)
+
+
+def _noisy(network: Network, seed: int, size: Fraction = Fraction(1, 256)) -> Network:
+    """Return a copy with other weights."""
+    rng = random.Random(seed)
+    layers = []
+    for layer in network.layers:
+        rows = [[w + size * rng.randint(-1, 1) for w in row] for row in layer.weight.rows()]
+        layers.append((rows, list(layer.bias.entries())))
+    return polyrelu.from_arrays(layers)
+
+
+def _accepted(certificate: BoundsCertificate, folder: Path) -> bool:
+    path = folder / "bounds.cert"
+    certificate.save(path)
+    return polyrelu.check_file(path).verdict == "accepted"
+
+
+@pytest.mark.parametrize("power", [27, 34, 60])
+def test_a_spike_that_no_sample_hits(power: int, tmp_path: Path) -> None:
+    """Networks that differ by 1 on an interval of length 2^(1 - power)."""
+    steep, third = Fraction(2) ** power, Fraction(1, 3)
+    places = [-third, -third - 1 / steep, -third - 2 / steep]
+    first = [[steep]] * 3, [steep * place for place in places]
+    spike = polyrelu.from_arrays([first, ([[1, -2, 1]], [0])])
+    flat = polyrelu.from_arrays([first, ([[0, 0, 0]], [0])])
+    found = polyrelu.deviation(spike, flat, "box:0,1")
+    assert isinstance(found, DeviationBounds)
+    assert found.at_least == found.at_most == 1
+    assert found.witness.x == (third + 1 / steep,)
+    assert _accepted(found.certificate, tmp_path)
+
+
+def test_bounds_hold_and_are_monotone_in_the_number(tmp_path: Path) -> None:
+    net = _random((2, 5, 5, 2), 1)
+    copy = _noisy(net, 2)
+    exact = polyrelu.deviation(net, copy, "box:-1,1")
+    assert isinstance(exact, DeviationBounds)
+    assert exact.is_exact
+    assert _accepted(exact.certificate, tmp_path)
+    value = exact.at_least
+    assert max(map(abs, map(lambda a, b: a - b, exact.witness.f, exact.witness.g))) == value
+    above = polyrelu.deviation(net, copy, "box:-1,1", at_most=value * Fraction(11, 10))
+    assert isinstance(above, DeviationBounds)
+    assert above.at_least <= value <= above.at_most == value * Fraction(11, 10)
+    assert _accepted(above.certificate, tmp_path)
+    below = polyrelu.deviation(net, copy, "box:-1,1", at_most=value * Fraction(9, 10))
+    assert isinstance(below, DeviationExceeded)
+    assert _accepted(below.certificate, tmp_path)
+    part = polyrelu.deviation(net, copy, "box:0,1")
+    assert isinstance(part, DeviationBounds)
+    assert part.at_most <= value
+
+
+def test_a_copy_with_permuted_scaled_and_split_neurons_is_as_close(tmp_path: Path) -> None:
+    net = _random((3, 4, 4, 1), 3)
+    copy = _noisy(net, 4)
+    aligned = polyrelu.deviation(net, copy, "box:-1,1")
+    moved = rescale(permute(permute(copy, 1, [2, 0, 3, 1]), 2, [3, 2, 1, 0]), 1, [8, 2, "1/4", 4])
+    found = polyrelu.deviation(net, moved, "box:-1,1")
+    assert isinstance(aligned, DeviationBounds)
+    assert isinstance(found, DeviationBounds)
+    assert found.at_least == aligned.at_least == found.at_most
+    assert _accepted(found.certificate, tmp_path)
+
+
+def test_pruned_neurons_have_no_partner(tmp_path: Path) -> None:
+    net = polyrelu.from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 2, "1/64"]], [0])])
+    small = polyrelu.from_arrays([([[0, 1], [1, 0]], [0, 0]), ([[2, 1]], [0])])
+    found = polyrelu.deviation(net, small, "box:-1,1")
+    assert isinstance(found, DeviationBounds)
+    assert found.at_least == found.at_most == Fraction(1, 64)
+    assert _accepted(found.certificate, tmp_path)
+
+
+def test_a_limit_leaves_boxes_open_and_says_which(tmp_path: Path) -> None:
+    net = _random((4, 8, 8, 1), 5)
+    copy = _noisy(net, 6)
+    seen = polyrelu.deviation(net, copy, "box:-1,1", budget=150)
+    assert isinstance(seen, Undecided)
+    assert isinstance(seen.bounds, DeviationBounds)
+    assert seen.bounds.covered == 1
+    assert seen.bounds.at_least < seen.bounds.at_most
+    assert _accepted(seen.bounds.certificate, tmp_path)
+    limit = seen.bounds.at_least * 2
+    found = polyrelu.deviation(net, copy, "box:-1,1", at_most=limit, budget=150)
+    assert isinstance(found, Undecided)
+    assert isinstance(found.bounds, DeviationBounds)
+    assert 0 <= found.bounds.covered < 1
+    assert found.bounds.open_boxes
+    assert _accepted(found.bounds.certificate, tmp_path)
+
+
+def test_the_same_question_has_the_same_certificate() -> None:
+    net = _random((2, 4, 1), 7)
+    found = [polyrelu.deviation(net, _noisy(net, 8), "box:-1,1") for _ in range(2)]
+    assert found[0].certificate is not None
+    assert found[0].certificate.to_bytes() == found[1].certificate.to_bytes()  # type: ignore[union-attr]
+
+
+def test_domains_with_equations_and_slanted_sides(tmp_path: Path) -> None:
+    net = _random((3, 4, 1), 9)
+    copy = _noisy(net, 10)
+    triangle = Polyhedron.from_constraints(
+        [[-1, 0, 0], [0, -1, 0], [1, 1, 0]], [0, 0, 1], [[1, 0, 1]], [1]
+    )
+    found = polyrelu.deviation(net, copy, triangle)
+    assert isinstance(found, DeviationBounds)
+    assert found.is_exact
+    assert triangle.contains(found.witness.x)
+    assert _accepted(found.certificate, tmp_path)
+
+
+def test_ranges_are_exact_in_few_dimensions(tmp_path: Path) -> None:
+    found = polyrelu.output_range("example:xor", "box:-1,1")
+    assert isinstance(found, RangeBounds)
+    (values,) = found.ranges
+    assert set(values.minimum) == {-3}
+    assert set(values.maximum) == {1}
+    assert _accepted(found.certificate, tmp_path)
+    net = _random((2, 4, 4, 2), 11)
+    both = polyrelu.output_range(net, "box:-1,1", outputs=[1])
+    assert isinstance(both, RangeBounds)
+    assert [entry.output for entry in both.ranges] == [1]
+    assert net(both.ranges[0].at_maximum)[1] == both.ranges[0].maximum[1]
+    assert _accepted(both.certificate, tmp_path)
+
+
+def test_ranges_with_many_inputs_are_bounded(tmp_path: Path) -> None:
+    found = polyrelu.output_range(_random((6, 8, 2), 12), "box:-1,1", gap="1/4", budget=4000)
+    assert isinstance(found, RangeBounds)
+    assert all(a <= b < c <= d for v in found.ranges for a, b, c, d in [(*v.minimum, *v.maximum)])
+    assert _accepted(found.certificate, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ((HAT, HAT, "R^n"), DomainError, "unbounded"),
+        ((HAT, "example:xor", "box:0,1"), NetworkError, "cannot be compared"),
+        ((HAT, HAT, "box:1,0"), DomainError, "empty"),
+    ],
+)
+def test_questions_without_an_answer(
+    arguments: tuple[object, ...], error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        polyrelu.deviation(*arguments)  # type: ignore[arg-type]
+
+
+def test_numbers_that_are_none() -> None:
+    with pytest.raises(ArgumentError, match="at_most"):
+        polyrelu.deviation(HAT, HAT, "box:0,1", at_most=-1)
+    with pytest.raises(ArgumentError, match="gap"):
+        polyrelu.deviation(HAT, HAT, "box:0,1", gap="wide")
+    with pytest.raises(ArgumentError, match="outputs"):
+        polyrelu.output_range(HAT, "box:0,1", outputs=[1])
