@@ -152,7 +152,7 @@ class _Pass:
                 self.joint.append((self.ours[-1], relaxed))
 
     def _tighten(self, ranges: LayerRanges) -> Range:
-        """Let each of the three bounds follow from the others; return the bounds of the partners."""
+        """Let each of the three bounds follow from the others; return the partners' bounds."""
         z, y, change = ranges.z, ranges.y, ranges.change
         if y is None or change is None:
             return z
