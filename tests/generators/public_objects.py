@@ -370,6 +370,7 @@ def of_symmetry() -> list[object]:
     half_line = exact.Polyhedron.box([0, None], [None, None])
     return [
         symmetry.absolute_value_form(*ABSOLUTE.layers),
+        symmetry.Matching((0, -1), (Fraction(2), Fraction(1))),
         symmetry.LayerDomain.whole_space(3),
         symmetry.LayerDomain.orthant(2),
         symmetry.LayerDomain.of(half_line),
@@ -528,7 +529,15 @@ def of_proofs() -> list[object]:
     assert isinstance(identified, outcomes.Identifiable)
     assert isinstance(refuted, outcomes.NotIdentifiable)
     part: Any = certificate.Certificate(certificate.PartClaim(DEEP, 1), "deep-part", ())
+    one, other = (network.from_arrays([([[slope]], [0])]) for slope in (1, 3))
+    values = proofs.output_range(one, "box:0,1")
+    assert isinstance(values, outcomes.RangeBounds)
     return [
+        proofs.deviation(one, other, "box:0,1"),
+        proofs.deviation(one, other, "box:0,1", at_most=1),
+        values,
+        values.ranges[0],
+        outcomes.BoundStatistics(num_nodes=3, num_leaves=2, num_points=9, num_boxes=1),
         identified,
         refuted,
         proofs.equivalent(ABSOLUTE, ABSOLUTE),

@@ -45,7 +45,7 @@ class BoundTreeSettings:
     Attributes
     ----------
     max_cut_signs
-        Signs are cut where at most so many neurons are open.
+        Largest number of open neurons for which signs are cut.
     max_coordinates
         Maximum dimension of a domain whose box is cut.
     max_nodes
@@ -151,7 +151,7 @@ class _FailingPoint(Exception):  # noqa: N818 - no error: it ends a search
 
 
 class _TooManyCoordinatesError(Exception):
-    """Raised where a box has so many coordinates that cuts of them lead nowhere."""
+    """Raised where a box has more coordinates than cuts can deal with."""
 
 
 class BoundTree:
@@ -287,7 +287,7 @@ def _partners_in_order(
 
 
 def _open_neurons(leaf: RoundedLeaf) -> list[Neuron]:
-    """Return the neurons without a sign, those of early layers first."""
+    """Return the neurons without a sign, layer by layer."""
     return [
         (which, layer, i)
         for layer, both in enumerate(leaf.signs, 1)
