@@ -28,6 +28,16 @@ SENTENCES = {
     "neuron's hyperplane can be translated and the other neuron flipped: see `fiber`.",
     "twins-a": "max(x, y) as σ(x - y) + y; the same function as twins-b, see `equivalent`.",
     "twins-b": "max(x, y) as σ(y - x) + x; the same function as twins-a, see `equivalent`.",
+    "sliver": "Three lines that bound a triangle with legs of length 2^-60: float tools miss it.",
+    "sawtooth": "The tent map composed three times: eight linear pieces on [0, 1].",
+    "torus": "||x| + |y| - 2| + |z|, whose level 1 is a torus: see `topology`.",
+}
+
+#: The examples that are networks of the corpus, without files of their own.
+_OF_CORPUS = {
+    "sliver": "corpus:sliver-triangle-60",
+    "sawtooth": "corpus:sawtooth-3",
+    "torus": "corpus:topology-torus",
 }
 
 _WEIGHTS: dict[str, list[tuple[Any, Any]]] = {
@@ -69,6 +79,8 @@ def write(folder: Path, digits: Path) -> None:
         file = folder / f"{name}.json"
         if name == "digits":
             entries.append(entry(name, digits.name, load(digits)))
+        elif name in _OF_CORPUS:
+            entries.append(entry(name, _OF_CORPUS[name], load(_OF_CORPUS[name])))
         else:
             save(from_arrays(_WEIGHTS[name]), file)
             entries.append(entry(name, file.name, load(file)))

@@ -30,6 +30,8 @@ ROOMS = {
     "fibers": "Fibers",
     "foldsets": "Fold-sets, comparisons, counts",
     "symmetry": "Symmetry and normal forms",
+    "corpus": "Networks with exact answers",
+    "testing": "Assertions for tests",
     "dynamics": "Conserved quantities",
     "plot": "Pictures",
     "exact": "Linear programs and polyhedra",

@@ -1,9 +1,11 @@
 from . import (
+    audit as audit,
     breakpoints as breakpoints,
     certificate as certificate,
     checker as checker,
     complex as complex,
     conditions as conditions,
+    corpus as corpus,
     dynamics as dynamics,
     errors as errors,
     exact as exact,
@@ -17,6 +19,7 @@ from . import (
     recovery as recovery,
     support as support,
     symmetry as symmetry,
+    testing as testing,
     topology as topology,
     walks as walks,
 )
@@ -76,7 +79,9 @@ from .proofs import (
     injective as injective,
     inverse_lipschitz as inverse_lipschitz,
     output_range as output_range,
+    same_decisions as same_decisions,
     simplify as simplify,
+    verify as verify,
 )
 from .recovery import (
     recover as recover,

@@ -3,12 +3,12 @@
 A command parses its options, calls one public function and prints. Nothing mathematical is imported
 before a command needs it, so that help and errors come at once.
 
-Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted,
-1 rejected, 2 unreadable; `info`, `convert`, `show` and `examples` 0 or 2. Errors that nobody
-foresaw are 2 as well. A limit of time or memory that ends a command before anything is done is an
-answer as well: undecided, with the limit and how to go on. With `--json` exactly one object goes to
-stdout, errors included; every error is also one line on stderr. Without arguments the program
-prints its help.
+Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted, 1
+rejected, 2 unreadable; `audit` 0 agrees, 1 differs, 2 error; `info`, `convert`, `show`, `examples`
+and `corpus` 0 or 2. Errors that nobody foresaw are 2 as well. A limit of time or memory that ends a
+command before anything is done is an answer as well: undecided, with the limit and how to go on.
+With `--json` exactly one object goes to stdout, errors included; every error is also one line on
+stderr. Without arguments the program prints its help.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from polyrelu.cli.audit import add_audit
 from polyrelu.cli.check import add_check
 from polyrelu.cli.completion import SHELLS, PrintCompletion
 from polyrelu.cli.complex import add_complex
 from polyrelu.cli.convert import add_convert
+from polyrelu.cli.corpus import add_corpus
 from polyrelu.cli.deviation import add_deviation
 from polyrelu.cli.dimension import add_dimension
 from polyrelu.cli.equivalent import add_equivalent
@@ -46,9 +48,11 @@ from polyrelu.cli.plot import add_plot
 from polyrelu.cli.range import add_range
 from polyrelu.cli.recover import add_recover
 from polyrelu.cli.runtime_error import add_runtime_error
+from polyrelu.cli.same_decisions import add_same_decisions
 from polyrelu.cli.show import add_show
 from polyrelu.cli.simplify import add_simplify
 from polyrelu.cli.topology import add_topology
+from polyrelu.cli.verify import add_verify
 from polyrelu.errors import PolyreluError
 from polyrelu.support.interrupts import Watch, quit_with
 from polyrelu.version import __version__
@@ -205,14 +209,18 @@ def _parser() -> Parser:
     add_equivalent(subparsers)
     add_deviation(subparsers)
     add_range(subparsers)
+    add_verify(subparsers)
+    add_same_decisions(subparsers)
     add_injective(subparsers)
     add_simplify(subparsers)
+    add_audit(subparsers)
     add_minimal(subparsers)
     add_dimension(subparsers)
     add_fingerprint(subparsers)
     add_check(subparsers)
     add_show(subparsers)
     add_examples(subparsers)
+    add_corpus(subparsers)
     return parser
 
 

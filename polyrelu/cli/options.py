@@ -36,7 +36,7 @@ _GRACE_SHARE, _LEAST_GRACE = 0.1, 0.5
 #: The help about network files.
 NETWORK_HELP = (
     "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …, also packed as .onnx.gz) or a shipped "
-    "example such as example:digits (`polyrelu examples` lists them)"
+    "network such as example:digits or corpus:xor (`polyrelu examples`, `polyrelu corpus list`)"
 )
 
 

@@ -87,6 +87,19 @@ class FloatFormat:
         step = self._step(abs(value)) if value else Fraction(1)
         return (value / step).denominator == 1
 
+    def spacing(self, value: Fraction) -> Fraction:
+        """Return the unit in the last place: the distance between the numbers around a value.
+
+        For 2^e ≤ |value| < 2^(e+1) it is 2^(e - precision + 1), and near 0 the least number.
+
+        Examples
+        --------
+        >>> FLOAT64.spacing(Fraction(3, 2)) == Fraction(1, 2**52)
+        True
+        """
+        value = abs(to_fraction(value))
+        return self._step(value) if value else Fraction(2) ** self.least
+
     def __repr__(self) -> str:
         return bracketed(f"FloatFormat {self.name}")
 

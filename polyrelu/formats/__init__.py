@@ -15,23 +15,30 @@ from polyrelu.formats.arguments import (
     as_point,
     as_points,
 )
+from polyrelu.formats.claims import ClaimsFile, read_claims
 from polyrelu.formats.domain import Slice, parse_domain, parse_slice
 from polyrelu.formats.examples import Example, examples, find_example
 from polyrelu.formats.float_outputs import FloatOutputs, float_outputs
 from polyrelu.formats.imported import Comparison, Imported
 from polyrelu.formats.load import FORMATS, choices_of, load, read
 from polyrelu.formats.options import Rounding
-from polyrelu.formats.runtime_error import RuntimeErrorBound, runtime_error
+from polyrelu.formats.runtime_error import RuntimeErrorBound, runtime_error, runtime_errors_at
 from polyrelu.formats.violation import CounterexampleCheck, check_counterexample
 from polyrelu.formats.vnnlib import (
     Case,
+    Clause,
+    ClauseRow,
     Conjunction,
     Constraint,
     Counterexample,
     DeclaredNetwork,
     Disjunction,
+    Property,
+    PropertyPart,
     Tensor,
     VnnlibQuery,
+    counterexample_text,
+    property_of,
     read_counterexample,
     read_vnnlib,
 )
@@ -46,6 +53,9 @@ __all__ = [
     "FORMATS",
     "WRITTEN",
     "Case",
+    "ClaimsFile",
+    "Clause",
+    "ClauseRow",
     "Comparison",
     "Conjunction",
     "Constraint",
@@ -58,6 +68,8 @@ __all__ = [
     "FloatOutputs",
     "Imported",
     "NetworkLike",
+    "Property",
+    "PropertyPart",
     "Rounding",
     "RuntimeErrorBound",
     "SavedNetwork",
@@ -71,16 +83,20 @@ __all__ = [
     "as_points",
     "check_counterexample",
     "choices_of",
+    "counterexample_text",
     "examples",
     "find_example",
     "float_outputs",
     "load",
     "parse_domain",
     "parse_slice",
+    "property_of",
     "read",
+    "read_claims",
     "read_counterexample",
     "read_vnnlib",
     "runtime_error",
+    "runtime_errors_at",
     "save",
     "save_nnet",
     "save_npz",

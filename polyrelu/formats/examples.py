@@ -1,7 +1,8 @@
 """The example networks that the package ships, and where their files are.
 
 The files are made by `benchmarks/train_digits.py` and `benchmarks/make_examples.py`; the second
-script also writes the list, `index.json`, with what `identify` says of each network.
+script also writes the list, `index.json`, with what `identify` says of each network. Some examples
+are networks of the corpus and have no files of their own.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Example:
     name
         The name, which `load` takes after ``example:``.
     file
-        Name of its file in the folder of examples.
+        Name of its file in the folder of examples, or ``corpus:`` and its name there.
     architecture
         The widths of all layers, the input first.
     sentence
@@ -67,7 +68,7 @@ def examples() -> tuple[Example, ...]:
     Examples
     --------
     >>> [example.name for example in examples()]
-    ['digits', 'xor', 'bends', 'hidden', 'twins-a', 'twins-b']
+    ['digits', 'xor', 'bends', 'hidden', 'twins-a', 'twins-b', 'sliver', 'sawtooth', 'torus']
     """
     entries = json.loads((_folder() / "index.json").read_text("utf-8"))
     return tuple(

@@ -13,12 +13,14 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from hashlib import sha256
 from importlib import import_module
 from importlib.resources import as_file
 from pathlib import Path
 from typing import Any
 
 from polyrelu.errors import NetworkError, NetworkFileError
+from polyrelu.formats.corpus_files import CORPUS_PREFIX, corpus_source
 from polyrelu.formats.examples import EXAMPLE_PREFIX, example_file, find_example
 from polyrelu.formats.graph.lowering import lower
 from polyrelu.formats.hints import with_working_hint
@@ -97,9 +99,9 @@ def load(
     ----------
     source
         One of: the name of a file, whose ending is one of `FORMATS`, also packed (``.onnx.gz``);
-        ``example:`` and the name of a shipped example; a module of PyTorch; a fitted perceptron of
-        scikit-learn; pairs (W, b), W of shape (out, in), b of shape (out,); or the content of a
-        file, as bytes or as an open binary file.
+        ``example:`` or ``corpus:`` and the name of a shipped network; a module of PyTorch; a fitted
+        perceptron of scikit-learn; pairs (W, b), W of shape (out, in), b of shape (out,); or the
+        content of a file, as bytes or as an open binary file.
     format
         The format of a file or of its content, as an ending: ``"onnx"``, ``"npz"``, ``"onnx.gz"``.
         By default the ending of the name says it; bytes have no name.
@@ -177,9 +179,9 @@ def read(
     ----------
     source
         One of: the name of a file, whose ending is one of `FORMATS`, also packed (``.onnx.gz``);
-        ``example:`` and the name of a shipped example; a module of PyTorch; a fitted perceptron of
-        scikit-learn; pairs (W, b), W of shape (out, in), b of shape (out,); or the content of a
-        file, as bytes or as an open binary file.
+        ``example:`` or ``corpus:`` and the name of a shipped network; a module of PyTorch; a fitted
+        perceptron of scikit-learn; pairs (W, b), W of shape (out, in), b of shape (out,); or the
+        content of a file, as bytes or as an open binary file.
     format
         The format of a file or of its content, as an ending: ``"onnx"``, ``"npz"``, ``"onnx.gz"``.
         By default the ending of the name says it; bytes have no name.
@@ -238,6 +240,8 @@ def read(
     ending = "" if format is None else _as_ending(format)
     if isinstance(source, str) and source.startswith(EXAMPLE_PREFIX):
         return _example(source.removeprefix(EXAMPLE_PREFIX), options)
+    if isinstance(source, str) and source.startswith(CORPUS_PREFIX):
+        return _of_corpus(source.removeprefix(CORPUS_PREFIX), options)
     if isinstance(source, str | os.PathLike):
         if not str(source).strip():
             raise NetworkError("an empty name; give the name of a network file, or example:digits")
@@ -470,5 +474,17 @@ def _printable(text: str) -> str:
 
 def _example(name: str, options: ReadOptions) -> Imported:
     """Read a shipped example."""
-    with as_file(example_file(find_example(name))) as path:
+    example = find_example(name)
+    if example.file.startswith(CORPUS_PREFIX):
+        return _of_corpus(example.file.removeprefix(CORPUS_PREFIX), options)
+    with as_file(example_file(example)) as path:
         return _read_file(path, options)
+
+
+def _of_corpus(name: str, options: ReadOptions) -> Imported:
+    """Read a network of the shipped corpus."""
+    source = corpus_source(name)
+    if isinstance(source, str):
+        return _example(source.removeprefix(EXAMPLE_PREFIX), options)
+    imported = _read_content(source, ".json", options)
+    return imported.with_source(f"{name}.json", sha256(source).hexdigest())

@@ -31,12 +31,12 @@ from polyrelu.formats.meter import need
 from polyrelu.formats.options import ReadOptions
 from polyrelu.support.limits import PARAMETER_LIMIT
 
-__all__ = ["read_npz"]
+__all__ = ["npz_arrays", "read_npz"]
 
 
 def read_npz(path: Path, options: ReadOptions) -> Draft:
     """Read the layers of an .npz file."""
-    arrays = _arrays(path)
+    arrays = npz_arrays(path, "W1, b1, …, WL, bL")
     if arrays and all(map(_OPERATION_NAME.fullmatch, arrays)):
         return _draft_of_operations(path, arrays)
     depth = len(arrays) // 2
@@ -166,8 +166,8 @@ def _affine(path: Path, operation: _Operation, relu: bool) -> Affine:
 # --- Reading the archive --------------------------------------------------------------------------
 
 
-def _arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Return the members of the archive.
+def npz_arrays(path: Path, expected: str) -> dict[str, NDArray[Any]]:
+    """Return the members of the archive; `expected` tells an error which arrays there should be.
 
     All exceptions are caught, because numpy raises exceptions of many types on damaged files.
     """
@@ -192,8 +192,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
         isinstance(member, np.ndarray) for member in members.values()
     ):
         problem = (
-            "not every member is an array, or one stands twice; "
-            "expected the arrays W1, b1, …, WL, bL"
+            f"not every member is an array, or one stands twice; expected the arrays {expected}"
         )
         raise NetworkFileError(path, "", problem)
     for name, member in members.items():

@@ -22,6 +22,7 @@ from polyrelu.formats.arguments import (
     as_domain,
     as_imported,
     as_point,
+    as_points,
 )
 from polyrelu.formats.graph.float_error import float_arithmetic, ranges
 from polyrelu.formats.graph.operations import Input, Linear, Operation, Relu, Take
@@ -32,7 +33,10 @@ from polyrelu.support.arguments import expect
 from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Floats, Point
 
-__all__ = ["ASSUMPTIONS", "RuntimeErrorBound", "runtime_error"]
+__all__ = ["ASSUMPTIONS", "RuntimeErrorBound", "runtime_error", "runtime_errors_at"]
+
+#: Number of points whose bounds are computed at a time.
+_POINTS_PER_BLOCK = 1024
 
 #: The assumptions about a runtime under which every bound holds, in words for users.
 ASSUMPTIONS = (
@@ -158,6 +162,53 @@ def runtime_error(
         _numbers(output.high),
         _is_layered(graph, exact),
     )
+
+
+def runtime_errors_at(
+    network: NetworkLike, points: Sequence[Sequence[object]], *, arithmetic: str | None = None
+) -> list[tuple[Fraction | None, ...]]:
+    """Bound |float runtime - exact function| at each of several points.
+
+    Parameters
+    ----------
+    network
+        As for `runtime_error`.
+    points
+        Points, shape (k, n_0); numbers of the format.
+    arithmetic
+        ``float32`` or ``float64``; by default the float type of the file, or float32 for a network.
+
+    Returns
+    -------
+    list of tuple of Fraction or None
+        For each point the bound of each output, as in `RuntimeErrorBound.bounds`.
+
+    Raises
+    ------
+    DomainError
+        A point has another number of coordinates.
+    NetworkError
+        As for `runtime_error`.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 1]], [0])])
+    >>> runtime_errors_at(net, [[1, 2], [0, 0]]) == [
+    ...     runtime_error(net, (x, x)).bounds for x in ([1, 2], [0, 0])
+    ... ]
+    True
+    """
+    imported = as_imported(network)
+    graph, size = _operations(imported), imported.network.num_inputs
+    name = imported.arithmetic if arithmetic is None else expect(arithmetic, str, "arithmetic")
+    format_ = float_arithmetic(name, imported.bounded)
+    rows, found = as_points(points, size, "points")[0], list[tuple[Fraction | None, ...]]()
+    for start in range(0, len(rows), _POINTS_PER_BLOCK):
+        boxes = [(row, row) for row in rows[start : start + _POINTS_PER_BLOCK]]
+        errors = ranges(graph, boxes, format_)[graph.output].error
+        found += [_numbers(errors[:, [k]]) for k in range(len(boxes))]
+    return found
 
 
 def _box(

@@ -516,8 +516,8 @@ def _refute_by(
     """Refute by the first move into the wanted class; by default prefer the generic class.
 
     A generic network is transversal, hence regular, so that a refutation among generic parameters
-    is one among those of every class. The budget pays for the proofs that other networks are
-    generic.
+    is one among the parameters of every class. The budget pays for the proofs that other networks
+    are generic.
     """
     network, among, first = question.network, question.among, next(candidates, None)
     if first is None:

@@ -12,9 +12,11 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from polyrelu.cli.main import _parser, main
+from polyrelu.complex import canonical_complex
 from polyrelu.formats import load, save, save_onnx
 from tests.cli.commands import help_of, run, run_json
 from tests.generators.files import ROOT
@@ -36,7 +38,7 @@ def examples(parser: argparse.ArgumentParser) -> list[str]:
 COMMANDS = commands()
 EXAMPLES = [line for parser in (_parser(), *COMMANDS.values()) for line in examples(parser)]
 #: Commands that read no network with options about the reading.
-WITHOUT_READING = {"show", "examples"}
+WITHOUT_READING = {"show", "corpus", "examples"}
 
 
 # --- Help -----------------------------------------------------------------------------------------
@@ -72,11 +74,16 @@ def test_options_of_reading_come_last(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files that examples speak of: net.onnx, net.json and cert.json."""
+    """The files that examples speak of: networks, a property, regions and a certificate."""
     folder = tmp_path_factory.mktemp("files")
     network = load("example:bends")
     save(network, folder / "net.json")
     save_onnx(network, folder / "net.onnx")
+    signs = canonical_complex(network, "box:-1,1").signs()
+    np.savez(folder / "regions.npz", signs=signs)
+    names = "".join(f"(declare-const {name} Real)" for name in ("X_0", "X_1", "Y_0"))
+    sides = "".join(f"(assert (<= X_{j} 1)) (assert (>= X_{j} -1))" for j in range(2))
+    (folder / "property.vnnlib").write_text(f"{names}{sides}(assert (>= Y_0 99))")
     assert main(["identify", "example:digits", "-o", str(folder / "cert.json")]) == 0
     return folder
 

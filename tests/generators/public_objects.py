@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from polyrelu import (
+    audit,
     breakpoints,
     certificate,
     complex,
     conditions,
+    corpus,
     dynamics,
     exact,
     fibers,
@@ -38,10 +40,12 @@ from polyrelu.errors import (
 
 #: The public submodules whose `__all__` lists public names.
 ROOMS = (
+    "audit",
     "breakpoints",
     "certificate",
     "complex",
     "conditions",
+    "corpus",
     "dynamics",
     "errors",
     "exact",
@@ -154,7 +158,12 @@ def _queries() -> list[object]:
     at_least_1 = formats.Constraint(((1, F(-1)),), F(1), "<=", 2)
     query = formats.VnnlibQuery("<i>y</i> >= 1", "1.0", (declared,), (at_most_3, at_least_1))
     given = formats.Counterexample("<i>example</i>", {"X_0": F(1, 2)})
+    asked = formats.property_of(query)
     return [
+        asked,
+        asked.parts[0],
+        asked.parts[0].clauses[0],
+        asked.parts[0].clauses[0].rows[0],
         inputs,
         declared,
         at_most_3,
@@ -164,6 +173,26 @@ def _queries() -> list[object]:
         query,
         given,
         formats.check_counterexample(query, given, [([[3]], [0])]),
+    ]
+
+
+def _answers_about_properties(work: outcomes.ProofStatistics) -> list[object]:
+    """The three answers to the question whether a property holds."""
+    source, doubts = "<i>y</i> >= 1", ("line 3: <b>",)
+    point = formats.Counterexample(source, {"X_0": F(1, 3), "Y_0": F(3)})
+    check = formats.CounterexampleCheck(True, F(2), F(0), ((F(3),),), None, "")
+    net = network.from_arrays([([[1], [-1]], [0, 1])])
+    same = proofs.same_decisions(net, net)
+    assert isinstance(same, outcomes.SameDecisions)
+    witness = outcomes.Witness((F(1),), (F(1), F(0)), (F(1), F(1)))
+    return [
+        same,
+        outcomes.SameDecisions(same.certificate, F(1, 8), (0, 1), work),
+        outcomes.DifferentDecisions(witness, F(0)),
+        outcomes.DecisionsUndecided("a limit was reached", F(0)),
+        outcomes.PropertyHolds(source, (), doubts, work),
+        outcomes.PropertyFails(source, point, check, doubts),
+        outcomes.PropertyUndecided(source, "a limit was reached", (F(-1, 3), None), doubts),
     ]
 
 
@@ -195,6 +224,7 @@ def of_formats() -> list[object]:
         formats.runtime_error([([[1, 1]], [0])], "box:0,1"),
         formats.runtime_error(beyond, ([0], [2**100])),
         formats.find_example("xor"),
+        formats.ClaimsFile("<b>.json", {"counts": {"regions": 7}}),
         *_queries(),
     ]
 
@@ -471,6 +501,12 @@ def of_dynamics() -> list[object]:
     ]
 
 
+def of_corpus() -> list[object]:
+    """An entry, and a claim that is wrong."""
+    entry = corpus.find_entry("sattelberg-triangle")
+    return [entry, *entry.claims]
+
+
 def of_plot() -> list[object]:
     """A picture, a view and a mesh."""
     square = complex.canonical_complex([([[1, 1]], [0]), ([[1]], [0])], "box:-1,1")
@@ -512,6 +548,7 @@ def of_proofs() -> list[object]:
         outcomes.Proved(identified.certificate),
         outcomes.Refuted(refuted.certificate),
         outcomes.Undecided("no theorem applied", (attempt,), work),
+        *_answers_about_properties(work),
         attempt,
         refuted.next[0],
         work,
@@ -533,6 +570,27 @@ def of_proofs() -> list[object]:
     ]
 
 
+def of_audit() -> list[object]:
+    """Claims, reports and findings."""
+    truth = audit.ground_truth(ABSOLUTE, "box:-1,1")
+    report = audit.audit_regions(truth, audit.SignVectors([[1, -1], [1, 1]]))
+    return [
+        truth,
+        audit.SignVectors([[1, -1]]),
+        audit.ActivationPatterns([[1, 0]]),
+        audit.LocalMaps([[0.5]]),
+        audit.HalfSpaces.of([([[1]], [1])]),
+        audit.VertexLists.of([[[0], [1]]]),
+        audit.Allowance(),
+        audit.Allowance("4", "1/1000", "float32"),
+        audit.EXACT,
+        report,
+        *report.findings,
+        audit.AuditReport("<i>counts</i>", ("right",), 0, (), 0, "equal", ("a & b",)),
+        audit.Cause("sliver", "it is thin"),
+    ]
+
+
 #: The objects of each room; building all of them takes about a second.
 BUILDERS: tuple[Callable[[], list[object]], ...] = (
     of_errors,
@@ -549,6 +607,8 @@ BUILDERS: tuple[Callable[[], list[object]], ...] = (
     of_foldsets,
     of_topology,
     of_dynamics,
+    of_corpus,
     of_plot,
     of_proofs,
+    of_audit,
 )

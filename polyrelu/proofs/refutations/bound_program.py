@@ -38,9 +38,6 @@ __all__ = ["Bound", "BoundProgram", "ProgramScope"]
 #: The index of the row of each sum and symbol; the sum of the form itself has the key None.
 Rows: TypeAlias = dict[tuple[int | None, int], int]
 
-#: A bound in floats above minus this share of the form's longest coefficient may be nonnegative.
-_CLOSE = 1e-7
-
 
 class Bound(NamedTuple):
     """The inequality form ≥ value with its derivation.
@@ -181,7 +178,10 @@ class BoundProgram:
         self._budget.spend(price_of_sparse_program(num_entries))
         program = self._in_floats(form, rows, unknowns)
         found = guessed_support(program, SETTINGS.max_sparse_iterations)
-        if found is None or _scaled(form.get(0, 0), _bits_of_longest(form)) - found.value < -_CLOSE:
+        if (
+            found is None
+            or _scaled(form.get(0, 0), _bits_of_longest(form)) - found.value < -SETTINGS.close
+        ):
             return None
         used = [unknowns[j] for j in found.columns]
         touched = {(neuron, symbol) for u in used for neuron, symbol, _ in self._entries(u)}

@@ -36,6 +36,9 @@ class RefutationSettings:
         floats, to find the unknowns that an exact program needs.
     max_sparse_iterations
         Maximum number of iterations of the simplex method in floats for such a program.
+    close
+        A bound in floats above minus this share of the form's longest coefficient may be
+        nonnegative, and is computed exactly.
     max_pivot_rows
         Maximum number of rows of a linear program times exact pivots: a pivot takes time with the
         rows, and programs whose float basis needs many of them took minutes.
@@ -50,6 +53,7 @@ class RefutationSettings:
     max_program_entries: int = 5_000_000
     max_sparse_entries: int = 1_500_000
     max_sparse_iterations: int = 5_000
+    close: float = 1e-7
     max_pivot_rows: int = 100_000
 
 

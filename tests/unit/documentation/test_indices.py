@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from polyrelu import (
+    audit,
     breakpoints,
     complex,
     dynamics,
@@ -220,6 +221,32 @@ def of_complexes() -> dict[str, Indexed]:
     }
 
 
+def of_audits() -> dict[str, Indexed]:
+    """Functions of regions and outputs of audits."""
+    truth = audit.ground_truth(PLAIN, "box:-2,2")
+    regions = list(range(truth.num_regions))
+    return {
+        "audit.GroundTruth.point_in(region)": (truth.point_in, regions),
+        "audit.GroundTruth.vertices_of(region)": (truth.vertices_of, regions),
+        "audit.GroundTruth.num_zeros(vertex)": (
+            truth.num_zeros,
+            list(range(len(truth.vertices))),
+        ),
+        "audit.audit_topology(label)": (
+            lambda k: audit.audit_topology(PLAIN, [1], "class", label=k),
+            [0, 1],
+        ),
+        "audit.audit_topology(output)": (
+            lambda k: audit.audit_topology(PLAIN, [1], "level", level=1, output=k),
+            [0],
+        ),
+        "audit.audit_persistence(output)": (
+            lambda k: audit.audit_persistence(PLAIN, [], "box:-1,1", output=k),
+            [0],
+        ),
+    }
+
+
 def of_weights_and_sets() -> dict[str, Indexed]:
     """Functions of facets, ridges and outputs."""
     cells = complex.canonical_complex(PLAIN)
@@ -329,7 +356,15 @@ def of_walks() -> dict[str, Indexed]:
     }
 
 
-PARTS = (of_networks, of_matrices, of_complexes, of_weights_and_sets, of_walks, of_pictures)
+PARTS = (
+    of_audits,
+    of_networks,
+    of_matrices,
+    of_complexes,
+    of_weights_and_sets,
+    of_walks,
+    of_pictures,
+)
 
 
 @cache

@@ -8,16 +8,19 @@ import inspect
 import itertools
 import pkgutil
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import polyrelu
+from polyrelu import audit
 from polyrelu.breakpoints import breakpoint_complex, breakpoints_document
 from polyrelu.complex import canonical_complex, region_graph, save_complex, save_regions, skeleton
 from polyrelu.errors import ArgumentError
 from polyrelu.foldsets import functional_dimension, rank_of_two_layers
+from polyrelu.formats import ClaimsFile, Constraint, DeclaredNetwork, Tensor, VnnlibQuery
 from polyrelu.network import from_arrays
 from polyrelu.plot import picture, surface
 from polyrelu.proofs import (
@@ -30,7 +33,9 @@ from polyrelu.proofs import (
     injective,
     inverse_lipschitz,
     output_range,
+    same_decisions,
     simplify,
+    verify,
 )
 from polyrelu.recovery import recover, recover_function, recover_weights
 from polyrelu.support import ProgressStep
@@ -47,6 +52,9 @@ from polyrelu.topology import (
 #: A small network in the plane; with a second output; and one that needs a search for ridges.
 NET = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -2, 1]], [-1]), ([[3]], [1])])
 PAIR = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -2, 1], [2, 1, -1]], [-1, 0])])
+MOVED = from_arrays(
+    [([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -2, 1], [2, 1, -1]], [-1, "1/8"])]
+)
 RIDGES = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
 #: Two networks with one function where x ≥ 0.
 HAT = from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])])
@@ -65,7 +73,20 @@ WEIGHTS = breakpoints_document(breakpoint_complex(canonical_complex(SHALLOW)))
 #: An injective layer whose proof has nodes.
 AXES = from_arrays([([[1, 0], [0, 1], [-1, 0], [0, -1]], [0] * 4)], last="relu")
 SQUARE = "box:-2,2"
+#: A property of NET on the square whose proof has nodes.
+QUERY = VnnlibQuery(
+    "output >= 7.05",
+    "1.0",
+    (DeclaredNetwork("", (Tensor("X", "Real", (2,)),), (Tensor("Y", "Real", (1,)),)),),
+    (
+        *(Constraint(((j, Fraction(s)),), Fraction(-2), "<=", 1) for j in (0, 1) for s in (1, -1)),
+        Constraint(((2, Fraction(-1)),), Fraction("7.05"), "<=", 2),
+    ),
+)
 CELLS, REGIONS = canonical_complex(NET, SQUARE), region_graph(NET, SQUARE)
+
+CLAIMS = audit.SignVectors(CELLS.signs())
+FILE = ClaimsFile("answer", {"counts": {"regions": 1}})
 
 #: For each public function with a parameter `progress`, a call of it.
 CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
@@ -95,6 +116,10 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     ),
     deviation: lambda progress, folder: deviation(HAT, OTHER, "box:-1,1", progress=progress).status,
     output_range: lambda progress, folder: output_range(HAT, "box:-1,1", progress=progress).status,
+    verify: lambda progress, folder: verify(NET, QUERY, progress=progress).status,
+    same_decisions: lambda progress, folder: (
+        same_decisions(PAIR, MOVED, SQUARE, margin="1/2", progress=progress).status
+    ),
     functional_dimension: lambda progress, folder: functional_dimension(NET, progress=progress),
     rank_of_two_layers: lambda progress, folder: rank_of_two_layers(
         RIDGES, [[1, 2], [3, 1]], progress=progress
@@ -124,6 +149,27 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     superlevel_persistence: lambda progress, folder: superlevel_persistence(
         NET, SQUARE, progress=progress
     ),
+    audit.ground_truth: lambda progress, folder: (
+        audit.ground_truth(NET, SQUARE, progress=progress).num_regions
+    ),
+    audit.audit_regions: lambda progress, folder: (
+        audit.audit_regions(NET, CLAIMS, SQUARE, progress=progress).counts
+    ),
+    audit.audit_vertices: lambda progress, folder: (
+        audit.audit_vertices(NET, [], SQUARE, progress=progress).num_findings
+    ),
+    audit.audit_edges: lambda progress, folder: (
+        audit.audit_edges(NET, [], [], SQUARE, progress=progress).num_findings
+    ),
+    audit.audit_counts: lambda progress, folder: (
+        audit.audit_counts(NET, {"regions": 1}, SQUARE, progress=progress).verdicts
+    ),
+    audit.audit_adjacency: lambda progress, folder: (
+        audit.audit_adjacency(NET, CLAIMS, [], SQUARE, progress=progress).num_findings
+    ),
+    audit.audit_claims: lambda progress, folder: [
+        str(report) for report in audit.audit_claims(NET, FILE, SQUARE, progress=progress)
+    ],
     picture: lambda progress, folder: picture(NET, SQUARE, progress=progress).counts,
     surface: lambda progress, folder: (
         surface(NET, SQUARE, what="zeros", progress=progress).f_vector
