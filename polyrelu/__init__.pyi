@@ -79,8 +79,10 @@ from .proofs import (
     injective as injective,
     inverse_lipschitz as inverse_lipschitz,
     output_range as output_range,
+    same_decisions as same_decisions,
     simplify as simplify,
     teaching_set as teaching_set,
+    verify as verify,
 )
 from .recovery import (
     recover as recover,

@@ -45,6 +45,8 @@ from polyrelu.topology import (
 
 __all__ = ["SETS", "audit_persistence", "audit_topology"]
 
+#: Maximum number of pairs of a claimed and an exact interval that are compared.
+_MAX_PAIRS = 10**7
 #: The sets whose topology a claim may be about.
 SETS = ("boundary", "class", "level", "sublevel", "superlevel")
 
@@ -252,6 +254,8 @@ def audit_persistence(
     claims = [
         _interval(row, number) for number, row in enumerate(expect_list(intervals, "intervals"))
     ]
+    if len(claims) * len(right) > _MAX_PAIRS:
+        raise ArgumentError(f"intervals: {len(claims)} are too many to compare with {len(right)}")
     kept = [claim for claim in claims if claim[1] != claim[2]]
     notes = [f"{len(claims) - len(kept)} intervals of length 0 are left out"]
     comparison = _Diagram(right, kept, question)

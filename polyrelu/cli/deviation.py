@@ -14,6 +14,7 @@ from polyrelu.cli.options import (
     add_command,
     add_limits,
     add_reading,
+    read_network,
 )
 from polyrelu.cli.output import (
     EXIT,
@@ -136,7 +137,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
         check_output("-o", options.output, inputs)
     limit = None if options.at_most is None else exact_number(options.at_most, "--at-most")
     gap = exact_number(options.gap, "--gap")
-    pair = read_pair(options)
+    pair = read_pair(options, read_network)
     domain = parse_domain(options.domain, pair[0].network.num_inputs)
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
         outcome = deviation(

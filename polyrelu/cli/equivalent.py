@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.support.interrupts import deferred_interrupt
 
     _check_options(options)
-    pair = read_pair(options)
+    pair = read_pair(options, read_network)
     domain = parse_domain(options.domain, pair[0].network.num_inputs)
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
         outcome = equivalent(
@@ -128,8 +129,10 @@ def _check_options(options: argparse.Namespace) -> None:
         check_output("-o", options.output, inputs)
 
 
-def read_pair(options: argparse.Namespace) -> tuple[Imported, Imported]:
-    """Read both networks.
+def read_pair(
+    options: argparse.Namespace, read: Callable[..., Imported]
+) -> tuple[Imported, Imported]:
+    """Read both networks by `read_network`.
 
     An option that means nothing for the format of one file is used for the other file only.
     """
@@ -138,7 +141,7 @@ def read_pair(options: argparse.Namespace) -> tuple[Imported, Imported]:
     choices = [choices_of(options.network), choices_of(options.other)]
     unused = [frozenset(theirs - own) for own, theirs in (choices, reversed(choices))]
     first, second = (
-        read_network(options, name, left)
+        read(options, name, left)
         for name, left in zip((options.network, options.other), unused, strict=True)
     )
     return first, second

@@ -48,9 +48,11 @@ from polyrelu.cli.plot import add_plot
 from polyrelu.cli.range import add_range
 from polyrelu.cli.recover import add_recover
 from polyrelu.cli.runtime_error import add_runtime_error
+from polyrelu.cli.same_decisions import add_same_decisions
 from polyrelu.cli.show import add_show
 from polyrelu.cli.simplify import add_simplify
 from polyrelu.cli.topology import add_topology
+from polyrelu.cli.verify import add_verify
 from polyrelu.errors import PolyreluError
 from polyrelu.support.interrupts import Watch, quit_with
 from polyrelu.version import __version__
@@ -207,6 +209,8 @@ def _parser() -> Parser:
     add_equivalent(subparsers)
     add_deviation(subparsers)
     add_range(subparsers)
+    add_verify(subparsers)
+    add_same_decisions(subparsers)
     add_injective(subparsers)
     add_simplify(subparsers)
     add_audit(subparsers)

@@ -5,20 +5,28 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from polyrelu.outcomes import NextStep, Proved, Refuted, Undecided
+from polyrelu.outcomes import (
+    DecisionsOutcome,
+    NextStep,
+    PropertyOutcome,
+    Proved,
+    Refuted,
+    Undecided,
+)
 
 __all__ = ["complex_steps", "fiber_steps", "next_texts", "with_commands"]
 
-_Answer = TypeVar("_Answer", bound=Proved[Any] | Refuted | Undecided)
+_AnyAnswer: TypeAlias = Proved[Any] | Refuted | Undecided | PropertyOutcome | DecisionsOutcome
+_Answer = TypeVar("_Answer", bound=_AnyAnswer)
 
 #: Least dimension of a domain in which regions without faces are proposed.
 _MANY_DIMENSIONS = 8
 #: Largest dimension of a domain in which all cells are proposed in the place of regions alone.
 _FEW_DIMENSIONS = 3
 #: Values of options that need not be written.
-_IMPLIED = {"domain": "R^n", "seed": 0}
+_IMPLIED = {"domain": "R^n", "seed": 0, "margin": "0"}
 #: Options about the reading of networks, which every command has, with the values implied.
 _READING = {
     "rounding": "",
@@ -110,7 +118,7 @@ def fiber_steps(options: argparse.Namespace, is_known: bool) -> list[str]:
     return [str(_with_command(step, options, [options.network], ()))]
 
 
-def next_texts(outcome: Proved[Any] | Refuted | Undecided) -> list[str]:
+def next_texts(outcome: _AnyAnswer) -> list[str]:
     """Return the next steps of an answer in words, for the JSON object."""
     return [str(step) for step in outcome.next]
 

@@ -8,13 +8,13 @@ may satisfy a query at a point where this function does not, and the other way r
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import decimal_below
+from polyrelu.exact import decimal_above, decimal_below
 from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.formats.vnnlib import (
     Conjunction,
@@ -25,12 +25,16 @@ from polyrelu.formats.vnnlib import (
     read_counterexample,
     read_vnnlib,
 )
+from polyrelu.formats.vnnlib.query import conjuncts
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect_one_of
 from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Point
 
-__all__ = ["CounterexampleCheck", "check_counterexample"]
+__all__ = ["CounterexampleCheck", "check_counterexample", "networks_of"]
+
+#: Significant digits of values and bounds in sentences.
+_DIGITS = 17
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,6 +58,8 @@ class CounterexampleCheck:
         The largest |output in the file - exact output|; None if the file has no outputs.
     reason
         The first assertion that fails, by its line; empty if all hold.
+    failures
+        A sentence for each constraint that fails outside of all (or …), with the amount.
 
     Examples
     --------
@@ -67,6 +73,7 @@ class CounterexampleCheck:
     outputs: tuple[Point, ...]
     largest_difference: Fraction | None
     reason: str
+    failures: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if not self.is_counterexample:
@@ -132,7 +139,7 @@ def check_counterexample(
     )
     values = [Fraction()] * len(asked.variables)
     outputs, differences = list[Point](), list[Fraction]()
-    for number, exact in enumerate(_networks(asked, network)):
+    for number, exact in enumerate(networks_of(asked, network)):
         places = asked.inputs_of(number)
         for place in places:
             values[place] = _input(asked, given, place)
@@ -144,8 +151,10 @@ def check_counterexample(
     return _checked(asked, values, tuple(outputs), max(differences, default=None))
 
 
-def _networks(query: VnnlibQuery, given: NetworkLike | Mapping[str, NetworkLike]) -> list[Network]:
-    """Return the exact network of each declared network."""
+def networks_of(
+    query: VnnlibQuery, given: NetworkLike | Mapping[str, NetworkLike]
+) -> list[Network]:
+    """Return the exact network of each declared network, as `check_counterexample` takes them."""
     by_name: dict[str, Network] = {}
     named: Mapping[str, NetworkLike] = (
         given if isinstance(given, Mapping) else {query.networks[0].name: given}
@@ -200,6 +209,7 @@ def _checked(
         outputs,
         difference,
         reason,
+        tuple(_failures(query, evaluation)),
     )
 
 
@@ -239,6 +249,39 @@ class _Evaluation:
         if formula.relation == "==":
             return -abs(value) if value else math.inf
         return abs(value) if formula.relation == "!=" else -value
+
+
+def _failures(query: VnnlibQuery, evaluation: _Evaluation) -> Iterator[str]:
+    """Yield a sentence for each constraint that fails outside of all disjunctions."""
+    for part in conjuncts(query.assertions):
+        if evaluation.holds(part):
+            continue
+        if not isinstance(part, Constraint):
+            yield f"line {_line(part)}: none of the cases of (or …) holds"
+            continue
+        excess = decimal_above(abs(part.value(evaluation.values)))
+        if len(part.coefficients) != 1:
+            amount = f"is missed by {excess}" if part.relation != "!=" else "is not met"
+            yield f"line {part.line}: a linear constraint {amount}"
+            continue
+        ((variable, coefficient),) = part.coefficients
+        bound, value = -part.constant / coefficient, evaluation.values[variable]
+        yield (
+            f"line {part.line}: {query.variables[variable]} = {_decimal(value)} is "
+            f"{_beyond(value, bound)} the bound {_decimal(bound)}"
+        )
+
+
+def _beyond(value: Fraction, bound: Fraction) -> str:
+    """Return how a value is related to the bound that it does not meet."""
+    if value == bound:
+        return "on"
+    distance = decimal_above(abs(value - bound))
+    return f"{distance} {'above' if value > bound else 'below'}"
+
+
+def _decimal(value: Fraction) -> str:
+    return decimal_below(value, digits=_DIGITS)
 
 
 def _line(formula: Constraint | Conjunction | Disjunction) -> int:

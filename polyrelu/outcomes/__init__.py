@@ -7,12 +7,19 @@ one is a TypeError. What an answer prints is read by people and in tests: `__str
 interface.
 
 The modules: `answers` has what all answers have in common; `identifiability`, `equivalence`,
-`cell_lists`, `injectivity`, `sizes` and `teaching` have the answers to one question each; `points`
-and `work` are parts of answers; `undecided` has the answer to an open question.
+`cell_lists`, `injectivity`, `properties`, `decisions`, `sizes` and `teaching` have the answers to
+one question each; `points` and `work` are parts of answers; `undecided` has the answer to an open
+question.
 """
 
 from polyrelu.outcomes.answers import Attempt, NextStep, Proved, Refuted
 from polyrelu.outcomes.cell_lists import ComplexListed, RegionsListed
+from polyrelu.outcomes.decisions import (
+    DecisionsOutcome,
+    DecisionsUndecided,
+    DifferentDecisions,
+    SameDecisions,
+)
 from polyrelu.outcomes.deviation import (
     DeviationBounds,
     DeviationExceeded,
@@ -27,6 +34,12 @@ from polyrelu.outcomes.identifiability import (
 )
 from polyrelu.outcomes.injectivity import Injective, InverseLipschitz, NotInjective
 from polyrelu.outcomes.points import Collision, NearPair, Witness
+from polyrelu.outcomes.properties import (
+    PropertyFails,
+    PropertyHolds,
+    PropertyOutcome,
+    PropertyUndecided,
+)
 from polyrelu.outcomes.sizes import DimensionBound, SizeBound
 from polyrelu.outcomes.teaching import TeachingSet
 from polyrelu.outcomes.undecided import Outcome, Undecided
@@ -42,8 +55,11 @@ __all__ = [
     "BoundStatistics",
     "Collision",
     "ComplexListed",
+    "DecisionsOutcome",
+    "DecisionsUndecided",
     "DeviationBounds",
     "DeviationExceeded",
+    "DifferentDecisions",
     "DimensionBound",
     "Equivalent",
     "Identifiable",
@@ -58,10 +74,15 @@ __all__ = [
     "Outcome",
     "PartlyIdentifiable",
     "ProofStatistics",
+    "PropertyFails",
+    "PropertyHolds",
+    "PropertyOutcome",
+    "PropertyUndecided",
     "Proved",
     "RangeBounds",
     "Refuted",
     "RegionsListed",
+    "SameDecisions",
     "SearchStatistics",
     "SizeBound",
     "TeachingSet",

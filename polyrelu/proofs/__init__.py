@@ -27,6 +27,8 @@ from polyrelu.proofs.injectivity.left_inverse import left_inverse
 from polyrelu.proofs.injectivity.lipschitz import inverse_lipschitz
 from polyrelu.proofs.injectivity.prover import injective
 from polyrelu.proofs.minimal_network import MinimalNetwork, minimal_network
+from polyrelu.proofs.properties.decisions import same_decisions
+from polyrelu.proofs.properties.prover import verify
 from polyrelu.proofs.region_cover import certify_complex, certify_regions
 from polyrelu.proofs.runtime_error import prove_runtime_error
 from polyrelu.proofs.shallow.teaching import teaching_set
@@ -58,7 +60,9 @@ __all__ = [
     "opposite_kernels",
     "output_range",
     "prove_runtime_error",
+    "same_decisions",
     "simplify",
     "size_bound",
     "teaching_set",
+    "verify",
 ]

@@ -52,7 +52,7 @@ class DrawingSettings:
         Maximum number of draws.
     """
 
-    budget: int = 400
+    budget: int = 150
     num_points: int = 61
     weight: int = 99
     shares: tuple[float, float] = (0.3, 0.7)

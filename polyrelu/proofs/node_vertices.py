@@ -25,7 +25,7 @@ __all__ = ["NodeVertices", "node_vertices"]
 
 
 def node_vertices(cells: PolyhedralComplex | RegionGraph) -> NodeVertices | None:
-    """Return the vertices of a complex; None if it has none, or only those of its affine hull."""
+    """Return the vertices of a complex; None without vertices, or without full dimension."""
     if not isinstance(cells, PolyhedralComplex) or cells.lineality_dim or not cells.dimension:
         return None
     if cells.dimension < cells.network.num_inputs:

@@ -357,7 +357,7 @@ class RegionTree:
                 waiting += [self._side(node, split, sign) for sign in (-1, 1)]
 
     def _go_to(self, node: _OpenNode) -> None:
-        """Make the polyhedron that of a node."""
+        """Go to the polyhedron of a node."""
         self.path.go_to(node.depth, node.cut)
         del self._splits[max(node.depth - 1, 0) :]
         if node.neuron is not None:

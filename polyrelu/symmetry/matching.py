@@ -24,6 +24,7 @@ from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix
 from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Network
+from polyrelu.support.display import bracketed, count_text
 
 __all__ = ["AlignedPair", "ExactLayer", "Matching", "Partners", "Stack", "align", "match"]
 
@@ -41,7 +42,7 @@ _SCALE_BITS = 64
 _NEAR_POWER = 0.02
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Matching:
     """The partners and scales of the neurons of a layer.
 
@@ -58,11 +59,15 @@ class Matching:
     >>> net = from_arrays([([[1], [-2]], [3, 1]), ([[1, 1]], [0])])
     >>> other = from_arrays([([[-4], [1]], [2, 3]), ([["1/2", 1]], [0])])
     >>> match(net, other)
-    (Matching(partners=(1, 0), scales=(Fraction(2, 1), Fraction(1, 1))),)
+    (<Matching of 2 neurons, 0 without a partner>,)
     """
 
     partners: Partners
     scales: tuple[Fraction, ...]
+
+    def __repr__(self) -> str:
+        neurons = count_text([(len(self.partners), "neuron")])
+        return bracketed(f"Matching of {neurons}, {self.partners.count(-1)} without a partner")
 
     @property
     def pairs(self) -> tuple[tuple[int, Fraction] | None, ...]:

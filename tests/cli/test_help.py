@@ -74,13 +74,16 @@ def test_options_of_reading_come_last(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files that examples speak of: net.onnx, net.json, regions.npz and cert.json."""
+    """The files that examples speak of: networks, a property, regions and a certificate."""
     folder = tmp_path_factory.mktemp("files")
     network = load("example:bends")
     save(network, folder / "net.json")
     save_onnx(network, folder / "net.onnx")
     signs = canonical_complex(network, "box:-1,1").signs()
     np.savez(folder / "regions.npz", signs=signs)
+    names = "".join(f"(declare-const {name} Real)" for name in ("X_0", "X_1", "Y_0"))
+    sides = "".join(f"(assert (<= X_{j} 1)) (assert (>= X_{j} -1))" for j in range(2))
+    (folder / "property.vnnlib").write_text(f"{names}{sides}(assert (>= Y_0 99))")
     assert main(["identify", "example:digits", "-o", str(folder / "cert.json")]) == 0
     return folder
 

@@ -23,7 +23,7 @@ from polyrelu.cli import main as cli_main
 from polyrelu.cli.main import main
 from tests.cli.commands import run, run_json
 
-#: Every command, with arguments that need no file but {net}, a small network, and {cert}.
+#: Every command, with arguments that need no file but {cert} and {query}, a property.
 COMMANDS = {
     "info": ["example:xor"],
     "convert": ["example:xor", "xor.json"],
@@ -36,6 +36,8 @@ COMMANDS = {
     "equivalent": ["example:twins-a", "example:twins-b"],
     "deviation": ["example:twins-a", "example:twins-b", "--domain", "box:-1,1"],
     "range": ["example:xor", "--domain", "box:0,1"],
+    "verify": ["example:xor", "{query}"],
+    "same-decisions": ["example:digits", "example:digits"],
     "injective": ["example:xor"],
     "recover": ["--oracle", "example:twins-a"],
     "simplify": ["example:digits"],
@@ -67,11 +69,8 @@ def _network(*widths: int) -> polyrelu.Network:
 LIMITED = (
     *("complex", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
     *("deviation", "range", "simplify", "injective", "recover", "audit", "minimal", "dimension"),
-    "fingerprint",
+    *("fingerprint", "verify", "same-decisions"),
 )
-
-#: Commands whose networks are read by the module of another one.
-READERS = {"deviation": "equivalent"}
 
 _SLOW = pytest.mark.slow
 
@@ -85,11 +84,16 @@ def _each(*fast: str) -> list[Any]:
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("certificates") / "cert.json"
     polyrelu.identify(polyrelu.load("example:xor")).certificate.save(path)  # type: ignore[union-attr]
+    names = ("X_0", "X_1", "Y_0")
+    path.with_name("query.vnnlib").write_text(
+        "".join(f"(declare-const {name} Real)" for name in names) + "(assert (>= Y_0 9))"
+    )
     return path
 
 
 def _arguments(command: str, certificate: Path) -> list[str]:
-    return [command, *(word.format(cert=certificate) for word in COMMANDS[command])]
+    files = {"cert": certificate, "query": certificate.with_name("query.vnnlib")}
+    return [command, *(word.format(**files) for word in COMMANDS[command])]
 
 
 # -- Ctrl-C ----------------------------------------------------------------------------------------
@@ -292,7 +296,7 @@ def test_a_time_limit_that_ends_before_anything_is_done(
 ) -> None:
     """It ends every command that takes it within a tenth and one step, with an answer."""
     monkeypatch.chdir(tmp_path)
-    module = READERS.get(command, command.replace("-", "_"))
+    module = command.replace("-", "_")
     monkeypatch.setattr(f"polyrelu.cli.{module}.read_network", _endless)
     arguments = [*_arguments(command, certificate), "--time-limit", limit]
     started = time.monotonic()

@@ -158,7 +158,12 @@ def _queries() -> list[object]:
     at_least_1 = formats.Constraint(((1, F(-1)),), F(1), "<=", 2)
     query = formats.VnnlibQuery("<i>y</i> >= 1", "1.0", (declared,), (at_most_3, at_least_1))
     given = formats.Counterexample("<i>example</i>", {"X_0": F(1, 2)})
+    asked = formats.property_of(query)
     return [
+        asked,
+        asked.parts[0],
+        asked.parts[0].clauses[0],
+        asked.parts[0].clauses[0].rows[0],
         inputs,
         declared,
         at_most_3,
@@ -168,6 +173,26 @@ def _queries() -> list[object]:
         query,
         given,
         formats.check_counterexample(query, given, [([[3]], [0])]),
+    ]
+
+
+def _answers_about_properties(work: outcomes.ProofStatistics) -> list[object]:
+    """The three answers to the question whether a property holds."""
+    source, doubts = "<i>y</i> >= 1", ("line 3: <b>",)
+    point = formats.Counterexample(source, {"X_0": F(1, 3), "Y_0": F(3)})
+    check = formats.CounterexampleCheck(True, F(2), F(0), ((F(3),),), None, "")
+    net = network.from_arrays([([[1], [-1]], [0, 1])])
+    same = proofs.same_decisions(net, net)
+    assert isinstance(same, outcomes.SameDecisions)
+    witness = outcomes.Witness((F(1),), (F(1), F(0)), (F(1), F(1)))
+    return [
+        same,
+        outcomes.SameDecisions(same.certificate, F(1, 8), (0, 1), work),
+        outcomes.DifferentDecisions(witness, F(0)),
+        outcomes.DecisionsUndecided("a limit was reached", F(0)),
+        outcomes.PropertyHolds(source, (), doubts, work),
+        outcomes.PropertyFails(source, point, check, doubts),
+        outcomes.PropertyUndecided(source, "a limit was reached", (F(-1, 3), None), doubts),
     ]
 
 
@@ -346,6 +371,7 @@ def of_symmetry() -> list[object]:
     half_line = exact.Polyhedron.box([0, None], [None, None])
     return [
         symmetry.absolute_value_form(*ABSOLUTE.layers),
+        symmetry.Matching((0, -1), (Fraction(2), Fraction(1))),
         symmetry.LayerDomain.whole_space(3),
         symmetry.LayerDomain.orthant(2),
         symmetry.LayerDomain.of(half_line),
@@ -504,7 +530,15 @@ def of_proofs() -> list[object]:
     assert isinstance(identified, outcomes.Identifiable)
     assert isinstance(refuted, outcomes.NotIdentifiable)
     part: Any = certificate.Certificate(certificate.PartClaim(DEEP, 1), "deep-part", ())
+    one, other = (network.from_arrays([([[slope]], [0])]) for slope in (1, 3))
+    values = proofs.output_range(one, "box:0,1")
+    assert isinstance(values, outcomes.RangeBounds)
     return [
+        proofs.deviation(one, other, "box:0,1"),
+        proofs.deviation(one, other, "box:0,1", at_most=1),
+        values,
+        values.ranges[0],
+        outcomes.BoundStatistics(num_nodes=3, num_leaves=2, num_points=9, num_boxes=1),
         identified,
         refuted,
         proofs.equivalent(ABSOLUTE, ABSOLUTE),
@@ -515,6 +549,7 @@ def of_proofs() -> list[object]:
         outcomes.Proved(identified.certificate),
         outcomes.Refuted(refuted.certificate),
         outcomes.Undecided("no theorem applied", (attempt,), work),
+        *_answers_about_properties(work),
         attempt,
         refuted.next[0],
         work,

@@ -81,3 +81,36 @@ def random_query(rng: Random, version: int) -> tuple[str, list[str], list[Truth]
         names,
         [truth for _, truth in formulas],
     )
+
+
+def random_property(rng: Random, num_networks: int) -> tuple[str, int, int]:
+    """The text of a query on small boxes, with the numbers of inputs and outputs.
+
+    Some bounds are strict or missing, and two networks share their inputs.
+    """
+    num_inputs, num_outputs = rng.randint(1, 2), rng.randint(1, 2)
+    if num_networks == 1:
+        inputs = [f"X_{j}" for j in range(num_inputs)]
+        outputs = [f"Y_{j}" for j in range(num_outputs)]
+        text = "".join(f"(declare-const {name} Real)\n" for name in inputs + outputs)
+    else:
+        inputs = [f"A[{j}]" for j in range(num_inputs)]
+        outputs = [f"{name}[{j}]" for name in "PQ" for j in range(num_outputs)]
+        text = "(vnnlib-version <2.0>)\n" + "".join(
+            f"(declare-network {name} (declare-input {x} real [{num_inputs}]) "
+            f"(declare-output {y} real [{num_outputs}]))\n"
+            for name, x, y in (("f", "A", "P"), ("g", "B", "Q"))
+        )
+        text += "".join(f"(assert (== A[{j}] B[{j}]))\n" for j in range(num_inputs))
+    for name in inputs:
+        low = rng.randint(-3, 1)
+        for relations, bound in ((">= >= >", low), ("<= <= <", low + rng.randint(0, 4))):
+            if rng.random() < 0.9:
+                text += f"(assert ({rng.choice(relations.split())} {name} {bound}))\n"
+    for _ in range(rng.randint(1, 2)):
+        formula, _ = random_formula(rng, inputs + outputs, rng.randint(0, 2))
+        text += f"(assert {formula})\n"
+    if rng.random() < 0.6:
+        relation = rng.choice([">=", ">", "<="])
+        text += f"(assert ({relation} {rng.choice(outputs)} {rng.randint(-12, 12)}))\n"
+    return text, num_inputs, num_outputs

@@ -7,13 +7,15 @@ VNN-COMP's form is a list of pairs in parentheses, ``((X_0 0.5) (Y_0 -1.25))``, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 
 from polyrelu.errors import DomainError
-from polyrelu.formats.vnnlib.query import Tensor, entry_names
+from polyrelu.formats.vnnlib.query import Tensor, VnnlibQuery, entry_names
 from polyrelu.formats.vnnlib.syntax import (
     Index,
     SExpression,
@@ -27,7 +29,10 @@ from polyrelu.support.arguments import expect_path
 from polyrelu.support.display import bracketed
 from polyrelu.support.limits import WIDTH_LIMIT
 
-__all__ = ["Counterexample", "read_counterexample"]
+__all__ = ["Counterexample", "counterexample_text", "read_counterexample"]
+
+#: Maximum number of digits of an exact decimal, before and after its point; digits of others.
+_MAX_DIGITS, _ROUNDED_DIGITS = 200, 20
 
 #: The first words of files with a counterexample, and of other results.
 _FOUND = ("sat", "violated")
@@ -112,6 +117,78 @@ def read_counterexample(path: str | Path) -> Counterexample:
     if not values:
         raise DomainError(f"{name}: it holds no values")
     return Counterexample(name, values)
+
+
+def counterexample_text(query: VnnlibQuery, values: Mapping[str, Fraction]) -> str:
+    """Return the text of a counterexample in the form of VNN-COMP, after a line ``sat``.
+
+    Version 1 has pairs in parentheses, version 2 tensors with headers. Inputs are written exactly
+    where they are decimals of at most 200 digits on each side
+    of the point; other inputs, and outputs, have 20 significant
+    digits, so that a reader should check the point that was written.
+
+    Parameters
+    ----------
+    query
+        The query that the values satisfy.
+    values
+        A value for each variable of the query, by its name.
+
+    Returns
+    -------
+    str
+        The lines, without a newline at the end.
+
+    Examples
+    --------
+    >>> from polyrelu.formats.vnnlib.query import DeclaredNetwork
+    >>> network = DeclaredNetwork("", (Tensor("X", "Real", (1,)),), (Tensor("Y", "Real", (1,)),))
+    >>> query = VnnlibQuery("example", "1.0", (network,), ())
+    >>> print(counterexample_text(query, {"X_0": Fraction(1, 8), "Y_0": Fraction(1, 3)}))
+    sat
+    ((X_0 0.125)
+     (Y_0 0.33333333333333333333))
+    """
+    lines, variables = ["sat"], iter(query.variables)
+    inputs = {
+        query.variables[j] for number in range(len(query.networks)) for j in query.inputs_of(number)
+    }
+    is_listed = query.version.startswith("1")
+    for network in query.networks:
+        for tensor in (*network.inputs, *network.outputs):
+            if not is_listed:
+                shape = ",".join(map(str, tensor.shape))
+                lines.append(f"{tensor.name} {tensor.element_type} [{shape}]")
+            for name in islice(variables, tensor.size):
+                number = _decimal(values[name], is_exact=name in inputs)
+                lines.append(f" ({name} {number})" if is_listed else number)
+    if is_listed:
+        lines[1] = "(" + lines[1].lstrip()
+        lines[-1] += ")"
+    return "\n".join(lines)
+
+
+def _decimal(value: Fraction, *, is_exact: bool) -> str:
+    """Return a number as a decimal: exactly if that is wanted and not too long."""
+    rest, twos = value.denominator, 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    fives = 0
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    places = max(twos, fives)
+    if is_exact and rest == 1 and places <= _MAX_DIGITS and abs(value) < 10**_MAX_DIGITS:
+        return _fixed(value.numerator * 10**places // value.denominator, places)
+    context = Context(prec=_ROUNDED_DIGITS, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return str(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+
+
+def _fixed(scaled: int, places: int) -> str:
+    """Return scaled / 10^places in digits."""
+    digits = str(abs(scaled)).rjust(places + 1, "0")
+    sign = "-" if scaled < 0 else ""
+    whole, part = digits[: len(digits) - places], digits[len(digits) - places :].rstrip("0")
+    return f"{sign}{whole}.{part or '0'}"
 
 
 def _listed(data: bytes, name: str) -> Iterator[tuple[int, str, Fraction]]:

@@ -32,7 +32,9 @@ __all__ = [
     "Relation",
     "Tensor",
     "VnnlibQuery",
+    "conjuncts",
     "entry_names",
+    "expanded",
 ]
 
 Relation: TypeAlias = Literal["<=", "<", "==", "!="]
@@ -290,7 +292,7 @@ class VnnlibQuery:
         if number > expect_count(limit, "limit", 1):
             counted = f"{number} cases" if number < _COUNT_LIMIT else "too many cases to count"
             raise DomainError(f"{self.source}: {counted}, more than the limit of {limit}")
-        return tuple(self._case(constraints) for constraints in _expanded(formula))
+        return tuple(self._case(constraints) for constraints in expanded(formula))
 
     def domain(self) -> Polyhedron:
         """Return the polyhedron of all inputs that satisfy the constraints on inputs alone.
@@ -299,18 +301,50 @@ class VnnlibQuery:
         there is none: the inputs lie in a union of polyhedra, a constraint is strict, or the
         networks have different inputs.
         """
-        places = self._input_places()
         rows: list[Constraint] = []
-        for part in _conjuncts(self.assertions):
+        for part in conjuncts(self.assertions):
             rows += self._constraints_on_inputs(part)
+        return self.polyhedron(rows)
+
+    def polyhedron(self, constraints: Sequence[Constraint]) -> Polyhedron:
+        """Return the polyhedron of the inputs that satisfy constraints on inputs alone.
+
+        A `DomainError` names a constraint that is strict, or says that the networks have different
+        inputs.
+        """
         size = self.networks[0].num_inputs
-        found = _Rows.of(self.source, rows, places, size)
+        found = _Rows.of(self.source, constraints, self.input_places(), size)
         if found.num_rows * (size + 1) > _ENTRY_LIMIT:
             raise DomainError(
                 f"{self.source}: a domain of {found.num_rows} rows for {size} inputs, more than "
                 f"{_ENTRY_LIMIT} coefficients"
             )
         return found.polyhedron(size)
+
+    def input_places(self) -> dict[int, int]:
+        """Return the coordinate that each input variable is; those that are equated share one.
+
+        A `DomainError` says that the networks have different inputs.
+        """
+        first = self.inputs_of(0)
+        places = {variable: j for j, variable in enumerate(first)}
+        equated = {
+            frozenset(j for j, _ in part.coefficients)
+            for part in conjuncts(self.assertions)
+            if isinstance(part, Constraint) and _is_equation_of_two(part)
+        }
+        for number, network in enumerate(self.networks[1:], 1):
+            inputs = self.inputs_of(number)
+            is_shared = len(inputs) == len(first) and all(
+                frozenset((a, b)) in equated for a, b in zip(first, inputs, strict=True)
+            )
+            if not is_shared:
+                raise DomainError(
+                    f"{self.source}: the networks {self.networks[0].name} and {network.name} do "
+                    "not have equal inputs, entry by entry, so there is no single domain"
+                )
+            places |= {variable: j for j, variable in enumerate(inputs)}
+        return places
 
     def __repr__(self) -> str:
         counts = [(len(self.networks), "network"), (len(self.assertions), "assertion")]
@@ -343,7 +377,7 @@ class VnnlibQuery:
             raise at_line(self.source, line, f"more than {_CASE_LIMIT} cases")
         found = {
             tuple(sorted((c.coefficients, c.constant, c.relation, 0) for c in case.inputs)): case
-            for case in map(self._case, _expanded(part))
+            for case in map(self._case, expanded(part))
         }
         if len(found) > 1:
             raise at_line(
@@ -353,28 +387,6 @@ class VnnlibQuery:
                 "write a file for each",
             )
         return next(iter(found.values())).inputs if found else ()
-
-    def _input_places(self) -> dict[int, int]:
-        """Return the coordinate that each input variable is; those that are equated share one."""
-        first = self.inputs_of(0)
-        places = {variable: j for j, variable in enumerate(first)}
-        equated = {
-            frozenset(j for j, _ in part.coefficients)
-            for part in _conjuncts(self.assertions)
-            if isinstance(part, Constraint) and _is_equation_of_two(part)
-        }
-        for number, network in enumerate(self.networks[1:], 1):
-            inputs = self.inputs_of(number)
-            is_shared = len(inputs) == len(first) and all(
-                frozenset((a, b)) in equated for a, b in zip(first, inputs, strict=True)
-            )
-            if not is_shared:
-                raise DomainError(
-                    f"{self.source}: the networks {self.networks[0].name} and {network.name} do "
-                    "not have equal inputs, entry by entry, so there is no single domain"
-                )
-            places |= {variable: j for j, variable in enumerate(inputs)}
-        return places
 
 
 @dataclass(slots=True)
@@ -460,11 +472,11 @@ def entry_names(tensor: Tensor, *, is_first_version: bool = False) -> Iterator[s
             yield f"{tensor.name}[{','.join(map(str, place))}]"
 
 
-def _conjuncts(parts: Iterable[Formula]) -> Iterator[Formula]:
+def conjuncts(parts: Iterable[Formula]) -> Iterator[Formula]:
     """Yield the parts of a conjunction, and of conjunctions in it."""
     for part in parts:
         if isinstance(part, Conjunction):
-            yield from _conjuncts(part.parts)
+            yield from conjuncts(part.parts)
         else:
             yield part
 
@@ -500,13 +512,13 @@ def _num_cases(formula: Formula) -> int:
     return total
 
 
-def _expanded(formula: Formula) -> Iterator[tuple[Constraint, ...]]:
+def expanded(formula: Formula) -> Iterator[tuple[Constraint, ...]]:
     """Yield the constraints of each case of a formula."""
     if isinstance(formula, Disjunction):
         for part in formula.parts:
-            yield from _expanded(part)
+            yield from expanded(part)
     elif isinstance(formula, Conjunction):
-        choices = [list(_expanded(part)) for part in formula.parts]
+        choices = [list(expanded(part)) for part in formula.parts]
         for chosen in product(*choices):
             yield tuple(constraint for part in chosen for constraint in part)
     elif formula.relation == "!=":

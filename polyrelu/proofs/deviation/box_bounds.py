@@ -39,6 +39,7 @@ class LayerRanges:
         """Return the bounds on the boxes of several steps, one after the other."""
 
         def one(ranges: Sequence[Range | None]) -> Range | None:
+            """Return the bounds of one kind, None if there are none."""
             known = [r for r in ranges if r is not None]
             if not known:
                 return None
@@ -90,6 +91,7 @@ def unknown_ranges(pair: FloatPair, num_boxes: int) -> list[LayerRanges]:
     """Return bounds that say nothing."""
 
     def ranges(layer: int) -> LayerRanges:
+        """Return the bounds of one layer."""
         z = Range.unknown(num_boxes, pair.widths[layer], pair.dtype)
         if pair.is_single:
             return LayerRanges(z, None, None)
@@ -150,7 +152,7 @@ class _Pass:
                 self.joint.append((self.ours[-1], relaxed))
 
     def _tighten(self, ranges: LayerRanges) -> Range:
-        """Let each of the three bounds follow from the others; return those of the partners."""
+        """Let each of the three bounds follow from the others; return the partners' bounds."""
         z, y, change = ranges.z, ranges.y, ranges.change
         if y is None or change is None:
             return z
@@ -166,6 +168,7 @@ class _Pass:
         pair, middle, radius = self.pair, self.boxes.middle, self.boxes.radius
 
         def cut(known: Range, weight: Floats, bias: Floats) -> None:
+            """Intersect bounds with the ranges of affine functions."""
             centre, width = middle @ weight.T + bias, radius @ np.abs(weight).T
             known.cut(centre - width, centre + width)
 
@@ -267,7 +270,7 @@ def _padded(is_open: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 
 def _signed(values: Floats, chosen: NDArray[np.intp]) -> Floats:
-    """Return the values of chosen neurons, then the same with the other sign."""
+    """Return the values of chosen neurons, then their negatives."""
     return np.concatenate([values[chosen], -values[chosen]], axis=1)
 
 

@@ -233,6 +233,8 @@ class BoxSearch:
         number = len(found.upper)
         if not self._is_joint or number < SETTINGS.boxes_per_step:
             return
+        if self.goal.limit is not None:  # many bounds of neurons profit, although few rows do
+            return
         alone, joint = map(self._problem.objective, (found.alone, found.joint))
         is_poor = bool(np.median(alone - SETTINGS.joint_gain * joint) < 0)
         self._num_poor = self._num_poor + 1 if is_poor else 0

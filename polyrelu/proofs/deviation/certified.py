@@ -26,9 +26,6 @@ from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_boxes, price_of_forms
 from polyrelu.support.progress import Progress, report
 
-#: The finest grid that the format allows.
-MAX_GRID = 4_096
-
 __all__ = ["CertifiedTree", "grid_for"]
 
 _Box = tuple[int, ExactPoint, ExactPoint]
@@ -48,7 +45,7 @@ def grid_for(problem: Problem, size: Fraction) -> int:
         default=Fraction(0),
     )
     needed.append(24 + 2 * int(largest).bit_length())
-    return min(max(needed), MAX_GRID)
+    return min(max(needed), SETTINGS.max_grid)
 
 
 @dataclass(slots=True)

@@ -32,8 +32,8 @@ class FloatRows:
     Attributes
     ----------
     joint
-        Coefficients of the last activations of f, once those of g are written as the ones of
-        partners plus d, shape (rows, width).
+        Coefficients of the last activations of f, after each activation of g is
+        written as d plus the activation of a partner, shape (rows, width).
     on_f, on_g
         Coefficients of the last activations of f and of g, each for itself.
     on_x

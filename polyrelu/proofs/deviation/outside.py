@@ -22,7 +22,7 @@ def outside_node(
 ) -> BoundsNode | None:
     """Return the leaf of a box on which an inequality of the domain fails, None if all hold.
 
-    The bounds are those of the rows, the limits what they have to be for each clause.
+    There is a bound for each row, and a limit for each clause.
     """
     if problem.is_box:
         return None

@@ -146,7 +146,7 @@ class Corners:
     def narrowest(self, ours: Floats, theirs: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return slopes p and q, and middle and reach of the narrowest band around d.
 
-        The slopes given are those of the chords of max(z, 0) and of max(z + D, 0).
+        The slopes given belong to the chords of max(z, 0) and of max(z + D, 0).
         """
         half = np.full_like(ours, 0.5)
         crosses = (self._chord > 0) & (self._chord < 1)

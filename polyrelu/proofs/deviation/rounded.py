@@ -94,6 +94,12 @@ class RoundedLeaf:
         bound = exact[0] + sum(map(abs, exact[1:]), Fraction(0)) + excess
         return Fraction(bound) / (1 << self._rule.grid) + row.constant
 
+    def input_parts(self, row: LinearRow) -> list[int]:
+        """Return how much a row depends on each coordinate: sizes of its first generators."""
+        weights = _integer_weights(row)
+        total, _ = _combination(weights[1:], self._forms)
+        return [abs(int(entry)) for entry in total[1 : 1 + len(self._box)]]
+
     def holds(self, row: LinearRow, multiples: Mapping[int, Fraction] | None = None) -> bool:
         """Return whether the upper bound of a row is at most 0, or negative if it is strict."""
         bound = self.upper_bound(row, multiples)

@@ -27,6 +27,8 @@ class DeviationSettings:
         Maximum number of inputs with which an exact maximum is searched.
     max_open_neurons
         Maximum number of open neurons of a node that is cut by a sign.
+    max_grid
+        Bits of the finest grid that the format of certificates allows.
     max_split_inputs
         Maximum number of inputs with which boxes of inputs are cut.
     num_samples
@@ -50,6 +52,7 @@ class DeviationSettings:
     exact_share: float = 0.5
     max_exact_inputs: int = 3
     max_open_neurons: int = 4
+    max_grid: int = 4_096
     max_split_inputs: int = 20
     num_samples: int = 1_000
     num_starts: int = 8

@@ -187,15 +187,16 @@ def equivalent_within(
     second: Network,
     domain: DomainLike,
     seed: int,
-    max_nodes: int,
+    max_nodes: int | None,
     budget: Budget,
+    progress: Progress | None = None,
 ) -> PairOutcome:
     """Answer as `equivalent` does, unless all attempts together need more than some nodes.
 
     Ctrl-C is not deferred: it ends what needs the answer as well.
     """
     polyhedron = as_domain(domain, first.num_inputs)
-    question = _Question(first, second, polyhedron, seed, max_nodes=max_nodes)
+    question = _Question(first, second, polyhedron, seed, progress, max_nodes)
     return _answer_within(question, budget)
 
 

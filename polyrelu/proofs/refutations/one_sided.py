@@ -28,7 +28,7 @@ from random import Random
 from typing import NamedTuple
 
 from polyrelu.errors import NetworkError, PolyreluError
-from polyrelu.exact import LinearProgram, Optimal, Polyhedron
+from polyrelu.exact import LinearProgram, Optimal, Polyhedron, format_integer
 from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.refutations.bound_program import Bound
 from polyrelu.proofs.refutations.inequality_forms import Inequality, Multipliers
@@ -382,6 +382,9 @@ def _evidence(
     entries = [entry for step in derivations for entry in (step.upper, step.remainder)]
     entries += [bound.multipliers for bound in bounds]
     guard_number = None if guard is None else inequalities.number_of(guard)
+    scales = [*(step.scale for step in derivations), *(bound.scale for bound in bounds)]
+    if any(scale.bit_length() > BIT_LIMIT for scale in scales):
+        return None
     if not _is_affordable(inequalities, guard_number, entries):
         return None
     fact_number = _FactNumbers(
@@ -394,7 +397,7 @@ def _evidence(
     def listed(multipliers: Multipliers) -> list[list[object]]:
         """Return multipliers as the file lists them, by the numbers of facts."""
         pairs = sorted((fact_number.of(name), w) for name, w in multipliers.items() if w)
-        return [[number, str(w)] for number, w in pairs]
+        return [[number, format_integer(w)] for number, w in pairs]
 
     signs = sorted(
         (candidate.neuron.index, candidate.sign, bound)
@@ -404,11 +407,11 @@ def _evidence(
         "layer": layer,
         "source": [] if guard is None else [guard.index],
         "steps": [
-            [step.neuron, str(step.scale), listed(step.upper), listed(step.remainder)]
+            [step.neuron, format_integer(step.scale), listed(step.upper), listed(step.remainder)]
             for step in derivations
         ],
         "signs": [
-            [v, "+" if sign > 0 else "-", str(bound.scale), listed(bound.multipliers)]
+            [v, "+" if sign > 0 else "-", format_integer(bound.scale), listed(bound.multipliers)]
             for v, sign, bound in signs
         ],
     }

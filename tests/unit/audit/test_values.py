@@ -269,7 +269,7 @@ def test_betti_numbers_of_a_level_within_the_tolerance() -> None:
         audit.audit_topology(tent, [1], "cat")
 
 
-def test_persistence_diagrams() -> None:
+def test_persistence_diagrams(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("gudhi")
     net = from_arrays([([[1], [1], [1]], [2, 0, -1]), ([[1, -3, 4]], [-2])])
     claims = [(0, -2, 0), (0, -2, math.inf), (0, 1, 1)]
@@ -281,5 +281,8 @@ def test_persistence_diagrams() -> None:
     assert twice.counts["duplicated"] == 1
     extra = audit.audit_persistence(net, [*claims, (1, 0, 1)], "box:-3,3")
     assert extra.findings[0].verdict == "extra"
+    monkeypatch.setattr("polyrelu.audit.topology._MAX_PAIRS", 5)
+    with pytest.raises(ArgumentError, match="3 are too many to compare with 2"):
+        audit.audit_persistence(net, claims, "box:-3,3")
     with pytest.raises(ArgumentError, match="dimension, birth and death"):
         audit.audit_persistence(net, [(0, 1)], "box:-3,3")  # type: ignore[list-item]

@@ -21,8 +21,17 @@ from tests.generators.files import ROOT
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 #: Networks that pages only name. The one of three inputs is `space`.
 NAMES = ["net", "pruned", "deep", "a", "b", "old", "new", "f", "g"]
-QUERY = "(declare-const X_0 Real)(declare-const X_1 Real)(declare-const Y_0 Real)\n" + "".join(
-    f"(assert (>= X_{i} -1))(assert (<= X_{i} 1))\n" for i in (0, 1)
+QUERY = (
+    "(declare-const X_0 Real)(declare-const X_1 Real)(declare-const Y_0 Real)\n"
+    + "".join(f"(assert (>= X_{i} -1))(assert (<= X_{i} 1))\n" for i in (0, 1))
+    + "(assert (>= Y_0 99))"
+)
+PAIR = (
+    "(vnnlib-version <2.0>)"
+    "(declare-network f (declare-input A real [2]) (declare-output P real [1]))"
+    "(declare-network g (declare-input B real [2]) (declare-output Q real [1]))"
+    "(assert (and (== A[0] B[0]) (== A[1] B[1]) (<= A[0] 1) (>= A[0] -1) (<= A[1] 1) (>= A[1] -1)))"
+    "(assert (> Q[0] (+ P[0] 1)))"
 )
 
 
@@ -53,7 +62,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("net.h5").write_bytes(good_file(".h5"))
     save(from_arrays([([[Fraction(1, 3)]], [0])]), "thirds.json")
     Path("query.vnnlib").write_text(QUERY)
-    Path("pair.vnnlib.gz").write_bytes(gzip.compress(QUERY.encode()))
+    Path("pair.vnnlib").write_text(PAIR)
+    Path("pair.vnnlib.gz").write_bytes(gzip.compress(PAIR.encode()))
     return tmp_path
 
 

@@ -102,6 +102,19 @@ def test_a_bound_far_above_all_coefficients() -> None:
     assert one_sided_neurons(network) == [candidate]
 
 
+def test_multipliers_of_more_than_a_thousand_digits() -> None:
+    """Long integers are written in hexadecimal digits, as the format asks."""
+    long, longer = Fraction(7**1300, 5**1200), Fraction(3**2100, 2**3000)
+    first = ([[1, 2], [longer, 2 * longer]], [0, -longer])
+    second = ([[2 * long, -long / longer], [1, -3]], [0, 1])
+    outcome = identify(from_arrays([first, second, ([[1, 1]], [0])]))
+    assert isinstance(outcome, NotIdentifiable)
+    assert outcome.certificate.theorem == "one-sided"
+    data = certificate_bytes(outcome)
+    assert b'"0x' in data
+    assert checker.check_bytes(data).verdict == "accepted"
+
+
 def test_a_source_that_is_never_on() -> None:
     """Where neuron 0 of layer 2 is on, which is nowhere, everything holds."""
     layers: Stack = [

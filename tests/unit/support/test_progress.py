@@ -8,6 +8,7 @@ import inspect
 import itertools
 import pkgutil
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from polyrelu.breakpoints import breakpoint_complex, breakpoints_document
 from polyrelu.complex import canonical_complex, region_graph, save_complex, save_regions, skeleton
 from polyrelu.errors import ArgumentError
 from polyrelu.foldsets import functional_dimension, rank_of_two_layers
-from polyrelu.formats import ClaimsFile
+from polyrelu.formats import ClaimsFile, Constraint, DeclaredNetwork, Tensor, VnnlibQuery
 from polyrelu.network import from_arrays
 from polyrelu.plot import picture, surface
 from polyrelu.proofs import (
@@ -32,7 +33,9 @@ from polyrelu.proofs import (
     injective,
     inverse_lipschitz,
     output_range,
+    same_decisions,
     simplify,
+    verify,
 )
 from polyrelu.recovery import recover, recover_function, recover_weights
 from polyrelu.support import ProgressStep
@@ -49,6 +52,9 @@ from polyrelu.topology import (
 #: A small network in the plane; with a second output; and one that needs a search for ridges.
 NET = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -2, 1]], [-1]), ([[3]], [1])])
 PAIR = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -2, 1], [2, 1, -1]], [-1, 0])])
+MOVED = from_arrays(
+    [([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -2, 1], [2, 1, -1]], [-1, "1/8"])]
+)
 RIDGES = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
 #: Two networks with one function where x ≥ 0.
 HAT = from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])])
@@ -67,6 +73,16 @@ WEIGHTS = breakpoints_document(breakpoint_complex(canonical_complex(SHALLOW)))
 #: An injective layer whose proof has nodes.
 AXES = from_arrays([([[1, 0], [0, 1], [-1, 0], [0, -1]], [0] * 4)], last="relu")
 SQUARE = "box:-2,2"
+#: A property of NET on the square whose proof has nodes.
+QUERY = VnnlibQuery(
+    "output >= 7.05",
+    "1.0",
+    (DeclaredNetwork("", (Tensor("X", "Real", (2,)),), (Tensor("Y", "Real", (1,)),)),),
+    (
+        *(Constraint(((j, Fraction(s)),), Fraction(-2), "<=", 1) for j in (0, 1) for s in (1, -1)),
+        Constraint(((2, Fraction(-1)),), Fraction("7.05"), "<=", 2),
+    ),
+)
 CELLS, REGIONS = canonical_complex(NET, SQUARE), region_graph(NET, SQUARE)
 
 CLAIMS = audit.SignVectors(CELLS.signs())
@@ -100,6 +116,10 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     ),
     deviation: lambda progress, folder: deviation(HAT, OTHER, "box:-1,1", progress=progress).status,
     output_range: lambda progress, folder: output_range(HAT, "box:-1,1", progress=progress).status,
+    verify: lambda progress, folder: verify(NET, QUERY, progress=progress).status,
+    same_decisions: lambda progress, folder: (
+        same_decisions(PAIR, MOVED, SQUARE, margin="1/2", progress=progress).status
+    ),
     functional_dimension: lambda progress, folder: functional_dimension(NET, progress=progress),
     rank_of_two_layers: lambda progress, folder: rank_of_two_layers(
         RIDGES, [[1, 2], [3, 1]], progress=progress

@@ -1,0 +1,216 @@
+"""Answers to the question whether two classifiers choose the same class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import ClassVar, TypeAlias
+
+from polyrelu.certificate import BoundsCertificate, TreeCertificate, number_text
+from polyrelu.exact import decimal_below, format_rational
+from polyrelu.outcomes.answers import Answer, NextStep, answer_text
+from polyrelu.outcomes.points import Witness
+from polyrelu.outcomes.work import ProofStatistics
+from polyrelu.support.display import bracketed, count_text
+
+__all__ = ["DecisionsOutcome", "DecisionsUndecided", "DifferentDecisions", "SameDecisions"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SameDecisions(Answer):
+    """Wherever the first network chooses one class, the second one chooses the same.
+
+    Attributes
+    ----------
+    certificate
+        The certificate.
+    margin
+        The first network chooses a class where its output exceeds all others by more than this.
+    classes
+        The classes that the first network chose at points that were tried. Where several classes
+        meet there are ties, about which nothing is said. Empty if the certificate shows that both
+        networks compute the same function.
+    search
+        How much work the answer took.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> net = polyrelu.from_arrays([([[1], [-1]], [0, 1])])
+    >>> other = polyrelu.from_arrays([([[1], [-2]], [0, 1])])
+    >>> outcome = polyrelu.same_decisions(net, other, "box:1,2")
+    >>> outcome.status, outcome.classes
+    ('proved', (0,))
+    """
+
+    certificate: BoundsCertificate | TreeCertificate
+    margin: Fraction
+    classes: tuple[int, ...]
+    search: ProofStatistics
+    next: tuple[NextStep, ...] = field(default=(), kw_only=True)
+    status: ClassVar[str] = "proved"
+
+    @property
+    def statement(self) -> str:
+        """The sentence that is proved."""
+        return (
+            f"Wherever the first network chooses a class{_by_more(self.margin)}, the second one "
+            "chooses the same class."
+        )
+
+    def save(self, path: str | Path) -> list[Path]:
+        """Write the certificate to a file, and large networks to files beside it.
+
+        Parameters
+        ----------
+        path
+            The file of the certificate.
+
+        Returns
+        -------
+        list of Path
+            All files that were written, the certificate last.
+        """
+        return self.certificate.save(path)
+
+    def with_provenance(self, provenance: dict[str, str]) -> SameDecisions:
+        """Return the same answer with notes on the networks' origin in its certificate.
+
+        Parameters
+        ----------
+        provenance
+            The notes; the checker does not verify them.
+
+        Returns
+        -------
+        SameDecisions
+            The answer.
+        """
+        unverified = {**self.certificate.unverified, **provenance}
+        return replace(self, certificate=replace(self.certificate, unverified=unverified))
+
+    def __str__(self) -> str:
+        if not self.classes:
+            same = "the certificate shows more: both networks compute the same function"
+            return answer_text([f"proved. {self.statement}", same, str(self.search)], self.next)
+        shown = ", ".join(map(str, self.classes))
+        which = f"class {shown}" if len(self.classes) == 1 else f"the classes {shown}"
+        ties = "; where they meet there are ties" if len(self.classes) > 1 else ""
+        tried = f"at the points that were tried the first network chose {which}{ties}"
+        return answer_text([f"proved. {self.statement}", tried, str(self.search)], self.next)
+
+    def __repr__(self) -> str:
+        return bracketed(f"SameDecisions: {count_text([(len(self.classes), 'class')])} seen")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DifferentDecisions(Answer):
+    """At a point the first network chooses one class, and the second one does not.
+
+    Attributes
+    ----------
+    witness
+        The point, with the exact outputs of both networks.
+    margin
+        The margin of the question.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> one = polyrelu.from_arrays([([[1], [-1]], [0, 1])])
+    >>> two = polyrelu.from_arrays([([[1], [-1]], [0, 2])])
+    >>> outcome = polyrelu.same_decisions(one, two, "box:0,1")
+    >>> outcome.first_best, outcome.second_best
+    ((0,), (0, 1))
+    """
+
+    witness: Witness
+    margin: Fraction
+    next: tuple[NextStep, ...] = field(default=(), kw_only=True)
+    status: ClassVar[str] = "refuted"
+    certificate: ClassVar[None] = None
+
+    @property
+    def first_best(self) -> tuple[int, ...]:
+        """The class that the first network chooses at the point."""
+        return _best(self.witness.f)
+
+    @property
+    def second_best(self) -> tuple[int, ...]:
+        """The classes with the largest output of the second network at the point."""
+        return _best(self.witness.g)
+
+    @property
+    def statement(self) -> str:
+        """The sentence that is shown by the point."""
+        second = ", ".join(map(str, self.second_best))
+        theirs = f"class {second}" if len(self.second_best) == 1 else f"a tie of {second}"
+        f = sorted(self.witness.f)
+        return (
+            f"At a point the first network chooses class {self.first_best[0]} by "
+            f"{decimal_below(f[-1] - f[-2])}, and the second one {theirs}."
+        )
+
+    def __str__(self) -> str:
+        return answer_text(
+            [f"refuted. {self.statement}", *str(self.witness).split("\n")], self.next
+        )
+
+    def __repr__(self) -> str:
+        return bracketed(f"DifferentDecisions: {self.first_best} and {self.second_best}")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DecisionsUndecided(Answer):
+    """The question is open.
+
+    Attributes
+    ----------
+    reason
+        Why there is no answer, in one sentence.
+    margin
+        The margin of the question.
+    next
+        What to try next, the most promising first.
+
+    Examples
+    --------
+    >>> DecisionsUndecided("the time limit of 1 seconds was reached", Fraction(0))
+    <DecisionsUndecided: the time limit of 1 seconds was reached>
+    """
+
+    reason: str
+    margin: Fraction
+    next: tuple[NextStep, ...] = field(default=(), kw_only=True)
+    status: ClassVar[str] = "undecided"
+    certificate: ClassVar[None] = None
+
+    @property
+    def statement(self) -> str:
+        """The reason why there is no answer."""
+        return self.reason
+
+    def __str__(self) -> str:
+        return answer_text([f"undecided: {self.reason}"], self.next)
+
+    def __repr__(self) -> str:
+        return bracketed(f"DecisionsUndecided: {self.reason}")
+
+
+#: The answers of `same_decisions`.
+DecisionsOutcome: TypeAlias = SameDecisions | DifferentDecisions | DecisionsUndecided
+
+
+def _best(outputs: tuple[Fraction, ...]) -> tuple[int, ...]:
+    """Return the indices of the largest outputs."""
+    largest = max(outputs)
+    return tuple(i for i, value in enumerate(outputs) if value == largest)
+
+
+def _by_more(margin: Fraction) -> str:
+    return f" by more than {number_text(format_rational(margin))}" if margin else ""

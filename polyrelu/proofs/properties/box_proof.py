@@ -1,0 +1,117 @@
+"""Proofs of clauses by boxes of inputs: a search in floats, and its leaves in integers.
+
+The search for bounds of deviations (`proofs.deviation`) maximises the least row of the worst clause
+over a box. A clause fails where all its rows are positive, so the clauses hold where the maximum is
+at most 0. Floats choose the cuts; the rule of certificates, in integers, decides about each leaf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from polyrelu.certificate import BoundsCertificate, DecisionsClaim, HoldsClaim, LinearRow
+from polyrelu.outcomes import ProofStatistics
+from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
+from polyrelu.proofs.deviation.certified import CertifiedTree
+from polyrelu.proofs.deviation.points import BestPoint
+from polyrelu.proofs.deviation.problem import Problem
+from polyrelu.proofs.deviation.rounded import RoundedRule
+from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.proofs.properties.bound_tree import box_around
+from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
+from polyrelu.support.budget import Budget
+from polyrelu.support.progress import Progress
+from polyrelu.support.typing import Point
+from polyrelu.symmetry.matching import align, match
+from polyrelu.version import __version__
+
+__all__ = ["BoxProof", "prove_by_boxes"]
+
+
+@dataclass(frozen=True, slots=True)
+class BoxProof:
+    """What the search has found.
+
+    Attributes
+    ----------
+    certificate
+        A proof; None if there is none.
+    point
+        A point of the domain where a clause fails or is met with 0; None if none was found.
+    search
+        The work.
+    """
+
+    certificate: BoundsCertificate | None
+    point: Point | None
+    search: ProofStatistics
+
+
+def prove_by_boxes(
+    claim: HoldsClaim | DecisionsClaim,
+    coordinates: DomainCoordinates,
+    clauses: Sequence[Sequence[LinearRow]],
+    seed: int,
+    budget: Budget,
+    progress: Progress | None = None,
+) -> BoxProof | None:
+    """Return a proof, or a point where a clause may fail; None with too many inputs.
+
+    Parameters
+    ----------
+    claim
+        The claim, about plain stacks of equal depth.
+    coordinates
+        The domain, with bounds of all coordinates.
+    clauses
+        The clauses of the claim.
+    seed
+        Seed of the points.
+    budget
+        Pays for the search; `LimitReached` ends it.
+    progress
+        Called after each step.
+    """
+    if coordinates.dimension > SETTINGS.max_split_inputs:
+        return None
+    first, second = claim.network, claim.other
+    matching = () if second is None else match(first, second)
+    rows = list(dict.fromkeys(id(row) for clause in clauses for row in clause))
+    by_id = {id(row): row for clause in clauses for row in clause}
+    place = {key: number for number, key in enumerate(rows)}
+    problem = Problem(
+        first,
+        second,
+        align(first, second, matching),
+        tuple(by_id[key] for key in rows),
+        tuple(tuple(place[id(row)] for row in clause) for clause in clauses),
+        coordinates,
+        *box_around(coordinates),
+    )
+    best = BestPoint(problem)
+    best.start(seed)
+    search = BoxSearch(problem, best, Goal(limit=Fraction(0)))
+    search.run(budget, progress, lambda: best.value is not None and best.value > 0)
+    work = ProofStatistics(num_nodes=search.tree.num_nodes, num_leaves=search.tree.num_leaves)
+    if best.value is not None and best.value >= 0:
+        return BoxProof(None, best.x, work)
+    partners = [entry.pairs for entry in matching]
+    rule = RoundedRule(first, second, coordinates, partners)
+    tree = CertifiedTree(problem, search.tree, Fraction(0), rule)
+    tree.close(budget, progress)
+    if tree.num_open:
+        return BoxProof(None, None, work)
+    work = ProofStatistics(
+        num_nodes=tree.tree.num_nodes, num_leaves=tree.tree.num_leaves, closed=1.0
+    )
+    certificate = BoundsCertificate(
+        claim,
+        rule.grid,
+        (coordinates.inside,),
+        tree.log()[0],
+        tuple(entry.pairs for entry in matching),
+        {"tool": f"polyrelu {__version__}"},
+    )
+    return BoxProof(certificate, None, work)
