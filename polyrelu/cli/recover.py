@@ -41,7 +41,6 @@ def add_recover(subparsers: Any) -> None:
     """Add the command to the parser."""
     summary = "rebuild a network from values of its function, or from its weighted breakpoints"
     examples = (
-        "recover --oracle example:twins-a -o again.json",
         "recover --oracle example:xor --domain box:-1,1 --certificate again.cert.json",
         "recover --oracle example:xor --teach points.cert.json",
     )
