@@ -176,7 +176,7 @@ def _queries() -> list[object]:
     ]
 
 
-def _answers_about_properties(work: outcomes.ProofStatistics) -> list[object]:
+def answers_about_properties(work: outcomes.ProofStatistics) -> list[Any]:
     """The three answers to the question whether a property holds."""
     source, doubts = "<i>y</i> >= 1", ("line 3: <b>",)
     point = formats.Counterexample(source, {"X_0": F(1, 3), "Y_0": F(3)})
@@ -549,7 +549,7 @@ def of_proofs() -> list[object]:
         outcomes.Proved(identified.certificate),
         outcomes.Refuted(refuted.certificate),
         outcomes.Undecided("no theorem applied", (attempt,), work),
-        *_answers_about_properties(work),
+        *answers_about_properties(work),
         attempt,
         refuted.next[0],
         work,
