@@ -21,7 +21,6 @@ from tests.generators.campaigns import case
 from tests.generators.certificate_mutants import NETWORKS, ORIGINALS, mutants, original
 from tests.oracles.mutants import reason_it_is_true
 
-
 #: The theorems of FORMAT.md 5.8, whose certificates tests/checker/test_bounds_mutants.py mutates.
 BOUNDS = {"deviation", "range", "holds", "same-decisions", "lipschitz"}
 
