@@ -59,7 +59,8 @@ def chosen_outputs(outputs: Sequence[int] | None, network: Network) -> tuple[int
         return tuple(range(network.num_outputs))
     found = sorted({expect_integer(i, "outputs") for i in expect_list(outputs, "outputs")})
     if not found or not 0 <= found[0] <= found[-1] < network.num_outputs:
-        raise ArgumentError(f"outputs: expected indices below {network.num_outputs}")
+        last = network.num_outputs - 1
+        raise ArgumentError(f"outputs: expected indices from 0 to {last}")
     return tuple(found)
 
 
