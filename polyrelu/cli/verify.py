@@ -139,6 +139,12 @@ def _run(options: argparse.Namespace, started: float) -> int:
 def _check_options(options: argparse.Namespace) -> None:
     """Raise an error for a file that cannot be written, or for options that exclude each other."""
     inputs = [*options.networks, options.property]
+    misplaced = next((name for name in options.networks if ".vnnlib" in Path(name).suffixes), None)
+    if misplaced is not None:
+        raise UsageError(
+            f"{misplaced}: name the network files first, and the property last, in the place of "
+            f"{options.property}"
+        )
     for option, name in (("-o", options.output), ("--result", options.result)):
         if name is not None and options.against is not None:
             raise UsageError(f"{option} writes what a search finds; --against searches for nothing")

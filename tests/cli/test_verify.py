@@ -64,6 +64,11 @@ def test_a_union_of_inputs_has_several_certificates(capsys: pytest.CaptureFixtur
     assert run(capsys, "check", *names.split())[0] == 0
 
 
+def test_a_property_in_the_place_of_a_network(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, "verify", "high.vnnlib", "f.json")
+    assert (status, "name the network files first" in err) == (2, True)
+
+
 def test_two_networks(capsys: pytest.CaptureFixture[str]) -> None:
     for bound, expected in (("0.125", 0), ("0.12", 1)):
         text = f"(assert (or (> Q[0] (+ P[0] {bound})) (< Q[0] (- P[0] {bound}))))"
