@@ -53,7 +53,7 @@ class DeviationSettings:
     boxes_per_step: int = 128
     boxes_per_check: int = 32
     fallback_work: float = 2_000
-    fallback_share: float = 0.003
+    fallback_share: float = 0.001
     exact_share: float = 0.5
     first_share: float = 0.02
     max_exact_inputs: int = 3
