@@ -34,12 +34,14 @@ def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.foldsets import points_in_cells
     from polyrelu.formats import parse_domain
     from polyrelu.proofs import certify_functional_dimension
+    from polyrelu.support.arguments import expect_count
 
     check_certificate_file(options)
     imported = read_network(options, options.network)
     domain = parse_domain(options.domain, imported.network.num_inputs)
     points = None
     if options.points is not None:
+        expect_count(options.points, "--points", 1)
         points = points_in_cells(imported.network, options.points, domain, seed=options.seed)
     with ProgressLine() as line:
         outcome = certify_functional_dimension(
