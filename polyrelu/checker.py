@@ -17,67 +17,67 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
    614  3. Certificates
    653  3.1 Words
    669  3.2 Claims
-  1092  3.3 Proofs
-  1256    affine, shallow
-  1262      theorem affine
-  1317      theorem shallow
-  1455    line
-  1458      theorem line
-  1487    bottleneck
-  1492      theorem bottleneck
-  1599    trailing-affine, trailing-shallow
-  1627      theorem trailing-affine
-  1643      theorem trailing-shallow
-  1671    Refutations: translation, flip, line-equal
-  1764      theorem translation
-  1790      theorem flip
-  1818      theorem line-equal
-  1875    Refutations: replacement, bounded-replacement
-  1878      theorem replacement
-  1888      theorem bounded-replacement
-  2044    Refutations: one-sided
-  2122      theorem one-sided
-  2183  3.4 Membership in the classes generic, transversal and regular
-  2287  3.5 Invariants under ~
-  2336  3.6 Cost
-  2466  3.7 Rounding errors: theorem rounding
-  2498      theorem rounding
-  2598  3.8 Domains of pairs, and theorem point
-  2753      theorem point
-  2822  3.9 Ridges: theorems deep and deep-part
-  3744      theorem deep
-  3752      theorem deep-part
-  3790  3.10 Injectivity: theorems active-rows and collision
-  3816      theorem collision
-  3843      theorem active-rows
-  4123  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4206      theorem jumps
-  4233      theorem hyperplanes
-  4256      theorem affine-maps
-  4280      theorem bends
-  4311  3.12 Functional dimensions: theorem jacobian
-  4317      theorem jacobian
-  4432  4. Verdicts
-  4564  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  5377      theorem tree-equal
-  5397      theorem tree
-  5518  5.1 Lists of regions: claim regions, theorem regions
-  5523      theorem regions
-  5563  5.2 Limits
-  5569  5.3 Vertices: theorems vertices and complex (any networks)
-  6134      theorem vertices
-  6149      theorem complex
-  6167  5.4 Injectivity by cells: theorem cell-pairs
-  6179      theorem cell-pairs
-  6297  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  6302      theorem inverse-lipschitz
-  6465  5.6 Injectivity by a left inverse: theorem left-inverse
-  6468      theorem left-inverse
-  6537  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6540      theorem monotone
-  6644  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  7948    Files
-  8089    The command line
+  1093  3.3 Proofs
+  1257    affine, shallow
+  1263      theorem affine
+  1318      theorem shallow
+  1456    line
+  1459      theorem line
+  1488    bottleneck
+  1493      theorem bottleneck
+  1600    trailing-affine, trailing-shallow
+  1628      theorem trailing-affine
+  1644      theorem trailing-shallow
+  1672    Refutations: translation, flip, line-equal
+  1765      theorem translation
+  1791      theorem flip
+  1819      theorem line-equal
+  1876    Refutations: replacement, bounded-replacement
+  1879      theorem replacement
+  1889      theorem bounded-replacement
+  2045    Refutations: one-sided
+  2123      theorem one-sided
+  2184  3.4 Membership in the classes generic, transversal and regular
+  2288  3.5 Invariants under ~
+  2337  3.6 Cost
+  2467  3.7 Rounding errors: theorem rounding
+  2499      theorem rounding
+  2599  3.8 Domains of pairs, and theorem point
+  2754      theorem point
+  2823  3.9 Ridges: theorems deep and deep-part
+  3745      theorem deep
+  3753      theorem deep-part
+  3791  3.10 Injectivity: theorems active-rows and collision
+  3817      theorem collision
+  3844      theorem active-rows
+  4124  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4207      theorem jumps
+  4234      theorem hyperplanes
+  4257      theorem affine-maps
+  4281      theorem bends
+  4312  3.12 Functional dimensions: theorem jacobian
+  4318      theorem jacobian
+  4433  4. Verdicts
+  4565  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5378      theorem tree-equal
+  5398      theorem tree
+  5519  5.1 Lists of regions: claim regions, theorem regions
+  5524      theorem regions
+  5564  5.2 Limits
+  5570  5.3 Vertices: theorems vertices and complex (any networks)
+  6135      theorem vertices
+  6150      theorem complex
+  6168  5.4 Injectivity by cells: theorem cell-pairs
+  6180      theorem cell-pairs
+  6298  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6303      theorem inverse-lipschitz
+  6466  5.6 Injectivity by a left inverse: theorem left-inverse
+  6469      theorem left-inverse
+  6538  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6541      theorem monotone
+  6645  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  7949    Files
+  8090    The command line
 """
 
 from __future__ import annotations
@@ -980,11 +980,12 @@ def lipschitz_words(claim: Any) -> str:
     """How fast outputs can change, and by which distance of inputs."""
     size, distance = NORMS[claim["norm"]]
     squared = "squared " if claim["norm"] == "2" else ""
+    is_flat = claim["domain"]["equations"]  # gradients point out of the domain there
+    gradient = "" if is_flat else f"; it is the largest {size} of a gradient"
     return (
         f"the largest quotient of the {squared}difference of an output among "
         f"{outputs_words(claim['outputs'])} and the {distance} is "
-        f"{between_words(claim['at-least'], claim['at-most'])}; it is the largest {size} of a "
-        "gradient"
+        f"{between_words(claim['at-least'], claim['at-most'])}{gradient}"
     )
 
 
@@ -6992,7 +6993,7 @@ class JointForms:
         bits = max(bits, differences.error.bit_length(), slot * (self.packing.count + 1))
         norm = max(rows.norm for rows in (layer.own, layer.by_values, layer.by_differences))
         meter.hold(cells_of(4 * (n + m), bits + slot * (n + m)))
-        meter.units(8_000 * (n + m))
+        meter.units(8_000 * (n + m + 2))
         if isinstance(values, InputForms):
             size = sum(map(len, values.terms)) + len(values.centers) + 4 * self.packing.count
             own = max(slot, longest([values.centers]), values.error.bit_length())
@@ -7519,7 +7520,7 @@ class BoundsTree:
             well_formed(depth <= MAX_DEPTH, message)
             record = self.case.lines.read()
             fit(record, CUT_NODES, self.meter.step)
-            self.meter.units(10_000)
+            self.meter.units(20_000)
             num_nodes += 1
             if record and isinstance(record[0], int):
                 waiting += [(depth, record[0], ends) for ends in self.halves(record)]
