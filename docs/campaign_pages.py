@@ -100,12 +100,13 @@ def _table(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _cell(value: Any) -> str:
-    """A value in a table: floats with four digits, no line breaks, no bars."""
+    """A value in a table: floats with four digits, no line breaks, no bars, no links."""
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, dict):
         value = ", ".join(f"{key}: {_cell(entry)}" for key, entry in value.items())
     if isinstance(value, list):
         value = ", ".join(map(_cell, value))
-    text = " ".join(str(value).split()).replace("|", "\\|")
-    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
+    text = " ".join(str(value).split())
+    text = text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
+    return text.replace("|", "\\|").replace("[", "\\[")

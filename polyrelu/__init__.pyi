@@ -81,11 +81,13 @@ from .proofs import (
     output_range as output_range,
     same_decisions as same_decisions,
     simplify as simplify,
+    teaching_set as teaching_set,
     verify as verify,
 )
 from .recovery import (
     recover as recover,
     recover_function as recover_function,
+    recover_taught as recover_taught,
     recover_weights as recover_weights,
 )
 from .symmetry import related as related

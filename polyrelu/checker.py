@@ -11,73 +11,75 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-   110  1. Text
-   304  2. Networks
-   448    Exact arithmetic
-   614  3. Certificates
-   653  3.1 Words
-   669  3.2 Claims
-  1093  3.3 Proofs
-  1257    affine, shallow
-  1263      theorem affine
-  1318      theorem shallow
-  1456    line
-  1459      theorem line
-  1488    bottleneck
-  1493      theorem bottleneck
-  1600    trailing-affine, trailing-shallow
-  1628      theorem trailing-affine
-  1644      theorem trailing-shallow
-  1672    Refutations: translation, flip, line-equal
-  1765      theorem translation
-  1791      theorem flip
-  1819      theorem line-equal
-  1876    Refutations: replacement, bounded-replacement
-  1879      theorem replacement
-  1889      theorem bounded-replacement
-  2045    Refutations: one-sided
-  2123      theorem one-sided
-  2184  3.4 Membership in the classes generic, transversal and regular
-  2288  3.5 Invariants under ~
-  2337  3.6 Cost
-  2467  3.7 Rounding errors: theorem rounding
-  2499      theorem rounding
-  2599  3.8 Domains of pairs, and theorem point
-  2754      theorem point
-  2823  3.9 Ridges: theorems deep and deep-part
-  3745      theorem deep
-  3753      theorem deep-part
-  3791  3.10 Injectivity: theorems active-rows and collision
-  3817      theorem collision
-  3844      theorem active-rows
-  4124  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4207      theorem jumps
-  4234      theorem hyperplanes
-  4257      theorem affine-maps
-  4281      theorem bends
-  4312  3.12 Functional dimensions: theorem jacobian
-  4318      theorem jacobian
-  4433  4. Verdicts
-  4565  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  5378      theorem tree-equal
-  5398      theorem tree
-  5519  5.1 Lists of regions: claim regions, theorem regions
-  5524      theorem regions
-  5564  5.2 Limits
-  5570  5.3 Vertices: theorems vertices and complex (any networks)
-  6135      theorem vertices
-  6150      theorem complex
-  6168  5.4 Injectivity by cells: theorem cell-pairs
-  6180      theorem cell-pairs
-  6298  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  6303      theorem inverse-lipschitz
-  6466  5.6 Injectivity by a left inverse: theorem left-inverse
-  6469      theorem left-inverse
-  6538  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6541      theorem monotone
-  6645  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  7949    Files
-  8090    The command line
+   112  1. Text
+   306  2. Networks
+   450    Exact arithmetic
+   616  3. Certificates
+   655  3.1 Words
+   671  3.2 Claims
+  1114  3.3 Proofs
+  1278    affine, shallow
+  1284      theorem affine
+  1339      theorem shallow
+  1477    line
+  1480      theorem line
+  1509    bottleneck
+  1514      theorem bottleneck
+  1621    trailing-affine, trailing-shallow
+  1649      theorem trailing-affine
+  1665      theorem trailing-shallow
+  1693    Refutations: translation, flip, line-equal
+  1786      theorem translation
+  1812      theorem flip
+  1840      theorem line-equal
+  1897    Refutations: replacement, bounded-replacement
+  1900      theorem replacement
+  1910      theorem bounded-replacement
+  2066    Refutations: one-sided
+  2144      theorem one-sided
+  2205  3.4 Membership in the classes generic, transversal and regular
+  2309  3.5 Invariants under ~
+  2358  3.6 Cost
+  2488  3.7 Rounding errors: theorem rounding
+  2520      theorem rounding
+  2620  3.8 Domains of pairs, and theorem point
+  2775      theorem point
+  2844  3.9 Ridges: theorems deep and deep-part
+  3766      theorem deep
+  3774      theorem deep-part
+  3812  3.10 Injectivity: theorems active-rows and collision
+  3838      theorem collision
+  3865      theorem active-rows
+  4145  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4228      theorem jumps
+  4255      theorem hyperplanes
+  4278      theorem affine-maps
+  4302      theorem bends
+  4333  3.12 Functional dimensions: theorem jacobian
+  4339      theorem jacobian
+  4454  4. Verdicts
+  4586  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5399      theorem tree-equal
+  5419      theorem tree
+  5540  5.1 Lists of regions: claim regions, theorem regions
+  5545      theorem regions
+  5585  5.2 Limits
+  5591  5.3 Vertices: theorems vertices and complex (any networks)
+  6156      theorem vertices
+  6171      theorem complex
+  6189  5.4 Injectivity by cells: theorem cell-pairs
+  6201      theorem cell-pairs
+  6319  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6324      theorem inverse-lipschitz
+  6487  5.6 Injectivity by a left inverse: theorem left-inverse
+  6490      theorem left-inverse
+  6559  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6562      theorem monotone
+  6666  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  7970  5.9 Teaching sets: theorem parallel-lines
+  7984      theorem parallel-lines
+  8090    Files
+  8231    The command line
 """
 
 from __future__ import annotations
@@ -703,6 +705,12 @@ CLAIMS = OneOf(
             "at-least": RATIONAL,
             "at-most": RATIONAL,
         },
+        {
+            "kind": "teaching-set",
+            "network": REFERENCE,
+            "count": int,
+            "pins": re.compile("function|parameters"),
+        },
         {"kind": "size", **AMONG, "quantity": QUANTITY, "at-least": int},
         {
             "kind": "functional-dimension",
@@ -811,6 +819,8 @@ def sentence(
         return injectivity_sentence(claim, one)
     if kind == "inverse-lipschitz":
         return lipschitz_sentence(claim, one)
+    if kind == "teaching-set":
+        return teaching_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
     if kind in ("deviation", "range", "holds", "same-decisions", "lipschitz"):
@@ -920,6 +930,17 @@ def lipschitz_sentence(claim: Any, network: Network) -> str:
         f"The map of {part} of network {network.sha256[:12]}, {network}, has an inverse-lipschitz "
         f"constant on {place} whose square is at least {low} and at most {high}: the least "
         f"quotient of squared distances, of {values_of_part(claim, network)} over inputs."
+    )
+
+
+def teaching_sentence(claim: Any, network: Network) -> str:
+    """The claim that the values at some points determine a network."""
+    end = f", and is related to it by {MOVES}" if claim["pins"] == "parameters" else ""
+    neurons = counted(network.widths[1], "neuron")
+    return (
+        f"{name_of(network)}, has a teaching-set of {counted(claim['count'], 'point')}, which the "
+        f"file lists: every network with one hidden layer of at most {neurons} and the same "
+        f"outputs at these points computes the same real function on {WHOLE_SPACE}{end}."
     )
 
 
@@ -7944,6 +7965,126 @@ enter_bounds(
     f"the gradients of the outputs are bounded as claimed {COVERED}",
     check_lipschitz,
 )
+
+
+# ==== 5.9 Teaching sets: theorem parallel-lines ====
+
+#: Maximum number of lines times hidden neurons.
+MAX_CROSSINGS = 10**6
+
+
+class ParallelLines(NamedTuple):
+    """The lines start + t direction, over one denominator."""
+
+    scale: int
+    direction: list[int]
+    starts: list[list[int]]
+
+
+@theorem(
+    "parallel-lines",
+    kind="teaching-set",
+    page="theory/teaching.md",
+    evidence={
+        "lines": {"direction": [RATIONAL], "starts": [[RATIONAL]]},
+        "jumps": {},
+        "pieces": {"places": [[RATIONAL]]},
+        "signs": SUBSETS,
+    },
+    says={
+        "lines": "as many parallel lines as inputs, not in one hyperplane, meet every hyperplane",
+        "jumps": "the jumps of the slopes at the hyperplanes are not 0, and pairwise different",
+        "pieces": "on every line the breakpoints are different, and the points lie on the pieces "
+        "as the theorem asks: two on each; one on both outer pieces of all lines but the first",
+        "signs": "no nonempty set of neurons has linear parts with the sum 0",
+    },
+    optional=("signs",),
+)
+def parallel_lines(case: Case) -> None:
+    """The values at the points determine the function, and with `signs` the parameters."""
+    lower, upper = layers_of(case, 2)
+    meter, size = case.meter, case.network.widths[0]
+    evidence = case.hypothesis("lines")
+    fact = f"{size} lines, all with {size} coordinates"
+    rows = [evidence["direction"], *evidence["starts"]]
+    require(len(rows) == size + 1, fact, f"{len(rows) - 1} lines")
+    require({len(row) for row in rows} == {size}, fact, "another number of coordinates")
+    message = f"beyond the limits: more than {MAX_CROSSINGS} points of lines and hyperplanes"
+    well_formed(size * len(lower.rows) <= MAX_CROSSINGS, message)
+    lines = read_parallel_lines([rationals(row, meter) for row in rows], meter)
+    meter.pay(len(lower.rows) * (size + 1), lower.bits, longest([lines.direction]))
+    slopes = [dot(row, lines.direction) for row in lower.rows]
+    require(all(slopes), "lines that meet every hyperplane in one point", "a parallel one")
+    check_jumps(case, slopes, upper)
+    texts = case.hypothesis("pieces")["places"]
+    require(len(texts) == size, f"places on {size} lines", f"{len(texts)} lines")
+    count = 0
+    for number, start in enumerate(lines.starts):
+        places = rationals(texts[number], meter)
+        check_places(places, crossings_of(lines, start, lower, slopes, meter), not number, meter)
+        count += len(places)
+    meter.step = "claim"
+    require(case.claim["count"] == count, f"{count} points", str(case.claim["count"]))
+    pins = "parameters" if "signs" in case.evidence else "function"
+    require(case.claim["pins"] == pins, f"a claim about the {pins}", case.claim["pins"])
+    if pins == "parameters":
+        check_subset_sums(case.hypothesis("signs"), lower, upper, meter)
+
+
+def read_parallel_lines(rows: list[list[Fraction]], meter: Meter) -> ParallelLines:
+    """The lines as integers; no hyperplane contains them all."""
+    scale = common_denominator((x for row in rows for x in row), "the lines' denominator", meter)
+    direction, first, *others = (scaled_point(row, scale, meter) for row in rows)
+    differences = [[a - b for a, b in zip(row, first, strict=True)] for row in others]
+    meter.pay(len(first) * len(others), longest([first, *others]))
+    is_spanning = len(pivot_columns([direction, *differences], meter)) == len(first)
+    require(is_spanning, "lines that no hyperplane contains")
+    return ParallelLines(scale, direction, [first, *others])
+
+
+def check_jumps(case: Case, slopes: Sequence[int], upper: Layer) -> None:
+    """The jumps v |w.d| are different from 0 and from each other."""
+    case.hypothesis("jumps")
+    case.meter.pay(2 * len(slopes) * len(upper.rows), longest([slopes]), upper.bits)
+    jumps = [
+        tuple(v * abs(slope) for v in column)
+        for slope, column in zip(slopes, upper.columns(), strict=True)
+    ]
+    require(all(map(any, jumps)), "jumps that are not 0", "a neuron without outputs")
+    require(len(set(jumps)) == len(jumps), "different jumps", "equal ones")
+
+
+def crossings_of(
+    lines: ParallelLines, start: Sequence[int], lower: Layer, slopes: Sequence[int], meter: Meter
+) -> list[Fraction]:
+    """Where a line meets the hyperplanes, in order."""
+    bits = longest([start, [lines.scale]])
+    meter.pay((len(start) + 2) * len(slopes), lower.bits, bits)
+    total = lower.bits + bits + len(start).bit_length() + 1
+    meter.pay_divisions(2 * len(slopes), total, longest([slopes]))
+    meter.pay(len(slopes) * len(slopes).bit_length(), total, total)
+    return sorted(
+        Fraction(-dot(row, start) - b * lines.scale, slope)
+        for row, b, slope in zip(lower.rows, lower.bias, slopes, strict=True)
+    )
+
+
+def check_places(
+    places: Sequence[Fraction], breakpoints: Sequence[Fraction], is_first: bool, meter: Meter
+) -> None:
+    """The places on a line lie strictly inside of the pieces, as many as the theorem asks for."""
+    bits = longest([[x.numerator, x.denominator] for x in (*places, *breakpoints)])
+    meter.pay(2 * (len(places) + len(breakpoints)), bits, bits)
+    fact = "different breakpoints on a line"
+    require(all(s < t for s, t in pairwise(breakpoints)), fact, "two neurons are 0 at one point")
+    outer, inner = 2 if is_first else 1, 2 * (len(breakpoints) - 1)
+    fact = f"{2 * outer + inner} places on a line, in ascending order"
+    require(len(places) == 2 * outer + inner, fact, f"{len(places)} places")
+    require(all(s < t for s, t in pairwise(places)), fact, "another order")
+    for k, t in enumerate(breakpoints):
+        last = outer + 2 * k - 1
+        fact = "two places on each piece, or one on an outer piece"
+        require(places[last] < t < places[last + 1], fact, f"a piece beside breakpoint {k} without")
 
 
 # ---- Files

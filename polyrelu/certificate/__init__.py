@@ -34,6 +34,7 @@ from polyrelu.certificate.claims import (
     RuntimeClaim,
     SizeClaim,
     SubBox,
+    TeachingClaim,
 )
 from polyrelu.certificate.describe import (
     CertificateText,
@@ -53,6 +54,7 @@ from polyrelu.certificate.meanings import (
     REGIONS_MEANING,
     RUNTIME_MEANING,
     SIZE_MEANING,
+    TEACHING_MEANING,
 )
 from polyrelu.certificate.text import (
     domain_text,
@@ -85,6 +87,7 @@ __all__ = [
     "REGIONS_MEANING",
     "RUNTIME_MEANING",
     "SIZE_MEANING",
+    "TEACHING_MEANING",
     "THEOREMS",
     "Among",
     "BoundsCertificate",
@@ -115,6 +118,7 @@ __all__ = [
     "SignRecord",
     "SizeClaim",
     "SubBox",
+    "TeachingClaim",
     "TheoremText",
     "TreeCertificate",
     "TreeLog",

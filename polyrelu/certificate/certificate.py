@@ -23,6 +23,7 @@ from polyrelu.certificate.claims import (
     PartClaim,
     RuntimeClaim,
     SizeClaim,
+    TeachingClaim,
 )
 from polyrelu.certificate.theorems import THEOREMS, hypothesis_statement
 from polyrelu.network import Network, to_document
@@ -33,7 +34,6 @@ from polyrelu.support.text_files import layout, write_all
 __all__ = ["Certificate", "Hypothesis"]
 
 FORMAT, VERSION = "polyrelu-certificate", 1
-
 #: The claims of certificates that are one JSON value.
 AnyClaim: TypeAlias = (
     Claim
@@ -44,6 +44,7 @@ AnyClaim: TypeAlias = (
     | LipschitzClaim
     | SizeClaim
     | DimensionClaim
+    | TeachingClaim
 )
 
 

@@ -29,6 +29,7 @@ from polyrelu.certificate.meanings import (
     REGULAR,
     RUNTIME_MEANING,
     SIZE_MEANING,
+    TEACHING_MEANING,
     TRANSVERSAL,
 )
 from polyrelu.certificate.text import (
@@ -291,6 +292,7 @@ def _meaning(certificate: CertificateText) -> str:
         **dict.fromkeys(_BOUNDS, BOUNDS_MEANING),
         "size": SIZE_MEANING,
         "functional-dimension": DIMENSION_MEANING,
+        "teaching-set": TEACHING_MEANING,
     }
     meaning = MEANING if certificate.domain.split(" ")[0] == "R^n" else MEANING_ON_DOMAIN
     return others.get(certificate.kind, meaning)
@@ -352,6 +354,9 @@ def _domain_of_claim(claim: dict[str, Any]) -> str:
         return _region_terms(claim)
     if claim["kind"] == "complex":
         return _cell_terms(claim)
+    if claim["kind"] == "teaching-set":
+        points = count_text([(int(claim["count"]), "point")])
+        return f"{points} on R^n, up to the same {claim['pins']}"
     if claim["kind"] == "determined":
         part = part_text(int(claim["layers"]), list(map(int, claim["neurons"])))
         return f"{_place(claim['domain'])} in {part}"
@@ -478,11 +483,14 @@ def _statement(certificate: CertificateText) -> str:
             f"Claim: the canonical complex of the {certificate.network} with SHA-256 "
             f"{certificate.sha256} has {certificate.domain}."
         )
-    if certificate.kind == "inverse-lipschitz":
-        return (
-            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} has a squared "
-            f"inverse Lipschitz constant in {certificate.domain}."
-        )
+    rest = {
+        "teaching-set": "is determined, among all networks with one hidden layer that is not "
+        f"wider, by its values at {certificate.domain}",
+        "inverse-lipschitz": f"has a squared inverse Lipschitz constant in {certificate.domain}",
+    }
+    if certificate.kind in rest:
+        subject = f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}"
+        return f"{subject} {rest[certificate.kind]}."
     if certificate.kind in ("size", "functional-dimension"):
         return _statement_on_sizes(certificate)
     if certificate.kind in _BOUNDS:

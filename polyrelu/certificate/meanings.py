@@ -14,6 +14,7 @@ __all__ = [
     "REGULAR",
     "RUNTIME_MEANING",
     "SIZE_MEANING",
+    "TEACHING_MEANING",
     "TRANSVERSAL",
 ]
 
@@ -53,6 +54,12 @@ INJECTIVITY_MEANING = (
 LIPSCHITZ_MEANING = (
     "The claim is about the real-arithmetic function of the exact weights in the file, and about "
     "Euclidean distances between any two points of the domain."
+)
+
+#: The meaning of a claim that some points teach a network.
+TEACHING_MEANING = (
+    "The claim is about the real-arithmetic functions of exact weights on R^n, and about all "
+    "networks with one hidden layer that is not wider, whatever their parameters."
 )
 
 #: The meaning of a claim about the least size of networks with one function.

@@ -467,6 +467,27 @@ THEOREMS: dict[str, TheoremText] = {
             ),
         },
     ),
+    "parallel-lines": TheoremText(
+        "teaching sets on parallel lines",
+        "docs/theory/teaching.md",
+        "If every hyperplane crosses n parallel lines, each line at another point and with another "
+        "jump of the slope, then two values on each piece of the lines determine a network with "
+        "one hidden layer among all that are not wider.",
+        r"Let $N$ hyperplanes cross $n$ parallel lines that affinely span $\mathbb{R}^n$ in "
+        r"different points of each line, with pairwise different jumps $v_i |w_i \cdot d|$. Then "
+        r"$2nN + 2$ values determine $f$ among all networks with at most $N$ hidden neurons.",
+        {
+            "lines": (
+                "as many parallel lines as inputs, not in one hyperplane, meet every hyperplane"
+            ),
+            "jumps": "the jumps of the slopes at the hyperplanes are not 0, and pairwise different",
+            "pieces": (
+                "on every line the breakpoints are different, and the points lie on the pieces as "
+                "the theorem asks: two on each; one on both outer pieces of all lines but the first"
+            ),
+            "signs": "no nonempty set of neurons has linear parts with the sum 0",
+        },
+    ),
     "inverse-lipschitz": TheoremText(
         "inverse Lipschitz constants",
         "docs/theory/inverse_lipschitz.md",

@@ -60,6 +60,7 @@ MODULES = (
     "clauses",
     "bounds",
     "gradients",
+    "teaching",
     "command",
 )
 LINE_LENGTH = 100

@@ -110,6 +110,12 @@ CLAIMS = OneOf(
             "at-least": RATIONAL,
             "at-most": RATIONAL,
         },
+        {
+            "kind": "teaching-set",
+            "network": REFERENCE,
+            "count": int,
+            "pins": re.compile("function|parameters"),
+        },
         {"kind": "size", **AMONG, "quantity": QUANTITY, "at-least": int},
         {
             "kind": "functional-dimension",
@@ -218,6 +224,8 @@ def sentence(
         return injectivity_sentence(claim, one)
     if kind == "inverse-lipschitz":
         return lipschitz_sentence(claim, one)
+    if kind == "teaching-set":
+        return teaching_sentence(claim, one)
     if kind in ("regions", "complex"):
         return cells_sentence(theorem, claim, one)
     if kind in ("deviation", "range", "holds", "same-decisions", "lipschitz"):
@@ -327,6 +335,17 @@ def lipschitz_sentence(claim: Any, network: Network) -> str:
         f"The map of {part} of network {network.sha256[:12]}, {network}, has an inverse-lipschitz "
         f"constant on {place} whose square is at least {low} and at most {high}: the least "
         f"quotient of squared distances, of {values_of_part(claim, network)} over inputs."
+    )
+
+
+def teaching_sentence(claim: Any, network: Network) -> str:
+    """The claim that the values at some points determine a network."""
+    end = f", and is related to it by {MOVES}" if claim["pins"] == "parameters" else ""
+    neurons = counted(network.widths[1], "neuron")
+    return (
+        f"{name_of(network)}, has a teaching-set of {counted(claim['count'], 'point')}, which the "
+        f"file lists: every network with one hidden layer of at most {neurons} and the same "
+        f"outputs at these points computes the same real function on {WHOLE_SPACE}{end}."
     )
 
 

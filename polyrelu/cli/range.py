@@ -37,7 +37,7 @@ def add_range(subparsers: Any) -> None:
     summary = "bound the least and the largest value of each output on a domain"
     examples = (
         "range example:xor --domain box:-1,1 -o range.cert",
-        "range net.onnx --domain box:0,1 --gap 1/20 --output-index 3",
+        "range net.onnx --domain box:0,1 --gap 1/20 --output-index 0",
     )
     parser = add_command(subparsers, "range", _run, summary, examples)
     add_network(parser)

@@ -26,6 +26,7 @@ from polyrelu.errors import DomainError
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
+    from polyrelu.outcomes import TeachingSet
     from polyrelu.recovery import Recovery
 
 __all__ = ["add_recover"]
@@ -40,8 +41,8 @@ def add_recover(subparsers: Any) -> None:
     """Add the command to the parser."""
     summary = "rebuild a network from values of its function, or from its weighted breakpoints"
     examples = (
-        "recover --oracle example:twins-a -o again.json",
         "recover --oracle example:xor --domain box:-1,1 --certificate again.cert.json",
+        "recover --oracle example:xor --teach points.cert.json",
     )
     parser = add_command(subparsers, "recover", _run, summary, examples)
     parser.add_argument(
@@ -82,6 +83,12 @@ def add_recover(subparsers: Any) -> None:
         help="write the certificate that it computes the function of --oracle here",
     )
     parser.add_argument(
+        "--teach",
+        metavar="CERT",
+        help="instead of a search, write a certificate with points whose values determine the "
+        "network --oracle, among all with one hidden layer that is not wider",
+    )
+    parser.add_argument(
         "--seed", type=int, default=0, help="seed of the random lines and points (default 0)"
     )
     add_limits(parser)
@@ -96,6 +103,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
         raise UsageError("recover takes either a file of breakpoints or --oracle NET; give one")
     if options.certificate is not None and options.network is None:
         raise UsageError("--certificate needs --oracle, a network to compare with")
+    if options.teach is not None:
+        return _teach(options, started)
     inputs = [name for name in (options.weights, options.network) if name is not None]
     for option, name in (("-o", options.output), ("--certificate", options.certificate)):
         if name is not None:
@@ -118,6 +127,58 @@ def _run(options: argparse.Namespace, started: float) -> int:
         if lines:
             show(*lines)
     return EXIT[found.status]
+
+
+def _teach(options: argparse.Namespace, started: float) -> int:
+    """Find points that determine the network, and write the certificate."""
+    from polyrelu.outcomes import TeachingSet
+    from polyrelu.proofs import teaching_set
+
+    if options.network is None:
+        raise UsageError("--teach needs --oracle, the network that the points determine")
+    if (options.domain, options.certificate) != ("R^n", None):
+        raise UsageError("--teach is about R^n, and is the certificate itself; leave out others")
+    for option, name in (("-o", options.output), ("--teach", options.teach)):
+        if name is not None:
+            check_output(option, name, [options.network])
+    known = read_network(options, options.network).network
+    outcome, files = teaching_set(known, seed=options.seed), list[Path]()
+    taught = outcome if isinstance(outcome, TeachingSet) else None
+    if taught is not None:
+        files = taught.save(options.teach)
+        if options.output is not None:
+            _save_recovered(taught, options.output)
+    if options.json:
+        answer = {
+            "statement": outcome.statement,
+            "missing": [],
+            "network": None if taught is None else str(known.architecture),
+            "sha256": None if taught is None else known.sha256,
+            "queries": 0 if taught is None else len(taught.points),
+            "lines": 0 if taught is None else len(taught.starts),
+            "hyperplanes": known.widths[1],
+            "sign_rank": None,
+            "sign_solutions": None,
+            "has_the_parameters": None if taught is None else taught.pins == "parameters",
+            "output": options.output if files else None,
+            "certificate": str(files[-1]) if files else None,
+            "files": [str(path) for path in files],
+        }
+        print_object(options, outcome.status, started, **answer)
+    else:
+        show(str(outcome))
+        show(*written_lines(options.teach, files))
+    return EXIT[outcome.status]
+
+
+def _save_recovered(outcome: TeachingSet, output: str) -> None:
+    """Write the network that the values at the points determine."""
+    from polyrelu.formats import save
+    from polyrelu.recovery import recover_taught
+
+    network = recover_taught(outcome)
+    assert network is not None
+    save(network, output)
 
 
 def _found(options: argparse.Namespace) -> Recovery:

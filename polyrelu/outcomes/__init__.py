@@ -7,8 +7,9 @@ one is a TypeError. What an answer prints is read by people and in tests: `__str
 interface.
 
 The modules: `answers` has what all answers have in common; `identifiability`, `equivalence`,
-`cell_lists`, `injectivity`, `properties`, `decisions` and `sizes` have the answers to one question
-each; `points` and `work` are parts of answers; `undecided` has the answer to an open question.
+`cell_lists`, `injectivity`, `properties`, `decisions`, `sizes` and `teaching` have the answers to
+one question each; `points` and `work` are parts of answers; `undecided` has the answer to an open
+question.
 """
 
 from polyrelu.outcomes.answers import Attempt, NextStep, Proved, Refuted
@@ -40,6 +41,7 @@ from polyrelu.outcomes.properties import (
     PropertyUndecided,
 )
 from polyrelu.outcomes.sizes import DimensionBound, SizeBound
+from polyrelu.outcomes.teaching import TeachingSet
 from polyrelu.outcomes.undecided import Outcome, Undecided
 from polyrelu.outcomes.work import (
     BoundStatistics,
@@ -83,6 +85,7 @@ __all__ = [
     "SameDecisions",
     "SearchStatistics",
     "SizeBound",
+    "TeachingSet",
     "Undecided",
     "ValueRange",
     "Witness",

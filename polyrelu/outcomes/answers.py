@@ -24,6 +24,7 @@ from polyrelu.certificate import (
     REGIONS_MEANING,
     RUNTIME_MEANING,
     SIZE_MEANING,
+    TEACHING_MEANING,
     THEOREMS,
     BoundsCertificate,
     BoundsClaim,
@@ -38,6 +39,7 @@ from polyrelu.certificate import (
     RegionsCertificate,
     RegionsClaim,
     SizeClaim,
+    TeachingClaim,
     TreeCertificate,
     VertexCertificate,
 )
@@ -337,6 +339,8 @@ def meaning_of(certificate: _AnyKind) -> str:
         return INJECTIVITY_MEANING
     if isinstance(certificate.claim, LipschitzClaim):
         return LIPSCHITZ_MEANING
+    if isinstance(certificate.claim, TeachingClaim):
+        return TEACHING_MEANING
     if isinstance(certificate.claim, ComplexClaim):
         return COMPLEX_MEANING
     if isinstance(certificate.claim, SizeClaim):

@@ -31,6 +31,7 @@ from polyrelu.proofs.properties.decisions import same_decisions
 from polyrelu.proofs.properties.prover import verify
 from polyrelu.proofs.region_cover import certify_complex, certify_regions
 from polyrelu.proofs.runtime_error import prove_runtime_error
+from polyrelu.proofs.shallow.teaching import teaching_set
 from polyrelu.proofs.simplification import Simplified, simplify
 from polyrelu.proofs.sizes import size_bound
 
@@ -62,5 +63,6 @@ __all__ = [
     "same_decisions",
     "simplify",
     "size_bound",
+    "teaching_set",
     "verify",
 ]

@@ -130,7 +130,7 @@ def size_bound(
     >>> tent = ([[1, 0], [0, 1], [1, 1]], [0, 0, -1])
     >>> net = from_arrays([tent, ([[1, 1, -1]], [-1]), ([[1]], [0])])
     >>> size_bound(net).at_least, size_bound(net, "neurons").at_least
-    (2, 2)
+    (2, 3)
     >>> print(size_bound(from_arrays([([[1, 2]], [3])])).reason)
     no bound was found: the function is affine
     """

@@ -89,7 +89,7 @@ def tree_moves(
     Candidates with a guard are tried if they say that a neuron is off. The budget may end the
     search.
 
-    >>> from polyrelu.network import from_arrays
+    >>> from polyrelu.network import NeuronId, from_arrays
     >>> net = from_arrays([([[1], [-1]], [-1, -1]), ([[2, -1], [-1, 3]], [1, -1]), ([[1, 1]], [0])])
     >>> candidate = OneSidedCandidate(NeuronId(2, 1), -1, NeuronId(1, 0))
     >>> move = next(tree_moves(net, [candidate], Budget(1000)))

@@ -4,11 +4,21 @@
 one; `recover_function` guesses a network from any function, and `recover_weights` takes a weighted
 breakpoint complex. Data flow: `oracle` (values, counted) → `lines` (breakpoints) → `jumps`
 (gradients) → `planes` (hyperplanes of layer 1) and `surfaces` (of layer 2) → `inner_layer`,
-`outer_layer`, `two_layers`, `unseen_weights` → `search` → `recover`.
+`outer_layer`, `two_layers` → `search` → `recover`, with `visibility`. `from_lines`
+rebuilds a network from the values of a teaching set.
 """
 
 from polyrelu.recovery.choices import Choices
+from polyrelu.recovery.from_lines import recover_taught
 from polyrelu.recovery.jumps import Hyperplane
 from polyrelu.recovery.recover import Recovery, recover, recover_function, recover_weights
 
-__all__ = ["Choices", "Hyperplane", "Recovery", "recover", "recover_function", "recover_weights"]
+__all__ = [
+    "Choices",
+    "Hyperplane",
+    "Recovery",
+    "recover",
+    "recover_function",
+    "recover_taught",
+    "recover_weights",
+]

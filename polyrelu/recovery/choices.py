@@ -141,7 +141,7 @@ def _nearest(
     """Return the choices that fulfil the equations best, if they do so nearly: all are tried."""
     if num_unknowns > _MAX_NEAREST:
         return Choices(num_unknowns, 0, (), False)
-    matrix = np.array([[float(a) for a in row] for row in rows]).reshape(-1, num_unknowns)
+    matrix = np.array([[float(a) for a in row] for row in rows]).reshape(len(rows), num_unknowns)
     wanted = np.array([float(r) for r in right])
     tried = np.array(list(product((0.0, 1.0), repeat=num_unknowns)))
     sizes = np.abs(matrix).sum(axis=1) + np.abs(wanted)

@@ -1,23 +1,23 @@
-"""The first layer of a network, and the weights of layer 2, from surfaces and how they bend."""
+"""The neurons of layer 2 by their surfaces, and equations for the sides of layer 1."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from polyrelu.exact import RationalMatrix, dot, kernel, solve
+from polyrelu.exact import RationalMatrix, dot, kernel
 from polyrelu.exact.vectors import add_multiple
 from polyrelu.recovery.choices import Choices, choices
 from polyrelu.recovery.jumps import Hyperplane
 from polyrelu.recovery.oracle import Oracle, difference, scaled
-from polyrelu.recovery.surfaces import CellSigns, Surface
+from polyrelu.recovery.surfaces import CellSigns, Surface, signs_at
 from polyrelu.support.typing import Point, Vector
 
-__all__ = ["InnerLayer", "Neuron", "merged", "orientations", "second_layer"]
+__all__ = ["Neuron", "groupings", "orientations", "with_sides_of"]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Neuron:
     """A neuron of layer 2, by one or several parts of its surface; all in one scale.
 
@@ -28,53 +28,130 @@ class Neuron:
     bends
         By neuron of layer 1: the weight from it, up to the scale.
     pieces
-        A cell of each part of the surface, and the piece there.
+        By cell of layer 1: the piece there. The preactivation is normal·x - offset in the cell.
+    point
+        A point of the surface.
     """
 
     weight: Vector
     bends: dict[int, Fraction]
-    pieces: list[tuple[CellSigns, Hyperplane]]
+    pieces: dict[CellSigns, Hyperplane]
+    point: Point
 
 
-def merged(oracle: Oracle, surfaces: Sequence[Surface]) -> list[Neuron]:
-    """Join the surfaces that have the same weights: parts of the surface of one neuron."""
+def groupings(
+    oracle: Oracle, surfaces: Sequence[tuple[Surface, Point]], limit: int
+) -> Iterator[list[Neuron]]:
+    """Yield the ways in which surfaces may be parts of the surfaces of few or many neurons.
+
+    Two parts that bend at a common hyperplane are known to be of one neuron or not. For others
+    both are possible if their output weights are positive multiples. At most `limit` ways.
+    """
+    parts = [Neuron(s.weight, dict(s.bends), dict(s.pieces), point) for s, point in surfaces]
+    waiting = [_surely_joined(oracle, parts)]
+    seen = list[list[Neuron]]()
+    while waiting and len(seen) < limit:
+        neurons = waiting.pop(0)
+        if neurons in seen:
+            continue
+        seen.append(neurons)
+        yield neurons
+        for i, one in enumerate(neurons):
+            for k, other in enumerate(neurons[:i]):
+                if len(waiting) > limit:
+                    break
+                rest = [n for j, n in enumerate(neurons) if j not in (i, k)]
+                waiting += [
+                    _surely_joined(oracle, [*rest, _joined(other, one, factor)])
+                    for factor in _factors(oracle, other, one)
+                    if not set(one.bends) & set(other.bends)
+                ]
+
+
+def _surely_joined(oracle: Oracle, parts: Sequence[Neuron]) -> list[Neuron]:
+    """Join the parts whose common bends show that they are of one neuron."""
     found = list[Neuron]()
-    for surface in surfaces:
-        signs, piece = next(iter(surface.pieces.items()))
-        for neuron in found:
-            factor = _common_factor(oracle, neuron, surface)
-            if factor is not None:
-                plane = Hyperplane(scaled(piece.normal, factor), factor * piece.offset)
-                neuron.pieces.append((signs, plane))
-                for k, bend in surface.bends.items():
-                    neuron.bends.setdefault(k, factor * bend)
+    for part in parts:
+        for k, neuron in enumerate(found):
+            factors = _factors(oracle, neuron, part)
+            if factors and set(part.bends) & set(neuron.bends):
+                rest = [*found[:k], *found[k + 1 :]]
+                found = _surely_joined(oracle, [*rest, _joined(neuron, part, factors[0])])
                 break
         else:
-            found.append(Neuron(surface.weight, dict(surface.bends), [(signs, piece)]))
+            found.append(part)
     return found
 
 
-def _common_factor(oracle: Oracle, neuron: Neuron, surface: Surface) -> Fraction | None:
-    """Return the factor that brings a surface to the scale of a neuron, if it may be a part of it.
+def _joined(neuron: Neuron, part: Neuron, factor: Fraction) -> Neuron:
+    """Return a neuron with one more part, whose normals are multiplied by a factor."""
+    pieces = {
+        signs: Hyperplane(scaled(plane.normal, factor), factor * plane.offset)
+        for signs, plane in part.pieces.items()
+    }
+    bends = {k: factor * bend for k, bend in part.bends.items()}
+    return Neuron(neuron.weight, bends | neuron.bends, pieces | neuron.pieces, neuron.point)
 
-    The output weights must be positive multiples; the bends at a hyperplane, too, or all negative
-    ones.
+
+def _factors(oracle: Oracle, neuron: Neuron, part: Neuron) -> list[Fraction]:
+    """Return the factors that may bring a part to the scale of a neuron.
+
+    The output weights must be positive multiples; all common bends are positive multiples, or all
+    are negative ones. A cell has one piece of a neuron.
     """
     k = max(range(len(neuron.weight)), key=lambda i: abs(neuron.weight[i]))
-    size = surface.weight[k] / neuron.weight[k]
-    if size <= 0:
-        return None
-    rest = difference(surface.weight, scaled(neuron.weight, size))
-    if not all(oracle.is_small(entry, abs(surface.weight[k])) for entry in rest):
-        return None
-    common = [i for i in surface.bends if neuron.bends.get(i)]
-    for factor in (size, -size):
-        if common and all(
-            oracle.is_small(factor * surface.bends[i] - neuron.bends[i], abs(neuron.bends[i]))
+    size = part.weight[k] / neuron.weight[k]
+    if size <= 0 or set(part.pieces) & set(neuron.pieces):
+        return []
+    rest = difference(part.weight, scaled(neuron.weight, size))
+    if not all(oracle.is_small(entry, abs(part.weight[k])) for entry in rest):
+        return []
+    common = set(part.bends) & set(neuron.bends)
+    return [
+        factor
+        for factor in (size, -size)
+        if all(
+            oracle.is_small(factor * part.bends[i] - neuron.bends[i], 1 + abs(neuron.bends[i]))
             for i in common
-        ):
-            return factor
-    return None
+        )
+    ]
+
+
+def _side_at(planes: list[Hyperplane], neuron: Neuron, x: Point) -> int | None:
+    """Return the sign of a preactivation of layer 2 at a point, in the orientation of its pieces.
+
+    On the way from x to the surface the sign does not change before the first cell that has a
+    piece. None if x or the way meets the surface or a corner of the cells.
+    """
+    signs = list(signs_at(planes, x))
+    if not all(signs):
+        return None
+    direction, place = difference(neuron.point, x), x
+    slopes = [dot(plane.normal, direction) for plane in planes]
+    crossings = sorted(
+        (-plane.at(x) / slope, k)
+        for k, (plane, slope) in enumerate(zip(planes, slopes, strict=True))
+        if slope and 0 < -plane.at(x) / slope < 1
+    )
+    while tuple(signs) not in neuron.pieces and crossings:
+        t, k = crossings.pop(0)
+        signs[k] = -signs[k]
+        place = add_multiple(x, direction, t)
+    piece = neuron.pieces.get(tuple(signs))
+    value = Fraction(0) if piece is None else piece.at(place)
+    return None if not value else 1 if value > 0 else -1
+
+
+def with_sides_of(
+    planes: list[Hyperplane], neurons: Sequence[Neuron], points: Sequence[Point]
+) -> list[tuple[Point, tuple[bool, ...]]]:
+    """Return the points with the neurons of layer 2 that are positive there, where that is seen."""
+    found = list[tuple[Point, tuple[bool, ...]]]()
+    for x in points:
+        sides = [_side_at(planes, neuron, x) for neuron in neurons]
+        if None not in sides:
+            found.append((x, tuple(side == 1 for side in sides)))
+    return found
 
 
 def orientations(
@@ -92,92 +169,12 @@ def orientations(
         matrix = RationalMatrix.from_rows(unseen, ncols=oracle.num_inputs)
         for test in kernel(matrix).transpose().rows():
             parts = {k: a * dot(test, planes[k].normal) for k, a in neuron.bends.items()}
-            for signs, piece in neuron.pieces:
+            row = tuple(parts.get(k, Fraction(0)) for k in range(len(planes)))
+            for signs, piece in neuron.pieces.items():
                 on = sum((part for k, part in parts.items() if signs[k] > 0), Fraction(0))
-                rows.append(tuple(parts.get(k, Fraction(0)) for k in range(len(planes))))
-                right.append(on - dot(test, piece.normal))
+                value = on - dot(test, piece.normal)
+                if (row, value) not in zip(rows, right, strict=True):
+                    rows.append(row)
+                    right.append(value)
     near = Fraction(0) if oracle.is_exact else Fraction(1, 2**16)
     return choices(rows, tuple(right), len(planes), limit, near)
-
-
-@dataclass(frozen=True)
-class InnerLayer:
-    """Layers 1 and 2, the latter up to the orientations of its neurons.
-
-    Attributes
-    ----------
-    planes
-        The hyperplanes of layer 1; a neuron is on where its plane is positive.
-    rows
-        The weights of each neuron of layer 2.
-    biases
-        The biases of layer 2.
-    unknown
-        The weights that no surface shows, as pairs (neuron of layer 2, neuron of layer 1); they
-        are taken to be 0.
-    """
-
-    planes: tuple[Hyperplane, ...]
-    rows: tuple[Vector, ...]
-    biases: Vector
-    unknown: tuple[tuple[int, int], ...]
-
-    def activations(self, x: Point) -> Vector:
-        """Return the outputs of layer 1."""
-        return tuple(max(plane.at(x), Fraction(0)) for plane in self.planes)
-
-    def preactivations(self, x: Point) -> Vector:
-        """Return the preactivations of layer 2."""
-        h = self.activations(x)
-        return tuple(dot(row, h) + b for row, b in zip(self.rows, self.biases, strict=True))
-
-
-def second_layer(
-    planes: Sequence[Hyperplane], neurons: Sequence[Neuron], turned: Sequence[int]
-) -> InnerLayer | None:
-    """Return both layers for given orientations of layer 1; None if they contradict a surface."""
-    sides = [Fraction(1 - 2 * t) for t in turned]
-    ours = tuple(
-        Hyperplane(scaled(p.normal, s), s * p.offset) for p, s in zip(planes, sides, strict=True)
-    )
-    rows, unknown = list[Vector](), list[tuple[int, int]]()
-    for j, neuron in enumerate(neurons):
-        row = _row(ours, neuron, sides)
-        if row is None:
-            return None
-        rows.append(tuple(row.get(k, Fraction(0)) for k in range(len(planes))))
-        unknown += [(j, k) for k in range(len(planes)) if k not in row]
-    biases = tuple(
-        _bias(ours, row, neuron, sides) for row, neuron in zip(rows, neurons, strict=True)
-    )
-    return InnerLayer(ours, tuple(rows), biases, tuple(unknown))
-
-
-def _bias(
-    planes: Sequence[Hyperplane], row: Vector, neuron: Neuron, sides: Sequence[Fraction]
-) -> Fraction:
-    """Return the bias with which a preactivation is normal·x - offset on a piece."""
-    signs, piece = neuron.pieces[0]
-    on = [k for k, side in enumerate(sides) if signs[k] * side > 0]
-    return sum((row[k] * planes[k].offset for k in on), -piece.offset)
-
-
-def _row(
-    planes: Sequence[Hyperplane], neuron: Neuron, sides: Sequence[Fraction]
-) -> dict[int, Fraction] | None:
-    """Return the weights of a neuron that are known: those that bend it, and those that are on."""
-    row = dict(neuron.bends)
-    signs, piece = neuron.pieces[0]
-    on = [k for k, side in enumerate(sides) if signs[k] * side > 0]
-    rest = piece.normal
-    for k in on:
-        if k in row:
-            rest = add_multiple(rest, planes[k].normal, -row[k])
-    missing = [k for k in on if k not in row]
-    if missing:
-        matrix = RationalMatrix.from_rows([planes[k].normal for k in missing]).transpose()
-        found = solve(matrix, RationalMatrix.column(rest))
-        if found is None:
-            return None
-        row |= {k: entry for k, (entry,) in zip(missing, found.rows(), strict=True)}
-    return row

@@ -107,7 +107,7 @@ class Oracle:
         """Ask the function."""
         outputs = self._function(x)
         try:
-            found = tuple(map(to_fraction, outputs))
+            found = () if isinstance(outputs, str | bytes) else tuple(map(to_fraction, outputs))
         except (TypeError, ValueError, DomainError) as error:
             raise ArgumentError(
                 f"the function: expected finite numbers at a point, got {outputs!r}; "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +18,7 @@ from polyrelu.recovery.choices import Choices
 from polyrelu.recovery.jumps import Hyperplane
 from polyrelu.recovery.oracle import Oracle, QueriesSpentError
 from polyrelu.recovery.search import ROUNDS, Candidate, Search
+from polyrelu.recovery.visibility import invisible_neurons, undetermined_weights
 from polyrelu.recovery.weights import read_weights
 from polyrelu.support.arguments import expect_count, expect_function, expect_integer
 from polyrelu.support.progress import Progress
@@ -65,6 +66,14 @@ class Recovery:
     largest_residual
         The largest difference between the network and the function at the points that were asked
         for; 0 for exact values.
+    undetermined
+        The weights between layers 1 and 2 of the recovered network that the values do not
+        determine, as pairs (neuron of layer 2, neuron of layer 1).
+    num_replaced
+        How many neurons of layer 1 stand for others whose hyperplanes are not visible.
+    invisible
+        Neurons of the known network that no values show, in words; empty if the parameters were
+        recovered or no network is known.
     """
 
     network: Network | None
@@ -77,6 +86,9 @@ class Recovery:
     outcome: Equivalent | NotEquivalent | Undecided | None
     has_the_parameters: bool | None
     largest_residual: Fraction | None
+    undetermined: tuple[tuple[int, int], ...] = ()
+    num_replaced: int = 0
+    invisible: tuple[str, ...] = ()
 
     @property
     def status(self) -> str:
@@ -120,6 +132,14 @@ class Recovery:
                 "a part of the function is linear in the outputs of layer 1: neurons of layer 2 "
                 "that are on at all inputs have no surface, so that their weights are not visible"
             )
+        if self.undetermined:
+            found.append(undetermined_weights(self.undetermined))
+        if self.num_replaced:
+            found.append(
+                "some hyperplanes of layer 1 are not visible: what their neurons add is linear "
+                f"wherever it is seen; {self.num_replaced} of another choice stand in the network"
+            )
+        found += [f"{text} in the network that was asked" for text in self.invisible]
         if self.network is None and self.hyperplanes:
             found.append(
                 f"{len(self.hyperplanes)} hyperplanes of layer 1 were found, but not how the rest "
@@ -128,7 +148,7 @@ class Recovery:
             )
         if self.network is None and not self.hyperplanes:
             found.append("no hyperplane of layer 1 is visible on nearly all lines")
-        if self.signs is not None and not self.signs.is_complete:
+        if self.network is None and self.signs is not None and not self.signs.is_complete:
             found.append(
                 f"the equations for the sides of layer 1 have rank {self.signs.rank} for "
                 f"{self.signs.num_unknowns} unknowns, and more solutions than were tried"
@@ -198,7 +218,11 @@ def recover(
         search.best = None
         candidate = _within_queries(search, _MORE_ROUNDS)
     same = None if candidate is None else related(candidate.network, known)
-    return _recovery(search, candidate, outcome if candidate else None, same)
+    invisible: tuple[str, ...] = ()
+    if same is False and isinstance(outcome, Equivalent):
+        invisible = invisible_neurons(known, polyhedron)
+    found = _recovery(search, candidate, outcome if candidate else None, same)
+    return replace(found, invisible=invisible)
 
 
 def recover_function(
@@ -326,8 +350,8 @@ def _recovery(
     if candidate is None and planes:
         try:
             planes, signs = search.first_layer()
-        except QueriesSpentError:
-            signs = None
+        except QueriesSpentError:  # nothing shows that these are of layer 1
+            planes, signs = [], None
     oracle = search.oracle
     return Recovery(
         network=None if candidate is None else candidate.network,
@@ -340,6 +364,8 @@ def _recovery(
         outcome=outcome,
         has_the_parameters=same,
         largest_residual=None if candidate is None else _residual(oracle, candidate.network),
+        undetermined=() if candidate is None else candidate.unknown,
+        num_replaced=0 if candidate is None else candidate.num_replaced,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -10,15 +11,23 @@ from polyrelu.exact import RationalMatrix, solve
 from polyrelu.exact.vectors import add_multiple
 from polyrelu.network import Network, from_arrays
 from polyrelu.recovery.choices import Choices
-from polyrelu.recovery.inner_layer import InnerLayer, merged, orientations, second_layer
+from polyrelu.recovery.inner_layer import Neuron, groupings, orientations, with_sides_of
 from polyrelu.recovery.jumps import Hyperplane, Jump
-from polyrelu.recovery.oracle import Oracle, scaled
+from polyrelu.recovery.oracle import Oracle, QueriesSpentError, scaled
 from polyrelu.recovery.outer_layer import outer_layer
-from polyrelu.recovery.planes import find_jumps, hyperplanes_of
+from polyrelu.recovery.planes import (
+    find_jumps,
+    first_layers,
+    hyperplanes_of,
+    is_seen_everywhere,
+)
 from polyrelu.recovery.samples import first_difference, sample_points
-from polyrelu.recovery.surfaces import Surface, follow, is_straight, signs_at
-from polyrelu.recovery.two_layers import assembled
-from polyrelu.recovery.unseen_weights import with_unseen_weights
+from polyrelu.recovery.surfaces import Surface, follow, is_straight, look_at_pieces, signs_at
+from polyrelu.recovery.two_layers import (
+    TwoLayers,
+    assembled,
+    assembled_with_linear_part,
+)
 from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Point, Vector
 
@@ -29,17 +38,17 @@ ROUNDS = (1, 4, 5, 10, 20, 20)
 #: On a domain a single hidden layer is tried again up to this number of lines.
 _FEW_LINES = 20
 #: The number of lines after which a network with a part that no surface shows is taken.
-_PATIENCE = 40
-#: Hyperplanes with jumps on these shares of all lines: surely of layer 1, perhaps of layer 1.
-_SURELY, _PERHAPS = Fraction(9, 10), Fraction(1, 4)
+_PATIENCE = 10
 #: The largest number of sets of hyperplanes that a round tries for layer 1.
-_MAX_SETS = 6
+_MAX_SETS = 12
+#: The largest number of surfaces that are followed in a network with more layers.
+_MAX_FOLLOWED = 12
+#: The largest number of ways in which parts of surfaces are joined to neurons.
+_MAX_GROUPINGS = 12
 #: The largest numbers of orientations of layer 1, and of the last hidden layer, that are tried.
 _MAX_INNER, _MAX_OUTER = 16, 4
 #: A network is compared at all known points, and at this number of others.
 _NUM_POINTS = 40
-#: The number of points of which those are chosen at which some neurons are off.
-_NUM_CHOSEN_FROM = 400
 
 
 @dataclass(frozen=True)
@@ -55,11 +64,17 @@ class Candidate:
     signs
         The equations for the sides of layer 1: their rank, and their solutions; for one hidden
         layer the equations for its neurons.
+    unknown
+        The weights that no value determines, as pairs (neuron of layer 2, neuron of layer 1).
+    num_replaced
+        How many neurons of layer 1 stand for others whose hyperplanes are not visible.
     """
 
     network: Network
     has_direct_part: bool
     signs: Choices
+    unknown: tuple[tuple[int, int], ...] = ()
+    num_replaced: int = 0
 
 
 @dataclass
@@ -135,7 +150,9 @@ class Search:
     def _is_right(self, network: Network) -> bool:
         """Whether a network has the values of the oracle at all known points, and at others."""
         known = self.oracle.known_points()
-        points = [*known, *sample_points(self.oracle, _NUM_POINTS, self.planes)]
+        self.oracle.random.shuffle(known)
+        others = sample_points(self.oracle, _NUM_POINTS, self.planes)
+        points = [*known[:_NUM_POINTS], *others, *known[_NUM_POINTS:]]
         found = first_difference(self.oracle, network, points)
         if found is not None:
             self.bad_points = [*self.bad_points[-3:], found]
@@ -146,18 +163,35 @@ class Search:
 
         The sides are solved for from the surfaces that bend at these hyperplanes only.
         """
-        surfaces = list[Surface]()
-        for jump in self.jumps:
-            signs = signs_at(self.planes, jump.point)
-            if any(plane.agrees(jump.hyperplane, self.oracle) for plane in self.planes):
-                continue
-            if any(surface.has(self.oracle, jump, signs) for surface in surfaces):
-                continue
-            surface = follow(self.oracle, self.planes, jump)
-            if surface.is_whole and is_straight(self.oracle, self.planes, surface):
-                surfaces.append(surface)
-        neurons = merged(self.oracle, surfaces)
+        groups = hyperplanes_of(self.oracle, self.jumps)
+        self.planes = [plane for plane, _ in groups if is_seen_everywhere(self.oracle, plane)]
+        surfaces = list[tuple[Surface, Point]]()
+        with suppress(QueriesSpentError):
+            for surface, point in self._straight_surfaces():
+                surfaces.append((surface, point))
+        neurons = next(groupings(self.oracle, surfaces, 1))
         return self.planes, orientations(self.oracle, self.planes, neurons, _MAX_INNER)
+
+    def _straight_surfaces(self) -> Iterator[tuple[Surface, Point]]:
+        """Yield surfaces that bend at the hyperplanes of layer 1 only."""
+        oracle, planes, num_followed = self.oracle, self.planes, 0
+        found = list[Surface]()
+        for jump in self.jumps:
+            signs = signs_at(planes, jump.point)
+            if any(plane.agrees(jump.hyperplane, oracle) for plane in planes):
+                continue
+            if any(surface.has(oracle, jump, signs) for surface in found):
+                continue
+            start = Surface(jump.weight, {signs: jump.hyperplane})
+            if num_followed == _MAX_FOLLOWED or not is_straight(oracle, planes, start):
+                continue
+            num_followed += 1
+            surface = follow(oracle, planes, jump)
+            if surface.lost is None:
+                look_at_pieces(oracle, planes, surface)
+            if surface.lost is None:
+                found.append(surface)
+                yield surface, jump.point
 
     # -- one hidden layer --------------------------------------------------------------------------
 
@@ -215,61 +249,85 @@ class Search:
     # -- two hidden layers -------------------------------------------------------------------------
 
     def _two_layers(self, groups: list[tuple[Hyperplane, list[Jump]]]) -> Candidate | None:
-        """Return a network whose layer 1 are the hyperplanes with most jumps."""
-        shares = [Fraction(len(members), self.num_lines) for _, members in groups]
-        least = max(1, sum(share >= _SURELY for share in shares))
-        most = min(sum(share >= _PERHAPS for share in shares), least + _MAX_SETS)
-        self.planes = [plane for plane, _ in groups[: max(least, self.oracle.num_inputs)]]
-        best: Candidate | None = None
-        for size in range(least, most + 1):
-            for candidate in self._with_layer_1([plane for plane, _ in groups[:size]]):
-                if not candidate.has_direct_part:
-                    return candidate
-                best = best or candidate
-        return best
-
-    def _with_layer_1(self, planes: list[Hyperplane]) -> Iterator[Candidate]:
-        """Yield networks with these hyperplanes as layer 1, if the surfaces allow that."""
-        surfaces = self._surfaces(planes)
-        if surfaces is None:
-            return
-        neurons = merged(self.oracle, surfaces)
-        signs = orientations(self.oracle, planes, neurons, _MAX_INNER)
-        for turned in signs.solutions:
-            inner = second_layer(planes, neurons, turned)
-            points = [] if inner is None else self._points_without(inner)
-            if inner is None or len(points) < 2:
+        """Return a network whose layer 1 are hyperplanes that seem to be of layer 1."""
+        waiting = first_layers(self.oracle, groups, self.num_lines)
+        self.planes = waiting[0] if waiting else []
+        tried = list[set[Hyperplane]]()
+        while waiting and len(tried) < _MAX_SETS:
+            planes = waiting.pop(0)
+            if set(planes) in tried:
                 continue
-            weights = [neuron.weight for neuron in neurons]
-            for layers in assembled(self.oracle, inner, weights, points, _MAX_OUTER):
-                layers = with_unseen_weights(self.oracle, layers)
-                if not layers.unknown and self._is_right(layers.network()):
-                    yield Candidate(layers.network(), layers.has_direct_part, signs)
+            tried.append(set(planes))
+            surfaces, more = self._surfaces(planes, [plane for plane, _ in groups])
+            waiting[:0] = [[*planes, plane] for plane in more]
+            if surfaces is not None:
+                found = next(self._with_layer_1(planes, surfaces), None)
+                if found is not None:
+                    self.planes = planes
+                    return found
+        return None
 
-    def _surfaces(self, planes: list[Hyperplane]) -> list[Surface] | None:
-        """Return the surfaces of layer 2 through all other jumps; None if one ends somewhere."""
-        oracle, found = self.oracle, list[Surface]()
+    def _with_layer_1(
+        self, planes: list[Hyperplane], surfaces: Sequence[tuple[Surface, Point]]
+    ) -> Iterator[Candidate]:
+        """Yield networks with these hyperplanes as layer 1, and these surfaces."""
+        for k, neurons in enumerate(groupings(self.oracle, surfaces, _MAX_GROUPINGS)):
+            signs = orientations(self.oracle, planes, neurons, _MAX_INNER)
+            for layers in self._assembled(planes, neurons, signs, with_linear_part=not k):
+                if self._is_right(layers.network()):
+                    yield Candidate(
+                        layers.network(),
+                        layers.has_direct_part,
+                        signs,
+                        layers.unknown,
+                        layers.num_replaced,
+                    )
+
+    def _assembled(
+        self,
+        planes: list[Hyperplane],
+        neurons: Sequence[Neuron],
+        signs: Choices,
+        with_linear_part: bool,
+    ) -> Iterator[TwoLayers]:
+        """Yield networks with these surfaces, at last some for neurons that are not visible."""
+        samples = with_sides_of(planes, neurons, self._points(planes, neurons))
+        for turned in signs.solutions:
+            yield from assembled(self.oracle, planes, turned, neurons, samples, _MAX_OUTER)
+        if with_linear_part and self.oracle.is_exact and neurons:
+            yield from assembled_with_linear_part(self.oracle, planes, neurons, samples, 1)
+
+    def _surfaces(
+        self, planes: list[Hyperplane], others: Sequence[Hyperplane]
+    ) -> tuple[list[tuple[Surface, Point]] | None, list[Hyperplane]]:
+        """Return the surfaces of layer 2 through all other jumps; None if one ends somewhere.
+
+        Then also other hyperplanes that may be of layer 1: a surface that bends nowhere,
+        and hyperplanes between two points of a piece of which only one is visible.
+        """
+        oracle, found = self.oracle, list[tuple[Surface, Point]]()
         for jump in self.jumps:
             signs = signs_at(planes, jump.point)
             if any(plane.agrees(jump.hyperplane, oracle) for plane in planes):
                 continue
-            if any(surface.has(oracle, jump, signs) for surface in found):
+            if any(surface.has(oracle, jump, signs) for surface, _ in found):
                 continue
             surface = follow(oracle, planes, jump)
-            if not surface.is_whole:
-                return None
-            found.append(surface)
-        return found
+            bends = surface.bends.values()
+            if bends and all(oracle.is_small(bend, Fraction(1)) for bend in bends):
+                return None, [jump.hyperplane]
+            if surface.lost is None:
+                look_at_pieces(oracle, planes, surface)
+            if surface.lost is not None:
+                one, other = surface.lost
+                self.bad_points = [*self.bad_points[-3:], other]
+                return None, [plane for plane in others if plane.at(one) * plane.at(other) < 0]
+            found.append((surface, jump.point))
+        return found, []
 
-    def _points_without(self, inner: InnerLayer) -> list[Point]:
-        """Return points at which the neurons of layer 1 with unknown weights are off."""
-        unknown = {k for _, k in inner.unknown}
-        wanted = 2 * len(inner.rows) + 2 * len(inner.planes) + 6
-        found = list[Point]()
-        for x in sample_points(self.oracle, _NUM_CHOSEN_FROM, inner.planes):
-            h = inner.activations(x)
-            if not any(h[k] for k in unknown):
-                found.append(x)
-            if len(found) == wanted:
-                break
-        return found
+    def _points(self, planes: list[Hyperplane], neurons: Sequence[Neuron]) -> list[Point]:
+        """Return points at which the values are known, and others; twice as many as unknowns."""
+        known = self.oracle.known_points()
+        wanted = 2 * (len(planes) + 1) * (len(neurons) + 1)
+        old = self.oracle.random.sample(known, min(len(known), 4 * wanted))
+        return [*old, *sample_points(self.oracle, wanted, planes)]

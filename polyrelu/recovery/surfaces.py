@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import islice
 from typing import NamedTuple
 
 from polyrelu.exact import dot
@@ -20,8 +21,10 @@ from polyrelu.recovery.lines import Line, piece_at
 from polyrelu.recovery.oracle import Oracle, difference, scaled
 from polyrelu.support.typing import Point, Vector
 
-__all__ = ["CellSigns", "Surface", "follow", "is_straight", "signs_at"]
+__all__ = ["CellSigns", "Surface", "follow", "is_straight", "look_at_pieces", "signs_at"]
 
+#: Of this number of pieces of a surface it is seen whether they are visible.
+_NUM_LOOKED_AT = 8
 #: A sign for each hyperplane of layer 1.
 CellSigns = tuple[int, ...]
 
@@ -38,14 +41,18 @@ class Surface:
         By the signs of layer 1: a normal and an offset; not scaled to a largest entry of 1.
     bends
         By neuron of layer 1: the weight from it, for the normals above.
-    is_whole
-        Whether the surface went on wherever it meets a hyperplane of layer 1.
+    places
+        By the signs of layer 1: a point of the piece, or of its boundary, that was seen.
+    lost
+        Two points of a piece, one that was seen and one at which the function is not bent; None if
+        the surface went on wherever it meets a hyperplane of layer 1, and was seen in all pieces.
     """
 
     weight: Vector
     pieces: dict[CellSigns, Hyperplane] = field(default_factory=dict)
     bends: dict[int, Fraction] = field(default_factory=dict)
-    is_whole: bool = True
+    places: dict[CellSigns, Point] = field(default_factory=dict)
+    lost: tuple[Point, Point] | None = None
 
     def has(self, oracle: Oracle, jump: Jump, signs: CellSigns) -> bool:
         """Whether a jump belongs to the surface."""
@@ -63,7 +70,7 @@ def follow(oracle: Oracle, planes: list[Hyperplane], jump: Jump) -> Surface:
     """Follow a surface through all cells of layer 1 that it reaches."""
     surface = Surface(jump.weight)
     start = signs_at(planes, jump.point)
-    surface.pieces[start] = jump.hyperplane
+    surface.pieces[start], surface.places[start] = jump.hyperplane, jump.point
     waiting = [start]
     while waiting:
         signs = waiting.pop()
@@ -78,9 +85,9 @@ def follow(oracle: Oracle, planes: list[Hyperplane], jump: Jump) -> Surface:
             bend = _bend(oracle, planes, Meeting(meeting, piece, k, signs[k]), surface.weight)
             known = surface.bends.get(k, bend)
             if bend is None or known is None or not _agree(oracle, bend, known):
-                surface.is_whole = False
+                surface.lost = surface.places[signs], meeting
                 continue
-            surface.bends[k] = known
+            surface.bends[k], surface.places[beyond] = known, meeting
             surface.pieces[beyond] = _beyond(piece, plane, signs[k], known)
             waiting.append(beyond)
     return surface
@@ -172,6 +179,17 @@ def is_straight(oracle: Oracle, planes: list[Hyperplane], surface: Surface) -> b
         if point is None or not is_bent_at(oracle, point, piece.normal, step):
             return False
     return True
+
+
+def look_at_pieces(oracle: Oracle, planes: list[Hyperplane], surface: Surface) -> None:
+    """See whether the function is bent at a random point of each of the first pieces."""
+    step = Fraction(1, 2**30) if oracle.is_exact else Fraction(1, 2**12)
+    for signs, piece in islice(surface.pieces.items(), _NUM_LOOKED_AT):
+        cell = [(plane, sign) for plane, sign in zip(planes, signs, strict=True) if sign]
+        point = common_point(oracle, [piece], cell)
+        if point is not None and not is_bent_at(oracle, point, piece.normal, step):
+            surface.lost = surface.places[signs], point
+            return
 
 
 def _beyond(piece: Hyperplane, plane: Hyperplane, sign: int, bend: Fraction) -> Hyperplane:

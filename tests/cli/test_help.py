@@ -79,6 +79,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     network = load("example:bends")
     save(network, folder / "net.json")
     save_onnx(network, folder / "net.onnx")
+    save_onnx(network, folder / "quantised.onnx")
     signs = canonical_complex(network, "box:-1,1").signs()
     np.savez(folder / "regions.npz", signs=signs)
     names = "".join(f"(declare-const {name} Real)" for name in ("X_0", "X_1", "Y_0"))

@@ -95,6 +95,7 @@ SUITE = (
     *("inverse-lipschitz", "inverse-lipschitz-always-on", "inverse-lipschitz-monotone"),
     *("size-jumps-box", "size-hyperplanes", "size-affine-maps", "size-bends-regular"),
     "functional-dimension",
+    *("teaching-set", "teaching-set-function"),
 )
 
 #: Pairs that are equal on a domain, and the domain as rows [a | c] for a·x ≤ c.

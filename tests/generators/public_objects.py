@@ -176,7 +176,7 @@ def _queries() -> list[object]:
     ]
 
 
-def _answers_about_properties(work: outcomes.ProofStatistics) -> list[object]:
+def answers_about_properties(work: outcomes.ProofStatistics) -> list[Any]:
     """The three answers to the question whether a property holds."""
     source, doubts = "<i>y</i> >= 1", ("line 3: <b>",)
     point = formats.Counterexample(source, {"X_0": F(1, 3), "Y_0": F(3)})
@@ -269,6 +269,7 @@ def of_certificate() -> list[object]:
         certificate.SizeClaim(ABSOLUTE, "neurons-of-one-layer", 2),
         certificate.DimensionClaim(ABSOLUTE, line, 4, 5),
         certificate.InjectivityClaim("not-injective", ABSOLUTE, (1, 1), line),
+        certificate.TeachingClaim(ABSOLUTE, 6, "function"),
         regions,
         whole,
         outputs,
@@ -548,7 +549,7 @@ def of_proofs() -> list[object]:
         outcomes.Proved(identified.certificate),
         outcomes.Refuted(refuted.certificate),
         outcomes.Undecided("no theorem applied", (attempt,), work),
-        *_answers_about_properties(work),
+        *answers_about_properties(work),
         attempt,
         refuted.next[0],
         work,
@@ -565,6 +566,7 @@ def of_proofs() -> list[object]:
         outcomes.Witness((F(1), F(1, 3)), (F(2),), (F(1, 2),)),
         proofs.simplify(unused),
         proofs.injective_kernels([[[1]], [[-1]]]),
+        proofs.teaching_set([([[2]], [3]), ([[4]], [5])]),
         proofs.exact_inverse_lipschitz(ABSOLUTE, layer=1),
         proofs.made_injective([([[1]], [0])], "box:-1,1"),
     ]

@@ -22,7 +22,7 @@ from polyrelu.certificate.claims.bounds import (
 from polyrelu.certificate.claims.cells import ComplexClaim, RegionsClaim
 from polyrelu.certificate.claims.functions import PairClaim, RuntimeClaim
 from polyrelu.certificate.claims.inputs import InjectivityClaim, LipschitzClaim
-from polyrelu.certificate.claims.parameters import Among, Claim, PartClaim
+from polyrelu.certificate.claims.parameters import Among, Claim, PartClaim, TeachingClaim
 from polyrelu.certificate.claims.sizes import DimensionClaim, Quantity, SizeClaim
 
 __all__ = [
@@ -47,4 +47,5 @@ __all__ = [
     "RuntimeClaim",
     "SizeClaim",
     "SubBox",
+    "TeachingClaim",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from polyrelu.certificate.claims.statement import (
     Statement,
@@ -17,7 +17,15 @@ from polyrelu.exact import Polyhedron
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect, expect_choice, expect_count
 
-__all__ = ["Among", "Claim", "PartClaim", "expect_place", "place_terms", "place_text"]
+__all__ = [
+    "Among",
+    "Claim",
+    "PartClaim",
+    "TeachingClaim",
+    "expect_place",
+    "place_terms",
+    "place_text",
+]
 
 #: The classes of competitors, from the largest to the smallest.
 Among = Literal["all", "regular", "transversal", "generic"]
@@ -209,3 +217,61 @@ def place_text(domain: Polyhedron | None) -> str:
 def _members_on_domain(among: Among) -> str:
     """Return the class of competitors on a domain in words."""
     return "all parameters" if among == "all" else f"parameters that are {among} there"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TeachingClaim(Statement):
+    """The claim that the values at some points determine a network with one hidden layer.
+
+    FORMAT.md, section 5.9, has the details.
+
+    Attributes
+    ----------
+    network
+        The network.
+    count
+        The number of points.
+    pins
+        `parameters`: every network with one hidden layer that is not wider and has the same values
+        there equals it up to permutation and positive scaling of neurons; `function`: every one
+        computes the same function.
+    kind
+        Always `teaching-set`.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[2]], [3]), ([[4]], [5])])
+    >>> TeachingClaim(net, 4, "parameters").terms()
+    {'count': 4, 'pins': 'parameters'}
+    """
+
+    network: Network
+    count: int
+    pins: Literal["function", "parameters"]
+    kind: Literal["teaching-set"] = "teaching-set"
+    among: ClassVar[str] = ""  # the competitors may be narrower
+
+    def __post_init__(self) -> None:
+        expect_network(self.network, "network")
+        expect_count(self.count, "count")
+        expect_choice(self.pins, ("function", "parameters"), "pins")
+
+    def terms(self) -> dict[str, Any]:
+        """Return the entries of the claim in a certificate, without kind and networks."""
+        return {"count": self.count, "pins": self.pins}
+
+    @property
+    def summary(self) -> str:
+        """The claim in short."""
+        return f"{self.count} points teach {plain_name(self.network)}"
+
+    def __str__(self) -> str:
+        end = "computes the same function"
+        if self.pins == "parameters":
+            end = "has its parameters up to permutation and positive scaling"
+        width = self.network.widths[1]
+        return (
+            f"Every network with one hidden layer of at most {width} neurons that agrees with the "
+            f"{plain_name(self.network)} at the {self.count} points of the certificate {end}."
+        )

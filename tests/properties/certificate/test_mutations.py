@@ -21,17 +21,20 @@ from tests.generators.campaigns import case
 from tests.generators.certificate_mutants import NETWORKS, ORIGINALS, mutants, original
 from tests.oracles.mutants import reason_it_is_true
 
+#: The theorems of FORMAT.md 5.8, whose certificates tests/checker/test_bounds_mutants.py mutates.
+BOUNDS = {"deviation", "range", "holds", "same-decisions", "lipschitz"}
+
 
 def test_the_originals_use_every_theorem() -> None:
-    """The recorded campaign has an original for every theorem that the checker knows."""
+    """The recorded campaign has an original for every other theorem that the checker knows."""
     theorems = {original(name)[1] for name in ORIGINALS}
-    assert theorems == set(checker.THEOREMS)
+    assert theorems == set(checker.THEOREMS) - BOUNDS
 
 
 @pytest.mark.parametrize("name", ["flip", "point", "deep-part-neurons", "cells by vertices"])
 def test_some_mutants_of_the_campaign(name: str) -> None:
     """The benchmark's mutants of originals that are not mutated here otherwise."""
-    verdicts, false = verdicts_of(name, 60, seed=2)
+    verdicts, false = verdicts_of(name, 90, seed=2)
     assert not false
     assert verdicts["rejected"] > 3
     assert verdicts["unreadable"] > 3

@@ -186,6 +186,7 @@ def test_every_option_that_a_reader_names_is_known_here() -> None:
         "--output",
         "--tflite",
         "--numbers",  # of `polyrelu convert`, which writes
+        "--domain",  # of `polyrelu audit`, which reads claims about a domain
     }
     spoken = " ".join(_SPOKEN)
     folder = Path(polyrelu.formats.__file__).parent

@@ -25,6 +25,7 @@ from polyrelu import (
     inverse_lipschitz,
     region_graph,
     runtime_error,
+    teaching_set,
 )
 from polyrelu.formats import read
 from polyrelu.network import from_arrays
@@ -63,6 +64,7 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
     ),
     "equivalent": (equivalent, (NET, NET, "box:-3,3"), {"seed": 0, **LIMITS}),
     "injective": (injective, (NET, "box:-3,3"), {"layers": (1, 1), "seed": 0, **LIMITS}),
+    "teaching_set": (teaching_set, (NET,), {"seed": 0}),
     "inverse_lipschitz": (inverse_lipschitz, (NET, "box:-3,3"), {"layers": 1, "seed": 0, **LIMITS}),
     "left_inverse": (
         left_inverse,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -26,7 +26,8 @@ from polyrelu.outcomes import (
     RegionsListed,
     Undecided,
 )
-from polyrelu.proofs import prove_runtime_error
+from polyrelu.proofs import certify_functional_dimension, prove_runtime_error, size_bound
+from tests.generators.public_objects import answers_about_properties
 
 AnyOutcome = Proved[Any] | Refuted | Undecided
 
@@ -39,6 +40,10 @@ PARTLY = polyrelu.from_arrays(
         ([[-1, 3]], [-2]),
     ]
 )
+
+
+#: Answers without a certificate, or with several ones.
+OTHERS = {*get_args(outcomes.PropertyOutcome), *get_args(outcomes.DecisionsOutcome)}
 
 
 def part_of(outcome: Outcome) -> PartlyIdentifiable:
@@ -63,6 +68,12 @@ def answers() -> list[AnyOutcome]:
         polyrelu.injective([([[1]], [0])]),
         polyrelu.injective(HAT),
         polyrelu.inverse_lipschitz(polyrelu.from_arrays([([[1], [-1]], [0, 0])]), layers=1),
+        size_bound(HAT),
+        certify_functional_dimension(DOUBLED),
+        polyrelu.teaching_set(polyrelu.from_arrays([([[1]], [0]), ([[1]], [0])])),
+        polyrelu.deviation(HAT, DOUBLED, "box:0,2"),
+        polyrelu.deviation(HAT, DOUBLED, "box:0,2", at_most="1/100"),
+        polyrelu.output_range(HAT, "box:0,2"),
     ]
 
 
@@ -75,7 +86,7 @@ def test_each_type_is_here(every: list[AnyOutcome]) -> None:
     """Types that are added later have to be added here."""
     listed = (getattr(outcomes, name) for name in outcomes.__all__)
     answers = {kind for kind in listed if isinstance(kind, type) and hasattr(kind, "statement")}
-    assert {type(outcome) for outcome in every} | {Proved, Refuted} == answers
+    assert {type(outcome) for outcome in every} | {Proved, Refuted} == answers - OTHERS
     assert {type(outcome) for outcome in every} >= {
         ComplexListed,
         Equivalent,
@@ -104,6 +115,19 @@ def test_common_attributes(every: list[AnyOutcome]) -> None:
         assert " ".join(outcome.statement.split()) in words
         assert all(isinstance(step, NextStep) for step in outcome.next)
         assert isinstance(outcome.next, tuple)
+
+
+def test_answers_without_one_certificate() -> None:
+    """They, too, say their statement, and have no truth value."""
+    found = answers_about_properties(outcomes.ProofStatistics())
+    assert {type(answer) for answer in found} == OTHERS
+    for answer in found:
+        words = " ".join(str(answer).split())
+        assert answer.status in ("proved", "refuted", "undecided")
+        assert " ".join(answer.statement.split()) in words
+        assert all(isinstance(step, NextStep) for step in answer.next)
+        with pytest.raises(TypeError, match="not a truth value"):
+            bool(answer)
 
 
 def test_no_truth_value(every: list[AnyOutcome]) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,14 +58,104 @@ def test_two_hidden_layers() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("widths", [(2, 4, 1), (3, 5, 2), (2, 4, 3, 1), (3, 4, 4, 2)])
 def test_many_networks(widths: tuple[int, ...]) -> None:
-    """Every network is recovered as a function, or the answer says what is missing."""
-    same = 0
-    for seed in range(20 if len(widths) == 3 else 5):
-        found = polyrelu.recover(random_network(widths, seed), seed=seed, max_queries=20_000)
-        same += bool(found.has_the_parameters)
-        if found.network is None or found.status != "proved":
-            assert found.missing or "differs" in found.statement
-    assert same >= (19 if len(widths) == 3 else 2)
+    """Every network is recovered with its parameters, or the answer says what is missing."""
+    for seed in range(20 if len(widths) == 3 else 6):
+        found = polyrelu.recover(random_network(widths, seed), seed=seed, max_queries=30_000)
+        assert found.status == "proved", seed
+        assert found.has_the_parameters or found.missing, seed
+
+
+@pytest.mark.slow
+def test_what_no_value_shows() -> None:
+    """The five kinds of things that are not visible, each on a random network."""
+    for seed, word in ((1, "on at all inputs"), (5, "off at all"), (18, "not determined")):
+        found = polyrelu.recover(random_network((2, 4, 3, 1), seed), seed=seed)
+        assert (found.status, found.has_the_parameters) == ("proved", False)
+        assert any(word in text for text in found.missing), seed
+    found = polyrelu.recover(random_network((2, 4, 3, 1), 20), seed=20)
+    assert found.status == "proved"
+    assert found.num_replaced == 1
+    assert any("hyperplanes of layer 1 are not visible" in text for text in found.missing)
+
+
+def test_a_hyperplane_without_breakpoints() -> None:
+    """Neuron 2 of layer 1 is on wherever the neuron of layer 2 is."""
+    first = ([[1, 0], [0, 1], [-1, -1]], [0, 0, 0])
+    hidden = polyrelu.from_arrays([first, ([[-2, -3, 1]], [-1]), ([[5]], [2])])
+    found = polyrelu.recover(hidden)
+    assert (found.status, found.has_the_parameters) == ("proved", False)
+    assert found.num_replaced == 1
+    assert found.network is not None
+    assert found.network.widths == (2, 3, 1, 1)
+
+
+def test_the_first_layer_of_three() -> None:
+    """Hyperplanes of layer 1 and the equations for their sides, without false ones."""
+    hidden = random_network((2, 4, 3, 2, 1), 1)
+    search = Search(Oracle(hidden, 2, seed=1))
+    search._look_at_lines(10)
+    planes, signs = search.first_layer()
+    assert (len(planes), signs.rank, len(signs.solutions)) == (4, 2, 1)
+    for plane, turned in zip(planes, signs.solutions[0], strict=True):
+        rows = zip(hidden.weight(1).rows(), hidden.bias(1).entries(), strict=True)
+        ours = [
+            next(a / b for a, b in zip(row, plane.normal, strict=True) if b)
+            for row, bias in rows
+            if all(a * plane.offset == -b * bias for a, b in zip(row, plane.normal, strict=True))
+        ]
+        assert len(ours) == 1
+        assert (ours[0] < 0) == bool(turned)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: [x[0] ** 2 + x[1]],
+        lambda x: [Fraction(int(x[0] > 0))],
+        lambda x: [x[0] - x[0] // 1],
+        lambda x: [Fraction(Random(str(x)).randint(0, 9))],
+        lambda x: [Fraction(round(1000 * max(x[0], x[1], 1)), 1000)],
+    ],
+    ids=["square", "step", "saw", "dice", "rounded"],
+)
+def test_functions_of_no_network(function: Any) -> None:
+    """Nothing is recovered; the number of values is bounded."""
+    found = polyrelu.recover_function(function, 2, max_queries=600)
+    assert found.network is None
+    assert found.num_queries <= 600
+    assert found.missing
+    again = polyrelu.recover_function(function, 2, max_queries=600, relative_error=2.0**-20)
+    assert again.network is None or again.largest_residual is not None
+
+
+def test_errors_of_the_function_are_passed_on() -> None:
+    for error in (ValueError("no"), KeyboardInterrupt(), MemoryError()):
+
+        def function(x: object, error: BaseException = error) -> list[int]:
+            raise error
+
+        with pytest.raises(type(error)):
+            polyrelu.recover_function(function, 2)
+
+
+def test_a_session_of_onnx_runtime(tmp_path: Path) -> None:
+    """Values in float32 give a guess with its residual."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    hidden = polyrelu.from_arrays([([[1, 2], [3, -1]], [0, 2]), ([[1, -2]], [5])])
+    polyrelu.save(hidden, tmp_path / "net.onnx")
+    session = onnxruntime.InferenceSession(str(tmp_path / "net.onnx"))
+    name = session.get_inputs()[0].name
+    kind = np.float64 if "double" in session.get_inputs()[0].type else np.float32
+
+    def function(x: tuple[Fraction, ...]) -> list[float]:
+        return list(session.run(None, {name: np.array([x], dtype=kind)})[0][0].tolist())
+
+    error = float(np.finfo(kind).eps)
+    found = polyrelu.recover_function(function, 2, relative_error=error)
+    assert found.network is not None
+    assert found.network.widths == (2, 2, 1)
+    assert found.largest_residual is not None
+    assert found.largest_residual < 1e-2
 
 
 def test_breakpoints_on_lines_are_exact() -> None:
@@ -182,6 +274,8 @@ def test_damaged_weights() -> None:
 def test_wrong_arguments() -> None:
     with pytest.raises(ArgumentError, match="the function"):
         polyrelu.recover_function(lambda x: ["no number"], 2)
+    with pytest.raises(ArgumentError, match="the function"):
+        polyrelu.recover_function(lambda x: "12", 2)
     with pytest.raises(ArgumentError, match="equally many outputs"):
         polyrelu.recover_function(lambda x: [1] if x[0] > 0 else [1, 2], 2)
     with pytest.raises(ArgumentError, match="at least one"):

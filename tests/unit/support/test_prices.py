@@ -35,6 +35,9 @@ OPERATIONS = {
     "price_of_support": ("a look at a point", "r"),
     "price_of_membership": ("n minors and sums", "n"),
     "price_of_component": ("a look at a component", "io"),
+    "price_of_boxes": ("bounds of two networks", "bn"),
+    "price_of_forms": ("affine forms of all neurons", "pd"),
+    "price_of_sparse_program": ("a sparse linear program", "e"),
 }
 
 

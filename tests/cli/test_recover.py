@@ -1,0 +1,83 @@
+"""`polyrelu recover`: networks from values and from weights, and points that teach."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyrelu import checker, related
+from polyrelu.formats import load, save
+from polyrelu.network import from_arrays
+from tests.cli.commands import run, run_json
+
+HIDDEN = from_arrays([([[1, 2], [3, -1]], [0, 2]), ([[1, -2]], [5])])
+
+
+@pytest.fixture
+def hidden(tmp_path: Path) -> str:
+    name = str(tmp_path / "hidden.json")
+    save(HIDDEN, name)
+    return name
+
+
+def test_a_network_is_recovered(
+    hidden: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again, certificate = str(tmp_path / "again.json"), str(tmp_path / "same.json")
+    options = ("-o", again, "--certificate", certificate)
+    status, found = run_json(capsys, "recover", "--oracle", hidden, *options)
+    assert (status, found["status"], found["has_the_parameters"]) == (0, "proved", True)
+    assert related(load(again), HIDDEN)
+    assert checker.check_file(certificate).verdict == "accepted"
+
+
+def test_from_weights(hidden: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    weights, again = str(tmp_path / "weights.json"), str(tmp_path / "again.json")
+    run(capsys, "complex", hidden, "--weights", weights)
+    status, out, _ = run(capsys, "recover", weights, "-o", again)
+    assert status == 3
+    assert "elsewhere nothing is proved" in out
+    assert related(load(again), HIDDEN)
+
+
+def test_points_teach(hidden: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    points, again = str(tmp_path / "points.json"), str(tmp_path / "again.json")
+    options = ("--teach", points, "-o", again)
+    status, found = run_json(capsys, "recover", "--oracle", hidden, *options)
+    assert (status, found["status"], found["queries"]) == (0, "proved", 10)
+    assert related(load(again), HIDDEN)
+    assert checker.check_file(points).verdict == "accepted"
+    status, out, _ = run(capsys, "recover", "--oracle", hidden, "--teach", points)
+    assert "Every network with one hidden layer of at most 2 neurons" in out
+    status, out, _ = run(capsys, "show", points)
+    assert "by its values at 10 points" in " ".join(out.split())
+
+
+def test_no_points_teach(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, points = str(tmp_path / "double.json"), tmp_path / "points.json"
+    save(from_arrays([([[1, 2], [2, 4]], [1, 2]), ([[1, 1]], [0])]), name)
+    status, found = run_json(capsys, "recover", "--oracle", name, "--teach", str(points))
+    assert (status, found["status"]) == (3, "undecided")
+    assert "same hyperplane" in found["statement"]
+    assert not points.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--teach", "a.json"], "either a file of breakpoints or --oracle"),
+        (["weights.json", "--teach", "a.json"], "--teach needs --oracle"),
+        (["--oracle", "example:xor", "--teach", "a", "--domain", "box:0,1"], "is about R^n"),
+        (["--oracle", "example:twins-a", "--teach", "/nowhere/a.json"], "/nowhere"),
+        (["weights.json", "--certificate", "a.json"], "--certificate needs --oracle"),
+        (["/nowhere/weights.json"], "cannot read"),
+    ],
+)
+def test_wrong_options(
+    options: list[str], text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    status, _, err = run(capsys, "recover", *options)
+    assert status == 2
+    assert text in err
+    assert len(err.strip().splitlines()) == 1
