@@ -82,7 +82,7 @@ def audit_claims(
     Raises
     ------
     DomainError
-        The file cannot be read, or both it and the caller name a domain.
+        The file cannot be read, or names another domain than the caller.
     NetworkError
         The network cannot be read.
     ArgumentError
@@ -115,10 +115,13 @@ class _File:
         self.imported, self.network = imported, imported.network
         self.claims, self.settings = file.claims, file.settings
         self.folder, self.progress = Path(file.source).parent, progress
-        if domain is not None and "domain" in file.settings:
-            raise DomainError(f"{file.source}: it names its domain; leave the other one out")
-        chosen = file.settings.get("domain") if domain is None else domain
-        self.domain: Polyhedron = as_domain(chosen, self.network.num_inputs)
+        named, size = file.settings.get("domain"), self.network.num_inputs
+        self.domain: Polyhedron = as_domain(named if domain is None else domain, size)
+        if None not in (named, domain) and as_domain(named, size) != self.domain:
+            raise DomainError(
+                f"{file.source}: it names the domain {str(named)[:40]}, which is another one than "
+                "the domain that is given; leave that one out"
+            )
         self.max_findings = max_findings
         self.arithmetic = str(self.settings.get("arithmetic", "float64"))
         self.tolerance = self._number("tolerance", SUSPECTED_TOLERANCE)

@@ -411,12 +411,18 @@ def _bounds_terms(claim: dict[str, Any]) -> str:
             "at a point of the domain"
         )
     ranges = [
-        f"output {i} has its least value between {number_text(low[0])} and {number_text(low[1])}, "
-        f"and its largest value between {number_text(high[0])} and {number_text(high[1])}"
+        f"output {i} has its least value {_between(*low)}, and its largest value {_between(*high)}"
         for i, low, high in claim["outputs"][:_MAX_SIDES]
     ]
     more = f"; and {len(claim['outputs']) - _MAX_SIDES} more" * (len(claim["outputs"]) > _MAX_SIDES)
     return f"on {place}: {'; '.join(ranges)}{more}"
+
+
+def _between(low: str, high: str) -> str:
+    """Return where a number is, in words; bounds that are equal are the number."""
+    if low == high:
+        return number_text(low)
+    return f"between {number_text(low)} and {number_text(high)}"
 
 
 def _place(domain: Any) -> str:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from polyrelu.cli.options import add_command, add_limits, add_reading, read_network
+from polyrelu.cli.options import (
+    NETWORK_HELP,
+    add_command,
+    add_limits,
+    add_reading,
+    read_network,
+)
 from polyrelu.cli.output import print_object, show
 
 __all__ = ["add_fingerprint"]
@@ -19,7 +25,7 @@ def add_fingerprint(subparsers: Any) -> None:
         "fingerprint net.onnx --domain box:-1,1",
     )
     parser = add_command(subparsers, "fingerprint", _run, summary, examples)
-    parser.add_argument("networks", metavar="NET", nargs="+", help="network files, or example:NAME")
+    parser.add_argument("networks", metavar="NET", nargs="+", help=NETWORK_HELP)
     parser.add_argument(
         "--domain",
         default="R^n",

@@ -80,7 +80,7 @@ def add_verify(subparsers: Any) -> None:
         "--output",
         metavar="CERT",
         help="write the certificate here (compressed if the name ends in .gz); if the inputs lie "
-        "in several sets, one for each: CERT.1, CERT.2, …",
+        "in several sets, one for each: proof.1.cert, proof.2.cert, … for -o proof.cert",
     )
     parser.add_argument(
         "--seed",
@@ -139,6 +139,12 @@ def _run(options: argparse.Namespace, started: float) -> int:
 def _check_options(options: argparse.Namespace) -> None:
     """Raise an error for a file that cannot be written, or for options that exclude each other."""
     inputs = [*options.networks, options.property]
+    misplaced = next((name for name in options.networks if ".vnnlib" in Path(name).suffixes), None)
+    if misplaced is not None:
+        raise UsageError(
+            f"{misplaced}: name the network files first, and the property last, in the place of "
+            f"{options.property}"
+        )
     for option, name in (("-o", options.output), ("--result", options.result)):
         if name is not None and options.against is not None:
             raise UsageError(f"{option} writes what a search finds; --against searches for nothing")
@@ -207,10 +213,19 @@ def _written_lines(
     options: argparse.Namespace, outcome: PropertyOutcome, written: Sequence[Path]
 ) -> list[str]:
     """Return the lines about certificates."""
+    from polyrelu.outcomes import PropertyHolds
+
     if options.output is not None and outcome.status == "refuted":
         return ["no certificate was written: the counterexample can be evaluated by itself"]
     if options.output is not None and outcome.status == "proved" and not written:
         return ["no certificate was written: there is nothing that could satisfy the query"]
+    if isinstance(outcome, PropertyHolds) and len(outcome.certificates) > 1 and written:
+        names = " ".join(map(str, outcome.certificate_paths(options.output)))
+        beside = [path for path in written if str(path) not in names.split(" ")]
+        return [
+            f"certificates: {names} (check them: polyrelu check {names})",
+            *(f"network file: {path} (keep it beside the certificates)" for path in beside),
+        ]
     return written_lines(options.output, written)
 
 

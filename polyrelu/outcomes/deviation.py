@@ -159,6 +159,12 @@ class DeviationExceeded(Refuted):
         ]
         return answer_text([*lines, meaning_of(self.certificate)], self.next)
 
+    @property
+    def statement(self) -> str:
+        """The sentence that the point shows; no upper bound is proved anywhere."""
+        claim: Any = self.certificate.claim
+        return str(claim.lower_statement)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RangeBounds(Proved[BoundsCertificate]):

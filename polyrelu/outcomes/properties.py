@@ -74,15 +74,29 @@ class PropertyHolds(Answer):
         list of Path
             All files that were written.
         """
+        targets = self.certificate_paths(path)
+        pairs = zip(self.certificates, targets, strict=True)
+        return [file for certificate, target in pairs for file in certificate.save(target)]
+
+    def certificate_paths(self, path: str | Path) -> list[Path]:
+        """Return the files to which `save` writes the certificates.
+
+        Parameters
+        ----------
+        path
+            As for `save`.
+
+        Returns
+        -------
+        list of Path
+            A file for each certificate.
+        """
         target = expect_path(path, "path")
         if len(self.certificates) == 1:
-            return self.certificates[0].save(target)
-        stem, _, endings = target.name.partition(".")
-        found = []
-        for number, certificate in enumerate(self.certificates, 1):
-            name = f"{stem}.{number}" + (f".{endings}" if endings else "")
-            found += certificate.save(target.with_name(name))
-        return found
+            return [target]
+        stem, dot, endings = target.name.partition(".")
+        numbers = range(1, len(self.certificates) + 1)
+        return [target.with_name(f"{stem}.{number}{dot}{endings}") for number in numbers]
 
     def with_provenance(self, provenance: dict[str, str]) -> PropertyHolds:
         """Return the same answer with notes on the networks' origin in its certificates.

@@ -74,7 +74,7 @@ def test_reports_are_written_and_escaped(folder: Path, capsys: pytest.CaptureFix
         (["--against", "wrong.csv", "--html", "wrong.csv"], "would overwrite wrong.csv"),
         (["--against", "wrong.csv", "--html", "no/x.html"], "there is no such folder"),
         (["--against", "wrong.csv", "--max-findings", "-1"], "must be 0 or more"),
-        (["--against", "right.csv", "--domain", "R^n"], "names its domain"),
+        (["--against", "right.csv", "--domain", "R^n"], "names the domain box"),
         (["--against", "torch"], "points are tried on bounded domains only"),
         ([], "required: --against"),
     ],

@@ -54,6 +54,21 @@ def test_a_counterexample_at_a_corner(capsys: pytest.CaptureFixture[str]) -> Non
     assert "result.txt: a counterexample with margin 0" in out
 
 
+def test_a_union_of_inputs_has_several_certificates(capsys: pytest.CaptureFixture[str]) -> None:
+    union = "(assert (or (<= X_0 0) (>= X_0 0.5))) (assert (>= Y_0 2.5))"
+    Path("union.vnnlib").write_text(HEAD + BOX + union)
+    status, out, _ = run(capsys, "verify", "f.json", "union.vnnlib", "-o", "proof.cert.gz")
+    names = "proof.1.cert.gz proof.2.cert.gz"
+    assert (status, f"certificates: {names} (check them: " in out) == (0, True)
+    assert "network file" not in out
+    assert run(capsys, "check", *names.split())[0] == 0
+
+
+def test_a_property_in_the_place_of_a_network(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, "verify", "high.vnnlib", "f.json")
+    assert (status, "name the network files first" in err) == (2, True)
+
+
 def test_two_networks(capsys: pytest.CaptureFixture[str]) -> None:
     for bound, expected in (("0.125", 0), ("0.12", 1)):
         text = f"(assert (or (> Q[0] (+ P[0] {bound})) (< Q[0] (- P[0] {bound}))))"

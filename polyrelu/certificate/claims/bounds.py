@@ -263,6 +263,16 @@ class DeviationClaim(ValuesClaim):
         names = " and ".join(map(name_of, self.networks.values()))
         return f"deviation of {names} on {self._place()}"
 
+    @property
+    def lower_statement(self) -> str:
+        """A sentence about the lower bound alone."""
+        names = " and ".join(map(name_of, self.networks.values()))
+        low = number_text(format_rational(self.at_least))
+        return (
+            f"The outputs of the networks {names} differ by at least {low} at a point of "
+            f"{self._place()}."
+        )
+
     def __str__(self) -> str:
         names = " and ".join(map(name_of, self.networks.values()))
         low, high = (number_text(format_rational(x)) for x in (self.at_least, self.at_most))

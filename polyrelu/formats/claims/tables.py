@@ -91,7 +91,7 @@ def _kind(header: Sequence[str], line: int) -> str:
     names = [_COLUMN.fullmatch(name) for name in header]
     letters = tuple(key for key, _ in groupby(m.group(1) if m else "" for m in names))
     if letters not in _KINDS:
-        known = "; ".join("_*,".join(kind) for kind in _KINDS)
+        known = "; ".join(map(_header_text, [("count", "value"), *_KINDS]))
         raise DomainError(f"line {line}: a header of columns that is not known; known are {known}")
     _check_order([(m.group(1), m.group(2)) for m in names if m], line)
     return _KINDS[letters]
@@ -113,6 +113,17 @@ def _check_order(columns: Sequence[tuple[str, str]], line: int) -> None:
                 f"line {line}: the columns {letter}_* must stand in the order of their numbers, "
                 "without gaps"
             )
+
+
+def _header_text(kind: Sequence[str]) -> str:
+    """Return the beginning of a header as an example.
+
+    >>> _header_text(("x", "m"))
+    'x_0,…,m_0_0,…'
+    """
+    numbered = {**dict.fromkeys(("s", "on", "x", "v", "a", "y", "b"), "_0,…"), "m": "_0_0,…"}
+    numbered["g"] = "_0_0,…"
+    return ",".join(letter + numbered.get(letter, "") for letter in kind)
 
 
 def _counts(rows: Iterable[list[str]], line: int) -> dict[str, int]:

@@ -8,12 +8,21 @@ from fractions import Fraction
 from polyrelu.errors import ArgumentError, DomainError, NetworkError
 from polyrelu.exact import Polyhedron, to_fraction
 from polyrelu.network import Network
+from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.problem import ExactPoint
+from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.arguments import expect_integer, expect_list
 from polyrelu.support.budget import Budget, LimitReached
 
-__all__ = ["bounded_coordinates", "chosen_outputs", "corners_of", "not_negative", "until_limit"]
+__all__ = [
+    "bounded_coordinates",
+    "chosen_outputs",
+    "corners_of",
+    "first_boxes",
+    "not_negative",
+    "until_limit",
+]
 
 
 def bounded_coordinates(domain: Polyhedron) -> DomainCoordinates:
@@ -59,7 +68,8 @@ def chosen_outputs(outputs: Sequence[int] | None, network: Network) -> tuple[int
         return tuple(range(network.num_outputs))
     found = sorted({expect_integer(i, "outputs") for i in expect_list(outputs, "outputs")})
     if not found or not 0 <= found[0] <= found[-1] < network.num_outputs:
-        raise ArgumentError(f"outputs: expected indices below {network.num_outputs}")
+        last = network.num_outputs - 1
+        raise ArgumentError(f"outputs: expected indices from 0 to {last}")
     return tuple(found)
 
 
@@ -81,6 +91,17 @@ def corners_of(coordinates: DomainCoordinates) -> tuple[ExactPoint, ExactPoint]:
     return tuple(lower), tuple(upper)
 
 
+def first_boxes(tree: BoxTree, price: float, budget: Budget) -> BoxTree:
+    """Return the first cuts of a search that was not finished, few enough for a bound of each leaf.
+
+    `price` is the work for a leaf. After a limit of time there is little time left for bounds.
+    """
+    work = SETTINGS.fallback_work
+    if budget.seconds is not None:
+        work = min(work, SETTINGS.fallback_share * 1_000 * budget.seconds)
+    return tree.first_cuts(2 * max(1, int(work / price)))
+
+
 def until_limit(work: Callable[[], None], budget: Budget) -> str | None:
     """Do some work; return in words which limit ended it, None if none did."""
     try:
@@ -90,3 +111,11 @@ def until_limit(work: Callable[[], None], budget: Budget) -> str | None:
             raise
         return why
     return None
+
+
+def why_not_closer(num_inputs: int) -> str:
+    """Return why bounds are not closer, where no limit was reached."""
+    if num_inputs > SETTINGS.max_split_inputs:
+        most = SETTINGS.max_split_inputs
+        return f"the domain has {num_inputs} dimensions, and boxes of more than {most} are not cut"
+    return "the bounds could not be brought closer"

@@ -85,6 +85,7 @@ class CertifiedTree:
 
         Without cuts, every leaf gets a bound, and is closed where that is small enough.
         """
+        budget.check()
         pair = self.problem.floats()
         stack = list(self._leaves())[::-1]
         while stack:

@@ -30,8 +30,10 @@ from polyrelu.proofs.deviation.arguments import (
     bounded_coordinates,
     chosen_outputs,
     corners_of,
+    first_boxes,
     not_negative,
     until_limit,
+    why_not_closer,
 )
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.box_tree import BoxTree
@@ -187,19 +189,26 @@ class _Question:
         self.search = BoxSearch(self.problem, self.best, goal, self._float_format())
         left = budget.work_left
         half = budget.part(None if left is None else left / 2)
+        if self.goal.limit is not None and self._seems_equal():
+            first = budget.trial(SETTINGS.first_share)
+            found = self._exactly(self._new_tree(self.search.tree), first)
+            if found is not None and not self._is_exceeded():
+                return found
         why = until_limit(lambda: self._search(half), half)
         if self._is_exceeded():
             return self._exceeded()
         tree = self._new_tree(self.search.tree)
-        if self.goal.limit is None and len(self.problem.lower) <= SETTINGS.max_exact_inputs:
+        is_small = len(self.problem.lower) <= SETTINGS.max_exact_inputs
+        if self.goal.limit is None and is_small and budget.why_stopped() is None:
             found = self._exactly(tree, budget.trial(SETTINGS.exact_share))
             if found is not None:
                 return found
         if self.goal.limit is not None or why is None:
-            again = until_limit(lambda: tree.close(budget, self.progress), budget)
+            may_cut = len(self.problem.lower) <= SETTINGS.max_split_inputs
+            again = until_limit(lambda: tree.close(budget, self.progress, may_cut), budget)
             why = again if again is not None or not tree.num_open else why
-        if self.goal.limit is None and tree.num_open:
-            tree = self._fallback()
+        if tree.num_open and (self.goal.limit is None or not tree.num_closed):
+            tree = self._fallback(budget)
         return self._bounds(tree, why)
 
     def _exactly(self, tree: CertifiedTree, budget: Budget) -> DeviationBounds | None:
@@ -220,11 +229,14 @@ class _Question:
 
     def _search(self, budget: Budget) -> None:
         """Cut boxes, unless there are too many inputs."""
-        is_exact = self.goal.limit is None and self._at_least == 0
-        if is_exact and len(self.problem.lower) <= SETTINGS.max_exact_inputs:
+        if self.goal.limit is None and self._seems_equal():
             return
         if len(self.problem.lower) <= SETTINGS.max_split_inputs:
             self.search.run(budget, self.progress, self._is_exceeded)
+
+    def _seems_equal(self) -> bool:
+        """Whether no point shows a difference, and a proof that there is none is in reach."""
+        return self._at_least == 0 and len(self.problem.lower) <= SETTINGS.max_exact_inputs
 
     def _float_format(self) -> type[np.floating]:
         """Return the format of floats: short ones where the limit is large enough for them."""
@@ -251,11 +263,10 @@ class _Question:
         rule = RoundedRule(self.first, self.second, self.coordinates, partners, grid)
         return CertifiedTree(self.problem, tree, limit, rule)
 
-    def _fallback(self) -> CertifiedTree:
+    def _fallback(self, budget: Budget) -> CertifiedTree:
         """Return the first cuts of the search, with a bound for every leaf."""
         price = price_of_forms(self.problem.size, len(self.problem.lower))
-        number = max(1, int(SETTINGS.fallback_work / price))
-        tree = self._new_tree(self.search.tree.first_cuts(2 * number))
+        tree = self._new_tree(first_boxes(self.search.tree, price, budget))
         tree.close(Budget(), self.progress, may_cut=False)
         return tree
 
@@ -287,15 +298,8 @@ class _Question:
         )
         if not excluded and at_most <= self.goal.bound(self._at_least):
             return found
-        reason = why or self._reason()
+        reason = why or why_not_closer(len(self.problem.lower))
         return Undecided(reason, search=found.search, bounds=found, next=self._next_steps(found))
-
-    def _reason(self) -> str:
-        """Return why bounds are not close, where no limit was reached."""
-        size = len(self.problem.lower)
-        if size > SETTINGS.max_split_inputs:
-            return f"{size} inputs, where boxes are cut for up to {SETTINGS.max_split_inputs}"
-        return "the bounds could not be brought closer"
 
     def _next_steps(self, found: DeviationBounds) -> tuple[NextStep, ...]:
         """Return what to try where the bounds are not close enough."""
@@ -306,6 +310,8 @@ class _Question:
                 ("deviation", "NET", "OTHER", "--budget", "inf"),
             )
         ]
+        if len(self.problem.lower) > SETTINGS.max_split_inputs:
+            steps.clear()
         if self._at_least == 0:
             call = "polyrelu.equivalent(net, other, domain)"
             step = NextStep("ask for equality", call, ("equivalent", "NET", "OTHER"))

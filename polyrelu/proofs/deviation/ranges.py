@@ -27,8 +27,10 @@ from polyrelu.proofs.deviation.arguments import (
     bounded_coordinates,
     chosen_outputs,
     corners_of,
+    first_boxes,
     not_negative,
     until_limit,
+    why_not_closer,
 )
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.box_tree import BoxTree
@@ -171,16 +173,16 @@ class _Question:
         share = budget.part(None if left is None else left / 2)
         for best in self.best:
             why = until_limit(partial(self._search, best, share), share) or why
-        if len(self.problem.lower) <= SETTINGS.max_exact_inputs:
+        if len(self.problem.lower) <= SETTINGS.max_exact_inputs and budget.why_stopped() is None:
             found = self._exactly(budget.trial(SETTINGS.exact_share))
             if found is not None:
                 return found
         tree = self._new_tree(self.tree)
         if why is None:
-            why = until_limit(lambda: tree.close(budget, self.progress), budget)
+            may_cut = len(self.problem.lower) <= SETTINGS.max_split_inputs
+            why = until_limit(lambda: tree.close(budget, self.progress, may_cut), budget)
         if tree.num_open:
-            number = max(1, int(SETTINGS.fallback_work / self._price()))
-            tree = self._new_tree(self.tree.first_cuts(2 * number))
+            tree = self._new_tree(first_boxes(self.tree, self._price(), budget))
             tree.close(Budget(), self.progress, may_cut=False)
         return self._bounds(tree, why)
 
@@ -189,7 +191,9 @@ class _Question:
 
     def _search(self, best: BestPoint, budget: Budget) -> None:
         """Cut boxes for one end, and keep the largest tree."""
-        if len(self.problem.lower) > SETTINGS.max_split_inputs:
+        size = len(self.problem.lower)
+        is_exact = self.gap == 0 and size <= SETTINGS.max_exact_inputs
+        if is_exact or size > SETTINGS.max_split_inputs:
             return
         search = BoxSearch(best.problem, best, Goal(None, self.gap, self._length(best)))
         try:
@@ -244,8 +248,10 @@ class _Question:
             return found
         call = "polyrelu.output_range(net, domain, budget=None)"
         step = NextStep("search longer", call, ("range", "NET", "--budget", "inf"))
-        reason = why or "the bounds could not be brought closer"
-        return Undecided(reason, search=found.search, bounds=found, next=(step,))
+        size = len(self.problem.lower)
+        steps = (step,) if size <= SETTINGS.max_split_inputs else ()
+        reason = why or why_not_closer(size)
+        return Undecided(reason, search=found.search, bounds=found, next=steps)
 
     def _found(
         self, bounds: Sequence[Fraction], log: TreeLog, grid: int, num_leaves: int

@@ -21,8 +21,12 @@ class DeviationSettings:
         Maximum number of boxes to which the rule of certificates is applied in one step.
     fallback_work
         Units of work for bounds on few large boxes, where a search was not finished.
+    fallback_share
+        Share of a limit of time for these bounds, in thousands of units of work per second.
     exact_share
         Share of the remaining work for the search for an exact maximum.
+    first_share
+        Share of the work for an attempt to prove that the maximum is 0, before boxes are cut.
     max_exact_inputs
         Maximum number of inputs with which an exact maximum is searched.
     max_open_neurons
@@ -49,7 +53,9 @@ class DeviationSettings:
     boxes_per_step: int = 128
     boxes_per_check: int = 32
     fallback_work: float = 2_000
+    fallback_share: float = 0.001
     exact_share: float = 0.5
+    first_share: float = 0.02
     max_exact_inputs: int = 3
     max_open_neurons: int = 4
     max_grid: int = 4_096

@@ -152,8 +152,8 @@ def _check_sizes(first: Network, second: Network) -> None:
             )
     if not 2 <= first.num_outputs <= _MAX_OUTPUTS:
         raise NetworkError(
-            f"the networks have {first.num_outputs} outputs; decisions are compared for 2 to "
-            f"{_MAX_OUTPUTS}"
+            f"the networks have {first.num_outputs} output{'s' * (first.num_outputs != 1)}; "
+            f"decisions are compared for 2 to {_MAX_OUTPUTS}"
         )
 
 

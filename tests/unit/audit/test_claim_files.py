@@ -294,7 +294,8 @@ def test_wrong_archives(tmp_path: Path) -> None:
         read_claims(tmp_path / "none.json")
 
 
-def test_a_domain_is_given_once(tmp_path: Path) -> None:
+def test_a_file_and_its_caller_name_the_same_domain(tmp_path: Path) -> None:
     path = written(tmp_path, {"domain": BOX, "counts": {"regions": 1}})
-    with pytest.raises(DomainError, match="names its domain"):
-        audit.audit_claims(NET, path, BOX)
+    assert audit.audit_claims(NET, path, BOX) == audit.audit_claims(NET, path)
+    with pytest.raises(DomainError, match=r"names the domain box.*, which is another one"):
+        audit.audit_claims(NET, path, "R^n")

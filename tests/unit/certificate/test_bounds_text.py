@@ -11,8 +11,8 @@ from tests.generators.bounds_examples import ACCEPTED
 from tests.generators.tree_documents import written
 
 SENTENCES = {
-    "exact": "has this range on [-1, 1]^1: output 0 has its least value between 0 and 0, and its "
-    "largest value between 1 and 1.",
+    "exact": "has this range on [-1, 1]^1: output 0 has its least value 0, and its largest value "
+    "1.",
     "matched": "have a deviation: the largest difference of 1 output is at most 1/4 on [-1, 1]^1, "
     "and at least 1/4 at a point of the domain.",
     "outside of a box": "the largest difference of 1 output is at most 3/16 on [-1, 1]^1, outside "

@@ -161,6 +161,46 @@ def test_ranges_with_many_inputs_are_bounded(tmp_path: Path) -> None:
     assert _accepted(found.certificate, tmp_path)
 
 
+def test_a_difference_of_0_is_proved_with_a_limit_too(tmp_path: Path) -> None:
+    """Cuts of boxes alone never end: no small box around a fold has the bound 0."""
+    for limit in (0, "1/1000"):
+        found = polyrelu.deviation("example:twins-a", "example:twins-b", "box:-1,1", at_most=limit)
+        assert isinstance(found, DeviationBounds)
+        assert found.at_most == 0
+        assert _accepted(found.certificate, tmp_path)
+
+
+def test_ranges_without_a_gap_are_exact() -> None:
+    found = polyrelu.output_range("example:xor", "box:-1,1", gap=0)
+    assert isinstance(found, RangeBounds)
+    (values,) = found.ranges
+    assert list(map(str, (*values.minimum, *values.maximum))) == ["-3", "-3", "1", "1"]
+
+
+def test_boxes_of_many_inputs_are_not_cut(tmp_path: Path) -> None:
+    net = _random((24, 8, 2), 13)
+    seen = polyrelu.output_range(net, "box:-1,1")
+    compared = polyrelu.deviation(net, _noisy(net, 14), "box:-1,1", at_most="1/1000000000")
+    assert isinstance(seen, Undecided)
+    assert isinstance(compared, DeviationExceeded)
+    assert "outside of" not in str(compared)
+    assert "differ by at least" in compared.statement
+    assert seen.reason.startswith("the domain has 24 dimensions")
+    assert seen.next == ()
+    assert isinstance(seen.bounds, RangeBounds)
+    assert seen.bounds.search.num_leaves == 1
+    assert _accepted(seen.bounds.certificate, tmp_path)
+
+
+def test_a_limit_of_time_leaves_bounds(tmp_path: Path) -> None:
+    net = _random((4, 8, 8, 1), 5)
+    found = polyrelu.deviation(net, _noisy(net, 6), "box:-1,1", gap=0, time_limit=0.5, budget=None)
+    assert isinstance(found, Undecided)
+    assert isinstance(found.bounds, DeviationBounds)
+    assert found.bounds.covered == 1
+    assert _accepted(found.bounds.certificate, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [

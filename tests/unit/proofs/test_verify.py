@@ -158,7 +158,7 @@ def test_one_function_decides_alike_at_its_ties() -> None:
 @pytest.mark.parametrize(
     ("outputs", "margin", "error", "message"),
     [
-        ((1, 1), 0, NetworkError, "have 1 outputs; decisions are compared for 2 to 64"),
+        ((1, 1), 0, NetworkError, "have 1 output; decisions are compared for 2 to 64"),
         ((2, 3), 0, NetworkError, "have 2 and 3 outputs"),
         ((2, 2), -1, ArgumentError, "margin: -1 must be 0 or more"),
     ],
