@@ -17,69 +17,69 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
    616  3. Certificates
    655  3.1 Words
    671  3.2 Claims
-  1113  3.3 Proofs
-  1277    affine, shallow
-  1283      theorem affine
-  1338      theorem shallow
-  1476    line
-  1479      theorem line
-  1508    bottleneck
-  1513      theorem bottleneck
-  1620    trailing-affine, trailing-shallow
-  1648      theorem trailing-affine
-  1664      theorem trailing-shallow
-  1692    Refutations: translation, flip, line-equal
-  1785      theorem translation
-  1811      theorem flip
-  1839      theorem line-equal
-  1896    Refutations: replacement, bounded-replacement
-  1899      theorem replacement
-  1909      theorem bounded-replacement
-  2065    Refutations: one-sided
-  2143      theorem one-sided
-  2204  3.4 Membership in the classes generic, transversal and regular
-  2308  3.5 Invariants under ~
-  2357  3.6 Cost
-  2487  3.7 Rounding errors: theorem rounding
-  2519      theorem rounding
-  2619  3.8 Domains of pairs, and theorem point
-  2774      theorem point
-  2843  3.9 Ridges: theorems deep and deep-part
-  3765      theorem deep
-  3773      theorem deep-part
-  3811  3.10 Injectivity: theorems active-rows and collision
-  3837      theorem collision
-  3864      theorem active-rows
-  4144  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4227      theorem jumps
-  4254      theorem hyperplanes
-  4277      theorem affine-maps
-  4301      theorem bends
-  4332  3.12 Functional dimensions: theorem jacobian
-  4338      theorem jacobian
-  4453  4. Verdicts
-  4585  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  5398      theorem tree-equal
-  5418      theorem tree
-  5539  5.1 Lists of regions: claim regions, theorem regions
-  5544      theorem regions
-  5584  5.2 Limits
-  5590  5.3 Vertices: theorems vertices and complex (any networks)
-  6155      theorem vertices
-  6170      theorem complex
-  6188  5.4 Injectivity by cells: theorem cell-pairs
-  6200      theorem cell-pairs
-  6318  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  6323      theorem inverse-lipschitz
-  6486  5.6 Injectivity by a left inverse: theorem left-inverse
-  6489      theorem left-inverse
-  6558  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6561      theorem monotone
-  6665  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  7969  5.9 Teaching sets: theorem parallel-lines
-  7983      theorem parallel-lines
-  8089    Files
-  8230    The command line
+  1114  3.3 Proofs
+  1278    affine, shallow
+  1284      theorem affine
+  1339      theorem shallow
+  1477    line
+  1480      theorem line
+  1509    bottleneck
+  1514      theorem bottleneck
+  1621    trailing-affine, trailing-shallow
+  1649      theorem trailing-affine
+  1665      theorem trailing-shallow
+  1693    Refutations: translation, flip, line-equal
+  1786      theorem translation
+  1812      theorem flip
+  1840      theorem line-equal
+  1897    Refutations: replacement, bounded-replacement
+  1900      theorem replacement
+  1910      theorem bounded-replacement
+  2066    Refutations: one-sided
+  2144      theorem one-sided
+  2205  3.4 Membership in the classes generic, transversal and regular
+  2309  3.5 Invariants under ~
+  2358  3.6 Cost
+  2488  3.7 Rounding errors: theorem rounding
+  2520      theorem rounding
+  2620  3.8 Domains of pairs, and theorem point
+  2775      theorem point
+  2844  3.9 Ridges: theorems deep and deep-part
+  3766      theorem deep
+  3774      theorem deep-part
+  3812  3.10 Injectivity: theorems active-rows and collision
+  3838      theorem collision
+  3865      theorem active-rows
+  4145  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4228      theorem jumps
+  4255      theorem hyperplanes
+  4278      theorem affine-maps
+  4302      theorem bends
+  4333  3.12 Functional dimensions: theorem jacobian
+  4339      theorem jacobian
+  4454  4. Verdicts
+  4586  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5399      theorem tree-equal
+  5419      theorem tree
+  5540  5.1 Lists of regions: claim regions, theorem regions
+  5545      theorem regions
+  5585  5.2 Limits
+  5591  5.3 Vertices: theorems vertices and complex (any networks)
+  6156      theorem vertices
+  6171      theorem complex
+  6189  5.4 Injectivity by cells: theorem cell-pairs
+  6201      theorem cell-pairs
+  6319  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6324      theorem inverse-lipschitz
+  6487  5.6 Injectivity by a left inverse: theorem left-inverse
+  6490      theorem left-inverse
+  6559  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6562      theorem monotone
+  6666  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  7970  5.9 Teaching sets: theorem parallel-lines
+  7984      theorem parallel-lines
+  8090    Files
+  8231    The command line
 """
 
 from __future__ import annotations
@@ -1001,11 +1001,12 @@ def lipschitz_words(claim: Any) -> str:
     """How fast outputs can change, and by which distance of inputs."""
     size, distance = NORMS[claim["norm"]]
     squared = "squared " if claim["norm"] == "2" else ""
+    is_flat = claim["domain"]["equations"]  # gradients point out of the domain there
+    gradient = "" if is_flat else f"; it is the largest {size} of a gradient"
     return (
         f"the largest quotient of the {squared}difference of an output among "
         f"{outputs_words(claim['outputs'])} and the {distance} is "
-        f"{between_words(claim['at-least'], claim['at-most'])}; it is the largest {size} of a "
-        "gradient"
+        f"{between_words(claim['at-least'], claim['at-most'])}{gradient}"
     )
 
 
@@ -7013,7 +7014,7 @@ class JointForms:
         bits = max(bits, differences.error.bit_length(), slot * (self.packing.count + 1))
         norm = max(rows.norm for rows in (layer.own, layer.by_values, layer.by_differences))
         meter.hold(cells_of(4 * (n + m), bits + slot * (n + m)))
-        meter.units(8_000 * (n + m))
+        meter.units(8_000 * (n + m + 2))
         if isinstance(values, InputForms):
             size = sum(map(len, values.terms)) + len(values.centers) + 4 * self.packing.count
             own = max(slot, longest([values.centers]), values.error.bit_length())
@@ -7540,7 +7541,7 @@ class BoundsTree:
             well_formed(depth <= MAX_DEPTH, message)
             record = self.case.lines.read()
             fit(record, CUT_NODES, self.meter.step)
-            self.meter.units(10_000)
+            self.meter.units(20_000)
             num_nodes += 1
             if record and isinstance(record[0], int):
                 waiting += [(depth, record[0], ends) for ends in self.halves(record)]

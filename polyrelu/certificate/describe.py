@@ -397,7 +397,12 @@ def _bounds_terms(claim: dict[str, Any]) -> str:
     if claim["kind"] == "lipschitz":
         norms = {"1": "1-norm", "2": "squared 2-norm", "inf": "entry"}
         low, high = number_text(claim["at-least"]), number_text(claim["at-most"])
-        return f"the largest {norms[claim['norm']]} is between {low} and {high}, on {place}"
+        if claim["domain"]["equations"]:  # gradients point out of the domain
+            squared = "squares of slopes" if claim["norm"] == "2" else "slopes"
+            dual = "measured in the norm dual to that of gradients"
+            return f"the largest of all {squared}, {dual}, is between {low} and {high}, on {place}"
+        size = f"{norms[claim['norm']]} of a gradient"
+        return f"the largest {size} is between {low} and {high}, on {place}"
     if claim["kind"] == "deviation":
         outputs = count_text([(len(claim["outputs"]), "output")])
         low, high = number_text(claim["at-least"]), number_text(claim["at-most"])
@@ -550,7 +555,7 @@ def _bounds_statement(certificate: CertificateText) -> str:
     if certificate.kind == "range":
         return f"{head} has this range {certificate.domain}."
     if certificate.kind == "lipschitz":
-        return f"{head} has these gradients of outputs: {certificate.domain}."
+        return f"{head} has these slopes of outputs: {certificate.domain}."
     if certificate.kind == "holds":
         pair = f", with the network with SHA-256 {certificate.other}," if certificate.other else ""
         return f"{head}{pair} {certificate.domain}."

@@ -87,7 +87,7 @@ class BoundsTree:
             well_formed(depth <= MAX_DEPTH, message)
             record = self.case.lines.read()
             fit(record, CUT_NODES, self.meter.step)
-            self.meter.units(10_000)
+            self.meter.units(20_000)
             num_nodes += 1
             if record and isinstance(record[0], int):
                 waiting += [(depth, record[0], ends) for ends in self.halves(record)]

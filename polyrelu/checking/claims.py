@@ -406,11 +406,12 @@ def lipschitz_words(claim: Any) -> str:
     """How fast outputs can change, and by which distance of inputs."""
     size, distance = NORMS[claim["norm"]]
     squared = "squared " if claim["norm"] == "2" else ""
+    is_flat = claim["domain"]["equations"]  # gradients point out of the domain there
+    gradient = "" if is_flat else f"; it is the largest {size} of a gradient"
     return (
         f"the largest quotient of the {squared}difference of an output among "
         f"{outputs_words(claim['outputs'])} and the {distance} is "
-        f"{between_words(claim['at-least'], claim['at-most'])}; it is the largest {size} of a "
-        "gradient"
+        f"{between_words(claim['at-least'], claim['at-most'])}{gradient}"
     )
 
 

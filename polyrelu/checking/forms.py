@@ -160,7 +160,7 @@ class JointForms:
         bits = max(bits, differences.error.bit_length(), slot * (self.packing.count + 1))
         norm = max(rows.norm for rows in (layer.own, layer.by_values, layer.by_differences))
         meter.hold(cells_of(4 * (n + m), bits + slot * (n + m)))
-        meter.units(8_000 * (n + m))
+        meter.units(8_000 * (n + m + 2))
         if isinstance(values, InputForms):
             size = sum(map(len, values.terms)) + len(values.centers) + 4 * self.packing.count
             own = max(slot, longest([values.centers]), values.error.bit_length())

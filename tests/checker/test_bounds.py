@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 
 from polyrelu import checker
-from polyrelu.certificate import BoundsNode, HoldsClaim, LinearRow, SubBox
+from polyrelu.certificate import (
+    BoundsNode,
+    HoldsClaim,
+    LinearRow,
+    LipschitzBoundClaim,
+    SubBox,
+)
+from polyrelu.exact import Polyhedron
 from polyrelu.network import from_arrays
 from tests.generators.bounds_documents import document
 from tests.generators.bounds_examples import (
@@ -209,3 +216,16 @@ def test_multiples_of_cuts_by_sign() -> None:
 )
 def test_sentences(name: str, sentence: str) -> None:
     assert check(ACCEPTED[name]).statement.endswith(sentence), check(ACCEPTED[name]).statement
+
+
+def test_lipschitz_on_a_domain_with_an_equation() -> None:
+    """x + 5 y on {y = 0} has slope 1, and a gradient of 1-norm 6."""
+    slanted = from_arrays([([[1, 5]], [0])])
+    segment = Polyhedron.from_constraints([[1, 0], [-1, 0]], [1, 1], [[0, 1]], [0], 2)
+    claim = LipschitzBoundClaim(slanted, segment, (0,), "1", F(1), F(6))
+    report = check(document(claim, [[0, 0], [0, 0], [1, 0]], [LEAF]))
+    assert report.verdict == "accepted"
+    assert "gradient" not in report.statement
+    assert "gradient" not in str(claim)
+    assert "the largest difference of a coordinate is at least '1' and" in report.statement
+    assert "; it is the largest 1-norm of a gradient" in check(ACCEPTED["Lipschitz"]).statement

@@ -666,6 +666,11 @@ def leaves(size: int) -> bytes:
     return bounds_of(stack(5, size, size, size, 2), "[0]\n[]", 4_000)
 
 
+def thin_leaves(size: int) -> bytes:
+    """Very many cuts and leaves on which a deep network of one neuron a layer is followed."""
+    return bounds_of(stack(*[1] * 20), "[0]\n[]", size)
+
+
 def fine_grid(size: int) -> bytes:
     """A leaf on the finest grid."""
     return bounds_of(stack(20, size, size, 2), "[0]\n[]", 4_000, grid=4_096)
@@ -813,6 +818,7 @@ BOMBS = {
     "many inputs": Bomb(many_inputs, 100_000, 2_000),
     "equal rows": Bomb(equal_rows, 300, 20),
     "leaves": Bomb(leaves, 300, 20),
+    "thin leaves": Bomb(thin_leaves, 4_000, 200),
     "fine grid": Bomb(fine_grid, 200, 8),
     "long centers": Bomb(long_centers, 200, 10),
     "long layers": Bomb(long_layers, 60, 4),

@@ -489,7 +489,8 @@ class DecisionsClaim(ValuesClaim):
 class LipschitzBoundClaim(ValuesClaim):
     """The claim that the Lipschitz constant of outputs on a domain lies between two bounds.
 
-    It is the largest norm of a gradient; differences of inputs are measured in the dual norm.
+    Differences of inputs are measured in the dual norm. If the domain has no equations, the
+    constant is the largest norm of a gradient.
 
     Attributes
     ----------
@@ -547,6 +548,13 @@ class LipschitzBoundClaim(ValuesClaim):
         return f"Lipschitz constant of {name_of(self.network)} on {self._place()}"
 
     def __str__(self) -> str:
+        if self.domain.equations:  # gradients point out of the domain
+            constant = "squared Lipschitz constant" if self.norm == "2" else "Lipschitz constant"
+            return (
+                f"The {constant} of the network {name_of(self.network)} on {self._place()}, for "
+                f"the norm dual to the {self.norm}-norm, "
+                f"{_between((self.at_least, self.at_most))}."
+            )
         norms = {"1": "largest 1-norm", "2": "largest squared 2-norm", "inf": "largest entry"}
         return (
             f"The {norms[self.norm]} of a gradient of the network {name_of(self.network)} on "

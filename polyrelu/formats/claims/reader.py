@@ -107,7 +107,7 @@ def _read_json(path: Path) -> _Parts:
     if not isinstance(document, dict):
         raise DomainError("expected an object of JSON")
     kind, version = document.pop("format", None), document.pop("version", None)
-    if kind != _FORMAT or version != _VERSION:
+    if kind != _FORMAT or type(version) is not int or version != _VERSION:
         raise DomainError(
             f'expected "format": "{_FORMAT}" and "version": {_VERSION}; write them first'
         )

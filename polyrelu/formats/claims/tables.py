@@ -10,7 +10,7 @@ import csv
 import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import groupby
+from itertools import groupby, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ __all__ = ["read_csv"]
 _MAX_COLUMNS = 100_000
 #: Words for numbers that are not finite.
 _SPECIAL = {"nan", "inf", "-inf", "+inf", "infinity", "-infinity"}
-_COLUMN = re.compile(r"([a-z]+)(_[0-9]{1,9}){0,2}", re.ASCII)
+_COLUMN = re.compile(r"([a-z]+)((?:_[0-9]{1,9}){0,2})", re.ASCII)
 
 Table = NDArray[Any]
 
@@ -59,6 +59,8 @@ def _settings(lines: Iterable[str]) -> dict[str, Any]:
         name, colon, value = line[1:].partition(":")
         name = name.strip()
         if name in SETTINGS and colon:
+            if name in found:
+                raise DomainError(f"line {number}: {name} is given twice")
             text = value.strip()
             if name == "complete" and text not in ("true", "false"):
                 raise DomainError(f"line {number}: complete: expected true or false")
@@ -91,7 +93,26 @@ def _kind(header: Sequence[str], line: int) -> str:
     if letters not in _KINDS:
         known = "; ".join(map(_header_text, [("count", "value"), *_KINDS]))
         raise DomainError(f"line {line}: a header of columns that is not known; known are {known}")
+    _check_order([(m.group(1), m.group(2)) for m in names if m], line)
     return _KINDS[letters]
+
+
+def _check_order(columns: Sequence[tuple[str, str]], line: int) -> None:
+    """Refuse columns whose numbers are not those of their places: tables are read by place."""
+    for letter, group in groupby(columns, key=lambda column: column[0]):
+        numbers = [tuple(map(int, end.split("_")[1:])) for _, end in group]
+        if not any(numbers):
+            continue
+        axes = [sorted(set(axis)) for axis in zip(*numbers, strict=False)]
+        is_dense = all(axis[-1] - axis[0] == len(axis) - 1 for axis in axes)
+        # The neurons of several layers, numbered by layer and place, are no full rectangle.
+        is_full = len(axes) < 2 or letter in ("s", "on") or numbers == list(product(*axes))
+        ascends = all(one < two for one, two in pairwise(numbers))
+        if len(set(map(len, numbers))) > 1 or not (is_dense and is_full and ascends):
+            raise DomainError(
+                f"line {line}: the columns {letter}_* must stand in the order of their numbers, "
+                "without gaps"
+            )
 
 
 def _header_text(kind: Sequence[str]) -> str:
@@ -113,7 +134,10 @@ def _counts(rows: Iterable[list[str]], line: int) -> dict[str, int]:
             continue
         if len(row) != 2 or not re.fullmatch("[0-9]{1,18}", row[1].strip(), re.ASCII):
             raise DomainError(f"line {number}: expected a name and an integer")
-        found[row[0].strip()] = int(row[1])
+        name = row[0].strip()
+        if name in found:
+            raise DomainError(f"line {number}: {name[:40]!r} is given twice")
+        found[name] = int(row[1])
     return found
 
 

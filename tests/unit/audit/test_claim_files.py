@@ -200,6 +200,7 @@ WRONG_JSON: dict[str, Any] = {
     "expected an object": "[1]",
     "a key stands twice": '{"a": 1, "a": 2}',
     "write them first": "{}",
+    '"version": 1; write them first': '{"format": "polyrelu claims", "version": true, "signs": []}',
     "an integer of 5000 digits": f'{{"a": {"9" * 5000}}}',
     "it makes no claims": {},
     "'cats', which is no claim": {"cats": 1},
@@ -247,6 +248,12 @@ WRONG_CSV = {
     "line 1: complete": "# complete: perhaps\nv_0\n1\n",
     "must be 0, 1, 2": "output,lower,upper\n1,0,1\n",
     "do not fit 2 inputs": "x_0,x_1,g_0_0\n1,2,3\n",
+    "the columns x_. must stand in the order": "x_1,x_0,y_0\n1,0,5\n",
+    "the columns s_. must stand in the order": "s_5,s_5,s_0\n1,1,1\n",
+    "the columns m_. must stand in the order": "x_0,x_1,m_0_0,m_1_0,m_0_1,m_1_1\n1,1,1,1,1,1\n",
+    "the columns g_. must stand in the order": "x_0,x_1,g_0_0,g_1_1\n1,1,1,1\n",
+    "line 3: 'regions' is given twice": "count,value\nregions,7\nregions,6\n",
+    "line 2: domain is given twice": "# domain: box:-1,1\n# domain: R^n\ns_0\n1\n",
     "more than 100000 columns": ",".join(["s_0"] * 100_001),
 }
 

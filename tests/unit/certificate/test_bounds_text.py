@@ -20,8 +20,8 @@ SENTENCES = {
     "two networks": "has the claimed property of 1 clause at every point of [-1, 1]^1.",
     "decisions": "decide alike: at every point of [-1, 1]^1, where one output of the first exceeds "
     "all others by more than 1/8, the same output of the second exceeds all others.",
-    "Lipschitz": "has these gradients of outputs: the largest 1-norm is between 1 and 1, on "
-    "[-1, 1]^1.",
+    "Lipschitz": "has these slopes of outputs: the largest 1-norm of a gradient is between 1 and "
+    "1, on [-1, 1]^1.",
 }
 
 
