@@ -98,7 +98,7 @@ def _kind(header: Sequence[str], line: int) -> str:
 
 
 def _check_order(columns: Sequence[tuple[str, str]], line: int) -> None:
-    """Refuse columns whose numbers are not those of their places: tables are read by place."""
+    """Refuse columns that are out of order or leave gaps, since tables are read by place."""
     for letter, group in groupby(columns, key=lambda column: column[0]):
         numbers = [tuple(map(int, end.split("_")[1:])) for _, end in group]
         if not any(numbers):
