@@ -53,11 +53,11 @@ COMMANDS = {
 
 
 def _network(*widths: int) -> polyrelu.Network:
-    """Return a network with the given widths and random weights."""
+    """Return a network with the given widths and random weights that are not 0."""
     rng = Random(1)
     layers = [
         (
-            [[rng.randint(-99, 99) for _ in range(n)] for _ in range(m)],
+            [[rng.choice((-1, 1)) * rng.randint(1, 99) for _ in range(n)] for _ in range(m)],
             [rng.randint(-99, 99) for _ in range(m)],
         )
         for n, m in pairwise(widths)
