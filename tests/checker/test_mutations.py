@@ -81,7 +81,7 @@ def reason(document: Any, changed: Any, path: Path_) -> str:
     if path[:2] == ("claim", "domain"):
         return reason_on_domain(claim, changed)
     if path[:3] in (("claim", "network", "inline"), ("claim", "other", "inline")):
-        if claim["kind"] in ("identifiable", "determined"):
+        if claim["kind"] in ("identifiable", "determined", "teaching-set"):
             return "a claim about another network, for which every hypothesis was derived again"
         if claim["domain"] != "R^n":
             return reason_on_domain(claim, changed)
