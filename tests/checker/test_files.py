@@ -213,7 +213,7 @@ def test_unreadable_paths(tmp_path: Path) -> None:
         assert checker.check_file(path).verdict == "unreadable"
     result = run_checker(tmp_path / "a\nb.json")
     assert (result.returncode, len(result.stderr.splitlines())) == (2, 1)
-    assert "a\\nb.json" in result.stderr
+    assert "a\\nb" in result.stderr
 
 
 @pytest.mark.parametrize("megabytes", few_and_all(1, checker.CERTIFICATE_BYTES >> 20))
