@@ -7,6 +7,7 @@ for none may still be recognised as a wrong form of a missing one, which is then
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -81,7 +82,7 @@ class Difference(NamedTuple):
     exact: int | None
 
 
-class Comparison:
+class Comparison(ABC):
     """A claimed list beside an exact one; subclasses know what the items are.
 
     Attributes
@@ -109,9 +110,9 @@ class Comparison:
         """Return the missing exact item of which an item without one is a wrong form."""
         return None
 
+    @abstractmethod
     def explain(self, difference: Difference) -> Finding:
         """Return a finding with witness, size and causes."""
-        raise NotImplementedError
 
     def merges(self) -> bool:
         """Return whether several claimed items may stand for one exact item."""

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from polyrelu.complex import canonical_complex
-from polyrelu.exact import Polyhedron, RationalMatrix
+from polyrelu.exact import Polyhedron, RationalMatrix, nearest_vector
 from polyrelu.formats import runtime_error
 from polyrelu.network import AffineMap, Network, from_arrays
 from polyrelu.support.typing import Floats, Point
@@ -174,7 +174,7 @@ def _with_functional_layer(network: Network, row: Sequence[int]) -> Network:
 
 def _proposals(network: Network, domain: Polyhedron, box: tuple[Point, Point]) -> list[Point]:
     """Return points where the output may be large: corners and ends of ascents in floats."""
-    low, high = (np.array([float(x) for x in corner]) for corner in box)
+    low, high = (nearest_vector(corner) for corner in box)
     inside = domain.relative_interior_point()
     draw = np.random.default_rng(0)
     starts = low + (high - low) * draw.random((_STARTS, len(low)))
@@ -182,6 +182,7 @@ def _proposals(network: Network, domain: Polyhedron, box: tuple[Point, Point]) -
     for start in starts:
         x = start
         for step in range(_STEPS):
+            x = np.nan_to_num(x)
             found_map = network.affine_map_at(x.tolist())
             slope = found_map.matrix.to_floats()[0]
             target = np.where(slope > 0, high, np.where(slope < 0, low, x))
@@ -197,5 +198,5 @@ def _clipped(x: Floats, box: tuple[Point, Point]) -> Point:
     """Return a float point as exact numbers inside the box."""
     return tuple(
         min(max(Fraction(float(value)), low), high)
-        for value, low, high in zip(x, *box, strict=True)
+        for value, low, high in zip(np.nan_to_num(x), *box, strict=True)
     )

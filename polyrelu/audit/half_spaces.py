@@ -24,13 +24,15 @@ from polyrelu.audit.region_findings import RegionComparison, signs_text
 from polyrelu.audit.tables import floats_of, is_finite, row_of, with_width
 from polyrelu.complex import Cell
 from polyrelu.errors import ArgumentError
-from polyrelu.exact import Optimal, Polyhedron, RationalMatrix
+from polyrelu.exact import Optimal, Polyhedron, RationalMatrix, as_float, nearest_vector
 from polyrelu.support.typing import Array, Floats, IntegerRow, Point
 
 __all__ = ["HalfSpaceComparison", "is_multiple"]
 
 #: Number of facets that look most like a claimed row and are compared with it exactly.
 _TRIED = 3
+#: More than all errors by underflow together; less than the floats that stand for larger numbers.
+_UNDERFLOW, _LARGEST = 2.0**-960, 2.0**1000
 
 
 class HalfSpaceComparison(RegionComparison):
@@ -124,10 +126,10 @@ class HalfSpaceComparison(RegionComparison):
         """Return a point of a region where a·x > c; None if there is none."""
         a, c = row[:-1], row[-1]
         numbers = self.truth.vertices_of(region)
-        floats, weights = self.truth.vertex_floats[numbers], np.array([float(x) for x in a])
+        floats, weights, right = self.truth.vertex_floats[numbers], nearest_vector(a), as_float(c)
         with np.errstate(all="ignore"):
-            values = floats @ weights - float(c)
-            bounds = 1e-12 * (np.abs(floats) @ np.abs(weights) + abs(float(c)))
+            values = floats @ weights - right
+            bounds = _rounding_bounds(floats, weights, right)
         for k in np.flatnonzero(~(values < -bounds)).tolist():
             vertex = self.truth.vertices[int(numbers[k])]
             if sum((x * y for x, y in zip(a, vertex, strict=True)), Fraction()) > c:
@@ -224,6 +226,21 @@ class _FacetRows:
         rows = self._floats[numbers] * sides[:, None]
         rows[:, :-1] *= -1
         return rows
+
+
+def _rounding_bounds(points: Floats, weights: Floats, right: float) -> Floats:
+    """Return bounds on the errors of a·x - c, all numbers being rounded to floats.
+
+    With n products, each of two rounded numbers, and n additions in any order the error is at most
+    (n + 4) u / (1 - (n + 4) u) times the sum of the absolute values, where u is the unit roundoff;
+    4 more are for the rounding of the bound, and the summand is for underflow. The bound is
+    infinite where numbers may be too large for a float.
+    """
+    sizes = np.abs(points) @ np.abs(weights) + abs(right)
+    bounds = (len(weights) + 8) * 2.0**-53 * sizes + _UNDERFLOW
+    largest = max(np.abs(weights).max(initial=0.0), abs(right))
+    is_usable = (np.abs(points).max(axis=1, initial=0.0) < _LARGEST) & (largest < _LARGEST)
+    return np.asarray(np.where(is_usable, bounds, np.inf))
 
 
 def _scaled(row: IntegerRow) -> list[Fraction]:

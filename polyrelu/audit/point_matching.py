@@ -47,7 +47,9 @@ class VertexIndex:
         floats = floats_of(rows)
         with np.errstate(all="ignore"):
             keys = floats @ self._direction
-            reach = self._reach(floats) + 1e-14 * (np.abs(floats) @ self._direction)
+            # Each of the two keys is off by at most (n + 2) u times such a sum.
+            unit = (2 * floats.shape[1] + 8) * 2.0**-53
+            reach = self._reach(floats) + unit * (np.abs(floats) @ self._direction)
             first = np.searchsorted(self._keys, keys - reach)
             last = np.searchsorted(self._keys, keys + reach, side="right")
         usable: Mask = np.asarray(is_finite(rows).all(axis=1))

@@ -14,7 +14,7 @@ from polyrelu.audit.findings import Finding, Verdict
 from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.tables import as_integers, as_numbers, entry, is_finite, row_of
 from polyrelu.errors import ArgumentError
-from polyrelu.exact import Polyhedron
+from polyrelu.exact import Polyhedron, as_float, nearest_vector
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect_choice
@@ -190,19 +190,19 @@ class _Ball:
 
     def _by_ascent(self, row: Sequence[int]) -> Extreme:
         """Return the best point of a float ascent in the ball, evaluated exactly."""
-        centre = np.array([float(x) for x in self.centre])
-        size, x = float(self.radius), np.array([float(x) for x in self.centre])
+        centre = nearest_vector(self.centre)
+        size, x = as_float(self.radius), centre
         best = Extreme(None, None, None)
         for step in range(_STEPS):
             map_ = self.network.affine_map_at(x.tolist())
             slope = np.array(row, dtype=float) @ map_.matrix.to_floats()
             length = float(np.linalg.norm(slope)) or 1.0
-            x = x + slope / length * size * (2.0 if step == 0 else 0.5)
+            x = np.nan_to_num(x) + slope / length * size * (2.0 if step == 0 else 0.5)
             gap = x - centre
             norms = {"l1": np.abs(gap).sum(), "l2": np.linalg.norm(gap), "linf": np.abs(gap).max()}
             far = float(norms[self.norm])
             x = centre + gap * min(1.0, size / far * (1 - 1e-12)) if far else x
-            point = tuple(Fraction(float(value)) for value in x)
+            point = tuple(map(Fraction, np.nan_to_num(x).tolist()))
             if not self.holds(point):
                 continue
             pairs = zip(row, self.network(point), strict=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from polyrelu.audit.causes import degenerate_region, float32_region, held, sliver, zero_neurons
 from polyrelu.audit.comparing import Comparison, Difference, Question
 from polyrelu.audit.findings import Finding
@@ -67,10 +69,10 @@ class RegionComparison(Comparison):
         causes = held(zero_neurons(self.truth, region))
         return Finding("region", "duplicated", message, item, region, point, causes=causes)
 
+    @abstractmethod
     def extra(self, item: int) -> Finding:
         """Return the finding about an item that stands for no region."""
-        raise NotImplementedError
 
+    @abstractmethod
     def wrong(self, item: int, exact: int) -> Finding:
         """Return the finding about an item that is a wrong form of a region."""
-        raise NotImplementedError

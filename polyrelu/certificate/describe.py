@@ -399,7 +399,7 @@ def _bounds_terms(claim: dict[str, Any]) -> str:
         low, high = number_text(claim["at-least"]), number_text(claim["at-most"])
         if claim["domain"]["equations"]:  # gradients point out of the domain
             squared = "squares of slopes" if claim["norm"] == "2" else "slopes"
-            dual = "measured in the norm dual to that of gradients"
+            dual = "distances measured in the norm that is dual to the norm of gradients"
             return f"the largest of all {squared}, {dual}, is between {low} and {high}, on {place}"
         size = f"{norms[claim['norm']]} of a gradient"
         return f"the largest {size} is between {low} and {high}, on {place}"

@@ -574,8 +574,8 @@ THEOREMS: dict[str, TheoremText] = {
                 "claimed, modulo a prime"
             ),
             "scalings": (
-                "no rank is larger than the number of parameters minus that of hidden neurons with "
-                "a row [W|b] that is not 0"
+                "no rank exceeds the number of parameters minus the number of hidden neurons whose "
+                "row [W|b] is not 0"
             ),
         },
     ),

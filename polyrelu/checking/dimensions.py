@@ -26,8 +26,8 @@ ROWS_AT_POINT = {"x": [RATIONAL], "outputs": [int]}
     says={
         "rank": "the listed rows of the derivatives by weights and biases have a rank as large as "
         "claimed, modulo a prime",
-        "scalings": "no rank is larger than the number of parameters minus that of hidden neurons "
-        "with a row [W|b] that is not 0",
+        "scalings": "no rank exceeds the number of parameters minus the number of hidden neurons "
+        "whose row [W|b] is not 0",
     },
 )
 def jacobian(case: Case) -> None:

@@ -18,7 +18,13 @@ from polyrelu.exact.any_matrix import (
     stack,
     take_rows,
 )
-from polyrelu.exact.floats import UNDECIDED, expect_rounding_to_nearest, nearest_float
+from polyrelu.exact.floats import (
+    UNDECIDED,
+    as_float,
+    expect_rounding_to_nearest,
+    nearest_float,
+    nearest_vector,
+)
 from polyrelu.exact.lattices import binary_solution
 from polyrelu.exact.linalg import (
     column_basis,
@@ -94,6 +100,7 @@ __all__ = [
     "Unbounded",
     "add",
     "as_dense",
+    "as_float",
     "as_sparse",
     "binary_solution",
     "canonical",
@@ -118,6 +125,7 @@ __all__ = [
     "meeting_direction",
     "multiply",
     "nearest_float",
+    "nearest_vector",
     "nonzero_minor",
     "num_products",
     "num_stored",

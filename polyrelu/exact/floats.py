@@ -13,6 +13,8 @@ differ by little, which is the ordinary case; otherwise they are Python integers
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,10 +25,12 @@ from polyrelu.errors import NetworkError, PolyreluError
 __all__ = [
     "SMALL_BITS",
     "UNDECIDED",
+    "as_float",
     "expect_rounding_to_nearest",
     "integer_array",
     "integers_from_floats",
     "nearest_float",
+    "nearest_vector",
 ]
 
 #: The entry of an array of signs -1, 0 and 1 where floats do not decide the sign.
@@ -146,6 +150,48 @@ def nearest_float(numerator: int, denominator: int) -> float:
         return numerator / denominator
     except OverflowError:
         return sys.float_info.max if numerator > 0 else -sys.float_info.max
+
+
+def as_float(value: Fraction | int) -> float:
+    """Return the float that is nearest to a rational number.
+
+    Parameters
+    ----------
+    value
+        The number.
+
+    Returns
+    -------
+    float
+        The float; beyond the range of floats, the largest finite one with the sign.
+
+    Examples
+    --------
+    >>> as_float(Fraction(1, 4)), as_float(10**400)
+    (0.25, 1.7976931348623157e+308)
+    """
+    return nearest_float(value.numerator, value.denominator)
+
+
+def nearest_vector(values: Iterable[Fraction | int]) -> NDArray[np.float64]:
+    """Return the floats that are nearest to rational numbers.
+
+    Parameters
+    ----------
+    values
+        The numbers.
+
+    Returns
+    -------
+    numpy.ndarray
+        The floats; beyond the range of floats, the largest finite one with the sign.
+
+    Examples
+    --------
+    >>> nearest_vector([Fraction(1, 2), -(10**400)]).tolist()
+    [0.5, -1.7976931348623157e+308]
+    """
+    return np.array([as_float(value) for value in values], dtype=np.float64)
 
 
 def _as_float64(array: NDArray[Any]) -> NDArray[np.float64]:

@@ -10,13 +10,12 @@ program has no other solution, so that the certificate does not depend on what f
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
 from polyrelu.complex import PolyhedralComplex, RegionGraph
+from polyrelu.exact import nearest_vector
 from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron, NonnegativityProof
 from polyrelu.proofs.trees.sparse_forms import SparseForm
 from polyrelu.support.typing import Floats, Indices, Mask
@@ -79,16 +78,9 @@ class NodeVertices:
 
 
 def _homogeneous_floats(cells: PolyhedralComplex) -> Floats:
-    """The vertices (1, x), rounded to floats; infinite where they are too large."""
-    rows = [[1.0, *map(_to_float, cells.vertex(i))] for i in range(cells.size(0))]
+    """The vertices (1, x), rounded to floats."""
+    rows = [nearest_vector([1, *cells.vertex(i)]) for i in range(cells.size(0))]
     return np.array(rows).reshape(-1, 1 + cells.dimension)
-
-
-def _to_float(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
 
 
 def _floats(numbers: Sequence[int]) -> Floats:

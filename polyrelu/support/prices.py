@@ -56,9 +56,9 @@ def price_of_boxes(num_boxes: int, num_products: int) -> float:
     """Return the price of bounds on boxes, with these many products of floats for each.
 
     >>> price_of_boxes(128, 10_000_000)
-    25.6
+    26.6
     """
-    return num_boxes * num_products / 50_000_000
+    return 1 + num_boxes * num_products / 50_000_000
 
 
 def price_of_sparse_program(num_entries: int) -> float:

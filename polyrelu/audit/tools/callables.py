@@ -22,7 +22,7 @@ from polyrelu.audit.outputs import audit_outputs
 from polyrelu.audit.regions import audit_regions
 from polyrelu.audit.reports import AuditReport
 from polyrelu.errors import ArgumentError, DomainError
-from polyrelu.exact import Polyhedron
+from polyrelu.exact import Polyhedron, nearest_vector
 from polyrelu.formats import DomainLike, Imported, NetworkLike, as_domain, as_imported
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect_count, expect_function
@@ -112,14 +112,14 @@ def points_to_try(
     box = domain.bounding_box()
     if box is None:
         raise DomainError("domain: points are tried on bounded domains only; use 'box:-1,1'")
-    low, high = (np.array([float(x) for x in corner]) for corner in box)
+    low, high = (nearest_vector(corner) for corner in box)
     draw = np.random.default_rng(seed)
     count = expect_count(num_points, "num_points")
     parts = [low + (high - low) * draw.random((count, len(low)))]
     if has_few_regions(network):
         truth = ground_truth(network, domain)
         chosen = range(min(truth.num_regions, _MAX_REGIONS))
-        inside = [[float(x) for x in truth.point_in(k)] for k in chosen]
+        inside = [nearest_vector(truth.point_in(k)) for k in chosen]
         parts += [np.array(inside), truth.vertex_floats[:_MAX_REGIONS]]
     points = np.concatenate(parts).astype(arithmetic)
     good = GroundTruth.contained(domain, points.astype(np.float64))

@@ -6,6 +6,7 @@ has a linear row in outputs and inputs that is not positive (FORMAT.md, section 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -179,9 +180,9 @@ class ValuesClaim(Statement):
         """Return the domain in words."""
         return domain_text(domain_terms(self.domain))
 
+    @abstractmethod
     def terms(self) -> dict[str, Any]:
         """Return the entries of the claim in a certificate, without kind and networks."""
-        raise NotImplementedError
 
 
 def _outside(boxes: Sequence[SubBox]) -> str:

@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from polyrelu.exact import as_float, nearest_vector
 from polyrelu.proofs.deviation.backward import Boxes
 from polyrelu.proofs.deviation.box_bounds import (
     BoxBounds,
@@ -115,8 +116,7 @@ class BoxSearch:
         self.leaf_bounds = dict[int, float]()
         self._num_poor, self._is_joint = 0, not pair.is_single
         low, high = (
-            np.array([float(y) for y in corner], dtype=pair.dtype)
-            for corner in (problem.lower, problem.upper)
+            nearest_vector(corner).astype(pair.dtype) for corner in (problem.lower, problem.upper)
         )
         self._movable = np.array(
             [a < b for a, b in zip(problem.lower, problem.upper, strict=True)], dtype=bool
@@ -162,7 +162,7 @@ class BoxSearch:
         """Return what a progress line shows beside the number of boxes."""
         found = {"percent closed": 100 * self.closed_share}
         if self.best.value is not None:
-            found["at least"] = float(self.best.value)
+            found["at least"] = as_float(self.best.value)
         if self._heap and self.goal.limit is None and np.isfinite(self._heap[0][2].upper):
             found["at most"] = self._heap[0][2].upper
         return found
@@ -201,13 +201,14 @@ class BoxSearch:
         """Cut the boxes whose bounds are too large, and note the others as leaves."""
         limit = -np.inf
         if self.goal.limit is not None or self.best.value is not None:
-            limit = float(self.goal.bound(self.best.value or Fraction(0)))
+            limit = as_float(self.goal.bound(self.best.value or Fraction(0)))
         scores = np.where(self._movable, split_scores(found, boxes, rows), -np.inf)
         kept, parts = list[int](), list[_Open]()
         for i, box in enumerate(taken):
             j = int(scores[i].argmax())
             middle = (box.low[j] + box.high[j]) / 2
-            if upper[i] <= limit or not box.low[j] < middle < box.high[j]:
+            is_decided = upper[i] <= limit or not upper[i] < np.inf  # beyond the range of floats
+            if is_decided or not box.low[j] < middle < box.high[j]:
                 self.leaf_bounds[box.node] = float(upper[i])
                 self.closed_share += 2.0**-box.depth
                 continue

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from polyrelu.certificate import BoundsNode, SubBox, TreeLog
+from polyrelu.exact import as_float, nearest_vector
 from polyrelu.proofs.deviation.backward import Boxes
 from polyrelu.proofs.deviation.box_bounds import bound_boxes, unknown_ranges
 from polyrelu.proofs.deviation.box_search import split_scores
@@ -86,18 +87,18 @@ class CertifiedTree:
         Without cuts, every leaf gets a bound, and is closed where that is small enough.
         """
         budget.check()
-        pair = self.problem.floats()
         stack = list(self._leaves())[::-1]
         while stack:
             number = min(SETTINGS.boxes_per_check, len(stack))
             taken = [stack.pop() for _ in range(number)]
             boxes = _in_floats(taken)
             budget.spend(price_of_boxes(number, self._num_products()))
-            guesses = self.problem.objective(row_bounds(pair, boxes))
+            guesses = self.problem.objective(row_bounds(self.problem.double, boxes))
             guesses = np.where(self.problem.meets(boxes.low, boxes.high), guesses, -np.inf)
             failed = list[int]()
             for i, (node, low, high) in enumerate(taken):
-                is_likely = guesses[i] <= float(self.limit) or not may_cut
+                is_too_large = as_float(self.limit) < guesses[i] < np.inf
+                is_likely = not is_too_large or not may_cut
                 if is_likely:
                     budget.spend(price_of_forms(self.problem.size, len(low)))
                 if not (is_likely and self._is_closed(node, low, high)) and may_cut:
@@ -144,7 +145,7 @@ class CertifiedTree:
 
     def _cut(self, failed: list[_Box]) -> list[_Box]:
         """Cut boxes where the losses of the relaxation are largest; return the parts."""
-        pair, boxes = self.problem.floats(), _in_floats(failed)
+        boxes, pair = _in_floats(failed), self.problem.double
         found = bound_boxes(pair, boxes, unknown_ranges(pair, len(failed)))
         rows = self.problem.deciding_rows(found.upper)
         scores = split_scores(found, boxes, rows)
@@ -215,5 +216,5 @@ class CertifiedTree:
 
 def _in_floats(boxes: list[_Box]) -> Boxes:
     """Return boxes in floats."""
-    low = np.array([[float(y) for y in low] for _, low, _ in boxes])
-    return Boxes(low, np.array([[float(y) for y in high] for _, _, high in boxes]))
+    low = np.array([nearest_vector(low) for _, low, _ in boxes])
+    return Boxes(low, np.array([nearest_vector(high) for _, _, high in boxes]))

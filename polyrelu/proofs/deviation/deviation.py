@@ -145,7 +145,7 @@ def deviation(
         match(one, two),
     )
     limits = as_budget(budget, time_limit, memory_limit)
-    with deferred_interrupt() as interrupt:
+    with np.errstate(all="ignore"), deferred_interrupt() as interrupt:
         answer = question.answer(limits.with_interrupt(interrupt))
     return with_sources(answer, *read)
 

@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from polyrelu.certificate import BoundsNode, TreeLog
+from polyrelu.exact import nearest_vector
 from polyrelu.proofs.deviation.backward import Boxes
 from polyrelu.proofs.deviation.box_bounds import bound_boxes, unknown_ranges
 from polyrelu.proofs.deviation.box_search import split_scores
@@ -170,9 +171,9 @@ class ExactSearch:
 
     def _cut_box(self, node: _Node, excess: Fraction, budget: Budget) -> None:
         """Cut a box where the losses of the relaxation are largest."""
-        pair = self.problem.floats()
+        pair = self.problem.double
         budget.spend(price_of_boxes(1, 10 * self.problem.size * sum(pair.widths)))
-        corners = ([[float(y) for y in end]] for end in (node.low, node.high))
+        corners = ([nearest_vector(end)] for end in (node.low, node.high))
         boxes = Boxes(*map(np.array, corners))
         found = bound_boxes(pair, boxes, unknown_ranges(pair, 1))
         score = split_scores(found, boxes, self.problem.deciding_rows(found.upper))[0]

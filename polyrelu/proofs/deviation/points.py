@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from polyrelu.exact import as_float, nearest_vector
 from polyrelu.proofs.deviation.float_pair import Floats
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
 from polyrelu.proofs.deviation.settings import SETTINGS
@@ -36,9 +37,9 @@ class BestPoint:
     """
 
     def __init__(self, problem: Problem) -> None:
-        self.problem, self._pair = problem, problem.floats()
-        self._low = np.array([float(y) for y in problem.lower])
-        self._high = np.array([float(y) for y in problem.upper])
+        self.problem, self._pair = problem, problem.double
+        self._low = nearest_vector(problem.lower)
+        self._high = nearest_vector(problem.upper)
         self._sides = problem.float_sides()
         self.value: Fraction | None = None
         self.x: ExactPoint = ()
@@ -77,7 +78,7 @@ class BestPoint:
         best = int(values.argmax())
         if not np.isfinite(values[best]):
             return
-        if self.value is None or values[best] > float(self.value):
+        if self.value is None or values[best] > as_float(self.value):
             self.offer_exactly([self._exactly(points[best])])
 
     def offer_exactly(self, points: list[ExactPoint]) -> None:
@@ -115,7 +116,7 @@ class BestPoint:
 
     def _towards_inside(self, points: Floats) -> Floats:
         """Move points that are outside the domain to it, on the way to a point inside."""
-        inside = np.array([float(y) for y in self._first_points()[0]])
+        inside = nearest_vector(self._first_points()[0])
         matrix, right = self._sides
         there, rest = points @ matrix.T, right - matrix @ inside
         way = there - matrix @ inside
@@ -126,7 +127,9 @@ class BestPoint:
 
     def _exactly(self, point: Floats) -> ExactPoint:
         """Return a point in floats as an exact one in the box."""
-        corners = zip(point.tolist(), self.problem.lower, self.problem.upper, strict=True)
+        corners = zip(
+            np.nan_to_num(point).tolist(), self.problem.lower, self.problem.upper, strict=True
+        )
         return tuple(min(max(Fraction(y), low), high) for y, low, high in corners)
 
     def _ascended(self, points: Floats) -> Floats:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -29,7 +30,7 @@ ExactPoint: TypeAlias = tuple[Fraction, ...]
 Clause: TypeAlias = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Problem:
     """The maximum of an objective over a domain.
 
@@ -62,7 +63,12 @@ class Problem:
         forms = (form for form in self.coordinates.inequalities if form is not None)
         return all(len(form.columns) <= 1 + (form.columns[0] == 0) for form in forms)
 
-    def floats(self, dtype: DTypeLike = np.float64) -> FloatPair:
+    @cached_property
+    def double(self) -> FloatPair:
+        """The layers and rows in float64, as functions of the coordinates."""
+        return self.floats(np.float64)
+
+    def floats(self, dtype: DTypeLike) -> FloatPair:
         """Return the layers and rows in floats, as functions of the coordinates."""
         return FloatPair(self.pair, self.rows, self.coordinates.inputs, dtype)
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 
+import numpy as np
+
 from polyrelu.certificate import (
     BoundsCertificate,
     LinearRow,
@@ -123,7 +125,7 @@ def output_range(
         progress,
     )
     limits = as_budget(budget, time_limit, memory_limit)
-    with deferred_interrupt() as interrupt:
+    with np.errstate(all="ignore"), deferred_interrupt() as interrupt:
         answer = question.answer(limits.with_interrupt(interrupt))
     return with_sources(answer, imported)
 

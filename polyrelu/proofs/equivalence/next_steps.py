@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from polyrelu.outcomes import NextStep
+from polyrelu.proofs.larger_limits import larger_limits
 from polyrelu.support.budget import Budget
 
 __all__ = ["after_limit"]
-
-#: Factor between a limit that was reached and the next one.
-_FACTOR = 10
 
 
 def after_limit(budget: Budget, num_inputs: int, is_whole_space: bool) -> tuple[NextStep, ...]:
     """Return the steps after a comparison of two networks that reached a limit of a budget."""
     domain = "" if is_whole_space else ", domain"
-    texts, arguments, options = [], "", list[str]()
-    limits = (
-        ("budget", budget.total_work, 60_000.0, "units of work"),
-        ("time_limit", budget.seconds, 60.0, "s"),
-        ("memory_limit", budget.megabytes, 1024.0, "MiB"),
-    )
-    for name, limit, least, unit in limits:
-        if limit is not None:
-            more = f"{max(_FACTOR * limit, least):.15g}"
-            texts.append(f"{more} {unit}")
-            arguments += f", {name}={more}"
-            options += [f"--{name.replace('_', '-')}", more]
+    texts, arguments, options = larger_limits(budget)
     found = []
     if texts:
         found.append(

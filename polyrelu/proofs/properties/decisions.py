@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
+
 from polyrelu.errors import ArgumentError, NetworkError
 from polyrelu.exact import Polyhedron, format_rational, to_fraction
 from polyrelu.formats import (
@@ -37,7 +39,7 @@ from polyrelu.outcomes import (
     Witness,
 )
 from polyrelu.proofs.equivalence.prover import equivalent_within
-from polyrelu.proofs.properties.next_steps import larger_limits
+from polyrelu.proofs.larger_limits import larger_limits
 from polyrelu.proofs.properties.prover import SETTINGS, PartQuestion
 from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
@@ -129,7 +131,7 @@ def same_decisions(
     seed = expect_integer(seed, "seed")
     expect_function(progress, "progress")
     limits = as_budget(budget, time_limit, memory_limit)
-    with deferred_interrupt() as interrupt:
+    with np.errstate(all="ignore"), deferred_interrupt() as interrupt:
         within = limits.with_interrupt(interrupt)
         try:
             return _answer(networks, place, least, seed, within, progress)

@@ -16,7 +16,7 @@ from random import Random
 
 import numpy as np
 
-from polyrelu.exact import LinearProgram, Optimal, RationalMatrix
+from polyrelu.exact import LinearProgram, Optimal, RationalMatrix, nearest_vector
 from polyrelu.formats import Clause
 from polyrelu.network import Network
 from polyrelu.proofs.trees.node_polyhedron import (
@@ -116,7 +116,7 @@ def is_high_everywhere(network: Network, coordinates: DomainCoordinates, seed: i
         dtype=np.float64,
     )
     points = [coordinates.to_inputs(point) for point in grid.points(places)]
-    x: Floats = np.array([[float(entry) for entry in point] for point in points])
+    x: Floats = np.array([nearest_vector(point) for point in points])
     with np.errstate(all="ignore"):
         values = _FloatNetwork(network).preactivations(x)[-1].max(axis=1)
     return bool((values > 0).all())
@@ -248,8 +248,8 @@ class _Grid:
         self._start, self._widths = low_bounds, widths
         affine = coordinates.inputs.to_floats()
         self._offset, self._columns = affine[:, 0], affine[:, 1:]
-        self._float_start = np.array([float(value) for value in low_bounds])
-        self._float_widths = np.array([float(value) for value in widths])
+        self._float_start = nearest_vector(low_bounds)
+        self._float_widths = nearest_vector(widths)
         self.is_box = all(len(row.columns) <= 1 + (0 in row.columns) for row in root.constraints())
 
     @classmethod

@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
+
 from polyrelu.certificate import (
     BoundsCertificate,
     DecisionsClaim,
@@ -184,7 +186,7 @@ def verify(
     seed = expect_integer(seed, "seed")
     expect_function(progress, "progress")
     limits = as_budget(budget, time_limit, memory_limit)
-    with deferred_interrupt() as interrupt:
+    with np.errstate(all="ignore"), deferred_interrupt() as interrupt:
         return _Verification(
             asked, networks, seed, limits.with_interrupt(interrupt), progress
         ).run()
