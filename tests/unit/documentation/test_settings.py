@@ -32,9 +32,8 @@ FACTS = {
     "proofs/injectivity/compiled_search.py": {"_LEAST", "_PRIME"},  # of the compiled core
     "proofs/deep/checkpoint.py": {"_MAX_LINE_LENGTH", "_MAX_WALKS"},  # of a file
     "proofs/next_steps.py": {"_FACTOR", "_LEAST_SECONDS", "_MAX_INPUTS_OF_COMPLEX", "_MAX_STEPS"},
-    "proofs/equivalence/next_steps.py": {"_FACTOR"},  # advice
+    "proofs/larger_limits.py": {"_FACTOR"},  # advice
     "proofs/injectivity/next_steps.py": {"_FACTOR"},
-    "proofs/properties/next_steps.py": {"_FACTOR"},
     "proofs/properties/decisions.py": {"_MAX_OUTPUTS"},  # of a question
     "proofs/injectivity/independence.py": {"_SHORT"},  # of products in int64
     "fibers/assignments.py": {"_MAX_LABELLED"},  # what is shown
