@@ -47,6 +47,7 @@ from polyrelu.cli.parser import Parser
 from polyrelu.cli.plot import add_plot
 from polyrelu.cli.range import add_range
 from polyrelu.cli.recover import add_recover
+from polyrelu.cli.regions import add_regions
 from polyrelu.cli.runtime_error import add_runtime_error
 from polyrelu.cli.same_decisions import add_same_decisions
 from polyrelu.cli.show import add_show
@@ -200,6 +201,7 @@ def _parser() -> Parser:
     add_info(subparsers)
     add_convert(subparsers)
     add_complex(subparsers)
+    add_regions(subparsers)
     add_topology(subparsers)
     add_fiber(subparsers)
     add_plot(subparsers)

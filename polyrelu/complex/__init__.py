@@ -27,6 +27,7 @@ from polyrelu.complex.polyhedral_complex import (
 )
 from polyrelu.complex.region import Region
 from polyrelu.complex.region_graph import RegionGraph, RegionVisit, region_graph, walk_regions
+from polyrelu.complex.region_stream import RegionTotals, count_regions, save_region_stream
 from polyrelu.complex.skeleton import Skeleton, skeleton
 from polyrelu.complex.subcomplex import Subcomplex
 
@@ -38,11 +39,13 @@ __all__ = [
     "PolyhedralComplex",
     "Region",
     "RegionGraph",
+    "RegionTotals",
     "RegionVisit",
     "Skeleton",
     "Subcomplex",
     "bent_hyperplane",
     "canonical_complex",
+    "count_regions",
     "dual_graph",
     "face_poset",
     "failed_checks",
@@ -51,6 +54,7 @@ __all__ = [
     "point_in",
     "region_graph",
     "save_complex",
+    "save_region_stream",
     "save_regions",
     "skeleton",
     "stream_complex",

@@ -36,6 +36,7 @@ from polyrelu.support.typing import Signs
 __all__ = [
     "FORMATS",
     "REGION_FORMATS",
+    "affine_maps_of_regions",
     "graph_text",
     "numbers_text",
     "save_complex",
@@ -310,14 +311,14 @@ def _csv(regions: Iterable[_CsvLine], complete: bool) -> str:
 def _csv_lines(cells: PolyhedralComplex, progress: Progress | None) -> Iterator[_CsvLine]:
     """The lines of a complex; regions of an incomplete complex have no affine maps."""
     offsets = cells.facets(cells.dimension)[0]
-    maps = _maps(cells) if cells.complete else repeat([])
+    maps = affine_maps_of_regions(cells) if cells.complete else repeat([])
     indices = reported(range(cells.num_regions), progress, _STAGE, "regions")
     for index, point, rows in zip(indices, interior_points(cells), maps, strict=False):
         facets = int(offsets[index + 1] - offsets[index])
         yield cells.signs_of_region(index), bool(cells.bounded[index]), facets, point, rows
 
 
-def _maps(cells: PolyhedralComplex) -> Iterator[list[list[Fraction]]]:
+def affine_maps_of_regions(cells: PolyhedralComplex) -> Iterator[list[list[Fraction]]]:
     """The rows of [A | c] of all regions in order, computed block by block."""
     active = cells.signs(cells.dimension) > 0
     block = max(

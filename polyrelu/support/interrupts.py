@@ -3,7 +3,7 @@
 Within `deferred_interrupt` the first Ctrl-C only sets a flag, which a `Budget` reads between two
 steps. A second Ctrl-C raises KeyboardInterrupt at once, so that a user is never locked in.
 
-A program that wants to end soon after the first Ctrl-C runs within a `Watch`. It raises
+A program that wants to end soon after the first Ctrl-C, or SIGTERM, runs within a `Watch`. It raises
 KeyboardInterrupt where a computation does not stop by itself, and ends the process where even that
 is swallowed, as it is in some imports.
 """
@@ -109,6 +109,8 @@ class Watch:
                 self._start_guard(self._quit)
             if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
                 self._previous[signal.SIGINT] = signal.signal(signal.SIGINT, self)
+            if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+                self._previous[signal.SIGTERM] = signal.signal(signal.SIGTERM, _as_interrupt)
             self._previous[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._tick)
         return self
 
@@ -148,7 +150,8 @@ class Watch:
                     quit_process()
                 end = None
                 continue
-            presses = os.read(reader, 64).count(signal.SIGINT)
+            signals = os.read(reader, 64)
+            presses = signals.count(signal.SIGINT) + signals.count(signal.SIGTERM)
             if presses and (end is not None or presses > 1):
                 time.sleep(_TICK)  # usually a handler is faster
                 quit_process()
@@ -204,6 +207,13 @@ class Watch:
             if not isinstance(handler, _Note):
                 raise KeyboardInterrupt
             handler.request()
+
+
+def _as_interrupt(_number: int, frame: FrameType | None) -> None:
+    """Handle SIGTERM, by which batch systems end programs, as Ctrl-C."""
+    handler = signal.getsignal(signal.SIGINT)
+    if callable(handler):
+        handler(signal.SIGINT, frame)
 
 
 def quit_with(status: int, *lines: tuple[int, str]) -> None:

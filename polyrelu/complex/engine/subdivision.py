@@ -230,22 +230,44 @@ class Subdivision:
         with at most `limit` of them. Every top cell of the complex belongs to exactly one part;
         other cells can belong to several.
         """
+        yield from self.finished_parts(self.undivided(limit), limit)
+
+    def undivided(self, limit: int) -> list[tuple[int, range]]:
+        """Do the cuts of all words before which there are at most `limit` top cells.
+
+        Returns
+        -------
+        list of (layer, range)
+            The words that are left, for `finished_parts`.
+        """
         for _ in self._cut_with_constraints():
             pass
-        yield from self._finished_parts(self._tasks(), limit)
+        return self._cut_while_small(self._tasks(), limit)
 
-    def _finished_parts(self, tasks: list[tuple[int, range]], limit: int) -> Iterator[Subdivision]:
+    def finished_parts(self, left: list[tuple[int, range]], limit: int) -> Iterator[Subdivision]:
+        """Yield the finished parts when the cuts of some words are left, see `parts`."""
+        left = self._cut_while_small(left, limit)
+        if not left:
+            self.finish()
+            yield self
+            return
+        for top in self.slices(limit):
+            yield from self.part(top).finished_parts(left, limit)
+
+    def slices(self, size: int) -> list[Indices]:
+        """Return the top cells in slices of at most `size`."""
+        count = self.num_cells(self.frame.dimension)
+        return [np.arange(start, min(start + size, count)) for start in range(0, count, size)]
+
+    def _cut_while_small(
+        self, tasks: list[tuple[int, range]], limit: int
+    ) -> list[tuple[int, range]]:
         for position, (layer, members) in enumerate(tasks):
-            count = self.num_cells(self.frame.dimension)
-            if count > limit:
-                for start in range(0, count, limit):
-                    part = self.part(np.arange(start, min(start + limit, count)))
-                    yield from part._finished_parts(tasks[position:], limit)
-                return
+            if self.num_cells(self.frame.dimension) > limit:
+                return tasks[position:]
             for _ in self._cut_with(layer, members):
                 pass
-        self.finish()
-        yield self
+        return []
 
     def _tasks(self) -> list[tuple[int, range]]:
         """Return the words of neurons in order: layers, and ranges of up to 32 neurons."""

@@ -1,0 +1,53 @@
+"""The options of commands whose work splits into tasks: jobs, a cluster, a checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from polyrelu.cli.options import UsageError
+
+if TYPE_CHECKING:
+    from polyrelu.support.parallel import Workers
+
+__all__ = ["add_workers", "chosen_workers", "kept_text"]
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="work in N processes of this machine; the result is the same (1)",
+    )
+    parser.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="work on the cluster of the Dask scheduler at this address, such as tcp://host:8786; "
+        "the result is the same",
+    )
+    parser.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="keep what is done in this file, and go on from there if it exists",
+    )
+
+
+def chosen_workers(options: argparse.Namespace) -> Workers:
+    """Return the workers that the options name."""
+    from polyrelu.support.parallel import workers_for
+
+    if options.jobs < 1:
+        raise UsageError(f"--jobs {options.jobs}: must be 1 or more")
+    if options.dask is not None and options.jobs != 1:
+        raise UsageError("--dask: the cluster decides how many jobs there are; leave out --jobs")
+    return workers_for(options.jobs, options.dask)
+
+
+def kept_text(options: argparse.Namespace) -> str:
+    """Return in words what an interrupted command has kept."""
+    if options.checkpoint is None:
+        return "nothing was written; with --checkpoint FILE the work done would be kept"
+    return f"what is done is in {options.checkpoint}; the same command goes on from there"

@@ -1,0 +1,185 @@
+"""Results of tasks in an SQLite file, so that work goes on after whatever ended it.
+
+A file belongs to one *question*: names and values that determine all tasks and results, such as the
+hash of the network, the domain and the settings. It is refused for any other question, with the
+name of what differs. SQLite writes each result completely or not at all, also when the process is
+killed or the disk is full. A result in a file is believed, as the output of this program would be;
+a certificate that is made from it is not believed by the checker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+
+from polyrelu.errors import DomainError, PolyreluError
+from polyrelu.support.arguments import expect_path
+
+__all__ = ["Checkpoint"]
+
+#: What SQLite keeps in the header of our files: "poly" as an integer, and the version.
+_APPLICATION, _VERSION = 0x706F6C79, 1
+_TABLES = (
+    "CREATE TABLE question (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE results (task INTEGER PRIMARY KEY, data BLOB NOT NULL)",
+)
+#: Largest number of tasks, and of bytes of a result, that are read from a file.
+_MAX_TASKS, _MAX_BYTES = 10**8, 1 << 30
+_HEADER = b"SQLite format 3\x00"
+
+
+class Checkpoint:
+    """A file with the results of the tasks that are done.
+
+    Parameters
+    ----------
+    path
+        The file, which is made if it does not exist.
+    question
+        Names and values that determine the tasks and their results.
+
+    Raises
+    ------
+    DomainError
+        The file is no checkpoint of this version, or one of another question.
+    PolyreluError
+        The file cannot be opened or written, or another process uses it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with Checkpoint(f"{folder}/work.checkpoint", {"network": "a1"}) as checkpoint:
+    ...         checkpoint.add(4, b"result")
+    ...     with Checkpoint(f"{folder}/work.checkpoint", {"network": "a1"}) as checkpoint:
+    ...         print(checkpoint.done(), checkpoint.result(4))
+    {4} b'result'
+    """
+
+    def __init__(self, path: str | Path, question: Mapping[str, str]) -> None:
+        self.path = expect_path(path, "checkpoint")
+        is_new = self._is_new()
+        with self._errors():
+            self._connection = sqlite3.connect(self.path, timeout=0, isolation_level=None)
+        try:
+            with self._errors():
+                self._prepare(is_new, question)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, for another process to use it."""
+        self._connection.close()
+
+    def done(self) -> set[int]:
+        """Return the numbers of the tasks whose results are in the file."""
+        with self._errors():
+            rows = self._connection.execute("SELECT task FROM results LIMIT ?", (_MAX_TASKS,))
+            return {number for (number,) in rows}
+
+    def result(self, task: int) -> bytes:
+        """Return the result of a task that is done."""
+        with self._errors():
+            query = "SELECT length(data), data FROM results WHERE task = ? AND length(data) <= ?"
+            row = self._connection.execute(query, (task, _MAX_BYTES)).fetchone()
+        if row is None or not isinstance(row[1], bytes):
+            raise self._not_ours("a result is missing or of another kind")
+        return row[1]
+
+    def add(self, task: int, data: bytes) -> None:
+        """Keep the result of a task; after this, only the loss of the file can lose it."""
+        with self._errors():
+            self._connection.execute("INSERT OR REPLACE INTO results VALUES (?, ?)", (task, data))
+
+    # -- opening -----------------------------------------------------------------------------------
+
+    def _is_new(self) -> bool:
+        """Whether the file is still to be made; an error if it is of another kind."""
+        try:
+            with self.path.open("rb") as file:
+                start = file.read(len(_HEADER))
+        except FileNotFoundError:
+            return True
+        except OSError as error:
+            raise PolyreluError(f"{self.path}: cannot read: {error.strerror or error}") from None
+        if start and start != _HEADER:
+            raise self._not_ours("another format")
+        return not start  # nothing in it: the process that began it was killed at once
+
+    def _prepare(self, is_new: bool, question: Mapping[str, str]) -> None:
+        """Make the tables, or compare what is in them, and lock the file."""
+        run = self._connection.execute
+        run("PRAGMA trusted_schema = OFF")
+        run("PRAGMA locking_mode = EXCLUSIVE")
+        run("PRAGMA synchronous = NORMAL")
+        run("BEGIN EXCLUSIVE")
+        if is_new:
+            run(f"PRAGMA application_id = {_APPLICATION}")
+            run(f"PRAGMA user_version = {_VERSION}")
+            for table in _TABLES:
+                run(table)
+            self._connection.executemany("INSERT INTO question VALUES (?, ?)", question.items())
+        else:
+            self._compare(question)
+        run("COMMIT")
+
+    def _compare(self, question: Mapping[str, str]) -> None:
+        run = self._connection.execute
+        if run("PRAGMA application_id").fetchone()[0] != _APPLICATION:
+            raise self._not_ours("another format")
+        if run("PRAGMA user_version").fetchone()[0] != _VERSION:
+            raise self._not_ours("of another version of polyrelu")
+        found = {text for (text,) in run("SELECT sql FROM sqlite_master LIMIT 9") if text}
+        if found != set(_TABLES):
+            raise self._not_ours("other tables")
+        rows = run("SELECT name, value FROM question LIMIT 99").fetchall()
+        if not all(isinstance(entry, str) for row in rows for entry in row):
+            raise self._not_ours("an entry of another kind")
+        if dict(rows) != dict(question):
+            raise DomainError(f"{self.path}: {_difference(dict(rows), question)}")
+
+    def _not_ours(self, reason: str) -> DomainError:
+        return DomainError(
+            f"{self.path}: not a checkpoint ({reason}); delete it or name another file"
+        )
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn errors of SQLite into ours."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise PolyreluError(
+                    f"{self.path}: another process uses this checkpoint; wait for it or name "
+                    "another file"
+                ) from None
+            raise PolyreluError(f"{self.path}: cannot use the checkpoint: {error}") from None
+        except (sqlite3.DatabaseError, UnicodeError) as error:
+            raise self._not_ours(" ".join(str(error).split())[:100]) from None
+
+
+def _difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
+    """Return in words why a file belongs to another question."""
+    names = [name for name in wanted if found.get(name) != wanted[name]]
+    name = names[0] if names else next(name for name in found if name not in wanted)
+    values = [json.dumps(table.get(name, ""))[:60] for table in (found, wanted)]
+    return (
+        f"the checkpoint of another {name} ({values[0]}, and not {values[1]}); name another file"
+    )

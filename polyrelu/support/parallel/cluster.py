@@ -1,0 +1,127 @@
+"""Tasks on a cluster of Dask workers.
+
+The scheduler and the workers are trusted: whoever runs them can run any code here, and can send any
+result. Certificates are checked by the checker all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from polyrelu.errors import PolyreluError
+from polyrelu.support.parallel.tasks import AHEAD, Numbered, TaskFunction
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+__all__ = ["Cluster"]
+
+#: Seconds to wait for a scheduler that does not answer.
+_PATIENCE = 10
+#: Tasks for each worker that are with the cluster at a time.
+_TASKS_PER_WORKER = 4
+
+
+class Cluster:
+    """Does tasks on the workers of a Dask scheduler, which has to run already.
+
+    A task whose worker dies is begun again by the scheduler. TLS and everything else about the
+    connection are set as Dask says, in its configuration.
+
+    Parameters
+    ----------
+    address
+        The address of the scheduler, such as ``"tcp://10.0.0.1:8786"`` or ``"tls://…"``.
+
+    Raises
+    ------
+    PolyreluError
+        Dask is not installed, or the scheduler does not answer, or has no workers.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise PolyreluError(
+                "a cluster needs Dask; install it: pip install 'polyrelu[cluster]'"
+            ) from None
+        self.address = address
+        try:
+            self._client: Client = Client(address, timeout=_PATIENCE, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise PolyreluError(
+                f"{address}: no scheduler of Dask answers ({reason}); start one with `dask "
+                "scheduler` and workers with `dask worker ADDRESS`"
+            ) from None
+        self.number = sum(self._client.nthreads().values())
+        if not self.number:
+            self._client.close()
+            raise PolyreluError(
+                f"{address}: the scheduler has no workers; start some: dask worker {address}"
+            )
+
+    def __repr__(self) -> str:
+        return f"<Cluster, {self.number} workers at {self.address}>"
+
+    def results(
+        self, function: TaskFunction, context: Any, tasks: Iterable[Numbered]
+    ) -> Iterator[tuple[int, bytes]]:
+        """See `Workers`."""
+        open_tasks = dict[Future, int]()
+        try:
+            yield from self._results(function, context, iter(tasks), open_tasks)
+        except PolyreluError:
+            raise
+        except Exception as error:  # Dask has no common type of the errors of a lost connection
+            reason = " ".join(str(error).split())[:200] or type(error).__name__
+            raise PolyreluError(
+                f"{self.address}: the cluster failed ({reason}); with --checkpoint the same "
+                "command goes on from there"
+            ) from None
+        finally:
+            self._forget(open_tasks)
+
+    def _results(
+        self,
+        function: TaskFunction,
+        context: Any,
+        source: Iterator[Numbered],
+        open_tasks: dict[Future, int],
+    ) -> Iterator[tuple[int, bytes]]:
+        from distributed import FIRST_COMPLETED, wait
+
+        shared = self._client.scatter([context], broadcast=True, hash=False)[0]
+        is_empty = False
+        while True:
+            while not is_empty and self._may_begin(open_tasks):
+                entry = next(source, None)
+                is_empty = entry is None
+                if entry is not None:
+                    future = self._client.submit(
+                        function, shared, entry[1], pure=False, priority=-entry[0]
+                    )
+                    open_tasks[future] = entry[0]
+            if not open_tasks:
+                return
+            finished = wait(list(open_tasks), return_when=FIRST_COMPLETED).done
+            for future in sorted(finished, key=open_tasks.__getitem__):
+                result = future.result()
+                yield open_tasks.pop(future), result
+
+    def _may_begin(self, open_tasks: dict[Future, int]) -> bool:
+        """Whether the cluster wants a task, and not too many results wait for an earlier one."""
+        if len(open_tasks) >= _TASKS_PER_WORKER * self.number:
+            return False
+        numbers = open_tasks.values()
+        return not numbers or max(numbers) - min(numbers) < AHEAD * self.number
+
+    def _forget(self, open_tasks: dict[Future, int]) -> None:
+        """Cancel the tasks that are not finished."""
+        try:
+            self._client.cancel(list(open_tasks), force=True)
+            self._client.close()
+        except Exception:  # noqa: S110 - the scheduler is gone
+            return

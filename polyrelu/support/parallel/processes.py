@@ -1,0 +1,179 @@
+"""Tasks in processes of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait as wait_for_end
+from typing import Any
+
+from polyrelu.errors import PolyreluError
+from polyrelu.support.arguments import expect_count
+from polyrelu.support.parallel.tasks import AHEAD, Numbered, TaskFunction
+
+__all__ = ["Processes"]
+
+#: How often workers may die, one after the other, without any task being finished in between.
+_MAX_DEATHS = 3
+#: Variables that give the number of threads of libraries; a worker uses one.
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLYRELU_THREADS")
+
+#: Function and context of the tasks of this process, if it is a worker.
+_work: tuple[TaskFunction, Any]
+
+
+class Processes:
+    """Does tasks in several processes, each on one core.
+
+    A worker that dies is replaced, and its tasks are begun again. A program that uses this class
+    has to keep its own main part behind ``if __name__ == "__main__":``, because the processes
+    import its module.
+
+    Parameters
+    ----------
+    number
+        How many processes there are.
+
+    Raises
+    ------
+    ArgumentError
+        The number is not a positive integer.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = expect_count(number, "jobs", 1)
+
+    def __repr__(self) -> str:
+        return f"<Processes, {self.number}>"
+
+    def results(
+        self, function: TaskFunction, context: Any, tasks: Iterable[Numbered]
+    ) -> Iterator[tuple[int, bytes]]:
+        """See `Workers`."""
+        open_tasks, source, deaths = list[Numbered](), iter(tasks), 0
+        while True:
+            pool = _Pool(self.number, function, context)
+            try:
+                for number, result in pool.results(open_tasks, source):
+                    deaths = 0
+                    yield number, result
+                return
+            except BrokenProcessPool:
+                deaths += 1
+                if deaths == _MAX_DEATHS:
+                    raise PolyreluError(
+                        f"worker processes died {deaths} times, one after the other (often for "
+                        "lack of memory); use fewer jobs"
+                    ) from None
+                open_tasks = pool.unfinished()
+            finally:
+                pool.end()
+
+
+class _Pool:
+    """Worker processes until one of them dies."""
+
+    def __init__(self, number: int, function: TaskFunction, context: Any) -> None:
+        self._number = number
+        before = set(multiprocessing.active_children())
+        with _one_thread():
+            self._pool = ProcessPoolExecutor(
+                number,
+                multiprocessing.get_context("spawn"),
+                initializer=_begin,
+                initargs=(function, context),
+            )
+            for future in [self._pool.submit(os.getpid) for _ in range(number)]:
+                future.add_done_callback(lambda _: None)
+        self._processes = set(multiprocessing.active_children()) - before
+        self._tasks = dict[Future[bytes], Numbered]()
+
+    def results(
+        self, again: list[Numbered], source: Iterator[Numbered]
+    ) -> Iterator[tuple[int, bytes]]:
+        """Do tasks that were begun before, then new ones."""
+        for entry in again:
+            self._begin(entry)
+        is_empty = False
+        while True:
+            while not is_empty and self._may_begin():
+                entry = next(source, None)
+                is_empty = entry is None
+                if entry is not None:
+                    self._begin(entry)
+            if not self._tasks:
+                return
+            finished = wait(self._tasks, return_when=FIRST_COMPLETED).done
+            for future in sorted(finished, key=lambda each: self._tasks[each][0]):
+                result = future.result()
+                number, _ = self._tasks.pop(future)
+                yield number, result
+
+    def unfinished(self) -> list[Numbered]:
+        """Return the tasks that were begun and not finished."""
+        return sorted(self._tasks.values(), key=lambda entry: entry[0])
+
+    def end(self) -> None:
+        """End all processes, whatever they do."""
+        for process in self._processes:
+            with contextlib.suppress(OSError):
+                process.terminate()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _begin(self, entry: Numbered) -> None:
+        """Hand a task to the workers, and keep it until it is finished."""
+        future: Future[bytes] = Future()
+        future.set_exception(BrokenProcessPool())
+        with contextlib.suppress(BrokenProcessPool):
+            future = self._pool.submit(_do, entry[1])
+        self._tasks[future] = entry
+
+    def _may_begin(self) -> bool:
+        """Whether the workers want a task, and not too many results wait for an earlier one."""
+        if len(self._tasks) >= 2 * self._number:
+            return False
+        numbers = [number for number, _ in self._tasks.values()]
+        return not numbers or max(numbers) - min(numbers) < AHEAD * self._number
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let processes that start within the block use one thread each."""
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _begin(function: TaskFunction, context: Any) -> None:
+    """Prepare a worker process: Ctrl-C is for the process that began it, and it ends with that."""
+    global _work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _work = (function, context)
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent has ended, even by SIGKILL."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait_for_end([parent.sentinel])
+        os._exit(1)
+
+
+def _do(task: Any) -> bytes:
+    """Do a task in a worker process."""
+    function, context = _work
+    return function(context, task)
