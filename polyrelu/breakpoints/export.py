@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,13 @@ from polyrelu.complex.graphs import dual_graph
 from polyrelu.errors import DomainError
 from polyrelu.exact import format_rational
 from polyrelu.support.arguments import expect_path
+from polyrelu.support.parquet import parquet_pieces
 from polyrelu.support.text_files import layout_bytes, write_all
 
 __all__ = ["BREAKPOINT_FORMATS", "breakpoints_document", "save_breakpoints", "weighted_dual_graph"]
 
 #: The suffixes of the files that `save_breakpoints` writes.
-BREAKPOINT_FORMATS = (".json", ".csv", ".graphml", ".gexf")
+BREAKPOINT_FORMATS = (".json", ".csv", ".parquet", ".graphml", ".gexf")
 
 
 def breakpoints_document(breakpoints: BreakpointComplex) -> dict[str, Any]:
@@ -81,8 +83,8 @@ def save_breakpoints(breakpoints: BreakpointComplex, name: str | Path) -> None:
 
     A ``.json`` file contains `breakpoints_document`. A ``.csv`` file has a line for each facet:
     its number, the regions on its two sides, normal, offset and weight (numbers separated by
-    blanks), and whether it is visible. The files ``.graphml`` and ``.gexf`` contain
-    `weighted_dual_graph`.
+    blanks), and whether it is visible; a ``.parquet`` file has the same columns. The files
+    ``.graphml`` and ``.gexf`` contain `weighted_dual_graph`.
 
     Parameters
     ----------
@@ -121,6 +123,8 @@ def save_breakpoints(breakpoints: BreakpointComplex, name: str | Path) -> None:
         content: str | Iterator[bytes] = layout_bytes(breakpoints_document(breakpoints))
     elif path.suffix == ".csv":
         content = _csv(breakpoints)
+    elif path.suffix == ".parquet":
+        content = parquet_pieces(_TABLE, _parts(breakpoints))
     else:
         content = graph_text(weighted_dual_graph(breakpoints), path.suffix, complete=True)
     write_all([(path, content)])
@@ -181,6 +185,26 @@ def _facet(facet: TropicalWeight) -> dict[str, Any]:
         "weight": numbers_text(facet.weight),
         "visible": facet.visible,
     }
+
+
+#: The columns of a Parquet file of weights, and how many rows it has in a group.
+_TABLE = {
+    "facet": "large",
+    "plus": "large",
+    "minus": "large",
+    "normal": "numbers",
+    "offset": "text",
+    "weight": "numbers",
+    "visible": "truth",
+}
+_BLOCK = 4096
+
+
+def _parts(breakpoints: BreakpointComplex) -> Iterator[dict[str, list[Any]]]:
+    """The rows of a Parquet file of weights, in blocks."""
+    facets = iter(breakpoints)
+    while block := [_facet(facet) for facet in islice(facets, _BLOCK)]:
+        yield {name: [row[name] for row in block] for name in _TABLE}
 
 
 def _csv(breakpoints: BreakpointComplex) -> str:

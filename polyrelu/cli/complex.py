@@ -61,7 +61,7 @@ def add_complex(subparsers: Any) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="write the complex here (.json, .csv, .graphml, .gexf)",
+        help="write the complex here (.json, .csv, .parquet, .graphml, .gexf)",
     )
     parser.add_argument(
         "--regions-only",
@@ -87,8 +87,8 @@ def _add_derived(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--weights",
         metavar="FILE",
-        help="write gradient jumps and tropical weights here (.json, .csv, or .graphml, .gexf for "
-        "the dual graph)",
+        help="write gradient jumps and tropical weights here (.json, .csv, .parquet, or .graphml, "
+        ".gexf for the dual graph)",
     )
     parser.add_argument(
         "--conditions",

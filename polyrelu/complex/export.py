@@ -13,7 +13,7 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise, repeat
+from itertools import islice, pairwise, repeat
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import networkx as nx
 
 from polyrelu.complex.cell import Cell
 from polyrelu.complex.graphs import dual_graph
-from polyrelu.complex.interior_points import interior_points
+from polyrelu.complex.interior_points import interior_points, point_in
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex, expect_complex
 from polyrelu.complex.region import Region
 from polyrelu.complex.region_graph import RegionGraph
@@ -29,6 +29,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import format_rational
 from polyrelu.network import SignVector, affine_map_table
 from polyrelu.support.arguments import expect, expect_function, expect_path
+from polyrelu.support.parquet import parquet_pieces
 from polyrelu.support.progress import Progress, report, reported
 from polyrelu.support.text_files import LazyList, layout_bytes, write_all
 from polyrelu.support.typing import Signs
@@ -45,7 +46,7 @@ __all__ = [
 ]
 
 #: Suffixes of the files that `save_complex` writes.
-FORMATS = (".json", ".csv", ".graphml", ".gexf")
+FORMATS = (".json", ".csv", ".parquet", ".graphml", ".gexf")
 #: Suffixes of the files that `save_regions` writes.
 REGION_FORMATS = (".csv", ".graphml", ".gexf")
 
@@ -63,14 +64,15 @@ def save_complex(
     `.json` is described in `schemas/complex.schema.json`. `.csv` has a line for each region: its
     number, its signs, whether it is bounded, the number of its facets, a point inside, the rows of
     [A | c] of its affine map x ↦ A x + c separated by ";", and whether the complex is complete.
-    `.graphml` and `.gexf` contain the dual graph, see `dual_graph`.
+    `.parquet` has a row for each cell of any dimension (docs/how-to/tables.md). `.graphml` and
+    `.gexf` contain the dual graph, see `dual_graph`.
 
     Parameters
     ----------
     cells
         A complex; for an incomplete one the CSV file has no affine maps.
     name
-        The name of the file; its suffix is one of .json, .csv, .graphml and .gexf.
+        The name of the file; its suffix is one of .json, .csv, .parquet, .graphml and .gexf.
     progress
         Called with a `polyrelu.support.ProgressStep` after each region, and for JSON while the text
         is written; graphs have no steps.
@@ -111,6 +113,8 @@ def _content(
         return _written(to_document(cells, progress), progress)
     if suffix == ".csv":
         return _csv(_csv_lines(cells, progress), cells.complete)
+    if suffix == ".parquet":
+        return parquet_pieces(_CELL_TABLE, _cell_parts(cells))
     return graph_text(dual_graph(cells), suffix, cells.complete)
 
 
@@ -201,6 +205,35 @@ def _region_object(region: _Region) -> dict[str, Any]:
 def numbers_text(entries: Sequence[Fraction] | Sequence[int]) -> list[str]:
     """Return exact numbers as texts, in the form in which they stand in files."""
     return [format_rational(Fraction(entry)) for entry in entries]
+
+
+#: The columns of a Parquet file of cells.
+_CELL_TABLE = {
+    "dimension": "integer",
+    "cell": "large",
+    "signs": "text",
+    "domain_signs": "text",
+    "facets": "integers",
+    "interior_point": "numbers",
+}
+
+
+def _cell_parts(cells: PolyhedralComplex) -> Iterator[dict[str, list[Any]]]:
+    """The rows of a Parquet file of cells, in blocks."""
+    for k in range(cells.lineality_dim, cells.dimension + 1):
+        size = cells.size(k)
+        rows = zip(
+            _letters(cells.signs(k)),
+            _letters(cells.constraint_signs(k)),
+            _facet_lists(cells, k),
+            (numbers_text(point_in(cells, cell)) for cell in cells.cells(k)),
+            strict=True,
+        )
+        for first, last in _blocks(size):
+            columns = [list(column) for column in zip(*islice(rows, last - first), strict=True)]
+            numbers = list(range(first, last))
+            columns = [[k] * len(numbers), numbers, *columns]
+            yield dict(zip(_CELL_TABLE, columns, strict=True))
 
 
 def _facet_lists(cells: PolyhedralComplex, dimension: int) -> LazyList[list[int]]:

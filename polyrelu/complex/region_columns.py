@@ -12,19 +12,18 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate, pairwise
+from typing import Any
 
 from polyrelu.complex.export import affine_maps_of_regions
 from polyrelu.complex.interior_points import interior_points
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
-from polyrelu.errors import DomainError, PolyreluError
+from polyrelu.errors import DomainError
 from polyrelu.exact import format_rational
 from polyrelu.support.arguments import expect_list
+from polyrelu.support.parquet import packed_table
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-__all__ = ["COLUMNS", "NUMBER", "arrow_type", "chosen_columns", "import_arrow", "piece_of"]
+__all__ = ["COLUMNS", "NUMBER", "chosen_columns", "piece_of"]
 
 #: The first column: the number of the region in the file, from 0.
 NUMBER = "region"
@@ -56,13 +55,9 @@ class _Row:
         return outputs.index(max(outputs))
 
 
-#: The type of a column: text, truth value, small integer, list of exact numbers, table of these.
-_Value = str | bool | int | Sequence[Fraction] | Sequence[Sequence[Fraction]]
-
-
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a file of regions."""
+    """A column of a file of regions: the kind of its entries (`support.parquet`), and these."""
 
     kind: str
     value: Callable[[_Row], Any]
@@ -99,37 +94,6 @@ def chosen_columns(names: object) -> tuple[str, ...]:
     return tuple(name for name in COLUMNS if name in wanted)
 
 
-def import_arrow() -> Any:
-    """Import Arrow with its Parquet module.
-
-    Raises
-    ------
-    PolyreluError
-        It is not installed.
-    """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise PolyreluError(
-            "Parquet files need pyarrow; install it: pip install 'polyrelu[parquet]'"
-        ) from None
-    return pyarrow
-
-
-def arrow_type(kind: str) -> pa.DataType:
-    """Return the type of Arrow of a column: exact numbers are texts."""
-    arrow = import_arrow()
-    types = {
-        "text": arrow.string(),
-        "truth": arrow.bool_(),
-        "integer": arrow.int32(),
-        "numbers": arrow.list_(arrow.string()),
-        "rows": arrow.list_(arrow.list_(arrow.string())),
-    }
-    return types[kind]
-
-
 def piece_of(part: PolyhedralComplex, columns: Sequence[str], suffix: str) -> bytes:
     """Return the regions of a part as a piece of a file with the given suffix."""
     rows = _rows(part, set(columns))
@@ -155,11 +119,10 @@ def _rows(part: PolyhedralComplex, columns: set[str]) -> Iterator[_Row]:
 def _sign_texts(part: PolyhedralComplex) -> Iterator[str]:
     """Yield the signs of each region as `SignVector` prints them."""
     widths = part.network.widths[1 : part.network.num_hidden_layers + 1]
-    ends = [sum(widths[: layer + 1]) for layer in range(len(widths))]
-    starts = [0, *ends[:-1]]
+    borders = list(accumulate(widths, initial=0))
     for row in part.signs(part.dimension).tolist():
         letters = "".join("-0+"[sign + 1] for sign in row)
-        yield "|".join(letters[start:end] for start, end in zip(starts, ends, strict=True))
+        yield "|".join(letters[start:end] for start, end in pairwise(borders))
 
 
 def _csv_piece(rows: Iterator[_Row], columns: Sequence[str]) -> bytes:
@@ -181,18 +144,11 @@ def _text(column: Column, row: _Row) -> str:
 
 
 def _arrow_piece(rows: Iterator[_Row], columns: Sequence[str]) -> bytes:
-    arrow = import_arrow()
     entries: dict[str, list[Any]] = {name: [] for name in columns}
     for row in rows:
         for name, values in entries.items():
             values.append(_plain(COLUMNS[name], row))
-    arrays = [arrow.array(entries[name], arrow_type(COLUMNS[name].kind)) for name in columns]
-    batch = arrow.record_batch(arrays, names=list(columns))
-    sink = arrow.BufferOutputStream()
-    options = arrow.ipc.IpcWriteOptions(compression="zstd")
-    with arrow.ipc.new_stream(sink, batch.schema, options=options) as writer:
-        writer.write_batch(batch)
-    return bytes(sink.getvalue())
+    return packed_table({name: COLUMNS[name].kind for name in columns}, entries)
 
 
 def _plain(column: Column, row: _Row) -> Any:

@@ -24,22 +24,17 @@ from polyrelu.complex.engine.compiled import subdivision_of
 from polyrelu.complex.engine.subdivision import Subdivision
 from polyrelu.complex.frame import frame_of, need_few_cells
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
-from polyrelu.complex.region_columns import (
-    COLUMNS,
-    NUMBER,
-    arrow_type,
-    chosen_columns,
-    import_arrow,
-    piece_of,
-)
+from polyrelu.complex.region_columns import COLUMNS, NUMBER, chosen_columns, piece_of
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, format_integer
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect_function, expect_path
 from polyrelu.support.parallel import Checkpoint, Workers, run_tasks
+from polyrelu.support.parquet import import_arrow, parquet_pieces, unpacked_table
 from polyrelu.support.progress import Progress
 from polyrelu.support.text_files import write_all
+from polyrelu.version import __version__
 
 __all__ = ["STREAM_FORMATS", "RegionTotals", "count_regions", "save_region_stream"]
 
@@ -87,6 +82,7 @@ class _Question:
         text = "\n".join(" ".join(_entry(entry) for entry in row) for row in rows)
         return {
             "question": "regions",
+            "version": __version__,
             "network": self.network.sha256,
             "domain": hashlib.sha256(text.encode("ascii")).hexdigest(),
             "columns": " ".join(self.columns),
@@ -328,43 +324,16 @@ class _CsvWriter(_Writer):
 class _ParquetWriter(_Writer):
     def pieces(self, results: Iterator[bytes]) -> Iterator[bytes]:
         """Yield the file, a group of rows after the other."""
+        table = {NUMBER: "large"} | {name: COLUMNS[name].kind for name in self.columns}
+        return parquet_pieces(table, self._tables(results))
+
+    def _tables(self, results: Iterator[bytes]) -> Iterator[Any]:
+        """Yield the tables of the pieces, with the numbers of the regions."""
         arrow = import_arrow()
-        fields = [(NUMBER, arrow.int64())]
-        fields += [(name, arrow_type(COLUMNS[name].kind)) for name in self.columns]
-        sink = _Pieces()
-        with arrow.parquet.ParquetWriter(sink, arrow.schema(fields), compression="zstd") as writer:
-            for first, piece in self._parts(results):
-                table = _table(piece)
-                numbers = arrow.array(range(first, first + table.num_rows), arrow.int64())
-                writer.write_table(table.add_column(0, NUMBER, numbers))
-                yield sink.taken()
-        yield sink.taken()
+        for first, piece in self._parts(results):
+            table = unpacked_table(piece)
+            numbers = arrow.array(range(first, first + table.num_rows), arrow.int64())
+            yield table.add_column(0, NUMBER, numbers)
 
     def _size(self, piece: bytes) -> int:
-        return int(_table(piece).num_rows)
-
-
-def _table(piece: bytes) -> Any:
-    """Return the table of Arrow of a piece."""
-    return import_arrow().ipc.open_stream(piece).read_all()
-
-
-class _Pieces:
-    """A file to write to, from which the bytes so far can be taken."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self.closed = False
-
-    def write(self, data: bytes) -> int:
-        """Keep some bytes."""
-        self._parts.append(bytes(data))
-        return len(data)
-
-    def flush(self) -> None:
-        """Do nothing: nothing is buffered."""
-
-    def taken(self) -> bytes:
-        """Return what was written since the last call."""
-        data, self._parts = b"".join(self._parts), []
-        return data
+        return int(unpacked_table(piece).num_rows)

@@ -3,9 +3,9 @@
 Within `deferred_interrupt` the first Ctrl-C only sets a flag, which a `Budget` reads between two
 steps. A second Ctrl-C raises KeyboardInterrupt at once, so that a user is never locked in.
 
-A program that wants to end soon after the first Ctrl-C, or SIGTERM, runs within a `Watch`. It raises
-KeyboardInterrupt where a computation does not stop by itself, and ends the process where even that
-is swallowed, as it is in some imports.
+A program that wants to end soon after the first Ctrl-C, or SIGTERM, runs within a `Watch`. It
+raises KeyboardInterrupt where a computation does not stop by itself, and ends the process where
+even that is swallowed, as it is in some imports.
 """
 
 from __future__ import annotations

@@ -180,6 +180,4 @@ def _difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
     names = [name for name in wanted if found.get(name) != wanted[name]]
     name = names[0] if names else next(name for name in found if name not in wanted)
     values = [json.dumps(table.get(name, ""))[:60] for table in (found, wanted)]
-    return (
-        f"the checkpoint of another {name} ({values[0]}, and not {values[1]}); name another file"
-    )
+    return f"the checkpoint of another {name} ({values[0]}, and not {values[1]}); name another file"

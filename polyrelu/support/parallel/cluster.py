@@ -70,12 +70,12 @@ class Cluster:
         self, function: TaskFunction, context: Any, tasks: Iterable[Numbered]
     ) -> Iterator[tuple[int, bytes]]:
         """See `Workers`."""
-        open_tasks = dict[Future, int]()
+        from distributed import CancelledError, KilledWorker
+
+        open_tasks: dict[Future, int] = {}
         try:
             yield from self._results(function, context, iter(tasks), open_tasks)
-        except PolyreluError:
-            raise
-        except Exception as error:  # Dask has no common type of the errors of a lost connection
+        except (OSError, TimeoutError, CancelledError, KilledWorker) as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise PolyreluError(
                 f"{self.address}: the cluster failed ({reason}); with --checkpoint the same "
@@ -91,7 +91,7 @@ class Cluster:
         source: Iterator[Numbered],
         open_tasks: dict[Future, int],
     ) -> Iterator[tuple[int, bytes]]:
-        from distributed import FIRST_COMPLETED, wait
+        from distributed import wait
 
         shared = self._client.scatter([context], broadcast=True, hash=False)[0]
         is_empty = False
@@ -106,7 +106,8 @@ class Cluster:
                     open_tasks[future] = entry[0]
             if not open_tasks:
                 return
-            finished = wait(list(open_tasks), return_when=FIRST_COMPLETED).done
+            with self._client.as_current():
+                finished = wait(list(open_tasks), return_when="FIRST_COMPLETED").done
             for future in sorted(finished, key=open_tasks.__getitem__):
                 result = future.result()
                 yield open_tasks.pop(future), result
@@ -123,5 +124,5 @@ class Cluster:
         try:
             self._client.cancel(list(open_tasks), force=True)
             self._client.close()
-        except Exception:  # noqa: S110 - the scheduler is gone
+        except Exception:  # the scheduler is gone
             return

@@ -25,7 +25,7 @@ _MAX_DEATHS = 3
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLYRELU_THREADS")
 
 #: Function and context of the tasks of this process, if it is a worker.
-_work: tuple[TaskFunction, Any]
+_WORK: list[tuple[TaskFunction, Any]] = []
 
 
 class Processes:
@@ -159,10 +159,9 @@ def _one_thread() -> Iterator[None]:
 
 def _begin(function: TaskFunction, context: Any) -> None:
     """Prepare a worker process: Ctrl-C is for the process that began it, and it ends with that."""
-    global _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _work = (function, context)
+    _WORK[:] = [(function, context)]
 
 
 def _end_with_parent() -> None:
@@ -175,5 +174,5 @@ def _end_with_parent() -> None:
 
 def _do(task: Any) -> bytes:
     """Do a task in a worker process."""
-    function, context = _work
+    ((function, context),) = _WORK
     return function(context, task)

@@ -99,9 +99,11 @@ def run_tasks(
     """
     done = checkpoint.done() if checkpoint is not None else set[int]()
     missing = ((number, task) for number, task in enumerate(tasks) if number not in done)
-    new = (workers or Serial()).results(function, context, missing)
-    waiting = dict[int, bytes]()
     num_done = sum(number < len(tasks) for number in done)
+    if workers is None or len(tasks) - num_done <= 1:  # not worth a start of processes
+        workers = Serial()
+    new = workers.results(function, context, missing)
+    waiting = dict[int, bytes]()
     try:
         for number in range(len(tasks)):
             while number not in done and number not in waiting:

@@ -1,0 +1,124 @@
+"""The command `regions`: counts, tables, interruptions, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import count
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from polyrelu.formats import save
+from polyrelu.network import from_arrays
+from tests.cli.commands import run, run_json
+
+
+def test_regions_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "regions", "example:bends", "--domain", "box:-2,2")
+    assert status == 0
+    whole = run_json(capsys, "complex", "example:bends", "--domain", "box:-2,2")[1]
+    assert f"regions           {whole['regions']}\n" in out
+    assert f"bounded_regions   {whole['bounded_regions']}\n" in out
+
+
+def test_a_table_by_two_jobs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for name, jobs in (("one", "1"), ("two", "2")):
+        status, found = run_json(
+            capsys,
+            *("regions", "example:bends", "-o", str(tmp_path / f"{name}.csv")),
+            *("--jobs", jobs, "--columns", "signs,bounded"),
+        )
+        assert (status, found["reason"]) == (0, None)
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+    lines = (tmp_path / "one.csv").read_text().splitlines()
+    assert lines[0] == "region,signs,bounded"
+    assert len(lines) == found["regions"] + 1
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--columns", "signs"], "--columns says what the file of -o has; give -o FILE too"),
+        (["-o", "regions.txt"], "written as .csv, .parquet; choose one of these endings"),
+        (["-o", "regions.csv", "--columns", "sign"], "column 'sign': choose from signs"),
+        (["--jobs", "0"], "--jobs 0: must be 1 or more"),
+        (["--jobs", "2", "--dask", "tcp://x:1"], "--dask: the cluster decides how many"),
+        (["--checkpoint", "missing/work.db"], "cannot write: there is no such folder"),
+        (["-o", "a.csv", "--checkpoint", "a.csv"], "would overwrite a.csv"),
+    ],
+)
+def test_wrong_options(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    options: list[str],
+    text: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, _, error = run(capsys, "regions", "example:xor", *options)
+    assert status == 2
+    assert text in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def _large(path: Path) -> None:
+    """Write a network whose regions take some seconds."""
+    rng = Random(5)
+    layers = []
+    for inputs, outputs in ((3, 40), (40, 12), (12, 3)):
+        weight = [[rng.randint(-99, 99) for _ in range(inputs)] for _ in range(outputs)]
+        layers.append((weight, [rng.randint(-99, 99) for _ in range(outputs)]))
+    save(from_arrays(layers), path)
+
+
+def _program(folder: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "polyrelu", "regions", "net.json", "--domain", "box:-1,1"]
+    command += ["-o", "regions.csv", "--checkpoint", "work.db", *options]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM], ids=["kill", "term"])
+def test_the_same_bytes_after_three_kills(tmp_path: Path, end: signal.Signals) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    for folder in (whole, killed):
+        folder.mkdir()
+        _large(folder / "net.json")
+    program = _program(whole)
+    assert program.communicate()[1] == ""
+    assert program.returncode == 0
+    for number in count():
+        before = _size(killed / "work.db")
+        program = _program(killed, "--jobs", "2")
+        if number < 3:  # as soon as something new is kept
+            while _size(killed / "work.db") <= before + 20_000 and program.poll() is None:
+                time.sleep(0.01)
+            assert program.poll() is None
+            program.send_signal(end)
+        out, error = program.communicate()
+        if number == 3:
+            break
+        assert program.returncode == (-9 if end is signal.SIGKILL else 3)
+        if end is signal.SIGTERM:
+            assert "undecided: interrupted: what is done is in work.db; the same command" in out
+            assert error == ""
+        assert not (killed / "regions.csv").exists()
+    assert program.returncode == 0
+    assert (killed / "regions.csv").read_bytes() == (whole / "regions.csv").read_bytes()

@@ -1,0 +1,39 @@
+"""Functions for workers in other processes, which have to import them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from polyrelu.errors import DomainError
+
+
+def squared(context: int, task: int) -> bytes:
+    """Return a number."""
+    return str(context * task**2).encode("ascii")
+
+
+def unhurried(context: str, task: int) -> bytes:
+    """Take longer for the first tasks than for the others; the context is the name of a folder.
+
+    The first process that comes to task 5 is killed.
+    """
+    time.sleep(0.05 if task < 2 else 0)
+    killed = Path(context) / "killed"
+    if task == 5 and not killed.exists():
+        killed.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return bytes([task])
+
+
+def deadly(context: None, task: int) -> bytes:
+    """Kill the process."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return b""
+
+
+def failing(context: None, task: int) -> bytes:
+    """Raise an error that users can act on."""
+    raise DomainError(f"task {task}: no such domain")

@@ -1,0 +1,195 @@
+"""Regions part by part: those of a whole complex, and the same bytes whoever does the work."""
+
+from __future__ import annotations
+
+import csv
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from polyrelu.complex import (
+    canonical_complex,
+    count_regions,
+    save_region_stream,
+    stream_complex,
+)
+from polyrelu.errors import DomainError, PolyreluError
+from polyrelu.exact import Polyhedron
+from polyrelu.network import Network, from_arrays
+from polyrelu.support.parallel import Processes, Serial, Workers
+
+Rows = list[dict[str, str]]
+
+
+def _network(widths: tuple[int, ...], seed: int = 1) -> Network:
+    rng = Random(seed)
+    layers = []
+    for inputs, outputs in pairwise(widths):
+        weight = [[rng.randint(-9, 9) for _ in range(inputs)] for _ in range(outputs)]
+        layers.append((weight, [rng.randint(-9, 9) for _ in range(outputs)]))
+    return from_arrays(layers)
+
+
+#: Enough regions of the first layer that they are divided into 40 tasks.
+MANY = _network((3, 16, 5, 2))
+SMALL = {
+    "two layers": _network((2, 5, 4, 3)),
+    "lines": from_arrays([([[1, 1]], [0]), ([[2]], [1])]),
+    "dead": from_arrays([([[0, 0], [1, 1]], [-1, 0]), ([[1, 1]], [0])]),
+    "affine": from_arrays([([[1, 2]], [3])]),
+}
+DOMAINS: list[tuple[str, Any]] = [
+    ("whole", None),
+    ("box", "box:-1,1"),
+    ("segment", Polyhedron.from_constraints([[1, 0], [-1, 0]], [1, 1], [[0, 1]], [0])),
+    ("point", Polyhedron.from_constraints([], [], [[1, 0], [0, 1]], [1, 1])),
+]
+
+
+def _rows(path: Path) -> Rows:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def _numbers(text: str) -> list[Fraction]:
+    return [Fraction(entry) for entry in text.split()]
+
+
+@pytest.mark.parametrize("domain", [domain for _, domain in DOMAINS], ids=[n for n, _ in DOMAINS])
+@pytest.mark.parametrize("name", SMALL)
+def test_the_rows_are_the_regions(tmp_path: Path, name: str, domain: Any) -> None:
+    network = SMALL[name]
+    cells = canonical_complex(network, domain)
+    path = tmp_path / "regions.csv"
+    totals = save_region_stream(network, domain, path)
+    assert totals == count_regions(network, domain)
+    assert (totals.num_regions, totals.num_bounded_regions) == (
+        cells.num_regions,
+        cells.num_bounded_regions,
+    )
+    rows = _rows(path)
+    assert [int(row["region"]) for row in rows] == list(range(cells.num_regions))
+    offsets = cells.facets(cells.dimension)[0].tolist()
+    expected = {
+        (
+            str(cells.signs_of_region(k)),
+            str(int(cells.bounded[k])),
+            str(offsets[k + 1] - offsets[k]),
+        )
+        for k in range(cells.num_regions)
+    }
+    assert {(row["signs"], row["bounded"], row["facets"]) for row in rows} == expected
+    for row in rows:
+        point, outputs = _numbers(row["interior_point"]), _numbers(row["outputs"])
+        assert str(network.sign_vector(point)) == row["signs"]
+        assert list(network(point)) == outputs
+        assert outputs.index(max(outputs)) == int(row["largest"])
+        for line, value in zip(row["affine_map"].split("; "), outputs, strict=True):
+            *linear, offset = _numbers(line)
+            assert sum(a * x for a, x in zip(linear, point, strict=True)) + offset == value
+
+
+def test_many_tasks_give_every_region_once(tmp_path: Path) -> None:
+    path = tmp_path / "regions.csv"
+    steps = list[str]()
+    save_region_stream(
+        MANY, None, path, columns=["signs"], progress=lambda step: steps.append(str(step))
+    )
+    signs = [row["signs"] for row in _rows(path)]
+    expected = [
+        str(part.signs_of_region(k))
+        for part in stream_complex(MANY)
+        for k in range(part.num_regions)
+    ]
+    assert len(signs) == len(set(signs))
+    assert sorted(signs) == sorted(expected)
+    assert len(steps) > 30
+    assert steps[-1] == f"computing regions: {len(steps)} of {len(steps)} parts of the domain"
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_the_same_bytes_with_any_workers_and_after_interruptions(
+    tmp_path: Path, suffix: str
+) -> None:
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    kinds: list[Workers] = [Serial(), Processes(2)]
+    found = set[bytes]()
+    for number, workers in enumerate(kinds):
+        path = tmp_path / f"{number}{suffix}"
+        save_region_stream(MANY, "box:-1,1", path, columns=["signs", "outputs"], workers=workers)
+        found.add(path.read_bytes())
+    path, kept = tmp_path / f"again{suffix}", tmp_path / "work.db"
+    for limit in (3, 9, None):
+        count = [0]
+
+        def stop(step: object, limit: int | None = limit, count: list[int] = count) -> None:
+            """End the run after some tasks, as Ctrl-C does."""
+            count[0] += 1
+            if count[0] == limit:
+                raise KeyboardInterrupt
+
+        try:
+            save_region_stream(
+                MANY,
+                "box:-1,1",
+                path,
+                columns=["signs", "outputs"],
+                checkpoint=kept,
+                progress=stop,
+            )
+        except KeyboardInterrupt:
+            assert not path.exists()
+    found.add(path.read_bytes())
+    assert len(found) == 1
+
+
+def test_a_checkpoint_of_another_question_is_refused(tmp_path: Path) -> None:
+    kept = tmp_path / "work.db"
+    network = SMALL["two layers"]
+    count_regions(network, checkpoint=kept)
+    for other, domain, text in (
+        (SMALL["lines"], None, "another network"),
+        (network, "box:-1,1", "another domain"),
+    ):
+        with pytest.raises(DomainError, match=text):
+            count_regions(other, domain, checkpoint=kept)
+    with pytest.raises(DomainError, match="another columns"):
+        save_region_stream(network, None, tmp_path / "regions.csv", checkpoint=kept)
+
+
+def test_the_table_of_a_parquet_file(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    network = SMALL["two layers"]
+    save_region_stream(network, None, tmp_path / "regions.parquet")
+    save_region_stream(network, None, tmp_path / "regions.csv")
+    table = parquet.read_table(tmp_path / "regions.parquet")
+    types = {field.name: str(field.type) for field in table.schema}
+    assert types == {
+        "region": "int64",
+        "signs": "string",
+        "bounded": "bool",
+        "facets": "int32",
+        "interior_point": "list<element: string>",
+        "outputs": "list<element: string>",
+        "largest": "int32",
+        "affine_map": "list<element: list<element: string>>",
+    }
+    for row, line in zip(table.to_pylist(), _rows(tmp_path / "regions.csv"), strict=True):
+        assert row["signs"] == line["signs"]
+        assert " ".join(row["outputs"]) == line["outputs"]
+        assert "; ".join(" ".join(entries) for entries in row["affine_map"]) == line["affine_map"]
+
+
+def test_wrong_files_and_columns(tmp_path: Path) -> None:
+    network = SMALL["lines"]
+    with pytest.raises(DomainError, match=r"written as \.csv, \.parquet; choose"):
+        save_region_stream(network, None, tmp_path / "regions.json")
+    with pytest.raises(DomainError, match="column 'sign': choose from signs, bounded"):
+        save_region_stream(network, None, tmp_path / "regions.csv", columns=["sign"])
+    with pytest.raises(PolyreluError, match="cannot write"):
+        save_region_stream(network, None, tmp_path / "missing" / "regions.csv")

@@ -1,0 +1,74 @@
+"""Tasks on a real local cluster of Dask: two workers in processes of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyrelu.complex import save_region_stream
+from polyrelu.errors import DomainError, PolyreluError
+from polyrelu.network import from_arrays
+from polyrelu.support.parallel import Cluster, run_tasks, workers_for
+from tests.generators.parallel_tasks import failing, squared, unhurried
+
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Start a scheduler and two workers."""
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as started:
+        yield started
+
+
+def test_results_come_in_the_order_of_the_tasks(cluster: Any) -> None:
+    workers = workers_for(cluster=cluster.scheduler_address)
+    assert isinstance(workers, Cluster)
+    assert workers.number == 2
+    found = list(run_tasks(squared, 2, range(40), workers))
+    assert found == [str(2 * n**2).encode() for n in range(40)]
+
+
+def test_a_killed_worker_loses_nothing(cluster: Any, tmp_path: Path) -> None:
+    workers = Cluster(cluster.scheduler_address)
+    assert list(run_tasks(unhurried, str(tmp_path), range(12), workers)) == [
+        bytes([n]) for n in range(12)
+    ]
+    assert (tmp_path / "killed").exists()
+
+
+def test_errors_of_tasks_reach_the_caller(cluster: Any) -> None:
+    with pytest.raises(DomainError, match=r"task \d: no such domain"):
+        list(run_tasks(failing, None, range(3), Cluster(cluster.scheduler_address)))
+
+
+def test_the_same_file_as_from_one_process(cluster: Any, tmp_path: Path) -> None:
+    net = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -2, 1]], [-1]), ([[3]], [1])])
+    save_region_stream(net, None, tmp_path / "one.csv")
+    workers = Cluster(cluster.scheduler_address)
+    save_region_stream(net, None, tmp_path / "two.csv", workers=workers)
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+def test_a_lost_scheduler_is_an_error(tmp_path: Path) -> None:
+    started = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    results = run_tasks(squared, 2, range(10**6), Cluster(started.scheduler_address))
+    assert next(results) == b"0"
+    started.close()
+    with pytest.raises(PolyreluError, match=r"the cluster failed .* goes on from there"):
+        list(results)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x", "tcp://127.0.0.1:x"])
+def test_no_scheduler(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polyrelu.support.parallel.cluster._PATIENCE", 1)
+    with pytest.raises(PolyreluError, match=f"{address}: no scheduler of Dask answers"):
+        Cluster(address)

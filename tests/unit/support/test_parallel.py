@@ -1,0 +1,234 @@
+"""Tasks on several processes and on a cluster: the same results in the same order, whoever dies."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyrelu.errors import ArgumentError, DomainError, PolyreluError
+from polyrelu.support.parallel import (
+    Checkpoint,
+    Processes,
+    Serial,
+    Workers,
+    run_tasks,
+    workers_for,
+)
+from tests.generators.parallel_tasks import deadly, failing, squared, unhurried
+
+QUESTION = {"question": "squares", "network": "a1"}
+
+
+@pytest.mark.parametrize(
+    "workers",
+    [
+        pytest.param(Serial()),
+        pytest.param(Processes(1), marks=pytest.mark.slow),
+        pytest.param(Processes(3)),
+    ],
+    ids=repr,
+)
+def test_results_come_in_the_order_of_the_tasks(workers: Workers) -> None:
+    found = list(run_tasks(squared, 2, range(40), workers))
+    assert found == [str(2 * n**2).encode() for n in range(40)]
+
+
+def test_a_killed_worker_is_replaced(tmp_path: Path) -> None:
+    before = multiprocessing.active_children()
+    assert list(run_tasks(unhurried, str(tmp_path), range(12), Processes(2))) == [
+        bytes([n]) for n in range(12)
+    ]
+    assert (tmp_path / "killed").exists()
+    assert multiprocessing.active_children() == before
+
+
+def test_workers_that_always_die_are_an_error() -> None:
+    with pytest.raises(PolyreluError, match=r"died 3 times, one after the other .* use fewer jobs"):
+        list(run_tasks(deadly, None, [1, 2], Processes(1)))
+
+
+@pytest.mark.parametrize("workers", [Serial(), Processes(2)], ids=repr)
+def test_errors_of_tasks_reach_the_caller(workers: Workers) -> None:
+    with pytest.raises(DomainError, match="task 0: no such domain"):
+        list(run_tasks(failing, None, range(2), workers))
+
+
+def test_an_abandoned_run_leaves_no_processes() -> None:
+    results = run_tasks(squared, 2, range(1000), Processes(2))
+    assert next(results) == b"0"
+    results.close()  # type: ignore[attr-defined]
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize(
+    ("jobs", "cluster", "text"),
+    [(0, None, "jobs: expected an integer, at least 1"), (2, "tcp://127.0.0.1:1", "leave this")],
+)
+def test_wrong_choices(jobs: int, cluster: str | None, text: str) -> None:
+    with pytest.raises(ArgumentError, match=text):
+        workers_for(jobs, cluster)
+
+
+# -- checkpoints -----------------------------------------------------------------------------------
+
+
+def _some(path: Path, number: int) -> None:
+    """Do the first tasks, and stop."""
+    with Checkpoint(path, QUESTION) as checkpoint:
+        results = run_tasks(squared, 2, range(9), None, checkpoint)
+        for _ in range(number):
+            next(results)
+
+
+def test_work_goes_on_where_it_ended(tmp_path: Path) -> None:
+    path, steps = tmp_path / "work.db", list[str]()
+    _some(path, 4)
+    with Checkpoint(path, QUESTION) as checkpoint:
+        assert checkpoint.done() == {0, 1, 2, 3}
+        found = run_tasks(
+            squared, 2, range(9), None, checkpoint, progress=lambda step: steps.append(str(step))
+        )
+        assert list(found) == [str(2 * n**2).encode() for n in range(9)]
+    assert steps[0] == "working: 5 of 9 tasks"
+    assert len(steps) == 5
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ({**QUESTION, "network": "b2"}, r'of another network \("a1", and not "b2"\); name another'),
+        ({**QUESTION, "domain": "x"}, r'of another domain \("", and not "x"\)'),
+        ({"network": "a1"}, r'of another question \("squares", and not ""\)'),
+    ],
+)
+def test_checkpoints_of_other_questions(
+    tmp_path: Path, question: dict[str, str], text: str
+) -> None:
+    _some(tmp_path / "work.db", 1)
+    with pytest.raises(DomainError, match=text):
+        Checkpoint(tmp_path / "work.db", question)
+
+
+def test_a_file_in_use(tmp_path: Path) -> None:
+    with (
+        Checkpoint(tmp_path / "work.db", QUESTION),
+        pytest.raises(PolyreluError, match="another process uses this checkpoint"),
+    ):
+        Checkpoint(tmp_path / "work.db", QUESTION)
+
+
+def test_an_empty_file_is_a_new_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "work.db").touch()
+    with Checkpoint(tmp_path / "work.db", QUESTION) as checkpoint:
+        assert checkpoint.done() == set()
+
+
+def _run(statement: str) -> Callable[[Path], None]:
+    """Return a damage: a statement of SQL."""
+
+    def damage(path: Path) -> None:
+        """Run the statement."""
+        connection = sqlite3.connect(path)
+        with connection:
+            connection.executescript(statement)
+        connection.close()
+
+    return damage
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+def _noise(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    path.write_bytes(data)
+
+
+DAMAGES: dict[str, Callable[[Path], Any]] = {
+    "text": lambda path: path.write_text("no database"),
+    "cut": _cut,
+    "noise": _noise,
+    "version": _run("PRAGMA user_version = 2"),
+    "application": _run("PRAGMA application_id = 7"),
+    "table": _run("CREATE TABLE more (x)"),
+    "view": _run("CREATE VIEW more AS SELECT * FROM results"),
+    "trigger": _run("CREATE TRIGGER t AFTER INSERT ON results BEGIN SELECT 1; END"),
+    "column": _run("DROP TABLE results; CREATE TABLE results (task, data)"),
+    "entry": _run("UPDATE question SET value = x'00'"),
+    "result": _run("UPDATE results SET data = 'text'"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damaged_files_are_errors_in_a_line(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "work.db"
+    _some(path, 3)
+    DAMAGES[name](path)
+    with pytest.raises(PolyreluError) as error, Checkpoint(path, QUESTION) as checkpoint:
+        list(run_tasks(squared, 2, range(9), None, checkpoint))
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(PolyreluError, match=r"work\.db: cannot "):
+        Checkpoint(tmp_path / "missing" / "work.db", QUESTION)
+    with pytest.raises(PolyreluError, match="cannot read"):
+        Checkpoint(tmp_path, QUESTION)
+
+
+PROGRAM = """
+from polyrelu.support.parallel import Processes, run_tasks
+from tests.generators.parallel_tasks import unhurried
+if __name__ == "__main__":
+    results = run_tasks(unhurried, {folder!r}, [0, 1] * 500, Processes(2))
+    print([next(results)], flush=True)
+    list(results)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="reads the list of processes from /proc")
+def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(PROGRAM.format(folder=str(tmp_path)))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, env=environment
+    ) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline()
+        workers = list(_children(program.pid))
+        assert len(workers) >= 2
+        program.kill()
+    end = time.monotonic() + 20
+    while any(_is_alive(worker) for worker in workers):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def _children(parent: int) -> Iterator[int]:
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == parent:
+            yield int(entry.parent.name)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
