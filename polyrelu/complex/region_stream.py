@@ -78,8 +78,10 @@ class _Question:
 
     def entries(self) -> dict[str, str]:
         """What a checkpoint compares."""
-        rows = [*self.domain.inequalities, ("=",), *self.domain.equations]
-        text = "\n".join(" ".join(_entry(entry) for entry in row) for row in rows)
+        parts = (self.domain.inequalities, self.domain.equations)
+        text = "\n=\n".join(
+            "\n".join(" ".join(map(format_integer, row)) for row in part) for part in parts
+        )
         return {
             "question": "regions",
             "version": __version__,
@@ -89,10 +91,6 @@ class _Question:
             "format": self.suffix,
             "parts": f"{_DIVIDED_FROM} {_NUM_TASKS} {_LEAST_SLICE} {_PART}",
         }
-
-
-def _entry(entry: int | str) -> str:
-    return entry if isinstance(entry, str) else format_integer(entry)
 
 
 def count_regions(
@@ -157,7 +155,7 @@ def save_region_stream(
 
     Parameters
     ----------
-    network, domain, workers, checkpoint, progress
+    network, domain
         As for `count_regions`.
     name
         The file, .csv or .parquet; it is written completely or not at all.
@@ -165,6 +163,8 @@ def save_region_stream(
         Names of columns besides the number of the region; None for all: signs, bounded, facets,
         interior_point, outputs (at that point), largest (output there), affine_map. Points and maps
         take most of the time.
+    workers, checkpoint, progress
+        As for `count_regions`.
 
     Returns
     -------

@@ -289,8 +289,11 @@ def test_domains_from_files(capsys: pytest.CaptureFixture[str]) -> None:
         (["net.json", "--domain", "empty.json"], "the domain is empty"),
         (["net.json", "--domain", "box:0,1;0,1;0,1"], "3 sides, but the network has 2 inputs"),
         (["blind.json"], "use a bounded domain such as box:-1000,1000"),
-        (["net.json", "-o", "cells.txt"], "a complex is written as .json, .csv, .graphml"),
-        (["net.json", "-o", "cells"], "a complex is written as .json, .csv, .graphml"),
+        (
+            ["net.json", "-o", "cells.txt"],
+            "a complex is written as .json, .csv, .parquet, .graphml",
+        ),
+        (["net.json", "-o", "cells"], "a complex is written as .json, .csv, .parquet, .graphml"),
         (["net.json", "-o", ""], "-o '': cannot write"),
         (["net.json", "-o", "nowhere/cells.json"], "there is no such folder"),
         (["net.json", "-o", "folder.json"], "it is not a regular file"),
@@ -855,7 +858,7 @@ def test_a_certificate_that_is_interrupted(
         (["--weights", "w.json", "--certificate", "w.json"], "w.json"),
         (
             ["--weights", "w.txt"],
-            "--weights w.txt: weights are written as .json, .csv, .graphml, .gexf",
+            "--weights w.txt: weights are written as .json, .csv, .parquet, .graphml, .gexf",
         ),
         (["--regions-only", "--weights", "w.json"], "--weights is for a whole complex"),
         (["--regions-only", "--breakpoints"], "--breakpoints is for a whole complex"),

@@ -28,6 +28,7 @@ COMMANDS = {
     "info": ["example:xor"],
     "convert": ["example:xor", "xor.json"],
     "complex": ["example:bends", "--domain", "box:-2,2"],
+    "regions": ["example:bends"],
     "topology": ["example:bends", "--boundary", "--domain", "box:-2,2"],
     "fiber": ["example:hidden"],
     "plot": ["example:bends", "-o", "bends.svg", "--domain", "box:-2,2"],
@@ -67,7 +68,7 @@ def _network(*widths: int) -> polyrelu.Network:
 
 #: The commands that take limits of time and memory.
 LIMITED = (
-    *("complex", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
+    *("complex", "regions", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
     *("deviation", "range", "simplify", "injective", "recover", "audit", "minimal", "dimension"),
     *("fingerprint", "verify", "same-decisions"),
 )

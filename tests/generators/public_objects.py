@@ -314,6 +314,7 @@ def of_complex() -> list[object]:
         cells.facet_forms(cells.common_facets()),
         regions,
         regions.region(0),
+        complex.count_regions(DEEP),
         next(complex.walk_regions(DEEP)),
         complex.skeleton(DEEP),
     ]

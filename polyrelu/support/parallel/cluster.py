@@ -94,16 +94,11 @@ class Cluster:
         from distributed import wait
 
         shared = self._client.scatter([context], broadcast=True, hash=False)[0]
-        is_empty = False
         while True:
-            while not is_empty and self._may_begin(open_tasks):
-                entry = next(source, None)
-                is_empty = entry is None
-                if entry is not None:
-                    future = self._client.submit(
-                        function, shared, entry[1], pure=False, priority=-entry[0]
-                    )
-                    open_tasks[future] = entry[0]
+            while self._may_begin(open_tasks) and (entry := next(source, None)) is not None:
+                number, task = entry
+                future = self._client.submit(function, shared, task, pure=False, priority=-number)
+                open_tasks[future] = number
             if not open_tasks:
                 return
             with self._client.as_current():

@@ -98,15 +98,11 @@ class _Pool:
         self, again: list[Numbered], source: Iterator[Numbered]
     ) -> Iterator[tuple[int, bytes]]:
         """Do tasks that were begun before, then new ones."""
-        for entry in again:
-            self._begin(entry)
-        is_empty = False
+        for begun in again:
+            self._begin(begun)
         while True:
-            while not is_empty and self._may_begin():
-                entry = next(source, None)
-                is_empty = entry is None
-                if entry is not None:
-                    self._begin(entry)
+            while self._may_begin() and (entry := next(source, None)) is not None:
+                self._begin(entry)
             if not self._tasks:
                 return
             finished = wait(self._tasks, return_when=FIRST_COMPLETED).done

@@ -52,6 +52,9 @@ class Serial:
 
     number = 1
 
+    def __repr__(self) -> str:
+        return "<Serial>"
+
     def results(
         self, function: TaskFunction, context: Any, tasks: Iterable[Numbered]
     ) -> Iterator[tuple[int, bytes]]:

@@ -232,7 +232,9 @@ def test_equal_breakpoints_are_equal_files(suffix: str) -> None:
 
 def test_errors(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     breakpoints = breakpoint_complex(canonical_complex(NET))
-    with pytest.raises(DomainError, match=r"written as .json, .csv, .graphml, .gexf; choose"):
+    with pytest.raises(
+        DomainError, match=r"written as .json, .csv, .parquet, .graphml, .gexf; choose"
+    ):
         save_breakpoints(breakpoints, "weights.txt")
     with pytest.raises(PolyreluError, match=r"nowhere/weights.json: cannot write"):
         save_breakpoints(breakpoints, "nowhere/weights.json")

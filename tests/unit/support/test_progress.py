@@ -17,7 +17,15 @@ import pytest
 import polyrelu
 from polyrelu import audit
 from polyrelu.breakpoints import breakpoint_complex, breakpoints_document
-from polyrelu.complex import canonical_complex, region_graph, save_complex, save_regions, skeleton
+from polyrelu.complex import (
+    canonical_complex,
+    count_regions,
+    region_graph,
+    save_complex,
+    save_region_stream,
+    save_regions,
+    skeleton,
+)
 from polyrelu.errors import ArgumentError
 from polyrelu.foldsets import functional_dimension, rank_of_two_layers
 from polyrelu.formats import ClaimsFile, Constraint, DeclaredNetwork, Tensor, VnnlibQuery
@@ -95,6 +103,10 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     ),
     skeleton: lambda progress, folder: skeleton(NET, SQUARE, progress=progress).f_vector,
     region_graph: lambda progress, folder: region_graph(NET, SQUARE, progress=progress).num_regions,
+    count_regions: lambda progress, folder: count_regions(NET, SQUARE, progress=progress),
+    save_region_stream: lambda progress, folder: save_region_stream(
+        NET, SQUARE, folder / "regions.csv", progress=progress
+    ),
     save_complex: lambda progress, folder: _saved(save_complex, CELLS, folder, progress),
     save_regions: lambda progress, folder: _saved(save_regions, REGIONS, folder, progress),
     certify_complex: lambda progress, folder: certify_complex(

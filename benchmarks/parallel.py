@@ -1,0 +1,262 @@
+"""Tasks on several processes, on a cluster and after kills: efficiency, and the same bytes.
+
+    python -m benchmarks.parallel [--part tasks|jobs|cluster|simulation|kills] [--kills 200]
+        [--scale 104]
+
+`tasks` does all tasks of a stream of regions (4 inputs, two hidden layers of `--scale` neurons) in
+this process and records the CPU seconds of each. `jobs` and `cluster` do the same tasks in two
+processes and on a local cluster of two workers; a speed-up is the CPU seconds of one process,
+divided by those of the busier worker, so that other programs on the machine do not matter. Starting
+the processes is left out. `simulation` puts the recorded tasks on more workers, in the order and
+with the window of `polyrelu.support.parallel`, and with the seconds that the main process needs for
+each result. `kills` ends a command again and again at a random moment, by SIGKILL to the command or
+to one of its workers, and compares the file in the end. Parts that are not run keep their last
+results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import heapq
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks.reporting import RESULTS, write_results
+from polyrelu.complex.region_stream import RegionTotals, count_regions
+from polyrelu.formats import save
+from polyrelu.network import Network, from_arrays
+from polyrelu.support.parallel import Cluster, Processes, Workers
+from polyrelu.support.parallel.tasks import AHEAD
+
+PARTS = ("tasks", "jobs", "cluster", "simulation", "kills")
+DOMAIN = "box:-1,1"
+
+
+def main() -> None:
+    """Run the parts and write results/parallel.json."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--part", choices=PARTS, action="append")
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--scale", type=int, default=104)
+    options = parser.parse_args()
+    path = RESULTS / "parallel.json"
+    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    parts = options.part or PARTS
+    network = _network((4, options.scale, options.scale, 1))
+    if "tasks" in parts:
+        found["tasks"] = _tasks(network, options.scale)
+    if "jobs" in parts:
+        found["jobs"] = _with(network, Processes(2), found["tasks"])
+    if "cluster" in parts:
+        found["cluster"] = _on_cluster(network, found["tasks"])
+    if "simulation" in parts:
+        found["simulation"] = [_simulated(found["tasks"], n) for n in (1, 2, 10, 100, 1000)]
+    if "kills" in parts:
+        found["kills"] = _kills(options.kills)
+    write_results("parallel", found)
+
+
+def _network(widths: tuple[int, ...], seed: int = 0) -> Network:
+    rng = Random(seed)
+
+    def number() -> float:
+        """Return a weight."""
+        return round(rng.gauss(0, 1) * 1024) / 1024
+
+    return from_arrays(
+        [
+            ([[number() for _ in range(n)] for _ in range(m)], [number() for _ in range(m)])
+            for n, m in pairwise(widths)
+        ]
+    )
+
+
+class _Timed:
+    """Does tasks in this process, and notes the CPU seconds of each."""
+
+    number = 1
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+        self.num_bytes: list[int] = []
+
+    def results(self, function: Any, context: Any, tasks: Any) -> Any:
+        """See `Workers`."""
+        for number, task in tasks:
+            started = time.process_time()
+            result = function(context, task)
+            self.seconds.append(time.process_time() - started)
+            self.num_bytes.append(len(result))
+            yield number, result
+
+
+def _tasks(network: Network, scale: int) -> dict[str, Any]:
+    timed, started = _Timed(), time.process_time()
+    totals = count_regions(network, DOMAIN, workers=timed)
+    whole = time.process_time() - started
+    return {
+        "widths": [4, scale, scale, 1],
+        "regions": totals.num_regions,
+        "cpu seconds": round(whole, 2),
+        "cpu seconds of the main process for each result": round(
+            (whole - sum(timed.seconds)) / len(timed.seconds), 6
+        ),
+        "bytes of each result": round(sum(timed.num_bytes) / len(timed.num_bytes)),
+        "task seconds": [round(seconds, 4) for seconds in timed.seconds],
+    }
+
+
+def _cpu_of_task(context: Any, task: Any) -> bytes:
+    """Do a task; return the process and its CPU seconds before and after, with the result."""
+    function, inner = context
+    before = time.process_time()
+    result: bytes = function(inner, task)
+    head = f"{os.getpid()} {before} {time.process_time()}\n"
+    return head.encode("ascii") + result
+
+
+class _Measured:
+    """Workers whose CPU seconds are noted."""
+
+    def __init__(self, workers: Workers) -> None:
+        self.workers, self.number = workers, workers.number
+        self.seconds = dict[str, float]()
+
+    def results(self, function: Any, context: Any, tasks: Any) -> Any:
+        """See `Workers`."""
+        for number, data in self.workers.results(_cpu_of_task, (function, context), tasks):
+            head, _, result = data.partition(b"\n")
+            process, before, after = head.decode("ascii").split()
+            used = float(after) - float(before)
+            self.seconds[process] = self.seconds.get(process, 0.0) + used
+            yield number, result
+
+
+def _with(network: Network, workers: Workers, alone: dict[str, Any]) -> dict[str, Any]:
+    measured, started = _Measured(workers), time.process_time()
+    totals = count_regions(network, DOMAIN, workers=measured)
+    main_seconds = time.process_time() - started
+    assert totals == RegionTotals(alone["regions"], totals.num_bounded_regions)
+    busiest = max(measured.seconds.values())
+    return {
+        "cpu seconds of the workers": sorted(round(each, 2) for each in measured.seconds.values()),
+        "cpu seconds of the main process": round(main_seconds, 2),
+        "speed-up by cpu seconds": round(alone["cpu seconds"] / busiest, 2),
+    }
+
+
+def _on_cluster(network: Network, alone: dict[str, Any]) -> dict[str, Any]:
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as started:
+        return _with(network, Cluster(started.scheduler_address), alone)
+
+
+def _simulated(tasks: dict[str, Any], num_workers: int) -> dict[str, Any]:
+    """Put the recorded tasks on workers: first come first served, within the window."""
+    seconds = tasks["task seconds"]
+    merge = tasks["cpu seconds of the main process for each result"]
+    running: list[tuple[float, int]] = []
+    now, merged_until, oldest = 0.0, 0.0, 0
+    done = set[int]()
+    begun = 0
+    while len(done) < len(seconds):
+        while (
+            begun < len(seconds)
+            and len(running) < num_workers
+            and begun - oldest < AHEAD * num_workers
+        ):
+            heapq.heappush(running, (now + seconds[begun], begun))
+            begun += 1
+        now, number = heapq.heappop(running)
+        done.add(number)
+        merged_until = max(merged_until, now) + merge
+        while oldest in done:
+            oldest += 1
+    whole = max(now, merged_until)
+    return {
+        "workers": num_workers,
+        "seconds": round(whole, 2),
+        "speed-up": round(sum(seconds) / whole, 1),
+        "longest task": max(seconds),
+        "megabytes per second": round(
+            tasks["bytes of each result"] * len(seconds) / whole / 1e6, 4
+        ),
+    }
+
+
+def _kills(number: int) -> dict[str, Any]:
+    """Kill a command, or one of its workers, at random moments, and compare the file."""
+    rng, done = Random(f"kills {number}"), {"command": 0, "worker": 0}
+    num_runs = 0
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        save(_network((3, 40, 12, 3), 5), folder / "net.json")
+        expected = _run(folder, rng, None)[0]
+        wrong = 0
+        while sum(done.values()) < number:
+            num_runs += 1
+            (folder / "work.db").unlink(missing_ok=True)
+            found: str | None = None
+            while found is None:
+                what = rng.choice(["command", "worker"]) if sum(done.values()) < number else None
+                found, killed = _run(folder, rng, what)
+                if what is not None and killed:
+                    done[what] += 1
+            wrong += found != expected
+    return {"kills": done, "finished runs": num_runs, "files that differ": wrong}
+
+
+def _run(folder: Path, rng: Random, what: str | None) -> tuple[str | None, bool]:
+    """Run the command once; return the hash of its file, if it ended, and whether a kill hit."""
+    output = folder / "regions.csv"
+    output.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "polyrelu", "regions", "net.json", "--domain", DOMAIN]
+    command += ["-o", output.name, "--checkpoint", "work.db", "--jobs", "2"]
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    killed = False
+    if what is not None:
+        time.sleep(rng.uniform(0.3, 6))
+        target = process.pid if what == "command" else _child(process.pid, rng)
+        if target is not None and process.poll() is None:
+            os.kill(target, signal.SIGKILL)
+            killed = True
+    process.wait()
+    if process.returncode != 0:
+        assert not output.exists()
+        return None, killed
+    return hashlib.sha256(output.read_bytes()).hexdigest(), killed
+
+
+def _child(parent: int, rng: Random) -> int | None:
+    """Return a worker process of a command."""
+    children = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+            words = (entry.parent / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if int(fields[1]) == parent and b"spawn_main" in words:
+            children.append(int(entry.parent.name))
+    return rng.choice(children) if children else None
+
+
+if __name__ == "__main__":
+    main()
