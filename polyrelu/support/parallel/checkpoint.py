@@ -10,6 +10,7 @@ a certificate that is made from it is not believed by the checker.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -25,7 +26,7 @@ __all__ = ["Checkpoint"]
 _APPLICATION, _VERSION = 0x706F6C79, 1
 _TABLES = (
     "CREATE TABLE question (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    "CREATE TABLE results (task INTEGER PRIMARY KEY, data BLOB NOT NULL)",
+    "CREATE TABLE results (task INTEGER PRIMARY KEY, data BLOB NOT NULL, digest BLOB NOT NULL)",
 )
 #: Largest number of tasks, and of bytes of a result, that are read from a file.
 _MAX_TASKS, _MAX_BYTES = 10**8, 1 << 30
@@ -96,16 +97,17 @@ class Checkpoint:
     def result(self, task: int) -> bytes:
         """Return the result of a task that is done."""
         with self._errors():
-            query = "SELECT length(data), data FROM results WHERE task = ? AND length(data) <= ?"
+            query = "SELECT data, digest FROM results WHERE task = ? AND length(data) <= ?"
             row = self._connection.execute(query, (task, _MAX_BYTES)).fetchone()
-        if row is None or not isinstance(row[1], bytes):
-            raise self._not_ours("a result is missing or of another kind")
-        return row[1]
+        if row is None or not isinstance(row[0], bytes) or _digest(task, row[0]) != row[1]:
+            raise self._not_ours("a result is missing or damaged")
+        return row[0]
 
     def add(self, task: int, data: bytes) -> None:
         """Keep the result of a task; after this, only the loss of the file can lose it."""
         with self._errors():
-            self._connection.execute("INSERT OR REPLACE INTO results VALUES (?, ?)", (task, data))
+            row = (task, data, _digest(task, data))
+            self._connection.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", row)
 
     # -- opening -----------------------------------------------------------------------------------
 
@@ -173,6 +175,11 @@ class Checkpoint:
             raise PolyreluError(f"{self.path}: cannot use the checkpoint: {error}") from None
         except (sqlite3.DatabaseError, UnicodeError) as error:
             raise self._not_ours(" ".join(str(error).split())[:100]) from None
+
+
+def _digest(task: int, data: bytes) -> bytes:
+    """Return what shows damage of a row; SQLite has no sums of its own."""
+    return hashlib.sha256(b"%d:%s" % (task, data)).digest()[:16]
 
 
 def _difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from polyrelu.support.parallel import (
     run_tasks,
     workers_for,
 )
+from tests.generators.campaigns import few_and_all
 from tests.generators.parallel_tasks import deadly, failing, squared, unhurried
 
 QUESTION = {"question": "squares", "network": "a1"}
@@ -164,8 +166,9 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
     "table": _run("CREATE TABLE more (x)"),
     "view": _run("CREATE VIEW more AS SELECT * FROM results"),
     "trigger": _run("CREATE TRIGGER t AFTER INSERT ON results BEGIN SELECT 1; END"),
-    "column": _run("DROP TABLE results; CREATE TABLE results (task, data)"),
+    "column": _run("DROP TABLE results; CREATE TABLE results (task, data, digest)"),
     "entry": _run("UPDATE question SET value = x'00'"),
+    "digest": _run("UPDATE results SET data = x'ff' WHERE task = 1"),
     "result": _run("UPDATE results SET data = 'text'"),
 }
 
@@ -179,6 +182,35 @@ def test_damaged_files_are_errors_in_a_line(tmp_path: Path, name: str) -> None:
         list(run_tasks(squared, 2, range(9), None, checkpoint))
     assert str(path) in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def _answer(path: Path) -> list[bytes] | str:
+    """Return the results with a checkpoint, or the error about it."""
+    try:
+        with Checkpoint(path, QUESTION) as checkpoint:
+            return list(run_tasks(squared, 2, range(9), None, checkpoint))
+    except PolyreluError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("number", few_and_all(60, 2000))
+def test_any_damaged_byte_is_seen_or_changes_nothing(tmp_path: Path, number: int) -> None:
+    """A byte that means nothing to SQLite may change; all others are an error in a line."""
+    whole, path = tmp_path / "whole.db", tmp_path / "work.db"
+    _some(whole, 9)
+    data, rng = whole.read_bytes(), Random(4)
+    expected = [str(2 * n**2).encode() for n in range(9)]
+    for _ in range(number):
+        damaged = bytearray(data)
+        for place in rng.sample(range(len(data)), rng.randint(1, 4)):
+            damaged[place] = rng.randrange(256)
+        path.write_bytes(damaged[: rng.randrange(len(data))] if rng.random() < 0.2 else damaged)
+        found = _answer(path)
+        if isinstance(found, str):
+            assert str(path) in found
+            assert "\n" not in found
+        else:
+            assert found == expected
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
