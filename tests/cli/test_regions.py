@@ -122,3 +122,35 @@ def test_the_same_bytes_after_three_kills(tmp_path: Path, end: signal.Signals) -
         assert not (killed / "regions.csv").exists()
     assert program.returncode == 0
     assert (killed / "regions.csv").read_bytes() == (whole / "regions.csv").read_bytes()
+
+
+FULL = """
+import resource, signal, sys
+from polyrelu.cli.main import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # then writing more is an error, as on a full disk
+resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_an_error_and_the_checkpoint_stays(tmp_path: Path) -> None:
+    """Files cannot grow beyond a limit; without it the same command goes on."""
+    _large(tmp_path / "net.json")
+    options = ["regions", "net.json", "--domain", "box:-1,1", "-o", "regions.csv"]
+    options += ["--checkpoint", "work.db"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", FULL.format(limit=300_000), *options]
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert len(ended.stderr.splitlines()) == 1
+    assert "work.db: cannot use the checkpoint" in ended.stderr or "cannot write" in ended.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["net.json", "work.db"]
+    assert _size(tmp_path / "work.db") > 100_000
+    program = _program(tmp_path)
+    assert program.communicate()[1] == ""
+    assert program.returncode == 0
+    found = (tmp_path / "regions.csv").read_bytes()
+    (tmp_path / "work.db").unlink()
+    assert _program(tmp_path).wait() == 0
+    assert (tmp_path / "regions.csv").read_bytes() == found
