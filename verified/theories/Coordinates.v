@@ -30,6 +30,12 @@ Fixpoint inputs_of (scale : Z) (cols rest : list (option N)) (j : nat) (rs : lis
       let q := (scale / p)%Z in if (q * p =? scale)%Z then
       match inputs_of scale cols rest' (S j) rs' with Some l => Some
         (flin 1 (- q) (fconst (q * snd r)) f :: l) | None => None end else None end end end.
+(** Positive pivots in ascending columns. *)
+Definition ascending_pivots (D : domain) : bool :=
+  match mapo (fun r => firstnz (fst r) 0) (eqs D) with
+  | None => false
+  | Some ps => ascend (List.map fst ps) && forallb (fun p => (0 <? snd p)%Z) ps
+  end.
 Definition setup (n : nat) (D : domain) : option (N * Z * list form * list rform) :=
   match mapo (fun r => firstnz (fst r) 0) (eqs D) with None => None | Some ps =>
   if ascend (List.map fst ps) && forallb (fun p => (0 <? snd p)%Z) ps && forallb (fun r => Nat.eqb

@@ -2,7 +2,7 @@
 
     [step] closes one node; [tree_ok] says what a tree proves at one point of the domain. *)
 Require Import ZArith NArith QArith Qreals Reals List Bool Lra Lia Psatz.
-From PolyreluVerified Require Import Maps Networks Numbers LinearForms.
+From PolyreluVerified Require Import Maps Networks Numbers LinearForms Multipliers.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -10,8 +10,9 @@ Record state := State { slacks : nmap rform; nslacks : N; fsign : Maps.map form 
   asign : nmap bool; lower : nmap Q; upper : nmap Q }.
 Record node := Node { values : nmap rform; forms : nmap rform; terms : Maps.map form (N * (Z * Z));
   owner : nmap (N * bool); members : nmap (list (N * bool)) }.
-Record sign := Sign { atom : N; mark : bool; bound : Q; mults : list (N * Q); slopes : list (N * Q)
-  }.
+(** Multiples of inequalities: listed, or those that leave no coordinate. *)
+Inductive multiples := Listed (l : list (N * Q)) | Solved (l : list N).
+Record sign := Sign { atom : N; mark : bool; bound : Q; mults : multiples; slopes : list (N * Q) }.
 Inductive ending := Split (s : N) | Leaf.
 Definition record := (list (list sign) * ending)%type.
 Record item := Item { used : list N; rows : list form; start : state }.
@@ -83,6 +84,36 @@ Fixpoint subtract (st : state) (l : list (N * Q)) (q : rform) : option rform := 
   | (i, m) :: l' => match nfind i (slacks st) with None => None | Some r =>
      if Qle_bool 0 m then subtract st l' (if (Qnum m =? 0)%Z then q else raxpy q (- Qnum m)
        (Zpos (Qden m)) r) else None end end.
+Fixpoint numbered (st : state) (l : list N) : option (list (N * rform)) :=
+  match l with
+  | [] => Some []
+  | i :: l' =>
+      match nfind i (slacks st), numbered st l' with
+      | Some r, Some m => Some ((i, r) :: m)
+      | _, _ => None
+      end
+  end.
+Definition constant (f : form) : bool :=
+  match f with [] => true | (s, _) :: _ => (s =? 0)%N end.
+(** What is left after the multiples of inequalities are taken away. *)
+Definition take_away (st : state) (m : multiples) (q : rform) : option rform :=
+  match m with
+  | Listed l => subtract st l q
+  | Solved [] => None
+  | Solved l =>
+      match numbered st l with
+      | None => None
+      | Some rows =>
+          match solved rows q with
+          | None => None
+          | Some l' =>
+              match subtract st l' q with
+              | Some q' => if constant (fst q') then Some q' else None
+              | None => None
+              end
+          end
+      end
+  end.
 Fixpoint finish (f : form) : option Q := match f with [] => Some 0%Q | (s, c) :: f' => match finish
   f' with None => None | Some r =>
   if (s =? 0)%N then Some (r + inject_Z c)%Q else if (c =? 0)%Z then Some r else
@@ -92,7 +123,7 @@ Definition proved (st : state) (nd : node) (fuel : list N) (g : sign) : bool :=
   match nfind (atom g) (forms nd) with None => false | Some t =>
   match elim fuel st nd (slopes g) (fscale (if mark g then 1 else -1) (fst t), snd t) with None =>
     false | Some q =>
-  match subtract st (mults g) q with None => false | Some q' =>
+  match take_away st (mults g) q with None => false | Some q' =>
   match finish (fst q') with None => false | Some r => Qle_bool (bound g * inject_Z (snd q')) r end
     end end end.
 Definition put_form (f : form) (b : bool) (m : Maps.map form bool) := let p := fst (prim f) in fput
@@ -117,9 +148,19 @@ Definition learn (st : state) (nd : node) (g : sign) : option state :=
 Fixpoint ascending (low : N) (l : list (N * Q)) (high : N) : bool := match l with [] => true      (*
   low <= entries < high *)
   | (i, _) :: l' => (low <=? i)%N && (i <? high)%N && ascending (i + 1) l' high end.
+Fixpoint ascending_numbers (low : N) (l : list N) (high : N) : bool :=
+  match l with
+  | [] => true
+  | i :: l' => (low <=? i)%N && (i <? high)%N && ascending_numbers (i + 1) l' high
+  end.
+Definition good_multiples (m : multiples) (high : N) : bool :=
+  match m with
+  | Listed l => ascending 0 l high
+  | Solved l => ascending_numbers 0 l high
+  end.
 Fixpoint round (fuel : list N) (nd : node) (gs : list sign) (st : state) : option state := match gs
   with [] => Some st
-  | g :: gs' => if ascending 0 (mults g) (nslacks st) && ascending first (slopes g) (first + natoms)
+  | g :: gs' => if good_multiples (mults g) (nslacks st) && ascending first (slopes g) (first + natoms)
                    && forallb (fun p => Qle_bool 0 (snd p) && Qle_bool (snd p) 1) (slopes g) &&
                      proved st nd fuel g
      then match learn st nd g with Some st' => round fuel nd gs' st' | None => None end else None
@@ -348,6 +389,15 @@ Proof.
   - apply raxpy_ok with (y := y) (z := - (Q2R m * y)); eauto; [reflexivity|].
     rewrite opp_IZR, <- Q2R_num. ring.
   - exists x'; split; auto. nra. Qed.
+Lemma take_away_ok st m q x q' : state_ok st -> rep v q x -> take_away st m q = Some q' ->
+  exists x', rep v q' x' /\ x' <= x.
+Proof.
+  intros S R. unfold take_away. destruct m as [l|l]. { apply subtract_ok; auto. }
+  destruct l as [|i l]; [discriminate|]. destruct (numbered st (i :: l)) as [rows|]; [|discriminate].
+  destruct (solved rows q) as [l'|]; [|discriminate].
+  destruct (subtract st l' q) as [q2|] eqn:E; [|discriminate].
+  destruct (constant (fst q2)); [|discriminate]. intros [= <-].
+  eapply subtract_ok; eauto. Qed.
 Lemma finish_ok f : forall r, finish f = Some r -> Q2R r <= val v f.
 Proof.
   induction f as [|[s c] f IH]; cbn [finish val]; intro r. { intros [= <-]. rewrite Q2R_0; lra. }
@@ -373,8 +423,8 @@ Proof.
   { split; auto. cbn [fst snd]. rewrite val_fscale, T. destruct (mark g); ring. }
   destruct (elim _ _ _ _ _) as [q|] eqn:E1; [|discriminate].
   destruct (elim_ok _ _ _ S ND _ _ _ _ R E1) as (x1 & R1 & L1).
-  destruct (subtract _ _ _) as [q'|] eqn:E2; [|discriminate].
-  destruct (subtract_ok _ _ S _ _ _ R1 E2) as (x2 & [D2 R2] & L2).
+  destruct (take_away _ _ _) as [q'|] eqn:E2; [|discriminate].
+  destruct (take_away_ok _ _ _ _ _ S R1 E2) as (x2 & [D2 R2] & L2).
   destruct (finish _) as [r|] eqn:E3; [|discriminate]. apply finish_ok in E3. intro Q.
   apply qle in Q. rewrite Q2R_mult, Q2R_Z in Q.
   apply IZR_lt in D2. assert (Q2R (bound g) <= x2); [|lra].
