@@ -21,10 +21,18 @@ let most_tree_bytes = 1 lsl 36
 (* The step that is under way, for messages. *)
 let step = ref "reading"
 
+(* What Core says, before a colon, is the step. *)
+let at_its_step got =
+  match String.index_opt got ':' with
+  | Some i when i + 2 <= String.length got ->
+      step := String.sub got 0 i;
+      String.sub got (i + 2) (String.length got - i - 2)
+  | _ -> got
+
 let get = function
   | Core.Good found -> found
-  | Core.Rejected got -> raise (Rejected got)
-  | Core.Unreadable got -> unreadable got
+  | Core.Rejected got -> raise (Rejected (at_its_step got))
+  | Core.Unreadable got -> unreadable (at_its_step got)
 
 let digits sha256 = String.sub sha256 0 12
 

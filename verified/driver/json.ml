@@ -2,7 +2,12 @@
    are indices, at most 16 levels. *)
 open Meter
 
-type t = Index of int | Text of string | List of t list | Object of (string * t) list
+type t =
+  | Index of int
+  | Text of string
+  | Word of string  (* true, false or null, which no claim that is covered has *)
+  | List of t list
+  | Object of (string * t) list
 
 let max_levels = 16
 
@@ -43,12 +48,20 @@ let parse text =
     let digits = !place - start in
     well_formed (digits <= 9 && (digits = 1 || text.[start] <> '0')) "not an index";
     Index (int_of_string (String.sub text start digits)) in
+  let word wanted =
+    let rest = size - !place and length = String.length wanted in
+    well_formed (rest >= length && String.sub text !place length = wanted) "not JSON";
+    place := !place + length;
+    Word wanted in
   let rec value level =
     well_formed (level <= max_levels) "too many levels";
     skip ();
     match peek () with
     | '"' -> Text (string ())
     | '0' .. '9' -> index ()
+    | 't' -> word "true"
+    | 'f' -> word "false"
+    | 'n' -> word "null"
     | '[' -> incr place; skip (); if at ']' then (incr place; List []) else List (items level [])
     | '{' -> incr place; skip (); if at '}' then (incr place; Object []) else Object (fields level [])
     | _ -> unreadable (Printf.sprintf "not JSON at character %d" !place)

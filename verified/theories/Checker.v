@@ -32,16 +32,16 @@ Definition pivots (D : domain) : list Z :=
   List.map (fun r => match firstnz (fst r) 0 with Some (_, z) => z | None => 1%Z end) (eqs D).
 
 Definition with_domain {A} (p : pair) (next : answer A) : answer A :=
-  require (Nat.eqb (outputs (one p)) (outputs (two p))) "different numbers of outputs"
+  require (Nat.eqb (outputs (one p)) (outputs (two p))) "claim: different numbers of outputs"
   (within (rows_fit p) "claim.domain: rows need a coefficient for each input, and a constant"
   (require (ascending_pivots (place p)) "claim.domain: not in reduced echelon form"
-  (within (multiple_fits 1 (pivots (place p))) "claim.domain: beyond the limits"
+  (within (multiple_fits 1 (pivots (place p))) "claim.domain: beyond the limits: a common multiple"
   (require (match setup (inputs p) (place p) with Some _ => true | None => false end)
      "claim.domain: not in reduced echelon form" next)))).
 
 Definition with_point {A} (p : pair) (x : list Q) (next : answer A) : answer A :=
   require (Nat.eqb (List.length x) (inputs p)) "point: another number of coordinates"
-  (within (point_fits x) "point: beyond the limits"
+  (within (point_fits x) "point: beyond the limits: a common denominator"
   (require (match scaled_point (inputs p) (place p) x with Some _ => true | None => false end)
      "point: not in the domain" next)).
 
@@ -57,12 +57,12 @@ Definition inequalities_of (items : list item) : N :=
 
 Definition start_tree (p : pair) (x : list Q) (lifted : list triple)
   (parts : list (list (list (N * Q)))) : answer progress :=
-  within (well_shaped (inputs p) (one p) && well_shaped (inputs p) (two p)) "a wrong shape"
+  within (well_shaped (inputs p) (one p) && well_shaped (inputs p) (two p)) "claim: a network of a wrong shape"
   (with_domain p
   (with_point p x
   (if same_network (one p) (two p) then Good Same
    else match initial (inputs p) (one p) (two p) (place p) lifted parts with
-        | None => Rejected "the entries lifted and parts do not fit"
+        | None => Rejected "tree: the entries lifted and parts do not fit"
         | Some (c, items) => Good (Nodes c (inequalities_of items) items)
         end))).
 
@@ -71,7 +71,7 @@ Definition next_node (s : progress) (r : record) : answer progress :=
   | Same => Good Same
   | Nodes c base items =>
       within (inequalities_of items - base <=? max_depth)%N
-        "beyond the limits: too many splits one below the other"
+        "tree: beyond the limits: too many splits one below the other"
         match step (cd c) (cfirst c) (cnatoms c) (catoms c) (clo c) (chi c) (Some items) r with
         | None => Rejected "a sign, the split or the leaf does not follow"
         | Some items' => Good (Nodes c base items')
@@ -87,7 +87,7 @@ Definition next_nodes (s : progress) (rs : list record) : answer progress :=
 (** * Claim not-equivalent *)
 
 Definition check_difference (p : pair) (x f g : list Q) : answer unit :=
-  within (well_shaped (inputs p) (one p) && well_shaped (inputs p) (two p)) "a wrong shape"
+  within (well_shaped (inputs p) (one p) && well_shaped (inputs p) (two p)) "claim: a network of a wrong shape"
   (with_domain p
   (with_point p x
   (require (check_point (inputs p) (one p) (two p) (place p) x f g)
