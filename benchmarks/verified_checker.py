@@ -30,6 +30,7 @@ from benchmarks.equivalence_networks import pairs
 from benchmarks.reporting import write_results
 from polyrelu import checker, equivalent
 from polyrelu.cli.second_checker import SecondVerdict, disagreement
+from polyrelu.outcomes import Equivalent, NotEquivalent
 from tests.generators.damage import damaged
 from tests.generators.files import NETS
 from tests.generators.second_checker import SecondChecker, covered, document_of, find_program
@@ -125,7 +126,9 @@ def speed(program: str) -> Iterator[tuple[str, dict[str, float]]]:
     with tempfile.TemporaryDirectory() as folder:
         for name, pair in pairs(NETS):
             path = Path(folder) / "pair.json"
-            path.write_bytes(certificate_bytes(equivalent(*pair)))
+            outcome = equivalent(*pair)
+            assert isinstance(outcome, Equivalent | NotEquivalent), outcome
+            path.write_bytes(certificate_bytes(outcome))
             entry = {"bytes": path.stat().st_size, "checker.py": best_seconds([*first, str(path)])}
             entry["second checker"] = best_seconds([program, str(path)])
             print(name, entry, flush=True)

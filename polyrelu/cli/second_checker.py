@@ -84,16 +84,17 @@ def disagreement(first: str, got: str, statement: str, second: SecondVerdict) ->
     Returns
     -------
     str
-        Both verdicts, if one of them must be wrong. Claims that are not covered, and a check that
-        one of the two stopped at a limit, are no disagreement.
+        Both verdicts, if one of them must be wrong: only one accepts, or they accept different
+        sentences. Claims that are not covered, a check that one of the two stopped at a limit, and
+        a file that is rejected by one and unreadable for the other are no disagreement.
     """
     report = second.report
-    if second.verdict in ("not covered", "failed") or LIMITS in got:
-        return ""
-    if second.verdict == first:
-        if first != "accepted" or statement == report["statement"]:
+    verdicts = (first, second.verdict)
+    if verdicts == ("accepted", "accepted"):
+        if statement == report["statement"]:
             return ""
         return f"they accept different sentences, {statement!r} and {report['statement']!r}"
-    if LIMITS in report.get("got", ""):
+    is_stopped = LIMITS in got or LIMITS in report.get("got", "")
+    if "accepted" not in verdicts or second.verdict in ("not covered", "failed") or is_stopped:
         return ""
     return f"checker.py says {first}, {PROGRAM} says {second.verdict}"

@@ -81,6 +81,10 @@ let next_text lines =
 
 let next_line lines = Json.parse (next_text lines)
 
+let check_symbol_and_factor = function
+  | Json.List [ Index _; Text factor ] -> Numbers.check_spelled_rational factor
+  | _ -> unreadable "expected an index and a rational number"
+
 let symbol_and_factor = function
   | Json.List [ Index symbol; Text factor ] -> (Z.of_int symbol, Numbers.rational factor)
   | _ -> unreadable "expected an index and a rational number"
@@ -161,8 +165,10 @@ let check_tree source folder given =
   Json.version (entry "version");
   let claim = claim_of "equivalent" (entry "claim") in
   let lifted = List.map triple (Json.list (entry "lifted")) in
-  let part_rows = List.map (fun part -> List.map Json.list (Json.list part)) (Json.list (entry "parts")) in
-  let point = List.map Json.text (Json.list (entry "point")) in
+  let rows_of part = List.map Json.list (Json.list part) in
+  let part_rows = List.map rows_of (Json.list (entry "parts")) in
+  List.iter (List.iter (List.iter check_symbol_and_factor)) part_rows;
+  let point = Documents.rationals (entry "point") in
   Documents.check_notes (entry "unverified");
   let pair, one, two = pair_of folder given claim in
   let parts = List.map (List.map (List.map symbol_and_factor)) part_rows in
@@ -185,7 +191,7 @@ let evidence id keys document =
   Json.literal id (entry "id");
   Json.literal "proved" (entry "status");
   let found = Json.fields keys (entry "evidence") in
-  fun key -> List.map Json.text (Json.list (found key))
+  fun key -> Documents.rationals (found key)
 
 let check_certificate (source : Source.t) folder given =
   let document = Json.parse (Source.read_all source most_certificate_bytes) in

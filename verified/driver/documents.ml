@@ -101,9 +101,6 @@ let resolve folder given (sha256, place) =
 
 (* ---- Domains and pairs *)
 
-let check_row text = String.iter (function '0' .. '9' | 'a' .. 'f' | 'x' | '-' | ' ' -> ()
-  | _ -> unreadable "not a row of integers") text
-
 type rows = { inequalities : string list; equations : string list }
 
 (* The texts of a domain's rows. *)
@@ -111,7 +108,7 @@ let domain document =
   let entry = Json.fields [ "inequalities"; "equations" ] document in
   let rows key =
     let found = List.map Json.text (Json.list (entry key)) in
-    List.iter check_row found;
+    List.iter Numbers.check_spelled_row found;
     found in
   { inequalities = rows "inequalities"; equations = rows "equations" }
 
@@ -129,6 +126,12 @@ let check_notes = function
       well_formed (List.length notes <= most_notes) "more than 32 notes in unverified";
       List.iter (fun (_, note) -> ignore (Json.text note)) notes
   | _ -> unreadable "unverified must be an object of strings"
+
+(* The texts of a list of rational numbers. *)
+let rationals document =
+  let found = List.map Json.text (Json.list document) in
+  List.iter Numbers.check_spelled_rational found;
+  found
 
 (* The kinds of claims of the format that this checker knows nothing about. *)
 let other_kinds = [
