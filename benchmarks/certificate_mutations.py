@@ -71,7 +71,7 @@ def verdicts_of(name: str, count: int, seed: int) -> tuple[Counter[str], list[st
     """Return how often each verdict came, and the mutants that no reason was found for."""
     document, _ = original(name)
     counts, false = Counter[str](), list[str]()
-    for mutant in _mutants(document, count, Random(f"{seed} {name}")):
+    for mutant in mutants_of(document, count, Random(f"{seed} {name}")):
         is_tree = isinstance(mutant, list)
         data = written(with_count(mutant)) if is_tree else json.dumps(mutant).encode()
         verdict = checker.check_bytes(data).verdict
@@ -85,8 +85,8 @@ def verdicts_of(name: str, count: int, seed: int) -> tuple[Counter[str], list[st
     return counts, false
 
 
-def _mutants(document: Any, count: int, rng: Random) -> Iterator[Any]:
-    """Yield so many documents that differ from the original."""
+def mutants_of(document: Any, count: int, rng: Random) -> Iterator[Any]:
+    """Yield a number of documents that differ from the original."""
     while count:
         mutant, keeps_format = document, rng.random() < 0.8
         for _ in range(rng.randint(1, MAX_CHANGES)):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -40,22 +41,25 @@ def main() -> None:
     )
     parser.add_argument("--nets", type=Path, default=NETS, help="folder with the networks")
     nets: Path = parser.parse_args().nets
+    found = {name: _measured(*pair) for name, pair in pairs(nets)}
+    write_results("equivalence_networks", found)
+
+
+def pairs(nets: Path) -> Iterator[tuple[str, tuple[Network, Network, Polyhedron | None]]]:
+    """Yield the pairs of networks with their domains."""
     classifier = load(nets / "mnist_256x2.onnx", compare=False)
     same = _disguised(classifier)
     changed = _changed(same)
     unit = Polyhedron.box([0] * 784, [1] * 784)
+    yield "mnist, permuted and rescaled, R^n", (classifier, same, None)
+    yield "mnist, permuted and rescaled, box", (classifier, same, unit)
+    yield "mnist, one weight changed, R^n", (classifier, changed, None)
+    yield "mnist, one weight changed, box", (classifier, changed, unit)
     controller = load(nets / "acasxu_1_1_marabou.onnx", compare=False)
     centre = [Fraction(1, 4)] * controller.widths[0]
     box = Polyhedron.box([x - RADIUS for x in centre], [x + RADIUS for x in centre])
     pruned, removed = _pruned(controller, centre)
-    found = {
-        "mnist, permuted and rescaled, R^n": _measured(classifier, same, None),
-        "mnist, permuted and rescaled, box": _measured(classifier, same, unit),
-        "mnist, one weight changed, R^n": _measured(classifier, changed, None),
-        "mnist, one weight changed, box": _measured(classifier, changed, unit),
-        "acas xu, pruned, box": {"removed": removed, **_measured(controller, pruned, box)},
-    }
-    write_results("equivalence_networks", found)
+    yield f"acas xu, {removed} neurons pruned, box", (controller, pruned, box)
 
 
 def _measured(first: Network, second: Network, domain: Polyhedron | None) -> dict[str, Any]:

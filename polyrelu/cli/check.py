@@ -2,7 +2,8 @@
 
 The command hands each certificate to the independent checker, which prints the verdict on a single
 one itself; several get a line each. Only the option `--about` is answered here, because the checker
-does not read networks of other formats.
+does not read networks of other formats. Where the second checker is installed, it checks each
+certificate as well; a disagreement of the two is an error.
 """
 
 from __future__ import annotations
@@ -13,10 +14,17 @@ import io
 import json
 import os
 import re
+import sys
 from typing import Any
 
 from polyrelu.cli.options import UsageError, add_command, add_reading, read_network
-from polyrelu.cli.output import show
+from polyrelu.cli.output import show, show_error
+from polyrelu.cli.second_checker import (
+    SecondVerdict,
+    disagreement,
+    find_second_checker,
+    second_verdict,
+)
 from polyrelu.errors import CertificateError, PolyreluError
 
 __all__ = ["add_check"]
@@ -74,13 +82,62 @@ def _run(options: argparse.Namespace, started: float) -> int:
     if rejection := wanted.rejection(name):
         _print_rejection(options, rejection)
         return 1
+    return _check_one(options, name)
+
+
+def _check_one(options: argparse.Namespace, name: str) -> int:
+    """Check one certificate, print the verdicts, and return the exit status."""
     # The checker prints by itself; in between, colours are added on terminals.
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
+    printed, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(errors):
         status = _check(options, name, ["--json"] if options.json else [])
-    if printed.getvalue():
-        show(printed.getvalue().removesuffix("\n"))
-    return status
+    text, error = printed.getvalue().removesuffix("\n"), errors.getvalue()
+    second = _second(options, name)
+    if second is None:
+        sys.stderr.write(error)
+        if text:
+            show(text)
+        return status
+    first = list(_VERDICTS.values())[status]
+    if options.json:
+        answer = json.loads(text)
+        statement = answer.get("statement", "")
+        conflict = disagreement(first, text, statement, second)
+        print(json.dumps(_with_second(answer, second, _report_it(name, conflict))))
+    else:
+        statement = text.partition("\n")[0].removeprefix("accepted: ")
+        conflict = disagreement(first, text + error, statement, second)
+        show(*([text] if text else []), str(second))
+    sys.stderr.write(error)
+    if conflict:
+        show_error(_report_it(name, conflict))
+    return 2 if conflict else status
+
+
+def _second(options: argparse.Namespace, name: str) -> SecondVerdict | None:
+    """Return what the second checker says, if it is installed."""
+    program = find_second_checker()
+    if program is None:
+        return None
+    networks = [_as_path(network) for network in options.network]
+    return second_verdict(program, _as_path(name), networks, options.budget)
+
+
+def _report_it(name: str, conflict: str) -> str:
+    """Return the error message for a disagreement; empty if there is none."""
+    if not conflict:
+        return ""
+    return (
+        f"{name}: the two checkers disagree: {conflict}; one of them has a bug, so trust neither "
+        "here, and please report it with this file"
+    )
+
+
+def _with_second(answer: dict[str, Any], second: SecondVerdict, conflict: str) -> dict[str, Any]:
+    """Return the answer of the first checker with that of the second; a conflict is an error."""
+    report = {key: value for key, value in second.report.items() if key != "file"}
+    both = {**answer, "second_checker": {**report, "verdict": second.verdict}}
+    return {**both, "status": "error", "error": conflict} if conflict else both
 
 
 def _check(options: argparse.Namespace, name: str, arguments: list[str]) -> int:
@@ -106,7 +163,7 @@ def _check_several(options: argparse.Namespace, wanted: _Wanted) -> int:
             continue
         found.append(answer)
         if not options.json:
-            show(f"{_VERDICTS[answer['status']]}: {name}: {_reason(answer)}")
+            show(f"{_VERDICTS[answer['status']]}: {name}: {_reason(answer)}{_beside(answer)}")
     if not found:
         raise CertificateError("none of the files is a certificate: all of them are networks")
     counts = {status: sum(answer["status"] == status for answer in found) for status in _VERDICTS}
@@ -130,7 +187,18 @@ def _answer(options: argparse.Namespace, wanted: _Wanted, name: str) -> dict[str
         _check(options, name, ["--json"])
     answer: dict[str, Any] = json.loads(printed.getvalue())
     del answer["command"]
+    second = _second(options, name)
+    if second is not None:
+        first, got = answer["verdict"], answer.get("got", "")
+        conflict = disagreement(first, got, answer.get("statement", ""), second)
+        answer = _with_second(answer, second, _report_it(name, conflict))
     return {"file": name, **answer}
+
+
+def _beside(answer: dict[str, Any]) -> str:
+    """Return the verdict of the second checker for the end of a line; empty if it did not run."""
+    second = answer.get("second_checker")
+    return f" [second checker: {second['verdict']}]" if second else ""
 
 
 def _reason(answer: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from polyrelu import Polyhedron, checker, equivalent, from_arrays
+from polyrelu import checker, equivalent, from_arrays
 from polyrelu.complex import canonical_complex
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_document, to_document
@@ -25,59 +25,10 @@ from polyrelu.proofs import certify_regions
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.equivalent_pairs import Stack
 from tests.generators.tree_documents import Document, changed, mutants, with_count, written
+from tests.generators.tree_pairs import CASES, HINGES, PLANE
 from tests.oracles.equal_on_domain import agree_on_domain
 from tests.oracles.judge import certificate_bytes
 from tests.oracles.mutants import domain_of
-
-
-def stack(*layers: Any) -> Network:
-    return from_arrays(list(layers))
-
-
-HINGES = (
-    stack(([[1]], [0]), ([[1]], [-1]), ([[2]], [0])),  # 2 max(max(x, 0) - 1, 0)
-    stack(([[1]], [-1]), ([[1]], [0]), ([[2]], [0])),  # 2 max(max(x - 1, 0), 0)
-)
-PLANE = (
-    stack(([[1, 1], [1, -1], [-1, 1]], [0, 0, 0]), ([[1, 1, -1]], [0]), ([[1]], [0])),
-    stack(
-        ([[1, -1], [2, 0], [-2, 0]], [0, 0, 0]),
-        ([[1, -1, 1], [0, 1, 0], [0, 0, 1]], [0, 0, 0]),
-        ([[1, 1, -1]], [0]),
-    ),
-)
-BOX = (
-    stack(([[1, 2], [1, -1]], [0, 3]), ([[1, -1], [-2, -1]], [0, 1]), ([[1, 1]], [0])),
-    stack(([[1, 2], [1, -1]], [0, 3]), ([[1, -1], [0, 0]], [0, 0]), ([[1, 1]], [0])),
-)
-DEEP = (
-    stack(
-        ([[1], [-1], [2]], [0, 1, -3]),
-        ([[1, 1, -2], [1, -1, 1]], [0, 1]),
-        ([[1, -1]], [0]),
-        ([[1]], [-1]),
-        ([[1]], [0]),
-    ),
-    stack(
-        ([[1], [-1], [2]], [0, 1, -3]),
-        ([[1, 1, -2], [1, -1, 1]], [0, 1]),
-        ([[1, -1]], [-1]),
-        ([[1]], [0]),
-        ([[1]], [0]),
-    ),
-)
-TWO_PLACES = (
-    stack(([[1], [2]], [0, 3]), ([[1, 0], [0, 1]], [-1, -2]), ([[1, 1]], [0])),
-    stack(([[1], [2]], [-1, 1]), ([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])),
-)
-CASES: dict[str, tuple[tuple[Network, Network], Polyhedron | None]] = {
-    "splits": (HINGES, None),
-    "two inputs": (PLANE, None),
-    "bounds on a box": (BOX, Polyhedron.box([0, 0], [1, "3/2"])),
-    "lifted": (DEEP, None),
-    "parts": (TWO_PLACES, None),
-    "slice": (PLANE, Polyhedron.from_constraints([[1, 0]], [7], [[1, -2]], [1])),
-}
 
 
 def lines_of(name: str) -> Document:

@@ -1,0 +1,219 @@
+"""The second checker, whose rules are proved in Coq, against checker.py and against known hashes.
+
+It has to be built (`make -C verified`); without it these tests are skipped, unless the environment
+variable POLYRELU_REQUIRE_VERIFIED is 1.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from polyrelu import checker, from_arrays
+from polyrelu.cli.second_checker import SecondVerdict, disagreement
+from polyrelu.network import to_document
+from tests.generators.campaigns import case, few_and_all
+from tests.generators.certificate_mutants import changed, places, replaced, value_at
+from tests.generators.certificates import INVALID, MALFORMED, VALID
+from tests.generators.damage import damaged
+from tests.generators.second_checker import SecondChecker, covered, document_of, find_program
+from tests.generators.tree_documents import with_count, written
+
+PROGRAM = find_program()
+is_required = os.environ.get("POLYRELU_REQUIRE_VERIFIED") == "1"
+pytestmark = pytest.mark.skipif(
+    PROGRAM is None and not is_required, reason="polyrelu-check-verified is not built"
+)
+
+
+@pytest.fixture(scope="module")
+def originals() -> dict[str, bytes]:
+    """Certificates of pairs that were chosen by hand."""
+    return dict(covered(0))
+
+
+@pytest.fixture
+def second(tmp_path: Path) -> Iterator[SecondChecker]:
+    assert PROGRAM is not None
+    found = SecondChecker(PROGRAM, tmp_path)
+    yield found
+    found.close()
+
+
+def compare(second: SecondChecker, data: bytes) -> tuple[str, dict[str, Any]]:
+    """Both verdicts on a file that do not disagree: that of checker.py, and the other report."""
+    first, other = checker.check_bytes(data), second.check(data)
+    answer = SecondVerdict(other["verdict"], other)
+    assert not disagreement(first.verdict, first.got, first.statement, answer), (first, other)
+    return first.verdict, other
+
+
+def report_on(path: Path, *options: str) -> tuple[int, dict[str, Any]]:
+    assert PROGRAM is not None
+    done = subprocess.run(
+        [PROGRAM, "--json", *options, str(path)], capture_output=True, check=False
+    )
+    return done.returncode, json.loads(done.stdout)
+
+
+# -- hashes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "sha256"),
+    [
+        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+        ),
+        ("a" * 10**6, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
+    ],
+)
+def test_known_hashes(text: str, sha256: str, tmp_path: Path) -> None:
+    """Vectors of FIPS 180-4."""
+    assert _sha256_of(text.encode(), tmp_path) == sha256
+
+
+def test_hashes_of_all_lengths(tmp_path: Path) -> None:
+    """Around the lengths at which the padding takes another block, and the buffer is emptied."""
+    chance = Random(1)
+    for length in (1, 54, 55, 56, 57, 63, 64, 65, 119, 120, 128, 65_535, 65_536, 65_601):
+        data = chance.randbytes(length)
+        with case(length):
+            assert _sha256_of(data, tmp_path) == hashlib.sha256(data).hexdigest()
+
+
+def _sha256_of(data: bytes, folder: Path) -> str:
+    path = folder / "data"
+    path.write_bytes(data)
+    assert PROGRAM is not None
+    return subprocess.check_output([PROGRAM, "--sha256", str(path)], text=True).strip()
+
+
+# -- verdicts --------------------------------------------------------------------------------------
+
+
+def test_the_suite_of_the_format(second: SecondChecker) -> None:
+    """Every valid certificate of the claims covered is accepted, every other one is not."""
+    verdicts = dict[str, list[str]]()
+    for path in (*VALID, *INVALID, *MALFORMED):
+        with case(path):
+            verdict, other = compare(second, path.read_bytes())
+        if other["verdict"] != "not covered":
+            verdicts.setdefault(verdict, []).append(path.stem)
+            assert path.parent.name == "valid" or other["verdict"] != "accepted"
+    assert sorted(verdicts["accepted"]) == ["point", "point-skip"]
+    assert len(verdicts["rejected"]) >= 7
+    assert "point-domain-row" in verdicts["unreadable"]
+
+
+@pytest.mark.parametrize("sizes", few_and_all((2, 20), (30, 60)))
+def test_mutants_and_damaged_files(second: SecondChecker, sizes: tuple[int, int]) -> None:
+    """Both accept the same files, with the same sentences."""
+    num_random, num_mutants = sizes
+    for name, data in covered(num_random):
+        with case(name, "original"):
+            assert compare(second, data)[0] == "accepted"
+        chance, document = Random(name), document_of(data)
+        for number in range(num_mutants):
+            with case(name, number):
+                compare(second, _mutant_of(document, chance))
+                compare(second, damaged(chance, data))
+
+
+def _mutant_of(document: Any, chance: Random) -> bytes:
+    """One value changed, with correct hashes and numbers of nodes."""
+    path = chance.choice(list(places(document)))
+    values = list(changed(value_at(document, path), chance))
+    mutant = replaced(document, path, chance.choice(values)) if values else document
+    if isinstance(mutant, list):
+        return written(with_count(mutant))
+    return json.dumps(mutant).encode()
+
+
+def test_rejected_with_its_step(second: SecondChecker, originals: dict[str, bytes]) -> None:
+    """A verdict names the line at which it was found."""
+    data = originals["splits"]
+    document = document_of(data)
+    document[1]["split"] = 99
+    _, other = compare(second, written(document))
+    assert (other["verdict"], other["step"]) == ("rejected", "line 2")
+
+
+def test_trusted_base(second: SecondChecker, originals: dict[str, bytes]) -> None:
+    """Every accepted certificate lists what the verdict rests on."""
+    data = originals["splits"]
+    report, packed = second.check(data), second.check(gzip.compress(data))
+    assert [text.partition(" ")[0].strip(":") for text in report["trusted"]] == [
+        "Coq's",
+        "verified/theories",
+        "extraction",
+        "verified/driver",
+    ]
+    assert packed["trusted"][-1] == f"{report['trusted'][-1]}, and gzip"
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def test_packed_files(second: SecondChecker, originals: dict[str, bytes]) -> None:
+    data = gzip.compress(originals["parts"], mtime=0)
+    assert compare(second, data)[0] == "accepted"
+    for broken in (data[:-1], data[:-9], data[:20], data + b"x", data[:-5] + b"\0" + data[-4:]):
+        first, other = checker.check_bytes(broken), second.check(broken)
+        assert (first.verdict, other["verdict"]) == ("unreadable", "unreadable")
+    assert compare(second, data + data)[0] != "accepted"
+
+
+def test_network_files(originals: dict[str, bytes], tmp_path: Path) -> None:
+    """Networks are found beside the certificate, packed or not, and among the given ones."""
+    document = document_of(originals["splits"])
+    for key in ("network", "other"):
+        reference = document[0]["claim"][key]
+        content = json.dumps(reference.pop("inline")).encode()
+        reference["file"] = f"{key}.json"
+        (tmp_path / f"{key}.json").write_bytes(
+            content if key == "network" else gzip.compress(content)
+        )
+    path = tmp_path / "pair.json"
+    path.write_bytes(written(document))
+    assert report_on(path)[0] == 0
+    renamed = (tmp_path / "other.json").rename(tmp_path / "renamed.json")
+    status, report = report_on(path)
+    assert (status, report["step"]) == (2, "other")
+    assert "missing" in report["got"]
+    assert report_on(path, "--network", str(renamed))[0] == 0
+    wrong = to_document(from_arrays([([[1]], [5]), ([[1]], [0])]))
+    (tmp_path / "other.json").write_text(json.dumps(wrong))
+    status, report = report_on(path)
+    assert (status, report["got"]) == (1, "the hash of a network is another one")
+    assert report_on(path, "--network", str(renamed))[0] == 0
+
+
+def test_no_file(tmp_path: Path) -> None:
+    for path in (tmp_path / "missing.json", tmp_path):
+        assert report_on(path)[0] == 2
+
+
+# -- limits ----------------------------------------------------------------------------------------
+
+
+def test_budget(originals: dict[str, bytes], tmp_path: Path) -> None:
+    path = tmp_path / "pair.json"
+    path.write_bytes(originals["splits"])
+    _, report = report_on(path)
+    assert report_on(path, "--budget", str(report["cost"]))[0] == 0
+    status, stopped = report_on(path, "--budget", str(report["cost"] - 1))
+    assert status == 2
+    assert stopped["got"].startswith("beyond the limits")

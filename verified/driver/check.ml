@@ -1,0 +1,230 @@
+(* The check of one file: a tree file (section 5 of FORMAT.md, claim equivalent) or a certificate of
+   theorem point (3.8, claim not-equivalent). What is accepted is decided by Core. *)
+open Meter
+
+(* A claim that the rules proved in Coq do not cover. *)
+exception Not_covered of string
+
+type accepted = {
+  statement : string;
+  theorem : string;
+  hypotheses : (string * string) list;
+  networks : string list;
+  is_packed : bool;
+}
+
+let tree_start = "{\"format\": \"polyrelu-tree\", "
+let most_certificate_bytes = 256 lsl 20
+let most_line_bytes = 64 lsl 20
+let most_tree_bytes = 1 lsl 36
+
+(* The step that is under way, for messages. *)
+let step = ref "reading"
+
+(* What Core says, before a colon, is the step. *)
+let at_its_step got =
+  match String.index_opt got ':' with
+  | Some i when i + 2 <= String.length got ->
+      step := String.sub got 0 i;
+      String.sub got (i + 2) (String.length got - i - 2)
+  | _ -> got
+
+let get = function
+  | Core.Good found -> found
+  | Core.Rejected got -> raise (Rejected (at_its_step got))
+  | Core.Unreadable got -> unreadable (at_its_step got)
+
+let digits sha256 = String.sub sha256 0 12
+
+(* ---- Claims *)
+
+let claim_of kind document =
+  (match document with
+   | Json.Object entries -> (
+       match List.assoc_opt "kind" entries with
+       | Some (Json.Text found) when found <> kind && List.mem found Documents.other_kinds ->
+           raise (Not_covered found)
+       | _ -> ())
+   | _ -> ());
+  let entry = Json.fields [ "kind"; "network"; "other"; "domain" ] document in
+  Json.literal kind (entry "kind");
+  (Documents.reference (entry "network"), Documents.reference (entry "other"),
+   Documents.domain (entry "domain"))
+
+(* The pair of networks of a claim, with hashes. *)
+let pair_of folder given (network, other, domain) =
+  step := "network";
+  let one = Documents.resolve folder given network in
+  step := "other";
+  let two = Documents.resolve folder given other in
+  step := "claim";
+  require (one.inputs = two.inputs) "different numbers of inputs";
+  let place = Documents.read_domain domain in
+  ({ Core.inputs = one.inputs; one = one.core; two = two.core; place }, one.sha256, two.sha256)
+
+(* ---- Tree files *)
+
+type lines = { source : Source.t; digest : Sha256.t; mutable number : int; mutable before : string;
+               mutable size : int }
+
+let next_text lines =
+  lines.number <- lines.number + 1;
+  step := Printf.sprintf "line %d" lines.number;
+  let line = Source.read_line lines.source most_line_bytes in
+  lines.size <- lines.size + String.length line + 1;
+  well_formed (lines.size <= most_tree_bytes) "the file is too long";
+  units ((8 * (String.length line + 1)) + 2_000);
+  lines.before <- Sha256.hex lines.digest;
+  Sha256.feed lines.digest line;
+  Sha256.feed lines.digest "\n";
+  line
+
+let next_line lines = Json.parse (next_text lines)
+
+let check_symbol_and_factor = function
+  | Json.List [ Index _; Text factor ] -> Numbers.check_spelled_rational factor
+  | _ -> unreadable "expected an index and a rational number"
+
+let symbol_and_factor = function
+  | Json.List [ Index symbol; Text factor ] -> (Z.of_int symbol, Numbers.rational factor)
+  | _ -> unreadable "expected an index and a rational number"
+
+let sign_of first document : Core.sign =
+  match document with
+  | Json.List [ Index k; Text (("+" | "-") as mark); Text value; List rows; List slopes ] ->
+      let atom i = Z.add first i in
+      let mults : Core.multiples =
+        match rows with
+        | Index _ :: _ -> Solved (List.map (fun row -> Z.of_int (Json.index row)) rows)
+        | _ -> Listed (List.map symbol_and_factor rows) in
+      let slopes = List.map (fun entry ->
+        let k, slope = symbol_and_factor entry in (atom k, slope)) slopes in
+      { atom = atom (Z.of_int k); mark = mark = "+"; bound = Numbers.rational value; mults; slopes }
+  | _ -> unreadable "expected a sign"
+
+let node_of first document : Core.record =
+  let rounds signs = List.map (fun round ->
+    well_formed (round <> Json.List []) "a round without signs";
+    List.map (sign_of first) (Json.list round)) (Json.list signs) in
+  if Json.has_key "split" document then begin
+    let entry = Json.fields [ "signs"; "split" ] document in
+    let atom = Z.add first (Z.of_int (Json.index (entry "split"))) in
+    (rounds (entry "signs"), Core.Split atom)
+  end else begin
+    let entry = Json.fields [ "signs"; "leaf" ] document in
+    Json.literal "equal" (entry "leaf");
+    (rounds (entry "signs"), Core.Leaf)
+  end
+
+let check_footer lines document nodes =
+  let entry = Json.fields [ "nodes"; "sha256" ] document in
+  let count = Json.index (entry "nodes") and sha256 = Json.text (entry "sha256") in
+  well_formed (Documents.is_hash sha256) "not a hash";
+  require (sha256 = lines.before) "the hash of the lines is another one";
+  require (count = nodes) "another number of nodes";
+  well_formed (not (Source.fill lines.source)) "must be the last line"
+
+(* The nodes of one network twice are not looked at. *)
+let skip_nodes lines =
+  let is_footer line = String.length line >= 9 && String.sub line 0 9 = "{\"nodes\":" in
+  let rec go nodes =
+    let line = next_text lines in
+    if is_footer line then (check_footer lines (Json.parse line) nodes; nodes) else go (nodes + 1) in
+  go 0
+
+let check_nodes lines start =
+  let first = match start with Core.Nodes (context, _, _) -> context.cfirst | Core.Same -> Z.zero in
+  let rec go state nodes =
+    if Core.finished state then nodes
+    else go (get (Core.next_node state (node_of first (next_line lines)))) (nodes + 1) in
+  let nodes = go start 0 in
+  check_footer lines (next_line lines) nodes;
+  nodes
+
+let triple = function
+  | Json.List [ Index network; Index layer; Index neuron ] ->
+      (Z.of_int network, (Z.of_int layer, Z.of_int neuron))
+  | _ -> unreadable "expected a neuron"
+
+let check_tree source folder given =
+  let lines = { source; digest = Sha256.create (); number = 0; before = ""; size = 0 } in
+  let header = next_line lines in
+  (match header with
+   | Json.Object entries ->
+       (match List.assoc_opt "claim" entries with
+        | Some (Json.Object claim) ->
+            (match List.assoc_opt "kind" claim with
+             | Some (Json.Text kind) when List.mem kind Documents.other_kinds ->
+                 raise (Not_covered kind)
+             | _ -> ())
+        | _ -> ())
+   | _ -> ());
+  let keys = [ "format"; "version"; "claim"; "lifted"; "parts"; "point"; "unverified" ] in
+  let entry = Json.fields keys header in
+  Json.literal "polyrelu-tree" (entry "format");
+  Json.version (entry "version");
+  let claim = claim_of "equivalent" (entry "claim") in
+  let lifted = List.map triple (Json.list (entry "lifted")) in
+  let rows_of part = List.map Json.list (Json.list part) in
+  let part_rows = List.map rows_of (Json.list (entry "parts")) in
+  List.iter (List.iter (List.iter check_symbol_and_factor)) part_rows;
+  let point = Documents.rationals (entry "point") in
+  Documents.check_notes (entry "unverified");
+  let pair, one, two = pair_of folder given claim in
+  let parts = List.map (List.map (List.map symbol_and_factor)) part_rows in
+  let start = get (Core.start_tree pair (List.map Numbers.rational point) lifted parts) in
+  let nodes = match start with Core.Same -> skip_nodes lines | _ -> check_nodes lines start in
+  let claim = Core.Equivalent pair in
+  { statement = Core.sentence (digits one) (digits two) claim ^ " " ^ Core.tree_words (Z.of_int nodes);
+    theorem = "tree";
+    hypotheses = [
+      ("point", "the point belongs to the domain");
+      ("tree", "both networks have equal expressions on every leaf of the tree, and its leaves \
+                cover the domain") ];
+    networks = [ one; two ];
+    is_packed = source.is_packed }
+
+(* ---- Certificates of theorem point *)
+
+let evidence id keys document =
+  let entry = Json.fields [ "id"; "status"; "evidence" ] document in
+  Json.literal id (entry "id");
+  Json.literal "proved" (entry "status");
+  let found = Json.fields keys (entry "evidence") in
+  fun key -> Documents.rationals (found key)
+
+let check_certificate (source : Source.t) folder given =
+  let document = Json.parse (Source.read_all source most_certificate_bytes) in
+  let entry = Json.fields [ "format"; "version"; "claim"; "proof"; "unverified" ] document in
+  Json.literal "polyrelu-certificate" (entry "format");
+  Json.version (entry "version");
+  let claim = claim_of "not-equivalent" (entry "claim") in
+  let proof = Json.fields [ "theorem"; "hypotheses" ] (entry "proof") in
+  Documents.check_notes (entry "unverified");
+  let theorem = Json.text (proof "theorem") in
+  if theorem <> "point" then raise (Not_covered theorem);
+  let x, values =
+    match Json.list (proof "hypotheses") with
+    | [ first; second ] -> (evidence "point" [ "x" ] first "x", evidence "values" [ "f"; "g" ] second)
+    | _ -> unreadable "expected the hypotheses point and values" in
+  let f = values "f" and g = values "g" in
+  let pair, one, two = pair_of folder given claim in
+  let numbers = List.map Numbers.rational in
+  get (Core.check_difference pair (numbers x) (numbers f) (numbers g));
+  { statement = Core.sentence (digits one) (digits two) (Core.Not_equivalent pair);
+    theorem = "point";
+    hypotheses = [
+      ("point", "the point belongs to the domain");
+      ("values", "both networks were evaluated there, and differ") ];
+    networks = [ one; two ];
+    is_packed = source.is_packed }
+
+(* ---- Files *)
+
+let check_file path given =
+  step := "reading";
+  allow (Source.size_of path);
+  let source = Source.open_file path and folder = Filename.dirname path in
+  Fun.protect ~finally:(fun () -> Source.close source) (fun () ->
+    if Source.starts_with source tree_start then check_tree source folder given
+    else check_certificate source folder given)

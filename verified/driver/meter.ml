@@ -1,0 +1,54 @@
+(* The budget of a check: units of work by the first table of FORMAT.md, section 3.6, and memory. *)
+
+exception Unreadable of string
+exception Rejected of string
+
+let unreadable message = raise (Unreadable message)
+let well_formed fact message = if not fact then unreadable message
+let require fact message = if not fact then raise (Rejected message)
+
+let default_budget = 1 lsl 35
+let units_per_byte = 1 lsl 14
+(* One cell of 64 bytes for 2^12 units. *)
+let bytes_per_unit_log = 6
+
+let work = ref 0
+let budget = ref default_budget
+let is_fixed = ref false
+
+let restart fixed =
+  work := 0;
+  is_fixed := fixed <> None;
+  budget := (match fixed with Some units -> units | None -> default_budget)
+
+(* Raise the default budget for the bytes of a file as it is stored. *)
+let allow num_bytes = if not !is_fixed then budget := !budget + units_per_byte * num_bytes
+
+let units n =
+  work := !work + n;
+  if !work > !budget then
+    unreadable (Printf.sprintf
+      "beyond the limits: the file costs more than %d units, which --budget raises" !budget)
+
+(* A product of numbers of p and q bits with an addition. Long products cost three of half the
+   length, until the shorter factor is short. *)
+let product p q =
+  let size =
+    if p < 2048 || q < 2048 then (p * q) lsr 10
+    else
+      let rec halved size shorter =
+        if shorter <= 2048 then size else halved (size * 3 / 4) ((shorter + 1) / 2) in
+      halved (p * q) (min p q) lsr 10 in
+  units (100 + ((p + q) lsr 4) + size)
+
+(* A quotient or a greatest common divisor. *)
+let quotient p q = units (100 + ((p + q) lsr 4) + ((p * q) lsr 10))
+
+(* Memory is looked at after each cycle of the garbage collector. *)
+let watch_memory () =
+  let check () =
+    let held = (Gc.quick_stat ()).Gc.heap_words * (Sys.word_size / 8) in
+    if held > 1 lsl 28 && held lsr bytes_per_unit_log > !budget lsr 12 then
+      unreadable "beyond the limits: the file needs more memory than its budget, which --budget raises"
+  in
+  ignore (Gc.create_alarm check)

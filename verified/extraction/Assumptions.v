@@ -1,0 +1,4 @@
+(** The axioms that the theorems of the checker rest on. *)
+From PolyreluVerified Require Import Checker.
+Print Assumptions tree_holds.
+Print Assumptions difference_holds.
