@@ -17,69 +17,69 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
    616  3. Certificates
    655  3.1 Words
    671  3.2 Claims
-  1114  3.3 Proofs
-  1278    affine, shallow
-  1284      theorem affine
-  1339      theorem shallow
-  1477    line
-  1480      theorem line
-  1509    bottleneck
-  1514      theorem bottleneck
-  1621    trailing-affine, trailing-shallow
-  1649      theorem trailing-affine
-  1665      theorem trailing-shallow
-  1693    Refutations: translation, flip, line-equal
-  1786      theorem translation
-  1812      theorem flip
-  1840      theorem line-equal
-  1897    Refutations: replacement, bounded-replacement
-  1900      theorem replacement
-  1910      theorem bounded-replacement
-  2066    Refutations: one-sided
-  2144      theorem one-sided
-  2205  3.4 Membership in the classes generic, transversal and regular
-  2309  3.5 Invariants under ~
-  2358  3.6 Cost
-  2488  3.7 Rounding errors: theorem rounding
-  2520      theorem rounding
-  2620  3.8 Domains of pairs, and theorem point
-  2775      theorem point
-  2844  3.9 Ridges: theorems deep and deep-part
-  3766      theorem deep
-  3774      theorem deep-part
-  3812  3.10 Injectivity: theorems active-rows and collision
-  3838      theorem collision
-  3865      theorem active-rows
-  4145  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4228      theorem jumps
-  4255      theorem hyperplanes
-  4278      theorem affine-maps
-  4302      theorem bends
-  4333  3.12 Functional dimensions: theorem jacobian
-  4339      theorem jacobian
-  4454  4. Verdicts
-  4586  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  5399      theorem tree-equal
-  5419      theorem tree
-  5540  5.1 Lists of regions: claim regions, theorem regions
-  5545      theorem regions
-  5585  5.2 Limits
-  5591  5.3 Vertices: theorems vertices and complex (any networks)
-  6156      theorem vertices
-  6171      theorem complex
-  6189  5.4 Injectivity by cells: theorem cell-pairs
-  6201      theorem cell-pairs
-  6319  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  6324      theorem inverse-lipschitz
-  6487  5.6 Injectivity by a left inverse: theorem left-inverse
-  6490      theorem left-inverse
-  6559  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6562      theorem monotone
-  6666  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  7970  5.9 Teaching sets: theorem parallel-lines
-  7984      theorem parallel-lines
-  8090    Files
-  8231    The command line
+  1141  3.3 Proofs
+  1305    affine, shallow
+  1311      theorem affine
+  1366      theorem shallow
+  1504    line
+  1507      theorem line
+  1536    bottleneck
+  1541      theorem bottleneck
+  1648    trailing-affine, trailing-shallow
+  1676      theorem trailing-affine
+  1692      theorem trailing-shallow
+  1720    Refutations: translation, flip, line-equal
+  1813      theorem translation
+  1839      theorem flip
+  1867      theorem line-equal
+  1924    Refutations: replacement, bounded-replacement
+  1927      theorem replacement
+  1937      theorem bounded-replacement
+  2093    Refutations: one-sided
+  2171      theorem one-sided
+  2232  3.4 Membership in the classes generic, transversal and regular
+  2336  3.5 Invariants under ~
+  2385  3.6 Cost
+  2515  3.7 Rounding errors: theorem rounding
+  2547      theorem rounding
+  2647  3.8 Domains of pairs, and theorem point
+  2802      theorem point
+  2871  3.9 Ridges: theorems deep and deep-part
+  3793      theorem deep
+  3801      theorem deep-part
+  3839  3.10 Injectivity: theorems active-rows and collision
+  3865      theorem collision
+  3892      theorem active-rows
+  4172  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4255      theorem jumps
+  4282      theorem hyperplanes
+  4305      theorem affine-maps
+  4329      theorem bends
+  4360  3.12 Functional dimensions: theorem jacobian
+  4366      theorem jacobian
+  4481  4. Verdicts
+  4613  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5426      theorem tree-equal
+  5446      theorem tree
+  5567  5.1 Lists of regions: claim regions, theorem regions
+  5572      theorem regions
+  5612  5.2 Limits
+  5618  5.3 Vertices: theorems vertices and complex (any networks)
+  6183      theorem vertices
+  6198      theorem complex
+  6216  5.4 Injectivity by cells: theorem cell-pairs
+  6228      theorem cell-pairs
+  6346  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6351      theorem inverse-lipschitz
+  6514  5.6 Injectivity by a left inverse: theorem left-inverse
+  6517      theorem left-inverse
+  6586  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6589      theorem monotone
+  6693  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  7997  5.9 Teaching sets: theorem parallel-lines
+  8011      theorem parallel-lines
+  8117    Files
+  8258    The command line
 """
 
 from __future__ import annotations
@@ -780,6 +780,8 @@ LISTED_NEURONS, DOMAIN_CHARACTERS = 16, 400
 LISTED_DIMENSIONS = 16
 #: Maximum number of outputs that a sentence lists.
 LISTED_OUTPUTS = 8
+#: Maximum number of terms of the inequalities that a sentence lists, and of characters of a number.
+LISTED_TERMS, LONGEST_NUMBER = 24, 24
 
 MOVES = "permuting and positively scaling hidden neurons"
 EVERYBODY = "all of them that have this architecture and compute the same real function"
@@ -964,11 +966,36 @@ def bounds_sentence(claim: Any, one: Network, two: Network) -> str:
             f"of the first network exceeds all others{more}, the same output of the second one "
             "exceeds all others."
         )
-    subject, rows = pair if "other" in claim else name_of(one), claim["clauses"]
+    subject = pair if "other" in claim else name_of(one)
     return (
-        f"{subject}: the claimed property holds at every point of {place}{outside}; it says that "
-        f"each of {counted(len(rows), 'clause')} has a row that holds."
+        f"{subject}: {property_words(claim['clauses'])} holds at every point of {place}{outside}; "
+        "f are the outputs of the network" + (", g of the second one." if "other" in claim else ".")
     )
+
+
+def property_words(clauses: Any) -> str:
+    """A property as inequalities, or how many clauses it has."""
+    rows = [row for clause in clauses for row in clause]
+    terms = [entry for row in rows for key in ("f", "g", "x") for entry in row[key]]
+    numbers = [row["constant"] for row in rows] + [entry[1] for entry in terms]
+    if len(terms) > LISTED_TERMS or any(len(number) > LONGEST_NUMBER for number in numbers):
+        return f"a property with {counted(len(clauses), 'clause')}, which the file lists,"
+    texts = [" or ".join(map(row_words, clause)) for clause in clauses]
+    return " and ".join(f"({text})" if len(texts) > 1 else text for text in texts)
+
+
+def row_words(row: Any) -> str:
+    """An inequality."""
+    terms = [(number, f" {key}_{i}") for key in ("f", "g", "x") for i, number in row[key]]
+    if row["constant"] != "0" or not terms:
+        terms.append((row["constant"], ""))
+    text = ""
+    for number, name in terms:
+        size = number.lstrip("-")
+        size = name.strip() if name and size == "1" else f"{size}{name}"
+        sign = "-" if number[0] == "-" else "+"
+        text += f" {sign} {size}" if text else size if sign == "+" else f"-{size}"
+    return f"{text} {'< 0' if row['is'] == '<0' else '<= 0'}"
 
 
 def range_words(claim: Any) -> str:

@@ -38,6 +38,7 @@ from polyrelu.certificate.text import (
     layers_text,
     number_text,
     part_text,
+    property_text,
     size_text,
     vector_text,
 )
@@ -386,8 +387,9 @@ def _bounds_terms(claim: dict[str, Any]) -> str:
         noun = "listed box" if len(boxes) == 1 else "listed boxes"
         place = f"{place}, outside of {len(boxes)} {noun}"
     if claim["kind"] == "holds":
-        clauses = count_text([(len(claim["clauses"]), "clause")])
-        return f"has the claimed property of {clauses} at every point of {place}"
+        outputs = "f and g are their outputs" if "other" in claim else "f are its outputs"
+        clauses = property_text(claim["clauses"])
+        return f"has this property at every point of {place}: {clauses}; {outputs}"
     if claim["kind"] == "same-decisions":
         more = "" if claim["margin"] == "0" else f" by more than {number_text(claim['margin'])}"
         return (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
+from typing import Any
 
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import format_rational, parse_rational
@@ -22,12 +23,15 @@ __all__ = [
     "layers_text",
     "number_text",
     "part_text",
+    "property_text",
     "size_text",
     "vector_text",
 ]
 
 #: Maximum numbers of entries of a vector and of constraints that are listed.
 _MAX_ENTRIES, _MAX_CONSTRAINTS = 12, 12
+#: Maximum number of terms of the inequalities of a property, and of characters of their numbers.
+_MAX_TERMS, _MAX_TERM_CHARACTERS = 24, 24
 #: Maximum numbers of characters of a number that is shown exactly, and of rows that are.
 _MAX_CHARACTERS, _MAX_DOMAIN = 40, 20_000
 #: The context for decimals of long numbers, whose exponents exceed the range of floats.
@@ -294,3 +298,50 @@ def _linear_text(entries: Sequence[str]) -> str:
         size = entry.removeprefix("-")
         text += f"{sign}{'' if size == '1' else f'{size} '}x_{j}"
     return text or "0"
+
+
+def property_text(clauses: Sequence[Sequence[Mapping[str, Any]]]) -> str:
+    """Return a property in words: its inequalities, or how many clauses a long one has.
+
+    Parameters
+    ----------
+    clauses
+        Rows as certificates write them; every clause has a row that holds.
+
+    Returns
+    -------
+    str
+        The inequalities in f, the outputs of the first network, g, those of the second one, and x.
+
+    Examples
+    --------
+    >>> low = {"is": "<=0", "f": [[0, "-1"]], "g": [], "x": [], "constant": "1/2"}
+    >>> high = {"is": "<0", "f": [[0, "1"], [2, "-3"]], "g": [], "x": [], "constant": "0"}
+    >>> property_text([[low, high]])
+    '-f_0 + 1/2 <= 0 or f_0 - 3 f_2 < 0'
+    """
+    rows = [row for clause in clauses for row in clause]
+    terms = [entry for row in rows for key in ("f", "g", "x") for entry in row[key]]
+    numbers = [str(row["constant"]) for row in rows] + [str(number) for _, number in terms]
+    longest = max(map(len, numbers), default=0)
+    if len(terms) > _MAX_TERMS or longest > _MAX_TERM_CHARACTERS:
+        return f"a property with {count_text([(len(clauses), 'clause')])}, which the file lists,"
+    texts = [" or ".join(map(_row_text, clause)) for clause in clauses]
+    return " and ".join(f"({text})" if len(texts) > 1 else text for text in texts)
+
+
+def _row_text(row: Mapping[str, Any]) -> str:
+    """Return an inequality in words."""
+    terms = [(number, f"{key}_{i}") for key in ("f", "g", "x") for i, number in row[key]]
+    if row["constant"] != "0" or not terms:
+        terms.append((row["constant"], ""))
+    text = ""
+    for number, name in terms:
+        size = number.lstrip("-")
+        shown = name if name and size == "1" else f"{size} {name}".rstrip()
+        is_negative = number.startswith("-")
+        if text:
+            text += f" - {shown}" if is_negative else f" + {shown}"
+        else:
+            text = f"-{shown}" if is_negative else shown
+    return f"{text} {'< 0' if row['is'] == '<0' else '<= 0'}"

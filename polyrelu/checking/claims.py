@@ -185,6 +185,8 @@ LISTED_NEURONS, DOMAIN_CHARACTERS = 16, 400
 LISTED_DIMENSIONS = 16
 #: Maximum number of outputs that a sentence lists.
 LISTED_OUTPUTS = 8
+#: Maximum number of terms of the inequalities that a sentence lists, and of characters of a number.
+LISTED_TERMS, LONGEST_NUMBER = 24, 24
 
 MOVES = "permuting and positively scaling hidden neurons"
 EVERYBODY = "all of them that have this architecture and compute the same real function"
@@ -369,11 +371,36 @@ def bounds_sentence(claim: Any, one: Network, two: Network) -> str:
             f"of the first network exceeds all others{more}, the same output of the second one "
             "exceeds all others."
         )
-    subject, rows = pair if "other" in claim else name_of(one), claim["clauses"]
+    subject = pair if "other" in claim else name_of(one)
     return (
-        f"{subject}: the claimed property holds at every point of {place}{outside}; it says that "
-        f"each of {counted(len(rows), 'clause')} has a row that holds."
+        f"{subject}: {property_words(claim['clauses'])} holds at every point of {place}{outside}; "
+        "f are the outputs of the network" + (", g of the second one." if "other" in claim else ".")
     )
+
+
+def property_words(clauses: Any) -> str:
+    """A property as inequalities, or how many clauses it has."""
+    rows = [row for clause in clauses for row in clause]
+    terms = [entry for row in rows for key in ("f", "g", "x") for entry in row[key]]
+    numbers = [row["constant"] for row in rows] + [entry[1] for entry in terms]
+    if len(terms) > LISTED_TERMS or any(len(number) > LONGEST_NUMBER for number in numbers):
+        return f"a property with {counted(len(clauses), 'clause')}, which the file lists,"
+    texts = [" or ".join(map(row_words, clause)) for clause in clauses]
+    return " and ".join(f"({text})" if len(texts) > 1 else text for text in texts)
+
+
+def row_words(row: Any) -> str:
+    """An inequality."""
+    terms = [(number, f" {key}_{i}") for key in ("f", "g", "x") for i, number in row[key]]
+    if row["constant"] != "0" or not terms:
+        terms.append((row["constant"], ""))
+    text = ""
+    for number, name in terms:
+        size = number.lstrip("-")
+        size = name.strip() if name and size == "1" else f"{size}{name}"
+        sign = "-" if number[0] == "-" else "+"
+        text += f" {sign} {size}" if text else size if sign == "+" else f"-{size}"
+    return f"{text} {'< 0' if row['is'] == '<0' else '<= 0'}"
 
 
 def range_words(claim: Any) -> str:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-from polyrelu.certificate import BoundsCertificate, TreeCertificate, number_text
-from polyrelu.exact import decimal_below, format_rational
-from polyrelu.outcomes.answers import Answer, NextStep, answer_text
+from polyrelu.certificate import BoundsCertificate, DecisionsClaim, TreeCertificate
+from polyrelu.exact import decimal_below
+from polyrelu.outcomes.answers import Answer, NextStep, Proved, answer_text
 from polyrelu.outcomes.points import Witness
 from polyrelu.outcomes.work import ProofStatistics
-from polyrelu.support.display import bracketed, count_text
+from polyrelu.support.display import bracketed
 
 __all__ = ["DecisionsOutcome", "DecisionsUndecided", "DifferentDecisions", "SameDecisions"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SameDecisions(Answer):
+class SameDecisions(Proved[BoundsCertificate | TreeCertificate]):
     """Wherever the first network chooses one class, the second one chooses the same.
 
     Attributes
@@ -46,64 +45,31 @@ class SameDecisions(Answer):
     ('proved', (0,))
     """
 
-    certificate: BoundsCertificate | TreeCertificate
     margin: Fraction
     classes: tuple[int, ...]
     search: ProofStatistics
-    next: tuple[NextStep, ...] = field(default=(), kw_only=True)
-    status: ClassVar[str] = "proved"
 
     @property
     def statement(self) -> str:
         """The sentence that is proved."""
-        return (
-            f"Wherever the first network chooses a class{_by_more(self.margin)}, the second one "
-            "chooses the same class."
-        )
+        claim: Any = self.certificate.claim
+        if isinstance(claim, DecisionsClaim):
+            return str(claim)
+        return str(DecisionsClaim(claim.network, claim.other, claim.domain, self.margin))
 
-    def save(self, path: str | Path) -> list[Path]:
-        """Write the certificate to a file, and large networks to files beside it.
-
-        Parameters
-        ----------
-        path
-            The file of the certificate.
-
-        Returns
-        -------
-        list of Path
-            All files that were written, the certificate last.
-        """
-        return self.certificate.save(path)
-
-    def with_provenance(self, provenance: dict[str, str]) -> SameDecisions:
-        """Return the same answer with notes on the networks' origin in its certificate.
-
-        Parameters
-        ----------
-        provenance
-            The notes; the checker does not verify them.
-
-        Returns
-        -------
-        SameDecisions
-            The answer.
-        """
-        unverified = {**self.certificate.unverified, **provenance}
-        return replace(self, certificate=replace(self.certificate, unverified=unverified))
-
-    def __str__(self) -> str:
+    def _remarks(self) -> list[str]:
         if not self.classes:
             same = "the certificate shows more: both networks compute the same function"
-            return answer_text([f"proved. {self.statement}", same, str(self.search)], self.next)
+            return [same, str(self.search)]
         shown = ", ".join(map(str, self.classes))
         which = f"class {shown}" if len(self.classes) == 1 else f"the classes {shown}"
         ties = "; where they meet there are ties" if len(self.classes) > 1 else ""
         tried = f"at the points that were tried the first network chose {which}{ties}"
-        return answer_text([f"proved. {self.statement}", tried, str(self.search)], self.next)
+        return [tried, str(self.search)]
 
     def __repr__(self) -> str:
-        return bracketed(f"SameDecisions: {count_text([(len(self.classes), 'class')])} seen")
+        number = len(self.classes)
+        return bracketed(f"SameDecisions: {number} {'class' if number == 1 else 'classes'} seen")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -210,7 +176,3 @@ def _best(outputs: tuple[Fraction, ...]) -> tuple[int, ...]:
     """Return the indices of the largest outputs."""
     largest = max(outputs)
     return tuple(i for i, value in enumerate(outputs) if value == largest)
-
-
-def _by_more(margin: Fraction) -> str:
-    return f" by more than {number_text(format_rational(margin))}" if margin else ""

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
-from polyrelu.certificate import BoundsCertificate, TreeCertificate
+from polyrelu.certificate import BOUNDS_MEANING, BoundsCertificate, TreeCertificate
 from polyrelu.exact import decimal_above, decimal_below
 from polyrelu.formats import Counterexample, CounterexampleCheck
 from polyrelu.outcomes.answers import Answer, NextStep, answer_text
@@ -34,6 +34,8 @@ class PropertyHolds(Answer):
         Sentences about what the query says and what it probably means.
     search
         How much work the answer took.
+    networks
+        The widths of the networks, and the beginnings of their hashes.
     next
         What to try next, the most promising first; empty if there is nothing to suggest.
 
@@ -47,6 +49,7 @@ class PropertyHolds(Answer):
     certificates: tuple[TreeCertificate | BoundsCertificate, ...]
     doubts: tuple[str, ...]
     search: ProofStatistics
+    networks: tuple[str, ...] = field(default=(), kw_only=True)
     next: tuple[NextStep, ...] = field(default=(), kw_only=True)
     status: ClassVar[str] = "proved"
 
@@ -58,7 +61,9 @@ class PropertyHolds(Answer):
     @property
     def statement(self) -> str:
         """The sentence that is proved."""
-        return f"The property holds: no input satisfies the query {self.source}."
+        noun = "network" if len(self.networks) == 1 else "networks"
+        names = f" for the {noun} {' and '.join(self.networks)}" if self.networks else ""
+        return f"The property holds{names}: no input satisfies the query {self.source}."
 
     def save(self, path: str | Path) -> list[Path]:
         """Write the certificates, and large networks to files beside them.
@@ -119,10 +124,10 @@ class PropertyHolds(Answer):
 
     def __str__(self) -> str:
         pieces = count_text([(len(self.certificates), "certificate")])
-        lines = [f"holds. {self.statement}", f"{pieces}; {self.search}"]
+        lines = [f"proved. {self.statement}", f"{pieces}; {self.search}"]
         if any(isinstance(certificate, TreeCertificate) for certificate in self.certificates):
             lines.append(_ABOUT_EXCESS)
-        return answer_text([*lines, *_cautions(self.doubts)], self.next)
+        return answer_text([*lines, *_cautions(self.doubts), BOUNDS_MEANING], self.next)
 
     def __repr__(self) -> str:
         pieces = count_text([(len(self.certificates), "certificate")])
@@ -171,8 +176,8 @@ class PropertyFails(Answer):
 
     def __str__(self) -> str:
         values = [f"{name} = {value}" for name, value in self.counterexample.values.items()]
-        lines = [f"fails. {self.statement}", *_shortened(values)]
-        return answer_text([*lines, *_cautions(self.doubts)], self.next)
+        lines = [f"refuted. {self.statement}", *_shortened(values)]
+        return answer_text([*lines, *_cautions(self.doubts), BOUNDS_MEANING], self.next)
 
     def __repr__(self) -> str:
         return bracketed(f"PropertyFails: {self.source}, {self.check}")

@@ -197,8 +197,8 @@ def test_multiples_of_cuts_by_sign() -> None:
         ),
         (
             "one row or the other",
-            "the claimed property holds at every point of {x : (-1).x <= 1, (1).x <= 1}; it says "
-            "that each of 1 clause has a row that holds. The tree has 3 nodes.",
+            "-x_0 <= 0 or x_0 <= 0 holds at every point of {x : (-1).x <= 1, (1).x <= 1}; f are "
+            "the outputs of the network. The tree has 3 nodes.",
         ),
         (
             "squared, by an interval",

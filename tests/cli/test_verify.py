@@ -40,7 +40,8 @@ def test_a_property_that_holds(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "check", "proof.cert")[0] == 0
     assert Path("result.txt").read_text() == "unsat\n"
     _, out, _ = run(capsys, *arguments)
-    assert out.startswith("holds. The property holds: no input satisfies the query high.vnnlib.")
+    assert out.startswith("proved. The property holds for the network (2, 4, 1) 6db4d2332551…: no")
+    assert "real-arithmetic functions of the exact weights" in out
 
 
 def test_a_counterexample_at_a_corner(capsys: pytest.CaptureFixture[str]) -> None:

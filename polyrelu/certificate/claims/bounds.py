@@ -18,7 +18,7 @@ from polyrelu.certificate.claims.statement import (
     expect_network,
     name_of,
 )
-from polyrelu.certificate.text import domain_text, number_text
+from polyrelu.certificate.text import domain_text, number_text, property_text
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron, format_rational
 from polyrelu.network import Network
@@ -405,11 +405,11 @@ class HoldsClaim(ValuesClaim):
         return f"{count_text([(len(self.clauses), 'clause')])} of {names} on {self._place()}"
 
     def __str__(self) -> str:
-        names = " and ".join(map(name_of, self.networks.values()))
-        clauses = count_text([(len(self.clauses), "clause")])
+        clauses = property_text(self.terms()["clauses"])
+        second = "" if self.other is None else f", and g those of {name_of(self.other)}"
         return (
-            f"At every point of {self._place()}{_outside(self.excluded)}, the property with "
-            f"{clauses} holds for {names}."
+            f"At every point of {self._place()}{_outside(self.excluded)}, {clauses} holds; f are "
+            f"the outputs of {name_of(self.network)}{second}."
         )
 
 

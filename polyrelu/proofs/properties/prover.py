@@ -466,7 +466,10 @@ class _Verification:
                 return self._undecided(answer.reason)
             certificates.append(answer.certificate)
             total = _added_work(total, answer.search)
-        return PropertyHolds(self.query.source, tuple(certificates), self.doubts, total)
+        names = tuple(f"{net.widths} {net.sha256[:12]}…" for net in self.networks)
+        return PropertyHolds(
+            self.query.source, tuple(certificates), self.doubts, total, networks=names
+        )
 
     def _fails(self, x: Point, question: PartQuestion) -> PropertyFails:
         """Return the answer of a point, after it was checked by the query itself."""

@@ -17,7 +17,8 @@ SENTENCES = {
     "and at least 1/4 at a point of the domain.",
     "outside of a box": "the largest difference of 1 output is at most 3/16 on [-1, 1]^1, outside "
     "of 1 listed box, and at least 1/4 at a point of the domain.",
-    "two networks": "has the claimed property of 1 clause at every point of [-1, 1]^1.",
+    "two networks": "has this property at every point of [-1, 1]^1: 2 f_0 - g_0 - 1 <= 0; f and g "
+    "are their outputs.",
     "decisions": "decide alike: at every point of [-1, 1]^1, where one output of the first exceeds "
     "all others by more than 1/8, the same output of the second exceeds all others.",
     "Lipschitz": "has these slopes of outputs: the largest 1-norm of a gradient is between 1 and "
