@@ -124,7 +124,7 @@ class BoundProgram:
 
         A large program has a bound only if the bound is about nonnegative, or larger.
         """
-        rows = self._program_rows(scope)
+        form, rows = self._on_basis(form), self._program_rows(scope)
         most = SETTINGS.max_program_entries // max(1, len(rows))
         unknowns = list(islice(self._unknowns(scope), most + 1))
         if not unknowns:
@@ -237,7 +237,7 @@ class BoundProgram:
                 (name, self._forms.inequality(name))
                 for name in (ONE, *(Inequality("activation", j) for j in neurons))
             ]
-            yield _Unknown(k, None, True, self._forms.relu_inequality(k))
+            yield _Unknown(k, None, True, self._on_basis(self._forms.relu_inequality(k)))
             yield from (_Unknown(k, name, False, form) for name, form in listed)
             yield from (_Unknown(k, name, True, form) for name, form in listed + unlisted)
 
@@ -261,7 +261,14 @@ class BoundProgram:
         forms = [
             (name, self._forms.inequality(name, guard)) for name in (*names, *self._forms.unguarded)
         ]
-        return [(name, form) for name, form in forms if form.keys() <= allowed]
+        return [(name, self._on_basis(form)) for name, form in forms if form.keys() <= allowed]
+
+    def _on_basis(self, form: Form) -> Form:
+        """Return a form without the inputs that the program need not look at."""
+        dropped = self._forms.dependent_inputs
+        if not dropped:
+            return form
+        return {symbol: w for symbol, w in form.items() if symbol not in dropped}
 
     def _program_rows(self, scope: ProgramScope) -> Rows:
         """Return the index of the program's row for each sum and each symbol.
@@ -269,12 +276,14 @@ class BoundProgram:
         The sum that bounds the given form has the key None, and the sum of a derived inequality its
         neuron number. The constant of the first sum has no row, because it is maximised.
         """
+        dropped, first = self._forms.dependent_inputs, self._forms.first
+        inputs = [symbol for symbol in range(1, first) if symbol not in dropped]
         keys: list[tuple[int | None, int]] = [
-            (None, symbol) for symbol in range(1, self._forms.first + scope.stop)
+            (None, symbol) for symbol in (*inputs, *range(first, first + scope.stop))
         ]
         for k in scope.derived_for:
-            keys += [(k, symbol) for symbol in range(self._forms.first)]
-            keys += [(k, self._forms.first + j) for j in self._readable_neurons(scope, k)]
+            keys += [(k, symbol) for symbol in (0, *inputs)]
+            keys += [(k, first + j) for j in self._readable_neurons(scope, k)]
         return {key: index for index, key in enumerate(keys)}
 
     def _entries(self, unknown: _Unknown) -> Iterator[tuple[int | None, int, int]]:

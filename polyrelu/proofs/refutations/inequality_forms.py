@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
-from polyrelu.exact import Polyhedron
+from polyrelu.exact import Polyhedron, column_basis
 from polyrelu.network import Network, NeuronId
+from polyrelu.proofs.refutations.settings import SETTINGS
 
 __all__ = [
     "GUARD",
@@ -116,6 +118,19 @@ class InequalityForms:
         self.derivations: list[DerivedInequality] = []
         self.unguarded: list[Inequality] = []
         self._relu_inequalities: dict[int, Form] = {}
+
+    @cached_property
+    def dependent_inputs(self) -> frozenset[int]:
+        """Return the symbols of inputs that no linear program has to look at.
+
+        In every form here the coefficients of the inputs are a sum of multiples of rows of W[1], if
+        there is no domain. So they vanish if those vanish that belong to a basis of its columns.
+        """
+        weight = self.network.weight(1)
+        is_large = weight.nrows * weight.ncols > SETTINGS.max_basis_entries
+        if self.domain is not None or weight.nrows >= weight.ncols or is_large:
+            return frozenset()
+        return frozenset(range(1, self.first)) - {1 + j for j in column_basis(weight)}
 
     def number_of(self, neuron: NeuronId) -> int:
         """Return the number of a hidden neuron, counted from 0 layer by layer."""

@@ -31,6 +31,9 @@ class RefutationSettings:
         Maximum number of components that are tried in the fiber of one layer.
     max_program_entries
         Maximum number of entries of the table of an exact linear program.
+    max_basis_entries
+        Maximum number of entries of W[1] for which a basis of its columns is computed, so that
+        linear programs need not look at the other inputs.
     max_sparse_entries
         Maximum number of entries, without zeros, of a larger program that is first solved in
         floats, to find the unknowns that an exact program needs.
@@ -51,6 +54,7 @@ class RefutationSettings:
     max_fiber_width: int = 6
     max_fiber_components: int = 400
     max_program_entries: int = 5_000_000
+    max_basis_entries: int = 1_000_000
     max_sparse_entries: int = 1_500_000
     max_sparse_iterations: int = 5_000
     close: float = 1e-7

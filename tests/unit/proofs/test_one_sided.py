@@ -177,3 +177,16 @@ def test_identify() -> None:
     assert isinstance(outcome, NotIdentifiable)
     assert outcome.certificate.theorem == "one-sided"
     assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
+
+
+def test_inputs_that_depend_on_others() -> None:
+    """t = x + 2y + 3u is the only thing that layer 1 reads, and programs look at x only."""
+    first = ([[1, 2, 3], [1, 2, 3]], [0, -1])
+    network = from_arrays([first, *SMALLER[1:]])
+    assert ValidInequalities(network).dependent_inputs == {2, 3}
+    space = Polyhedron.box([-9] * 3, [9] * 3)
+    assert ValidInequalities(network, domain=space).dependent_inputs == set()
+    outcome = identify(network)
+    assert isinstance(outcome, NotIdentifiable)
+    assert outcome.certificate.theorem == "one-sided"
+    assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
