@@ -210,7 +210,8 @@ def _kills(number: int) -> dict[str, Any]:
         wrong = 0
         while sum(done.values()) < number:
             num_runs += 1
-            (folder / "work.db").unlink(missing_ok=True)
+            for file in folder.glob("work.db*"):
+                file.unlink()
             found: str | None = None
             while found is None:
                 what = rng.choice(["command", "worker"]) if sum(done.values()) < number else None

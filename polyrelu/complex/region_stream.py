@@ -43,7 +43,7 @@ STREAM_FORMATS = (".csv", ".parquet")
 
 #: Number of regions after the first cuts from which the domain is divided into tasks; the number of
 #: tasks that are wanted then, and least number of these regions in a task.
-_DIVIDED_FROM, _NUM_TASKS, _LEAST_SLICE = 512, 1024, 16
+_DIVIDED_FROM, _NUM_TASKS, _LEAST_SLICE = 512, 4096, 2
 #: Number of regions from which a part of a task is divided further.
 _PART = 4096
 

@@ -63,12 +63,12 @@ class Checkpoint:
 
     def __init__(self, path: str | Path, question: Mapping[str, str]) -> None:
         self.path = expect_path(path, "checkpoint")
-        is_new = self._is_new()
+        self._check_header()
         with self._errors():
             self._connection = sqlite3.connect(self.path, timeout=0, isolation_level=None)
         try:
             with self._errors():
-                self._prepare(is_new, question)
+                self._prepare(question)
         except BaseException:
             self._connection.close()
             raise
@@ -111,27 +111,27 @@ class Checkpoint:
 
     # -- opening -----------------------------------------------------------------------------------
 
-    def _is_new(self) -> bool:
-        """Whether the file is still to be made; an error if it is of another kind."""
+    def _check_header(self) -> None:
+        """Refuse a file of another kind, which SQLite would not always do."""
         try:
             with self.path.open("rb") as file:
                 start = file.read(len(_HEADER))
         except FileNotFoundError:
-            return True
+            return
         except OSError as error:
             raise PolyreluError(f"{self.path}: cannot read: {error.strerror or error}") from None
         if start and start != _HEADER:
             raise self._not_ours("another format")
-        return not start  # nothing in it: the process that began it was killed at once
 
-    def _prepare(self, is_new: bool, question: Mapping[str, str]) -> None:
+    def _prepare(self, question: Mapping[str, str]) -> None:
         """Make the tables, or compare what is in them, and lock the file."""
         run = self._connection.execute
         run("PRAGMA trusted_schema = OFF")
         run("PRAGMA locking_mode = EXCLUSIVE")
+        run("PRAGMA journal_mode = WAL")  # a write need not wait for the disk
         run("PRAGMA synchronous = NORMAL")
         run("BEGIN EXCLUSIVE")
-        if is_new:
+        if not run("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
             run(f"PRAGMA application_id = {_APPLICATION}")
             run(f"PRAGMA user_version = {_VERSION}")
             for table in _TABLES:
