@@ -100,6 +100,7 @@ def files(num_mutants: int, num_damaged: int, seed: int) -> Iterator[tuple[str, 
     for name, data in originals:
         yield "originals", name, data
     for number, (name, data) in enumerate(originals):
+        print(f"{number} of {len(originals)}: {name}", file=sys.stderr, flush=True)
         share = (num_mutants - number + len(originals) - 1) // len(originals)
         for mutant in mutants_of(document_of(data), share, Random(f"{seed} {name}")):
             yield "mutants", name, bytes_of(mutant)

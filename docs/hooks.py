@@ -55,6 +55,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
                 "reference/command-line.md",
                 {"Python": [{title: f"reference/api/{room}.md"} for room, title in ROOMS.items()]},
                 "reference/format.md",
+                "reference/verified-checker.md",
                 "reference/schemas.md",
                 "reference/stability.md",
                 "reference/limits.md",

@@ -134,7 +134,7 @@ def _report_it(name: str, conflict: str) -> str:
 
 
 def _with_second(answer: dict[str, Any], second: SecondVerdict, conflict: str) -> dict[str, Any]:
-    """Return the answer of the first checker with that of the second; a conflict is an error."""
+    """Return the answer of the first checker, with the second one in it; a conflict is an error."""
     report = {key: value for key, value in second.report.items() if key != "file"}
     both = {**answer, "second_checker": {**report, "verdict": second.verdict}}
     return {**both, "status": "error", "error": conflict} if conflict else both

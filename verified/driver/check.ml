@@ -129,7 +129,8 @@ let skip_nodes lines =
   let is_footer line = String.length line >= 9 && String.sub line 0 9 = "{\"nodes\":" in
   let rec go nodes =
     let line = next_text lines in
-    if is_footer line then (check_footer lines (Json.parse line) nodes; nodes) else go (nodes + 1) in
+    if not (is_footer line) then go (nodes + 1)
+    else (check_footer lines (Json.parse line) nodes; nodes) in
   go 0
 
 let check_nodes lines start =
@@ -175,7 +176,8 @@ let check_tree source folder given =
   let start = get (Core.start_tree pair (List.map Numbers.rational point) lifted parts) in
   let nodes = match start with Core.Same -> skip_nodes lines | _ -> check_nodes lines start in
   let claim = Core.Equivalent pair in
-  { statement = Core.sentence (digits one) (digits two) claim ^ " " ^ Core.tree_words (Z.of_int nodes);
+  let sentence = Core.sentence (digits one) (digits two) claim in
+  { statement = sentence ^ " " ^ Core.tree_words (Z.of_int nodes);
     theorem = "tree";
     hypotheses = [
       ("point", "the point belongs to the domain");
@@ -205,7 +207,8 @@ let check_certificate (source : Source.t) folder given =
   if theorem <> "point" then raise (Not_covered theorem);
   let x, values =
     match Json.list (proof "hypotheses") with
-    | [ first; second ] -> (evidence "point" [ "x" ] first "x", evidence "values" [ "f"; "g" ] second)
+    | [ first; second ] ->
+        (evidence "point" [ "x" ] first "x", evidence "values" [ "f"; "g" ] second)
     | _ -> unreadable "expected the hypotheses point and values" in
   let f = values "f" and g = values "g" in
   let pair, one, two = pair_of folder given claim in

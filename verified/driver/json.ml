@@ -32,7 +32,9 @@ let parse text =
     well_formed (at c) (Printf.sprintf "not JSON: %C is missing at character %d" c !place);
     incr place in
   let rec skip () =
-    match peek () with (' ' | '\t' | '\n' | '\r') when !place < size -> incr place; skip () | _ -> () in
+    match peek () with
+    | (' ' | '\t' | '\n' | '\r') when !place < size -> incr place; skip ()
+    | _ -> () in
   let string () =
     eat '"';
     let start = !place in
@@ -62,8 +64,12 @@ let parse text =
     | 't' -> word "true"
     | 'f' -> word "false"
     | 'n' -> word "null"
-    | '[' -> incr place; skip (); if at ']' then (incr place; List []) else List (items level [])
-    | '{' -> incr place; skip (); if at '}' then (incr place; Object []) else Object (fields level [])
+    | '[' ->
+        incr place; skip ();
+        if at ']' then (incr place; List []) else List (items level [])
+    | '{' ->
+        incr place; skip ();
+        if at '}' then (incr place; Object []) else Object (fields level [])
     | _ -> unreadable (Printf.sprintf "not JSON at character %d" !place)
   and items level found =
     let found = value (level + 1) :: found in

@@ -5,7 +5,7 @@ let usage =
   "usage: polyrelu-check-verified [--json] [--budget UNITS] [--network FILE]... CERT..."
 
 let help = usage ^ "\n\n\
-Check certificates of polyrelu whose rules are proved in Coq (claims equivalent and not-equivalent).\n\n\
+Check certificates of the claims equivalent and not-equivalent by rules that are proved in Coq.\n\n\
 \  CERT             certificate files; network files that they name are looked for beside them\n\
 \  --network FILE   a network file that a certificate names, under another name\n\
 \  --budget UNITS   what each check may cost (default 2^35 and 2^14 a byte)\n\
@@ -13,8 +13,8 @@ Check certificates of polyrelu whose rules are proved in Coq (claims equivalent 
 \  --batch          names of certificates are lines of the standard input\n\
 \  --sha256 FILE    print the SHA-256 of a file, and nothing else\n\
 \  --version        the version of the format\n\n\
-Exit status: 0 if all are accepted, 1 if one is rejected, 2 if one is unreadable, 3 if one makes a\n\
-claim that is not covered; the largest counts."
+Exit status: 0 if all are accepted, 1 if one is rejected, 2 if one is unreadable, 3 if one makes\n\
+a claim that is not covered; the largest counts."
 
 let version = "polyrelu verified checker, certificate format version 1"
 
@@ -135,7 +135,8 @@ let report options is_one path =
 let with_large_stack () =
   if Sys.getenv_opt "POLYRELU_VERIFIED_STACK" = None then begin
     Unix.putenv "POLYRELU_VERIFIED_STACK" "1";
-    let script = "ulimit -s 4000000 2> /dev/null || ulimit -s $(ulimit -H -s); exec \"$0\" \"$@\"" in
+    let script =
+      "ulimit -s 4000000 2> /dev/null || ulimit -s $(ulimit -H -s); exec \"$0\" \"$@\"" in
     let arguments = Array.append [| "sh"; "-c"; script; Sys.executable_name |]
       (Array.sub Sys.argv 1 (Array.length Sys.argv - 1)) in
     try Unix.execv "/bin/sh" arguments with Unix.Unix_error _ -> ()

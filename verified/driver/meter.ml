@@ -49,6 +49,6 @@ let watch_memory () =
   let check () =
     let held = (Gc.quick_stat ()).Gc.heap_words * (Sys.word_size / 8) in
     if held > 1 lsl 28 && held lsr bytes_per_unit_log > !budget lsr 12 then
-      unreadable "beyond the limits: the file needs more memory than its budget, which --budget raises"
+      unreadable "beyond the limits: the file needs more memory, which --budget raises"
   in
   ignore (Gc.create_alarm check)

@@ -20,7 +20,9 @@ let is_spelled_integer text =
   let digits = size - first in
   if is_hexadecimal then
     digits >= 1 && digits <= 4096 && text.[first] <> '0' && all_from first is_hex_digit text
-  else text = "0" || (digits >= 1 && digits <= 1000 && text.[first] <> '0' && all_from first is_digit text)
+  else
+    text = "0"
+    || (digits >= 1 && digits <= 1000 && text.[first] <> '0' && all_from first is_digit text)
 
 let is_spelled_natural text = is_spelled_integer text && text.[0] <> '-'
 
@@ -36,7 +38,8 @@ let check_spelled_rational text =
   well_formed (is_spelled_integer top && is_good) "not a rational number"
 
 let check_spelled_row text =
-  well_formed (List.for_all is_spelled_integer (String.split_on_char ' ' text)) "not a row of integers"
+  let parts = String.split_on_char ' ' text in
+  well_formed (List.for_all is_spelled_integer parts) "not a row of integers"
 
 (* ---- Numbers *)
 

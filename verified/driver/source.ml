@@ -29,16 +29,18 @@ let begins path start =
 let open_file path =
   well_formed (exists path) "there is no such file";
   well_formed (is_regular path) "not a regular file";
-  let buffer = Bytes.create 65_536 and is_packed = begins path gzip_start in
+  let is_packed = begins path gzip_start in
   let file = Unix.openfile path [ O_RDONLY; O_CLOEXEC ] 0 in
-  if not is_packed then
-    { channel = Unix.in_channel_of_descr file; is_packed; pid = 0; buffer; start = 0; stop = 0; ended = false }
+  let source_of descriptor pid =
+    { channel = Unix.in_channel_of_descr descriptor; is_packed; pid;
+      buffer = Bytes.create 65_536; start = 0; stop = 0; ended = false } in
+  if not is_packed then source_of file 0
   else begin
     let from, into = Unix.pipe ~cloexec:true () in
     let quiet = Unix.openfile "/dev/null" [ O_WRONLY; O_CLOEXEC ] 0 in
     let pid = Unix.create_process "gzip" [| "gzip"; "-dc" |] file into quiet in
     List.iter Unix.close [ file; into; quiet ];
-    { channel = Unix.in_channel_of_descr from; is_packed; pid; buffer; start = 0; stop = 0; ended = false }
+    source_of from pid
   end
 
 let close source =

@@ -5,7 +5,8 @@ Require Import ZArith NArith String DecimalString.
 Require Import Extraction ExtrOcamlBasic ExtrOcamlZBigInt ExtrOcamlNatInt ExtrOcamlChar.
 Require Import ExtrOcamlNativeString.
 
-(** Functions that the library leaves as loops over bits, or that are paid for: driver/realisers.ml. *)
+(** Functions that the library leaves as loops over bits, or that are paid for; they are in
+    driver/realisers.ml. *)
 Extract Constant Z.mul => "Realisers.mul".
 Extract Constant N.mul => "Realisers.mul".
 Extract Constant Pos.mul => "Realisers.mul".
@@ -28,4 +29,5 @@ Extract Constant String.compare =>
   "(fun a b -> let c = Stdlib.compare a b in if c = 0 then Eq else if c < 0 then Lt else Gt)".
 Extract Constant decimal => "Realisers.decimal".
 
-Extraction "core.ml" start_tree next_node finished check_difference network_fits sentence tree_words.
+Extraction "core.ml"
+  start_tree next_node finished check_difference network_fits sentence tree_words.

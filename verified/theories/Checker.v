@@ -57,7 +57,7 @@ Definition inequalities_of (items : list item) : N :=
 
 Definition start_tree (p : pair) (x : list Q) (lifted : list triple)
   (parts : list (list (list (N * Q)))) : answer progress :=
-  within (well_shaped (inputs p) (one p) && well_shaped (inputs p) (two p)) "claim: a network of a wrong shape"
+  within (shapes_fit p) "claim: a network of a wrong shape"
   (with_domain p
   (with_point p x
   (if same_network (one p) (two p) then Good Same
@@ -87,7 +87,7 @@ Definition next_nodes (s : progress) (rs : list record) : answer progress :=
 (** * Claim not-equivalent *)
 
 Definition check_difference (p : pair) (x f g : list Q) : answer unit :=
-  within (well_shaped (inputs p) (one p) && well_shaped (inputs p) (two p)) "claim: a network of a wrong shape"
+  within (shapes_fit p) "claim: a network of a wrong shape"
   (with_domain p
   (with_point p x
   (require (check_point (inputs p) (one p) (two p) (place p) x f g)
@@ -121,9 +121,9 @@ Proof.
   - apply Bool.eqb_prop; auto.
 Qed.
 
-Lemma good_pair_of (p : pair) : well_shaped (inputs p) (one p) && well_shaped (inputs p) (two p) = true ->
+Lemma good_pair_of (p : pair) : shapes_fit p = true ->
   Nat.eqb (outputs (one p)) (outputs (two p)) = true -> rows_fit p = true -> good_pair p = true.
-Proof. unfold good_pair, rows_fit. intros -> -> ->. reflexivity. Qed.
+Proof. unfold good_pair. intros -> -> ->. reflexivity. Qed.
 
 Lemma with_point_good {A} p x (next : answer A) a : with_point p x next = Good a ->
   inside p (List.map Q2R x) /\ next = Good a.
@@ -144,7 +144,8 @@ Qed.
 
 Lemma next_nodes_end c base rs : forall items s, next_nodes (Nodes c base items) rs = Good s ->
   finished s = true ->
-  fold_left (step (cd c) (cfirst c) (cnatoms c) (catoms c) (clo c) (chi c)) rs (Some items) = Some [].
+  fold_left (step (cd c) (cfirst c) (cnatoms c) (catoms c) (clo c) (chi c)) rs (Some items) =
+    Some [].
 Proof.
   assert (forall (m : answer progress) rs s, (forall a, m <> Good a) ->
     fold_left (fun a r => and_then a (fun s => next_node s r)) rs m <> Good s) as stays.

@@ -10,10 +10,13 @@ Record pair := Pair { inputs : nat; one : net; two : net; place : domain }.
 Definition rows_fit (p : pair) : bool :=
   forallb (fun r => Nat.eqb (length (fst r)) (inputs p)) (ineqs (place p) ++ eqs (place p)).
 
-(** Both networks have the shape of networks with these inputs, and equally many outputs. *)
+(** Both networks have the shape of networks with these inputs. *)
+Definition shapes_fit (p : pair) : bool :=
+  well_shaped (inputs p) (one p) && well_shaped (inputs p) (two p).
+
+(** And they have equally many outputs. *)
 Definition good_pair (p : pair) : bool :=
-  well_shaped (inputs p) (one p) && well_shaped (inputs p) (two p) &&
-  Nat.eqb (outputs (one p)) (outputs (two p)) && rows_fit p.
+  shapes_fit p && Nat.eqb (outputs (one p)) (outputs (two p)) && rows_fit p.
 
 (** The point lies in the domain. *)
 Definition inside (p : pair) (x : list R) : Prop := length x = inputs p /\ in_domain (place p) x.

@@ -5,11 +5,18 @@ From PolyreluVerified Require Import Coordinates Trees.
 Import ListNotations.
 Open Scope R_scope.
 
-(* ---- The difference, and the atoms that it needs, with their final numbers *)
-Fixpoint diffs (D1 D2 : Z) (f1 f2 : list form) : option (list form) := match f1, f2 with
-  | [], [] => Some [] | f :: f1', g :: f2' => match diffs D1 D2 f1' f2' with None => None
-     | Some l => match flin D2 (- D1) f g with [] => Some l | r => Some (fst (prim r) :: l) end end
-  | _, _ => None end.
+(** * The difference, and the atoms that it needs, with their final numbers *)
+
+(** The difference rows: the multiples of f - g that are not 0, primitive. *)
+Fixpoint diffs (D1 D2 : Z) (f1 f2 : list form) : option (list form) :=
+  match f1, f2 with
+  | [], [] => Some []
+  | f :: f1', g :: f2' =>
+      let? l := diffs D1 D2 f1' f2' in
+      match flin D2 (- D1) f g with [] => Some l | r => Some (fst (prim r) :: l) end
+  | _, _ => None
+  end.
+
 Lemma diffs_ok v D1 D2 f1 f2 A B l : (0 < D1)%Z -> (0 < D2)%Z -> Forall2 (scaled v D1) f1 A ->
   Forall2 (scaled v D2) f2 B ->
   diffs D1 D2 f1 f2 = Some l -> Forall (fun f => val v f = 0) l -> A = B.
@@ -26,42 +33,84 @@ Proof.
   - intros [= <-] Z. f_equal; eauto.
   - intros [= <-] Z. inversion Z as [|? ? Z1 Z2]; subst. f_equal; eauto. apply K.
     destruct (prim (p :: r)) as [h c] eqn:P. apply (prim_ok v) in P as [C ->]. simpl in Z1.
-    rewrite Z1. ring. Qed.
-Definition add_syms (f : form) (m : nmap unit) := fold_left (fun m p => nadd (fst p) tt m) f m.
-Fixpoint closure (T : list (N * form)) (need : nmap unit) (acc : list (N * form)) : list
-  (N * form) := match T with [] => acc      (* T newest first *)
-  | (s, h) :: T' => match nfind s need with Some _ => closure T' (add_syms h need) ((s, h) :: acc) |
-    None => closure T' need acc end end.
-Definition level_of (lv : nmap nat) (h : form) : nat := S (fold_right (fun p m => Nat.max m
-  (match nfind (fst p) lv with Some l => l | None => 0%nat end)) 0%nat h).
-Fixpoint leveled (T : list (N * form)) (lv : nmap nat) : list (nat * (N * form)) := match T with
-  [] => []
-  | (s, h) :: T' => let l := level_of lv h in (l, (s, h)) :: leveled T' (nadd s l lv) end.
+    rewrite Z1. ring.
+Qed.
+
+Definition add_syms (f : form) (m : nmap unit) :=
+  fold_left (fun m p => nadd (fst p) tt m) f m.
+
+(** The atoms that are needed, out of a table with the newest first; the result has the oldest
+    first. *)
+Fixpoint closure (T : list (N * form)) (need : nmap unit) (acc : list (N * form)) :
+  list (N * form) :=
+  match T with
+  | [] => acc
+  | (s, h) :: T' =>
+      match nfind s need with
+      | Some _ => closure T' (add_syms h need) ((s, h) :: acc)
+      | None => closure T' need acc
+      end
+  end.
+
+Definition level_of (lv : nmap nat) (h : form) : nat :=
+  S (fold_right
+       (fun p m => Nat.max m (match nfind (fst p) lv with Some l => l | None => 0%nat end))
+       0%nat h).
+
+Fixpoint leveled (T : list (N * form)) (lv : nmap nat) : list (nat * (N * form)) :=
+  match T with
+  | [] => []
+  | (s, h) :: T' => let l := level_of lv h in (l, (s, h)) :: leveled T' (nadd s l lv)
+  end.
+
+(** Sorted by level, and in the old order within each level. *)
 Definition by_level (T : list (nat * (N * form))) : list (N * form) :=
   flat_map (fun l => List.map snd (filter (fun p => Nat.eqb (fst p) l) T))
     (seq 1 (fold_right (fun p m => Nat.max (fst p) m) 0%nat T)).
-Fixpoint enumerate (T : list (N * form)) (k : N) (m : nmap N * nmap N) := match T with [] => m
-  | (s, _) :: T' => enumerate T' (k + 1) (nadd s k (fst m), nadd k s (snd m)) end.
+
+(** New symbols from [k] on: the map from old to new ones, and its inverse. *)
+Fixpoint enumerate (T : list (N * form)) (k : N) (m : nmap N * nmap N) :=
+  match T with
+  | [] => m
+  | (s, _) :: T' => enumerate T' (k + 1) (nadd s k (fst m), nadd k s (snd m))
+  end.
+
 Section Rename.
 Variables (rho inv : nmap N) (d : N).
-Definition rename_sym (s : N) : option N := if (s <=? d)%N then Some s else match nfind s rho with
-  None => None
-  | Some s' => match nfind s' inv with Some t => if (t =? s)%N && (d <? s')%N then Some s' else None
-    | None => None end end.
-Fixpoint rename (f : form) : option form := match f with [] => Some [] | (s, c) :: f' => match
-  rename f' with None => None
-  | Some g => match rename_sym s with Some s' => Some (flin 1 1 g [(s', c)]) | None => None end end
-    end.
-Definition rename_atom (p : N * form) : option (N * form) := match rename_sym (fst p),
-  rename (snd p) with Some s, Some h => Some (s, h) | _, _ => None end.
+
+(** The new symbol, if the inverse map leads back. *)
+Definition rename_sym (s : N) : option N :=
+  if (s <=? d)%N then Some s else
+  let? s' := nfind s rho in
+  let? t := nfind s' inv in
+  if (t =? s)%N && (d <? s')%N then Some s' else None.
+
+Fixpoint rename (f : form) : option form :=
+  match f with
+  | [] => Some []
+  | (s, c) :: f' =>
+      let? g := rename f' in
+      let? s' := rename_sym s in
+      Some (flin 1 1 g [(s', c)])
+  end.
+
+Definition rename_atom (p : N * form) : option (N * form) :=
+  match rename_sym (fst p), rename (snd p) with Some s, Some h => Some (s, h) | _, _ => None end.
+
 Variable v : N -> R.
-Definition renamed (s : N) : R := if (s <=? d)%N then v s else match nfind s inv with Some t => if
-  (d <? t)%N then v t else 0 | None => 0 end.
+
+(** The values of the new symbols. *)
+Definition renamed (s : N) : R :=
+  if (s <=? d)%N then v s else
+  match nfind s inv with Some t => if (d <? t)%N then v t else 0 | None => 0 end.
+
 Lemma renamed_base : base d v -> base d renamed.
 Proof.
   intros [V0 V]. unfold renamed. split. { destruct (N.leb_spec 0 d); [auto|lia]. } intros s L.
   destruct (N.leb_spec s d); [lia|].
-  destruct (nfind s inv) as [t|]; [|lra]. destruct (N.ltb_spec d t); [auto|lra]. Qed.
+  destruct (nfind s inv) as [t|]; [|lra]. destruct (N.ltb_spec d t); [auto|lra].
+Qed.
+
 Lemma rename_sym_ok s s' : rename_sym s = Some s' -> renamed s' = v s.
 Proof.
   unfold rename_sym, renamed. destruct (N.leb_spec s d) as [L|L]. { intros [= <-].
@@ -70,33 +119,55 @@ Proof.
   destruct (nfind t' inv) as [t|] eqn:F; [|discriminate].
   destruct (N.eqb_spec t s) as [->|]; [|discriminate].
   destruct (N.ltb_spec d t') as [M|]; [|discriminate]. intros [= <-].
-  destruct (N.leb_spec t' d); [lia|]. rewrite F. destruct (N.ltb_spec d s); [auto|lia]. Qed.
+  destruct (N.leb_spec t' d); [lia|]. rewrite F. destruct (N.ltb_spec d s); [auto|lia].
+Qed.
+
 Lemma rename_ok f : forall f', rename f = Some f' -> val renamed f' = val v f.
 Proof.
   induction f as [|[s c] f IH]; simpl; intro f'. { intros [= <-]; auto.
   } destruct (rename f) as [g|]; [|discriminate].
   destruct (rename_sym s) as [s'|] eqn:E; [|discriminate]. intros [= <-].
-  rewrite val_flin, (IH g) by auto. simpl. rewrite (rename_sym_ok _ _ E). lra. Qed.
+  rewrite val_flin, (IH g) by auto. simpl. rewrite (rename_sym_ok _ _ E). lra.
+Qed.
+
 Lemma rename_atom_ok s h s' h' : v s = relu (val v h) -> rename_atom (s, h) = Some (s', h') ->
   renamed s' = relu (val renamed h').
 Proof.
   unfold rename_atom. cbn [fst snd]. destruct (rename_sym s) eqn:E; [|discriminate].
   destruct (rename h) eqn:F; [|discriminate]. intros V [= <- <-].
-  rewrite (rename_sym_ok _ _ E), (rename_ok _ _ F). auto. Qed.
+  rewrite (rename_sym_ok _ _ E), (rename_ok _ _ F). auto.
+Qed.
+
 End Rename.
 
-(* ---- Parts of the difference *)
-Definition rowform (l : list (N * Q)) : rform := fold_left (fun acc p => if (Qnum (snd p) =? 0)%Z
-  then acc else raxpy acc (Qnum (snd p)) (Zpos (Qden (snd p))) ([(fst p, 1%Z)], 1%Z)) l ([], 1%Z).
-Fixpoint add2 (a b : list rform) : option (list rform) := match a, b with [], [] => Some []
-  | r :: a', s :: b' => if (0 <? snd s)%Z then match add2 a' b' with Some l => Some (raxpy r 1 1 s
-    :: l) | None => None end else None | _, _ => None end.
-Fixpoint sums (ps : list (list rform)) (a : list rform) : option (list rform) := match ps with [] =>
-  Some a
-  | p :: ps' => match add2 a p with Some b => sums ps' b | None => None end end.
-Fixpoint same (a : list rform) (rows : list form) : bool := match a, rows with [], [] => true
-  | r :: a', f :: rows' => match fst (raxpy r (-1) 1 (f, 1%Z)) with [] => same a' rows' | _ => false
-    end | _, _ => false end.
+(** * Parts of the difference *)
+
+Definition rowform (l : list (N * Q)) : rform :=
+  let add acc p :=
+    if (Qnum (snd p) =? 0)%Z then acc
+    else raxpy acc (Qnum (snd p)) (Zpos (Qden (snd p))) ([(fst p, 1%Z)], 1%Z) in
+  fold_left add l ([], 1%Z).
+
+Fixpoint add2 (a b : list rform) : option (list rform) :=
+  match a, b with
+  | [], [] => Some []
+  | r :: a', s :: b' =>
+      if (0 <? snd s)%Z then let? l := add2 a' b' in Some (raxpy r 1 1 s :: l) else None
+  | _, _ => None
+  end.
+
+(** The sum of all parts, row by row. *)
+Fixpoint sums (ps : list (list rform)) (a : list rform) : option (list rform) :=
+  match ps with [] => Some a | p :: ps' => let? b := add2 a p in sums ps' b end.
+
+Fixpoint same (a : list rform) (rows : list form) : bool :=
+  match a, rows with
+  | [], [] => true
+  | r :: a', f :: rows' =>
+      match fst (raxpy r (-1) 1 (f, 1%Z)) with [] => same a' rows' | _ => false end
+  | _, _ => false
+  end.
+
 Definition zero v (f : form) := val v f = 0.
 Lemma add2_ok v a : Forall (fun r => rep v r 0) a -> forall b c, Forall (fun s => zero v (fst s)) b
   -> add2 a b = Some c -> Forall (fun r => rep v r 0) c.
@@ -106,12 +177,16 @@ Proof.
   inversion B as [|? ? B1 B2]; subst. destruct (Z.ltb_spec 0 (snd s)); [|discriminate].
   destruct (add2 a b) eqn:E; [|discriminate]. intros [= <-]. constructor; eauto.
   replace 0 with (0 + 0) by lra. apply raxpy_ok with (y := 0); auto; try lia; try lra. split; auto.
-  unfold zero in B1. rewrite B1. lra. Qed.
+  unfold zero in B1. rewrite B1. lra.
+Qed.
+
 Lemma sums_ok v ps : Forall (Forall (fun s => zero v (fst s))) ps -> forall a b,
   Forall (fun r => rep v r 0) a -> sums ps a = Some b -> Forall (fun r => rep v r 0) b.
 Proof.
   intro P; induction P as [|p ps Hp P IH]; simpl; intros a b A. { intros [= <-]; auto.
-  } destruct (add2 a p) as [c|] eqn:E; [|discriminate]. apply IH. eapply add2_ok; eauto. Qed.
+  } destruct (add2 a p) as [c|] eqn:E; [|discriminate]. apply IH. eapply add2_ok; eauto.
+Qed.
+
 Lemma same_ok v a : Forall (fun r => rep v r 0) a -> forall rows, same a rows = true -> Forall
   (zero v) rows.
 Proof.
@@ -121,83 +196,137 @@ Proof.
   { eapply raxpy_ok; eauto; try lia. split; [reflexivity|]. cbn [fst snd]. rewrite Rmult_1_l; eauto.
   lra. }
   destruct (fst (raxpy r (-1) 1 (f, 1%Z))); [|discriminate]. simpl in X. apply IZR_lt in D.
-  unfold zero. nra. Qed.
+  unfold zero. nra.
+Qed.
 
-(* ---- Everything before the nodes *)
+(** * Everything before the nodes *)
+
+(** A lifted neuron: network, layer, index. *)
 Definition triple := (N * (N * N))%type.
-Fixpoint position (l : list triple) (k : N) (a b c : N) : option N := match l with [] => None
-  | (x, (y, z)) :: l' => if (a =? x)%N && (b =? y)%N && (c =? z)%N then Some k else position l'
-    (k + 1) a b c end.
-Fixpoint find_lift (k : N) (l : list (N * N)) : option N := match l with [] => None | (j, s) ::
-  l' => if (j =? k)%N then Some s else find_lift k l' end.
-Fixpoint iota (k : N) {A} (l : list A) : list N := match l with [] => [] | _ :: l' => k :: iota
-  (k + 1) l' end.
-Definition with_slacks (sl : list rform) : nmap rform * N := fold_left
-  (fun m r => (nadd (snd m) r (fst m), (snd m + 1)%N)) sl (E, 0%N).
-Record context := Context { cd : N; cfirst : N; cnatoms : N; catoms : nmap form; clo : nmap Q;
+
+Fixpoint position (l : list triple) (k : N) (a b c : N) : option N :=
+  match l with
+  | [] => None
+  | (x, (y, z)) :: l' =>
+      if (a =? x)%N && (b =? y)%N && (c =? z)%N then Some k else position l' (k + 1) a b c
+  end.
+
+Fixpoint find_lift (k : N) (l : list (N * N)) : option N :=
+  match l with
+  | [] => None
+  | (j, s) :: l' => if (j =? k)%N then Some s else find_lift k l'
+  end.
+
+Fixpoint iota (k : N) {A} (l : list A) : list N :=
+  match l with [] => [] | _ :: l' => k :: iota (k + 1) l' end.
+
+(** The inequalities by number, and how many there are. *)
+Definition with_slacks (sl : list rform) : nmap rform * N :=
+  fold_left (fun m r => (nadd (snd m) r (fst m), (snd m + 1)%N)) sl (E, 0%N).
+
+(** What all nodes share: the number of inputs, the first symbol of an atom, the number of atoms,
+    their forms, and sides. *)
+Record context := Context {
+  cd : N;
+  cfirst : N;
+  cnatoms : N;
+  catoms : nmap form;
+  clo : nmap Q;
   chi : nmap Q }.
-Fixpoint rows_ascend (low high : N) (l : list (N * Q)) := match l with [] => true | (s, _) :: l' =>
-  (low <=? s)%N && (s <? high)%N && rows_ascend (s + 1) high l' end.
+
+Fixpoint rows_ascend (low high : N) (l : list (N * Q)) :=
+  match l with
+  | [] => true
+  | (s, _) :: l' => (low <=? s)%N && (s <? high)%N && rows_ascend (s + 1) high l'
+  end.
+
+(** The joint network, and the roots of all trees. *)
 Definition initial (n : nat) (n1 n2 : net) (D : domain) (lifted : list triple)
   (parts : list (list (list (N * Q)))) : option (context * list item) :=
   match setup n D with None => None | Some (d, scale, fs, sl) =>
   let own := if lifted then fun _ _ _ => None else fun a b c => position lifted 0 a b c in
+  (* The outputs of both networks over one table of atoms. *)
   match jrun d (own 0%N) 1 (layers n1) (relu_last n1) (St (d + 1) [] E []) [(fs, scale)] with
-    None => None | Some (t1, (f1, D1)) =>
-  match jrun d (own 1%N) 1 (layers n2) (relu_last n2) t1 [(fs, scale)] with None => None | Some
-    (t2, (f2, D2)) =>
+  | None => None | Some (t1, (f1, D1)) =>
+  match jrun d (own 1%N) 1 (layers n2) (relu_last n2) t1 [(fs, scale)] with
+  | None => None | Some (t2, (f2, D2)) =>
   match diffs D1 D2 f1 f2 with None => None | Some rows =>
-  let ks := iota 0 lifted in let e := N.of_nat (length lifted) in let first := (d + e + 1)%N in
-  match mapo (fun k => match find_lift k (lifts t2) with Some s => match nfind s
-    (fold_left (fun m p => nadd (fst p) (snd p) m) (filter (fun p => existsb (fun q => N.eqb (snd q)
-    (fst p)) (lifts t2)) (tab t2)) E) with Some h => Some (s, h) | None => None end | None => None
-    end) ks with
-  | None => None | Some lift_atoms =>
+  (* Lifted neurons become coordinates; the atoms that are needed get numbers by level. *)
+  let ks := iota 0 lifted in
+  let e := N.of_nat (length lifted) in
+  let first := (d + e + 1)%N in
   let is_lift s := existsb (fun q => N.eqb (snd q) s) (lifts t2) in
+  let table l := fold_left (fun m p => nadd (fst p) (snd p) m) l E in
+  let lift_table := table (filter (fun p => is_lift (fst p)) (tab t2)) in
+  match mapo (fun k => let? s := find_lift k (lifts t2) in
+                       let? h := nfind s lift_table in Some (s, h)) ks with
+  | None => None | Some lift_atoms =>
   let T := filter (fun p => negb (is_lift (fst p))) (tab t2) in
-  let order := by_level (leveled (closure T (fold_left (fun m f => add_syms f m) rows E) []) E) in
+  let needed T rs := closure T (fold_left (fun m f => add_syms f m) rs E) [] in
+  let order := by_level (leveled (needed T rows) E) in
   let maps := enumerate order first (enumerate lift_atoms (d + 1) (E, E)) in
-  match mapo (rename_atom (fst maps) (snd maps) d) order, mapo (rename_atom (fst maps) (snd maps) d)
-    lift_atoms, mapo (rename (fst maps) (snd maps) d) rows with
+  let rename_all := mapo (rename_atom (fst maps) (snd maps) d) in
+  match rename_all order, rename_all lift_atoms, mapo (rename (fst maps) (snd maps) d) rows with
   | Some ats, Some las, Some rows' =>
-    if wf_tab d (tab t2) && forallb (fun p => match snd p with [] => false | (s, _) :: _ =>
-      (s <? first)%N end) las && Nat.eqb (length (lifts t2)) (length lifted) then
-      let sl' := sl ++ flat_map (fun p => [([(fst p, 1%Z)], 1%Z);
-        (flin 1 (-1) [(fst p, 1%Z)] (snd p), 1%Z)]) las in
-      let (lo, hi) := fold_left (fun m r => side r m) sl (E, E) in
-      let lo := fold_left (fun m p => nadd (fst p) 0%Q m) (filter (fun p => (d <? fst p)%N) las) lo
-        in
-      let atoms := fold_left (fun m p => nadd (fst p) (snd p) m) ats E in
-      let (sm, ns) := with_slacks sl' in let st0 := State sm ns E E E E in
-      let use rs := List.map fst (closure (rev ats) (fold_left (fun m f => add_syms f m) rs E) [])
-        in
-      let ctx := Context d first (N.of_nat (length ats)) atoms lo hi in
-      match parts with
-      | [] => Some (ctx, [Item (use rows') rows' st0])
-      | _ => let high := (first + N.of_nat (length ats))%N in
-         if forallb (fun p => Nat.eqb (length p) (length rows') && existsb (fun r => match r with
-           [] => false | _ => true end) p && forallb (rows_ascend 0 high) p) parts then
-           let ps := List.map (List.map rowform) parts in
-           match sums ps (List.map (fun _ => ([], 1%Z)) rows') with None => None | Some total =>
-           if same total rows' then Some (ctx, List.map (fun p => let rs := List.map fst p in Item
-             (use rs) rs st0) ps) else None end
-         else None end
-    else None
-  | _, _, _ => None end end end end end end.
+      let over_coordinates h := match h with [] => false | (s, _) :: _ => (s <? first)%N end in
+      if wf_tab d (tab t2) && forallb (fun p => over_coordinates (snd p)) las &&
+         Nat.eqb (length (lifts t2)) (length lifted)
+      then
+        (* The inequalities a >= 0 and a - h >= 0 of lifted neurons, and all sides. *)
+        let lifted_slacks p :=
+          [([(fst p, 1%Z)], 1%Z); (flin 1 (-1) [(fst p, 1%Z)] (snd p), 1%Z)] in
+        let sl' := sl ++ flat_map lifted_slacks las in
+        let (lo, hi) := fold_left (fun m r => side r m) sl (E, E) in
+        let lo := fold_left (fun m p => nadd (fst p) 0%Q m)
+                    (filter (fun p => (d <? fst p)%N) las) lo in
+        let atoms := table ats in
+        let (sm, ns) := with_slacks sl' in
+        let st0 := State sm ns E E E E in
+        let use rs := List.map fst (needed (rev ats) rs) in
+        let high := (first + N.of_nat (length ats))%N in
+        let ctx := Context d first (N.of_nat (length ats)) atoms lo hi in
+        match parts with
+        | [] => Some (ctx, [Item (use rows') rows' st0])
+        | _ =>
+            let is_part p :=
+              Nat.eqb (length p) (length rows') &&
+              existsb (fun r => match r with [] => false | _ => true end) p &&
+              forallb (rows_ascend 0 high) p in
+            if forallb is_part parts then
+              let ps := List.map (List.map rowform) parts in
+              match sums ps (List.map (fun _ => ([], 1%Z)) rows') with
+              | None => None
+              | Some total =>
+                  let root p := let rs := List.map fst p in Item (use rs) rs st0 in
+                  if same total rows' then Some (ctx, List.map root ps) else None
+              end
+            else None
+        end
+      else None
+  | _, _, _ => None
+  end end end end end end.
 
 Definition check_items (c : context) (items : list item) (rs : list record) : bool :=
-  match fold_left (step (cd c) (cfirst c) (cnatoms c) (catoms c) (clo c) (chi c)) rs (Some items)
-    with Some [] => true | _ => false end.
+  match fold_left (step (cd c) (cfirst c) (cnatoms c) (catoms c) (clo c) (chi c)) rs
+          (Some items) with
+  | Some [] => true
+  | _ => false
+  end.
+
 Definition check (n : nat) (n1 n2 : net) (D : domain) (lifted : list triple)
   (parts : list (list (list (N * Q)))) (rs : list record) : bool :=
-  match initial n n1 n2 D lifted parts with Some (c, items) => check_items c items rs | None =>
-    false end.
+  match initial n n1 n2 D lifted parts with
+  | Some (c, items) => check_items c items rs
+  | None => false
+  end.
 
 Lemma all_fold {V} (P : N -> V -> Prop) l : forall m, all P m -> Forall (fun p => P (fst p) (snd p))
   l -> all P (fold_left (fun m p => nadd (fst p) (snd p) m) l m).
 Proof.
   induction l as [|p l IH]; simpl; auto. intros m M L. inversion L; subst. apply IH; auto.
-  apply nall_add; auto. Qed.
+  apply nall_add; auto.
+Qed.
+
 Lemma with_slacks_ok (P : rform -> Prop) l : Forall P l -> all (fun _ r => P r)
   (fst (with_slacks l)).
 Proof.
@@ -206,26 +335,34 @@ Proof.
     m))) as K.
   { induction l as [|r l IH]; simpl; auto. intros m M L. inversion L; subst. apply IH; auto.
     cbn [fst]. apply nall_add; auto. }
-  intro L. apply K; simpl; auto. Qed.
+  intro L. apply K; simpl; auto.
+Qed.
 
 Lemma in_filter_rev {X} (f : X -> bool) l : Forall (fun a => In a l) (filter f l).
 Proof.
-  apply Forall_forall. intros a I. apply filter_In in I. tauto. Qed.
+  apply Forall_forall. intros a I. apply filter_In in I. tauto.
+Qed.
+
 Lemma closure_in T need acc (P : N * form -> Prop) : Forall P T -> Forall P acc -> Forall P
   (closure T need acc).
 Proof.
   revert need acc. induction T as [|[s h] T IH]; simpl; auto. intros need acc F G.
-  inversion F; subst. destruct (nfind s need); auto. Qed.
+  inversion F; subst. destruct (nfind s need); auto.
+Qed.
+
 Lemma leveled_in T (P : N * form -> Prop) : Forall P T -> forall lv, Forall (fun p => P (snd p))
   (leveled T lv).
 Proof.
-  induction 1 as [|[s h] T H F IH]; simpl; constructor; auto. Qed.
+  induction 1 as [|[s h] T H F IH]; simpl; constructor; auto.
+Qed.
+
 Lemma by_level_in T (P : N * form -> Prop) : Forall (fun p : nat * (N * form) => P (snd p)) T ->
   Forall P (by_level T).
 Proof.
   intro F. unfold by_level. apply Forall_forall. intros p I. apply in_flat_map in I as (l & _ & I).
   apply in_map_iff in I as (q & <- & I). apply filter_In in I as [I _].
-  rewrite Forall_forall in F. apply F; auto. Qed.
+  rewrite Forall_forall in F. apply F; auto.
+Qed.
 
 Lemma initial_ok n n1 n2 D lifted parts c items x : initial n n1 n2 D lifted parts = Some (c, items)
   -> length x = n -> in_domain D x ->
@@ -325,7 +462,8 @@ Proof.
     intro F. apply Fin. eapply same_ok; [|exact Sa]. eapply sums_ok; [| |exact Su].
     + rewrite Forall_map in F. eapply Forall_impl; [|exact F]. intros p K. specialize (K S).
       cbn [Trees.rows] in K. rewrite Forall_map in K. exact K.
-    + rewrite Forall_map. apply Forall_forall. intros. apply rep_0. Qed.
+    + rewrite Forall_map. apply Forall_forall. intros. apply rep_0.
+Qed.
 
 Theorem check_ok n n1 n2 D lifted parts rs : check n n1 n2 D lifted parts rs = true ->
   forall x : list R, length x = n -> in_domain D x -> eval n1 x = eval n2 x.
@@ -334,5 +472,5 @@ Proof.
   unfold check_items. intros C x L Dx.
   destruct (initial_ok _ _ _ _ _ _ _ _ _ I L Dx) as (v & H & B & A & LO & HI & F). apply F.
   destruct (fold_left _ rs (Some items)) as [[|]|] eqn:K; try discriminate. eapply tree_ok; eauto.
-  Qed.
+Qed.
 

@@ -8,33 +8,53 @@ From PolyreluVerified Require Import Maps Networks Numbers LinearForms.
 Import ListNotations.
 Open Scope R_scope.
 
+(** The form f over the denominator d has the value x. *)
 Definition scaled v (d : Z) (f : form) (x : R) := val v f = IZR d * x.
-Definition acts := list (list form * Z).
-Definition act_ok v (p : list form * Z) (a : list R) := (0 < snd p)%Z /\ Forall2 (scaled v (snd p))
-  (fst p) a.
-Definition acts_ok v (F : acts) (A : list (list R)) := Forall2 (act_ok v) F A /\ Forall
-  (Forall (Rle 0)) (tl A).
 
-Fixpoint fdot (k : Z) (row : list Z) (fs : list form) (acc : form) : form := match row, fs with
-  | c :: row', f :: fs' => fdot k row' fs' (if (c =? 0)%Z then acc else flin 1 (k * c) acc f) | _,
-    _ => acc end.
+(** The activations of some layers, as forms over one denominator for each layer. *)
+Definition acts := list (list form * Z).
+
+Definition act_ok v (p : list form * Z) (a : list R) :=
+  (0 < snd p)%Z /\ Forall2 (scaled v (snd p)) (fst p) a.
+
+(** They have the values A, and all but the inputs are not negative. *)
+Definition acts_ok v (F : acts) (A : list (list R)) :=
+  Forall2 (act_ok v) F A /\ Forall (Forall (Rle 0)) (tl A).
+
+(** acc + k (row . fs) *)
+Fixpoint fdot (k : Z) (row : list Z) (fs : list form) (acc : form) : form :=
+  match row, fs with
+  | c :: row', f :: fs' => fdot k row' fs' (if (c =? 0)%Z then acc else flin 1 (k * c) acc f)
+  | _, _ => acc
+  end.
+
 Lemma fdot_ok v d k row fs xs : Forall2 (scaled v d) fs xs -> forall acc, val v (fdot k row fs acc)
   = val v acc + IZR k * IZR d * dot row xs.
 Proof.
   intro H; revert row; induction H as [|f x fs xs Hf H IH]; intros [|c row] acc; simpl; try lra.
-  rewrite IH. destruct (Z.eqb_spec c 0) as [->|]; [lra|]. rewrite val_flin, mult_IZR, Hf. lra. Qed.
+  rewrite IH. destruct (Z.eqb_spec c 0) as [->|]; [lra|]. rewrite val_flin, mult_IZR, Hf. lra.
+Qed.
+
+(** acc + all rows times their activations, over the denominator [common]. *)
 Fixpoint fsum (common : Z) (F : acts) (rows : list (nat * list Z)) (acc : form) : option form :=
   match rows with
   | [] => Some acc
-  | (k, row) :: rows' => match nth_error F k with
-     | Some (fs, d) => let q := (common / d)%Z in
-        if (q * d =? common)%Z then fsum common F rows' (fdot q row fs acc) else None
-     | None => None end end.
+  | (k, row) :: rows' =>
+      match nth_error F k with
+      | Some (fs, d) =>
+          let q := (common / d)%Z in
+          if (q * d =? common)%Z then fsum common F rows' (fdot q row fs acc) else None
+      | None => None
+      end
+  end.
+
 Lemma nth_ok v F A k fs d : Forall2 (act_ok v) F A -> nth_error F k = Some (fs, d) -> (0 < d)%Z /\
   Forall2 (scaled v d) fs (nth k A []).
 Proof.
   intro H; revert k; induction H as [|p a F A Hp H IH]; intros [|k]; simpl; try discriminate; auto.
-  intros [= ->]; auto. Qed.
+  intros [= ->]; auto.
+Qed.
+
 Lemma fsum_ok v F A common rows : Forall2 (act_ok v) F A -> forall acc f, fsum common F rows acc =
   Some f -> val v f = val v acc + IZR common * sum_rows A rows.
 Proof.
@@ -43,22 +63,39 @@ Proof.
   destruct (nth_ok _ _ _ _ _ _ H E) as [D Q].
   destruct (Z.eqb_spec (common / d * d) common) as [e|]; [|discriminate]. intro G.
   rewrite (IH _ _ G), (fdot_ok _ d _ _ _ _ Q).
-  apply (f_equal IZR) in e. rewrite mult_IZR in e. rewrite <- e. ring. Qed.
+  apply (f_equal IZR) in e. rewrite mult_IZR in e. rewrite <- e. ring.
+Qed.
+
 Definition fneuron common F (n : neuron) := fsum common F (snd n) (fconst (fst n * common)).
 
-Definition common_of (F : acts) (l : layer) : Z := match neurons l with [] => 1%Z
-  | n :: _ => fold_right (fun p c => match nth_error F (fst p) with Some (_, d) => Z.lcm d c |
-    None => c end) 1%Z (snd n) end.
+(** The least common multiple of the denominators of the sources of a layer. *)
+Definition common_of (F : acts) (l : layer) : Z :=
+  match neurons l with
+  | [] => 1%Z
+  | n :: _ =>
+      fold_right
+        (fun p c => match nth_error F (fst p) with Some (_, d) => Z.lcm d c | None => c end)
+        1%Z (snd n)
+  end.
+
+(** The greatest common divisor of a number and all coefficients. *)
+Definition common_divisor (D : Z) (fs : list form) : Z :=
+  if (D =? 1)%Z then 1%Z
+  else fold_left (fun g f => if (g =? 1)%Z then 1%Z else Z.gcd g (content f)) fs D.
+
+(** The preactivations of a layer, as forms over their least common denominator. *)
 Definition preforms (F : acts) (l : layer) : option (list form * Z) :=
-  let c := common_of F l in let D := (c * den l)%Z in
+  let c := common_of F l in
+  let D := (c * den l)%Z in
   if (0 <? c)%Z && (0 <? den l)%Z then
-    match mapo (fneuron c F) (neurons l) with
-    | Some fs => let g := if (D =? 1)%Z then 1%Z else fold_left (fun g f => if (g =? 1)%Z then 1%Z
-      else Z.gcd g (content f)) fs D in
-       if (g <=? 1)%Z then Some (fs, D) else if (D mod g =? 0)%Z && forallb (fun f => forallb
-         (fun p => (snd p mod g =? 0)%Z) f) fs
-         then Some (List.map (fdiv g) fs, (D / g)%Z) else None
-    | None => None end else None.
+    let? fs := mapo (fneuron c F) (neurons l) in
+    let g := common_divisor D fs in
+    if (g <=? 1)%Z then Some (fs, D)
+    else if (D mod g =? 0)%Z && forallb (forallb (fun p => (snd p mod g =? 0)%Z)) fs
+    then Some (List.map (fdiv g) fs, (D / g)%Z)
+    else None
+  else None.
+
 Lemma preforms_ok v F A l fs D : v 0%N = 1 -> Forall2 (act_ok v) F A -> preforms F l = Some (fs, D)
   -> (0 < D)%Z /\ Forall2 (scaled v D) fs (List.map (pre A (den l)) (neurons l)).
 Proof.
@@ -71,7 +108,7 @@ Proof.
     induction M as [|n f ns ms Hn M IH]; simpl; constructor; auto. unfold scaled, fneuron in *.
     rewrite (fsum_ok _ _ _ _ _ H _ _ Hn), val_fconst, !mult_IZR by auto. unfold pre. field.
     apply IZR_lt in L. lra. }
-  remember (if (c * den l =? 1)%Z then _ else _) as g eqn:Eg. clear Eg. destruct (Z.leb_spec g 1).
+  remember (common_divisor (c * den l) ms) as g eqn:Eg. clear Eg. destruct (Z.leb_spec g 1).
   { intros [= <- <-]. split; auto; nia. }
   destruct (Z.eqb_spec ((c * den l) mod g) 0) as [e|]; [|discriminate]. cbn [andb].
   match goal with |- context [forallb ?P ms] => destruct (forallb P ms) eqn:B end; [|discriminate].
@@ -83,22 +120,42 @@ Proof.
     + rewrite mult_IZR in Hf. assert (0 < IZR g) by (apply IZR_lt; lia). nra.
     + intros s k I. rewrite forallb_forall in B. specialize (B _ I). apply Z.eqb_eq in B.
       simpl in B. apply Z.mod_divide in B; auto; lia.
-  - apply andb_prop in B as [_ B]. auto. Qed.
+  - apply andb_prop in B as [_ B]. auto.
+Qed.
 
-(* the sign of a neuron that reads no input, with weights of one sign *)
+(** * The sign of a neuron that reads no input, with weights of one sign *)
+
 Definition okc (b : bool) (c : Z) := if b then (0 <=? c)%Z else (c <=? 0)%Z.
-Fixpoint wrow (b first : bool) (row : list Z) (fs : list form) := match row, fs with
-  | c :: row', f :: fs' => ((c =? 0)%Z || match f with [] => true | _ => negb first && okc b c end)
-    && wrow b first row' fs'
-  | _, _ => true end.
-Definition wneuron (b : bool) (F : acts) (n : neuron) := okc b (fst n) && forallb (fun p => match
-  nth_error F (fst p) with
-  | Some (fs, _) => wrow b (Nat.eqb (fst p) 0) (snd p) fs | None => false end) (snd n).
-Definition wsign F n := match wneuron true F n, wneuron false F n with true, false => Some true |
-  false, true => Some false | _, _ => None end.
+
+Fixpoint wrow (b first : bool) (row : list Z) (fs : list form) :=
+  match row, fs with
+  | c :: row', f :: fs' =>
+      ((c =? 0)%Z || match f with [] => true | _ => negb first && okc b c end) &&
+      wrow b first row' fs'
+  | _, _ => true
+  end.
+
+Definition wneuron (b : bool) (F : acts) (n : neuron) :=
+  okc b (fst n) &&
+  forallb
+    (fun p =>
+       match nth_error F (fst p) with
+       | Some (fs, _) => wrow b (Nat.eqb (fst p) 0) (snd p) fs
+       | None => false
+       end)
+    (snd n).
+
+Definition wsign F n :=
+  match wneuron true F n, wneuron false F n with
+  | true, false => Some true
+  | false, true => Some false
+  | _, _ => None
+  end.
+
 Lemma okc_ok b c x : okc b c = true -> 0 <= x -> signed b (IZR c * x).
 Proof.
-  destruct b; simpl; intros H X; apply Z.leb_le, IZR_le in H; simpl in *; nra. Qed.
+  destruct b; simpl; intros H X; apply Z.leb_le, IZR_le in H; simpl in *; nra.
+Qed.
 
 Lemma wrow_ok v b first row d fs xs : (0 < d)%Z -> (first = false -> Forall (Rle 0) xs) -> Forall2
   (scaled v d) fs xs -> wrow b first row fs = true -> signed b (dot row xs).
@@ -112,7 +169,8 @@ Proof.
   destruct f as [|p f]. { unfold scaled in Hf; simpl in Hf. apply IZR_lt in D.
   assert (x = 0) as -> by nra. destruct b; simpl; lra. }
   apply andb_prop in B1 as [B0 B1]. apply okc_ok; auto. destruct first; [discriminate|].
-  specialize (P eq_refl). inversion P; auto. Qed.
+  specialize (P eq_refl). inversion P; auto.
+Qed.
 
 Lemma wneuron_ok v b F A d n : acts_ok v F A -> (0 < d)%Z -> wneuron b F n = true -> signed b
   (pre A d n).
@@ -129,32 +187,53 @@ Proof.
     set (m := pred k). clearbody m.
     revert m; induction T; intros [|m]; simpl; auto. }
   unfold pre. apply IZR_lt in D. apply Rinv_0_lt_compat in D. unfold Rdiv.
-  destruct b; simpl in *; nra. Qed.
+  destruct b; simpl in *; nra.
+Qed.
+
 Lemma wsign_ok v b F A d n : acts_ok v F A -> (0 < d)%Z -> wsign F n = Some b -> signed b
   (pre A d n).
 Proof.
   intros H D. unfold wsign. destruct (wneuron true F n) eqn:X, (wneuron false F n) eqn:Y;
-    try discriminate; intros [= <-]; eapply wneuron_ok; eauto. Qed.
+    try discriminate; intros [= <-]; eapply wneuron_ok; eauto.
+Qed.
 
-(* atoms: new symbols, newest first *)
+(** * Atoms and activations *)
+
+(** The table of atoms: the next symbol, the symbols with their forms, the newest first, the symbols
+    by their forms, and the symbols of lifted neurons by their place in the list. *)
 Record st := St { next : N; tab : list (N * form); dict : Maps.map form N; lifts : list (N * N) }.
+
 Definition inv (t : st) := all (fun h s => In (s, h) (tab t)) (dict t).
-Definition sat (v : N -> R) (T : list (N * form)) := forall s h, In (s, h) T -> v s = relu
-  (val v h).
-Definition activation (d : N) (own : option N) (t : st) (sg : option bool) (f : form) : option
-  (st * form) :=
-  match f with [] => Some (t, []) | _ =>
-  match (match sg with Some b => Some b | None => shown d f end) with
-  | Some true => Some (t, f) | Some false => Some (t, [])
-  | None => let (h, g) := prim f in
-    match ffind h (dict t) with
-    | Some s => match own with None => Some (t, [(s, g)]) | _ => None end
-    | None => match ffind (fneg h) (dict t) with
-      | Some s => match own with None => Some (t, flin 1 1 f [(s, g)]) | _ => None end
-      | None => let s := next t in
-         Some (St (s + 1) ((s, h) :: tab t) (fput h s (dict t)) (match own with Some k => (k, s) ::
-           lifts t | None => lifts t end), [(s, g)])
-      end end end end.
+
+Definition sat (v : N -> R) (T : list (N * form)) :=
+  forall s h, In (s, h) T -> v s = relu (val v h).
+
+(** max(f, 0): by a sign of the weights or of f itself, by an atom that is known or its negative, or
+    by a new atom. A lifted neuron ([own] is its place) needs a new one. *)
+Definition activation (d : N) (own : option N) (t : st) (sg : option bool) (f : form) :
+  option (st * form) :=
+  match f with
+  | [] => Some (t, [])
+  | _ =>
+      match (match sg with Some b => Some b | None => shown d f end) with
+      | Some true => Some (t, f)
+      | Some false => Some (t, [])
+      | None =>
+          let (h, g) := prim f in
+          match ffind h (dict t) with
+          | Some s => match own with None => Some (t, [(s, g)]) | _ => None end
+          | None =>
+              match ffind (fneg h) (dict t) with
+              | Some s => match own with None => Some (t, flin 1 1 f [(s, g)]) | _ => None end
+              | None =>
+                  let s := next t in
+                  let lifted := match own with Some k => (k, s) :: lifts t | None => lifts t end in
+                  Some (St (s + 1) ((s, h) :: tab t) (fput h s (dict t)) lifted, [(s, g)])
+              end
+          end
+      end
+  end.
+
 Lemma activation_ok d own t sg f t' a : inv t -> activation d own t sg f = Some (t', a) -> inv t' /\
   incl (tab t) (tab t') /\
   forall v, base d v -> sat v (tab t') -> (forall b, sg = Some b -> signed b (val v f)) -> val v a =
@@ -188,14 +267,25 @@ Proof.
         -- cbn [tab]. apply incl_tl, incl_refl.
         -- intros v B Q _. destruct (prim_ok v _ _ _ P) as [G ->].
           rewrite relu_scale by (apply IZR_le; lia). cbn [val].
-           rewrite (Q (next t) h) by (left; auto). lra. Qed.
+           rewrite (Q (next t) h) by (left; auto). lra.
+Qed.
+
+(** The activations of a layer, neuron by neuron from number [i] on. *)
 Fixpoint relus (d : N) (own : N -> option N) (i : N) (t : st) (l : list (option bool * form)) :
-  option (st * list form) := match l with
+  option (st * list form) :=
+  match l with
   | [] => Some (t, [])
-  | (sg, f) :: l' => match activation d (own i) t sg f with
-     | Some (t', a) => match relus d own (i + 1) t' l' with Some (t2, m) => Some (t2, a :: m) |
-       None => None end
-     | None => None end end.
+  | (sg, f) :: l' =>
+      match activation d (own i) t sg f with
+      | Some (t', a) =>
+          match relus d own (i + 1) t' l' with
+          | Some (t2, m) => Some (t2, a :: m)
+          | None => None
+          end
+      | None => None
+      end
+  end.
+
 Lemma relus_ok d own l : forall i t t' m, inv t -> relus d own i t l = Some (t', m) -> inv t' /\
   incl (tab t) (tab t') /\
   forall v, base d v -> sat v (tab t') -> Forall (fun p => forall b, fst p = Some b -> signed b
@@ -209,17 +299,34 @@ Proof.
   destruct (activation_ok _ _ _ _ _ _ _ I E) as (I1 & C1 & P1).
   destruct (IH _ _ _ _ I1 F) as (I2 & C2 & P2). repeat split; auto.
   { eapply incl_tran; eauto. } intros v B Q S. inversion S; subst. constructor; auto.
-    apply P1; auto. intros s h H; apply Q, C2; auto. Qed.
+    apply P1; auto. intros s h H; apply Q, C2; auto.
+Qed.
+
+(** The outputs of the layers [ls], the first of which has the number [num], and the table of atoms
+    with those that are new. [own] gives the place of a lifted neuron by layer and index. *)
 Fixpoint jrun (d : N) (own : N -> N -> option N) (num : N) (ls : list layer) (last_relu : bool)
   (t : st) (F : acts) : option (st * (list form * Z)) :=
-  match ls with [] => None
-  | l :: ls' => match preforms F l with None => None | Some (fs, D) =>
-    match ls', last_relu with
-    | [], false => Some (t, (fs, D))
-    | _, _ => match relus d (own num) 0 t (combine (List.map (wsign F) (neurons l)) fs) with None =>
-      None
-       | Some (t', a) => match ls' with [] => Some (t', (a, D)) | _ => jrun d own (num + 1) ls'
-         last_relu t' (F ++ [(a, D)]) end end end end end.
+  match ls with
+  | [] => None
+  | l :: ls' =>
+      match preforms F l with
+      | None => None
+      | Some (fs, D) =>
+          match ls', last_relu with
+          | [], false => Some (t, (fs, D))
+          | _, _ =>
+              match relus d (own num) 0 t (combine (List.map (wsign F) (neurons l)) fs) with
+              | None => None
+              | Some (t', a) =>
+                  match ls' with
+                  | [] => Some (t', (a, D))
+                  | _ => jrun d own (num + 1) ls' last_relu t' (F ++ [(a, D)])
+                  end
+              end
+          end
+      end
+  end.
+
 Lemma combine_ok v D F A l fs : acts_ok v F A -> (0 < D)%Z -> (0 < den l)%Z -> Forall2 (scaled v D)
   fs (List.map (pre A (den l)) (neurons l)) ->
   Forall (fun p => forall b, fst p = Some b -> signed b (val v (snd p)))
@@ -228,11 +335,15 @@ Proof.
   intros H HD L. revert fs. induction (neurons l) as [|n ns IH]; simpl; intros fs G;
     inversion G as [|f x fs' xs Hf Gt]; subst; constructor; auto.
   simpl. intros b E. unfold scaled in *. rewrite Hf. pose proof (wsign_ok _ _ _ _ _ _ H L E) as S.
-  apply IZR_lt in HD. destruct b; simpl in *; nra. Qed.
+  apply IZR_lt in HD. destruct b; simpl in *; nra.
+Qed.
+
 Lemma preforms_den F l r : preforms F l = Some r -> (0 < den l)%Z.
 Proof.
   unfold preforms. destruct (0 <? common_of F l)%Z; [|discriminate].
-  destruct (Z.ltb_spec 0 (den l)); [auto|discriminate]. Qed.
+  destruct (Z.ltb_spec 0 (den l)); [auto|discriminate].
+Qed.
+
 Lemma relus_scaled v D F A l fs a : (0 < D)%Z -> Forall2 (scaled v D) fs (List.map (pre A (den l))
   (neurons l)) ->
   Forall2 (fun p a => val v a = relu (val v (snd p))) (combine (List.map (wsign F) (neurons l)) fs)
@@ -242,7 +353,9 @@ Proof.
   intros HD. revert fs a. induction (neurons l) as [|n ns IH]; simpl; intros fs a G H;
     inversion G as [|f x fs' xs Hf Gt]; subst; simpl in H; inversion H as [|p b ps bs Hp Ht]; subst;
     constructor; eauto.
-  unfold scaled in *. cbn [snd] in *. rewrite Hp, Hf. apply relu_scale, IZR_le; lia. Qed.
+  unfold scaled in *. cbn [snd] in *. rewrite Hp, Hf. apply relu_scale, IZR_le; lia.
+Qed.
+
 Lemma jrun_ok d own ls lr : forall num t F t' fs D, inv t -> jrun d own num ls lr t F = Some
   (t', (fs, D)) -> inv t' /\ incl (tab t) (tab t') /\
   forall v A, base d v -> sat v (tab t') -> acts_ok v F A -> (0 < D)%Z /\ Forall2 (scaled v D) fs
@@ -278,16 +391,27 @@ Proof.
       destruct O1; [simpl; constructor|]. simpl in *. apply Forall_app; split; auto.
       constructor; auto.
       apply Forall_forall. intros z Z. apply in_map_iff in Z as (z' & <- & _). apply relu_ge0. }
-    destruct lr; exact G. Qed.
+    destruct lr; exact G.
+Qed.
 
-(* there are values for all symbols *)
-Fixpoint wf_tab (d : N) (T : list (N * form)) : bool := match T with [] => true | (s, h) :: T' =>
-  forallb (fun p => (fst p <? s)%N) h && (match T' with [] => (d <? s)%N | (s', _) :: _ =>
-    (s' <? s)%N end) && wf_tab d T' end.
+(** * There are values of all symbols *)
+
+(** Each form has symbols before its own one, and none is a coordinate. *)
+Fixpoint wf_tab (d : N) (T : list (N * form)) : bool :=
+  match T with
+  | [] => true
+  | (s, h) :: T' =>
+      forallb (fun p => (fst p <? s)%N) h &&
+      match T' with [] => (d <? s)%N | (s', _) :: _ => (s' <? s)%N end &&
+      wf_tab d T'
+  end.
+
 Lemma val_ext v w f : (forall p, In p f -> v (fst p) = w (fst p)) -> val v f = val w f.
 Proof.
   induction f as [|[s c] f IH]; simpl; auto. intro H.
-  pose proof (H (s, c) (or_introl eq_refl)) as E. simpl in E. rewrite E, IH; auto. Qed.
+  pose proof (H (s, c) (or_introl eq_refl)) as E. simpl in E. rewrite E, IH; auto.
+Qed.
+
 Lemma wf_tab_ok d T : wf_tab d T = true -> forall v0, base d v0 -> exists v, base d v /\ (forall k,
   (k <= d)%N -> v k = v0 k) /\ sat v T.
 Proof.
@@ -318,5 +442,6 @@ Proof.
     + rewrite Ws. f_equal. apply val_ext. intros p I. symmetry; apply Lt. apply Wh; simpl; auto.
     + destruct (Kt _ _ J) as [L _]. rewrite Lt, (Sv _ _ J) by auto. f_equal. apply val_ext.
       intros p I. symmetry; apply Lt.
-      pose proof (W _ H3 _ _ _ J I). lia. Qed.
+      pose proof (W _ H3 _ _ _ J I). lia.
+Qed.
 

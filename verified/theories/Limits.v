@@ -17,7 +17,8 @@ Definition max_depth : N := 4096.        (* splits one below the other *)
 Definition short (bits z : Z) : bool := (Z.log2 (Z.abs z) <? bits)%Z.
 
 Definition num_numbers (l : layer) : N :=
-  fold_left (fun n u => fold_left (fun n p => n + size (snd p))%N (snd u) (N.succ n)) (neurons l) 0%N.
+  let add_neuron n (u : neuron) := fold_left (fun n p => n + size (snd p))%N (snd u) (N.succ n) in
+  fold_left add_neuron (neurons l) 0%N.
 
 (** The greatest common divisor of a number and a row. *)
 Fixpoint divisor (g : Z) (row : list Z) : Z :=

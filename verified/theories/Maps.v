@@ -6,50 +6,89 @@ Require Import NArith.
 
 Section Map.
 Context {K V : Type} (cmp : K -> K -> comparison).
+
+(** A tree is empty, or a root with its key and value between two trees. *)
 Inductive map := E | T (red : bool) (l : map) (k : K) (v : V) (r : map).
-Fixpoint find k m := match m with E => None | T _ l k' v r =>
-  match cmp k k' with Eq => Some v | Lt => find k l | Gt => find k r end end.
-Definition balance (c : bool) l k v r := if c then T true l k v r else
+
+Fixpoint find k m :=
+  match m with
+  | E => None
+  | T _ l k' v r => match cmp k k' with Eq => Some v | Lt => find k l | Gt => find k r end
+  end.
+
+(** Okasaki's four rotations. *)
+Definition balance (c : bool) l k v r :=
+  if c then T true l k v r else
   match l with
-  | T true (T true a x xv b) y yv c' | T true a x xv (T true b y yv c') => T true (T false a x xv b)
-    y yv (T false c' k v r)
-  | _ => match r with
-    | T true (T true b y yv c') z zv d | T true b y yv (T true c' z zv d) => T true (T false l k v
-      b) y yv (T false c' z zv d)
-    | _ => T false l k v r end end.
-Fixpoint ins k v m := match m with E => T true E k v E | T c l k' v' r =>
-  match cmp k k' with Eq => T c l k v r | Lt => balance c (ins k v l) k' v' r | Gt => balance c l k'
-    v' (ins k v r) end end.
+  | T true (T true a x xv b) y yv c'
+  | T true a x xv (T true b y yv c') => T true (T false a x xv b) y yv (T false c' k v r)
+  | _ =>
+      match r with
+      | T true (T true b y yv c') z zv d
+      | T true b y yv (T true c' z zv d) => T true (T false l k v b) y yv (T false c' z zv d)
+      | _ => T false l k v r
+      end
+  end.
+
+Fixpoint ins k v m :=
+  match m with
+  | E => T true E k v E
+  | T c l k' v' r =>
+      match cmp k k' with
+      | Eq => T c l k v r
+      | Lt => balance c (ins k v l) k' v' r
+      | Gt => balance c l k' v' (ins k v r)
+      end
+  end.
+
 Definition add k v m := match ins k v m with E => E | T _ l k v r => T false l k v r end.
-Fixpoint all (P : K -> V -> Prop) m := match m with E => True | T _ l k v r => all P l /\ P k v /\
-  all P r end.
+
+(** Every entry has a property. *)
+Fixpoint all (P : K -> V -> Prop) m :=
+  match m with E => True | T _ l k v r => all P l /\ P k v /\ all P r end.
+
 Lemma all_balance P c l k v r : all P l -> P k v -> all P r -> all P (balance c l k v r).
-Proof. intros. unfold balance. destruct c; simpl; auto.
+Proof.
+  intros. unfold balance. destruct c; simpl; auto.
   repeat match goal with |- context [match ?x with _ => _ end] => destruct x; simpl in * end; tauto.
-  Qed.
+Qed.
 Hypothesis cmp_eq : forall a b, cmp a b = Eq -> a = b.
 Lemma all_find P m k v : all P m -> find k m = Some v -> P k v.
 Proof.
   induction m as [|c l IHl k' v' r IHr]; simpl; [discriminate|]. intros (A & B & C).
-  destruct (cmp k k') eqn:F; auto. apply cmp_eq in F. intros [= <-]. subst; auto. Qed.
+  destruct (cmp k k') eqn:F; auto. apply cmp_eq in F. intros [= <-]. subst; auto.
+Qed.
+
 Lemma all_ins (P : K -> V -> Prop) m k v : all P m -> P k v -> all P (ins k v m).
 Proof.
   induction m as [|c l IHl k' v' r IHr]; simpl; auto. intros (A & B & C) D.
   destruct (cmp k k') eqn:F; [apply cmp_eq in F; subst; simpl; auto | apply all_balance; auto ..].
-  Qed.
+Qed.
+
 Lemma all_add (P : K -> V -> Prop) m k v : all P m -> P k v -> all P (add k v m).
 Proof.
-  intros A B. pose proof (all_ins _ _ _ _ A B) as C. unfold add. destruct (ins k v m); auto. Qed.
+  intros A B. pose proof (all_ins _ _ _ _ A B) as C. unfold add. destruct (ins k v m); auto.
+Qed.
+
 Lemma all_imp (P Q : K -> V -> Prop) m : (forall k v, P k v -> Q k v) -> all P m -> all Q m.
 Proof.
-  intro I; induction m; simpl; auto. intros (A & B & C); auto. Qed.
+  intro I; induction m; simpl; auto. intros (A & B & C); auto.
+Qed.
+
 End Map.
 Arguments map : clear implicits.
 Notation nmap := (map N).
 Definition nfind {V} (k : N) (m : nmap V) := find N.compare k m.
 Definition nadd {V} (k : N) (v : V) m := add N.compare k v m.
 Lemma nall_find {V} (P : N -> V -> Prop) m k v : all P m -> nfind k m = Some v -> P k v.
-Proof. apply all_find. apply N.compare_eq. Qed.
+Proof.
+  apply all_find. apply N.compare_eq.
+
+Qed.
+
 Lemma nall_add {V} (P : N -> V -> Prop) m k v : all P m -> P k v -> all P (nadd k v m).
-Proof. apply all_add. apply N.compare_eq. Qed.
+Proof.
+  apply all_add. apply N.compare_eq.
+
+Qed.
 

@@ -1,4 +1,4 @@
-(** Multipliers of inequalities that leave no coordinate (FORMAT.md, section 5, the list [[i, …]]).
+(** Multipliers of inequalities that leave no coordinate (FORMAT.md, section 5, the list of [i]).
 
     Nothing is proved here, and nothing has to be: [solved] proposes multipliers, which are then
     checked like listed ones. *)

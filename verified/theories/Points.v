@@ -4,32 +4,64 @@ From PolyreluVerified Require Import Maps Networks Domains Numbers LinearForms J
 Import ListNotations.
 Open Scope R_scope.
 
-(* ---- Theorem point *)
+(** * Theorem point *)
+
+(** A common denominator. *)
 Definition common (x : list Q) : Z := fold_right (fun q s => Z.lcm (Zpos (Qden q)) s) 1%Z x.
-Definition over (d : Z) (q : Q) : option Z := let k := (d / Zpos (Qden q))%Z in if
-  (k * Zpos (Qden q) =? d)%Z then Some (k * Qnum q)%Z else None.
-Fixpoint zdot (a b : list Z) : Z := match a, b with c :: a', x :: b' => (c * x + zdot a' b')%Z | _,
-  _ => 0%Z end.
+
+(** The numerator of [q] over the denominator [d]. *)
+Definition over (d : Z) (q : Q) : option Z :=
+  let k := (d / Zpos (Qden q))%Z in
+  if (k * Zpos (Qden q) =? d)%Z then Some (k * Qnum q)%Z else None.
+
+Fixpoint zdot (a b : list Z) : Z :=
+  match a, b with c :: a', x :: b' => (c * x + zdot a' b')%Z | _, _ => 0%Z end.
+
+(** The point z / d lies in the domain. *)
 Definition contains (D : domain) (d : Z) (z : list Z) : bool :=
-  forallb (fun r => (zdot (fst r) z <=? d * snd r)%Z) (ineqs D) && forallb
-    (fun r => (zdot (fst r) z =? d * snd r)%Z) (eqs D).
-Definition scaled_point (n : nat) (D : domain) (x : list Q) : option (Z * list Z) := let d := common
-  x in
-  match mapo (over d) x with Some z => if (0 <? d)%Z && Nat.eqb (length x) n && contains D d z then
-    Some (d, z) else None | None => None end.
-Fixpoint values_are (D : Z) (fs : list form) (qs : list Q) : bool := match fs, qs with [],
-  [] => true
-  | f :: fs', q :: qs' => match f with [] => (Qnum q =? 0)%Z | [(0%N, c)] => (c * Zpos (Qden q) =?
-    Qnum q * D)%Z | _ => false end && values_are D fs' qs' | _, _ => false end.
-Fixpoint qs_equal (a b : list Q) : bool := match a, b with [], [] => true | p :: a', q :: b' =>
-  Qeq_bool p q && qs_equal a' b' | _, _ => false end.
+  forallb (fun r => (zdot (fst r) z <=? d * snd r)%Z) (ineqs D) &&
+  forallb (fun r => (zdot (fst r) z =? d * snd r)%Z) (eqs D).
+
+(** The denominator and the numerators of a point of the domain. *)
+Definition scaled_point (n : nat) (D : domain) (x : list Q) : option (Z * list Z) :=
+  let d := common x in
+  let? z := mapo (over d) x in
+  if (0 <? d)%Z && Nat.eqb (length x) n && contains D d z then Some (d, z) else None.
+
+(** Constant forms over a denominator have these values. *)
+Fixpoint values_are (D : Z) (fs : list form) (qs : list Q) : bool :=
+  match fs, qs with
+  | [], [] => true
+  | f :: fs', q :: qs' =>
+      match f with
+      | [] => (Qnum q =? 0)%Z
+      | [(0%N, c)] => (c * Zpos (Qden q) =? Qnum q * D)%Z
+      | _ => false
+      end && values_are D fs' qs'
+  | _, _ => false
+  end.
+
+Fixpoint qs_equal (a b : list Q) : bool :=
+  match a, b with
+  | [], [] => true
+  | p :: a', q :: b' => Qeq_bool p q && qs_equal a' b'
+  | _, _ => false
+  end.
+
+(** The network has the outputs f at the point z / d: its forms over constant inputs. *)
 Definition values_of (n1 : net) (d : Z) (z : list Z) (f : list Q) : bool :=
-  match jrun 0 (fun _ _ => None) 1 (layers n1) (relu_last n1) (St 1 [] E []) [(List.map fconst z,
-    d)] with
-  | Some (t, (fs, D)) => wf_tab 0 (tab t) && values_are D fs f | None => false end.
+  let inputs := [(List.map fconst z, d)] in
+  match jrun 0 (fun _ _ => None) 1 (layers n1) (relu_last n1) (St 1 [] E []) inputs with
+  | Some (t, (fs, D)) => wf_tab 0 (tab t) && values_are D fs f
+  | None => false
+  end.
+
 Definition check_point (n : nat) (n1 n2 : net) (D : domain) (x f g : list Q) : bool :=
-  match scaled_point n D x with None => false | Some (d, z) => values_of n1 d z f && values_of n2 d
-    z g && negb (qs_equal f g) end.
+  match scaled_point n D x with
+  | None => false
+  | Some (d, z) => values_of n1 d z f && values_of n2 d z g && negb (qs_equal f g)
+  end.
+
 Lemma scaled_point_ok n D x d z : scaled_point n D x = Some (d, z) -> (0 < d)%Z /\ length x = n /\
   Forall2 (fun c y => IZR c = IZR d * y) z (List.map Q2R x) /\ in_domain D (List.map Q2R x).
 Proof.
@@ -52,7 +84,9 @@ Proof.
   - specialize (C1 r R). apply Z.leb_le, IZR_le in C1. rewrite K, mult_IZR in C1.
     apply Rmult_le_reg_l in C1; auto.
   - specialize (C2 r R). apply Z.eqb_eq, (f_equal IZR) in C2. rewrite K, mult_IZR in C2.
-    apply Rmult_eq_reg_l in C2; lra. Qed.
+    apply Rmult_eq_reg_l in C2; lra.
+Qed.
+
 Lemma values_are_ok v D fs qs xs : v 0%N = 1 -> (0 < D)%Z -> Forall2 (scaled v D) fs xs ->
   values_are D fs qs = true -> xs = List.map Q2R qs.
 Proof.
@@ -66,7 +100,9 @@ Proof.
   - apply (f_equal IZR) in C1. rewrite !mult_IZR, <- N in C1. rewrite V0 in H.
     assert (IZR c = IZR D * x) as Z by lra. rewrite Z in C1.
     assert (IZR D * IZR (Z.pos (Qden q)) * (x - Q2R q) = 0) as W by lra.
-    apply Rmult_integral in W as [W|W]; [|lra]. apply Rmult_integral in W as [W|W]; lra. Qed.
+    apply Rmult_integral in W as [W|W]; [|lra]. apply Rmult_integral in W as [W|W]; lra.
+Qed.
+
 Lemma values_of_ok n1 d z f x : (0 < d)%Z -> Forall2 (fun c y => IZR c = IZR d * y) z x -> values_of
   n1 d z f = true -> eval n1 x = List.map Q2R f.
 Proof.
@@ -80,7 +116,9 @@ Proof.
   - split; [|simpl; constructor]. constructor; [|constructor]. split; auto. cbn [fst snd].
     clear - F Bv. induction F; simpl; constructor; auto. unfold scaled. rewrite val_fconst; auto.
     apply Bv.
-  - eapply values_are_ok; eauto. apply Bv. Qed.
+  - eapply values_are_ok; eauto. apply Bv.
+Qed.
+
 Theorem check_point_ok n n1 n2 D x f g : check_point n n1 n2 D x f g = true -> let y := List.map Q2R
   x in
   length y = n /\ in_domain D y /\ eval n1 y = List.map Q2R f /\ eval n2 y = List.map Q2R g /\ eval
@@ -94,5 +132,6 @@ Proof.
   cbv zeta. rewrite map_length. repeat (split; auto). rewrite V1, V2. intro Eq.
   apply negb_true_iff in C3. rewrite <- Bool.not_true_iff_false in C3. apply C3.
   clear - Eq. revert g Eq. induction f as [|p f IH]; intros [|q g]; simpl; try discriminate; auto.
-  intros [= E1 E2]. rewrite IH by auto. apply eqR_Qeq, Qeq_bool_iff in E1. rewrite E1; auto. Qed.
+  intros [= E1 E2]. rewrite IH by auto. apply eqR_Qeq, Qeq_bool_iff in E1. rewrite E1; auto.
+Qed.
 

@@ -39,7 +39,8 @@ Definition row_words (sign : string) (r : list Z * Z) : string :=
 
 (** The rows, unless they are long; [room] characters are left. A number takes one character or
     more, so that the words of a long row are not made. *)
-Fixpoint rows_words (sign : string) (rows : list (list Z * Z)) (room : nat) : option (list string) :=
+Fixpoint rows_words (sign : string) (rows : list (list Z * Z)) (room : nat) :
+  option (list string) :=
   match rows with
   | [] => Some []
   | r :: rows' =>
@@ -102,7 +103,8 @@ Fixpoint with_side (sides : list (N * list string)) (j : N) (w : string) :
   match sides with
   | [] => Some [(j, [w])]
   | (k, words) :: sides' =>
-      if (k =? j)%N then match with_word words w with Some l => Some ((k, l) :: sides') | None => None end
+      if (k =? j)%N then
+        match with_word words w with Some l => Some ((k, l) :: sides') | None => None end
       else match with_side sides' j w with Some l => Some ((k, words) :: l) | None => None end
   end.
 
@@ -144,8 +146,9 @@ Definition place_words (inputs : nat) (D : domain) : string :=
       | None =>
           match cube_words inputs D with
           | Some words => words
-          | None => "the set of the claim's " ++ decimal_N (size (ineqs D)) ++ " inequalities and " ++
-                    decimal_N (size (eqs D)) ++ " equations"
+          | None =>
+              "the set of the claim's " ++ decimal_N (size (ineqs D)) ++ " inequalities and " ++
+              decimal_N (size (eqs D)) ++ " equations"
           end
       end
   end.

@@ -6,84 +6,158 @@ From PolyreluVerified Require Import Maps Networks Numbers LinearForms Multiplie
 Import ListNotations.
 Open Scope R_scope.
 
-Record state := State { slacks : nmap rform; nslacks : N; fsign : Maps.map form bool;
-  asign : nmap bool; lower : nmap Q; upper : nmap Q }.
-Record node := Node { values : nmap rform; forms : nmap rform; terms : Maps.map form (N * (Z * Z));
-  owner : nmap (N * bool); members : nmap (list (N * bool)) }.
+(** What is known on the polyhedron of a node: the numbered inequalities form / denominator >= 0,
+    the signs of affine primitive forms and of other atoms, and numbers below the form h of an atom
+    and below -h. *)
+Record state := State {
+  slacks : nmap rform;
+  nslacks : N;
+  fsign : Maps.map form bool;
+  asign : nmap bool;
+  lower : nmap Q;
+  upper : nmap Q }.
+
+(** The atoms at a node: the values of max(h, 0), the current forms of h, and the terms: for a
+    primitive form p of a term its first atom k and numbers g, e with e h_k = g p. Each atom of a
+    term knows k, and whether its form is a positive multiple of h_k or of -h_k; the last table has
+    all atoms of a term. *)
+Record node := Node {
+  values : nmap rform;
+  forms : nmap rform;
+  terms : Maps.map form (N * (Z * Z));
+  owner : nmap (N * bool);
+  members : nmap (list (N * bool)) }.
+
 (** Multiples of inequalities: listed, or those that leave no coordinate. *)
 Inductive multiples := Listed (l : list (N * Q)) | Solved (l : list N).
-Record sign := Sign { atom : N; mark : bool; bound : Q; mults : multiples; slopes : list (N * Q) }.
+
+Record sign := Sign {
+  atom : N;
+  mark : bool;
+  bound : Q;
+  mults : multiples;
+  slopes : list (N * Q) }.
+
 Inductive ending := Split (s : N) | Leaf.
+
+(** A line of a tree file: rounds of signs, and how the node ends. *)
 Definition record := (list (list sign) * ending)%type.
+
+(** A node that is to come: the atoms of its tree, the rows of its part, and what is known. *)
 Record item := Item { used : list N; rows : list form; start : state }.
 
 Section Tree.
+(** The number of inputs, the first symbol of an atom, the number of atoms, their forms, and bounds
+    of coordinates from below and from above. *)
 Variables (d first natoms : N) (atoms : nmap form) (lo hi : nmap Q).
-(* sides of single coordinates *)
+
+(** A form over coordinates. *)
 Definition affine (f : form) : bool := match f with [] => true | (s, _) :: _ => (s <? first)%N end.
 
-Fixpoint put_in (vs : nmap rform) (h : form) (q : rform) : rform := match h with [] => q | (s, c) ::
-  h' =>
-  if (s <? first)%N then raxpy q 1 1 (h, 1%Z) else
-  match nfind s vs with Some r => put_in vs h' (raxpy q c 1 r) | None => put_in vs h'
-    (raxpy q c 1 ([(s, 1%Z)], 1%Z)) end end.
+(** Form h with the values of atoms put in, added to [q]. *)
+Fixpoint put_in (vs : nmap rform) (h : form) (q : rform) : rform :=
+  match h with
+  | [] => q
+  | (s, c) :: h' =>
+      if (s <? first)%N then raxpy q 1 1 (h, 1%Z) else
+      match nfind s vs with
+      | Some r => put_in vs h' (raxpy q c 1 r)
+      | None => put_in vs h' (raxpy q c 1 ([(s, 1%Z)], 1%Z))
+      end
+  end.
+
+(** The next atom: its current form, and its value by a sign that is known or shown, by a term or
+    its negative, or as a new term. *)
 Definition visit (st : state) (s : N) (nd : node) : option node :=
-  match nfind s atoms with None => None | Some h =>
+  let? h := nfind s atoms in
   let t := rnorm (put_in (values nd) h ([], 1%Z)) in
   let put r := Node (nadd s r (values nd)) (nadd s t (forms nd)) in
   let plain r := Some (put r (terms nd) (owner nd) (members nd)) in
+  let known (b : bool) := if b then plain t else plain ([], 1%Z) in
   match fst t with [] => plain ([], 1%Z) | _ =>
-  match nfind s (asign st) with Some true => plain t | Some false => plain ([], 1%Z) | None =>
-  match shown d (fst t) with Some true => plain t | Some false => plain ([], 1%Z) | None =>
+  match nfind s (asign st) with Some b => known b | None =>
+  match shown d (fst t) with Some b => known b | None =>
   let (p, g) := prim (fst t) in
-  match ffind p (fsign st) with Some true => plain t | Some false => plain ([], 1%Z) | None =>
-  let join a o := (nadd s (a, o) (owner nd), nadd a ((s, o) :: match nfind a (members nd) with Some
-    l => l | None => [] end) (members nd)) in
+  match ffind p (fsign st) with Some b => known b | None =>
+  let others a := match nfind a (members nd) with Some l => l | None => [] end in
+  let join a o := (nadd s (a, o) (owner nd), nadd a ((s, o) :: others a) (members nd)) in
   match ffind p (terms nd) with
-  | Some (a, (ga, ea)) => let j := join a true in Some
-    (put (rnorm ([(a, (g * ea)%Z)], (snd t * ga)%Z)) (terms nd) (fst j) (snd j))
-  | None => match ffind (fneg p) (terms nd) with
-    | Some (a, (ga, ea)) => let j := join a false in
-        Some (put (rnorm (raxpy t (g * ea) (snd t * ga) ([(a, 1%Z)], 1%Z))) (terms nd) (fst j)
-          (snd j))
-    | None => let j := join s true in Some (put ([(s, 1%Z)], 1%Z) (fput p (s, (g, snd t))
-      (terms nd)) (fst j) (snd j))
-    end end end end end end end.
-Fixpoint build (st : state) (l : list N) (nd : node) : option node := match l with [] => Some nd
-  | s :: l' => match visit st s nd with Some nd' => build st l' nd' | None => None end end.
+  | Some (a, (ga, ea)) =>
+      let j := join a true in
+      Some (put (rnorm ([(a, (g * ea)%Z)], (snd t * ga)%Z)) (terms nd) (fst j) (snd j))
+  | None =>
+      match ffind (fneg p) (terms nd) with
+      | Some (a, (ga, ea)) =>
+          let j := join a false in
+          let value := rnorm (raxpy t (g * ea) (snd t * ga) ([(a, 1%Z)], 1%Z)) in
+          Some (put value (terms nd) (fst j) (snd j))
+      | None =>
+          let j := join s true in
+          Some (put ([(s, 1%Z)], 1%Z) (fput p (s, (g, snd t)) (terms nd)) (fst j) (snd j))
+      end
+  end end end end end.
+
+(** All atoms of a tree. *)
+Fixpoint build (st : state) (l : list N) (nd : node) : option node :=
+  match l with
+  | [] => Some nd
+  | s :: l' => let? nd' := visit st s nd in build st l' nd'
+  end.
+
 Definition node0 := Node E E E E E.
 
-Fixpoint slope (l : list (N * Q)) (s : N) : Q := match l with [] => 0%Q | (t, q) :: l' => if
-  (s =? t)%N then q else slope l' s end.
-Definition above (st : state) (s : N) (sg : Q) : option Q := match nfind s (upper st) with None =>
-  None | Some u =>
+Fixpoint slope (l : list (N * Q)) (s : N) : Q :=
+  match l with [] => 0%Q | (t, q) :: l' => if (s =? t)%N then q else slope l' s end.
+
+(** A number o with max(h, 0) <= sg h + o, by the known bounds of h. *)
+Definition above (st : state) (s : N) (sg : Q) : option Q :=
+  let? u := nfind s (upper st) in
   let o := qmax 0 (Qred ((sg - 1) * u)) in
-  if (Qnum sg =? 0)%Z then Some o else match nfind s (lower st) with None => None | Some l => Some
-    (qmax o (Qred (- (sg * l)))) end end.
-Definition qaxpy (q : rform) (c : Z) (o : Q) (r : rform) : rform :=      (* q +
-  (c / its denominator) o r *)
-  if (c * Qnum o =? 0)%Z then q else rnorm (raxpy q (c * Qnum o) (snd q * Zpos (Qden o)) r).
-Fixpoint elim (fuel : list N) (st : state) (nd : node) (sl : list (N * Q)) (q : rform) : option
-  rform :=
-  match fst q with [] => Some q | (s, c) :: rest =>
-  if (s <? first)%N then Some q else match fuel with [] => None | _ :: fuel' =>
-  match nfind s (forms nd), nfind s atoms with Some t, Some _ =>
-    let sg := slope sl s in
-    if Qle_bool 0 sg && Qle_bool sg 1 then
-      match (if (c <? 0)%Z then above st s sg else Some 0%Q) with None => None
-      | Some o => (* the coefficient is c / snd q, also after the first step *)
-         let q1 := if (c * Qnum o =? 0)%Z then (rest, snd q) else raxpyr (rest, snd q) (c * Qnum o)
-           (snd q * Zpos (Qden o)) ([(0%N, 1%Z)], 1%Z) in
-         let q2 := if (c * Qnum sg =? 0)%Z then q1 else raxpyr q1 (c * Qnum sg)
-           (snd q * Zpos (Qden sg)) t in
-         elim fuel' st nd sl q2 end
-    else None
-  | _, _ => None end end end.
-Fixpoint subtract (st : state) (l : list (N * Q)) (q : rform) : option rform := match l with [] =>
-  Some q
-  | (i, m) :: l' => match nfind i (slacks st) with None => None | Some r =>
-     if Qle_bool 0 m then subtract st l' (if (Qnum m =? 0)%Z then q else raxpy q (- Qnum m)
-       (Zpos (Qden m)) r) else None end end.
+  if (Qnum sg =? 0)%Z then Some o else
+  let? l := nfind s (lower st) in
+  Some (qmax o (Qred (- (sg * l)))).
+
+(** A form below [q] without terms: the term with the largest symbol is replaced by sg h, or by
+    sg h + o if its coefficient is negative. *)
+Fixpoint elim (fuel : list N) (st : state) (nd : node) (sl : list (N * Q)) (q : rform) :
+  option rform :=
+  match fst q with
+  | [] => Some q
+  | (s, c) :: rest =>
+      if (s <? first)%N then Some q else
+      match fuel with
+      | [] => None
+      | _ :: fuel' =>
+          match nfind s (forms nd), nfind s atoms with
+          | Some t, Some _ =>
+              let sg := slope sl s in
+              if Qle_bool 0 sg && Qle_bool sg 1 then
+                let? o := if (c <? 0)%Z then above st s sg else Some 0%Q in
+                let q1 :=
+                  if (c * Qnum o =? 0)%Z then (rest, snd q)
+                  else raxpyr (rest, snd q) (c * Qnum o) (snd q * Zpos (Qden o))
+                         ([(0%N, 1%Z)], 1%Z) in
+                let q2 :=
+                  if (c * Qnum sg =? 0)%Z then q1
+                  else raxpyr q1 (c * Qnum sg) (snd q * Zpos (Qden sg)) t in
+                elim fuel' st nd sl q2
+              else None
+          | _, _ => None
+          end
+      end
+  end.
+
+(** [q] without multiples, which are not negative, of inequalities. *)
+Fixpoint subtract (st : state) (l : list (N * Q)) (q : rform) : option rform :=
+  match l with
+  | [] => Some q
+  | (i, m) :: l' =>
+      let? r := nfind i (slacks st) in
+      if Qle_bool 0 m
+      then subtract st l' (if (Qnum m =? 0)%Z then q else raxpy q (- Qnum m) (Zpos (Qden m)) r)
+      else None
+  end.
+
 Fixpoint numbered (st : state) (l : list N) : option (list (N * rform)) :=
   match l with
   | [] => Some []
@@ -96,58 +170,94 @@ Fixpoint numbered (st : state) (l : list N) : option (list (N * rform)) :=
 Definition constant (f : form) : bool :=
   match f with [] => true | (s, _) :: _ => (s =? 0)%N end.
 (** What is left after the multiples of inequalities are taken away. *)
+
 Definition take_away (st : state) (m : multiples) (q : rform) : option rform :=
   match m with
   | Listed l => subtract st l q
   | Solved [] => None
   | Solved l =>
-      match numbered st l with
-      | None => None
-      | Some rows =>
-          match solved rows q with
-          | None => None
-          | Some l' =>
-              match subtract st l' q with
-              | Some q' => if constant (fst q') then Some q' else None
-              | None => None
+      let? rows := numbered st l in
+      let? l' := solved rows q in
+      let? q' := subtract st l' q in
+      if constant (fst q') then Some q' else None
+  end.
+
+(** A number below a form over coordinates: sides take their places. *)
+Fixpoint finish (f : form) : option Q :=
+  match f with
+  | [] => Some 0%Q
+  | (s, c) :: f' =>
+      let? r := finish f' in
+      if (s =? 0)%N then Some (r + inject_Z c)%Q
+      else if (c =? 0)%Z then Some r
+      else let? l := nfind s (if (0 <? c)%Z then lo else hi) in
+           Some (Qred (r + inject_Z c * l)%Q)
+  end.
+
+(** The bound of a sign follows. *)
+Definition proved (st : state) (nd : node) (fuel : list N) (g : sign) : bool :=
+  match nfind (atom g) (forms nd) with
+  | None => false
+  | Some t =>
+      match elim fuel st nd (slopes g) (fscale (if mark g then 1 else -1) (fst t), snd t) with
+      | None => false
+      | Some q =>
+          match take_away st (mults g) q with
+          | None => false
+          | Some q' =>
+              match finish (fst q') with
+              | None => false
+              | Some r => Qle_bool (bound g * inject_Z (snd q')) r
               end
           end
       end
   end.
-Fixpoint finish (f : form) : option Q := match f with [] => Some 0%Q | (s, c) :: f' => match finish
-  f' with None => None | Some r =>
-  if (s =? 0)%N then Some (r + inject_Z c)%Q else if (c =? 0)%Z then Some r else
-  match nfind s (if (0 <? c)%Z then lo else hi) with Some l => Some (Qred (r + inject_Z c * l)%Q) |
-    None => None end end end.
-Definition proved (st : state) (nd : node) (fuel : list N) (g : sign) : bool :=
-  match nfind (atom g) (forms nd) with None => false | Some t =>
-  match elim fuel st nd (slopes g) (fscale (if mark g then 1 else -1) (fst t), snd t) with None =>
-    false | Some q =>
-  match take_away st (mults g) q with None => false | Some q' =>
-  match finish (fst q') with None => false | Some r => Qle_bool (bound g * inject_Z (snd q')) r end
-    end end end.
-Definition put_form (f : form) (b : bool) (m : Maps.map form bool) := let p := fst (prim f) in fput
-  (fneg p) (negb b) (fput p b m).
-Fixpoint put_all (l : list (N * bool)) (ba : bool) (m : nmap bool) := match l with [] => m
-  | (s, o) :: l' => put_all l' ba (nadd s (if o then ba else negb ba) m) end.
 
+(** The sign of an affine form and of its negative. *)
+Definition put_form (f : form) (b : bool) (m : Maps.map form bool) :=
+  let p := fst (prim f) in fput (fneg p) (negb b) (fput p b m).
+
+(** The signs of all atoms of a term. *)
+Fixpoint put_all (l : list (N * bool)) (ba : bool) (m : nmap bool) :=
+  match l with
+  | [] => m
+  | (s, o) :: l' => put_all l' ba (nadd s (if o then ba else negb ba) m)
+  end.
+
+(** A bound becomes known, and a sign if the bound is not negative. *)
 Definition learn (st : state) (nd : node) (g : sign) : option state :=
-  let s := atom g in let b := mark g in
-  match nfind s (forms nd) with None | Some ([], _) => None | Some (f, _) =>
-  let lw := if b then raise s (bound g) (lower st) else lower st in let up := if b then upper st
-    else raise s (bound g) (upper st) in
-  if negb (Qle_bool 0 (bound g)) then Some (State (slacks st) (nslacks st) (fsign st) (asign st) lw
-    up)
-  else if affine f then Some (State (slacks st) (nslacks st) (put_form f b (fsign st)) (asign st) lw
-    up)
-  else let l := match nfind s (owner nd) with None => [(s, true)] | Some (a, o) =>
-                  match nfind a (members nd) with Some l => l | None => [] end end in
-       let ba := match nfind s (owner nd) with None => b | Some (a, o) => if o then b else negb b
-         end in
-       Some (State (slacks st) (nslacks st) (fsign st) (put_all l ba (asign st)) lw up) end.
-Fixpoint ascending (low : N) (l : list (N * Q)) (high : N) : bool := match l with [] => true      (*
-  low <= entries < high *)
-  | (i, _) :: l' => (low <=? i)%N && (i <? high)%N && ascending (i + 1) l' high end.
+  let s := atom g in
+  let b := mark g in
+  match nfind s (forms nd) with
+  | None | Some ([], _) => None
+  | Some (f, _) =>
+      let lw := if b then raise s (bound g) (lower st) else lower st in
+      let up := if b then upper st else raise s (bound g) (upper st) in
+      if negb (Qle_bool 0 (bound g)) then
+        Some (State (slacks st) (nslacks st) (fsign st) (asign st) lw up)
+      else if affine f then
+        Some (State (slacks st) (nslacks st) (put_form f b (fsign st)) (asign st) lw up)
+      else
+        let l :=
+          match nfind s (owner nd) with
+          | None => [(s, true)]
+          | Some (a, o) => match nfind a (members nd) with Some l => l | None => [] end
+          end in
+        let ba :=
+          match nfind s (owner nd) with
+          | None => b
+          | Some (a, o) => if o then b else negb b
+          end in
+        Some (State (slacks st) (nslacks st) (fsign st) (put_all l ba (asign st)) lw up)
+  end.
+
+(** The numbers ascend strictly, from [low] on and below [high]. *)
+Fixpoint ascending (low : N) (l : list (N * Q)) (high : N) : bool :=
+  match l with
+  | [] => true
+  | (i, _) :: l' => (low <=? i)%N && (i <? high)%N && ascending (i + 1) l' high
+  end.
+
 Fixpoint ascending_numbers (low : N) (l : list N) (high : N) : bool :=
   match l with
   | [] => true
@@ -158,54 +268,98 @@ Definition good_multiples (m : multiples) (high : N) : bool :=
   | Listed l => ascending 0 l high
   | Solved l => ascending_numbers 0 l high
   end.
-Fixpoint round (fuel : list N) (nd : node) (gs : list sign) (st : state) : option state := match gs
-  with [] => Some st
-  | g :: gs' => if good_multiples (mults g) (nslacks st) && ascending first (slopes g) (first + natoms)
-                   && forallb (fun p => Qle_bool 0 (snd p) && Qle_bool (snd p) 1) (slopes g) &&
-                     proved st nd fuel g
-     then match learn st nd g with Some st' => round fuel nd gs' st' | None => None end else None
-       end.
-Fixpoint rounds (us : list N) (rs : list (list sign)) (st : state) (nd : node) : option
-  (state * node) := match rs with [] => Some (st, nd)
+
+Fixpoint round (fuel : list N) (nd : node) (gs : list sign) (st : state) : option state :=
+  match gs with
+  | [] => Some st
+  | g :: gs' =>
+      if good_multiples (mults g) (nslacks st) &&
+         ascending first (slopes g) (first + natoms) &&
+         forallb (fun p => Qle_bool 0 (snd p) && Qle_bool (snd p) 1) (slopes g) &&
+         proved st nd fuel g
+      then let? st' := learn st nd g in round fuel nd gs' st'
+      else None
+  end.
+
+(** All rounds of a node; the forms are written again after each of them. *)
+Fixpoint rounds (us : list N) (rs : list (list sign)) (st : state) (nd : node) :
+  option (state * node) :=
+  match rs with
+  | [] => Some (st, nd)
   | [] :: _ => None
-  | gs :: rs' => match round us nd gs st with None => None | Some st' =>
-     match build st' us node0 with None => None | Some nd' => rounds us rs' st' nd' end end end.
+  | gs :: rs' =>
+      let? st' := round us nd gs st in
+      let? nd' := build st' us node0 in
+      rounds us rs' st' nd'
+  end.
+
+(** One of the two nodes after a split: f >= 0, or -f >= 0. *)
 Definition child (st : state) (f : form) (e : Z) (b : bool) : state :=
   State (nadd (nslacks st) (if b then (f, e) else (fneg f, e)) (slacks st)) (nslacks st + 1)
     (put_form f b (fsign st)) (asign st) (lower st) (upper st).
-Definition step (stack : option (list item)) (r : record) : option (list item) := match stack with
-  None | Some [] => None
-  | Some (it :: rest) =>
-    match build (start it) (used it) node0 with None => None | Some nd0 =>
-    match rounds (used it) (fst r) (start it) nd0 with None => None | Some (st, nd) =>
-    match snd r with
-    | Leaf => if forallb (fun f => match fst (put_in (values nd) f ([], 1%Z)) with [] => true | _ =>
-      false end) (rows it) then Some rest else None
-    | Split s => match nfind s (forms nd) with
-       | None | Some ([], _) => None
-       | Some (f, e) => if affine f then Some (Item (used it) (rows it) (child st f e true) :: Item
-         (used it) (rows it) (child st f e false) :: rest) else None end
-    end end end end.
 
-(* ---- Soundness, at one point, whose values of the symbols are v *)
+(** One node: the stack has the nodes that are to come, the next one first. *)
+Definition step (stack : option (list item)) (r : record) : option (list item) :=
+  match stack with
+  | None | Some [] => None
+  | Some (it :: rest) =>
+      match build (start it) (used it) node0 with
+      | None => None
+      | Some nd0 =>
+          match rounds (used it) (fst r) (start it) nd0 with
+          | None => None
+          | Some (st, nd) =>
+              match snd r with
+              | Leaf =>
+                  let is_zero f :=
+                    match fst (put_in (values nd) f ([], 1%Z)) with [] => true | _ => false end in
+                  if forallb is_zero (rows it) then Some rest else None
+              | Split s =>
+                  match nfind s (forms nd) with
+                  | None | Some ([], _) => None
+                  | Some (f, e) =>
+                      let next b := Item (used it) (rows it) (child st f e b) in
+                      if affine f then Some (next true :: next false :: rest) else None
+                  end
+              end
+          end
+      end
+  end.
+
+(** * Soundness, at one point, whose values of the symbols are v *)
 Variables (v H : N -> R).
 Hypothesis B : base d v.
 Hypothesis A : forall s h, nfind s atoms = Some h -> H s = val v h /\ v s = relu (H s).
 Hypothesis LO : all (fun s q => Q2R q <= v s) lo.
 Hypothesis HI : all (fun s q => v s <= Q2R q) hi.
-Definition state_ok st := all (fun _ r => exists y, rep v r y /\ 0 <= y) (slacks st) /\ all
-  (fun f b => signed b (val v f)) (fsign st) /\
-  all (fun s b => signed b (H s)) (asign st) /\ all (fun s q => Q2R q <= H s) (lower st) /\ all
-    (fun s q => Q2R q <= - H s) (upper st).
+
+(** Everything that is known is true. *)
+Definition state_ok st :=
+  all (fun _ r => exists y, rep v r y /\ 0 <= y) (slacks st) /\
+  all (fun f b => signed b (val v f)) (fsign st) /\
+  all (fun s b => signed b (H s)) (asign st) /\
+  all (fun s q => Q2R q <= H s) (lower st) /\
+  all (fun s q => Q2R q <= - H s) (upper st).
+
 Definition related s a (o : bool) := exists c, 0 < c /\ H s = c * (if o then H a else - H a).
-Definition node_ok nd := all (fun s r => rep v r (v s)) (values nd) /\ all (fun s r => rep v r
-  (H s)) (forms nd) /\
-  all (fun h p => (0 < fst (snd p))%Z /\ (0 < snd (snd p))%Z /\ IZR (snd (snd p)) * H (fst p) = IZR
-    (fst (snd p)) * val v h /\ v (fst p) = relu (H (fst p))) (terms nd) /\
-  all (fun s p => related s (fst p) (snd p)) (owner nd) /\ all (fun a l => Forall (fun p => related
-    (fst p) a (snd p)) l) (members nd).
-Lemma rep_sym s : rep v ([(s, 1%Z)], 1%Z) (v s). Proof. split; [reflexivity|]. simpl; lra. Qed.
-Lemma rep_0 : rep v ([], 1%Z) 0. Proof. split; [reflexivity|]. simpl; lra. Qed.
+
+(** All forms, values and terms of a node are right. *)
+Definition node_ok nd :=
+  all (fun s r => rep v r (v s)) (values nd) /\
+  all (fun s r => rep v r (H s)) (forms nd) /\
+  all (fun h p => (0 < fst (snd p))%Z /\ (0 < snd (snd p))%Z /\
+         IZR (snd (snd p)) * H (fst p) = IZR (fst (snd p)) * val v h /\
+         v (fst p) = relu (H (fst p)))
+    (terms nd) /\
+  all (fun s p => related s (fst p) (snd p)) (owner nd) /\
+  all (fun a l => Forall (fun p => related (fst p) a (snd p)) l) (members nd).
+
+Lemma rep_sym s : rep v ([(s, 1%Z)], 1%Z) (v s).
+Proof. split; [reflexivity|]. simpl; lra. Qed.
+
+Lemma rep_0 : rep v ([], 1%Z) 0.
+Proof. split; [reflexivity|]. simpl; lra. Qed.
+
 Lemma put_in_ok vs h : all (fun s r => rep v r (v s)) vs -> forall q x, rep v q x -> rep v
   (put_in vs h q) (x + val v h).
 Proof.
@@ -214,8 +368,9 @@ Proof.
     try lia; try lra. split; [reflexivity|]. cbn [fst snd]. lra. }
   cbn [val]. rewrite <- Rplus_assoc. destruct (nfind s vs) as [r|] eqn:F; apply IH.
   - eapply raxpy_ok; eauto; [apply (nall_find _ _ _ _ V F)|lia|lra].
-  - eapply raxpy_ok; eauto; [apply rep_sym|lia|lra]. Qed.
-Lemma related_pos s a o : related s a o -> related s a o. Proof. auto. Qed.
+  - eapply raxpy_ok; eauto; [apply rep_sym|lia|lra].
+Qed.
+
 Lemma visit_ok st s nd nd' : state_ok st -> node_ok nd -> visit st s nd = Some nd' -> node_ok nd'.
 Proof.
   intros (S1 & S2 & S3 & S4 & S5) (N1 & N2 & N3 & N4 & N5). unfold visit.
@@ -298,13 +453,19 @@ Proof.
   intros [= <-]. repeat split; cbn [values forms terms owner members fst snd]; auto; try (apply J2;
     auto); try (apply nall_add; auto; try (split; auto; fail)).
   - apply rep_sym.
-  - apply fall_add; auto. Qed.
+  - apply fall_add; auto.
+Qed.
+
 Lemma build_ok st l : state_ok st -> forall nd nd', node_ok nd -> build st l nd = Some nd' ->
   node_ok nd'.
 Proof.
   intro S. induction l as [|s l IH]; simpl; intros nd nd' O. { intros [= <-]; auto. }
-  destruct (visit st s nd) eqn:E; [|discriminate]. apply IH. eapply visit_ok; eauto. Qed.
-Lemma node0_ok : node_ok node0. Proof. repeat split. Qed.
+  destruct (visit st s nd) eqn:E; [|discriminate]. apply IH. eapply visit_ok; eauto.
+Qed.
+
+Lemma node0_ok : node_ok node0.
+Proof. repeat split. Qed.
+
 Lemma above_ok st s sg o : state_ok st -> 0 <= Q2R sg <= 1 -> above st s sg = Some o -> relu (H s)
   <= Q2R sg * H s + Q2R o.
 Proof.
@@ -322,7 +483,8 @@ Proof.
     pose proof (qmax_l o1 (Qred (- (sg * l)))) as M3.
     pose proof (qmax_r o1 (Qred (- (sg * l)))) as M4. rewrite Q2R_red, Q2R_opp, Q2R_mult in M4.
     remember (qmax o1 (Qred (- (sg * l)))) as o2 eqn:E2. clear E2. intros [= <-].
-    destruct (Rle_lt_dec 0 (H s)). { specialize (P r). lra. } rewrite relu_neg by lra. nra. Qed.
+    destruct (Rle_lt_dec 0 (H s)). { specialize (P r). lra. } rewrite relu_neg by lra. nra.
+Qed.
 
 Lemma elim_ok st nd sl : state_ok st -> node_ok nd -> forall fuel q x q', rep v q x -> elim fuel st
   nd sl q = Some q' -> exists x', rep v q' x' /\ x' <= x.
@@ -375,7 +537,9 @@ Proof.
   apply Rmult_le_reg_l with (IZR (snd q)); auto.
   replace (IZR (snd q) * (x - IZR c * v s / IZR (snd q) + IZR c * Q2R o / IZR (snd q) + IZR c *
     (Q2R sg * H s) / IZR (snd q)))
-    with (IZR (snd q) * x + IZR c * (Q2R o + Q2R sg * H s - v s)) by (field; lra). lra. Qed.
+    with (IZR (snd q) * x + IZR c * (Q2R o + Q2R sg * H s - v s)) by (field; lra). lra.
+Qed.
+
 Lemma subtract_ok st l : state_ok st -> forall q x q', rep v q x -> subtract st l q = Some q' ->
   exists x', rep v q' x' /\ x' <= x.
 Proof.
@@ -388,16 +552,21 @@ Proof.
   intro G. edestruct IH as (x' & R' & L); [|exact G|].
   - apply raxpy_ok with (y := y) (z := - (Q2R m * y)); eauto; [reflexivity|].
     rewrite opp_IZR, <- Q2R_num. ring.
-  - exists x'; split; auto. nra. Qed.
+  - exists x'; split; auto. nra.
+Qed.
+
 Lemma take_away_ok st m q x q' : state_ok st -> rep v q x -> take_away st m q = Some q' ->
   exists x', rep v q' x' /\ x' <= x.
 Proof.
   intros S R. unfold take_away. destruct m as [l|l]. { apply subtract_ok; auto. }
-  destruct l as [|i l]; [discriminate|]. destruct (numbered st (i :: l)) as [rows|]; [|discriminate].
+  destruct l as [|i l]; [discriminate|].
+  destruct (numbered st (i :: l)) as [rows|]; [|discriminate].
   destruct (solved rows q) as [l'|]; [|discriminate].
   destruct (subtract st l' q) as [q2|] eqn:E; [|discriminate].
   destruct (constant (fst q2)); [|discriminate]. intros [= <-].
-  eapply subtract_ok; eauto. Qed.
+  eapply subtract_ok; eauto.
+Qed.
+
 Lemma finish_ok f : forall r, finish f = Some r -> Q2R r <= val v f.
 Proof.
   induction f as [|[s c] f IH]; cbn [finish val]; intro r. { intros [= <-]. rewrite Q2R_0; lra. }
@@ -411,7 +580,9 @@ Proof.
   rewrite Er, Q2R_red, Q2R_plus, Q2R_mult, Q2R_Z.
   destruct (Z.ltb_spec 0 c) as [c0|c0].
   - apply (nall_find _ _ _ _ LO) in F. apply IZR_lt in c0. nra.
-  - apply (nall_find _ _ _ _ HI) in F. apply IZR_le in c0. nra. Qed.
+  - apply (nall_find _ _ _ _ HI) in F. apply IZR_le in c0. nra.
+Qed.
+
 Lemma proved_ok st nd fuel g : state_ok st -> node_ok nd -> proved st nd fuel g = true -> Q2R
   (bound g) <= (if mark g then H (atom g) else - H (atom g)).
 Proof.
@@ -428,19 +599,24 @@ Proof.
   destruct (finish _) as [r|] eqn:E3; [|discriminate]. apply finish_ok in E3. intro Q.
   apply qle in Q. rewrite Q2R_mult, Q2R_Z in Q.
   apply IZR_lt in D2. assert (Q2R (bound g) <= x2); [|lra].
-  apply Rmult_le_reg_r with (IZR (snd q')); auto. lra. Qed.
+  apply Rmult_le_reg_r with (IZR (snd q')); auto. lra.
+Qed.
+
 Lemma put_form_ok f b m : all (fun f b => signed b (val v f)) m -> signed b (val v f) -> all
   (fun f b => signed b (val v f)) (put_form f b m).
 Proof.
   intros M S. unfold put_form. destruct (prim f) as [p g] eqn:P. apply (prim_ok v) in P as [G P].
   rewrite P in S. apply IZR_lt in G. cbn [fst].
-  apply fall_add. apply fall_add; auto. all: rewrite ?val_fneg; destruct b; simpl in *; nra. Qed.
+  apply fall_add. apply fall_add; auto. all: rewrite ?val_fneg; destruct b; simpl in *; nra.
+Qed.
+
 Lemma put_all_ok l a ba m : all (fun s b => signed b (H s)) m -> Forall (fun p => related (fst p) a
   (snd p)) l -> signed ba (H a) -> all (fun s b => signed b (H s)) (put_all l ba m).
 Proof.
   intros M L S. revert m M. induction L as [|[s o] l (c & C & E) L IH]; simpl in *; intros m M;
     auto. apply IH. apply nall_add; auto.
-  rewrite E. destruct o, ba; simpl in *; nra. Qed.
+  rewrite E. destruct o, ba; simpl in *; nra.
+Qed.
 
 Lemma learn_ok st nd g st' : state_ok st -> node_ok nd -> Q2R (bound g) <= (if mark g then H
   (atom g) else - H (atom g)) -> learn st nd g = Some st' -> state_ok st'.
@@ -467,14 +643,18 @@ Proof.
     + destruct (nfind a (members nd)) eqn:M; [|constructor]. apply (nall_find _ _ _ _ N5 M).
     + rewrite Ec in S. destruct o, (mark g); simpl in *; nra.
   - apply put_all_ok with (a := atom g); auto. constructor; [|constructor].
-    exists 1; simpl; split; lra. Qed.
+    exists 1; simpl; split; lra.
+Qed.
+
 Lemma round_ok fuel nd gs : node_ok nd -> forall st st', state_ok st -> round fuel nd gs st = Some
   st' -> state_ok st'.
 Proof.
   intro ND. induction gs as [|g gs IH]; simpl; intros st st' S. { intros [= <-]; auto. }
   destruct (_ && proved st nd fuel g) eqn:E; [|discriminate]. apply andb_prop in E as [_ E].
   destruct (learn st nd g) eqn:L; [|discriminate].
-  apply IH. eapply learn_ok; eauto. eapply proved_ok; eauto. Qed.
+  apply IH. eapply learn_ok; eauto. eapply proved_ok; eauto.
+Qed.
+
 Lemma rounds_ok us rs : forall st nd st' nd', state_ok st -> node_ok nd -> rounds us rs st nd = Some
   (st', nd') -> state_ok st' /\ node_ok nd'.
 Proof.
@@ -483,7 +663,9 @@ Proof.
   destruct (round us nd (g :: gs) st) as [st1|] eqn:E; [|discriminate].
   pose proof (round_ok _ _ _ ND _ _ S E) as S1.
   destruct (build st1 us node0) eqn:F; [|discriminate]. apply IH; auto.
-  eapply build_ok; [exact S1|apply node0_ok|exact F]. Qed.
+  eapply build_ok; [exact S1|apply node0_ok|exact F].
+Qed.
+
 Definition item_ok it := state_ok (start it) -> Forall (fun f => val v f = 0) (rows it).
 Lemma child_ok st f e b x : state_ok st -> rep v (f, e) x -> signed b x -> state_ok
   (child st f e b).
@@ -492,7 +674,9 @@ Proof.
   repeat split; cbn [child slacks fsign asign lower upper]; auto.
   - apply nall_add; auto. destruct b; [exists x|exists (- x)]; (split; [split; cbn [fst snd];
     auto|simpl in S; lra]). rewrite val_fneg, X. ring.
-  - apply put_form_ok; auto. rewrite X. apply IZR_lt in D. destruct b; simpl in *; nra. Qed.
+  - apply put_form_ok; auto. rewrite X. apply IZR_lt in D. destruct b; simpl in *; nra.
+Qed.
+
 Lemma step_ok stack r stack' : step (Some stack) r = Some stack' -> Forall item_ok stack' -> Forall
   item_ok stack.
 Proof.
@@ -516,12 +700,16 @@ Proof.
     apply Forall_forall. intros f I. rewrite forallb_forall in F. specialize (F f I).
     destruct (put_in_ok _ f N1 _ _ rep_0) as [D X].
     destruct (fst (put_in (values nd) f ([], 1%Z))); [|discriminate]. cbn [val] in X.
-    apply IZR_lt in D. assert (0 + val v f = 0) by nra. lra. Qed.
+    apply IZR_lt in D. assert (0 + val v f = 0) by nra. lra.
+Qed.
+
 Theorem tree_ok rs : forall stack, fold_left step rs (Some stack) = Some [] -> Forall item_ok stack.
 Proof.
   assert (forall rs, fold_left step rs None = None) as N. { clear; induction rs; simpl; auto. }
   induction rs as [|r rs IH]; cbn [fold_left]; intros stack E. { injection E as ->; auto. }
   destruct (step (Some stack) r) as [s'|] eqn:F; [|rewrite N in E; discriminate].
-  eapply step_ok; eauto. Qed.
+  eapply step_ok; eauto.
+Qed.
+
 End Tree.
 

@@ -20,10 +20,21 @@ Definition within {A} (b : bool) (got : string) (next : answer A) : answer A :=
 
 Lemma and_then_good {A B} (x : answer A) (f : A -> answer B) b :
   and_then x f = Good b -> exists a, x = Good a /\ f a = Good b.
-Proof. destruct x; simpl; try discriminate. intro E. exists a. auto. Qed.
+Proof.
+  destruct x; simpl; try discriminate. intro E. exists a. auto.
 
-Lemma require_good {A} b m (next : answer A) a : require b m next = Good a -> b = true /\ next = Good a.
-Proof. unfold require. destruct b; [auto|discriminate]. Qed.
+Qed.
 
-Lemma within_good {A} b m (next : answer A) a : within b m next = Good a -> b = true /\ next = Good a.
-Proof. unfold within. destruct b; [auto|discriminate]. Qed.
+Lemma require_good {A} b m (next : answer A) a :
+  require b m next = Good a -> b = true /\ next = Good a.
+Proof.
+  unfold require. destruct b; [auto|discriminate].
+
+Qed.
+
+Lemma within_good {A} b m (next : answer A) a :
+  within b m next = Good a -> b = true /\ next = Good a.
+Proof.
+  unfold within. destruct b; [auto|discriminate].
+
+Qed.

@@ -1,0 +1,74 @@
+"""The sources of the second checker: no gap in the proofs, and what has to be trusted is named."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+VERIFIED = ROOT / "verified"
+THEORIES = sorted((VERIFIED / "theories").glob("*.v"))
+PAGE = (ROOT / "docs" / "reference" / "verified-checker.md").read_text()
+#: Ways to state something without a proof, or to switch checks of Coq off.
+GAPS = re.compile(
+    r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjecture|Declare|Abort|bypass_check"
+    r"|Unset\s+(Guard|Positivity|Universe)|Guard Checking|Extract|type-in-type)\b"
+)
+#: What is assumed in a section becomes a hypothesis of its lemmas, if it is closed.
+ASSUMED = re.compile(r"^(Variables?|Hypothes[ei]s|Context)\b", re.MULTILINE)
+
+
+def without_comments(text: str) -> str:
+    """A theory without its comments, which are not nested."""
+    return re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL)
+
+
+def test_no_gap() -> None:
+    assert len(THEORIES) > 10
+    for path in THEORIES:
+        assert not GAPS.search(without_comments(path.read_text())), path
+
+
+def test_what_is_assumed_stands_in_sections() -> None:
+    for path in THEORIES:
+        text = without_comments(path.read_text())
+        for found in ASSUMED.finditer(text):
+            before = text[: found.start()]
+            sections = re.findall(r"^Section (\w+)\.", before, re.MULTILINE)
+            closed = re.findall(r"^End (\w+)\.", before, re.MULTILINE)
+            assert sections[len(closed) :], (path, found.group())
+            assert f"End {sections[-1]}." in text[found.start() :]
+
+
+def test_every_theory_is_built() -> None:
+    listed = (VERIFIED / "_CoqProject").read_text().split()[3:]
+    assert sorted(listed) == [f"theories/{path.name}" for path in THEORIES]
+
+
+def test_the_page_names_what_is_trusted() -> None:
+    """The files that a reviewer has to read, the theorems, the axioms, the realisers."""
+    for name in ("Networks", "Domains", "Claims", "Sentences", "Checker"):
+        assert f"`theories/{name}.v`" in PAGE
+    checker = (VERIFIED / "theories" / "Checker.v").read_text()
+    for theorem in re.findall(r"^Theorem (\w+)", checker, re.MULTILINE):
+        assert f"`{theorem}`" in PAGE
+        assert (
+            f"Print Assumptions {theorem}."
+            in (VERIFIED / "extraction" / "Assumptions.v").read_text()
+        )
+    for axiom in ("sig_forall_dec", "functional_extensionality_dep"):
+        assert axiom in PAGE
+        assert axiom in (ROOT / ".ci" / "verified").read_text()
+
+
+def test_realisers_are_defined() -> None:
+    """Extraction and the file of its OCaml functions agree."""
+    used = set(re.findall(r"Realisers\.(\w+)", (VERIFIED / "extraction" / "Extract.v").read_text()))
+    source = (VERIFIED / "driver" / "realisers.ml").read_text()
+    assert used == set(re.findall(r"^let (\w+)", source, re.MULTILINE))
+
+
+def test_nothing_built_is_committed() -> None:
+    """The extracted code and the program are made where they are needed."""
+    ignored = (VERIFIED / ".gitignore").read_text().split()
+    assert {"build/", "polyrelu-check-verified", "*.vo"} <= set(ignored)
