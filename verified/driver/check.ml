@@ -195,15 +195,30 @@ let evidence id keys document =
   let found = Json.fields keys (entry "evidence") in
   fun key -> Documents.rationals (found key)
 
+(* Certificates of the claim not-identifiable: refutation.ml. *)
+let check_refutation (source : Source.t) folder given claim theorem hypotheses =
+  match Refutation.read claim theorem hypotheses (pair_of folder given) with
+  | exception Refutation.Not_covered what -> raise (Not_covered what)
+  | found ->
+      step := "certificate.proof";
+      let one, two = found.hashes in
+      { statement = Refutation.check found get; theorem;
+        hypotheses = Refutation.says (digits two);
+        networks = [ one; two ];
+        is_packed = source.is_packed }
+
 let check_certificate (source : Source.t) folder given =
   let document = Json.parse (Source.read_all source most_certificate_bytes) in
   let entry = Json.fields [ "format"; "version"; "claim"; "proof"; "unverified" ] document in
   Json.literal "polyrelu-certificate" (entry "format");
   Json.version (entry "version");
-  let claim = claim_of "not-equivalent" (entry "claim") in
   let proof = Json.fields [ "theorem"; "hypotheses" ] (entry "proof") in
   Documents.check_notes (entry "unverified");
   let theorem = Json.text (proof "theorem") in
+  if Refutation.is_claim (entry "claim") then
+    check_refutation source folder given (entry "claim") theorem (Json.list (proof "hypotheses"))
+  else
+  let claim = claim_of "not-equivalent" (entry "claim") in
   if theorem <> "point" then raise (Not_covered theorem);
   let x, values =
     match Json.list (proof "hypotheses") with

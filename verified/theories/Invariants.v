@@ -3,10 +3,12 @@
     Both networks are walked through together. The invariants of a layer are keys, lists of
     integers, and equal keys get equal names from a table that both networks share; nothing has to
     be known of the table, because the same one is asked for both. *)
-Require Import ZArith Reals List Bool Lra Lia Permutation Sorted Mergesort.
+Require Import String ZArith Reals List Bool Lra Lia Permutation Sorted Mergesort.
 From Coq Require Import FinFun.
-From PolyreluVerified Require Import Networks Maps Stacks Related.
+From PolyreluVerified Require Import Verdicts Networks Maps Limits Stacks Related.
 Import ListNotations.
+Open Scope string_scope.
+Open Scope list_scope.
 Open Scope R_scope.
 
 (** * Sorted lists of pairs are determined by their entries *)
@@ -249,10 +251,19 @@ Definition table_of (all_keys : list (list Z)) : table := fst (fold_left enter a
 Definition next (t : table) (found : list (list Z)) (k : known) (p : plain) : known :=
   Known (List.map (name_in t) found) (List.map (neuron_scale k) (rows p)) (common k * over p).
 
+(** The numbers stay below the limit of FORMAT.md. *)
+Definition num_bits (z : Z) : Z := if (z =? 0)%Z then 0%Z else (Z.log2 (Z.abs z) + 1)%Z.
+Definition most_bits (l : list Z) (m : Z) : Z := fold_left (fun m z => Z.max m (num_bits z)) l m.
+Definition layer_bits (p : plain) : Z :=
+  fold_left (fun m r => most_bits (fst r) (Z.max m (num_bits (snd r)))) (rows p) (num_bits (over p)).
+Definition scales_fit (k : known) (p : plain) : bool :=
+  (most_bits (scales k) (num_bits (common k)) + layer_bits p <=? max_grown_bits)%Z.
+
 (** The two networks have equal invariants in the layer that is [more] layers above this one. *)
-Fixpoint equal_invariants (more : nat) (k k' : known) (s t : list plain) : bool :=
+Fixpoint equal_invariants (more : nat) (k k' : known) (s t : list plain) : answer bool :=
   match s, t with
   | p :: s', q :: t' =>
+      within (scales_fit k p && scales_fit k' q) "not-related: beyond the limits: long scales" (
       let is_last := match s' with [] => true | _ => false end in
       let found := keys is_last k p in
       let found' := keys is_last k' q in
@@ -261,13 +272,13 @@ Fixpoint equal_invariants (more : nat) (k k' : known) (s t : list plain) : bool 
       let above' := next shared found' k' q in
       match more with
       | O =>
-          if is_last then zs_eqb (names above) (names above')
+          if is_last then Good (zs_eqb (names above) (names above'))
           else
             let multiset l := List.map fst (sorted (List.map (fun n => (n, 0%Z)) l)) in
-            zs_eqb (multiset (names above)) (multiset (names above'))
+            Good (zs_eqb (multiset (names above)) (multiset (names above')))
       | S more' => equal_invariants more' above above' s' t'
-      end
-  | _, _ => true
+      end)
+  | _, _ => Good true
   end.
 
 (** The inputs are their own names, in order. *)
@@ -276,12 +287,14 @@ Fixpoint count_from (k : Z) (m : nat) : list Z :=
 Definition inputs_known (m : nat) : known := Known (count_from 0 m) (List.map (fun _ => 1%Z) (count_from 0 m)) 1.
 
 (** The invariants of layer [layer], counted from 1, differ. *)
-Definition not_related (inputs layer : nat) (s t : list plain) : bool :=
+Definition not_related (inputs layer : nat) (s t : list plain) : answer unit :=
   match layer with
-  | O => false
+  | O => Rejected "not-related: layer 0"
   | S more =>
-      Nat.ltb more (length s) && Nat.ltb more (length t) &&
-      negb (equal_invariants more (inputs_known inputs) (inputs_known inputs) s t)
+      require (Nat.ltb more (List.length s) && Nat.ltb more (List.length t))
+        "not-related: not a layer of the networks"
+        (and_then (equal_invariants more (inputs_known inputs) (inputs_known inputs) s t)
+          (fun equal => require (negb equal) "not-related: equal invariants" (Good tt)))
   end.
 
 (** * Related networks have equal invariants *)
@@ -517,12 +530,13 @@ Fixpoint linked_stacks (l m : nat) (s t : list plain) : Prop :=
 Lemma zs_eqb_refl a : zs_eqb a a = true.
 Proof. induction a; simpl; auto. rewrite Z.eqb_refl. auto. Qed.
 
-Lemma linked_equal more : forall l m s t k k',
+Lemma linked_equal more : forall l m s t k k' b,
   linked_stacks l m s t -> fits m s -> fits m t -> agree l m k k' ->
-  equal_invariants more k k' s t = true.
+  equal_invariants more k k' s t = Good b -> b = true.
 Proof.
-  induction more as [|more IH]; intros l m [|p s] [|q t] k k'; simpl; auto; try tauto;
-    intros (L & E & R) (P1 & P2 & P3) (Q1 & Q2 & Q3) A;
+  induction more as [|more IH]; intros l m [|p s] [|q t] k k' found; simpl; try congruence; try tauto;
+    intros (L & E & R) (P1 & P2 & P3) (Q1 & Q2 & Q3) A Found;
+    apply within_good in Found as [_ Found]; revert Found;
     set (last := match s with [] => true | _ :: _ => false end);
     set (shared := table_of _);
     assert (last = true -> forall i, scale (S l) i = 1) as One by
@@ -533,10 +547,10 @@ Proof.
     remember (names (next shared (keys last k' q) k' q)) as b eqn:Eb.
     unfold next in Ea, Eb. cbn [names] in Ea, Eb. rewrite <- Ea, <- Eb. clear Ea Eb.
     destruct last eqn:Last.
-    + assert (a = b) as ->; [|apply zs_eqb_refl]. unfold last in Last. destruct s; [|discriminate].
+    + intros [= <-]. assert (a = b) as ->; [|apply zs_eqb_refl]. unfold last in Last. destruct s; [|discriminate].
       apply (nth_ext _ _ 0%Z 0%Z); [congruence|]. intros j F. rewrite N1 in F.
       destruct (H j F) as [-> _]. rewrite (proj1 (E eq_refl j)). auto.
-    + assert (Permutation a b) as P.
+    + intros [= <-]. assert (Permutation a b) as P.
       { eapply Permutation_trans; [apply (permuted 0%Z); rewrite N1; eauto|].
         assert (List.map (fun j => nth (place (S l) j) a 0%Z) (seq 0 (length a)) = b) as ->; auto.
         apply (nth_ext _ _ 0%Z 0%Z); [rewrite map_length, seq_length; congruence|].
@@ -622,12 +636,13 @@ Qed.
 
 Theorem not_related_ok m layer one two s t :
   stack_of m one = Some s -> stack_of m two = Some t ->
-  not_related m layer s t = true -> ~ related m one two.
+  not_related m layer s t = Good tt -> ~ related m one two.
 Proof.
   intros S T C ((D & _ & W) & place & scale & B & P & E & H).
   unfold not_related in C. destruct layer as [|more]; [discriminate|].
-  apply andb_prop in C as [_ C]. apply negb_true_iff in C.
-  rewrite (linked_equal place scale P more 0 m s t) in C; [discriminate| | | |].
+  apply require_good in C as [_ C]. apply and_then_good in C as (b & C & N).
+  apply require_good in N as [N _]. apply negb_true_iff in N.
+  apply (linked_equal place scale P more 0 m s t) in C; [congruence| | | |].
   - pose proof (proj1 (stack_of_layers _ _ _ S)) as Ls. pose proof (proj1 (stack_of_layers _ _ _ T)) as Lt.
     apply plain_layers_length in Ls, Lt. unfold depth in *.
     assert (forall d, (d <= length s)%nat -> width m one d =

@@ -1,0 +1,100 @@
+(* Certificates of the claim not-identifiable, among all parameters (FORMAT.md, section 3.3). What
+   is accepted is decided by Core.check_refutation; this file reads the evidence. *)
+open Meter
+
+let kind = "not-identifiable"
+
+let is_claim document =
+  match document with
+  | Json.Object entries -> List.assoc_opt "kind" entries = Some (Json.Text kind)
+  | _ -> false
+
+(* ---- The claim *)
+
+let classes = [ "generic"; "transversal"; "regular"; "all" ]
+
+let claim_of document =
+  let entry = Json.fields [ "kind"; "network"; "other"; "domain"; "among" ] document in
+  let among = Json.text (entry "among") in
+  well_formed (List.mem among classes) "not a class of parameters";
+  let domain =
+    match entry "domain" with
+    | Json.Text "R^n" -> { Documents.inequalities = []; equations = [] }
+    | found -> Documents.domain found in
+  ((Documents.reference (entry "network"), Documents.reference (entry "other"), domain), among)
+
+(* ---- The evidence *)
+
+let index entry key = Json.index (entry key)
+let indices document = List.map Json.index (Json.list document)
+
+(* The evidence of same-function by theorem, with the number of its layer. *)
+let same_function theorem document =
+  match theorem with
+  | "translation" ->
+      let entry = Json.fields [ "layer"; "neuron"; "shift" ] document in
+      let shift = Json.text (entry "shift") in
+      Some (Core.Translation (index entry "layer", index entry "neuron", Numbers.rational shift))
+  | "flip" ->
+      let entry = Json.fields [ "layer"; "neuron"; "flipped" ] document in
+      Some (Core.Flip (index entry "layer", index entry "neuron", indices (entry "flipped")))
+  | _ -> None
+
+(* The evidence of a hypothesis with its status. *)
+let evidence id document =
+  let entry = Json.fields [ "id"; "status"; "evidence" ] document in
+  Json.literal id (entry "id");
+  Json.literal "proved" (entry "status");
+  entry "evidence"
+
+(* The membership of the second network: every parameter is in the class "all". *)
+let check_membership document =
+  let is_every = function
+    | Json.Object [ (k, v); (l, w) ] ->
+        let found = List.sort compare [ (k, v); (l, w) ] in
+        found = [ ("method", Json.Text "every"); ("status", Json.Text "verified") ]
+    | _ -> false in
+  match document with
+  | Json.Object entries when List.mem_assoc "status" entries ->
+      require (is_every document) "membership: not the evidence for the class all"
+  | _ -> unreadable "expected evidence of membership"
+
+let says second = [
+  ("architecture", "both networks have one architecture");
+  ("same-function", "they compute the same real function on the domain");
+  ("not-related", "they differ in an invariant of permutations and positive scalings");
+  ("membership",
+   Printf.sprintf "membership of network %s in the class all: verified" second) ]
+
+(* ---- The check *)
+
+exception Not_covered of string
+
+type found = { pair : Core.pair; evidence : Core.evidence; layer : int; membership : Json.t;
+               hashes : string * string }
+
+(* The certificate, with its networks; `pair_of` finds them. *)
+let read claim theorem hypotheses pair_of =
+  let networks, among = claim_of claim in
+  match hypotheses with
+  | [ first; second; third; fourth ] ->
+      ignore (Json.fields [] (evidence "architecture" first));
+      let own = evidence "same-function" second in
+      let layer = index (Json.fields [ "layer" ] (evidence "not-related" third)) "layer" in
+      let membership = evidence "membership" fourth in
+      let evidence =
+        match same_function theorem own with
+        | Some found -> found
+        | None -> raise (Not_covered theorem) in
+      if among = "generic" then raise (Not_covered (kind ^ " among generic parameters"));
+      let pair, one, two = pair_of networks in
+      require (among = "all") "claim: among another class";
+      { pair; evidence; layer; membership; hashes = (one, two) }
+  | _ -> unreadable "expected the hypotheses architecture, same-function, not-related, membership"
+
+(* The sentence of an accepted certificate. *)
+let check found get =
+  get (Core.check_refutation found.pair found.evidence found.layer);
+  check_membership found.membership;
+  let one, two = found.hashes in
+  Core.refutation_sentence (String.sub one 0 12) (String.sub two 0 12) found.pair

@@ -1,0 +1,137 @@
+(** Refutations of identifiability: the claim not-identifiable (FORMAT.md, section 3.3).
+
+    The driver reads the evidence and calls [check_refutation]; [refutation_holds] is what an
+    accepted certificate proves. *)
+Require Import String ZArith QArith Reals List Bool Lra Lia.
+From PolyreluVerified Require Import Verdicts Networks Domains Claims Limits Sentences Stacks Related.
+From PolyreluVerified Require Import Competitors Invariants Translation Flip.
+Import ListNotations.
+Open Scope string_scope.
+Open Scope list_scope.
+Open Scope R_scope.
+
+(** * What is checked *)
+
+(** Evidence that two networks compute the same function; layers are counted from 1. *)
+Inductive evidence :=
+| Translation (layer neuron : nat) (shift : Q)
+| Flip (layer neuron : nat) (flipped : list nat).
+
+Definition layer_of (e : evidence) : nat :=
+  match e with Translation l _ _ => l | Flip l _ _ => l end.
+
+Fixpoint same_widths (s t : list plain) : bool :=
+  match s, t with
+  | [], [] => true
+  | p :: s', q :: t' => Nat.eqb (length (rows p)) (length (rows q)) && same_widths s' t'
+  | _, _ => false
+  end.
+
+(** The layers that may differ. *)
+Definition changed {A} (layer : nat) (s t : list plain) (next : change -> answer A) : answer A :=
+  match split layer s t with
+  | None => Rejected "same-function: the networks differ in other layers"
+  | Some c => next c
+  end.
+
+Definition same_function (p : pair) (e : evidence) (s t : list plain) : answer unit :=
+  let last := relu_last (one p) in
+  match e with
+  | Translation layer j shift =>
+      changed layer s t (fun c =>
+        require (is_translation c last j shift) "same-function: not a translation" (Good tt))
+  | Flip layer j flipped =>
+      changed layer s t (fun c =>
+        require (is_flip c last j flipped) "same-function: not a flip" (Good tt))
+  end.
+
+(** [layer] is the one whose invariants differ. *)
+Definition check_refutation (p : pair) (e : evidence) (layer : nat) : answer unit :=
+  within (well_shaped (inputs p) (one p) && well_shaped (inputs p) (two p)) "a wrong shape"
+  match stack_of (inputs p) (one p), stack_of (inputs p) (two p) with
+  | Some s, Some t =>
+      within (rows_fit p) "claim.domain: rows need a coefficient for each input, and a constant"
+      (require (match eqs (place p) with [] => true | _ => false end) "claim.domain: equations"
+      (require (same_widths s t && Bool.eqb (relu_last (one p)) (relu_last (two p)))
+         "architecture: different ones"
+      (and_then (same_function p e s t) (fun _ => not_related (inputs p) layer s t))))
+  | _, _ => Unreadable "claim: only plain stacks have claims of this kind"
+  end.
+
+(** * Soundness *)
+
+Lemma same_function_ok p e s t : same_function p e s t = Good tt ->
+  relu_last (one p) = relu_last (two p) -> fits (inputs p) s -> fits (inputs p) t ->
+  forall x, length x = inputs p -> interior (place p) x ->
+  compute t (relu_last (two p)) x = compute s (relu_last (one p)) x.
+Proof.
+  unfold same_function, changed. intros H <- F G x X D.
+  destruct e as [layer j shift|layer j flipped]; destruct (split layer s t) as [c|] eqn:S;
+    try discriminate; apply split_ok in S as (-> & -> & _);
+    apply require_good in H as [H _].
+  - eapply translation_ok; eauto.
+  - eapply flip_ok; eauto.
+Qed.
+
+Lemma plain_of_stack m n s : stack_of m n = Some s -> is_plain n.
+Proof.
+  intro H. apply stack_of_layers in H as [H _]. unfold is_plain.
+  remember 0%nat as k eqn:K in H. clear K. revert k m s H.
+  induction (layers n) as [|l ls IH]; simpl; intros k m s. { constructor. }
+  destruct (rows_of _ _ _) as [rs|] eqn:E; [|discriminate].
+  destruct (plain_layers _ _ _) as [s'|] eqn:F; [|discriminate].
+  intros _. constructor; [|eapply IH; exact F]. apply rows_of_ok in E. clear - E.
+  induction E as [|u r us rs (E & _) H IH]; constructor; auto. rewrite E. auto.
+Qed.
+
+Lemma architecture_of_stacks p s t :
+  stack_of (inputs p) (one p) = Some s -> stack_of (inputs p) (two p) = Some t ->
+  same_widths s t = true -> relu_last (one p) = relu_last (two p) ->
+  same_architecture (inputs p) (one p) (two p).
+Proof.
+  intros S T W L.
+  pose proof (plain_layers_length _ _ _ _ (proj1 (stack_of_layers _ _ _ S))) as Ls.
+  pose proof (plain_layers_length _ _ _ _ (proj1 (stack_of_layers _ _ _ T))) as Lt.
+  assert (length s = length t) as Len.
+  { clear - W. revert t W. induction s as [|a s IH]; intros [|b t]; simpl; try discriminate; auto.
+    intro H. apply andb_prop in H as [_ H]. f_equal. auto. }
+  unfold same_architecture, depth. split; [congruence|]. split; [auto|]. intros [|l]; [reflexivity|].
+  destruct (Nat.ltb_spec l (length s)) as [B|B].
+  - destruct (stack_of_weights _ _ _ (Datatypes.S l) 0 S) as (_ & _ & ->); [lia|].
+    destruct (stack_of_weights _ _ _ (Datatypes.S l) 0 T) as (_ & _ & ->); [lia|]. simpl.
+    clear - W B Len. revert t l W B Len. induction s as [|a s IH]; intros [|b t] [|l]; simpl;
+      try discriminate; try lia; intros W B [= Len]; apply andb_prop in W as [W1 W2].
+    + apply Nat.eqb_eq. auto.
+    + apply IH; auto. lia.
+  - unfold width, layer_at. simpl. rewrite !nth_overflow by lia. auto.
+Qed.
+
+(** An accepted certificate proves its claim. *)
+Theorem refutation_holds p e layer : check_refutation p e layer = Good tt -> not_identifiable p.
+Proof.
+  unfold check_refutation. intro H. apply within_good in H as [W H]. apply andb_prop in W as [W1 W2].
+  destruct (stack_of (inputs p) (one p)) as [s|] eqn:S; [|discriminate].
+  destruct (stack_of (inputs p) (two p)) as [t|] eqn:T; [|discriminate].
+  apply within_good in H as [R H]. apply require_good in H as [E H].
+  apply require_good in H as [A H]. apply and_then_good in H as ([] & F & H).
+  apply andb_prop in A as [A L]. apply Bool.eqb_prop in L.
+  split; [|split; [|split; [|split; [|split]]]].
+  - split; [auto|]. eapply plain_of_stack; eauto.
+  - split; [auto|]. eapply plain_of_stack; eauto.
+  - split; [auto|]. destruct (eqs (place p)); [auto|discriminate].
+  - eapply architecture_of_stacks; eauto.
+  - intros x X D. rewrite (stack_of_ok _ _ _ x S), (stack_of_ok _ _ _ x T).
+    eapply same_function_ok; eauto; eapply stack_of_fits; eauto.
+  - eapply not_related_ok; eauto.
+Qed.
+
+(** * The sentence of the claim, as checker.py prints it *)
+
+Definition refutation_sentence (first second : string) (p : pair) : string :=
+  let whole := place_words (inputs p) (place p) in
+  let everywhere := String.eqb whole "R^n" in
+  ("Network " ++ first ++ ", " ++ network_words (inputs p) (one p) ++ ", is not-identifiable on " ++
+  (if everywhere then whole else "the interior of " ++ whole) ++ " among all parameters: network " ++
+  second ++ " is one of them, computes the same real function" ++
+  (if everywhere then "" else " there") ++
+  ", and is not related to it by permuting and positively scaling hidden neurons.")%string.
