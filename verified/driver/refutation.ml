@@ -28,6 +28,25 @@ let claim_of document =
 let index entry key = Json.index (entry key)
 let indices document = List.map Json.index (Json.list document)
 
+let number document = Z.of_int (Json.index document)
+
+let multiples document =
+  List.map (function
+    | Json.List [ fact; Json.Text factor ] -> (number fact, Numbers.natural factor)
+    | _ -> unreadable "expected a fact and a natural number") (Json.list document)
+
+let step_of : Json.t -> Core.derived = function
+  | Json.List [ neuron; Json.Text factor; above; gap ] ->
+      { of_neuron = number neuron; factor = Numbers.natural factor; above_by = multiples above;
+        gap_by = multiples gap }
+  | _ -> unreadable "expected a step"
+
+let sign_of : Json.t -> Core.neuron_sign = function
+  | Json.List [ neuron; Json.Text (("+" | "-") as mark); Json.Text factor; facts ] ->
+      { at_neuron = number neuron; is_on = mark = "+"; times_by = Numbers.natural factor;
+        because = multiples facts }
+  | _ -> unreadable "expected a sign"
+
 (* The evidence of same-function by theorem, with the number of its layer. *)
 let same_function theorem document =
   match theorem with
@@ -38,6 +57,11 @@ let same_function theorem document =
   | "flip" ->
       let entry = Json.fields [ "layer"; "neuron"; "flipped" ] document in
       Some (Core.Flip (index entry "layer", index entry "neuron", indices (entry "flipped")))
+  | "one-sided" ->
+      let entry = Json.fields [ "layer"; "source"; "steps"; "signs" ] document in
+      Some (Core.One_sided (index entry "layer", indices (entry "source"),
+        List.map step_of (Json.list (entry "steps")),
+        List.map sign_of (Json.list (entry "signs"))))
   | _ -> None
 
 (* The evidence of a hypothesis with its status. *)

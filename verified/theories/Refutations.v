@@ -2,9 +2,9 @@
 
     The driver reads the evidence and calls [check_refutation]; [refutation_holds] is what an
     accepted certificate proves. *)
-Require Import String ZArith QArith Reals List Bool Lra Lia.
+Require Import String ZArith NArith QArith Reals List Bool Lra Lia.
 From PolyreluVerified Require Import Verdicts Networks Domains Claims Limits Sentences Stacks Related.
-From PolyreluVerified Require Import Competitors Invariants Translation Flip.
+From PolyreluVerified Require Import Competitors Invariants Translation Flip OneSided.
 Import ListNotations.
 Open Scope string_scope.
 Open Scope list_scope.
@@ -15,10 +15,8 @@ Open Scope R_scope.
 (** Evidence that two networks compute the same function; layers are counted from 1. *)
 Inductive evidence :=
 | Translation (layer neuron : nat) (shift : Q)
-| Flip (layer neuron : nat) (flipped : list nat).
-
-Definition layer_of (e : evidence) : nat :=
-  match e with Translation l _ _ => l | Flip l _ _ => l end.
+| Flip (layer neuron : nat) (flipped : list nat)
+| One_sided (layer : nat) (source : list nat) (steps : list derived) (signs : list neuron_sign).
 
 Fixpoint same_widths (s t : list plain) : bool :=
   match s, t with
@@ -43,6 +41,10 @@ Definition same_function (p : pair) (e : evidence) (s t : list plain) : answer u
   | Flip layer j flipped =>
       changed layer s t (fun c =>
         require (is_flip c last j flipped) "same-function: not a flip" (Good tt))
+  | One_sided layer source steps signs =>
+      changed layer s t (fun c =>
+        require (is_one_sided (N.of_nat (inputs p)) (place p) c source steps signs)
+          "same-function: not one-sided" (Good tt))
   end.
 
 (** [layer] is the one whose invariants differ. *)
@@ -60,17 +62,21 @@ Definition check_refutation (p : pair) (e : evidence) (layer : nat) : answer uni
 
 (** * Soundness *)
 
-Lemma same_function_ok p e s t : same_function p e s t = Good tt ->
+Lemma same_function_ok p e s t : same_function p e s t = Good tt -> rows_fit p = true ->
   relu_last (one p) = relu_last (two p) -> fits (inputs p) s -> fits (inputs p) t ->
   forall x, length x = inputs p -> interior (place p) x ->
   compute t (relu_last (two p)) x = compute s (relu_last (one p)) x.
 Proof.
-  unfold same_function, changed. intros H <- F G x X D.
-  destruct e as [layer j shift|layer j flipped]; destruct (split layer s t) as [c|] eqn:S;
-    try discriminate; apply split_ok in S as (-> & -> & _);
+  unfold same_function, changed. intros H R <- F G x X D.
+  assert (Forall (fun r => length (fst r) = inputs p) (ineqs (place p))) as Rows.
+  { unfold rows_fit in R. rewrite forallb_app in R. apply andb_prop in R as [R _].
+    rewrite forallb_forall in R. apply Forall_forall. intros r I. apply Nat.eqb_eq. auto. }
+  destruct e as [layer j shift|layer j flipped|layer source steps signs];
+    destruct (split layer s t) as [c|] eqn:S; try discriminate; apply split_ok in S as (-> & -> & _);
     apply require_good in H as [H _].
   - eapply translation_ok; eauto.
   - eapply flip_ok; eauto.
+  - eapply one_sided_ok; eauto.
 Qed.
 
 Lemma plain_of_stack m n s : stack_of m n = Some s -> is_plain n.
