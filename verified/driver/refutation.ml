@@ -62,6 +62,10 @@ let same_function theorem document =
       Some (Core.One_sided (index entry "layer", indices (entry "source"),
         List.map step_of (Json.list (entry "steps")),
         List.map sign_of (Json.list (entry "signs"))))
+  | "replacement" | "bounded-replacement" ->
+      let layer = index (Json.fields [ "layer" ] document) "layer" in
+      Some (if theorem = "replacement" then Core.Replacement layer
+            else Core.Bounded_replacement layer)
   | _ -> None
 
 (* The evidence of a hypothesis with its status. *)

@@ -4,7 +4,7 @@
     accepted certificate proves. *)
 Require Import String ZArith NArith QArith Reals List Bool Lra Lia.
 From PolyreluVerified Require Import Verdicts Networks Domains Claims Limits Sentences Stacks Related.
-From PolyreluVerified Require Import Competitors Invariants Translation Flip OneSided.
+From PolyreluVerified Require Import Competitors Invariants Translation Flip OneSided Boxes Replacement.
 Import ListNotations.
 Open Scope string_scope.
 Open Scope list_scope.
@@ -16,7 +16,9 @@ Open Scope R_scope.
 Inductive evidence :=
 | Translation (layer neuron : nat) (shift : Q)
 | Flip (layer neuron : nat) (flipped : list nat)
-| One_sided (layer : nat) (source : list nat) (steps : list derived) (signs : list neuron_sign).
+| One_sided (layer : nat) (source : list nat) (steps : list derived) (signs : list neuron_sign)
+| Replacement (layer : nat)
+| Bounded_replacement (layer : nat).
 
 Fixpoint same_widths (s t : list plain) : bool :=
   match s, t with
@@ -45,6 +47,13 @@ Definition same_function (p : pair) (e : evidence) (s t : list plain) : answer u
       changed layer s t (fun c =>
         require (is_one_sided (N.of_nat (inputs p)) (place p) c source steps signs)
           "same-function: not one-sided" (Good tt))
+  | Replacement layer =>
+      changed layer s t (fun c =>
+        require (is_replacement (inputs p) c) "same-function: different maps" (Good tt))
+  | Bounded_replacement layer =>
+      changed layer s t (fun c =>
+        and_then (box_below (inputs p) (place p) c) (fun B =>
+        require (maps_agree B c) "same-function: different maps on the box" (Good tt)))
   end.
 
 (** [layer] is the one whose invariants differ. *)
@@ -71,12 +80,14 @@ Proof.
   assert (Forall (fun r => length (fst r) = inputs p) (ineqs (place p))) as Rows.
   { unfold rows_fit in R. rewrite forallb_app in R. apply andb_prop in R as [R _].
     rewrite forallb_forall in R. apply Forall_forall. intros r I. apply Nat.eqb_eq. auto. }
-  destruct e as [layer j shift|layer j flipped|layer source steps signs];
-    destruct (split layer s t) as [c|] eqn:S; try discriminate; apply split_ok in S as (-> & -> & _);
-    apply require_good in H as [H _].
-  - eapply translation_ok; eauto.
-  - eapply flip_ok; eauto.
-  - eapply one_sided_ok; eauto.
+  destruct e as [layer j shift|layer j flipped|layer source steps signs|layer|layer];
+    destruct (split layer s t) as [c|] eqn:S; try discriminate; apply split_ok in S as (-> & -> & _).
+  - apply require_good in H as [H _]. eapply translation_ok; eauto.
+  - apply require_good in H as [H _]. eapply flip_ok; eauto.
+  - apply require_good in H as [H _]. eapply one_sided_ok; eauto.
+  - apply require_good in H as [H _]. eapply replacement_ok; eauto.
+  - apply and_then_good in H as (B & E & H). apply require_good in H as [H _].
+    eapply bounded_replacement_ok; eauto.
 Qed.
 
 Lemma plain_of_stack m n s : stack_of m n = Some s -> is_plain n.
