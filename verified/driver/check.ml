@@ -81,41 +81,6 @@ let next_text lines =
 
 let next_line lines = Json.parse (next_text lines)
 
-let check_symbol_and_factor = function
-  | Json.List [ Index _; Text factor ] -> Numbers.check_spelled_rational factor
-  | _ -> unreadable "expected an index and a rational number"
-
-let symbol_and_factor = function
-  | Json.List [ Index symbol; Text factor ] -> (Z.of_int symbol, Numbers.rational factor)
-  | _ -> unreadable "expected an index and a rational number"
-
-let sign_of first document : Core.sign =
-  match document with
-  | Json.List [ Index k; Text (("+" | "-") as mark); Text value; List rows; List slopes ] ->
-      let atom i = Z.add first i in
-      let mults : Core.multiples =
-        match rows with
-        | Index _ :: _ -> Solved (List.map (fun row -> Z.of_int (Json.index row)) rows)
-        | _ -> Listed (List.map symbol_and_factor rows) in
-      let slopes = List.map (fun entry ->
-        let k, slope = symbol_and_factor entry in (atom k, slope)) slopes in
-      { atom = atom (Z.of_int k); mark = mark = "+"; bound = Numbers.rational value; mults; slopes }
-  | _ -> unreadable "expected a sign"
-
-let node_of first document : Core.record =
-  let rounds signs = List.map (fun round ->
-    well_formed (round <> Json.List []) "a round without signs";
-    List.map (sign_of first) (Json.list round)) (Json.list signs) in
-  if Json.has_key "split" document then begin
-    let entry = Json.fields [ "signs"; "split" ] document in
-    let atom = Z.add first (Z.of_int (Json.index (entry "split"))) in
-    (rounds (entry "signs"), Core.Split atom)
-  end else begin
-    let entry = Json.fields [ "signs"; "leaf" ] document in
-    Json.literal "equal" (entry "leaf");
-    (rounds (entry "signs"), Core.Leaf)
-  end
-
 let check_footer lines document nodes =
   let entry = Json.fields [ "nodes"; "sha256" ] document in
   let count = Json.index (entry "nodes") and sha256 = Json.text (entry "sha256") in
@@ -137,15 +102,10 @@ let check_nodes lines start =
   let first = match start with Core.Nodes (context, _, _) -> context.cfirst | Core.Same -> Z.zero in
   let rec go state nodes =
     if Core.finished state then nodes
-    else go (get (Core.next_node state (node_of first (next_line lines)))) (nodes + 1) in
+    else go (get (Core.next_node state (Nodes.node_of first (next_line lines)))) (nodes + 1) in
   let nodes = go start 0 in
   check_footer lines (next_line lines) nodes;
   nodes
-
-let triple = function
-  | Json.List [ Index network; Index layer; Index neuron ] ->
-      (Z.of_int network, (Z.of_int layer, Z.of_int neuron))
-  | _ -> unreadable "expected a neuron"
 
 let check_tree source folder given =
   let lines = { source; digest = Sha256.create (); number = 0; before = ""; size = 0 } in
@@ -165,14 +125,14 @@ let check_tree source folder given =
   Json.literal "polyrelu-tree" (entry "format");
   Json.version (entry "version");
   let claim = claim_of "equivalent" (entry "claim") in
-  let lifted = List.map triple (Json.list (entry "lifted")) in
+  let lifted = List.map Nodes.triple (Json.list (entry "lifted")) in
   let rows_of part = List.map Json.list (Json.list part) in
   let part_rows = List.map rows_of (Json.list (entry "parts")) in
-  List.iter (List.iter (List.iter check_symbol_and_factor)) part_rows;
+  List.iter (List.iter (List.iter Nodes.check_symbol_and_factor)) part_rows;
   let point = Documents.rationals (entry "point") in
   Documents.check_notes (entry "unverified");
   let pair, one, two = pair_of folder given claim in
-  let parts = List.map (List.map (List.map symbol_and_factor)) part_rows in
+  let parts = List.map (List.map (List.map Nodes.symbol_and_factor)) part_rows in
   let start = get (Core.start_tree pair (List.map Numbers.rational point) lifted parts) in
   let nodes = match start with Core.Same -> skip_nodes lines | _ -> check_nodes lines start in
   let claim = Core.Equivalent pair in

@@ -47,25 +47,46 @@ let sign_of : Json.t -> Core.neuron_sign = function
         because = multiples facts }
   | _ -> unreadable "expected a sign"
 
-(* The evidence of same-function by theorem, with the number of its layer. *)
+(* The entries of a tree. Its nodes are read twice: for their shape, and once it is known which
+   number the first atom has. *)
+let tree_equal document =
+  let entry = Json.fields [ "lifted"; "parts"; "nodes" ] document in
+  let lifted = List.map Nodes.triple (Json.list (entry "lifted")) in
+  let parts = List.map (fun part -> List.map (fun row ->
+    List.map Nodes.symbol_and_factor (Json.list row)) (Json.list part)) (Json.list (entry "parts")) in
+  let nodes = Json.list (entry "nodes") in
+  List.iter (fun node -> ignore (Nodes.node_of Z.zero node)) nodes;
+  fun (pair : Core.pair) ->
+    let first =
+      match Core.initial pair.inputs pair.one pair.two pair.place lifted parts with
+      | Some (context, _) -> context.Core.cfirst
+      | None -> Z.zero in
+    Core.Tree_equal (lifted, parts, List.map (Nodes.node_of first) nodes)
+
+(* The evidence of same-function by theorem, of which a tree needs the pair of networks. *)
 let same_function theorem document =
+  let fixed evidence = Some (fun _ -> evidence) in
   match theorem with
   | "translation" ->
       let entry = Json.fields [ "layer"; "neuron"; "shift" ] document in
       let shift = Json.text (entry "shift") in
-      Some (Core.Translation (index entry "layer", index entry "neuron", Numbers.rational shift))
+      fixed (Core.Translation (index entry "layer", index entry "neuron", Numbers.rational shift))
   | "flip" ->
       let entry = Json.fields [ "layer"; "neuron"; "flipped" ] document in
-      Some (Core.Flip (index entry "layer", index entry "neuron", indices (entry "flipped")))
+      fixed (Core.Flip (index entry "layer", index entry "neuron", indices (entry "flipped")))
   | "one-sided" ->
       let entry = Json.fields [ "layer"; "source"; "steps"; "signs" ] document in
-      Some (Core.One_sided (index entry "layer", indices (entry "source"),
+      fixed (Core.One_sided (index entry "layer", indices (entry "source"),
         List.map step_of (Json.list (entry "steps")),
         List.map sign_of (Json.list (entry "signs"))))
   | "replacement" | "bounded-replacement" ->
       let layer = index (Json.fields [ "layer" ] document) "layer" in
-      Some (if theorem = "replacement" then Core.Replacement layer
-            else Core.Bounded_replacement layer)
+      fixed (if theorem = "replacement" then Core.Replacement layer
+             else Core.Bounded_replacement layer)
+  | "line-equal" ->
+      ignore (Json.fields [] document);
+      fixed Core.Line_equal
+  | "tree-equal" -> Some (tree_equal document)
   | _ -> None
 
 (* The evidence of a hypothesis with its status. *)
@@ -75,17 +96,38 @@ let evidence id document =
   Json.literal "proved" (entry "status");
   entry "evidence"
 
-(* The membership of the second network: every parameter is in the class "all". *)
+(* The membership of the second network: every parameter is in the class "all". The other shapes of
+   this evidence are well-formed. *)
+let membership_shapes = [
+  [ ("status", "open") ]; [ ("status", "verified"); ("method", "every") ];
+  [ ("status", "verified"); ("method", "minors"); ("prime", ""); ("columns", "") ];
+  [ ("status", "refuted"); ("method", "bias"); ("row", "") ];
+  [ ("status", "refuted"); ("method", "product"); ("rows", ""); ("column", "") ];
+  [ ("status", "refuted"); ("method", "masks"); ("layer", ""); ("masks", "") ] ]
+
+let primes = [ "2147483647"; "2305843009213693951" ]
+
+let well_formed_membership document =
+  let fits_entry entry (key, wanted) =
+    match key with
+    | "status" | "method" -> entry key = Json.Text wanted
+    | "prime" -> List.mem (Json.text (entry key)) primes
+    | "columns" | "rows" -> ignore (indices (entry key)); true
+    | "masks" -> ignore (List.map indices (Json.list (entry key))); true
+    | _ -> ignore (Json.index (entry key)); true in
+  let fits shape =
+    match Json.fields (List.map fst shape) document with
+    | entry -> List.for_all (fits_entry entry) shape
+    | exception Unreadable _ -> false in
+  well_formed (List.exists fits membership_shapes) "expected evidence of membership"
+
+let is_every document =
+  let entry = Json.fields [ "status"; "method" ] document in
+  entry "status" = Json.Text "verified" && entry "method" = Json.Text "every"
+
 let check_membership document =
-  let is_every = function
-    | Json.Object [ (k, v); (l, w) ] ->
-        let found = List.sort compare [ (k, v); (l, w) ] in
-        found = [ ("method", Json.Text "every"); ("status", Json.Text "verified") ]
-    | _ -> false in
-  match document with
-  | Json.Object entries when List.mem_assoc "status" entries ->
-      require (is_every document) "membership: not the evidence for the class all"
-  | _ -> unreadable "expected evidence of membership"
+  let every = try is_every document with Unreadable _ -> false in
+  require every "membership: not the evidence for the class all"
 
 let says second = [
   ("architecture", "both networks have one architecture");
@@ -110,6 +152,7 @@ let read claim theorem hypotheses pair_of =
       let own = evidence "same-function" second in
       let layer = index (Json.fields [ "layer" ] (evidence "not-related" third)) "layer" in
       let membership = evidence "membership" fourth in
+      well_formed_membership membership;
       let evidence =
         match same_function theorem own with
         | Some found -> found
@@ -117,7 +160,7 @@ let read claim theorem hypotheses pair_of =
       if among = "generic" then raise (Not_covered (kind ^ " among generic parameters"));
       let pair, one, two = pair_of networks in
       require (among = "all") "claim: among another class";
-      { pair; evidence; layer; membership; hashes = (one, two) }
+      { pair; evidence = evidence pair; layer; membership; hashes = (one, two) }
   | _ -> unreadable "expected the hypotheses architecture, same-function, not-related, membership"
 
 (* The sentence of an accepted certificate. *)

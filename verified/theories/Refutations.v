@@ -3,8 +3,10 @@
     The driver reads the evidence and calls [check_refutation]; [refutation_holds] is what an
     accepted certificate proves. *)
 Require Import String ZArith NArith QArith Reals List Bool Lra Lia.
-From PolyreluVerified Require Import Verdicts Networks Domains Claims Limits Sentences Stacks Related.
-From PolyreluVerified Require Import Competitors Invariants Translation Flip OneSided Boxes Replacement.
+From PolyreluVerified Require Import Verdicts Networks Domains Claims Limits Sentences.
+From PolyreluVerified Require Import Coordinates Trees Equivalence Checker.
+From PolyreluVerified Require Import Stacks Related.
+From PolyreluVerified Require Import Competitors Invariants Translation Flip OneSided Boxes Replacement Line.
 Import ListNotations.
 Open Scope string_scope.
 Open Scope list_scope.
@@ -18,7 +20,9 @@ Inductive evidence :=
 | Flip (layer neuron : nat) (flipped : list nat)
 | One_sided (layer : nat) (source : list nat) (steps : list derived) (signs : list neuron_sign)
 | Replacement (layer : nat)
-| Bounded_replacement (layer : nat).
+| Bounded_replacement (layer : nat)
+| Line_equal
+| Tree_equal (lifted : list triple) (parts : list (list (list (N * Q)))) (nodes : list record).
 
 Fixpoint same_widths (s t : list plain) : bool :=
   match s, t with
@@ -54,6 +58,16 @@ Definition same_function (p : pair) (e : evidence) (s t : list plain) : answer u
       changed layer s t (fun c =>
         and_then (box_below (inputs p) (place p) c) (fun B =>
         require (maps_agree B c) "same-function: different maps on the box" (Good tt)))
+  | Line_equal =>
+      require (negb last && is_line_equal (inputs p) s t)
+        "same-function: not equal on a line" (Good tt)
+  | Tree_equal lifted parts nodes =>
+      match initial (inputs p) (one p) (two p) (place p) lifted parts with
+      | None => Rejected "same-function: the entries lifted and parts do not fit"
+      | Some (c, items) =>
+          and_then (next_nodes (Nodes c (inequalities_of items) items) nodes) (fun end_of_tree =>
+          require (finished end_of_tree) "same-function: nodes are missing" (Good tt))
+      end
   end.
 
 (** [layer] is the one whose invariants differ. *)
@@ -71,23 +85,38 @@ Definition check_refutation (p : pair) (e : evidence) (layer : nat) : answer uni
 
 (** * Soundness *)
 
+Lemma interior_in_domain D x : interior D x -> eqs D = [] ->
+  Forall (fun r => length (fst r) = length x) (ineqs D) -> in_domain D x.
+Proof. intros I E R. split; [apply interior_le; auto|]. rewrite E. constructor. Qed.
+
 Lemma same_function_ok p e s t : same_function p e s t = Good tt -> rows_fit p = true ->
-  relu_last (one p) = relu_last (two p) -> fits (inputs p) s -> fits (inputs p) t ->
-  forall x, length x = inputs p -> interior (place p) x ->
-  compute t (relu_last (two p)) x = compute s (relu_last (one p)) x.
+  eqs (place p) = [] -> relu_last (one p) = relu_last (two p) ->
+  stack_of (inputs p) (one p) = Some s -> stack_of (inputs p) (two p) = Some t ->
+  forall x, length x = inputs p -> interior (place p) x -> eval (two p) x = eval (one p) x.
 Proof.
-  unfold same_function, changed. intros H R <- F G x X D.
+  unfold same_function. intros H R Eqs Last S T x X D.
   assert (Forall (fun r => length (fst r) = inputs p) (ineqs (place p))) as Rows.
   { unfold rows_fit in R. rewrite forallb_app in R. apply andb_prop in R as [R _].
     rewrite forallb_forall in R. apply Forall_forall. intros r I. apply Nat.eqb_eq. auto. }
-  destruct e as [layer j shift|layer j flipped|layer source steps signs|layer|layer];
-    destruct (split layer s t) as [c|] eqn:S; try discriminate; apply split_ok in S as (-> & -> & _).
-  - apply require_good in H as [H _]. eapply translation_ok; eauto.
-  - apply require_good in H as [H _]. eapply flip_ok; eauto.
-  - apply require_good in H as [H _]. eapply one_sided_ok; eauto.
-  - apply require_good in H as [H _]. eapply replacement_ok; eauto.
-  - apply and_then_good in H as (B & E & H). apply require_good in H as [H _].
+  pose proof (stack_of_fits _ _ _ S) as F. pose proof (stack_of_fits _ _ _ T) as G.
+  assert (compute t (relu_last (one p)) x = compute s (relu_last (one p)) x -> eval (two p) x = eval (one p) x)
+    as Enough by (rewrite (stack_of_ok _ _ _ x S), (stack_of_ok _ _ _ x T), <- Last; auto).
+  destruct e as [layer j shift|layer j flipped|layer source steps signs|layer|layer| |lifted parts nodes];
+    unfold changed in H;
+    try (destruct (split layer s t) as [c|] eqn:Sp; [|discriminate]; apply split_ok in Sp as (-> & -> & _)).
+  - apply Enough. apply require_good in H as [H _]. eapply translation_ok; eauto.
+  - apply Enough. apply require_good in H as [H _]. eapply flip_ok; eauto.
+  - apply Enough. apply require_good in H as [H _]. eapply one_sided_ok; eauto.
+  - apply Enough. apply require_good in H as [H _]. eapply replacement_ok; eauto.
+  - apply Enough. apply and_then_good in H as (B & E & H). apply require_good in H as [H _].
     eapply bounded_replacement_ok; eauto.
+  - apply Enough. apply require_good in H as [H _]. apply andb_prop in H as [L H]. apply negb_true_iff in L. rewrite L.
+    eapply line_equal_ok; eauto.
+  - destruct (initial _ _ _ _ _ _) as [[c items]|] eqn:I; [|discriminate].
+    apply and_then_good in H as (last & N & H). apply require_good in H as [H _]. symmetry.
+    apply (check_ok (inputs p) _ _ (place p) lifted parts nodes); auto.
+    + unfold check. rewrite I. unfold check_items. rewrite (next_nodes_end _ _ _ _ _ N H). auto.
+    + apply interior_in_domain; auto. rewrite X. auto.
 Qed.
 
 Lemma plain_of_stack m n s : stack_of m n = Some s -> is_plain n.
@@ -137,8 +166,7 @@ Proof.
   - split; [auto|]. eapply plain_of_stack; eauto.
   - split; [auto|]. destruct (eqs (place p)); [auto|discriminate].
   - eapply architecture_of_stacks; eauto.
-  - intros x X D. rewrite (stack_of_ok _ _ _ x S), (stack_of_ok _ _ _ x T).
-    eapply same_function_ok; eauto; eapply stack_of_fits; eauto.
+  - eapply same_function_ok; eauto. destruct (eqs (place p)); [auto|discriminate].
   - eapply not_related_ok; eauto.
 Qed.
 
