@@ -10,6 +10,7 @@ type accepted = {
   theorem : string;
   hypotheses : (string * string) list;
   networks : string list;
+  theories : string;  (* what has to be read besides the semantics *)
   is_packed : bool;
 }
 
@@ -17,6 +18,8 @@ let tree_start = "{\"format\": \"polyrelu-tree\", "
 let most_certificate_bytes = 256 lsl 20
 let most_line_bytes = 64 lsl 20
 let most_tree_bytes = 1 lsl 36
+
+let of_pairs = " and the statements of Checker.v"
 
 (* The step that is under way, for messages. *)
 let step = ref "reading"
@@ -144,6 +147,7 @@ let check_tree source folder given =
       ("tree", "both networks have equal expressions on every leaf of the tree, and its leaves \
                 cover the domain") ];
     networks = [ one; two ];
+    theories = of_pairs;
     is_packed = source.is_packed }
 
 (* ---- Certificates of theorem point *)
@@ -165,6 +169,7 @@ let check_refutation (source : Source.t) folder given claim theorem hypotheses =
       { statement = Refutation.check found get; theorem;
         hypotheses = Refutation.says (digits two);
         networks = [ one; two ];
+        theories = Refutation.theories;
         is_packed = source.is_packed }
 
 let check_certificate (source : Source.t) folder given =
@@ -195,6 +200,7 @@ let check_certificate (source : Source.t) folder given =
       ("point", "the point belongs to the domain");
       ("values", "both networks were evaluated there, and differ") ];
     networks = [ one; two ];
+    theories = of_pairs;
     is_packed = source.is_packed }
 
 (* ---- Files *)

@@ -4,6 +4,9 @@ open Meter
 
 let kind = "not-identifiable"
 
+(* What has to be read besides the semantics of networks and domains. *)
+let theories = ", Related.v, Competitors.v and the statement of refutation_holds in Refutations.v"
+
 let is_claim document =
   match document with
   | Json.Object entries -> List.assoc_opt "kind" entries = Some (Json.Text kind)
