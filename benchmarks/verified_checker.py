@@ -4,11 +4,11 @@
     python -m benchmarks.verified_checker speed
 
 The second checker has to be built (`make -C verified`). The originals are certificates of the
-claims equivalent, not-equivalent and not-identifiable that provers write for small networks. A mutant has
-one to three changes, most of which keep to the format, and correct hashes; a damaged copy has some
-bits or bytes changed. The run fails if one checker accepts what the other one does not, or if they
-accept different sentences. `speed` needs the networks of the folder that the environment variable
-`POLYRELU_SHARED` names.
+claims equivalent, not-equivalent and not-identifiable that provers write for small networks. A
+mutant has one to three changes, most of which keep to the format, and correct hashes; a damaged
+copy has some bits or bytes changed. The run fails if one checker accepts what the other one does
+not, or if they accept different sentences. `speed` needs the networks of the folder that the
+environment variable `POLYRELU_SHARED` names.
 """
 
 from __future__ import annotations

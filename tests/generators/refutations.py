@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from random import Random
 from typing import Any
 
@@ -51,7 +51,7 @@ def _network(chance: Random, hides: bool) -> Network:
     if hides and depth > 2:
         widths[2] = 1
     layers = []
-    for before, width in zip(widths[:-1], widths[1:], strict=True):
+    for before, width in pairwise(widths):
         rows = [[chance.choice([-2, -1, 0, 1, 1, 3]) for _ in range(before)] for _ in range(width)]
         bias = [chance.randint(-3, 2) for _ in range(width)]
         layers.append((rows, bias))
