@@ -122,7 +122,7 @@ def test_the_suite_of_the_format(second: SecondChecker) -> None:
     assert "point-domain-row" in verdicts["unreadable"]
 
 
-@pytest.mark.parametrize("sizes", few_and_all((2, 20), (30, 60)))
+@pytest.mark.parametrize("sizes", few_and_all((2, 12), (30, 60)))
 def test_mutants_and_damaged_files(second: SecondChecker, sizes: tuple[int, int]) -> None:
     """Both accept the same files, with the same sentences."""
     num_random, num_mutants = sizes
