@@ -167,9 +167,9 @@ let check_refutation (source : Source.t) folder given claim theorem hypotheses =
       step := "certificate.proof";
       let one, two = found.hashes in
       { statement = Refutation.check found get; theorem;
-        hypotheses = Refutation.says (digits two);
+        hypotheses = Refutation.says (digits two) found.among;
         networks = [ one; two ];
-        theories = Refutation.theories;
+        theories = Refutation.theories found.among;
         is_packed = source.is_packed }
 
 let check_certificate (source : Source.t) folder given =

@@ -1,11 +1,13 @@
-(* Certificates of the claim not-identifiable, among all parameters (FORMAT.md, section 3.3). What
-   is accepted is decided by Core.check_refutation; this file reads the evidence. *)
+(* Certificates of the claim not-identifiable (FORMAT.md, section 3.3). What is accepted is decided
+   by Core.check_competitor; this file reads the evidence. *)
 open Meter
 
 let kind = "not-identifiable"
 
 (* What has to be read besides the semantics of networks and domains. *)
-let theories = ", Related.v, Competitors.v and the statement of refutation_holds in Refutations.v"
+let theories among =
+  ", Related.v, Competitors.v" ^ (if among = "generic" then ", the definitions of Generic.v" else "") ^
+  " and the statement of competitor_holds in Refutations.v"
 
 let is_claim document =
   match document with
@@ -99,8 +101,8 @@ let evidence id document =
   Json.literal "proved" (entry "status");
   entry "evidence"
 
-(* The membership of the second network: every parameter is in the class "all". The other shapes of
-   this evidence are well-formed. *)
+(* The membership of the second network in the class of the claim. The other shapes of this evidence
+   are well-formed, and not enough. *)
 let membership_shapes = [
   [ ("status", "open") ]; [ ("status", "verified"); ("method", "every") ];
   [ ("status", "verified"); ("method", "minors"); ("prime", ""); ("columns", "") ];
@@ -110,7 +112,8 @@ let membership_shapes = [
 
 let primes = [ "2147483647"; "2305843009213693951" ]
 
-let well_formed_membership document =
+(* The method, and what it says if it is enough for some class. *)
+let membership document =
   let fits_entry entry (key, wanted) =
     match key with
     | "status" | "method" -> entry key = Json.Text wanted
@@ -122,29 +125,30 @@ let well_formed_membership document =
     match Json.fields (List.map fst shape) document with
     | entry -> List.for_all (fits_entry entry) shape
     | exception Unreadable _ -> false in
-  well_formed (List.exists fits membership_shapes) "expected evidence of membership"
+  match List.find_opt fits membership_shapes with
+  | None -> unreadable "expected evidence of membership"
+  | Some shape -> (
+      match List.assoc_opt "method" shape with
+      | Some "every" -> Some ("all", Core.Every)
+      | Some "minors" ->
+          let entry = Json.fields (List.map fst shape) document in
+          let prime = Z.of_string (Json.text (entry "prime")) in
+          Some ("generic", Core.Minors (prime, indices (entry "columns")))
+      | _ -> None)
 
-let is_every document =
-  let entry = Json.fields [ "status"; "method" ] document in
-  entry "status" = Json.Text "verified" && entry "method" = Json.Text "every"
-
-let check_membership document =
-  let every = try is_every document with Unreadable _ -> false in
-  require every "membership: not the evidence for the class all"
-
-let says second = [
+let says second among = [
   ("architecture", "both networks have one architecture");
   ("same-function", "they compute the same real function on the domain");
   ("not-related", "they differ in an invariant of permutations and positive scalings");
   ("membership",
-   Printf.sprintf "membership of network %s in the class all: verified" second) ]
+   Printf.sprintf "membership of network %s in the class %s: verified" second among) ]
 
 (* ---- The check *)
 
 exception Not_covered of string
 
-type found = { pair : Core.pair; evidence : Core.evidence; layer : int; membership : Json.t;
-               hashes : string * string }
+type found = { pair : Core.pair; evidence : Core.evidence; layer : int; membership : Core.membership;
+               among : string; hashes : string * string }
 
 (* The certificate, with its networks; `pair_of` finds them. *)
 let read claim theorem hypotheses pair_of =
@@ -154,21 +158,22 @@ let read claim theorem hypotheses pair_of =
       ignore (Json.fields [] (evidence "architecture" first));
       let own = evidence "same-function" second in
       let layer = index (Json.fields [ "layer" ] (evidence "not-related" third)) "layer" in
-      let membership = evidence "membership" fourth in
-      well_formed_membership membership;
+      let known = membership (evidence "membership" fourth) in
       let evidence =
         match same_function theorem own with
         | Some found -> found
         | None -> raise (Not_covered theorem) in
-      if among = "generic" then raise (Not_covered (kind ^ " among generic parameters"));
       let pair, one, two = pair_of networks in
-      require (among = "all") "claim: among another class";
-      { pair; evidence = evidence pair; layer; membership; hashes = (one, two) }
+      require (among = "all" || among = "generic") "claim: among another class";
+      (match known with
+       | Some (found, membership) when found = among ->
+           { pair; evidence = evidence pair; layer; membership; among; hashes = (one, two) }
+       | _ -> raise (Rejected ("membership: not evidence for the class " ^ among)))
   | _ -> unreadable "expected the hypotheses architecture, same-function, not-related, membership"
 
 (* The sentence of an accepted certificate. *)
 let check found get =
-  get (Core.check_refutation found.pair found.evidence found.layer);
-  check_membership found.membership;
+  get (Core.check_competitor found.pair found.evidence found.layer found.membership);
   let one, two = found.hashes in
   Core.refutation_sentence (String.sub one 0 12) (String.sub two 0 12) found.pair
+    found.membership

@@ -2,4 +2,4 @@
 From PolyreluVerified Require Import Checker Refutations.
 Print Assumptions tree_holds.
 Print Assumptions difference_holds.
-Print Assumptions refutation_holds.
+Print Assumptions competitor_holds.

@@ -31,4 +31,4 @@ Extract Constant decimal => "Realisers.decimal".
 
 Extraction "core.ml"
   start_tree next_node finished check_difference network_fits sentence tree_words
-  check_refutation refutation_sentence.
+  check_competitor refutation_sentence.

@@ -6,7 +6,7 @@ Require Import String ZArith NArith QArith Reals List Bool Lra Lia.
 From PolyreluVerified Require Import Verdicts Networks Domains Claims Limits Sentences.
 From PolyreluVerified Require Import Coordinates Trees Equivalence Checker.
 From PolyreluVerified Require Import Stacks Related.
-From PolyreluVerified Require Import Competitors Invariants Translation Flip OneSided Boxes Replacement Line.
+From PolyreluVerified Require Import Competitors Invariants Translation Flip OneSided Boxes Replacement Line Independence Generic.
 Import ListNotations.
 Open Scope string_scope.
 Open Scope list_scope.
@@ -82,6 +82,24 @@ Definition check_refutation (p : pair) (e : evidence) (layer : nat) : answer uni
       (and_then (same_function p e s t) (fun _ => not_related (inputs p) layer s t))))
   | _, _ => Unreadable "claim: only plain stacks have claims of this kind"
   end.
+
+(** What is known of the membership of the second network. *)
+Inductive membership :=
+| Every                                          (* of the class all *)
+| Minors (prime : Z) (columns : list nat).       (* of the class generic *)
+
+Definition check_membership (p : pair) (m : membership) : answer unit :=
+  match m with
+  | Every => Good tt
+  | Minors prime columns =>
+      match stack_of (inputs p) (two p) with
+      | Some t => check_minors (inputs p) t (relu_last (two p)) prime columns
+      | None => Unreadable "claim: only plain stacks have claims of this kind"
+      end
+  end.
+
+Definition check_competitor (p : pair) (e : evidence) (layer : nat) (m : membership) : answer unit :=
+  and_then (check_refutation p e layer) (fun _ => check_membership p m).
 
 (** * Soundness *)
 
@@ -170,13 +188,29 @@ Proof.
   - eapply not_related_ok; eauto.
 Qed.
 
+(** An accepted certificate proves its claim among all parameters, or among the generic ones. *)
+Theorem competitor_holds p e layer m : check_competitor p e layer m = Good tt ->
+  not_identifiable p /\
+  match m with Every => True | Minors _ _ => generic (inputs p) (place p) (two p) end.
+Proof.
+  intro H. apply and_then_good in H as ([] & R & H). split; [eapply refutation_holds; eauto|].
+  destruct m as [|prime columns]; auto. unfold check_membership in H.
+  destruct (stack_of (inputs p) (two p)) as [t|] eqn:T; [|discriminate].
+  eapply check_minors_ok; eauto.
+Qed.
+
 (** * The sentence of the claim, as checker.py prints it *)
 
-Definition refutation_sentence (first second : string) (p : pair) : string :=
+Definition refutation_sentence (first second : string) (p : pair) (m : membership) : string :=
   let whole := place_words (inputs p) (place p) in
   let everywhere := String.eqb whole "R^n" in
+  let members :=
+    match m with
+    | Every => "all parameters"
+    | Minors _ _ => if everywhere then "generic parameters" else "parameters that are generic there"
+    end in
   ("Network " ++ first ++ ", " ++ network_words (inputs p) (one p) ++ ", is not-identifiable on " ++
-  (if everywhere then whole else "the interior of " ++ whole) ++ " among all parameters: network " ++
+  (if everywhere then whole else "the interior of " ++ whole) ++ " among " ++ members ++ ": network " ++
   second ++ " is one of them, computes the same real function" ++
   (if everywhere then "" else " there") ++
   ", and is not related to it by permuting and positively scaling hidden neurons.")%string.
