@@ -1,4 +1,4 @@
-"""Certificates of the claim not-identifiable among all parameters, of every theorem."""
+"""Certificates of the claim not-identifiable, of every theorem."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from polyrelu import Network, Polyhedron, from_arrays
 from polyrelu.certificate import Certificate, Claim, Hypothesis
 from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
+from tests.generators.certificate_mutants import NETWORKS, original
 from tests.generators.certificates import VALID
 
 __all__ = ["refutations"]
@@ -22,15 +23,18 @@ OF_ONE_THEOREM = 2
 
 
 def refutations(num_random: int) -> Iterator[tuple[str, bytes]]:
-    """Yield certificates of the format's own suite, then of moves of random plain stacks.
+    """Yield certificates of the format's own suite, of proved networks, of random plain stacks.
 
     Every third network has its claims on a box. In every second one a layer is a single neuron
     whose weights but one are not positive, so that hyperplanes are hidden.
     """
     for path in VALID:
-        claim = json.loads(path.read_text())["claim"]
-        if (claim["kind"], claim.get("among")) == ("not-identifiable", "all"):
+        if json.loads(path.read_text())["claim"]["kind"] == "not-identifiable":
             yield path.stem, path.read_bytes()
+    for name in NETWORKS:
+        document, _ = original(name)
+        if document["claim"]["kind"] == "not-identifiable":
+            yield f"proved, {name}", json.dumps(document).encode()
     for seed in range(num_random):
         network, domain = _network(Random(seed), seed % 2 == 0), None
         if seed % 3 == 0:
