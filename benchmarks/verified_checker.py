@@ -4,11 +4,11 @@
     python -m benchmarks.verified_checker speed
 
 The second checker has to be built (`make -C verified`). The originals are certificates of the
-claims equivalent and not-equivalent that provers write for small pairs of networks. A mutant has
-one to three changes, most of which keep to the format, and correct hashes; a damaged copy has some
-bits or bytes changed. The run fails if one checker accepts what the other one does not, or if they
-accept different sentences. `speed` needs the networks of the folder that the environment variable
-`POLYRELU_SHARED` names.
+claims equivalent, not-equivalent and not-identifiable that provers write for small networks. A
+mutant has one to three changes, most of which keep to the format, and correct hashes; a damaged
+copy has some bits or bytes changed. The run fails if one checker accepts what the other one does
+not, or if they accept different sentences. `speed` needs the networks of the folder that the
+environment variable `POLYRELU_SHARED` names.
 """
 
 from __future__ import annotations
@@ -33,12 +33,15 @@ from polyrelu.cli.second_checker import SecondVerdict, disagreement
 from polyrelu.outcomes import Equivalent, NotEquivalent
 from tests.generators.damage import damaged
 from tests.generators.files import NETS
+from tests.generators.refutations import refutations
 from tests.generators.second_checker import SecondChecker, covered, document_of, find_program
 from tests.generators.tree_documents import with_count, written
 from tests.oracles.judge import certificate_bytes
 
 #: The number of random pairs among the originals.
 RANDOM_PAIRS = 60
+#: The number of random networks whose identifiability is refuted.
+RANDOM_NETWORKS = 20
 
 
 def main() -> None:
@@ -96,7 +99,7 @@ def compare(second: SecondChecker, num_mutants: int, num_damaged: int, seed: int
 
 def files(num_mutants: int, num_damaged: int, seed: int) -> Iterator[tuple[str, str, bytes]]:
     """All originals, then an equal share of mutants and of damaged copies of each of them."""
-    originals = list(covered(RANDOM_PAIRS))
+    originals = [*covered(RANDOM_PAIRS), *refutations(RANDOM_NETWORKS)]
     for name, data in originals:
         yield "originals", name, data
     for number, (name, data) in enumerate(originals):

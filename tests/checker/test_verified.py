@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,6 +26,7 @@ from tests.generators.campaigns import case, few_and_all
 from tests.generators.certificate_mutants import changed, places, replaced, value_at
 from tests.generators.certificates import INVALID, MALFORMED, VALID
 from tests.generators.damage import damaged
+from tests.generators.refutations import refutations
 from tests.generators.second_checker import SecondChecker, covered, document_of, find_program
 from tests.generators.tree_documents import with_count, written
 
@@ -113,16 +115,19 @@ def test_the_suite_of_the_format(second: SecondChecker) -> None:
         if other["verdict"] != "not covered":
             verdicts.setdefault(verdict, []).append(path.stem)
             assert path.parent.name == "valid" or other["verdict"] != "accepted"
-    assert sorted(verdicts["accepted"]) == ["point", "point-skip"]
-    assert len(verdicts["rejected"]) >= 7
+    names = {path.stem for path in VALID}
+    refuted = [name for name, _ in refutations(0) if name in names]
+    assert sorted(verdicts["accepted"]) == sorted(["point", "point-skip", *refuted])
+    assert len(refuted) == 24
+    assert len(verdicts["rejected"]) >= 65
     assert "point-domain-row" in verdicts["unreadable"]
 
 
-@pytest.mark.parametrize("sizes", few_and_all((2, 20), (30, 60)))
+@pytest.mark.parametrize("sizes", few_and_all((2, 12), (30, 60)))
 def test_mutants_and_damaged_files(second: SecondChecker, sizes: tuple[int, int]) -> None:
     """Both accept the same files, with the same sentences."""
     num_random, num_mutants = sizes
-    for name, data in covered(num_random):
+    for name, data in chain(covered(num_random), refutations(num_random)):
         with case(name, "original"):
             assert compare(second, data)[0] == "accepted"
         chance, document = Random(name), document_of(data)
@@ -162,6 +167,8 @@ def test_trusted_base(second: SecondChecker, originals: dict[str, bytes]) -> Non
         "verified/driver",
     ]
     assert packed["trusted"][-1] == f"{report['trusted'][-1]}, and gzip"
+    refuted = second.check(dict(refutations(0))["flip"])
+    assert "Related.v, Competitors.v" in refuted["trusted"][1]
 
 
 # -- files -----------------------------------------------------------------------------------------

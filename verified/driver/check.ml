@@ -10,6 +10,7 @@ type accepted = {
   theorem : string;
   hypotheses : (string * string) list;
   networks : string list;
+  theories : string;  (* what has to be read besides the semantics *)
   is_packed : bool;
 }
 
@@ -17,6 +18,8 @@ let tree_start = "{\"format\": \"polyrelu-tree\", "
 let most_certificate_bytes = 256 lsl 20
 let most_line_bytes = 64 lsl 20
 let most_tree_bytes = 1 lsl 36
+
+let of_pairs = " and the statements of Checker.v"
 
 (* The step that is under way, for messages. *)
 let step = ref "reading"
@@ -81,41 +84,6 @@ let next_text lines =
 
 let next_line lines = Json.parse (next_text lines)
 
-let check_symbol_and_factor = function
-  | Json.List [ Index _; Text factor ] -> Numbers.check_spelled_rational factor
-  | _ -> unreadable "expected an index and a rational number"
-
-let symbol_and_factor = function
-  | Json.List [ Index symbol; Text factor ] -> (Z.of_int symbol, Numbers.rational factor)
-  | _ -> unreadable "expected an index and a rational number"
-
-let sign_of first document : Core.sign =
-  match document with
-  | Json.List [ Index k; Text (("+" | "-") as mark); Text value; List rows; List slopes ] ->
-      let atom i = Z.add first i in
-      let mults : Core.multiples =
-        match rows with
-        | Index _ :: _ -> Solved (List.map (fun row -> Z.of_int (Json.index row)) rows)
-        | _ -> Listed (List.map symbol_and_factor rows) in
-      let slopes = List.map (fun entry ->
-        let k, slope = symbol_and_factor entry in (atom k, slope)) slopes in
-      { atom = atom (Z.of_int k); mark = mark = "+"; bound = Numbers.rational value; mults; slopes }
-  | _ -> unreadable "expected a sign"
-
-let node_of first document : Core.record =
-  let rounds signs = List.map (fun round ->
-    well_formed (round <> Json.List []) "a round without signs";
-    List.map (sign_of first) (Json.list round)) (Json.list signs) in
-  if Json.has_key "split" document then begin
-    let entry = Json.fields [ "signs"; "split" ] document in
-    let atom = Z.add first (Z.of_int (Json.index (entry "split"))) in
-    (rounds (entry "signs"), Core.Split atom)
-  end else begin
-    let entry = Json.fields [ "signs"; "leaf" ] document in
-    Json.literal "equal" (entry "leaf");
-    (rounds (entry "signs"), Core.Leaf)
-  end
-
 let check_footer lines document nodes =
   let entry = Json.fields [ "nodes"; "sha256" ] document in
   let count = Json.index (entry "nodes") and sha256 = Json.text (entry "sha256") in
@@ -137,15 +105,10 @@ let check_nodes lines start =
   let first = match start with Core.Nodes (context, _, _) -> context.cfirst | Core.Same -> Z.zero in
   let rec go state nodes =
     if Core.finished state then nodes
-    else go (get (Core.next_node state (node_of first (next_line lines)))) (nodes + 1) in
+    else go (get (Core.next_node state (Nodes.node_of first (next_line lines)))) (nodes + 1) in
   let nodes = go start 0 in
   check_footer lines (next_line lines) nodes;
   nodes
-
-let triple = function
-  | Json.List [ Index network; Index layer; Index neuron ] ->
-      (Z.of_int network, (Z.of_int layer, Z.of_int neuron))
-  | _ -> unreadable "expected a neuron"
 
 let check_tree source folder given =
   let lines = { source; digest = Sha256.create (); number = 0; before = ""; size = 0 } in
@@ -165,14 +128,14 @@ let check_tree source folder given =
   Json.literal "polyrelu-tree" (entry "format");
   Json.version (entry "version");
   let claim = claim_of "equivalent" (entry "claim") in
-  let lifted = List.map triple (Json.list (entry "lifted")) in
+  let lifted = List.map Nodes.triple (Json.list (entry "lifted")) in
   let rows_of part = List.map Json.list (Json.list part) in
   let part_rows = List.map rows_of (Json.list (entry "parts")) in
-  List.iter (List.iter (List.iter check_symbol_and_factor)) part_rows;
+  List.iter (List.iter (List.iter Nodes.check_symbol_and_factor)) part_rows;
   let point = Documents.rationals (entry "point") in
   Documents.check_notes (entry "unverified");
   let pair, one, two = pair_of folder given claim in
-  let parts = List.map (List.map (List.map symbol_and_factor)) part_rows in
+  let parts = List.map (List.map (List.map Nodes.symbol_and_factor)) part_rows in
   let start = get (Core.start_tree pair (List.map Numbers.rational point) lifted parts) in
   let nodes = match start with Core.Same -> skip_nodes lines | _ -> check_nodes lines start in
   let claim = Core.Equivalent pair in
@@ -184,6 +147,7 @@ let check_tree source folder given =
       ("tree", "both networks have equal expressions on every leaf of the tree, and its leaves \
                 cover the domain") ];
     networks = [ one; two ];
+    theories = of_pairs;
     is_packed = source.is_packed }
 
 (* ---- Certificates of theorem point *)
@@ -195,15 +159,31 @@ let evidence id keys document =
   let found = Json.fields keys (entry "evidence") in
   fun key -> Documents.rationals (found key)
 
+(* Certificates of the claim not-identifiable: refutation.ml. *)
+let check_refutation (source : Source.t) folder given claim theorem hypotheses =
+  match Refutation.read claim theorem hypotheses (pair_of folder given) with
+  | exception Refutation.Not_covered what -> raise (Not_covered what)
+  | found ->
+      step := "certificate.proof";
+      let one, two = found.hashes in
+      { statement = Refutation.check found get; theorem;
+        hypotheses = Refutation.says (digits two) found.among;
+        networks = [ one; two ];
+        theories = Refutation.theories found.among;
+        is_packed = source.is_packed }
+
 let check_certificate (source : Source.t) folder given =
   let document = Json.parse (Source.read_all source most_certificate_bytes) in
   let entry = Json.fields [ "format"; "version"; "claim"; "proof"; "unverified" ] document in
   Json.literal "polyrelu-certificate" (entry "format");
   Json.version (entry "version");
-  let claim = claim_of "not-equivalent" (entry "claim") in
   let proof = Json.fields [ "theorem"; "hypotheses" ] (entry "proof") in
   Documents.check_notes (entry "unverified");
   let theorem = Json.text (proof "theorem") in
+  if Refutation.is_claim (entry "claim") then
+    check_refutation source folder given (entry "claim") theorem (Json.list (proof "hypotheses"))
+  else
+  let claim = claim_of "not-equivalent" (entry "claim") in
   if theorem <> "point" then raise (Not_covered theorem);
   let x, values =
     match Json.list (proof "hypotheses") with
@@ -220,6 +200,7 @@ let check_certificate (source : Source.t) folder given =
       ("point", "the point belongs to the domain");
       ("values", "both networks were evaluated there, and differ") ];
     networks = [ one; two ];
+    theories = of_pairs;
     is_packed = source.is_packed }
 
 (* ---- Files *)

@@ -5,7 +5,8 @@ let usage =
   "usage: polyrelu-check-verified [--json] [--budget UNITS] [--network FILE]... CERT..."
 
 let help = usage ^ "\n\n\
-Check certificates of the claims equivalent and not-equivalent by rules that are proved in Coq.\n\n\
+Check certificates of the claims equivalent, not-equivalent and not-identifiable by rules that are\n\
+proved in Coq.\n\n\
 \  CERT             certificate files; network files that they name are looked for beside them\n\
 \  --network FILE   a network file that a certificate names, under another name\n\
 \  --budget UNITS   what each check may cost (default 2^35 and 2^14 a byte)\n\
@@ -19,12 +20,12 @@ a claim that is not covered; the largest counts."
 let version = "polyrelu verified checker, certificate format version 1"
 
 (* What an accepted certificate rests on. *)
-let trusted is_packed =
+let trusted (found : Check.accepted) =
   [ "Coq's kernel, and the two axioms of its real numbers: sig_forall_dec, \
      functional_extensionality_dep";
-    "verified/theories: Networks.v, Domains.v, Claims.v and the statements of Checker.v";
+    "verified/theories: Networks.v, Domains.v, Claims.v" ^ found.theories;
     "extraction to OCaml with verified/extraction/Extract.v, the OCaml compiler, Zarith and GMP";
-    "verified/driver: files, JSON, numbers and SHA-256" ^ (if is_packed then ", and gzip" else "") ]
+    "verified/driver: files, JSON, numbers and SHA-256" ^ (if found.is_packed then ", and gzip" else "") ]
 
 type verdict =
   | Accepted of Check.accepted
@@ -73,7 +74,7 @@ let as_json path verdict =
         [ text "statement" found.statement; text "theorem" found.theorem;
           entry "hypotheses" (of_list (fun (id, statement) ->
             of_object [ text "id" id; text "statement" statement ]) found.hypotheses);
-          entry "trusted" (of_list quoted (trusted found.is_packed));
+          entry "trusted" (of_list quoted (trusted found));
           entry "networks" (of_list quoted found.networks); cost ])
 
 let as_text = function
@@ -82,7 +83,7 @@ let as_text = function
       String.concat "\n  " (
         ("accepted: " ^ found.statement) :: ("theorem: " ^ found.theorem) ::
         List.map (fun (id, statement) -> id ^ ": " ^ statement) found.hypotheses @
-        [ "trusted: " ^ String.concat "; " (trusted found.is_packed) ] @
+        [ "trusted: " ^ String.concat "; " (trusted found) ] @
         List.map (fun sha256 -> "network: " ^ sha256) found.networks @
         [ Printf.sprintf "cost: %d units" !work ])
 

@@ -1,4 +1,5 @@
 (** The axioms that the theorems of the checker rest on. *)
-From PolyreluVerified Require Import Checker.
+From PolyreluVerified Require Import Checker Refutations.
 Print Assumptions tree_holds.
 Print Assumptions difference_holds.
+Print Assumptions competitor_holds.

@@ -1,6 +1,6 @@
 (** Extraction to OCaml. What stands here is trusted: the realisers of the library (the five
     ExtrOcaml files) and those of this file. A reviewer has to read this file. *)
-From PolyreluVerified Require Import Checker Sentences Limits Claims.
+From PolyreluVerified Require Import Checker Sentences Limits Claims Refutations.
 Require Import ZArith NArith String DecimalString.
 Require Import Extraction ExtrOcamlBasic ExtrOcamlZBigInt ExtrOcamlNatInt ExtrOcamlChar.
 Require Import ExtrOcamlNativeString.
@@ -30,4 +30,5 @@ Extract Constant String.compare =>
 Extract Constant decimal => "Realisers.decimal".
 
 Extraction "core.ml"
-  start_tree next_node finished check_difference network_fits sentence tree_words.
+  start_tree next_node finished check_difference network_fits sentence tree_words
+  check_competitor refutation_sentence.
