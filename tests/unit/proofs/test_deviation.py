@@ -13,7 +13,8 @@ import polyrelu
 from polyrelu import Network, Polyhedron, Undecided
 from polyrelu.certificate import BoundsCertificate
 from polyrelu.errors import ArgumentError, DomainError, NetworkError
-from polyrelu.outcomes import DeviationBounds, DeviationExceeded, RangeBounds
+from polyrelu.outcomes import DeviationBounds, DeviationExceeded, LipschitzBounds, RangeBounds
+from polyrelu.proofs.deviation.lipschitz import Norm
 from polyrelu.symmetry import permute, rescale
 
 HAT = polyrelu.from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])])
@@ -223,3 +224,18 @@ def test_numbers_that_are_none() -> None:
         polyrelu.deviation(HAT, HAT, "box:0,1", gap="wide")
     with pytest.raises(ArgumentError, match="outputs"):
         polyrelu.output_range(HAT, "box:0,1", outputs=[1])
+
+
+def test_lipschitz_constants(tmp_path: Path) -> None:
+    """The norms of the steepest gradient of XOR, and a search that ends early."""
+    values: dict[Norm, int] = {"1": 4, "2": 8, "inf": 2}
+    for norm, value in values.items():
+        found = polyrelu.lipschitz_bounds("example:xor", "box:-1,1", norm=norm)
+        assert isinstance(found, LipschitzBounds)
+        assert (found.at_least, found.at_most, found.norm) == (value, value, norm)
+        assert _accepted(found.certificate, tmp_path)
+    early = polyrelu.lipschitz_bounds(_random((3, 8, 2), 5), "box:-1,1", budget=40)
+    assert isinstance(early, Undecided)
+    assert isinstance(early.bounds, LipschitzBounds)
+    assert 0 < early.bounds.at_least < early.bounds.at_most
+    assert _accepted(early.bounds.certificate, tmp_path)
