@@ -81,6 +81,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             "progress": line.show,
         }
         network, norm = imported.network, options.lipschitz
+        outcome: RangeBounds | LipschitzBounds | Undecided
         if norm is None:
             outcome = output_range(network, domain, seed=options.seed, **common)
         else:

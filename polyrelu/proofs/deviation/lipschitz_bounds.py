@@ -106,12 +106,12 @@ def lipschitz_bounds(
             until_limit(lambda: search.run(Fraction(0), trial, progress), trial)
     if not search.nodes:
         return Undecided(why or "")
-    answer = _answer(search)
-    if why is not None:
-        call = "polyrelu.lipschitz_bounds(net, domain, budget=None)"
-        step = NextStep("search longer", call, ("range", "NET", "--budget", "inf"))
-        answer = Undecided(why, search=answer.search, bounds=answer, next=(step,))
-    return with_sources(answer, imported)
+    found = _answer(search)
+    if why is None:
+        return with_sources(found, imported)
+    call = "polyrelu.lipschitz_bounds(net, domain, budget=None)"
+    step = NextStep("search longer", call, ("range", "NET", "--budget", "inf"))
+    return with_sources(Undecided(why, search=found.search, bounds=found, next=(step,)), imported)
 
 
 def _answer(search: LipschitzSearch) -> LipschitzBounds:

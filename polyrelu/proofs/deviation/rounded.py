@@ -23,7 +23,7 @@ from polyrelu.proofs.deviation.grid_products import LONGEST, GridMatrix, Table, 
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.typing import Floats
 
-__all__ = ["Neuron", "RoundedLeaf", "RoundedRule"]
+__all__ = ["LayerPartners", "Neuron", "RoundedLeaf", "RoundedRule"]
 
 #: The network (0 or 1), the layer from 1, the index.
 Neuron: TypeAlias = tuple[int, int, int]

@@ -39,8 +39,8 @@ def search(
     network: Network, domain: Polyhedron, norm: Norm, budget: float | None = None
 ) -> list[Fraction]:
     """The bounds of a search, whose certificate is accepted."""
-    found = polyrelu.lipschitz_bounds(network, domain, norm=norm, gap=0, budget=budget)
-    found = found.bounds if isinstance(found, Undecided) else found
+    answer = polyrelu.lipschitz_bounds(network, domain, norm=norm, gap=0, budget=budget)
+    found = answer.bounds if isinstance(answer, Undecided) else answer
     assert isinstance(found, LipschitzBounds)
     report = checker.check_bytes(found.certificate.to_bytes())
     assert report.verdict == "accepted", report
