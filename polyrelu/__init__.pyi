@@ -78,6 +78,7 @@ from .proofs import (
     identify as identify,
     injective as injective,
     inverse_lipschitz as inverse_lipschitz,
+    lipschitz_bounds as lipschitz_bounds,
     output_range as output_range,
     same_decisions as same_decisions,
     simplify as simplify,

@@ -24,30 +24,47 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from polyrelu.formats import Imported
-    from polyrelu.outcomes import RangeBounds, Undecided
+    from polyrelu.outcomes import LipschitzBounds, RangeBounds, Undecided
 
 __all__ = ["add_range"]
 
 #: Options that go on where a next step is the same command.
-_CONTINUED = ("domain", "gap", "seed", "budget", "time_limit", "memory_limit", "output")
+_CONTINUED = (
+    "domain",
+    "lipschitz",
+    "gap",
+    "seed",
+    "budget",
+    "time_limit",
+    "memory_limit",
+    "output",
+)
 
 
 def add_range(subparsers: Any) -> None:
     """Add the command to the parser."""
-    summary = "bound the least and the largest value of each output on a domain"
+    summary = "bound the values of each output on a domain, or their Lipschitz constant"
     examples = (
         "range example:xor --domain box:-1,1 -o range.cert",
         "range net.onnx --domain box:0,1 --gap 1/20 --output-index 0",
+        "range example:xor --domain box:-1,1 --lipschitz 1",
     )
     parser = add_command(subparsers, "range", _run, summary, examples)
     add_network(parser)
+    parser.add_argument(
+        "--lipschitz",
+        metavar="NORM",
+        choices=("1", "2", "inf"),
+        help="bound the Lipschitz constant of the outputs instead: the largest norm of a gradient, "
+        "1, 2 (its square) or inf",
+    )
     add_search_options(parser)
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.cli.next_steps import next_texts, with_commands
     from polyrelu.formats import parse_domain
-    from polyrelu.proofs import output_range
+    from polyrelu.proofs import lipschitz_bounds, output_range
     from polyrelu.support.interrupts import deferred_interrupt
 
     if options.output is not None:
@@ -57,15 +74,18 @@ def _run(options: argparse.Namespace, started: float) -> int:
     imported = read_network(options, options.network)
     domain = parse_domain(options.domain, imported.network.num_inputs)
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
-        outcome = output_range(
-            imported.network,
-            domain,
-            gap=gap,
-            outputs=options.output_index,
-            seed=options.seed,
-            budget=options.limits,
-            progress=line.show,
-        )
+        common = {
+            "gap": gap,
+            "outputs": options.output_index,
+            "budget": options.limits,
+            "progress": line.show,
+        }
+        network, norm = imported.network, options.lipschitz
+        outcome: RangeBounds | LipschitzBounds | Undecided
+        if norm is None:
+            outcome = output_range(network, domain, seed=options.seed, **common)
+        else:
+            outcome = lipschitz_bounds(network, domain, norm=norm, **common)
     outcome = with_commands(outcome, options, [options.network], _CONTINUED)
     written = _write_certificate(options, outcome, imported)
     cost = check_cost(options, written)
@@ -92,7 +112,9 @@ def _run(options: argparse.Namespace, started: float) -> int:
 
 
 def _write_certificate(
-    options: argparse.Namespace, outcome: RangeBounds | Undecided, imported: Imported
+    options: argparse.Namespace,
+    outcome: RangeBounds | LipschitzBounds | Undecided,
+    imported: Imported,
 ) -> list[Path]:
     """Write the certificate, if there is one and it is wanted; return the files."""
     decided = decided_part(outcome)
@@ -102,16 +124,21 @@ def _write_certificate(
     return files
 
 
-def _answer(outcome: RangeBounds | Undecided) -> dict[str, Any]:
+def _answer(outcome: RangeBounds | LipschitzBounds | Undecided) -> dict[str, Any]:
     """Return the entries of the JSON object about the outcome."""
-    from polyrelu.outcomes import Undecided
+    from polyrelu.exact import format_rational
+    from polyrelu.outcomes import LipschitzBounds, Undecided
 
     decided = decided_part(outcome)
-    answer: dict[str, Any] = {"theorem": None, "ranges": []}
+    answer: dict[str, Any] = {"theorem": None, "ranges": [], "lipschitz": None}
     if isinstance(outcome, Undecided):
         answer["reason"] = outcome.reason
     if decided is not None:
         answer["theorem"], answer["statement"] = decided.theorem, decided.statement
-        answer["ranges"] = [found.to_json() for found in decided.ranges]
+        if isinstance(decided, LipschitzBounds):
+            bounds = list(map(format_rational, (decided.at_least, decided.at_most)))
+            answer["lipschitz"] = {"norm": decided.norm, "bounds": bounds}
+        else:
+            answer["ranges"] = [found.to_json() for found in decided.ranges]
         answer |= decided.search.to_json()
     return answer

@@ -46,6 +46,7 @@ from polyrelu.exact.lp import (
     Optimal,
     SignSystem,
     Unbounded,
+    float_maximum,
 )
 from polyrelu.exact.matrix import RationalMatrix, integer_product
 from polyrelu.exact.modular import (
@@ -113,6 +114,7 @@ __all__ = [
     "eliminate_mod",
     "exact_root",
     "expect_rounding_to_nearest",
+    "float_maximum",
     "float_prime",
     "format_integer",
     "format_rational",

@@ -23,6 +23,7 @@ from polyrelu.outcomes.decisions import (
 from polyrelu.outcomes.deviation import (
     DeviationBounds,
     DeviationExceeded,
+    LipschitzBounds,
     RangeBounds,
     ValueRange,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "Injective",
     "InjectivityStatistics",
     "InverseLipschitz",
+    "LipschitzBounds",
     "NearPair",
     "NextStep",
     "NotEquivalent",

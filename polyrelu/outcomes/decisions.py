@@ -10,6 +10,7 @@ from polyrelu.certificate import BoundsCertificate, DecisionsClaim, TreeCertific
 from polyrelu.exact import decimal_below
 from polyrelu.outcomes.answers import Answer, NextStep, Proved, answer_text
 from polyrelu.outcomes.points import Witness
+from polyrelu.outcomes.properties import ABOUT_EXCESS
 from polyrelu.outcomes.work import ProofStatistics
 from polyrelu.support.display import bracketed
 
@@ -32,6 +33,8 @@ class SameDecisions(Proved[BoundsCertificate | TreeCertificate]):
         networks compute the same function.
     search
         How much work the answer took.
+    claim
+        What is proved; None if the certificate claims equality of both networks, or just this.
     next
         What to try next, the most promising first; empty if there is nothing to suggest.
 
@@ -48,11 +51,12 @@ class SameDecisions(Proved[BoundsCertificate | TreeCertificate]):
     margin: Fraction
     classes: tuple[int, ...]
     search: ProofStatistics
+    claim: DecisionsClaim | None = field(default=None, kw_only=True)
 
     @property
     def statement(self) -> str:
         """The sentence that is proved."""
-        claim: Any = self.certificate.claim
+        claim: Any = self.claim or self.certificate.claim
         if isinstance(claim, DecisionsClaim):
             return str(claim)
         return str(DecisionsClaim(claim.network, claim.other, claim.domain, self.margin))
@@ -65,7 +69,8 @@ class SameDecisions(Proved[BoundsCertificate | TreeCertificate]):
         which = f"class {shown}" if len(self.classes) == 1 else f"the classes {shown}"
         ties = "; where they meet there are ties" if len(self.classes) > 1 else ""
         tried = f"at the points that were tried the first network chose {which}{ties}"
-        return [tried, str(self.search)]
+        is_tree = isinstance(self.certificate, TreeCertificate)
+        return [tried, str(self.search), *([ABOUT_EXCESS] if is_tree else [])]
 
     def __repr__(self) -> str:
         number = len(self.classes)

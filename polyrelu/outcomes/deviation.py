@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 from typing import Any
 
 from polyrelu.certificate import BoundsCertificate, SubBox, number_text
@@ -11,9 +12,9 @@ from polyrelu.exact import decimal_above, decimal_below, format_rational
 from polyrelu.outcomes.answers import Proved, Refuted, answer_text, meaning_of
 from polyrelu.outcomes.points import Witness
 from polyrelu.outcomes.work import BoundStatistics
-from polyrelu.support.display import bracketed
+from polyrelu.support.display import bracketed, count_text
 
-__all__ = ["DeviationBounds", "DeviationExceeded", "RangeBounds", "ValueRange"]
+__all__ = ["DeviationBounds", "DeviationExceeded", "LipschitzBounds", "RangeBounds", "ValueRange"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -193,6 +194,59 @@ class RangeBounds(Proved[BoundsCertificate]):
 
     def _remarks(self) -> list[str]:
         return [*map(str, self.ranges), str(self.search)]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LipschitzBounds(Proved[BoundsCertificate]):
+    """The Lipschitz constant of outputs on a domain lies between two bounds.
+
+    Attributes
+    ----------
+    certificate
+        The certificate that says why.
+    at_least, at_most
+        Bounds of the largest norm of a gradient; of its square for the 2-norm.
+    search
+        How the bounds were found.
+    next
+        What to try next, the most promising first; empty if there is nothing to suggest.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> found = polyrelu.lipschitz_bounds("example:xor", "box:-1,1")
+    >>> found.at_least, found.at_most
+    (Fraction(4, 1), Fraction(4, 1))
+    """
+
+    at_least: Fraction
+    at_most: Fraction
+    search: BoundStatistics
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether both bounds agree."""
+        return self.at_least == self.at_most
+
+    @property
+    def norm(self) -> str:
+        """The norm of gradients: ``1``, ``2`` or ``inf``."""
+        claim: Any = self.certificate.claim
+        return str(claim.norm)
+
+    def _remarks(self) -> list[str]:
+        parts = (self.search.num_nodes, "node"), (self.search.num_leaves, "leaf")
+        remarks = [count_text(parts)]
+        if self.norm == "2":
+            low, high = decimal_below(_root(self.at_least)), decimal_above(_root(self.at_most, 1))
+            remarks.insert(0, f"the constant itself is from {low} to {high}")
+        return remarks
+
+
+def _root(square: Fraction, more: int = 0) -> Fraction:
+    """Return a number below the root of a number, or above it."""
+    unit = 10**12 * square.denominator
+    return Fraction(isqrt(square.numerator * square.denominator * 10**24) + more, unit)
 
 
 def _between_text(bounds: tuple[Fraction, Fraction]) -> str:

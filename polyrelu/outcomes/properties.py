@@ -16,7 +16,7 @@ from polyrelu.outcomes.work import ProofStatistics
 from polyrelu.support.arguments import expect_path
 from polyrelu.support.display import bracketed, count_text
 
-__all__ = ["PropertyFails", "PropertyHolds", "PropertyOutcome", "PropertyUndecided"]
+__all__ = ["ABOUT_EXCESS", "PropertyFails", "PropertyHolds", "PropertyOutcome", "PropertyUndecided"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -126,7 +126,7 @@ class PropertyHolds(Answer):
         pieces = count_text([(len(self.certificates), "certificate")])
         lines = [f"proved. {self.statement}", f"{pieces}; {self.search}"]
         if any(isinstance(certificate, TreeCertificate) for certificate in self.certificates):
-            lines.append(_ABOUT_EXCESS)
+            lines.append(ABOUT_EXCESS)
         return answer_text([*lines, *_cautions(self.doubts), BOUNDS_MEANING], self.next)
 
     def __repr__(self) -> str:
@@ -244,9 +244,9 @@ class PropertyUndecided(Answer):
 PropertyOutcome: TypeAlias = PropertyHolds | PropertyFails | PropertyUndecided
 
 #: What a certificate is about that is no claim about the networks themselves.
-_ABOUT_EXCESS = (
-    "a split tree shows that the excess of the property's clauses, a network made of the networks "
-    "and of the property, is nowhere positive"
+ABOUT_EXCESS = (
+    "a split tree shows that the excess of the clauses, a network made of the networks and of the "
+    "property, is nowhere positive"
 )
 #: Maximum number of values that are shown.
 _MAX_SHOWN = 24

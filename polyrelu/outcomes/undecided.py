@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 from polyrelu.outcomes.answers import Answer, Attempt, NextStep, answer_text
-from polyrelu.outcomes.deviation import DeviationBounds, RangeBounds
+from polyrelu.outcomes.deviation import DeviationBounds, LipschitzBounds, RangeBounds
 from polyrelu.outcomes.identifiability import (
     Identifiable,
     NotIdentifiable,
@@ -57,7 +57,7 @@ class Undecided(Answer):
     part: PartlyIdentifiable | None = None
     next: tuple[NextStep, ...] = ()
     dimension: DimensionBound | None = None
-    bounds: DeviationBounds | RangeBounds | None = None
+    bounds: DeviationBounds | LipschitzBounds | RangeBounds | None = None
     status: ClassVar[str] = "undecided"
     certificate: ClassVar[None] = None
 

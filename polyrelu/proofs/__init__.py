@@ -6,6 +6,7 @@ certificate that `polyrelu.checker`, which shares no code with this room, re-der
 """
 
 from polyrelu.proofs.deviation.deviation import deviation
+from polyrelu.proofs.deviation.lipschitz_bounds import lipschitz_bounds
 from polyrelu.proofs.deviation.ranges import output_range
 from polyrelu.proofs.equivalence.prover import equivalent
 from polyrelu.proofs.functional_dimension import certify_functional_dimension
@@ -55,6 +56,7 @@ __all__ = [
     "injective_kernels",
     "inverse_lipschitz",
     "left_inverse",
+    "lipschitz_bounds",
     "made_injective",
     "minimal_network",
     "opposite_kernels",

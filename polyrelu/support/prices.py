@@ -24,6 +24,7 @@ __all__ = [
     "price_of_ray",
     "price_of_samples",
     "price_of_sign_system",
+    "price_of_signs",
     "price_of_sparse_program",
     "price_of_subset_sums",
     "price_of_support",
@@ -185,6 +186,15 @@ def price_of_forms(num_parameters: int, dimension: int) -> float:
     17.3
     """
     return 3 + num_parameters * (50 + dimension) / 100_000
+
+
+def price_of_signs(num_parameters: int, dimension: int) -> float:
+    """Return the price of affine forms of all neurons, with signs of some, in integers.
+
+    >>> price_of_signs(540_000, 784)
+    219.0
+    """
+    return 3 + num_parameters * (16 + dimension) / 2_000_000
 
 
 def price_of_membership(num_conditions: int) -> float:

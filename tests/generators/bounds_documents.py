@@ -150,7 +150,7 @@ class SignTree:
     def _close(self, leaf: RoundedLeaf, cuts: dict[Neuron, int]) -> None:
         exact, listed = ExactLeaf(self.rule, leaf, self.lower, self.upper, cuts), []
         for clause, row in enumerate(self.rows):
-            best = exact.maximize(row)
+            best = exact.maximize(row, Fraction(0))
             if best.multiples:
                 listed.append((clause, 0, best.multiples))
             if best.value is None or best.point is None:

@@ -532,6 +532,8 @@ def of_proofs() -> list[object]:
     assert isinstance(refuted, outcomes.NotIdentifiable)
     part: Any = certificate.Certificate(certificate.PartClaim(DEEP, 1), "deep-part", ())
     one, other = (network.from_arrays([([[slope]], [0])]) for slope in (1, 3))
+    slopes = proofs.lipschitz_bounds(one, "box:0,1", norm="2")
+    assert isinstance(slopes, outcomes.LipschitzBounds)
     values = proofs.output_range(one, "box:0,1")
     assert isinstance(values, outcomes.RangeBounds)
     return [
@@ -539,6 +541,7 @@ def of_proofs() -> list[object]:
         proofs.deviation(one, other, "box:0,1", at_most=1),
         values,
         values.ranges[0],
+        slopes,
         outcomes.BoundStatistics(num_nodes=3, num_leaves=2, num_points=9, num_boxes=1),
         identified,
         refuted,

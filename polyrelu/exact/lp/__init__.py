@@ -9,8 +9,10 @@ Data flow: `parsing` → `rows` (integers) in a `model` → `tableau`, or `highs
 (linear solves) → `simplex`; then the exact results of `pivoting` → `dual_certificates` → `results`.
 `linear_program` is the interface to the other rooms, `sign_systems` one for strict inequalities
 with changing signs, and `support` one for sparse programs that are too large for exact tables.
+`float_maximum` guesses multipliers only.
 """
 
+from polyrelu.exact.lp.float_maximum import float_maximum
 from polyrelu.exact.lp.linear_program import LinearProgram
 from polyrelu.exact.lp.results import (
     FlatSet,
@@ -32,4 +34,5 @@ __all__ = [
     "Optimal",
     "SignSystem",
     "Unbounded",
+    "float_maximum",
 ]

@@ -191,6 +191,16 @@ class FloatSolver:
         nonbasic = {j: self._side(j, point[j]) for j in columns}
         return Guess(rows, nonbasic, point, status != highspy.HighsModelStatus.kInfeasible)
 
+    def primal_and_dual(
+        self, objective: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the point where HiGHS ends, and the multipliers of the rows a·x ≤ c there."""
+        self._solver.changeColsCost(self._all_columns.size, self._all_columns, -objective)
+        self._solver.setOptionValue("simplex_strategy", self._strategy)
+        self._run()
+        solution = self._solver.getSolution()
+        return np.array(solution.col_value), -np.array(solution.row_dual)
+
     def _run(self) -> highspy.HighsModelStatus:
         """Solve in short runs, between which Ctrl-C is noticed; return the last status."""
         rows, columns = self._solver.getNumRow(), self._all_columns.size

@@ -111,11 +111,3 @@ def until_limit(work: Callable[[], None], budget: Budget) -> str | None:
             raise
         return why
     return None
-
-
-def why_not_closer(num_inputs: int) -> str:
-    """Return why bounds are not closer, where no limit was reached."""
-    if num_inputs > SETTINGS.max_split_inputs:
-        most = SETTINGS.max_split_inputs
-        return f"the domain has {num_inputs} dimensions, and boxes of more than {most} are not cut"
-    return "the bounds could not be brought closer"

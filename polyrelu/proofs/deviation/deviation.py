@@ -3,7 +3,7 @@
 First neurons are matched and points are tried; then boxes are cut, with bounds in floats, until
 these are close to the best point or below the number asked for (`box_search`). At last the leaves
 are bounded again by the rule in integers that checkers follow (`certified`), and cut further where
-it needs that. With many inputs, boxes are not cut.
+it needs that. With many inputs, signs of neurons are cut instead of boxes (`sign_search`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from polyrelu.proofs.deviation.arguments import (
     first_boxes,
     not_negative,
     until_limit,
-    why_not_closer,
 )
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.box_tree import BoxTree
@@ -43,6 +42,7 @@ from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem, deviation_rows
 from polyrelu.proofs.deviation.rounded import RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.proofs.deviation.sign_search import SignSearch
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.arguments import expect_function, expect_integer
@@ -184,9 +184,9 @@ class _Question:
         if why is not None:
             return Undecided(why)
         self.best.start(self.seed)
-        floor = self._size_seen() / (2**44 if self._at_least else 2**30)
-        goal = self.goal if self.goal.limit is not None else replace(self.goal, floor=floor)
-        self.search = BoxSearch(self.problem, self.best, goal, self._float_format())
+        if len(self.problem.lower) > SETTINGS.max_split_inputs:
+            return self._by_signs(budget)
+        self.search = BoxSearch(self.problem, self.best, self._goal(), self._float_format())
         left = budget.work_left
         half = budget.part(None if left is None else left / 2)
         if self.goal.limit is not None and self._seems_equal():
@@ -204,12 +204,35 @@ class _Question:
             if found is not None:
                 return found
         if self.goal.limit is not None or why is None:
-            may_cut = len(self.problem.lower) <= SETTINGS.max_split_inputs
-            again = until_limit(lambda: tree.close(budget, self.progress, may_cut), budget)
+            again = until_limit(lambda: tree.close(budget, self.progress), budget)
             why = again if again is not None or not tree.num_open else why
         if tree.num_open and (self.goal.limit is None or not tree.num_closed):
             tree = self._fallback(budget)
         return self._bounds(tree, why)
+
+    def _goal(self) -> Goal:
+        """Return when to stop; differences below the noise of floats are no aim of a search."""
+        floor = self._size_seen() / (2**44 if self._at_least else 2**30)
+        return self.goal if self.goal.limit is not None else replace(self.goal, floor=floor)
+
+    def _by_signs(self, budget: Budget) -> DeviationAnswer:
+        """Cut signs of neurons on the whole box."""
+        goal, clauses = self._goal(), range(len(self.problem.clauses))
+        rule = self._rule(goal.bound(self._at_least))
+        everywhere = [self.best] * len(clauses)
+        search = SignSearch(self.problem, everywhere, rule, lambda _: goal.bound(self._at_least))
+        why = until_limit(lambda: search.run(budget, self.progress, self._is_exceeded), budget)
+        if self._is_exceeded():
+            return self._exceeded()
+        if not search.num_nodes:
+            search.start(Budget())
+        bound, limit = max(map(search.bound, clauses)), goal.bound(self._at_least)
+        at_most = bound
+        if bound > self._at_least:
+            at_most = limit if search.is_finished and self.goal.limit else _rounded_up(bound, limit)
+        log = search.log([at_most] * len(clauses))
+        statistics = search.statistics(self.best.num_points)
+        return self._answer_of(at_most, log, (), Fraction(1), rule.grid, statistics, why)
 
     def _exactly(self, tree: CertifiedTree, budget: Budget) -> DeviationBounds | None:
         """Return the exact maximum, if it is found with the work given."""
@@ -231,8 +254,7 @@ class _Question:
         """Cut boxes, unless there are too many inputs."""
         if self.goal.limit is None and self._seems_equal():
             return
-        if len(self.problem.lower) <= SETTINGS.max_split_inputs:
-            self.search.run(budget, self.progress, self._is_exceeded)
+        self.search.run(budget, self.progress, self._is_exceeded)
 
     def _seems_equal(self) -> bool:
         """Whether no point shows a difference, and a proof that there is none is in reach."""
@@ -258,10 +280,13 @@ class _Question:
     def _new_tree(self, tree: BoxTree) -> CertifiedTree:
         """Return a tree whose leaves are to be closed by the rule."""
         limit = self.search.goal.bound(self._at_least)
-        grid = grid_for(self.problem, limit)
+        return CertifiedTree(self.problem, tree, limit, self._rule(limit))
+
+    def _rule(self, limit: Fraction) -> RoundedRule:
+        """Return the rule on a grid that is fine enough for a bound."""
         partners = [entry.pairs for entry in self.matching]
-        rule = RoundedRule(self.first, self.second, self.coordinates, partners, grid)
-        return CertifiedTree(self.problem, tree, limit, rule)
+        grid = grid_for(self.problem, limit)
+        return RoundedRule(self.first, self.second, self.coordinates, partners, grid)
 
     def _fallback(self, budget: Budget) -> CertifiedTree:
         """Return the first cuts of the search, with a bound for every leaf."""
@@ -281,24 +306,36 @@ class _Question:
 
     def _bounds(self, tree: CertifiedTree, why: str | None) -> DeviationAnswer:
         """Return the bounds that a tree proves: within the goal, or as a part."""
-        limit = self.goal.limit
         at_most = tree.limit
-        if limit is None:
+        if self.goal.limit is None:
             at_most = _rounded_up(tree.largest_bound, tree.limit)
         log, excluded, covered = tree.log(at_most)
-        certificate = self._certificate(at_most, log, excluded, tree.rule.grid)
+        statistics = self._statistics(tree, covered)
+        return self._answer_of(at_most, log, excluded, covered, tree.rule.grid, statistics, why)
+
+    def _answer_of(
+        self,
+        at_most: Fraction,
+        log: TreeLog,
+        excluded: tuple[SubBox, ...],
+        covered: Fraction,
+        grid: int,
+        search: BoundStatistics,
+        why: str | None,
+    ) -> DeviationAnswer:
+        """Return a bound that is proved: an answer, or a part of one."""
         found = DeviationBounds(
-            certificate,
+            self._certificate(at_most, log, excluded, grid),
             self._witness,
             self._at_least,
             at_most,
             self.best.values_seen(self._worst_output()),
             covered,
-            self._statistics(tree, covered),
+            search,
         )
         if not excluded and at_most <= self.goal.bound(self._at_least):
             return found
-        reason = why or why_not_closer(len(self.problem.lower))
+        reason = why or "the bounds could not be brought closer"
         return Undecided(reason, search=found.search, bounds=found, next=self._next_steps(found))
 
     def _next_steps(self, found: DeviationBounds) -> tuple[NextStep, ...]:
@@ -310,8 +347,6 @@ class _Question:
                 ("deviation", "NET", "OTHER", "--budget", "inf"),
             )
         ]
-        if len(self.problem.lower) > SETTINGS.max_split_inputs:
-            steps.clear()
         if self._at_least == 0:
             call = "polyrelu.equivalent(net, other, domain)"
             step = NextStep("ask for equality", call, ("equivalent", "NET", "OTHER"))

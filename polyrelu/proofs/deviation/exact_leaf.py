@@ -33,7 +33,7 @@ class ExactMaximum:
         A point y of the node where it is attained.
     multiples
         Multiples of inequalities by number: with them the maximum over the box is the value, or, at
-        an empty node, at most 0.
+        an empty node, less than the limit.
     """
 
     value: Fraction | None
@@ -54,7 +54,8 @@ class ExactLeaf:
     Attributes
     ----------
     constraints
-        The inequalities of the domain and the cuts, as rows in (1, y) that are not negative.
+        The inequalities of the domain and the cuts by number, as rows in (1, y) that are not
+        negative; without the sides of the domain, since the box is inside of them.
     """
 
     def __init__(
@@ -75,10 +76,11 @@ class ExactLeaf:
             _masked(found[-1], leaf.signs[-1][which]) if network.last == "relu" else found[-1]
             for which, (network, found) in enumerate(zip(networks, layers, strict=True))
         ]
-        self.constraints = [list(row) for row in rule.slacks]
-        for (which, number, index), side in cuts.items():
-            row = layers[which][number - 1].row(index)
-            self.constraints.append([side * entry for entry in row])
+        self.constraints = {number: list(rule.slack(number)) for number in rule.oblique}
+        for place, ((which, layer, index), side) in enumerate(cuts.items()):
+            row = layers[which][layer - 1].row(index)
+            number = rule.num_inequalities + place
+            self.constraints[number] = [side * entry for entry in row]
 
     def affine(self, row: LinearRow) -> list[Fraction]:
         """Return a row as an affine function of y, the constant first."""
@@ -91,20 +93,21 @@ class ExactLeaf:
                 total = [t + weight * x for t, x in zip(total, matrix.row(i), strict=True)]
         return total
 
-    def maximize(self, row: LinearRow) -> ExactMaximum:
-        """Return the maximum of a row on the node."""
+    def maximize(self, row: LinearRow, limit: Fraction) -> ExactMaximum:
+        """Return the maximum of a row on the node; of an empty node, multiples for a limit."""
         constant, *slopes = self.affine(row)
         program = LinearProgram(len(slopes), *self._box)
         if self.constraints:
+            rows = list(self.constraints.values())
             program.add_inequalities(
-                [[-x for x in entries[1:]] for entries in self.constraints],
-                [entries[0] for entries in self.constraints],
+                [[-x for x in entries[1:]] for entries in rows], [entries[0] for entries in rows]
             )
-        found = program.maximize(slopes)
+        found, numbers = program.maximize(slopes), list(self.constraints)
+        assert isinstance(found, Optimal | Infeasible)  # the box is bounded
+        multiples = {numbers[place]: x for place, x in found.multipliers.rows.items() if x}
         if isinstance(found, Optimal):
-            return ExactMaximum(found.value + constant, found.point, dict(found.multipliers.rows))
-        assert isinstance(found, Infeasible)  # the box is bounded
-        return ExactMaximum(None, None, self._enough([constant, *slopes], found.multipliers.rows))
+            return ExactMaximum(found.value + constant, found.point, multiples)
+        return ExactMaximum(None, None, self._enough([constant - limit, *slopes], multiples))
 
     def _enough(
         self, row: Sequence[Fraction], farkas: Mapping[int, Fraction]

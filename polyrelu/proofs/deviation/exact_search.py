@@ -154,7 +154,7 @@ class ExactSearch:
         listed = []
         for number, ((row,), best) in enumerate(zip(self.problem.clauses, self.best, strict=True)):
             budget.spend(price_of_program(1 + len(node.cuts), len(node.low)))
-            found = exact.maximize(self.problem.rows[row])
+            found = exact.maximize(self.problem.rows[row], best.known_value)
             if found.point is not None and _exceeds(found, best):
                 best.offer_exactly([tuple(found.point)])
             listed.append((number, 0, found.multiples))

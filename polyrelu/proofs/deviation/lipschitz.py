@@ -18,14 +18,20 @@ import numpy as np
 
 from polyrelu.certificate import BoundsCertificate, BoundsNode, LipschitzBoundClaim, TreeLog
 from polyrelu.errors import DomainError
-from polyrelu.exact import LinearProgram, Optimal, Polyhedron
+from polyrelu.exact import LinearProgram, Optimal, as_float
 from polyrelu.network import Network
+from polyrelu.proofs.deviation.arguments import corners_of
 from polyrelu.proofs.deviation.exact_leaf import ExactLeaf
 from polyrelu.proofs.deviation.grid_products import Table
 from polyrelu.proofs.deviation.rounded import Neuron, RoundedLeaf, RoundedRule
+from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
+from polyrelu.support.budget import Budget
+from polyrelu.support.prices import price_of_forms
+from polyrelu.support.progress import Progress, report
+from polyrelu.version import __version__
 
-__all__ = ["LipschitzBounds", "LipschitzSearch", "Norm"]
+__all__ = ["LipschitzSearch", "Norm"]
 
 Norm: TypeAlias = Literal["1", "2", "inf"]
 _Point: TypeAlias = tuple[Fraction, ...]
@@ -40,32 +46,18 @@ class _Settings:
     neurons_to_cut
         Maximum number of open neurons of a node that is cut by sign; others are cut at a
         coordinate.
+    stored_forms
+        Number of nodes whose forms are kept.
+    products_per_unit
+        Number of products of fractions in a unit of work.
     """
 
     neurons_to_cut: int = 4
+    stored_forms: int = 2_000
+    products_per_unit: int = 300
 
 
 _SETTINGS = _Settings()
-
-
-@dataclass(frozen=True, slots=True)
-class LipschitzBounds:
-    """Bounds of the Lipschitz constant of outputs, squared for the 2-norm.
-
-    Attributes
-    ----------
-    at_least, at_most
-        The bounds; they are equal if the search came to its end.
-    certificate
-        The certificate of both.
-    num_nodes
-        The number of nodes of its tree.
-    """
-
-    at_least: Fraction
-    at_most: Fraction
-    certificate: BoundsCertificate
-    num_nodes: int
 
 
 @dataclass(slots=True)
@@ -88,39 +80,27 @@ class LipschitzSearch:
     ----------
     network
         A plain stack.
-    domain
-        A bounded polyhedron with an interior, bounded by inequalities in single coordinates.
+    coordinates
+        A bounded polyhedron with an interior, whose sides are among its inequalities.
     outputs
-        The outputs, all by default.
+        The outputs.
     norm
         The norm of gradients.
 
-    Raises
-    ------
-    DomainError
-        The domain has no interior.
-
-    Examples
-    --------
-    >>> from polyrelu.network import from_arrays
-    >>> absolute = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
-    >>> found = LipschitzSearch(absolute, Polyhedron.box([-1], [1])).run(100)
-    >>> found.at_least, found.at_most
-    (Fraction(1, 1), Fraction(1, 1))
+    Attributes
+    ----------
+    at_least, at_most
+        Bounds of the constant, squared for the 2-norm.
+    num_nodes, num_leaves
+        The numbers of nodes and leaves so far.
     """
 
     def __init__(
-        self,
-        network: Network,
-        domain: Polyhedron,
-        outputs: Sequence[int] | None = None,
-        norm: Norm = "1",
+        self, network: Network, coordinates: DomainCoordinates, outputs: Sequence[int], norm: Norm
     ) -> None:
-        coordinates = DomainCoordinates.of(domain)
         if coordinates.domain.equations:
             raise DomainError("the domain has no interior, so that gradients mean nothing on it")
-        self.network, self.norm = network, norm
-        self.outputs = tuple(range(network.num_outputs) if outputs is None else outputs)
+        self.network, self.norm, self.outputs = network, norm, tuple(outputs)
         self.rule, self.inside = RoundedRule(network, None, coordinates), coordinates.inside
         self._weights = [
             network.weight(number).to_numpy() for number in range(1, network.depth + 1)
@@ -129,28 +109,53 @@ class LipschitzSearch:
         self._heap = list[tuple[Fraction, int]]()
         #: A point with the gradient of an output there, the longest one so far.
         self._best: tuple[Fraction, _Point, _Point] | None = None
-        lower, upper = _sides(self.rule)
+        lower, upper = corners_of(coordinates)
         self._root = lower, upper
-        self._add(lower, upper, {})
+        self._price = price_of_forms(network.num_parameters, len(lower))
+        self._price += len(self.outputs) * network.num_parameters / _SETTINGS.products_per_unit
 
-    def run(self, max_nodes: int) -> LipschitzBounds:
-        """Cut nodes until the constant is known, or there are `max_nodes` nodes."""
-        while self._heap and len(self.nodes) < max_nodes:
-            bound, number = self._heap[0]
-            if self._best is not None and -bound <= self._best[0]:
-                break
-            heapq.heappop(self._heap)
-            self._expand(number)
-        at_most = max([-bound for bound, _ in self._heap[:1]], default=Fraction(0))
-        points = self._inside_points()
-        at_least = Fraction(0) if self._best is None else self._best[0]
-        at_most = max(at_most, at_least)
+    def run(self, gap: Fraction, budget: Budget, progress: Progress | None = None) -> None:
+        """Cut nodes until the bounds are apart by at most a share of the lower one."""
+        if not self.nodes:
+            budget.spend(self._price)
+            self._add(*self._root, {})
+            self._try(self.inside)
+        while self._heap and self.at_most > (1 + gap) * self.at_least:
+            budget.spend(2 * self._price)
+            self._expand(heapq.heappop(self._heap)[1])
+            details = {"at least": as_float(self.at_least), "at most": as_float(self.at_most)}
+            report(progress, "looking for long gradients", self.num_nodes, None, "nodes", details)
+
+    @property
+    def at_least(self) -> Fraction:
+        """The longest gradient that was found."""
+        return Fraction(0) if self._best is None else self._best[0]
+
+    @property
+    def at_most(self) -> Fraction:
+        """What no gradient exceeds."""
+        largest = max((-bound for bound, _ in self._heap[:1]), default=Fraction(0))
+        return max(largest, self.at_least)
+
+    @property
+    def num_nodes(self) -> int:
+        """The number of nodes."""
+        return len(self.nodes)
+
+    @property
+    def num_leaves(self) -> int:
+        """The number of leaves."""
+        return sum(not node.below for node in self.nodes)
+
+    def certificate(self, at_most: Fraction) -> BoundsCertificate:
+        """Return the certificate of the lower bound, and of an upper bound that is proved."""
         domain = self.rule.coordinates.domain
         claim = LipschitzBoundClaim(
-            self.network, domain, self.outputs, self.norm, at_least, at_most
+            self.network, domain, self.outputs, self.norm, self.at_least, at_most
         )
-        certificate = BoundsCertificate(claim, self.rule.grid, points, self._log())
-        return LipschitzBounds(at_least, at_most, certificate, len(self.nodes))
+        tool = {"tool": f"polyrelu {__version__}"}
+        points = self._inside_points()
+        return BoundsCertificate(claim, self.rule.grid, points, self._log(), (), tool)
 
     def _add(self, lower: _Point, upper: _Point, cuts: dict[Neuron, int]) -> int:
         """Add a node, and return its number."""
@@ -160,12 +165,37 @@ class LipschitzSearch:
         if not node.leaf.is_empty:
             node.bound = max(self._norm_of(self._reach(node.leaf, i)) for i in self.outputs)
             heapq.heappush(self._heap, (-node.bound, number))
+        if len(self.nodes) > _SETTINGS.stored_forms:
+            node.leaf = None  # made again where the node is cut
+        if self._is_small and not cuts:
+            self._try(tuple((low + high) / 2 for low, high in zip(lower, upper, strict=True)))
         return number
+
+    def _try(self, point: _Point) -> None:
+        """Take the gradients at a point inside where no neuron is 0."""
+        if any(_value(row, point) <= 0 for row in map(self.rule.slack, self.rule.oblique)):
+            return
+        values, signs = np.array(point), list[tuple[int, ...]]()
+        for number, weights in enumerate(self._weights, 1):
+            values = weights.dot(values) + self.network.bias(number).to_numpy()[:, 0]
+            if number <= self.network.num_hidden_layers:
+                signs.append(tuple((x > 0) - (x < 0) for x in values))
+                values = np.array([max(x, Fraction(0)) for x in values], dtype=object)
+        if not any(0 in layer for layer in signs):
+            self._take(point, [self._gradient(signs, i) for i in self.outputs])
+
+    def _take(self, point: _Point, gradients: Sequence[_Point]) -> None:
+        """Note the longest of some gradients at a point, if it is longer than those before."""
+        longest = max(gradients, key=self._norm_of)
+        length = self._norm_of(longest)
+        if self._best is None or length > self._best[0]:
+            self._best = length, point, longest
 
     def _expand(self, number: int) -> None:
         """Cut a node, or decide it if no neuron is open."""
         node = self.nodes[number]
-        assert node.leaf is not None
+        if node.leaf is None:
+            node.leaf = self.rule.leaf(node.lower, node.upper, node.cuts)
         open_neurons = [
             (0, layer, i)
             for layer, (signs, _) in enumerate(node.leaf.signs, 1)
@@ -174,7 +204,7 @@ class LipschitzSearch:
         ]
         if not open_neurons:
             self._decide(node)
-        elif len(open_neurons) <= _SETTINGS.neurons_to_cut:
+        elif len(open_neurons) <= _SETTINGS.neurons_to_cut or not self._is_small:
             node.record = BoundsNode("sign", neuron=open_neurons[0])
             for side in (1, -1):
                 cuts = {**node.cuts, open_neurons[0]: side}
@@ -182,6 +212,11 @@ class LipschitzSearch:
         else:
             self._halve(node)
         node.leaf = None
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether boxes are cut."""
+        return len(self.inside) <= SETTINGS.max_split_inputs
 
     def _halve(self, node: _Node) -> None:
         """Cut a node at the middle of its widest side, compared with the domain."""
@@ -203,17 +238,15 @@ class LipschitzSearch:
         if point is None:
             node.record = BoundsNode("exact", multiples=[(0, 0, multiples)])
             return
-        gradients = [self._gradient(node.leaf, i) for i in self.outputs]
-        longest = max(gradients, key=self._norm_of)
-        if self._best is None or node.bound > self._best[0]:
-            self._best = node.bound, point, longest
+        signs = [own for own, _ in node.leaf.signs]
+        self._take(point, [self._gradient(signs, i) for i in self.outputs])
 
-    def _gradient(self, leaf: RoundedLeaf, output: int) -> _Point:
-        """Return the gradient of an output where no neuron is open."""
+    def _gradient(self, signs: Sequence[Sequence[int]], output: int) -> _Point:
+        """Return the gradient of an output by the signs of hidden neurons."""
         row = np.array([Fraction(int(i == output)) for i in range(len(self._weights[-1]))])
         for number in range(self.network.depth, 0, -1):
-            if number <= len(leaf.signs):
-                row = row * np.array([int(s > 0) for s in leaf.signs[number - 1][0]], dtype=object)
+            if number <= len(signs):
+                row = row * np.array([int(s > 0) for s in signs[number - 1]], dtype=object)
             row = row.dot(self._weights[number - 1])
         return tuple(row)
 
@@ -292,27 +325,13 @@ def _masked(ends: Table, signs: Sequence[int], side: int) -> Table:
     )
 
 
-def _sides(rule: RoundedRule) -> tuple[_Point, _Point]:
-    """Return the box around a domain, by its inequalities in one coordinate."""
-    lower, upper = dict[int, Fraction](), dict[int, Fraction]()
-    for constant, *row in rule.slacks:
-        used = [k for k, x in enumerate(row) if x]
-        if len(used) != 1:
-            continue
-        (k,), end = used, -constant / row[used[0]]
-        if row[k] > 0:
-            lower[k] = max(end, lower.get(k, end))
-        else:
-            upper[k] = min(end, upper.get(k, end))
-    size = range(rule.coordinates.dimension)
-    for k in size:
-        if k not in lower or k not in upper:
-            raise DomainError(f"coordinate {k} has no bounds on both sides; add them to the domain")
-    return tuple(lower[k] for k in size), tuple(upper[k] for k in size)
+def _value(row: Sequence[Fraction], point: _Point) -> Fraction:
+    """Return the value of a row in (1, y) at a point."""
+    return row[0] + sum((a * y for a, y in zip(row[1:], point, strict=True)), Fraction(0))
 
 
 def _inside_of(
-    constraints: Sequence[Sequence[Fraction]], lower: _Point, upper: _Point
+    constraints: Mapping[int, Sequence[Fraction]], lower: _Point, upper: _Point
 ) -> tuple[_Point | None, Mapping[int, Fraction]]:
     """Return a point of a box where inequalities are strict, or multiples that show there is none.
 
@@ -320,12 +339,12 @@ def _inside_of(
     as a share of the width.
     """
     size = len(lower)
-    constants = {n: row[0] for n, row in enumerate(constraints) if not any(row[1:])}
+    constants = {n: row[0] for n, row in constraints.items() if not any(row[1:])}
     for number, constant in constants.items():
         if constant < 0:
             return None, {number: Fraction(1)}
     program = LinearProgram(size + 1, [*lower, None], [*upper, 1])
-    numbers = [n for n in range(len(constraints)) if n not in constants]
+    numbers = [n for n in constraints if n not in constants]
     rows = [[*(-x for x in constraints[n][1:]), Fraction(1)] for n in numbers]
     right = [constraints[n][0] for n in numbers]
     for k, (low, high) in enumerate(zip(lower, upper, strict=True)):

@@ -32,7 +32,6 @@ from polyrelu.proofs.deviation.arguments import (
     first_boxes,
     not_negative,
     until_limit,
-    why_not_closer,
 )
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.box_tree import BoxTree
@@ -42,6 +41,7 @@ from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem
 from polyrelu.proofs.deviation.rounded import RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.proofs.deviation.sign_search import SignSearch
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.arguments import expect_function, expect_integer
@@ -171,6 +171,8 @@ class _Question:
             return Undecided(why)
         for best in self.best:
             best.start(self.seed)
+        if len(self.problem.lower) > SETTINGS.max_split_inputs:
+            return self._by_signs(budget)
         left = budget.work_left
         share = budget.part(None if left is None else left / 2)
         for best in self.best:
@@ -181,12 +183,26 @@ class _Question:
                 return found
         tree = self._new_tree(self.tree)
         if why is None:
-            may_cut = len(self.problem.lower) <= SETTINGS.max_split_inputs
-            why = until_limit(lambda: tree.close(budget, self.progress, may_cut), budget)
+            why = until_limit(lambda: tree.close(budget, self.progress), budget)
         if tree.num_open:
             tree = self._new_tree(first_boxes(self.tree, self._price(), budget))
             tree.close(Budget(), self.progress, may_cut=False)
         return self._bounds(tree, why)
+
+    def _by_signs(self, budget: Budget) -> RangeBounds | Undecided:
+        """Cut signs of neurons on the whole box."""
+        rule = self._rule(min(self.gap * self._length(best) for best in self.best))
+        search = SignSearch(self.problem, self.best, rule, lambda clause: self._limits()[clause])
+        why = until_limit(lambda: search.run(budget, self.progress), budget)
+        if not search.num_nodes:
+            search.start(Budget())
+        bounds = list(map(search.bound, range(len(self.best))))
+        for k, best in enumerate(self.best):
+            if bounds[k] > best.known_value:
+                bounds[k] = Fraction(decimal_above(bounds[k], digits=8))
+        statistics = search.statistics(sum(best.num_points for best in self.best))
+        found = self._found(bounds, search.log(bounds), rule.grid, statistics)
+        return found if why is None else self._undecided(found, why)
 
     def _price(self) -> float:
         return price_of_forms(self.problem.size, len(self.problem.lower))
@@ -194,8 +210,7 @@ class _Question:
     def _search(self, best: BestPoint, budget: Budget) -> None:
         """Cut boxes for one end, and keep the largest tree."""
         size = len(self.problem.lower)
-        is_exact = self.gap == 0 and size <= SETTINGS.max_exact_inputs
-        if is_exact or size > SETTINGS.max_split_inputs:
+        if self.gap == 0 and size <= SETTINGS.max_exact_inputs:
             return
         search = BoxSearch(best.problem, best, Goal(None, self.gap, self._length(best)))
         try:
@@ -236,7 +251,8 @@ class _Question:
         if until_limit(lambda: search.run(budget, self.progress), budget) is not None:
             return None
         bounds = [best.known_value for best in self.best]
-        return self._found(bounds, search.log(), search.rule.grid, search.num_leaves)
+        statistics = self._statistics(search.log().nodes, search.num_leaves)
+        return self._found(bounds, search.log(), search.rule.grid, statistics)
 
     def _bounds(self, tree: CertifiedTree, why: str | None) -> RangeBounds | Undecided:
         """Return the bounds that a tree proves: within the gap, or as a part."""
@@ -245,18 +261,29 @@ class _Question:
         pairs = zip(tree.largest_row_bounds, limits, strict=True)
         bounds = [Fraction(decimal_above(bound + limit, digits=8)) for bound, limit in pairs]
         log, _, _ = tree.log(max(excess, tree.limit))
-        found = self._found(bounds, log, tree.rule.grid, tree.tree.num_leaves)
+        statistics = self._statistics(log.nodes, tree.tree.num_leaves)
+        found = self._found(bounds, log, tree.rule.grid, statistics)
         if not tree.num_open:
             return found
+        return self._undecided(found, why or "the bounds could not be brought closer")
+
+    def _undecided(self, found: RangeBounds, why: str) -> Undecided:
+        """Return bounds that are wider than the gap."""
         call = "polyrelu.output_range(net, domain, budget=None)"
         step = NextStep("search longer", call, ("range", "NET", "--budget", "inf"))
-        size = len(self.problem.lower)
-        steps = (step,) if size <= SETTINGS.max_split_inputs else ()
-        reason = why or why_not_closer(size)
-        return Undecided(reason, search=found.search, bounds=found, next=steps)
+        return Undecided(why, search=found.search, bounds=found, next=(step,))
+
+    def _statistics(self, num_nodes: int, num_leaves: int) -> BoundStatistics:
+        return BoundStatistics(
+            num_nodes=num_nodes,
+            num_leaves=num_leaves,
+            closed=1.0,
+            num_points=sum(best.num_points for best in self.best),
+            num_boxes=self.num_boxes,
+        )
 
     def _found(
-        self, bounds: Sequence[Fraction], log: TreeLog, grid: int, num_leaves: int
+        self, bounds: Sequence[Fraction], log: TreeLog, grid: int, search: BoundStatistics
     ) -> RangeBounds:
         """Return the answer with given bounds of all rows."""
         ranges, entries, points = list[ValueRange](), list[OutputRange](), []
@@ -270,11 +297,4 @@ class _Question:
         claim = RangeClaim(self.network, self.coordinates.domain, tuple(entries))
         tool = {"tool": f"polyrelu {__version__}"}
         certificate = BoundsCertificate(claim, grid, tuple(points), log, (), tool)
-        statistics = BoundStatistics(
-            num_nodes=log.nodes,
-            num_leaves=num_leaves,
-            closed=1.0,
-            num_points=sum(best.num_points for best in self.best),
-            num_boxes=self.num_boxes,
-        )
-        return RangeBounds(certificate, tuple(ranges), statistics)
+        return RangeBounds(certificate, tuple(ranges), search)

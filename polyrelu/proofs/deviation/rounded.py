@@ -11,23 +11,28 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from polyrelu.certificate import LinearRow
-from polyrelu.exact import RationalMatrix
+from polyrelu.exact import RationalMatrix, nearest_float
 from polyrelu.network import Network
 from polyrelu.proofs.deviation.grid_products import LONGEST, GridMatrix, Table, shifted_product
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
+from polyrelu.support.typing import Floats
 
-__all__ = ["Neuron", "RoundedLeaf", "RoundedRule"]
+__all__ = ["LayerPartners", "Neuron", "RoundedLeaf", "RoundedRule"]
 
 #: The network (0 or 1), the layer from 1, the index.
 Neuron: TypeAlias = tuple[int, int, int]
 #: For each hidden layer the partners of the neurons of the second network, and their scales.
 LayerPartners: TypeAlias = Sequence[tuple[int, Fraction] | None]
 _Interval: TypeAlias = tuple[int, int]
+_Corners: TypeAlias = tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
+#: Center and radius of each coordinate on the grid.
+_Box: TypeAlias = tuple[tuple[int, int], ...]
 
 #: Slopes are integers over 2^16.
 _SLOPE_BITS = 16
@@ -57,6 +62,14 @@ class _Forms(NamedTuple):
     sizes: int
 
 
+class _Start(NamedTuple):
+    """The inputs of a box, and the preactivations of the first layer and their differences."""
+
+    inputs: _Forms
+    z: _Forms
+    d: _Forms | None
+
+
 @dataclass(frozen=True, slots=True)
 class RoundedLeaf:
     """The forms of one or two networks on a box with signs of some neurons.
@@ -68,12 +81,16 @@ class RoundedLeaf:
     signs
         For each hidden layer the signs of the neurons of the first network, and of the second one;
         0 for open neurons.
+    sources
+        The neurons whose relaxations made the generators after those of the coordinates, in their
+        order. A neuron of the second network stands for the difference from its partner.
     """
 
     is_empty: bool
     signs: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    sources: tuple[Neuron, ...]
     _rule: RoundedRule
-    _box: tuple[tuple[int, int], ...]
+    _box: _Box
     _forms: tuple[_Forms, ...]
     _kept: tuple[tuple[Table, int], ...]
 
@@ -86,19 +103,42 @@ class RoundedLeaf:
         if not multiples:
             found = int(total[0]) + int(np.abs(total[1:]).sum()) + error
             return Fraction(found, weights[0] << self._rule.grid) + row.constant
-        exact, excess = total.astype(object) * Fraction(1, weights[0]), Fraction(error, weights[0])
+        scale = math.lcm(*(x.denominator for x in multiples.values()))
+        exact, excess = total.astype(object) * scale, error * scale
         for number, multiple in multiples.items():
             entries, own_error = self._constraint(number)
-            exact[: len(entries)] += multiple * entries
-            excess += multiple * own_error
-        bound = exact[0] + sum(map(abs, exact[1:]), Fraction(0)) + excess
-        return Fraction(bound) / (1 << self._rule.grid) + row.constant
+            factor = multiple.numerator * (scale // multiple.denominator) * weights[0]
+            exact[: len(entries)] += factor * entries
+            excess += factor * own_error
+        bound = Fraction(exact[0] + np.abs(exact[1:]).sum() + excess)
+        return bound / (scale * weights[0] << self._rule.grid) + row.constant
 
     def input_parts(self, row: LinearRow) -> list[int]:
         """Return how much a row depends on each coordinate: sizes of its first generators."""
         weights = _integer_weights(row)
         total, _ = _combination(weights[1:], self._forms)
         return [abs(int(entry)) for entry in total[1 : 1 + len(self._box)]]
+
+    def float_form(self, row: LinearRow) -> Floats:
+        """Return the form of a row in floats, the center first."""
+        weights = _integer_weights(row)
+        total, _ = _combination(weights[1:], self._forms)
+        found = _to_floats(total, weights[0] << self._rule.grid)
+        found[0] += nearest_float(row.constant.numerator, row.constant.denominator)
+        return found
+
+    def float_constraints(self) -> tuple[list[int], Floats]:
+        """Return forms that are not negative on the node, in floats, and their numbers.
+
+        The sides of the domain's box are left out.
+        """
+        count = self._rule.num_inequalities
+        numbers = [*self._rule.oblique, *range(count, count + len(self._kept))]
+        found = np.zeros((len(numbers), self._forms[1].table.shape[1]))
+        for row, number in zip(found, numbers, strict=True):
+            entries, _ = self._constraint(number)
+            row[: len(entries)] = _to_floats(entries, 1 << self._rule.grid)
+        return numbers, found
 
     def holds(self, row: LinearRow, multiples: Mapping[int, Fraction] | None = None) -> bool:
         """Return whether the upper bound of a row is at most 0, or negative if it is strict."""
@@ -111,11 +151,11 @@ class RoundedLeaf:
 
     def _constraint(self, number: int) -> tuple[Table, int]:
         """Return the form of an inequality of the domain or of a cut by sign, and its error."""
-        count = len(self._rule.slacks)
+        count = self._rule.num_inequalities
         if number >= count:
             entries, error = self._kept[number - count]
             return entries.astype(object), error
-        constant, *row = self._rule.slacks[number]
+        constant, *row = self._rule.slack(number)
         center = (constant * (1 << self._rule.grid)) + sum(
             (a * m for a, (m, _) in zip(row, self._box, strict=True)), Fraction(0)
         )
@@ -167,8 +207,10 @@ class RoundedRule:
         The domain.
     grid
         The number S: all numbers are integers over 2^S.
-    slacks
-        The inequalities of the domain, c - a·x as rows in (1, y).
+    num_inequalities
+        The number of inequalities of the domain.
+    oblique
+        The numbers of those in several coordinates.
     """
 
     def __init__(
@@ -181,7 +223,10 @@ class RoundedRule:
     ) -> None:
         self.first, self.second = first, second
         self.grid, self.coordinates = grid, coordinates
-        self.slacks = _slacks(coordinates)
+        forms = coordinates.inequalities
+        self.num_inequalities = len(forms)
+        self.oblique = [n for n, form in enumerate(forms) if form and sum(map(bool, form[0])) > 1]
+        self._last: tuple[_Corners, _Box, _Start] | None = None
         pairs = [] if second is None else _all_partners(first, second, matching)
         self._layers = [
             self._layer(first, second, number, pairs) for number in range(1, first.depth + 1)
@@ -225,14 +270,41 @@ class RoundedRule:
         signs: Mapping[Neuron, int] | None = None,
     ) -> RoundedLeaf:
         """Return the forms on a box in the coordinates, with signs of neurons cut from the root."""
-        box = tuple(map(self._on_grid, lower, upper))
-        run = _Run(self.grid, signs or {}, self._inputs(box))
+        box, start = self._start((tuple(lower), tuple(upper)))
+        run = _Run(self.grid, signs or {}, start)
         for number, layer in enumerate(self._layers, 1):
             if not run.add(number, layer):
-                return RoundedLeaf(True, (), self, box, (), ())
+                return RoundedLeaf(True, (), (), self, box, (), ())
         forms = (run.inputs, run.values, *([run.differences] if run.differences else []))
         kept = tuple(run.kept[neuron] for neuron in signs or {})
-        return RoundedLeaf(False, tuple(run.signs), self, box, forms, kept)
+        return RoundedLeaf(False, tuple(run.signs), tuple(run.sources), self, box, forms, kept)
+
+    def partner(self, layer: int, index: int) -> int:
+        """Return the partner in the first network of a neuron of the second one, -1 without one."""
+        return self._layers[layer - 1].partners[index]
+
+    def slack(self, number: int) -> tuple[Fraction, ...]:
+        """Return an inequality of the domain, c - a·x, as a row in (1, y)."""
+        *a, c = self.coordinates.domain.inequalities[number]
+        row = (RationalMatrix.from_rows([[-x for x in a]]) @ self.coordinates.inputs).row(0)
+        return (row[0] + c, *row[1:])
+
+    @cached_property
+    def slacks(self) -> list[tuple[Fraction, ...]]:
+        """The inequalities of the domain, c - a·x as rows in (1, y)."""
+        return [self.slack(number) for number in range(self.num_inequalities)]
+
+    def _start(self, corners: _Corners) -> tuple[_Box, _Start]:
+        """Return a box on the grid, its inputs and its first layer, which no cut by sign changes.
+
+        Those of the last box are kept, since many nodes of a tree have one box.
+        """
+        if self._last is None or self._last[0] != corners:
+            box = tuple(map(self._on_grid, *corners))
+            inputs = self._inputs(box)
+            z, d = _layer_forms(self._layers[0], inputs, None, self.grid)
+            self._last = corners, box, _Start(inputs, z, d)
+        return self._last[1:]
 
     def _on_grid(self, low: Fraction, high: Fraction) -> tuple[int, int]:
         """Return center and radius of an interval."""
@@ -278,21 +350,58 @@ def _all_partners(
     return [same[0], *matching, same[-1]] if matching else same
 
 
-def _slacks(coordinates: DomainCoordinates) -> list[tuple[Fraction, ...]]:
-    """Return the inequalities of a domain as rows in (1, y)."""
-    found = []
-    for *a, c in coordinates.domain.inequalities:
-        row = list((RationalMatrix.from_rows([[-x for x in a]]) @ coordinates.inputs).row(0))
-        found.append((row[0] + c, *row[1:]))
-    return found
+def _to_floats(entries: Table, denominator: int) -> Floats:
+    """Return integers, or fractions, over a denominator in floats."""
+    if entries.dtype != object:
+        found: Floats = entries.astype(np.float64) * nearest_float(1, denominator)
+        return found
+    return np.array(
+        [nearest_float(x.numerator, x.denominator * denominator) for x in entries.tolist()]
+    )
+
+
+def _layer_forms(
+    layer: _Layer, values: _Forms, differences: _Forms | None, grid: int
+) -> tuple[_Forms, _Forms | None]:
+    """Return the forms of preactivations of a layer, and of their differences."""
+    z = _preactivations([(layer.own, values)], layer.bias, layer.is_bias_exact, grid)
+    if layer.by_values is None or layer.by_differences is None:
+        return z, None
+    terms = [(layer.by_values, values)]
+    if differences is not None:
+        terms.append((layer.by_differences, differences))
+    return z, _preactivations(terms, layer.shift, layer.is_shift_exact, grid)
+
+
+def _preactivations(
+    terms: Sequence[tuple[GridMatrix, _Forms]], bias: Table | None, is_bias_exact: bool, grid: int
+) -> _Forms:
+    """Return sums of products of matrices with forms, and the bias."""
+    tables = [(matrix, forms.table) for matrix, forms in terms]
+    largest = sum(matrix.largest_product(table) for matrix, table in tables)
+    offset = max(map(abs, bias.tolist()), default=0) if bias is not None else 0
+    is_short = (largest >> grid) + offset < 1 << LONGEST - 1
+    if not is_short or not all(matrix.is_short for matrix, _ in tables):
+        tables = [(matrix, table.astype(object)) for matrix, table in tables]
+    elif any(table.dtype == object for _, table in tables):
+        tables = [(matrix, _shortest(table)) for matrix, table in tables]
+    found, is_exact = shifted_product(tables, grid)
+    if bias is not None:
+        found[:, 0] += bias if found.dtype == object else bias.astype(np.int64)
+    num_generators = max(table.shape[1] for _, table in tables) - 1
+    error = sum(matrix.error(forms.error, forms.sizes, grid) for matrix, forms in terms)
+    rounding = 0 if is_exact and is_bias_exact else num_generators + 2
+    return _Forms(found, error + rounding, 0)
 
 
 class _Run:
     """One run of the rule, layer by layer."""
 
-    def __init__(self, grid: int, cuts: Mapping[Neuron, int], inputs: _Forms) -> None:
-        self.grid, self.cuts, self.inputs = grid, cuts, inputs
-        self.values, self.differences = inputs, None
+    def __init__(self, grid: int, cuts: Mapping[Neuron, int], start: _Start) -> None:
+        self.grid, self.cuts, self.start = grid, cuts, start
+        self.inputs = self.values = start.inputs
+        self.differences = None
+        self.sources = list[Neuron]()
         self.signs = list[tuple[tuple[int, ...], tuple[int, ...]]]()
         self.kept = dict[Neuron, tuple[Table, int]]()
         self.is_empty = False
@@ -302,37 +411,13 @@ class _Run:
 
     def add(self, number: int, layer: _Layer) -> bool:
         """Add a layer; return False if no point of the box has the signs."""
-        z = self._preactivations([(layer.own, self.values)], layer.bias, layer.is_bias_exact)
-        d = None
-        if layer.by_values is not None and layer.by_differences is not None:
-            terms = [(layer.by_values, self.values)]
-            if self.differences is not None:
-                terms.append((layer.by_differences, self.differences))
-            d = self._preactivations(terms, layer.shift, layer.is_shift_exact)
+        z, d = self.start.z, self.start.d
+        if number > 1:
+            z, d = _layer_forms(layer, self.values, self.differences, self.grid)
         if layer.is_hidden:
             z, d = self._activate(number, layer, z, d)
         self.values, self.differences = z, d
         return not self.is_empty
-
-    def _preactivations(
-        self, terms: Sequence[tuple[GridMatrix, _Forms]], bias: Table | None, is_bias_exact: bool
-    ) -> _Forms:
-        """Return sums of products of matrices with forms, and the bias."""
-        tables = [(matrix, forms.table) for matrix, forms in terms]
-        largest = sum(matrix.largest_product(table) for matrix, table in tables)
-        offset = max(map(abs, bias.tolist()), default=0) if bias is not None else 0
-        is_short = (largest >> self.grid) + offset < 1 << LONGEST - 1
-        if not is_short or not all(matrix.is_short for matrix, _ in tables):
-            tables = [(matrix, table.astype(object)) for matrix, table in tables]
-        elif any(table.dtype == object for _, table in tables):
-            tables = [(matrix, _shortest(table)) for matrix, table in tables]
-        found, is_exact = shifted_product(tables, self.grid)
-        if bias is not None:
-            found[:, 0] += bias if found.dtype == object else bias.astype(np.int64)
-        num_generators = max(table.shape[1] for _, table in tables) - 1
-        error = sum(matrix.error(forms.error, forms.sizes, self.grid) for matrix, forms in terms)
-        rounding = 0 if is_exact and is_bias_exact else num_generators + 2
-        return _Forms(found, error + rounding, 0)
 
     def _activate(
         self, number: int, layer: _Layer, z: _Forms, d: _Forms | None
@@ -354,6 +439,8 @@ class _Run:
         count = z.table.shape[1]
         own_new = [(i, w) for i, (_, w) in enumerate(relaxed) if w]
         new = [(m, pair.radius) for m, pair in enumerate(pairs) if pair.radius]
+        self.sources += [(0, number, i) for i, _ in own_new]
+        self.sources += [(1, number, m) for m, _ in new]
         table, is_exact = _scaled(z.table, [s for s, _ in relaxed])
         table[:, 0] += np.array([w for _, w in relaxed], dtype=table.dtype)
         sizes = sum(max(high, 0) for _, high in ends)

@@ -35,6 +35,10 @@ class DeviationSettings:
         Bits of the finest grid that the format of certificates allows.
     max_split_inputs
         Maximum number of inputs with which boxes of inputs are cut.
+    bits_of_multiples
+        Bits of the multiples of cuts by sign that floats suggest.
+    max_sign_nodes
+        Maximum number of nodes of a tree of signs for a property; then split trees are tried.
     num_samples
         Number of random points that are tried first.
     num_starts, num_steps
@@ -60,6 +64,8 @@ class DeviationSettings:
     max_open_neurons: int = 4
     max_grid: int = 4_096
     max_split_inputs: int = 20
+    bits_of_multiples: int = 24
+    max_sign_nodes: int = 2_000
     num_samples: int = 1_000
     num_starts: int = 8
     num_steps: int = 24

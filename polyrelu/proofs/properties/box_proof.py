@@ -8,17 +8,24 @@ at most 0. Floats choose the cuts; the rule of certificates, in integers, decide
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from polyrelu.certificate import BoundsCertificate, DecisionsClaim, HoldsClaim, LinearRow
+from polyrelu.certificate import (
+    BoundsCertificate,
+    DecisionsClaim,
+    HoldsClaim,
+    LinearRow,
+    TreeLog,
+)
 from polyrelu.outcomes import ProofStatistics
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.certified import CertifiedTree
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem
-from polyrelu.proofs.deviation.rounded import RoundedRule
+from polyrelu.proofs.deviation.rounded import LayerPartners, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.proofs.deviation.sign_search import SignSearch
 from polyrelu.proofs.properties.bound_tree import box_around
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.budget import Budget
@@ -56,8 +63,10 @@ def prove_by_boxes(
     seed: int,
     budget: Budget,
     progress: Progress | None = None,
-) -> BoxProof | None:
-    """Return a proof, or a point where a clause may fail; None with too many inputs.
+) -> BoxProof:
+    """Return a proof, or a point where a clause may fail.
+
+    With many inputs, signs of neurons are cut instead of boxes.
 
     Parameters
     ----------
@@ -74,8 +83,6 @@ def prove_by_boxes(
     progress
         Called after each step.
     """
-    if coordinates.dimension > SETTINGS.max_split_inputs:
-        return None
     first, second = claim.network, claim.other
     matching = () if second is None else match(first, second)
     rows = list(dict.fromkeys(id(row) for clause in clauses for row in clause))
@@ -92,6 +99,8 @@ def prove_by_boxes(
     )
     best = BestPoint(problem)
     best.start(seed)
+    if coordinates.dimension > SETTINGS.max_split_inputs:
+        return _by_signs(claim, problem, best, [m.pairs for m in matching], budget, progress)
     search = BoxSearch(problem, best, Goal(limit=Fraction(0)))
     search.run(budget, progress, lambda: best.value is not None and best.value > 0)
     work = ProofStatistics(num_nodes=search.tree.num_nodes, num_leaves=search.tree.num_leaves)
@@ -106,12 +115,47 @@ def prove_by_boxes(
     work = ProofStatistics(
         num_nodes=tree.tree.num_nodes, num_leaves=tree.tree.num_leaves, closed=1.0
     )
-    certificate = BoundsCertificate(
-        claim,
-        rule.grid,
-        (coordinates.inside,),
-        tree.log()[0],
-        tuple(entry.pairs for entry in matching),
-        {"tool": f"polyrelu {__version__}"},
+    return BoxProof(_certificate(claim, rule, tree.log()[0], partners), None, work)
+
+
+def _by_signs(
+    claim: HoldsClaim | DecisionsClaim,
+    problem: Problem,
+    best: BestPoint,
+    partners: Sequence[LayerPartners],
+    budget: Budget,
+    progress: Progress | None,
+) -> BoxProof:
+    """Return a proof by cuts at the signs of neurons, or a point where a clause may fail."""
+    rule = RoundedRule(problem.first, problem.second, problem.coordinates, partners)
+    # A strict row has to be negative; bounds that are not as small as this show nothing.
+    limits = [
+        -Fraction(1, 1 << rule.grid) * any(problem.rows[row].is_strict for row in clause)
+        for clause in problem.clauses
+    ]
+    search = SignSearch(problem, [best] * len(limits), rule, lambda clause: limits[clause])
+
+    def is_over() -> bool:
+        is_refuted = best.value is not None and best.value > 0
+        return is_refuted or search.num_nodes > SETTINGS.max_sign_nodes
+
+    search.run(budget, progress, is_over)
+    statistics = search.statistics(0)
+    work = ProofStatistics(
+        num_nodes=statistics.num_nodes, num_leaves=statistics.num_leaves, closed=1.0
     )
-    return BoxProof(certificate, None, work)
+    if search.is_finished:
+        return BoxProof(_certificate(claim, rule, search.log(limits), partners), None, work)
+    point = best.x if best.value is not None and best.value >= 0 else None
+    return BoxProof(None, point, replace(work, closed=0.0))
+
+
+def _certificate(
+    claim: HoldsClaim | DecisionsClaim,
+    rule: RoundedRule,
+    log: TreeLog,
+    partners: Sequence[LayerPartners],
+) -> BoundsCertificate:
+    points, tool = (rule.coordinates.inside,), {"tool": f"polyrelu {__version__}"}
+    matching = tuple(tuple(layer) for layer in partners)
+    return BoundsCertificate(claim, rule.grid, points, log, matching, tool)

@@ -17,6 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from polyrelu.certificate import DecisionsClaim
 from polyrelu.errors import ArgumentError, NetworkError
 from polyrelu.exact import Polyhedron, format_rational, to_fraction
 from polyrelu.formats import (
@@ -184,7 +185,8 @@ def _answer(
     if answer.certificate is None:
         return DecisionsUndecided(answer.reason, margin, next=_steps(budget, margin))
     classes = sorted({_class_at(networks[0], x) for x in question.points} - {-1})
-    return SameDecisions(answer.certificate, margin, tuple(classes), answer.search)
+    claim = DecisionsClaim(*networks, answer.certificate.claim.domain, margin)
+    return SameDecisions(answer.certificate, margin, tuple(classes), answer.search, claim=claim)
 
 
 def _clauses(num_outputs: int, margin: Fraction) -> tuple[Clause, ...]:

@@ -314,8 +314,6 @@ class PartQuestion:
         """Return the answer of a search over boxes, or None if it finds none."""
         claim, clauses = self._claim()
         found = prove_by_boxes(claim, self._coordinates, clauses, self._seed, budget, progress)
-        if found is None:
-            return None
         if found.certificate is not None:
             return PartAnswer(found.certificate, None, self.largest_excess, "", found.search)
         if found.point is not None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sys
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -13,8 +15,11 @@ import polyrelu
 from polyrelu import Network, Polyhedron, Undecided
 from polyrelu.certificate import BoundsCertificate
 from polyrelu.errors import ArgumentError, DomainError, NetworkError
-from polyrelu.outcomes import DeviationBounds, DeviationExceeded, RangeBounds
+from polyrelu.outcomes import DeviationBounds, DeviationExceeded, LipschitzBounds, RangeBounds
+from polyrelu.proofs.deviation.lipschitz import Norm
+from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.symmetry import permute, rescale
+from tests.generators.campaigns import case, few_and_all
 
 HAT = polyrelu.from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])])
 
@@ -177,19 +182,56 @@ def test_ranges_without_a_gap_are_exact() -> None:
     assert list(map(str, (*values.minimum, *values.maximum))) == ["-3", "-3", "1", "1"]
 
 
-def test_boxes_of_many_inputs_are_not_cut(tmp_path: Path) -> None:
-    net = _random((24, 8, 2), 13)
-    seen = polyrelu.output_range(net, "box:-1,1")
-    compared = polyrelu.deviation(net, _noisy(net, 14), "box:-1,1", at_most="1/1000000000")
-    assert isinstance(seen, Undecided)
-    assert isinstance(compared, DeviationExceeded)
-    assert "outside of" not in str(compared)
-    assert "differ by at least" in compared.statement
-    assert seen.reason.startswith("the domain has 24 dimensions")
-    assert seen.next == ()
-    assert isinstance(seen.bounds, RangeBounds)
-    assert seen.bounds.search.num_leaves == 1
-    assert _accepted(seen.bounds.certificate, tmp_path)
+def test_signs_are_cut_where_there_are_many_inputs(tmp_path: Path) -> None:
+    net = _random((24, 5, 2), 13)
+    seen = polyrelu.output_range(net, "box:-1/16,1/16", gap=0)
+    compared = polyrelu.deviation(net, _noisy(net, 14), "box:-1/16,1/16", gap=0)
+    assert isinstance(seen, RangeBounds)
+    assert isinstance(compared, DeviationBounds)
+    assert compared.is_exact
+    assert compared.search.num_leaves > 1
+    assert _accepted(seen.certificate, tmp_path)
+    assert _accepted(compared.certificate, tmp_path)
+    exceeded = polyrelu.deviation(net, _noisy(net, 14), "box:-1,1", at_most="1/1000000000")
+    assert isinstance(exceeded, DeviationExceeded)
+    assert "outside of" not in str(exceeded)
+    assert "differ by at least" in exceeded.statement
+
+
+def test_many_inputs_and_little_work(tmp_path: Path) -> None:
+    """The bound of the whole box is known at once, and cuts make it smaller."""
+    net = _random((24, 16, 2), 13)
+    bounds = []
+    for budget in (100, 400):
+        found = polyrelu.deviation(net, _noisy(net, 14), "box:-1,1", budget=budget)
+        assert isinstance(found, Undecided)
+        assert isinstance(found.bounds, DeviationBounds)
+        assert found.bounds.open_boxes == ()
+        assert _accepted(found.bounds.certificate, tmp_path)
+        bounds.append((found.bounds.at_most, found.bounds.at_least))
+    assert bounds[0][0] >= bounds[1][0] >= bounds[1][1]
+
+
+@pytest.mark.parametrize("number", few_and_all(2, 60))
+def test_signs_and_boxes_find_the_same_maximum(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also on a triangle, whose third side is no side of the box."""
+    triangle = Polyhedron.from_constraints([[-1, 0], [0, -1], [1, 1]], [1, 1, 1])
+    module = sys.modules["polyrelu.proofs.deviation.deviation"]
+    for seed in range(number):
+        widths = random.Random(seed).choice([(2, 3, 1), (2, 3, 3, 2), (2, 2, 2, 2, 1)])
+        domain = triangle if seed % 2 else Polyhedron.box([-1, -1], [1, 1])
+        net = _random(widths, seed)
+        copy = _noisy(net, seed, Fraction(1, 16))
+        expected = polyrelu.deviation(net, copy, domain, gap=0)
+        with monkeypatch.context() as patch, case(seed):
+            patch.setattr(module, "SETTINGS", replace(SETTINGS, max_split_inputs=1))
+            found = polyrelu.deviation(net, copy, domain, gap=0)
+            assert isinstance(expected, DeviationBounds)
+            assert isinstance(found, DeviationBounds)
+            assert found.at_most == found.at_least == expected.at_most
+            assert _accepted(found.certificate, tmp_path)
 
 
 def test_a_limit_of_time_leaves_bounds(tmp_path: Path) -> None:
@@ -223,3 +265,19 @@ def test_numbers_that_are_none() -> None:
         polyrelu.deviation(HAT, HAT, "box:0,1", gap="wide")
     with pytest.raises(ArgumentError, match="outputs"):
         polyrelu.output_range(HAT, "box:0,1", outputs=[1])
+
+
+def test_lipschitz_constants(tmp_path: Path) -> None:
+    """The norms of the steepest gradient of XOR, and a search that ends early."""
+    values: dict[Norm, int] = {"1": 4, "2": 8, "inf": 2}
+    for norm, value in values.items():
+        found = polyrelu.lipschitz_bounds("example:xor", "box:-1,1", norm=norm)
+        assert isinstance(found, LipschitzBounds)
+        assert found.at_least == found.at_most == value
+        assert found.norm == norm
+        assert _accepted(found.certificate, tmp_path)
+    early = polyrelu.lipschitz_bounds(_random((3, 8, 2), 5), "box:-1,1", budget=40)
+    assert isinstance(early, Undecided)
+    assert isinstance(early.bounds, LipschitzBounds)
+    assert 0 < early.bounds.at_least < early.bounds.at_most
+    assert _accepted(early.bounds.certificate, tmp_path)

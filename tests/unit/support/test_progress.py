@@ -40,6 +40,7 @@ from polyrelu.proofs import (
     identify,
     injective,
     inverse_lipschitz,
+    lipschitz_bounds,
     output_range,
     same_decisions,
     simplify,
@@ -127,6 +128,9 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
         recover_weights(WEIGHTS, progress=progress).num_queries
     ),
     deviation: lambda progress, folder: deviation(HAT, OTHER, "box:-1,1", progress=progress).status,
+    lipschitz_bounds: lambda progress, folder: (
+        lipschitz_bounds(HAT, "box:-1,1", progress=progress).status
+    ),
     output_range: lambda progress, folder: output_range(HAT, "box:-1,1", progress=progress).status,
     verify: lambda progress, folder: verify(NET, QUERY, progress=progress).status,
     same_decisions: lambda progress, folder: (

@@ -1,0 +1,332 @@
+"""Bounds and exact maxima by cuts at the signs of neurons, for domains with many inputs.
+
+Boxes of many inputs are not cut. A node has signs of some neurons of both networks on the whole box
+of the domain. The rule of certificates has affine forms there, of rows and of the neurons that were
+cut. A linear program in floats, over the generators of these forms, guesses multiples of the cuts
+with which rows have smaller bounds; the bounds themselves are computed in integers. The node with
+the largest bound is cut next, at the neuron whose relaxation adds most to it. Where no neuron is
+open, a linear program has the exact maximum.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from polyrelu.certificate import BoundsNode, LinearRow, TreeLog
+from polyrelu.exact import as_float, float_maximum, nearest_vector
+from polyrelu.outcomes import BoundStatistics
+from polyrelu.proofs.deviation.exact_leaf import ExactLeaf
+from polyrelu.proofs.deviation.points import BestPoint
+from polyrelu.proofs.deviation.problem import Problem
+from polyrelu.proofs.deviation.rounded import Neuron, RoundedLeaf, RoundedRule
+from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.support.budget import Budget, CertificateLimit
+from polyrelu.support.limits import DEPTH_LIMIT_OF_TREES
+from polyrelu.support.prices import price_of_program, price_of_signs
+from polyrelu.support.progress import Progress, report
+from polyrelu.support.typing import Floats
+
+__all__ = ["SignSearch"]
+
+
+@dataclass(slots=True)
+class _Bound:
+    """A bound of a row of a clause on a node, with multiples that prove it.
+
+    `plain` is the bound without multiples.
+    """
+
+    row: int
+    plain: Fraction
+    value: Fraction
+    multiples: Mapping[int, Fraction]
+    is_guessed: bool = False
+
+
+@dataclass(slots=True)
+class _Node:
+    """The signs of a node, and what is known of it.
+
+    `neuron` is where it is cut; it is None if no neuron is open, and all maxima are exact.
+    """
+
+    cuts: dict[Neuron, int]
+    bounds: list[_Bound] = field(default_factory=list)
+    neuron: Neuron | None = None
+    is_exact: bool = False
+    parts: tuple[_Node, ...] = ()
+
+
+@dataclass(slots=True)
+class SignSearch:
+    """A search that can be stopped after each node.
+
+    Parameters
+    ----------
+    problem
+        What is maximised.
+    best
+        The best point of each clause, which the search improves; all have one if they are parts of
+        one question.
+    rule
+        The rule in integers.
+    limit
+        The number up to which the bound of a clause needs no further cut.
+
+    Attributes
+    ----------
+    num_nodes
+        Number of nodes so far.
+    num_stuck
+        Number of nodes without open neurons whose bounds are too large. There are some only where
+        clauses have several rows, or points beyond a limit.
+    """
+
+    problem: Problem
+    best: Sequence[BestPoint]
+    rule: RoundedRule
+    limit: Callable[[int], Fraction]
+    num_nodes: int = 0
+    num_stuck: int = 0
+    _waiting: list[tuple[Fraction, int, _Node]] = field(default_factory=list)
+    _root: _Node | None = None
+    _leaves: list[_Node] = field(default_factory=list)
+    _corners: tuple[Floats, Floats] = field(init=False)
+
+    def __post_init__(self) -> None:
+        ends = self.problem.lower, self.problem.upper
+        self._corners = nearest_vector(ends[0]), nearest_vector(ends[1])
+
+    def start(self, budget: Budget) -> None:
+        """Bound the root."""
+        self._root = self._bounded({}, [], budget)
+        self._push(self._root)
+
+    def run(
+        self,
+        budget: Budget,
+        progress: Progress | None = None,
+        is_over: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Cut nodes until none is left, or `is_over` says so."""
+        if self._root is None:
+            self.start(budget)
+        while self._waiting and not is_over():
+            entry = heapq.heappop(self._waiting)
+            try:
+                self._cut(entry[2], budget)
+            except BaseException:
+                heapq.heappush(self._waiting, entry)
+                raise
+            left = len(self._waiting)
+            details = {"at least": as_float(self.best[0].known_value)}
+            if left:
+                details["at most"] = as_float(max(b.value for b in self._waiting[0][2].bounds))
+            report(progress, "cutting signs", self.num_nodes, None, "nodes", details)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all leaves have bounds up to the limits."""
+        return self._root is not None and not self._waiting and not self.num_stuck
+
+    def statistics(self, num_points: int) -> BoundStatistics:
+        """Return the work so far, with a number of points."""
+        leaves = (self.num_nodes + 1) // 2
+        return BoundStatistics(
+            num_nodes=self.num_nodes, num_leaves=leaves, closed=1.0, num_points=num_points
+        )
+
+    def bound(self, clause: int) -> Fraction:
+        """Return the bound of a clause on the domain: at least the value at its best point."""
+        best = self.best[clause].known_value
+        found = [node.bounds[clause].value for node in self._all_leaves() if node.bounds]
+        return max([best, *found])
+
+    def log(self, limits: Sequence[Fraction]) -> TreeLog:
+        """Return the nodes for a certificate of upper bounds of all clauses."""
+        assert self._root is not None
+        found, stack = TreeLog(), [self._root]
+        while stack:
+            node = stack.pop()
+            found.add(_record(node, limits))
+            stack += node.parts[::-1]
+        return found
+
+    def _all_leaves(self) -> list[_Node]:
+        return [*self._leaves, *(node for _, _, node in self._waiting)]
+
+    # -- nodes -------------------------------------------------------------------------------------
+
+    def _cut(self, node: _Node, budget: Budget) -> None:
+        """Cut a node, unless new points have made that unnecessary."""
+        if self._excess(node) <= 0:
+            self._leaves.append(node)
+            return
+        if node.neuron is None:
+            self._leaves.append(node)
+            self.num_stuck += 1
+            return
+        if len(node.cuts) >= DEPTH_LIMIT_OF_TREES:
+            raise CertificateLimit(f"more than {DEPTH_LIMIT_OF_TREES} cuts below each other")
+        cuts = ({**node.cuts, node.neuron: sign} for sign in (1, -1))
+        parts = [self._bounded(part, node.bounds, budget) for part in cuts]
+        node.parts = tuple(parts)
+        for part in parts:
+            self._push(part)
+
+    def _push(self, node: _Node) -> None:
+        self.num_nodes += 1
+        excess = self._excess(node)
+        if excess <= 0:
+            self._leaves.append(node)
+        else:
+            heapq.heappush(self._waiting, (-excess, self.num_nodes, node))
+
+    def _excess(self, node: _Node) -> Fraction:
+        """Return by how much the bounds of a node exceed their limits, at most."""
+        return max(
+            (found.value - self.limit(clause) for clause, found in enumerate(node.bounds)),
+            default=Fraction(0),
+        )
+
+    def _bounded(self, cuts: dict[Neuron, int], above: Sequence[_Bound], budget: Budget) -> _Node:
+        """Return a node with bounds of all clauses, given those of the node above."""
+        budget.spend(price_of_signs(self.problem.size, len(self.problem.lower)))
+        node = _Node(cuts)
+        leaf = self.rule.leaf(self.problem.lower, self.problem.upper, cuts)
+        if leaf.is_empty:
+            return node
+        plain = [leaf.upper_bound(row) for row in self.problem.rows]
+        for clause, rows in enumerate(self.problem.clauses):
+            value, number = min((plain[row], number) for number, row in enumerate(rows))
+            node.bounds.append(_Bound(number, value, value, {}))
+            known = above[clause].multiples if above and above[clause].row == number else {}
+            if known and value > self.limit(clause):
+                self._take(node.bounds[-1], clause, leaf, known)
+        constraints = leaf.float_constraints()
+        while constraints[0]:  # the clause with the largest bound decides
+            clause, found = self._worst(node)
+            if found.is_guessed or found.value <= self.limit(clause):
+                break
+            self._guess(found, clause, leaf, constraints, budget)
+        if self._excess(node) > 0:
+            self._choose(node, leaf, constraints, budget)
+        return node
+
+    def _row(self, clause: int, number: int) -> LinearRow:
+        return self.problem.rows[self.problem.clauses[clause][number]]
+
+    def _worst(self, node: _Node) -> tuple[int, _Bound]:
+        """Return the clause whose bound exceeds its limit most."""
+        bounds = enumerate(node.bounds)
+        return max(bounds, key=lambda entry: entry[1].value - self.limit(entry[0]))
+
+    def _take(
+        self, bound: _Bound, clause: int, leaf: RoundedLeaf, multiples: Mapping[int, Fraction]
+    ) -> None:
+        """Take multiples if the bound of a clause is smaller with them."""
+        row = self._row(clause, bound.row)
+        value = leaf.upper_bound(row, multiples)
+        if value < bound.value:
+            bound.value, bound.multiples = value, multiples
+
+    def _guess(
+        self,
+        bound: _Bound,
+        clause: int,
+        leaf: RoundedLeaf,
+        constraints: tuple[list[int], Floats],
+        budget: Budget,
+    ) -> None:
+        """Look for multiples with which the bound of a clause is smaller, and try the point."""
+        numbers, table = constraints
+        bound.is_guessed = True
+        budget.spend(price_of_program(*table.shape) / 10)
+        row = self._row(clause, bound.row)
+        found = float_maximum(leaf.float_form(row)[1:], table[:, 1:], table[:, 0])
+        if found is None:
+            return
+        point, multipliers = found
+        pairs = zip(numbers, multipliers.tolist(), strict=True)
+        multiples = {number: _short(multiplier) for number, multiplier in pairs if multiplier > 0}
+        self._take(bound, clause, leaf, multiples)
+        low, high = self._corners
+        reach = point[: len(low)] * (high - low) / 2
+        self.best[clause].offer(np.clip((low + high) / 2 + reach, low, high)[None])
+
+    def _choose(
+        self,
+        node: _Node,
+        leaf: RoundedLeaf,
+        constraints: tuple[list[int], Floats],
+        budget: Budget,
+    ) -> None:
+        """Choose the neuron whose relaxation adds most to the largest bound."""
+        if not any(0 in signs for both in leaf.signs for signs in both):
+            self._solve(node, leaf, budget)
+            return
+        clause, worst = self._worst(node)
+        form = leaf.float_form(self._row(clause, worst.row))
+        for number, entries in zip(*constraints, strict=True):
+            form = form + float(worst.multiples.get(number, 0)) * entries
+        added = np.abs(form[1 + len(self.problem.lower) :])
+        losses = dict[Neuron, float]()
+        for source, loss in zip(leaf.sources, added.tolist(), strict=True):
+            neuron = self._open_neuron(source, leaf)
+            losses[neuron] = losses.get(neuron, 0.0) + loss
+        node.neuron = max(losses, key=lambda neuron: losses[neuron])
+
+    def _open_neuron(self, source: Neuron, leaf: RoundedLeaf) -> Neuron:
+        """Return the neuron whose sign makes a relaxation better: of a pair first that of f."""
+        which, layer, index = source
+        if which:
+            partner = self.rule.partner(layer, index)
+            if partner >= 0 and leaf.signs[layer - 1][0][partner] == 0:
+                return 0, layer, partner
+        return source
+
+    def _solve(self, node: _Node, leaf: RoundedLeaf, budget: Budget) -> None:
+        """Find the exact maxima of the rows whose bounds are too large."""
+        box = self.problem.lower, self.problem.upper
+        exact, node.is_exact = ExactLeaf(self.rule, leaf, *box, node.cuts), True
+        for clause, (rows, found) in enumerate(zip(self.problem.clauses, node.bounds, strict=True)):
+            for number in range(len(rows)):
+                limit = self.limit(clause)
+                if found.value <= limit:
+                    break
+                budget.spend(price_of_program(1 + len(node.cuts), len(box[0])))
+                answer = exact.maximize(self._row(clause, number), limit)
+                value = limit if answer.value is None else answer.value
+                if answer.point is not None:
+                    self.best[clause].offer_exactly([tuple(answer.point)])
+                if value <= found.value:
+                    found.row, found.value, found.multiples = number, value, answer.multiples
+
+
+def _record(node: _Node, limits: Sequence[Fraction]) -> BoundsNode:
+    """Return the record of a node: a leaf lists the rows that need multiples."""
+    if node.parts:
+        assert node.neuron is not None
+        return BoundsNode("sign", neuron=node.neuron)
+    pairs = zip(node.bounds, limits, strict=False)
+    listed = [
+        (clause, found.row, found.multiples)
+        for clause, (found, limit) in enumerate(pairs)
+        if found.plain > limit
+    ]
+    if not listed:
+        return BoundsNode("leaf")
+    return BoundsNode("exact" if node.is_exact else "bounded", multiples=listed)
+
+
+def _short(multiplier: float) -> Fraction:
+    """Return a multiplier with few bits."""
+    mantissa, exponent = math.frexp(multiplier)
+    bits = SETTINGS.bits_of_multiples
+    return Fraction(round(mantissa * 2**bits)) * Fraction(2) ** (exponent - bits)
