@@ -45,41 +45,41 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   2647  3.8 Domains of pairs, and theorem point
   2802      theorem point
   2871  3.9 Ridges: theorems deep and deep-part
-  3793      theorem deep
-  3801      theorem deep-part
-  3839  3.10 Injectivity: theorems active-rows and collision
-  3865      theorem collision
-  3892      theorem active-rows
-  4172  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4255      theorem jumps
-  4282      theorem hyperplanes
-  4305      theorem affine-maps
-  4329      theorem bends
-  4360  3.12 Functional dimensions: theorem jacobian
-  4366      theorem jacobian
-  4481  4. Verdicts
-  4613  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  5426      theorem tree-equal
-  5446      theorem tree
-  5567  5.1 Lists of regions: claim regions, theorem regions
-  5572      theorem regions
-  5612  5.2 Limits
-  5618  5.3 Vertices: theorems vertices and complex (any networks)
-  6183      theorem vertices
-  6198      theorem complex
-  6216  5.4 Injectivity by cells: theorem cell-pairs
-  6228      theorem cell-pairs
-  6346  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  6351      theorem inverse-lipschitz
-  6514  5.6 Injectivity by a left inverse: theorem left-inverse
-  6517      theorem left-inverse
-  6586  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6589      theorem monotone
-  6693  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  7997  5.9 Teaching sets: theorem parallel-lines
-  8011      theorem parallel-lines
-  8117    Files
-  8258    The command line
+  3839      theorem deep
+  3847      theorem deep-part
+  3885  3.10 Injectivity: theorems active-rows and collision
+  3911      theorem collision
+  3938      theorem active-rows
+  4218  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4301      theorem jumps
+  4328      theorem hyperplanes
+  4351      theorem affine-maps
+  4375      theorem bends
+  4406  3.12 Functional dimensions: theorem jacobian
+  4412      theorem jacobian
+  4527  4. Verdicts
+  4659  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5472      theorem tree-equal
+  5492      theorem tree
+  5613  5.1 Lists of regions: claim regions, theorem regions
+  5618      theorem regions
+  5658  5.2 Limits
+  5664  5.3 Vertices: theorems vertices and complex (any networks)
+  6229      theorem vertices
+  6244      theorem complex
+  6262  5.4 Injectivity by cells: theorem cell-pairs
+  6274      theorem cell-pairs
+  6392  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6397      theorem inverse-lipschitz
+  6560  5.6 Injectivity by a left inverse: theorem left-inverse
+  6563      theorem left-inverse
+  6632  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6635      theorem monotone
+  6739  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  8043  5.9 Teaching sets: theorem parallel-lines
+  8057      theorem parallel-lines
+  8163    Files
+  8304    The command line
 """
 
 from __future__ import annotations
@@ -2972,10 +2972,12 @@ class PlaneForms:
         vectors, scale = self.read(entry)
         self.width = max(longest(vectors), scale.bit_length()) + neurons.growth + 2
         num_inputs = neurons.network.widths[0]
-        self.meter.pay(len(first.rows) * (num_inputs + 3), 3 * self.width, neurons.bits[0])
-        columns = [self.packed_form(form) for form in zip(*vectors, strict=True)]
+        read = [any(form) for form in zip(*vectors, strict=True)]
+        columns = [self.packed_form(form) for form in zip(*vectors, strict=True) if any(form)]
+        operations = len(first.rows) * (len(columns) + 3 + (num_inputs - len(columns)) // 4)
+        self.meter.pay(operations, 3 * self.width, neurons.bits[0])
         packed = [
-            product_sum(row, columns) + b * scale
+            product_sum(compress(row, read), columns) + b * scale
             for row, b in zip(first.rows, first.bias, strict=True)
         ]
         self.scales = [scale * first.denominator] * depth
@@ -2986,14 +2988,23 @@ class PlaneForms:
     def read(self, entry: Any) -> tuple[list[list[int]], int]:
         """Point and directions as integers, and the denominator of the point."""
         num_inputs, vectors, scales = self.neurons.network.widths[0], list[list[int]](), list[int]()
+        inputs = entry.get("inputs", range(num_inputs))
+        if "inputs" in entry:
+            check_indices(inputs, num_inputs, "inputs")
+            self.meter.units(150 * num_inputs)
         for name, texts in (
             ("point", entry["point"]),
             *(("direction", d) for d in entry["directions"]),
         ):
             row = rationals(texts, self.meter)
-            require(len(row) == num_inputs, f"a {name} of {num_inputs} coordinates", str(len(row)))
+            require(
+                len(row) == len(inputs), f"a {name} of {len(inputs)} coordinates", str(len(row))
+            )
             scales.append(common_denominator(row, "a common denominator", self.meter))
-            vectors.append(scaled_point(row, scales[-1], self.meter))
+            vector = [0] * num_inputs
+            for k, x in zip(inputs, scaled_point(row, scales[-1], self.meter), strict=True):
+                vector[k] = x
+            vectors.append(vector)
         return vectors, scales[0]
 
     def slacks_of(
@@ -3404,7 +3415,7 @@ class FamilySets:
     def __init__(self, families: Families, extent: Extent) -> None:
         self.families, self.extent = families, extent
         self.neurons, self.meter = families.neurons, families.meter
-        self.sets = dict[int, PieceSet]()
+        self.sets, self.independent = dict[int, PieceSet](), dict[int, bool]()
 
     def choose(self, chosen: Any) -> None:
         """The families F_w."""
@@ -3542,6 +3553,34 @@ def add_equations(
             return
 
 
+def by_sight(sets: FamilySets, derivatives: Any, own: PieceSet) -> tuple[int, int]:
+    """The neurons of the layer before that are on, off, at pieces that suffice by themselves.
+
+    All earlier layers are on there. If the gradients of the whole layer before are independent,
+    then the equations at one piece leave only 0 for all unknowns that count there.
+    """
+    neurons = sets.neurons
+    layer, on, off = neurons.layer[own.neuron] - 1, 0, 0
+    full = (1 << neurons.starts[layer]) - 1
+    sets.meter.pay(6 * len(own.masks), neurons.count)
+    for mask in own.masks:
+        if mask & full == full and is_independent(sets, derivatives, layer):
+            on, off = on | neurons.part(mask, layer), off | neurons.part(~mask, layer)
+    return on, off
+
+
+def is_independent(sets: FamilySets, derivatives: Any, layer: int) -> bool:
+    """Whether the gradients of a layer are independent where all earlier layers are on."""
+    neurons, basis = sets.neurons, dict[int, int]()
+    width, full = neurons.widths[layer], (1 << neurons.starts[layer]) - 1
+    if layer not in sets.independent:
+        if width <= min([derivatives.num_inputs, *neurons.widths[:layer]]):
+            unknowns = [Unknown(h, (True, False), 1) for h in range(width)]
+            add_equations(neurons, derivatives, layer, full, unknowns, basis)
+        sets.independent[layer] = len(basis) == width
+    return sets.independent[layer]
+
+
 # -- Signs (D3)
 
 
@@ -3592,6 +3631,11 @@ class SignSystem:
         unknowns += [Unknown(h, (False,), 1) for h in ones(off & self.free)]
         num_own = len(unknowns)
         signs = ones(crossed & self.free)
+        seen_on, seen_off = by_sight(self.sets, self.derivatives, own)
+        rest = on & ~seen_on | off & self.free & ~seen_off
+        rest |= crossed & self.free & ~(seen_on | seen_off)
+        if not rest and all(weights[h] for h in signs):
+            return True
         unknowns += [Unknown(h, (True, False), weights[h]) for h in signs]
         basis = rank_form(self.sets, self.derivatives, own, unknowns)
         if sum(c < num_own for c in basis) < num_own:
@@ -3649,7 +3693,8 @@ class WeightSystem:
         layer = self.neurons.layer[own.neuron]
         if layer == 0:
             return
-        hidden = ones(self.neurons.part(own.on & ~own.determined, layer - 1))
+        seen, _ = by_sight(self.sets, self.derivatives, own)
+        hidden = ones(self.neurons.part(own.on & ~own.determined, layer - 1) & ~seen)
         unknowns = [Unknown(h, (True,), 1) for h in hidden]
         basis = rank_form(self.sets, self.derivatives, own, unknowns)
         if len(basis) == len(unknowns):
@@ -3768,11 +3813,12 @@ class Sources:
 
 #: Maximum number of signs at all ridges together: ridges times hidden neurons.
 MAX_SIGNS = 2**28
-SLICE = {
+FULL_SLICE = {
     "point": [RATIONAL],
     "directions": ([RATIONAL], [RATIONAL]),
     "ridges": [(int, int, NATURAL)],
 }
+SLICE = OneOf((FULL_SLICE, {"inputs": [int], **FULL_SLICE}))
 DEEP_EVIDENCE = {
     "ridges": {"slices": [SLICE]},
     "families": {"chosen": [(int, int)], "joined": [(int, int)]},

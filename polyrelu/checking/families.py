@@ -131,7 +131,7 @@ class FamilySets:
     def __init__(self, families: Families, extent: Extent) -> None:
         self.families, self.extent = families, extent
         self.neurons, self.meter = families.neurons, families.meter
-        self.sets = dict[int, PieceSet]()
+        self.sets, self.independent = dict[int, PieceSet](), dict[int, bool]()
 
     def choose(self, chosen: Any) -> None:
         """The families F_w."""

@@ -7,7 +7,7 @@ from itertools import accumulate, compress
 from operator import mul
 from typing import Any, NamedTuple
 
-from polyrelu.checking.arithmetic import common_denominator
+from polyrelu.checking.arithmetic import check_indices, common_denominator
 from polyrelu.checking.meter import Meter, longest, require
 from polyrelu.checking.networks import Layer, Network
 from polyrelu.checking.pairs import EVERYWHERE, Domain, scaled_point
@@ -117,10 +117,12 @@ class PlaneForms:
         vectors, scale = self.read(entry)
         self.width = max(longest(vectors), scale.bit_length()) + neurons.growth + 2
         num_inputs = neurons.network.widths[0]
-        self.meter.pay(len(first.rows) * (num_inputs + 3), 3 * self.width, neurons.bits[0])
-        columns = [self.packed_form(form) for form in zip(*vectors, strict=True)]
+        read = [any(form) for form in zip(*vectors, strict=True)]
+        columns = [self.packed_form(form) for form in zip(*vectors, strict=True) if any(form)]
+        operations = len(first.rows) * (len(columns) + 3 + (num_inputs - len(columns)) // 4)
+        self.meter.pay(operations, 3 * self.width, neurons.bits[0])
         packed = [
-            product_sum(row, columns) + b * scale
+            product_sum(compress(row, read), columns) + b * scale
             for row, b in zip(first.rows, first.bias, strict=True)
         ]
         self.scales = [scale * first.denominator] * depth
@@ -131,14 +133,23 @@ class PlaneForms:
     def read(self, entry: Any) -> tuple[list[list[int]], int]:
         """Point and directions as integers, and the denominator of the point."""
         num_inputs, vectors, scales = self.neurons.network.widths[0], list[list[int]](), list[int]()
+        inputs = entry.get("inputs", range(num_inputs))
+        if "inputs" in entry:
+            check_indices(inputs, num_inputs, "inputs")
+            self.meter.units(150 * num_inputs)
         for name, texts in (
             ("point", entry["point"]),
             *(("direction", d) for d in entry["directions"]),
         ):
             row = rationals(texts, self.meter)
-            require(len(row) == num_inputs, f"a {name} of {num_inputs} coordinates", str(len(row)))
+            require(
+                len(row) == len(inputs), f"a {name} of {len(inputs)} coordinates", str(len(row))
+            )
             scales.append(common_denominator(row, "a common denominator", self.meter))
-            vectors.append(scaled_point(row, scales[-1], self.meter))
+            vector = [0] * num_inputs
+            for k, x in zip(inputs, scaled_point(row, scales[-1], self.meter), strict=True):
+                vector[k] = x
+            vectors.append(vector)
         return vectors, scales[0]
 
     def slacks_of(

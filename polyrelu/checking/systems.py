@@ -18,7 +18,7 @@ from polyrelu.checking.families import (
 from polyrelu.checking.meter import require, well_formed
 from polyrelu.checking.pairs import domain_of_competitors
 from polyrelu.checking.ridges import Neurons, P, Ridge, Ridges, ones, product_sum
-from polyrelu.checking.text import NATURAL, RATIONAL
+from polyrelu.checking.text import NATURAL, RATIONAL, OneOf
 from polyrelu.checking.theorems import MEMBERSHIP, Case, theorem
 
 # -- Linear systems
@@ -90,6 +90,34 @@ def add_equations(
             return
 
 
+def by_sight(sets: FamilySets, derivatives: Any, own: PieceSet) -> tuple[int, int]:
+    """The neurons of the layer before that are on, off, at pieces that suffice by themselves.
+
+    All earlier layers are on there. If the gradients of the whole layer before are independent,
+    then the equations at one piece leave only 0 for all unknowns that count there.
+    """
+    neurons = sets.neurons
+    layer, on, off = neurons.layer[own.neuron] - 1, 0, 0
+    full = (1 << neurons.starts[layer]) - 1
+    sets.meter.pay(6 * len(own.masks), neurons.count)
+    for mask in own.masks:
+        if mask & full == full and is_independent(sets, derivatives, layer):
+            on, off = on | neurons.part(mask, layer), off | neurons.part(~mask, layer)
+    return on, off
+
+
+def is_independent(sets: FamilySets, derivatives: Any, layer: int) -> bool:
+    """Whether the gradients of a layer are independent where all earlier layers are on."""
+    neurons, basis = sets.neurons, dict[int, int]()
+    width, full = neurons.widths[layer], (1 << neurons.starts[layer]) - 1
+    if layer not in sets.independent:
+        if width <= min([derivatives.num_inputs, *neurons.widths[:layer]]):
+            unknowns = [Unknown(h, (True, False), 1) for h in range(width)]
+            add_equations(neurons, derivatives, layer, full, unknowns, basis)
+        sets.independent[layer] = len(basis) == width
+    return sets.independent[layer]
+
+
 # -- Signs (D3)
 
 
@@ -140,6 +168,11 @@ class SignSystem:
         unknowns += [Unknown(h, (False,), 1) for h in ones(off & self.free)]
         num_own = len(unknowns)
         signs = ones(crossed & self.free)
+        seen_on, seen_off = by_sight(self.sets, self.derivatives, own)
+        rest = on & ~seen_on | off & self.free & ~seen_off
+        rest |= crossed & self.free & ~(seen_on | seen_off)
+        if not rest and all(weights[h] for h in signs):
+            return True
         unknowns += [Unknown(h, (True, False), weights[h]) for h in signs]
         basis = rank_form(self.sets, self.derivatives, own, unknowns)
         if sum(c < num_own for c in basis) < num_own:
@@ -197,7 +230,8 @@ class WeightSystem:
         layer = self.neurons.layer[own.neuron]
         if layer == 0:
             return
-        hidden = ones(self.neurons.part(own.on & ~own.determined, layer - 1))
+        seen, _ = by_sight(self.sets, self.derivatives, own)
+        hidden = ones(self.neurons.part(own.on & ~own.determined, layer - 1) & ~seen)
         unknowns = [Unknown(h, (True,), 1) for h in hidden]
         basis = rank_form(self.sets, self.derivatives, own, unknowns)
         if len(basis) == len(unknowns):
@@ -316,11 +350,12 @@ class Sources:
 
 #: Maximum number of signs at all ridges together: ridges times hidden neurons.
 MAX_SIGNS = 2**28
-SLICE = {
+FULL_SLICE = {
     "point": [RATIONAL],
     "directions": ([RATIONAL], [RATIONAL]),
     "ridges": [(int, int, NATURAL)],
 }
+SLICE = OneOf((FULL_SLICE, {"inputs": [int], **FULL_SLICE}))
 DEEP_EVIDENCE = {
     "ridges": {"slices": [SLICE]},
     "families": {"chosen": [(int, int)], "joined": [(int, int)]},

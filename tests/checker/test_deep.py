@@ -210,6 +210,43 @@ def test_zero_directions_huge_numbers_and_empty_lists() -> None:
     assert verdict(document) == ("rejected", "families")
 
 
+def test_coordinates_of_some_inputs_only() -> None:
+    """With `inputs` a slice lists the coordinates of these inputs; all others are 0."""
+    document = load("by-sight-in-space")
+    for entry in slices(document):
+        vectors = [entry["point"], *entry["directions"]]
+        listed = [k for k, column in enumerate(zip(*vectors, strict=True)) if set(column) != {"0"}]
+        entry["point"] = [entry["point"][k] for k in listed]
+        entry["directions"] = [[row[k] for k in listed] for row in entry["directions"]]
+        entry["inputs"] = listed
+    assert verdict(document) == ("accepted", "")
+    for wrong in ([1, 0], [0, 0], [0, 2], [0], [0, 1, 2]):
+        assert with_slice(inputs=wrong) == ("rejected", "ridges"), wrong
+    assert with_slice(inputs=[0, 1]) == ("accepted", "")
+    assert with_slice(inputs=[-1, 0])[0] == "unreadable"
+    assert with_slice(inputs=None)[0] == "unreadable"
+
+
+@pytest.mark.parametrize("folder", ["valid", "invalid"])
+def test_one_rank_for_all_pieces_changes_no_verdict(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where all earlier layers are active, one rank replaces the eliminations at single pieces."""
+    names = sorted(path.stem[5:] for path in (CERTIFICATES / folder).glob("deep-*.json"))
+    verdicts = [verdict(load(name, folder)) for name in names]
+    uses = list[tuple[int, int]]()
+    by_sight = checker.by_sight
+
+    def noting(*arguments: Any) -> tuple[int, int]:
+        """Note what one rank shows, but let the elimination decide."""
+        uses.append(by_sight(*arguments))
+        return 0, 0
+
+    monkeypatch.setattr(checker, "by_sight", noting)
+    assert [verdict(load(name, folder)) for name in names] == verdicts
+    assert any(on for on, _ in uses)
+
+
 def test_the_bits_of_a_mask() -> None:
     """No bit can be added, moved or left out, and a mask has one spelling."""
     document = load("three-layers")

@@ -96,12 +96,24 @@ def slices_of(
         by_plane.setdefault(location.plane, []).append(ridge)
     slices = [
         {
-            "point": list(map(format_rational, planes[number].point)),
-            "directions": [
-                [str(entry) for entry in direction] for direction in planes[number].directions
-            ],
+            **_coordinates(planes[number]),
             "ridges": [[ridge.u, ridge.v, format_integer(ridge.mask)] for ridge in own],
         }
         for number, own in by_plane.items()
     ]
     return slices, [ridge for own in by_plane.values() for ridge in own]
+
+
+def _coordinates(plane: Plane) -> dict[str, Any]:
+    """Return a plane, without the inputs that are 0 everywhere on it if these are most of them."""
+    point, (first, second) = plane
+    nonzero = [
+        k for k, entries in enumerate(zip(point, first, second, strict=True)) if any(entries)
+    ]
+    is_sparse = 2 * len(nonzero) < len(point)
+    inputs = nonzero if is_sparse else range(len(point))
+    return {
+        **({"inputs": nonzero} if is_sparse else {}),
+        "point": [format_rational(point[k]) for k in inputs],
+        "directions": [[str(direction[k]) for k in inputs] for direction in (first, second)],
+    }

@@ -142,7 +142,12 @@ def _sign_system(
 ) -> _SignSystem:
     """Return the system of (D3) for a neuron v; `unresolved` masks the h that are not oriented."""
     prime, start = deep_network.prime, deep_network.starts[layer - 1]
-    width = deep_network.widths[layer]
+    width, crossing = deep_network.widths[layer], v.crossed_by & unresolved
+    is_active, is_inactive = _by_sight(deep_network, layer, v.masks)
+    own_active = v.num_active & ~v.crossed_by & ~is_active
+    own_inactive = v.num_inactive & ~v.crossed_by & unresolved & ~is_inactive
+    if not (own_active | own_inactive | crossing & ~(is_active | is_inactive)):
+        return _SignSystem(0, [_unit(h - start, width) for h in bits_of(crossing)])
     with_s = [h - start for h in bits_of(v.num_active & ~v.crossed_by)]
     with_t = [h - start for h in bits_of(v.num_inactive & ~v.crossed_by & unresolved)]
     weights = np.array([w % prime for w in deep_network.integer_row(v.neuron)])
@@ -191,6 +196,9 @@ def determines_weights(
     bool
         Whether the system of (D2) has only the solution 0, modulo the prime.
     """
+    unknown &= ~_by_sight(deep_network, layer, masks := list(masks))[0]
+    if not unknown:
+        return True
     start = deep_network.starts[layer - 1]
     columns = np.array([h - start for h in bits_of(unknown)], dtype=np.int64)
     ranks = len(columns), len(columns)
@@ -199,6 +207,25 @@ def determines_weights(
         for block in _equations(deep_network, layer, masks, unknown, ranks)
     )
     return len(_independent_rows(blocks, len(columns), deep_network.prime)) == len(columns)
+
+
+def _by_sight(deep_network: DeepNetwork, layer: int, masks: Iterable[int]) -> tuple[int, int]:
+    """Return which neurons of a layer are active, inactive, at pieces that suffice by themselves.
+
+    They do where all neurons of the earlier layers are active, if the gradients of the whole layer
+    are independent there. Then the equation at a piece determines all of its unknowns.
+    """
+    before, own = (1 << deep_network.starts[layer - 1]) - 1, deep_network.layer_mask[layer]
+    is_active = is_inactive = 0
+    for mask in masks:
+        if mask & before == before and deep_network.is_independent_if_all_active(layer):
+            is_active, is_inactive = is_active | mask & own, is_inactive | ~mask & own
+    return is_active, is_inactive
+
+
+def _unit(place: int, size: int) -> list[int]:
+    """Return a unit vector."""
+    return [int(i == place) for i in range(size)]
 
 
 def _independent_rows(

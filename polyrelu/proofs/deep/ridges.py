@@ -44,12 +44,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import Rational, RationalMatrix, float_prime
+from polyrelu.exact import Rational, RationalMatrix, eliminate_mod, float_prime
 from polyrelu.formats import as_point
 from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.deep.derivatives import Jumps, derivatives_of
 from polyrelu.proofs.deep.settings import SETTINGS
-from polyrelu.support.typing import Floats, Point, Signs
+from polyrelu.support.typing import Floats, Mask, Point, Signs
 from polyrelu.symmetry import rescale
 from polyrelu.walks import AffineSlice
 
@@ -211,6 +211,7 @@ class DeepNetwork:
         self._gradients: OrderedDict[tuple[int, int, int], NDArray[np.int64]] = OrderedDict()
         self._forms: OrderedDict[tuple[int, int, int], Floats] = OrderedDict()
         self._input_space: AffineSlice | None = None
+        self._independent: dict[int, bool] = {}
 
     @classmethod
     def of(cls, network: Network, among: Competitors = "transversal") -> DeepNetwork:
@@ -368,6 +369,22 @@ class DeepNetwork:
             gradients = _remember(self._gradients, key, product.astype(np.int64))
         return gradients
 
+    def is_independent_if_all_active(self, layer: int) -> bool:
+        """Return whether the ∇z of a layer are independent where all earlier layers are active.
+
+        The rank of W[ℓ] ⋯ W[1] modulo the prime decides, which may be too small.
+        """
+        if layer not in self._independent:
+            width, inputs = self.widths[layer], self.network.num_inputs
+            everywhere = (1 << self.starts[layer - 1]) - 1
+            is_wide = min(self.widths[: layer + 1]) == width
+            gradients = self.gradients(layer, everywhere, inputs) if is_wide else None
+            self._independent[layer] = (
+                gradients is not None
+                and len(eliminate_mod(gradients.tolist(), 0, self.prime)[1]) == width
+            )
+        return self._independent[layer]
+
     # -- floats, which only choose where to search ------------------------------------------------
 
     def float_forms(self, layer: int, mask: int) -> Floats:
@@ -451,7 +468,7 @@ def ridge_at(deep_network: DeepNetwork, point: Sequence[Rational]) -> Ridge | No
     return deep_network.ridge(zeros[0], zeros[1], mask_of(signs))
 
 
-def mask_of(values: Signs | Floats) -> int:
+def mask_of(values: Signs | Floats | Mask) -> int:
     """Return the mask of the positive entries of an array of signs or values, one per neuron."""
     return int.from_bytes(np.packbits(values > 0, bitorder="little").tobytes(), "little")
 

@@ -34,6 +34,7 @@ from polyrelu.proofs.deep.hypotheses import (
     evaluate_without_systems,
 )
 from polyrelu.proofs.deep.neuron_evidence import bits_of
+from polyrelu.proofs.deep.orthant import Orthant
 from polyrelu.proofs.deep.planes import (
     Location,
     Plane,
@@ -45,8 +46,10 @@ from polyrelu.proofs.deep.planes import (
     unit_vector,
 )
 from polyrelu.proofs.deep.planes_inside import PlanesInside
+from polyrelu.proofs.deep.planes_of_ridges import planes_of_ridges
 from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork, Piece, Ridge, mask_of
 from polyrelu.proofs.deep.settings import SETTINGS
+from polyrelu.proofs.deep.sight import RidgePoint, SightSearch
 from polyrelu.proofs.interior import UNSTRETCHED, ExactWalls, Interior, Stretch
 from polyrelu.support.budget import Budget, BudgetLike, as_budget
 from polyrelu.support.prices import price_of_cell, price_of_evaluation, price_of_ray
@@ -156,9 +159,10 @@ class DeepSearch:
         copy = DeepSearch(self.network, self.seed, among, self.domain)
         copy.walks, copy.planes[:] = self.walks, self.planes
         copy.random = Random(f"{self.seed}, {self.walks}")
-        for ridge, location in self.ridges.items():
-            if ridge not in forgotten:
-                copy.add(copy.deep_network.ridge(ridge.u, ridge.v, ridge.mask), location)
+        kept = [ridge for ridge in self.ridges if ridge not in forgotten]
+        pairs, masks = [(ridge.u, ridge.v) for ridge in kept], [ridge.mask for ridge in kept]
+        for ridge, again in zip(kept, copy.deep_network.ridges(pairs, masks), strict=True):
+            copy.add(again, self.ridges[ridge])
         copy._walks_at_last_ridge = self._walks_at_last_ridge
         return copy
 
@@ -207,6 +211,8 @@ class DeepSearch:
             What all ridges of the search prove, also the ridges of earlier runs.
         """
         self.budget = as_budget(budget)
+        if not self.ridges and not self.walks:
+            self._look()
 
         def may_continue() -> bool:
             """Return whether work is left, and the caller wants another walk."""
@@ -248,6 +254,35 @@ class DeepSearch:
             self._first_piece.setdefault(piece.neuron, piece)
         if self._leads_up(ridge):
             self._steps_up[ridge.u].append(ridge)
+
+    def _look(self) -> None:
+        """Search by sight, in networks that are large and have the right shape for it."""
+        is_large = self.deep_network.size >= SETTINGS.sight_neurons
+        if self.domain is not None or not is_large or self.network.depth < SETTINGS.sight_depth:
+            return
+        orthant = Orthant.of(self.network)
+        if orthant is None:
+            return
+        # ridges that are good for regular competitors are so for transversal ones
+        network = DeepNetwork.of(self.network, "regular")
+
+        def ridges_at(points: Sequence[RidgePoint]) -> list[Ridge]:
+            """Return the ridges at points, with their types."""
+            pairs = [tuple(orthant.number(*neuron) for neuron in point.neurons) for point in points]
+            masks = [mask_of(point.active) for point in points]
+            return network.ridges([(min(pair), max(pair)) for pair in pairs], masks)
+
+        def are_good(points: Sequence[RidgePoint]) -> list[bool]:
+            """Return which points are points of good ridges."""
+            return [ridge.kind is not None for ridge in ridges_at(points)]
+
+        sight = SightSearch(orthant, self.random, self.budget, are_good)
+        for found in planes_of_ridges(orthant, sight.ridge_points(), are_good):
+            number = self._planes.add(found.plane)
+            ridges = ridges_at([point for point, _ in found.ridges])
+            if number is not None:
+                for ridge, (_, (s, t)) in zip(ridges, found.ridges, strict=True):
+                    self.add(ridge, Location(number, s, t))
 
     # -- which neuron to walk for -----------------------------------------------------------------
 

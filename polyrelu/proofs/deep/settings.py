@@ -158,6 +158,9 @@ class DeepSearchSettings:
     sampled_sectors
         Maximum number of sectors in which the signs of neurons are compared to find neurons with
         one sign.
+    sight_neurons, sight_depth
+        A search by sight comes first in networks with this many hidden neurons and layers, the
+        output layer included.
     """
 
     random_walk_cells: int = 60
@@ -219,6 +222,8 @@ class DeepSearchSettings:
     regular_rounds: int = 4
     named_missing: int = 5
     sampled_sectors: int = 20_000
+    sight_neurons: int = 256
+    sight_depth: int = 5
 
 
 #: The settings of every search.

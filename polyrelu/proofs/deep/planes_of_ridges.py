@@ -1,0 +1,142 @@
+"""Planes with few digits that meet ridges near given points, three ridges a plane.
+
+A point of a ridge that floats found is rounded; a plane through three rounded points still meets
+the three ridges nearby. Whether it does is decided here in floats, and exactly before a ridge goes
+into a certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from polyrelu.proofs.deep.orthant import Orthant
+from polyrelu.proofs.deep.planes import Plane
+from polyrelu.proofs.deep.sight import Judge, RidgePoint
+from polyrelu.support.typing import Floats
+
+__all__ = ["PlaneOfRidges", "planes_of_ridges"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneSettings:
+    """How planes are laid.
+
+    Attributes
+    ----------
+    digits
+        Binary digits of the coordinates that are tried, one number after the other.
+    per_plane
+        Number of ridges that a plane is laid through, at most three.
+    tries
+        Number of times that the signs at a point are replaced.
+    least_share
+        Preactivations below this share of the largest one are too near to 0.
+    """
+
+    digits: tuple[int, ...] = (11, 14, 18, 24, 32)
+    per_plane: int = 3
+    tries: int = 6
+    least_share: float = 1e-8
+
+
+SETTINGS = PlaneSettings()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlaneOfRidges:
+    """A plane, and for each ridge that it meets a point of it and the coordinates (s, t)."""
+
+    plane: Plane
+    ridges: list[tuple[RidgePoint, tuple[float, float]]]
+
+
+def planes_of_ridges(
+    orthant: Orthant, points: Sequence[RidgePoint], judge: Judge
+) -> Iterator[PlaneOfRidges]:
+    """Yield planes that meet ridges; a ridge that no plane is found for is left out.
+
+    Parameters
+    ----------
+    orthant
+        The coordinates of the points.
+    points
+        Points of ridges. If not all signs matter at a point, another ridge may take its place, at
+        which the needed neurons are active.
+    judge
+        Decides which ridges are good.
+    """
+    inputs = orthant.inputs(np.array([point.point for point in points])) if points else np.empty(0)
+    left = list(range(len(points)))
+    for digits in SETTINGS.digits:
+        missed = list[int]()
+        for start in range(0, len(left), SETTINGS.per_plane):
+            wanted = left[start : start + SETTINGS.per_plane]
+            count = range(1, 4 - len(wanted))
+            others = [(wanted[-1] + k) % len(points) for k in count]
+            plane, unit = _rounded(inputs[[*wanted, *others]], digits)
+            met = _met(orthant, plane, unit, [points[i] for i in wanted])
+            is_good = judge([point for point, _ in met.values()])
+            good = [at for at, yes in zip(met.values(), is_good, strict=True) if yes]
+            places = [place for place, yes in zip(met, is_good, strict=True) if yes]
+            missed += [i for place, i in enumerate(wanted) if place not in places]
+            if good:
+                yield PlaneOfRidges(plane, good)
+        left = missed
+
+
+def _rounded(corners: Floats, digits: int) -> tuple[Plane, float]:
+    """Return the plane through three points, rounded to integer multiples of a unit, and this."""
+    exponent = int(np.frexp(np.abs(corners).max())[1]) - digits
+    unit = Fraction(2) ** exponent
+    first, second, third = np.rint(np.ldexp(corners, -exponent)).astype(np.int64).tolist()
+    directions = (
+        tuple(b - a for a, b in zip(first, second, strict=True)),
+        tuple(b - a for a, b in zip(first, third, strict=True)),
+    )
+    return Plane(tuple(x * unit for x in first), directions), float(unit)
+
+
+def _met(
+    orthant: Orthant, plane: Plane, unit: float, points: Sequence[RidgePoint]
+) -> dict[int, tuple[RidgePoint, tuple[float, float]]]:
+    """Return the ridges that a plane meets in floats, by the places of the points, with (s, t).
+
+    Where not all signs matter, the signs at the point that is met replace the given ones.
+    """
+    vectors = np.array([[float(x) for x in plane.point], *plane.directions], dtype=np.float64)
+    found, left = dict[int, tuple[RidgePoint, tuple[float, float]]](), dict(enumerate(points))
+    for _ in range(SETTINGS.tries):
+        forms = orthant.forms(vectors, np.array([point.active for point in left.values()]))
+        again = dict[int, RidgePoint]()
+        for (place, point), on_plane in zip(left.items(), forms, strict=True):
+            zeros = [orthant.number(*neuron) for neuron in point.neurons]
+            at = _zero(on_plane[:, zeros], unit)
+            if at is None:
+                continue
+            values = on_plane[0] + at[0] * on_plane[1] + at[1] * on_plane[2]
+            values[zeros] = 0.0
+            is_near = np.abs(values) <= SETTINGS.least_share * np.abs(values).max()
+            active = values > 0
+            if np.array_equal(active, point.active):
+                if np.count_nonzero(is_near) == len(zeros):
+                    found[place] = point, at
+            elif point.needed is not None and not (point.needed & ~active).any():
+                again[place] = replace(point, active=active)
+        left = again
+        if not left:
+            break
+    return found
+
+
+def _zero(forms: Floats, unit: float) -> tuple[float, float] | None:
+    """Return the common zero of two forms on a plane; None if there is not exactly one."""
+    constant, *slopes = forms
+    matrix = unit * np.stack(slopes, axis=1)
+    if abs(np.linalg.det(matrix)) < np.finfo(np.float64).tiny:
+        return None
+    s, t = (unit * np.linalg.solve(matrix, -constant)).tolist()
+    return s, t
