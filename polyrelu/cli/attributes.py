@@ -36,8 +36,8 @@ def add_attributes(subparsers: Any) -> None:
         "accuracy by clusters of the maps, and maps between networks"
     )
     examples = (
-        "attributes net.onnx --data digits.npz --clusters 1,10,100",
-        "attributes net.onnx --data digits.npz --map-to other.onnx --json",
+        "attributes net.onnx --data data.npz --clusters 1,2",
+        "attributes net.onnx --data data.npz --map-to quantised.onnx --json",
     )
     parser = add_command(subparsers, "attributes", _run, summary, examples)
     parser.add_argument("networks", metavar="NET", nargs="+", help=NETWORK_HELP)

@@ -369,6 +369,11 @@ def of_attributes() -> dict[str, Indexed]:
         "attributes.ExactMaps.rank(output)": (exact_maps.rank, [0]),
         "attributes.FloatMaps.coordinates(output)": (maps.coordinates, [0]),
         "attributes.DualMap.matrix(output)": (fit.matrix, [0]),
+        "plot.draw_duals(output)": (partial(plot.draw_duals, maps), [0]),
+        "plot.draw_dual_clusters(output)": (
+            lambda k: plot.draw_dual_clusters(complex.canonical_complex(PLAIN), 1, k),
+            [0],
+        ),
     }
 
 
