@@ -34,6 +34,8 @@ from polyrelu.attributes import (
 )
 from polyrelu.formats import read
 
+__all__ = ["with_noise"]
+
 _CLUSTERS = (1, 10, 100, 1000)
 #: Number of images at which maps are computed exactly, for ranks.
 _EXACT = 300
@@ -49,7 +51,7 @@ def main() -> None:
     torch.set_num_threads(1)
     started = time.process_time()
     training, test = load_digits()
-    noisy = _with_noise(training, 1), _with_noise(test, 2)
+    noisy = with_noise(training, 1), with_noise(test, 2)
     maps = {
         name: [_maps(options, name, kind, digits) for kind, digits in zip("ab", noisy, strict=True)]
         for name in NETWORKS
@@ -67,7 +69,7 @@ def main() -> None:
         write_results("attributes", results)
 
 
-def _with_noise(digits: Digits, seed: int) -> Digits:
+def with_noise(digits: Digits, seed: int) -> Digits:
     """Return images that are nowhere exactly constant."""
     noise = np.random.default_rng(seed).integers(0, 256, digits.images.shape)
     return Digits((digits.images + noise / 2.0**20).astype(np.float32), digits.labels)

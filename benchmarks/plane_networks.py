@@ -23,7 +23,7 @@ from torch import nn
 from polyrelu import Network, from_arrays, save
 from tests.generators.files import ROOT
 
-__all__ = ["NETWORKS", "PROBLEMS", "Problem", "annulus", "trained", "xor", "xor_annulus"]
+__all__ = ["FOLDER", "NETWORKS", "PROBLEMS", "Problem", "annulus", "trained", "xor", "xor_annulus"]
 
 FOLDER = ROOT / "tests" / "unit" / "attributes" / "networks"
 _STEPS, _GRID = 4000, 256
@@ -65,9 +65,9 @@ PROBLEMS = {"xor": xor, "annulus": annulus, "xor annulus": xor_annulus}
 NETWORKS: dict[str, tuple[str, tuple[int, ...], int]] = {
     "xor-20": ("xor", (20,), 0),
     "xor-100": ("xor", (100,), 0),
-    "annulus-3": ("annulus", (3,), 2),
+    "annulus-3": ("annulus", (3,), 1),
     "annulus-8-8-8": ("annulus", (8, 8, 8), 0),
-    "xor-annulus-12-12-12": ("xor annulus", (12, 12, 12), 0),
+    "xor-annulus-12-12-12": ("xor annulus", (12, 12, 12), 1),
 }
 
 

@@ -2,9 +2,11 @@
 
 Both passes go through the operations in reverse order, with an array of shape (entries, vectors)
 for each value. The derivative follows the branches that were chosen, in floats; it has a vector for
-each output and point. The other pass follows every branch that is not certainly ignored, with one
-vector for each point, and asks only whether the outputs depend on an entry; its positive numbers
-are rounded upwards (`FloatMatrix`), so that an entry that matters is never lost.
+each output and point. The constant b of an affine map W x + b is the sum of what reaches the
+offsets of the operations, so that it depends on the branches only, and not on the point. The other
+pass follows every branch that is not certainly ignored, with one vector for each point, and asks
+only whether the outputs depend on an entry; its positive numbers are rounded upwards
+(`FloatMatrix`), so that an entry that matters is never lost.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from polyrelu.attributes.choices import BRANCHING, Choices, GraphFloats
 from polyrelu.exact import nearest_vector
 from polyrelu.formats.graph.operations import (
     Add,
+    Clip,
+    Constant,
     Input,
     Join,
     LeakyRelu,
@@ -27,24 +31,25 @@ from polyrelu.formats.graph.operations import (
 )
 from polyrelu.support.typing import Floats, Indices, Mask
 
-__all__ = ["certified_points", "jacobians"]
+__all__ = ["certified_points", "dual_points"]
 
 
-def jacobians(floats: GraphFloats, choices: Choices) -> Floats:
-    """Return the derivatives of all outputs by the branches chosen, shape (points, n_L, n_0)."""
-    outputs, points = choices.outputs.shape
+def dual_points(floats: GraphFloats, choices: Choices) -> Floats:
+    """Return the rows [W | b] of all outputs by the branches, shape (points, n_L, n_0 + 1)."""
+    outputs, points = choices.num_outputs, choices.num_points
     seed = np.repeat(np.eye(outputs), points, axis=1)
-    found = _Derivatives(floats, choices).inputs_of(seed)
+    derivatives = _Derivatives(floats, choices)
+    found = np.vstack([derivatives.inputs_of(seed), derivatives.constants])
     return np.ascontiguousarray(found.T.reshape(outputs, points, -1).swapaxes(0, 1))
 
 
 def certified_points(floats: GraphFloats, choices: Choices) -> Mask:
     """Return at which points each entry that matters has a certain branch, shape (points,)."""
-    known = np.ones(choices.outputs.shape[1], dtype=bool)
+    known = choices.finite.copy()
     if all(certain.all() for certain in choices.certain.values()):
         return known
     reach = _Reach(floats, choices)
-    reach.inputs_of(np.ones(choices.outputs.shape))
+    reach.inputs_of(np.ones((choices.num_outputs, choices.num_points)))
     for number, certain in choices.certain.items():
         if number in reach.relevant:
             known &= (certain | ~reach.relevant[number]).all(axis=0)
@@ -56,17 +61,21 @@ class _Derivatives:
 
     def __init__(self, floats: GraphFloats, choices: Choices) -> None:
         self.floats, self.choices = floats, choices
+        #: What reaches the offsets of the operations, shape (vectors,).
+        self.constants: Floats = np.zeros(0)
 
     def inputs_of(self, seed: Floats) -> Floats:
         """Return what reaches the inputs, shape (n_0, vectors), from a seed at the outputs."""
         graph = self.floats.graph
         arriving = {graph.output: seed}
+        self.constants = np.zeros(seed.shape[1])
         result: Floats | None = None
         for number in range(graph.output, -1, -1):
             values = arriving.pop(number, None)
             if values is None:
                 continue
             node = graph.nodes[number]
+            self.add_constants(number, values)
             if isinstance(node.operation, Input):
                 first, size, total = (
                     node.operation.first,
@@ -97,6 +106,18 @@ class _Derivatives:
             case Add(sign):
                 return [values, self.signed(values, sign)]
         return []
+
+    def add_constants(self, number: int, values: Floats) -> None:
+        """Add what reaches the offset of a node."""
+        operation = self.floats.graph.nodes[number].operation
+        if isinstance(operation, Constant):
+            self.constants += operation.column.to_floats()[:, 0] @ values
+        elif isinstance(operation, Linear) and operation.offset is not None:
+            self.constants += operation.offset.to_floats()[:, 0] @ values
+        elif isinstance(operation, Clip):
+            limits = self.choices.limits[number][:, None]
+            split = values.reshape(len(values), -1, limits.shape[2])
+            self.constants += (limits * split).sum(axis=0).ravel()
 
     def linear(self, number: int, values: Floats) -> Floats:
         """Return the product with the transpose of a matrix."""
@@ -130,10 +151,13 @@ class _Reach(_Derivatives):
         #: For each node with branches whether its entries matter, shape (entries, points).
         self.relevant: dict[int, Mask] = {}
 
+    def add_constants(self, number: int, values: Floats) -> None:
+        """Leave out the offsets."""
+
     def linear(self, number: int, values: Floats) -> Floats:
         """Return which entries the sums read."""
         reached = self.floats.transposes[number].products(values[:, :0], values)[1]
-        return np.where(reached > 0, 1.0, 0.0)
+        return np.where(reached == 0, 0.0, 1.0)  # NaN, of a weight beyond the floats, matters
 
     def signed(self, values: Floats, sign: int) -> Floats:
         """Return what reaches the second input of a sum or difference."""

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from polyrelu.exact import as_float
 from polyrelu.formats.graph.enclosures import FloatMatrix, floats_above, floats_below
 from polyrelu.formats.graph.float_error import Range, float_arithmetic, ranges_at
 from polyrelu.formats.graph.operations import (
@@ -89,29 +90,38 @@ class Choices:
         first value is the maximum, the number is within the limits of a clip.
     certain
         Whether that branch is right in a neighbourhood of the point, or makes no difference.
-    outputs
-        The outputs at the points, shape (outputs, points).
+    limits
+        For each clip the limit that an entry takes, 0 where it is within the limits.
+    finite
+        Whether no number on the way to the outputs exceeds the floats, shape (points,).
+    num_outputs, num_points
+        The numbers of outputs and points.
     """
 
     active: dict[int, Mask]
     certain: dict[int, Mask]
-    outputs: Floats
+    limits: dict[int, Floats]
+    finite: Mask
+    num_outputs: int
+    num_points: int
 
 
 def choices_at(floats: GraphFloats, points: Floats) -> Choices:
     """Return the branches at points, the columns of an array of floats."""
     graph = floats.graph
     ranges = ranges_at(graph, points, float_arithmetic("float64"))
-    active, certain = dict[int, Mask](), dict[int, Mask]()
+    active, certain, limits = dict[int, Mask](), dict[int, Mask](), dict[int, Floats]()
     for number, node in enumerate(graph.nodes):
         if isinstance(node.operation, BRANCHING):
             inputs = [ranges[i] for i in node.inputs]
             active[number], certain[number] = _branch(node.operation, inputs)
+            if isinstance(node.operation, Clip):
+                limits[number] = _limits(node.operation, inputs[0], active[number])
     if not all(known.all() for known in certain.values()):
         _add_vanishing(floats, active, certain, points.shape[1])
     output = ranges[graph.output]
-    with np.errstate(invalid="ignore"):
-        return Choices(active, certain, output.low / 2 + output.high / 2)
+    finite = np.isfinite(output.low).all(axis=0) & np.isfinite(output.high).all(axis=0)
+    return Choices(active, certain, limits, finite, len(output.low), points.shape[1])
 
 
 def _branch(operation: Any, inputs: list[Range]) -> tuple[Mask, Mask]:
@@ -131,6 +141,16 @@ def _branch(operation: Any, inputs: list[Range]) -> tuple[Mask, Mask]:
                     beyond, known = beyond | outside, known & is_known
             return ~beyond, known
     return _above(x, Fraction())
+
+
+def _limits(operation: Clip, x: Range, inside: Mask) -> Floats:
+    """Return the limits that the entries beyond the limits of a clip take."""
+    low, high = (
+        end if limit is None else as_float(limit)
+        for limit, end in ((operation.low, -np.inf), (operation.high, np.inf))
+    )
+    with np.errstate(invalid="ignore"):
+        return np.where(inside, 0.0, np.minimum(np.maximum(x.low / 2 + x.high / 2, low), high))
 
 
 def _is_larger(x: Range, y: Range) -> tuple[Mask, Mask]:

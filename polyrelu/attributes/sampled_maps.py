@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.attributes.autograd import is_module, module_maps
-from polyrelu.attributes.backward import certified_points, jacobians
+from polyrelu.attributes.backward import certified_points, dual_points
 from polyrelu.attributes.choices import Choices, GraphFloats, choices_at
 from polyrelu.attributes.float_maps import FloatMaps
 from polyrelu.errors import ArgumentError, DomainError, NetworkError, NetworkFileError
@@ -121,10 +121,8 @@ def _graph_maps(imported: Imported, points: Floats, progress: Progress | None) -
     for part in _parts(floats, network, len(points)):
         with np.errstate(all="ignore"):  # overflow: such points are not certified
             choices = choices_at(floats, np.ascontiguousarray(points[part].T))
-            duals[part, :, :-1] = jacobians(floats, choices)
-            products = np.einsum("pjd,pd->pj", duals[part, :, :-1], points[part])
-            duals[part, :, -1] = choices.outputs.T - products
-        certified[part] = certified_points(floats, choices)
+            duals[part] = dual_points(floats, choices)
+            certified[part] = certified_points(floats, choices)
         certified[part] &= np.isfinite(duals[part]).all(axis=(1, 2))
         packed, num_bits = _packed(choices)
         bits.append(packed)
@@ -149,7 +147,7 @@ def _parts(floats: GraphFloats, network: Network, count: int) -> Iterator[slice]
 def _packed(choices: Choices) -> tuple[NDArray[np.uint8], int]:
     """Return the certain branches that are taken, eight to a byte, shape (points, bytes)."""
     tables = [choices.active[number] & choices.certain[number] for number in choices.active]
-    count = choices.outputs.shape[1]
+    count = choices.num_points
     bits = np.concatenate([np.zeros((0, count), dtype=bool), *tables])
     return np.packbits(bits.T, axis=1), len(bits)
 

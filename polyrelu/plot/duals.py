@@ -75,7 +75,7 @@ def draw_duals(
     >>> from polyrelu.attributes import exact_maps
     >>> maps = exact_maps("example:xor", [[1, 1], [-1, -1], ["-1/4", "-1/4"]])
     >>> draw_duals(maps).get_title()
-    'dual points of output 0: 3 points, 3 different'
+    'dual points of output 0 at 3 points: 3 different'
     """
     table = _as_floats(maps)
     output = expect_index(output, table.num_outputs, "output")
@@ -99,9 +99,10 @@ def draw_duals(
         axes.axvline(0, color="#cccccc", linewidth=0.6)
     axes.set_xlabel(names[0])
     axes.set_ylabel(names[1])
-    count = count_text([(table.num_points, "point")])
-    different = len(np.unique(rows, axis=0))
-    axes.set_title(f"dual points of output {output}: {count}, {different} different", fontsize=10)
+    title = f"dual points of output {output} at {count_text([(table.num_points, 'point')])}"
+    if isinstance(maps, ExactMaps):
+        title += f": {len(np.unique(rows, axis=0))} different"
+    axes.set_title(title, fontsize=10)
     return ax
 
 
