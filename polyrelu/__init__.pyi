@@ -1,4 +1,5 @@
 from . import (
+    attributes as attributes,
     audit as audit,
     breakpoints as breakpoints,
     certificate as certificate,

@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from polyrelu.cli.attributes import add_attributes
 from polyrelu.cli.audit import add_audit
 from polyrelu.cli.check import add_check
 from polyrelu.cli.completion import SHELLS, PrintCompletion
@@ -216,6 +217,7 @@ def _parser() -> Parser:
     add_injective(subparsers)
     add_simplify(subparsers)
     add_audit(subparsers)
+    add_attributes(subparsers)
     add_minimal(subparsers)
     add_dimension(subparsers)
     add_fingerprint(subparsers)

@@ -23,6 +23,7 @@ from polyrelu.formats.imported import Comparison, Imported
 from polyrelu.formats.load import FORMATS, choices_of, load, read
 from polyrelu.formats.options import Rounding
 from polyrelu.formats.runtime_error import RuntimeErrorBound, runtime_error, runtime_errors_at
+from polyrelu.formats.samples import Samples, read_samples
 from polyrelu.formats.violation import CounterexampleCheck, check_counterexample
 from polyrelu.formats.vnnlib import (
     Case,
@@ -72,6 +73,7 @@ __all__ = [
     "PropertyPart",
     "Rounding",
     "RuntimeErrorBound",
+    "Samples",
     "SavedNetwork",
     "Slice",
     "Tensor",
@@ -94,6 +96,7 @@ __all__ = [
     "read",
     "read_claims",
     "read_counterexample",
+    "read_samples",
     "read_vnnlib",
     "runtime_error",
     "runtime_errors_at",

@@ -10,6 +10,7 @@ what a picture needs; `mesh` writes surfaces.
 """
 
 from polyrelu.plot.canvas import save_figure
+from polyrelu.plot.duals import draw_dual_clusters, draw_duals, draw_gradients
 from polyrelu.plot.folds import draw_dependency_graph, draw_pieces
 from polyrelu.plot.mesh import Mesh, mesh_of, save_mesh
 from polyrelu.plot.parts import draw_cells, draw_layers, draw_subcomplex, draw_zero_sets
@@ -26,6 +27,9 @@ __all__ = [
     "draw_boundary",
     "draw_cells",
     "draw_dependency_graph",
+    "draw_dual_clusters",
+    "draw_duals",
+    "draw_gradients",
     "draw_graph",
     "draw_layers",
     "draw_level_set",

@@ -44,6 +44,7 @@ __all__ = [
     "layer_colour",
     "new_figure",
     "pale_colour",
+    "plane_axes",
     "rendered",
     "save_figure",
     "svg_text",
@@ -150,6 +151,20 @@ def _expect_axes(ax: object) -> Axes:
     with _matplotlib_needed():
         from matplotlib.axes import Axes
     return expect(ax, Axes, "ax", "matplotlib.figure.Figure().add_subplot() makes them")
+
+
+def plane_axes(ax: object = None) -> Axes:
+    """Return Axes in the plane: an argument that is some, or by default Axes of a new figure.
+
+    Raises
+    ------
+    DomainError
+        The Axes are in space.
+    """
+    found = new_figure().add_subplot() if ax is None else _expect_axes(ax)
+    if hasattr(found, "get_zlim"):
+        raise DomainError("this picture needs plane Axes")
+    return found
 
 
 @contextmanager

@@ -82,6 +82,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_onnx(network, folder / "quantised.onnx")
     signs = canonical_complex(network, "box:-1,1").signs()
     np.savez(folder / "regions.npz", signs=signs)
+    np.savez(folder / "data.npz", x=np.eye(2)[[0, 1, 0, 1, 1]], y=[0, 1, 0, 1, 1])
     names = "".join(f"(declare-const {name} Real)" for name in ("X_0", "X_1", "Y_0"))
     sides = "".join(f"(assert (<= X_{j} 1)) (assert (>= X_{j} -1))" for j in range(2))
     (folder / "property.vnnlib").write_text(f"{names}{sides}(assert (>= Y_0 99))")

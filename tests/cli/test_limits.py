@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import polyrelu
@@ -23,7 +24,7 @@ from polyrelu.cli import main as cli_main
 from polyrelu.cli.main import main
 from tests.cli.commands import run, run_json
 
-#: Every command, with arguments that need no file but {cert} and {query}, a property.
+#: Every command, with arguments that need no file but {cert}, {query}, a property, and {data}.
 COMMANDS = {
     "info": ["example:xor"],
     "convert": ["example:xor", "xor.json"],
@@ -43,6 +44,7 @@ COMMANDS = {
     "recover": ["--oracle", "example:twins-a"],
     "simplify": ["example:digits"],
     "audit": ["example:xor", "--against", "torch", "--domain", "box:0,1"],
+    "attributes": ["example:xor", "--data", "{data}"],
     "minimal": ["example:bends"],
     "dimension": ["example:bends"],
     "fingerprint": ["example:twins-a", "example:twins-b"],
@@ -70,7 +72,7 @@ def _network(*widths: int) -> polyrelu.Network:
 LIMITED = (
     *("complex", "regions", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
     *("deviation", "range", "simplify", "injective", "recover", "audit", "minimal", "dimension"),
-    *("fingerprint", "verify", "same-decisions"),
+    *("fingerprint", "verify", "same-decisions", "attributes"),
 )
 
 _SLOW = pytest.mark.slow
@@ -89,11 +91,13 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path.with_name("query.vnnlib").write_text(
         "".join(f"(declare-const {name} Real)" for name in names) + "(assert (>= Y_0 9))"
     )
+    np.savez(path.with_name("data.npz"), x=np.eye(2)[[0, 1, 0, 1, 1]])
     return path
 
 
 def _arguments(command: str, certificate: Path) -> list[str]:
-    files = {"cert": certificate, "query": certificate.with_name("query.vnnlib")}
+    names = {"query": "query.vnnlib", "data": "data.npz"}
+    files = {"cert": certificate} | {k: certificate.with_name(v) for k, v in names.items()}
     return [command, *(word.format(**files) for word in COMMANDS[command])]
 
 

@@ -9,7 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from polyrelu import (
+    attributes,
     audit,
     breakpoints,
     certificate,
@@ -40,6 +43,7 @@ from polyrelu.errors import (
 
 #: The public submodules whose `__all__` lists public names.
 ROOMS = (
+    "attributes",
     "audit",
     "breakpoints",
     "certificate",
@@ -225,6 +229,7 @@ def of_formats() -> list[object]:
         formats.runtime_error(beyond, ([0], [2**100])),
         formats.find_example("xor"),
         formats.ClaimsFile("<b>.json", {"counts": {"regions": 7}}),
+        formats.Samples(np.zeros((4, 2)), np.zeros((1, 2)), None, np.zeros(1, dtype=np.int64)),
         *_queries(),
     ]
 
@@ -509,6 +514,19 @@ def of_corpus() -> list[object]:
     return [entry, *entry.claims]
 
 
+def of_attributes() -> list[object]:
+    """Objects of the room attributes."""
+    maps = attributes.float_maps(ABSOLUTE, [[1], [2], [-1]])
+    return [
+        attributes.exact_maps(ABSOLUTE, [[1], [2], [-1]]),
+        maps,
+        attributes.cluster_maps(maps, 1),
+        attributes.ClusteringRow(10, 7),
+        attributes.dual_map(maps, maps),
+        attributes.shared_patterns(maps),
+    ]
+
+
 def of_plot() -> list[object]:
     """A picture, a view and a mesh."""
     square = complex.canonical_complex([([[1, 1]], [0]), ([[1]], [0])], "box:-1,1")
@@ -614,6 +632,7 @@ BUILDERS: tuple[Callable[[], list[object]], ...] = (
     of_topology,
     of_dynamics,
     of_corpus,
+    of_attributes,
     of_plot,
     of_proofs,
     of_audit,

@@ -56,6 +56,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in NAMES:
         save(load("example:bends"), f"{name}.onnx")
     save(from_arrays([(np.eye(3), [0, 0, 0]), ([[1, 1, 1]], [0])]), "space.onnx")
+    np.savez("data.npz", x=[[-1, -1], [1, -1], [-1, 1], [1, 1], [0, 1]], y=[0, 1, 1, 0, 1])
     axes = [[1, 0], [0, 1], [-1, 0], [0, -1]]
     save(from_arrays([(axes, [0] * 4)], last="relu"), "encoder.onnx")
     save(from_arrays([(np.transpose(axes), [0, 0])]), "decoder.onnx")

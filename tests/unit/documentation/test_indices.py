@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from polyrelu import (
+    attributes,
     audit,
     breakpoints,
     complex,
@@ -356,7 +357,28 @@ def of_walks() -> dict[str, Indexed]:
     }
 
 
+def of_attributes() -> dict[str, Indexed]:
+    """Functions of points and outputs."""
+    exact_maps = attributes.exact_maps(PLAIN, [[1, 2], [3, 4]])
+    maps = exact_maps.to_floats()
+    fit = attributes.dual_map(maps, maps)
+    return {
+        "attributes.ExactMaps.affine_map(point)": (exact_maps.affine_map, [0, 1]),
+        "attributes.ExactMaps.dual_point(point)": (lambda i: exact_maps.dual_point(i, 0), [0, 1]),
+        "attributes.ExactMaps.dual_point(output)": (partial(exact_maps.dual_point, 0), [0]),
+        "attributes.ExactMaps.rank(output)": (exact_maps.rank, [0]),
+        "attributes.FloatMaps.coordinates(output)": (maps.coordinates, [0]),
+        "attributes.DualMap.matrix(output)": (fit.matrix, [0]),
+        "plot.draw_duals(output)": (partial(plot.draw_duals, maps), [0]),
+        "plot.draw_dual_clusters(output)": (
+            lambda k: plot.draw_dual_clusters(complex.canonical_complex(PLAIN), 1, k),
+            [0],
+        ),
+    }
+
+
 PARTS = (
+    of_attributes,
     of_audits,
     of_networks,
     of_matrices,

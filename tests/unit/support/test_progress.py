@@ -16,6 +16,7 @@ import pytest
 
 import polyrelu
 from polyrelu import audit
+from polyrelu.attributes import clustering_table, float_maps, mapping_table
 from polyrelu.breakpoints import breakpoint_complex, breakpoints_document
 from polyrelu.complex import (
     canonical_complex,
@@ -94,6 +95,8 @@ QUERY = VnnlibQuery(
 )
 CELLS, REGIONS = canonical_complex(NET, SQUARE), region_graph(NET, SQUARE)
 
+POINTS = [[-1, -1], [1, -1], [-1, 1], [1, 1]]
+MAPS = float_maps("example:xor", POINTS)
 CLAIMS = audit.SignVectors(CELLS.signs())
 FILE = ClaimsFile("answer", {"counts": {"regions": 1}})
 
@@ -164,6 +167,13 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     ),
     superlevel_persistence: lambda progress, folder: superlevel_persistence(
         NET, SQUARE, progress=progress
+    ),
+    float_maps: lambda progress, folder: float_maps(NET, POINTS, progress=progress).duals.tolist(),
+    clustering_table: lambda progress, folder: clustering_table(
+        MAPS, MAPS, [0, 1, 1, 0], [1], progress=progress
+    ),
+    mapping_table: lambda progress, folder: mapping_table(
+        [MAPS], [MAPS], [0, 1, 1, 0], progress=progress
     ),
     audit.ground_truth: lambda progress, folder: (
         audit.ground_truth(NET, SQUARE, progress=progress).num_regions
