@@ -17,6 +17,7 @@ from . import (
     plot as plot,
     proofs as proofs,
     recovery as recovery,
+    report as report,
     support as support,
     symmetry as symmetry,
     testing as testing,

@@ -25,6 +25,7 @@ from polyrelu import (
     outcomes,
     plot,
     proofs,
+    report,
     symmetry,
     topology,
     walks,
@@ -56,6 +57,7 @@ ROOMS = (
     "outcomes",
     "plot",
     "proofs",
+    "report",
     "symmetry",
     "topology",
     "walks",
@@ -520,6 +522,11 @@ def of_plot() -> list[object]:
     ]
 
 
+def of_report() -> list[object]:
+    """A report with a name of a stranger."""
+    return [report.report(ABSOLUTE, "box:-1,1", name="<script>", budget=100)]
+
+
 def of_proofs() -> list[object]:
     """Answers, and what they say."""
     zero = network.from_arrays([([[0]], [0])])
@@ -612,6 +619,7 @@ BUILDERS: tuple[Callable[[], list[object]], ...] = (
     of_dynamics,
     of_corpus,
     of_plot,
+    of_report,
     of_proofs,
     of_audit,
 )

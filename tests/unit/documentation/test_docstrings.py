@@ -29,6 +29,7 @@ ROOMS = (
     "outcomes",
     "plot",
     "proofs",
+    "report",
     "support",
     "symmetry",
     "topology",
