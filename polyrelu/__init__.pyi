@@ -22,6 +22,7 @@ from . import (
     symmetry as symmetry,
     testing as testing,
     topology as topology,
+    training as training,
     walks as walks,
 )
 from .breakpoints import (

@@ -28,6 +28,7 @@ from polyrelu import (
     report,
     symmetry,
     topology,
+    training,
     walks,
 )
 from polyrelu.errors import (
@@ -60,6 +61,7 @@ ROOMS = (
     "report",
     "symmetry",
     "topology",
+    "training",
     "walks",
 )
 
@@ -527,6 +529,14 @@ def of_report() -> list[object]:
     return [report.report(ABSOLUTE, "box:-1,1", name="<script>", budget=100)]
 
 
+def of_training() -> list[object]:
+    """A recorder, its history and snapshots."""
+    recorder = training.TrainingRecorder(ABSOLUTE, "box:-1,1")
+    recorder(loss=0.5)
+    lost = training.measure(ABSOLUTE, "box:-1,1", budget=0)
+    return [recorder, recorder.history, *recorder.history, lost]
+
+
 def of_proofs() -> list[object]:
     """Answers, and what they say."""
     zero = network.from_arrays([([[0]], [0])])
@@ -620,6 +630,7 @@ BUILDERS: tuple[Callable[[], list[object]], ...] = (
     of_corpus,
     of_plot,
     of_report,
+    of_training,
     of_proofs,
     of_audit,
 )

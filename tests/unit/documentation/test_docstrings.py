@@ -33,6 +33,7 @@ ROOMS = (
     "support",
     "symmetry",
     "topology",
+    "training",
     "walks",
 )
 
