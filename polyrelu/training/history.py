@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.errors import ArgumentError
+from polyrelu.support.arguments import expect_integer
 from polyrelu.support.display import bracketed, count_text, html_columns
 from polyrelu.training.picture import draw_history
 from polyrelu.training.snapshot import Snapshot
@@ -78,6 +79,7 @@ class TrainingHistory:
         ArgumentError
             There is no such layer with conserved quantities.
         """
+        layer = expect_integer(layer, "layer")
         if not 1 <= layer <= self.num_layers:
             raise ArgumentError(f"layer: expected a number from 1 to {self.num_layers}")
         start = self.snapshots[0].conserved[layer - 1]
