@@ -18,10 +18,12 @@ from . import (
     plot as plot,
     proofs as proofs,
     recovery as recovery,
+    report as report,
     support as support,
     symmetry as symmetry,
     testing as testing,
     topology as topology,
+    training as training,
     walks as walks,
 )
 from .breakpoints import (

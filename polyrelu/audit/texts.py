@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from polyrelu.audit.reports import AuditReport, answer_of, counts_of, parts_of, report_elements
 from polyrelu.support.display import count_text
 from polyrelu.support.html import element, page
+from polyrelu.support.markdown import escaped_markdown as _escaped
 
 __all__ = ["html_report", "markdown_report"]
 
@@ -49,12 +49,6 @@ def markdown_report(reports: Sequence[AuditReport], title: str = "Audit") -> str
         more = report.num_findings - len(report.findings)
         lines += ["", f"… and {count_text([(more, 'finding')])} more."] * (more > 0)
     return "\n".join(lines)
-
-
-def _escaped(text: str) -> str:
-    """Return a text in one line that Markdown shows as it is."""
-    line = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
-    return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", line)
 
 
 def html_report(reports: Sequence[AuditReport], title: str = "Audit") -> str:

@@ -49,6 +49,7 @@ from polyrelu.cli.plot import add_plot
 from polyrelu.cli.range import add_range
 from polyrelu.cli.recover import add_recover
 from polyrelu.cli.regions import add_regions
+from polyrelu.cli.report import add_report
 from polyrelu.cli.runtime_error import add_runtime_error
 from polyrelu.cli.same_decisions import add_same_decisions
 from polyrelu.cli.show import add_show
@@ -206,6 +207,7 @@ def _parser() -> Parser:
     add_topology(subparsers)
     add_fiber(subparsers)
     add_plot(subparsers)
+    add_report(subparsers)
     add_identify(subparsers)
     add_recover(subparsers)
     add_runtime_error(subparsers)

@@ -66,7 +66,7 @@ def add_plot(subparsers: Any) -> None:
         help="graph of an output (1 dimension); complex: all cells (2); layers: zero sets of the "
         "neurons, a panel for each layer (2 or 3); zeros: those of all layers in one; weights: "
         "breakpoint facets by tropical weight; boundary of decisions; level: where an output is "
-        "--level; surface: graph of an output (2). By default graph, complex or layers",
+        "--level; surface: graph of an output (2). By default graph, and layers in 2 and 3",
     )
     parser.add_argument(
         "--domain",

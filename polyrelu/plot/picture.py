@@ -37,12 +37,20 @@ from polyrelu.plot.weights import paint_weights
 from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.display import count_text, shortened
 from polyrelu.support.progress import Progress
-from polyrelu.topology import UnfinishedError, decision_boundary, level_set
+from polyrelu.topology import OutputSet, UnfinishedError, decision_boundary, level_set
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["KINDS", "Picture", "picture", "surface"]
+__all__ = [
+    "KINDS",
+    "Picture",
+    "boundary_picture",
+    "in_frame",
+    "picture",
+    "picture_of",
+    "surface",
+]
 
 #: The kinds of pictures, with the dimensions in which there is such a picture.
 KINDS = {
@@ -55,7 +63,7 @@ KINDS = {
     "level": (2, 3),
     "surface": (2,),
 }
-_DEFAULT_KINDS = {1: "graph", 2: "complex", 3: "layers"}
+_DEFAULT_KINDS = {1: "graph", 2: "layers", 3: "layers"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +130,8 @@ def picture(
     what
         What is shown: `graph` in 1 dimension; `complex` or `surface` in 2; `layers` (a panel for
         each), `zeros` (all layers in one), `weights` (breakpoint facets), `boundary` (between
-        classes) or `level` in 2 or 3. By default `graph`, `complex` or `layers`.
+        classes) or `level` in 2 or 3. By default `graph`, and
+        `layers` in 2 and 3.
     box
         The frame, see `view_of`.
     output
@@ -159,7 +168,7 @@ def picture(
     expect_function(progress, "progress")
     level = as_point([level], 1, "the level")[0]
     new_figure(1, 1)  # raises an error before any work if matplotlib is missing
-    network, polyhedron, view = _in_frame(network, slice_or_domain(domain, network.num_inputs), box)
+    network, polyhedron, view = in_frame(network, slice_or_domain(domain, network.num_inputs), box)
     check_view(view)
     what = what or _DEFAULT_KINDS[view.dimension]
     if view.dimension not in KINDS[what]:
@@ -169,23 +178,41 @@ def picture(
         raise DomainError(
             f"{what} is no picture of {view.dimension} dimensions; choose one of {fitting}"
         )
-    if what in ("boundary", "level"):
+    if what == "boundary":
+        return boundary_picture(
+            decision_boundary(network, polyhedron, progress=progress),
+            network.num_outputs,
+            view,
+            progress,
+        )
+    if what == "level":
         canvas = Canvas(view, progress=progress)
-        if what == "boundary":
-            paint_boundary(
-                canvas,
-                decision_boundary(network, polyhedron, progress=progress),
-                network.num_outputs,
-            )
-        else:
-            name = f"level set: output {output} = {level}"
-            paint_level_set(
-                canvas,
-                level_set(network, level, polyhedron, output=output, progress=progress),
-                name,
-            )
+        name = f"level set: output {output} = {level}"
+        part = level_set(network, level, polyhedron, output=output, progress=progress)
+        paint_level_set(canvas, part, name)
         return Picture(what, view, canvas.ax.figure, dict(canvas.counts))
     cells = require_complete(canonical_complex(network, polyhedron, progress=progress))
+    return picture_of(cells, what, view, output=output, progress=progress)
+
+
+def boundary_picture(
+    boundary: OutputSet, num_outputs: int, view: View, progress: Progress | None = None
+) -> Picture:
+    """Return the picture of a decision boundary in a view of its complex."""
+    canvas = Canvas(view, progress=progress)
+    paint_boundary(canvas, boundary, num_outputs)
+    return Picture("boundary", view, canvas.ax.figure, dict(canvas.counts))
+
+
+def picture_of(
+    cells: PolyhedralComplex,
+    what: str,
+    view: View,
+    *,
+    output: int = 0,
+    progress: Progress | None = None,
+) -> Picture:
+    """Return the picture of a complete complex, of a kind that shows all of its cells."""
     if what == "layers":
         figure, counts = paint_layers(cells, view, None, progress)
         return Picture(what, view, figure, counts)
@@ -194,7 +221,7 @@ def picture(
     return Picture(what, view, canvas.ax.figure, dict(canvas.counts))
 
 
-def _in_frame(
+def in_frame(
     network: Network, domain: Polyhedron | Slice, box: BoxLike | None
 ) -> tuple[Network, Polyhedron, View]:
     """Return network and domain in the coordinates of the axes, inside the box, and the view.

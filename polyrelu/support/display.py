@@ -10,10 +10,10 @@ whoever imports the checker shall load nothing else of the package.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 from importlib import import_module
 
 from polyrelu.errors import PolyreluError
+from polyrelu.support.html import fragment, named_rows, table
 
 __all__ = [
     "bracketed",
@@ -120,8 +120,7 @@ def html_table(rows: Iterable[tuple[str, str]]) -> str:
     >>> html_table([("source", "<b>.npz")])
     '<table><tr><th>source</th><td>&lt;b&gt;.npz</td></tr></table>'
     """
-    cells = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows)
-    return f"<table>{''.join(cells)}</table>"
+    return fragment(named_rows(rows))
 
 
 def html_columns(titles: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -132,6 +131,4 @@ def html_columns(titles: Iterable[str], rows: Iterable[Iterable[object]]) -> str
     >>> html_columns(["region"], [["<b>"]])
     '<table><tr><th>region</th></tr><tr><td>&lt;b&gt;</td></tr></table>'
     """
-    head = "".join(f"<th>{escape(title)}</th>" for title in titles)
-    lines = ["".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows]
-    return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+    return fragment(table(titles, [[str(cell) for cell in row] for row in rows]))

@@ -22,6 +22,7 @@ __all__ = [
     "price_of_products",
     "price_of_program",
     "price_of_ray",
+    "price_of_regions",
     "price_of_samples",
     "price_of_sign_system",
     "price_of_signs",
@@ -231,3 +232,12 @@ def price_of_sign_system(num_rows: int, dimension: int) -> float:
     0.412
     """
     return 0.3 + num_rows * dimension / 4000
+
+
+def price_of_regions(num_regions: int, dimension: int) -> float:
+    """Return the price of new regions of a complex, with their faces.
+
+    >>> price_of_regions(1000, 2), price_of_regions(1000, 5)
+    (90.0, 2430.0)
+    """
+    return float(num_regions * 3**dimension / 100)

@@ -33,6 +33,7 @@ COMMANDS = {
     "topology": ["example:bends", "--boundary", "--domain", "box:-2,2"],
     "fiber": ["example:hidden"],
     "plot": ["example:bends", "-o", "bends.svg", "--domain", "box:-2,2"],
+    "report": ["example:bends", "-o", "bends.html", "--budget", "100"],
     "identify": ["example:digits"],
     "runtime-error": ["example:xor", "--domain", "box:0,1"],
     "equivalent": ["example:twins-a", "example:twins-b"],
@@ -72,7 +73,7 @@ def _network(*widths: int) -> polyrelu.Network:
 LIMITED = (
     *("complex", "regions", "topology", "fiber", "plot", "identify", "runtime-error", "equivalent"),
     *("deviation", "range", "simplify", "injective", "recover", "audit", "minimal", "dimension"),
-    *("fingerprint", "verify", "same-decisions", "attributes"),
+    *("fingerprint", "verify", "same-decisions", "attributes", "report"),
 )
 
 _SLOW = pytest.mark.slow

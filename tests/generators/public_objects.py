@@ -28,8 +28,10 @@ from polyrelu import (
     outcomes,
     plot,
     proofs,
+    report,
     symmetry,
     topology,
+    training,
     walks,
 )
 from polyrelu.errors import (
@@ -60,8 +62,10 @@ ROOMS = (
     "outcomes",
     "plot",
     "proofs",
+    "report",
     "symmetry",
     "topology",
+    "training",
     "walks",
 )
 
@@ -538,6 +542,19 @@ def of_plot() -> list[object]:
     ]
 
 
+def of_report() -> list[object]:
+    """A report with a name of a stranger."""
+    return [report.report(ABSOLUTE, "box:-1,1", name="<script>", budget=100)]
+
+
+def of_training() -> list[object]:
+    """A recorder, its history and snapshots."""
+    recorder = training.TrainingRecorder(ABSOLUTE, "box:-1,1")
+    recorder(loss=0.5)
+    lost = training.measure(ABSOLUTE, "box:-1,1", budget=0)
+    return [recorder, recorder.history, *recorder.history, lost]
+
+
 def of_proofs() -> list[object]:
     """Answers, and what they say."""
     zero = network.from_arrays([([[0]], [0])])
@@ -634,6 +651,8 @@ BUILDERS: tuple[Callable[[], list[object]], ...] = (
     of_corpus,
     of_attributes,
     of_plot,
+    of_report,
+    of_training,
     of_proofs,
     of_audit,
 )

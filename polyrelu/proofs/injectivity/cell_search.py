@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from polyrelu.complex import canonical_complex
+from polyrelu.complex.payment import PaidCuts
 from polyrelu.exact import PRIMES, RationalMatrix, rank_mod
 from polyrelu.network import Network
 from polyrelu.outcomes import InjectivityStatistics
@@ -18,7 +19,7 @@ from polyrelu.proofs.injectivity.settings import SETTINGS
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_sign_system
-from polyrelu.support.progress import Progress, ProgressStep, report
+from polyrelu.support.progress import Progress, report
 
 __all__ = ["CellSearch"]
 
@@ -56,9 +57,8 @@ class CellSearch:
         DomainError
             The cells cannot be listed.
         """
-        cells = canonical_complex(
-            self.network, self.coordinates.domain, progress=lambda step: self._cut(step, budget)
-        )
+        paid = PaidCuts(budget, self.coordinates.dimension, self.progress)
+        cells = canonical_complex(self.network, self.coordinates.domain, progress=paid)
         budget.check()
         for index in range(cells.num_regions):
             if (points := pair_in_region(cells, index, self.coordinates.inputs)) is not None:
@@ -74,11 +74,6 @@ class CellSearch:
                 nodes = {"prime": str(prime), "nodes": tree.nodes}
                 return {"cells": nodes, "pairs": {"pairs": compared}}
         return None
-
-    def _cut(self, step: ProgressStep, budget: Budget) -> None:
-        budget.check_others()
-        if self.progress is not None:
-            self.progress(step)
 
     def _compared(self, cells: Sequence[Cell], budget: Budget) -> list[list[list[int]]] | PointPair:
         """Return the dependences of all pairs, or two points with equal outputs."""

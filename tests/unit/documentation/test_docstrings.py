@@ -29,9 +29,11 @@ ROOMS = (
     "outcomes",
     "plot",
     "proofs",
+    "report",
     "support",
     "symmetry",
     "topology",
+    "training",
     "walks",
 )
 

@@ -34,6 +34,7 @@ from polyrelu import (
 from polyrelu.complex import Cell
 from polyrelu.errors import PolyreluError
 from polyrelu.network import NeuronId
+from polyrelu.training import TrainingHistory, measure
 from tests.generators.public_objects import AXES, DEEP, HIDING, PLAIN, ROOMS, public_types
 
 #: A function of a number or name, and the numbers or names that exist.
@@ -91,6 +92,10 @@ def of_networks() -> dict[str, Indexed]:
             lambda k: proofs.exact_inverse_lipschitz(
                 [([[1], [-1]], [0, 0]), ([[1, 1]], [0])], layer=k
             ),
+            [1],
+        ),
+        "training.TrainingHistory.drift(layer)": (
+            TrainingHistory((measure(PLAIN, "box:-1,1"),)).drift,
             [1],
         ),
         "symmetry.permute(layer)": (lambda k: symmetry.permute(PLAIN, k, [1, 0]), [1]),

@@ -48,6 +48,7 @@ from polyrelu.proofs import (
     verify,
 )
 from polyrelu.recovery import recover, recover_function, recover_weights
+from polyrelu.report import report
 from polyrelu.support import ProgressStep
 from polyrelu.topology import (
     decision_boundary,
@@ -197,6 +198,7 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
         str(report) for report in audit.audit_claims(NET, FILE, SQUARE, progress=progress)
     ],
     picture: lambda progress, folder: picture(NET, SQUARE, progress=progress).counts,
+    report: lambda progress, folder: report(NET, SQUARE, budget=500, progress=progress).answers,
     surface: lambda progress, folder: (
         surface(NET, SQUARE, what="zeros", progress=progress).f_vector
     ),
