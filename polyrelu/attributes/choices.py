@@ -121,7 +121,7 @@ def choices_at(floats: GraphFloats, points: Floats) -> Choices:
         _add_vanishing(floats, active, certain, points.shape[1])
     output = ranges[graph.output]
     finite = np.isfinite(output.low).all(axis=0) & np.isfinite(output.high).all(axis=0)
-    return Choices(active, certain, limits, finite, len(output.low), points.shape[1])
+    return Choices(active, certain, limits, np.asarray(finite), len(output.low), points.shape[1])
 
 
 def _branch(operation: Any, inputs: list[Range]) -> tuple[Mask, Mask]:
