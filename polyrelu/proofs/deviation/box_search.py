@@ -180,6 +180,7 @@ class BoxSearch:
         tables = [self._unknown if box.known is None else box.known for box in taken]
         known = KnownBounds.joined(self._pair, tables)
         wanted = self._problem.open_rows(known.rows, limit)
+        wanted[:, 0] |= ~wanted.any(axis=1)
         found = bound_boxes(self._pair, boxes, known, wanted, self._is_joint)
         self.num_boxes += number
         before = np.array([box.upper for box in taken])

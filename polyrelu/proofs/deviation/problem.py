@@ -130,7 +130,8 @@ class Problem:
         """Return which rows belong to clauses that exceed a limit, for rows of shape (k, rows)."""
         is_open = np.zeros(rows.shape, dtype=bool)
         for clause in map(list, self.clauses):
-            is_open[:, clause] |= (rows[:, clause].min(axis=1) > limit)[:, None]
+            least = rows[:, clause].min(axis=1)
+            is_open[:, clause] |= (least > np.float64(limit))[:, None]  # not rounded to float32
         return is_open
 
     def deciding_rows(self, rows: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:

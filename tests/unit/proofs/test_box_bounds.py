@@ -76,3 +76,9 @@ def test_gaps_are_the_largest_distances() -> None:
     assert below.min() == pytest.approx(0, abs=1e-9)
     assert above.min() == pytest.approx(0, abs=1e-9)
     assert pair.gaps[:, 0, 0] == pytest.approx([above.max(), below.max()])
+
+
+def test_a_limit_is_not_rounded_to_short_floats() -> None:
+    """A box stays open if a bound exceeds the limit, even by less than short floats can tell."""
+    bounds = np.full((1, 4), 0.1, np.float32)
+    assert _problem(0).open_rows(bounds, 0.1).all()
