@@ -1,13 +1,11 @@
 """How far copies of networks are from the originals.
 
-    POLYRELU_SHARED=… python -m benchmarks.deviation [--groups isomorphic copies pendulum]
+    POLYRELU_SHARED=… python -m benchmarks.deviation [--groups copies readings pendulum]
 
-isomorphic: five ACAS Xu networks against copies with N(0, 0.001) on every weight (seeds 0 to 8),
-the claim max |f - g| ≤ 0.05 on the box of the benchmark of VNN-COMP 2026, with at most 200 CPU
-seconds of search in floats (100 seconds on two cores) and no redrawn seed; and two pruned copies.
-copies: acasxu_1_1_marabou.onnx against float16, bfloat16, 8-bit and pruned copies. pendulum: exact
-maxima of arch_single_pendulum.onnx on [-1, 1]^2. CPU seconds of one thread; the files are not part
-of the project.
+copies: acasxu_1_1_marabou.onnx against float16, bfloat16, 8-bit and pruned copies. readings: the
+same network from two files with other decimals. pendulum: exact maxima of arch_single_pendulum.onnx
+on [-1, 1]^2. CPU seconds of one thread; the files are not part of the project. Copies with noise:
+`benchmarks.isomorphic`.
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ MIDDLE = [Fraction(1, 10), Fraction(1, 10), Fraction(-1, 10), Fraction(1, 5), Fr
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    groups = {"isomorphic": _isomorphic, "copies": _copies, "pendulum": _pendulum}
+    groups = {"copies": _copies, "readings": _readings, "pendulum": _pendulum}
     parser.add_argument("--groups", nargs="+", choices=list(groups), default=list(groups))
     for name in parser.parse_args().groups:
         write_results(f"deviation_{name}", groups[name]())
@@ -117,34 +115,6 @@ def certified(net: Network, copy: Network, domain: object, **options: Any) -> Re
     return record
 
 
-def _isomorphic() -> Record:
-    """The recipe of VNN-COMP 2026, isomorphic_acasxu."""
-    records = list[Record]()
-    for name in ("1_1", "2_1", "3_7", "4_6", "5_1"):
-        net = polyrelu.load(str(NETS / "pairs" / f"acasxu_{name}.onnx"))
-        domain = polyrelu.parse_domain(BOX, 5)
-        for seed in range(9):
-            random = np.random.default_rng(seed)
-            layers = [(w + 0.001 * random.standard_normal(w.shape), b) for w, b in arrays(net)]
-            copy = polyrelu.from_arrays(layers)
-            found = searched(net, copy, domain, Fraction(1, 20), 200)
-            records.append({"network": name, "seed": seed, **found})
-            print(records[-1], flush=True)
-    first = polyrelu.load(str(NETS / "pairs" / "acasxu_1_1.onnx"))
-    pruned = {
-        share: certified(
-            first,
-            polyrelu.load(str(NETS / "pairs" / f"acasxu_1_1_pruned{share}.onnx")),
-            BOX,
-            at_most=Fraction(1, 20),
-            budget=None,
-        )
-        for share in (5, 10)
-    }
-    closed = sum(record["is_closed"] for record in records)
-    return {"closed": closed, "pairs": records, "pruned": pruned}
-
-
 def _rounded(layers: Arrays, kind: str) -> Network:
     """Return a copy with rounded or pruned weights."""
     formats: dict[str, Any] = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
@@ -168,11 +138,8 @@ def _copies() -> Record:
     net = polyrelu.load(str(NETS / "acasxu_1_1_marabou.onnx"))
     records = list[Record]()
     for radius, seconds in ((64, 20), (16, 60)):
-        box = Polyhedron.box(
-            [x - Fraction(1, radius) for x in MIDDLE], [x + Fraction(1, radius) for x in MIDDLE]
-        )
         for kind in ("float16", "bfloat16", "int8", "pruned"):
-            found = searched(net, _rounded(arrays(net), kind), box, None, seconds)
+            found = searched(net, _rounded(arrays(net), kind), _box(radius), None, seconds)
             records.append({"radius": f"1/{radius}", "copy": kind, **found})
             print(records[-1], flush=True)
     draw_bars(
@@ -188,6 +155,18 @@ def _copies() -> Record:
         "acasxu_1_1_marabou.onnx against copies, boxes of two radii",
     )
     return {"copies": records, "plot": str((RESULTS / "deviation_copies.png").name)}
+
+
+def _readings() -> Record:
+    """The network in two file formats, on a small box."""
+    one, two = (polyrelu.load(str(NETS / f"acasxu_1_1{end}")) for end in (".nnet", "_marabou.onnx"))
+    return {"1/64": certified(one, two, _box(64), budget=None)}
+
+
+def _box(radius: int) -> Polyhedron:
+    """Return a box around the middle."""
+    ends = ([x + sign * Fraction(1, radius) for x in MIDDLE] for sign in (-1, 1))
+    return Polyhedron.box(*ends)
 
 
 def _pendulum() -> Record:

@@ -18,7 +18,7 @@ __all__ = ["RESULTS", "cpu_seconds", "draw_bars", "draw_lines", "write_results"]
 RESULTS = Path(__file__).parent / "results"
 
 
-def write_results(name: str, results: dict[str, Any]) -> None:
+def write_results(name: str, results: dict[str, Any], is_shown: bool = True) -> None:
     """Write `results/name.json`, with the engine of complexes that ran, and print it.
 
     Parts of an older file may be among the results; what it says about its own run is replaced.
@@ -31,7 +31,8 @@ def write_results(name: str, results: dict[str, Any]) -> None:
     }
     text = json.dumps(run | results | run, indent=1)
     (RESULTS / f"{name}.json").write_text(text + "\n")
-    print(text)
+    if is_shown:
+        print(text)
 
 
 def draw_bars(name: str, groups: Mapping[str, Mapping[str, float]], label: str, title: str) -> None:

@@ -14,6 +14,7 @@ __all__ = [
     "price_of_component",
     "price_of_evaluation",
     "price_of_forms",
+    "price_of_generators",
     "price_of_independence",
     "price_of_layer",
     "price_of_membership",
@@ -196,6 +197,15 @@ def price_of_signs(num_parameters: int, dimension: int) -> float:
     219.0
     """
     return 3 + num_parameters * (16 + dimension) / 2_000_000
+
+
+def price_of_generators(num_parameters: int, num_generators: int) -> float:
+    """Return the price of generators of open neurons in the affine forms of all neurons on a box.
+
+    >>> price_of_generators(26_000, 500)
+    130.0
+    """
+    return num_parameters * num_generators / 100_000
 
 
 def price_of_membership(num_conditions: int) -> float:

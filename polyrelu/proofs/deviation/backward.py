@@ -2,21 +2,26 @@
 
 A functional S·a + G·d + k of the activations of a layer is replaced, layer by layer, by an upper
 bound in terms of the layer before, until it is an affine function C·x + k of the input, whose
-maximum over a box is known. All arrays have a row of functionals for each box: S has the shape
-(boxes, functionals, neurons).
+maximum over a box is known. Every functional has a box of its own, with its relaxations: S has the
+shape (functionals, neurons), and boxes have as many functionals as they need.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
 from polyrelu.proofs.deviation.relaxations import PairRelaxation, Relaxation
 
-__all__ = ["AffineBound", "Boxes", "bound_alone", "bound_pair"]
+__all__ = ["AffineBound", "Boxes", "Places", "bound_alone", "bound_pair"]
+
+#: The index of the box of each functional.
+Places: TypeAlias = NDArray[np.intp]
 
 
 @dataclass(slots=True)
@@ -47,52 +52,55 @@ class AffineBound:
     Attributes
     ----------
     slope
-        C, shape (boxes, functionals, n_0).
+        C, shape (functionals, n_0).
     constant
-        k, shape (boxes, functionals).
+        k, shape (functionals,).
     losses
-        What the relaxation of each neuron adds to the bound, for each hidden layer from the last
-        one down, shape (boxes, functionals, neurons); empty unless asked for.
+        What the relaxation of each neuron adds to the bound at most, for each hidden layer from the
+        last one down, shape (functionals, neurons); empty unless asked for.
     """
 
     slope: Floats
     constant: Floats
     losses: list[Floats]
 
-    def maximum(self, boxes: Boxes) -> Floats:
-        """Return the maximum over each box, shape (boxes, functionals)."""
-        at_middle = _times(self.slope, boxes.middle) + self.constant
-        return at_middle + _times(np.abs(self.slope), boxes.radius)
+    def maximum(self, boxes: Boxes, place: Places) -> Floats:
+        """Return the maximum of each functional over its box."""
+        at_middle = _dots(self.slope, boxes.middle[place]) + self.constant
+        return at_middle + _dots(np.abs(self.slope), boxes.radius[place])
 
 
 def bound_alone(
     weights: Sequence[Floats],
     biases: Sequence[Floats],
     relaxations: Sequence[Relaxation],
+    place: Places,
     functional: Floats,
     constant: Floats,
     with_losses: bool = False,
 ) -> AffineBound:
-    """Bound functionals of the last of some layers of one network."""
+    """Bound functionals of the last of some layers of one network, each on the box at its place."""
     S, k, losses = functional, constant, list[Floats]()
     for relaxation, weight, bias in zip(
         reversed(relaxations), weights[::-1], biases[::-1], strict=True
     ):
+        slope, rise, offset = relaxation.of_boxes(place)
         positive = np.maximum(S, 0)
         if with_losses:
-            losses.append(positive * relaxation.offset[:, None])
-        k = k + _times(positive, relaxation.offset)
-        S = S * relaxation.lower_slope[:, None]
-        positive *= (relaxation.upper_slope - relaxation.lower_slope)[:, None]
+            losses.append(positive * offset + (positive - S) * relaxation.gap[place])
+        k = k + _dots(positive, offset)
+        S = S * slope
+        positive *= rise
         S += positive
         k = k + S @ bias
-        S = _product(S, weight)
+        S = S @ weight
     return AffineBound(S, k, losses)
 
 
 def bound_pair(
     pair: FloatPair,
     relaxations: Sequence[tuple[Relaxation, PairRelaxation]],
+    place: Places,
     on_a: Floats,
     on_d: Floats,
     constant: Floats,
@@ -102,35 +110,31 @@ def bound_pair(
     S, G, k, losses = on_a, on_d, constant, list[Floats]()
     for m in range(len(relaxations) - 1, -1, -1):
         alone, joint = relaxations[m]
-        (p, q, r), (p_low, q_low, r_low) = joint.upper, joint.lower
+        slope, rise, offset = alone.of_boxes(place)
+        p, q, r, more_p, more_q, more_r = joint.of_boxes(place)
         positive, grown = np.maximum(S, 0), np.maximum(G, 0)
-        k = k + _times(positive, alone.offset) + _times(grown, r - r_low) + _times(G, r_low)
+        k = k + _dots(positive, offset) + _dots(grown, more_r) + _dots(G, r)
         if with_losses:
-            loss = pair.to_partners(m, grown * (r - r_low)[:, None] + G * r_low[:, None])
-            losses.append(loss + positive * alone.offset[:, None])
-        on_z = G * p_low[:, None]
-        on_z += grown * (p - p_low)[:, None]
+            above, below = joint.gaps[:, place]
+            losses.append(pair.to_partners(m, grown * above + (grown - G) * below))
+            losses[-1] += positive * offset + (positive - S) * alone.gap[place]
+        on_z = G * p
+        on_z += grown * more_p
         on_z = pair.to_partners(m, on_z)
-        on_z += S * alone.lower_slope[:, None]
-        positive *= (alone.upper_slope - alone.lower_slope)[:, None]
+        S = S * slope
+        positive *= rise
+        on_z += S
         on_z += positive
-        on_change = G * q_low[:, None]
-        grown *= (q - q_low)[:, None]
+        on_change = G * q
+        grown *= more_q
         on_change += grown
         k = k + on_z @ pair.biases[m] + on_change @ pair.bias_changes[m]
-        S = _product(on_z, pair.weights[m]) + _product(on_change, pair.weight_changes[m])
-        G = _product(on_change, pair.other_weights[m])
+        S = on_z @ pair.weights[m] + on_change @ pair.weight_changes[m]
+        G = on_change @ pair.other_weights[m]
     return AffineBound(S, k, losses)
 
 
-def _times(matrices: Floats, vectors: Floats) -> Floats:
-    """Return the product of a matrix and a vector for each box."""
-    product: Floats = np.matmul(matrices, vectors[:, :, None])[..., 0]
-    return product
-
-
-def _product(functionals: Floats, weight: Floats) -> Floats:
-    """Return functionals of a layer as functionals of the layer before."""
-    boxes, rows, width = functionals.shape
-    flat = functionals.reshape(boxes * rows, width) @ weight
-    return flat.reshape(boxes, rows, weight.shape[1])
+def _dots(one: Floats, other: Floats) -> Floats:
+    """Return the product of each row with a row."""
+    found: Floats = np.einsum("ij,ij->i", one, other)
+    return found

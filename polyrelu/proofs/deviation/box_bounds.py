@@ -7,17 +7,21 @@ relaxation of both networks, and with each neuron relaxed alone; the better boun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.proofs.deviation.backward import AffineBound, Boxes, bound_alone, bound_pair
+from polyrelu.proofs.deviation.backward import AffineBound, Boxes, Places, bound_alone, bound_pair
 from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
-from polyrelu.proofs.deviation.relaxations import PairRelaxation, Range, Relaxation
+from polyrelu.proofs.deviation.relaxations import Mask, PairRelaxation, Range, Relaxation
 
-__all__ = ["BoxBounds", "LayerRanges", "bound_boxes", "unknown_ranges"]
+__all__ = ["BoxBounds", "KnownBounds", "bound_boxes"]
+
+#: Neurons, or rows, of some boxes: the indices of the boxes, and of the neurons in them.
+Chosen: TypeAlias = tuple[Places, NDArray[np.intp]]
 
 
 @dataclass(slots=True)
@@ -28,33 +32,62 @@ class LayerRanges:
     y: Range | None
     change: Range | None
 
-    def take(self, boxes: NDArray[np.intp]) -> LayerRanges:
-        """Return the bounds on chosen boxes."""
-        if self.y is None or self.change is None:
-            return LayerRanges(self.z.take(boxes), None, None)
-        return LayerRanges(self.z.take(boxes), self.y.take(boxes), self.change.take(boxes))
+
+class KnownBounds:
+    """Bounds of all neurons and rows on some boxes, side by side in a table.
+
+    Attributes
+    ----------
+    table
+        A row of numbers for each box.
+    layers
+        The bounds of each layer, as parts of the table.
+    rows
+        Upper bounds of the rows, as a part of the table.
+    """
+
+    __slots__ = ("layers", "rows", "table")
+
+    def __init__(self, pair: FloatPair, table: Floats) -> None:
+        self.table, self.layers = table, list[LayerRanges]()
+        columns = iter(_columns(pair))
+        for _ in range(pair.depth):
+            z = self._range(next(columns))
+            others = None if pair.is_single else self._range(next(columns))
+            change = None if pair.is_single else self._range(next(columns))
+            self.layers.append(LayerRanges(z, others, change))
+        start, width = next(columns)
+        self.rows: Floats = table[:, start : start + width]
+
+    def _range(self, columns: tuple[int, int]) -> Range:
+        start, width = columns
+        low, high = (self.table[:, at : at + width] for at in (start, start + width))
+        return Range(low, high)
 
     @classmethod
-    def joined(cls, parts: Sequence[LayerRanges]) -> LayerRanges:
-        """Return the bounds on the boxes of several steps, one after the other."""
+    def unknown(cls, pair: FloatPair, num_boxes: int) -> KnownBounds:
+        """Return bounds that say nothing."""
+        *layers, (start, width) = _columns(pair)
+        table = np.full((num_boxes, start + width), np.inf, pair.dtype)
+        for at, number in layers:
+            table[:, at : at + number] = -np.inf
+        return cls(pair, table)
 
-        def one(ranges: Sequence[Range | None]) -> Range | None:
-            """Return the bounds of one kind, None if there are none."""
-            known = [r for r in ranges if r is not None]
-            if not known:
-                return None
-            low, high = ([getattr(r, end) for r in known] for end in ("low", "high"))
-            return Range(np.concatenate(low), np.concatenate(high))
+    @classmethod
+    def joined(cls, pair: FloatPair, rows: list[Floats]) -> KnownBounds:
+        """Return bounds from a row of a table for each box."""
+        return cls(pair, np.stack(rows))
 
-        z = one([part.z for part in parts])
-        assert z is not None
-        return cls(z, one([part.y for part in parts]), one([part.change for part in parts]))
 
-    def copy(self) -> LayerRanges:
-        """Return a copy."""
-        if self.y is None or self.change is None:
-            return LayerRanges(self.z.copy(), None, None)
-        return LayerRanges(self.z.copy(), self.y.copy(), self.change.copy())
+def _columns(pair: FloatPair) -> Iterator[tuple[int, int]]:
+    """Yield the first column and the number of neurons of each kind of bound; at last the rows."""
+    start = 0
+    for m in range(pair.depth):
+        width, other = pair.widths[m], len(pair.other_biases[m])
+        for number in [width] if pair.is_single else [width, other, other]:
+            yield start, number
+            start += 2 * number
+    yield start, len(pair.rows.constant)
 
 
 @dataclass(slots=True)
@@ -68,43 +101,62 @@ class BoxBounds:
     joint, alone
         The bounds by the joint relaxation (infinite if it was not asked for) and by relaxations of
         single neurons, of which `upper` is the smaller one.
+    known
+        All bounds, for the parts of the boxes.
+    rows
+        The rows that were bounded, box after box.
     slope
-        The linear part of the bound that was better, shape (boxes, rows, n_0).
-    ranges
-        The bounds of all layers, for the parts of the boxes.
+        The linear part of the better bound of each of them, shape (number, n_0).
     losses
-        Losses of the better relaxation for each hidden layer, from the first one on.
+        Losses of the better relaxation for each hidden layer, from the first one on, shape (number,
+        neurons).
     sensitivities
-        Absolute slopes of the preactivations in the inputs, shape (boxes, neurons, n_0).
+        For each layer the neurons that were open, and the absolute slopes of their preactivations
+        in the inputs, shape (number, n_0).
     """
 
     upper: Floats
     joint: Floats
     alone: Floats
+    known: KnownBounds
+    rows: Chosen
     slope: Floats
-    ranges: list[LayerRanges]
     losses: list[Floats]
-    sensitivities: list[Floats]
+    sensitivities: list[tuple[Chosen, Floats]]
 
+    def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the places of a row of each box in `rows`; of another one if it is not there."""
+        places = np.full(self.upper.shape, -1, dtype=np.intp)
+        places[self.rows] = np.arange(len(self.rows[0]))
+        chosen = places[np.arange(len(places)), rows]
+        found: NDArray[np.intp] = np.where(chosen >= 0, chosen, places.max(axis=1, initial=-1))
+        return found
 
-def unknown_ranges(pair: FloatPair, num_boxes: int) -> list[LayerRanges]:
-    """Return bounds that say nothing."""
+    def split_scores(self, boxes: Boxes, rows: NDArray[np.intp]) -> Floats:
+        """Return how much of the losses of a row of each box every coordinate is responsible for.
 
-    def ranges(layer: int) -> LayerRanges:
-        """Return the bounds of one layer."""
-        z = Range.unknown(num_boxes, pair.widths[layer], pair.dtype)
-        if pair.is_single:
-            return LayerRanges(z, None, None)
-        width = len(pair.other_biases[layer])
-        return LayerRanges(z, *(Range.unknown(num_boxes, width, pair.dtype) for _ in range(2)))
-
-    return [ranges(layer) for layer in range(pair.depth)]
+        The shape is (boxes, n_0).
+        """
+        width, chosen = boxes.high - boxes.low, self.places(rows)
+        scores = 1e-12 * width
+        for losses, ((place, neurons), sensitivity) in zip(
+            self.losses, self.sensitivities, strict=True
+        ):
+            shares = sensitivity * width[place]
+            total = shares.sum(axis=1)
+            weights = losses[chosen[place], neurons] / np.where(total > 0, total, 1)
+            np.add.at(scores, place, weights[:, None] * shares)
+        return scores
 
 
 def bound_boxes(
-    pair: FloatPair, boxes: Boxes, known: Sequence[LayerRanges], is_joint: bool = True
+    pair: FloatPair,
+    boxes: Boxes,
+    known: KnownBounds | None = None,
+    wanted: Mask | None = None,
+    is_joint: bool = True,
 ) -> BoxBounds:
-    """Bound all rows of outputs on boxes.
+    """Bound rows of outputs on boxes.
 
     Parameters
     ----------
@@ -113,14 +165,19 @@ def bound_boxes(
     boxes
         The boxes.
     known
-        Bounds of each layer that hold already.
+        Bounds that hold already, which are replaced by better ones; none by default.
+    wanted
+        Which rows are bounded on each box, at least one, shape (boxes, rows); all by default. The
+        others keep the bounds that are known.
     is_joint
         Whether the joint relaxation is used; never for one network.
     """
+    known = KnownBounds.unknown(pair, len(boxes)) if known is None else known
     passes = _Pass(pair, boxes, is_joint and not pair.is_single)
-    for ranges in known:
-        passes.add_layer(ranges.copy())
-    return passes.rows()
+    for ranges in known.layers:
+        passes.add_layer(ranges)
+    chosen = np.ones(known.rows.shape, dtype=bool) if wanted is None else wanted
+    return passes.rows(known, _chosen(chosen))
 
 
 @dataclass(slots=True)
@@ -130,20 +187,18 @@ class _Pass:
     pair: FloatPair
     boxes: Boxes
     is_joint: bool
-    ranges: list[LayerRanges] = field(default_factory=list)
-    sensitivities: list[Floats] = field(default_factory=list)
+    sensitivities: list[tuple[Chosen, Floats]] = field(default_factory=list)
     ours: list[Relaxation] = field(default_factory=list)
     theirs: list[Relaxation] = field(default_factory=list)
     joint: list[tuple[Relaxation, PairRelaxation]] = field(default_factory=list)
 
     def add_layer(self, ranges: LayerRanges) -> None:
         """Bound the open neurons of the next layer, and relax them."""
-        if not self.ranges:
+        if not self.ours:
             self._bound_first(ranges)
         else:
             self._bound_open(ranges)
         partner = self._tighten(ranges)
-        self.ranges.append(ranges)
         self.ours.append(Relaxation(ranges.z))
         if ranges.y is not None:
             self.theirs.append(Relaxation(ranges.y))
@@ -156,7 +211,7 @@ class _Pass:
         z, y, change = ranges.z, ranges.y, ranges.change
         if y is None or change is None:
             return z
-        place = len(self.ranges)
+        place = len(self.ours)
         partner = Range(*(self.pair.of_partners(place, values) for values in (z.low, z.high)))
         change.cut(y.low - partner.high, y.high - partner.low)
         partner.cut(y.low - change.high, y.high - change.low)
@@ -176,107 +231,112 @@ class _Pass:
         if ranges.y is not None and ranges.change is not None:
             cut(ranges.y, pair.other_weights[0], pair.other_biases[0])
             cut(ranges.change, pair.weight_changes[0], pair.bias_changes[0])
-        shape = (len(self.boxes), *pair.weights[0].shape)
-        self.sensitivities.append(np.broadcast_to(np.abs(pair.weights[0]), shape))
+        ours, _ = self._open_neurons(ranges)
+        self.sensitivities.append((ours, np.abs(pair.weights[0][ours[1]])))
 
     def _bound_open(self, ranges: LayerRanges) -> None:
         """Bound the open neurons of a later layer backwards."""
-        pair, m = self.pair, len(self.ranges)
+        pair, m = self.pair, len(self.ours)
         ours, theirs = self._open_neurons(ranges)
-        found = np.zeros((len(self.boxes), pair.widths[m], pair.num_inputs), pair.dtype)
-        self.sensitivities.append(found)
-        if ours.shape[1]:
-            weight, bias = _signed(pair.weights[m], ours), _signed(pair.biases[m], ours)
-            z = bound_alone(pair.weights[:m], pair.biases[:m], self.ours, weight, bias)
-            self._cut(ranges.z, ours, z)
-            slope = np.abs(z.slope[:, : ours.shape[1]])
-            np.put_along_axis(found, ours[:, :, None], slope, axis=1)
-        if ranges.y is None or ranges.change is None or not theirs.shape[1]:
+        z = self._bound_alone(pair.weights, pair.biases, self.ours, ours)
+        self._cut(ranges.z, ours, z)
+        self.sensitivities.append((ours, np.abs(z.slope[: len(ours[0])])))
+        if ranges.y is None or ranges.change is None or not len(theirs[0]):
             return
-        weight = _signed(pair.other_weights[m], theirs)
-        bias = _signed(pair.other_biases[m], theirs)
-        before = pair.other_weights[:m], pair.other_biases[:m]
-        self._cut(ranges.y, theirs, bound_alone(*before, self.theirs, weight, bias))
+        y = self._bound_alone(pair.other_weights, pair.other_biases, self.theirs, theirs)
+        self._cut(ranges.y, theirs, y)
         if self.is_joint:
-            change = _signed(pair.weight_changes[m], theirs)
-            bias = _signed(pair.bias_changes[m], theirs)
-            self._cut(ranges.change, theirs, bound_pair(pair, self.joint, change, weight, bias))
+            on_a = _signed(pair.weight_changes[m], theirs)
+            on_d = _signed(pair.other_weights[m], theirs)
+            constant = _signed(pair.bias_changes[m], theirs)
+            found = bound_pair(pair, self.joint, _twice(theirs), on_a, on_d, constant)
+            self._cut(ranges.change, theirs, found)
 
-    def _open_neurons(self, ranges: LayerRanges) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return neurons of f and of g that are open, or whose partners are; for each box."""
+    def _bound_alone(
+        self,
+        weights: list[Floats],
+        biases: list[Floats],
+        relaxations: list[Relaxation],
+        chosen: Chosen,
+    ) -> AffineBound:
+        """Bound neurons of one network, and their negatives."""
+        m = len(relaxations)
+        functional, constant = _signed(weights[m], chosen), _signed(biases[m], chosen)
+        before = weights[:m], biases[:m], relaxations
+        return bound_alone(*before, _twice(chosen), functional, constant)
+
+    def _open_neurons(self, ranges: LayerRanges) -> tuple[Chosen, Chosen]:
+        """Return neurons of f and of g that are open, or whose partners are."""
         is_open = ~ranges.z.is_stable
         if ranges.y is None:
-            return _padded(is_open), _padded(is_open[:, :0])
-        place = len(self.ranges)
+            return _chosen(is_open), _chosen(is_open[:, :0])
+        place = len(self.ours)
         theirs = ~ranges.y.is_stable
-        touched = self.pair.to_partners(place, theirs[:, None].astype(self.pair.dtype))[:, 0] > 0
+        touched = self.pair.to_partners(place, theirs.astype(self.pair.dtype)) > 0
         theirs = theirs | (self.pair.of_partners(place, is_open.astype(self.pair.dtype)) > 0)
-        return _padded(is_open | touched), _padded(theirs)
+        return _chosen(is_open | touched), _chosen(theirs)
 
-    def _cut(self, known: Range, chosen: NDArray[np.intp], bound: AffineBound) -> None:
+    def _cut(self, known: Range, chosen: Chosen, bound: AffineBound) -> None:
         """Intersect bounds of chosen neurons with new ones, of both signs."""
-        limits, number = bound.maximum(self.boxes), chosen.shape[1]
-        _cut_at(known.high, chosen, limits[:, :number], np.minimum)
-        _cut_at(known.low, chosen, -limits[:, number:], np.maximum)
+        limits, number = bound.maximum(self.boxes, _twice(chosen)), len(chosen[0])
+        known.high[chosen] = np.minimum(known.high[chosen], limits[:number])
+        known.low[chosen] = np.maximum(known.low[chosen], -limits[number:])
 
-    def rows(self) -> BoxBounds:
-        """Bound the rows of outputs."""
-        alone = self._rows_alone()
-        upper = alone_upper = alone.maximum(self.boxes)
-        joint_upper, slope, losses = np.full_like(upper, np.inf), alone.slope, alone.losses
+    def rows(self, known: KnownBounds, chosen: Chosen) -> BoxBounds:
+        """Bound chosen rows of outputs."""
+        place, number = chosen
+        found = self._rows_alone(chosen)
+        alone, joint = known.rows.copy(), known.rows.copy()
+        better = alone[chosen] = found.maximum(self.boxes, place)
+        joint[chosen] = np.inf
         if self.is_joint:
             rows = self.pair.rows
-            functionals = self._copies(rows.joint), self._copies(rows.on_g)
-            joint = bound_pair(
-                self.pair, self.joint, *functionals, self._copies(rows.constant), with_losses=True
-            )
-            joint.slope = joint.slope + rows.on_x
-            joint_upper = joint.maximum(self.boxes)
-            upper = np.minimum(alone_upper, joint_upper)
-            is_joint = (joint_upper < alone_upper)[:, :, None]
-            slope = np.where(is_joint, joint.slope, slope)
-            pairs = zip(joint.losses, losses, strict=True)
-            losses = [np.where(is_joint, one, other) for one, other in pairs]
+            functionals = rows.joint[number], rows.on_g[number], rows.constant[number]
+            other = bound_pair(self.pair, self.joint, place, *functionals, with_losses=True)
+            other.slope += rows.on_x[number]
+            joint[chosen] = bounds = other.maximum(self.boxes, place)
+            is_joint = (bounds < better)[:, None]
+            found.slope = np.where(is_joint, other.slope, found.slope)
+            pairs = zip(other.losses, found.losses, strict=True)
+            found.losses = [np.where(is_joint, one, two) for one, two in pairs]
+            better = np.minimum(bounds, better)
+        known.rows[chosen] = np.minimum(known.rows[chosen], better)
+        losses = found.losses[::-1]
+        upper = known.rows
         return BoxBounds(
-            upper, joint_upper, alone_upper, slope, self.ranges, losses[::-1], self.sensitivities
+            upper, joint, alone, known, chosen, found.slope, losses, self.sensitivities
         )
 
-    def _rows_alone(self) -> AffineBound:
-        """Bound the rows with each neuron relaxed alone."""
-        pair, rows = self.pair, self.pair.rows
-        functional, constant = self._copies(rows.on_f), self._copies(rows.constant)
+    def _rows_alone(self, chosen: Chosen) -> AffineBound:
+        """Bound rows with each neuron relaxed alone."""
+        pair, rows, (place, number) = self.pair, self.pair.rows, chosen
+        functional, constant = rows.on_f[number], rows.constant[number]
         ours = pair.weights, pair.biases, self.ours
-        found = bound_alone(*ours, functional, constant, with_losses=True)
+        found = bound_alone(*ours, place, functional, constant, with_losses=True)
         if not pair.is_single:
-            other, zero = self._copies(rows.on_g), np.zeros_like(constant)
+            other, zero = rows.on_g[number], np.zeros_like(constant)
             theirs = pair.other_weights, pair.other_biases, self.theirs
-            more = bound_alone(*theirs, other, zero, with_losses=True)
+            more = bound_alone(*theirs, place, other, zero, with_losses=True)
             found.slope, found.constant = found.slope + more.slope, found.constant + more.constant
             layers = range(pair.depth - 1, -1, -1)
             pairs = zip(found.losses, more.losses, layers, strict=True)
             found.losses = [a + pair.to_partners(m, b) for a, b, m in pairs]
-        found.slope = found.slope + rows.on_x
+        found.slope = found.slope + rows.on_x[number]
         return found
 
-    def _copies(self, values: Floats) -> Floats:
-        """Return an array once for each box."""
-        return np.broadcast_to(values, (len(self.boxes), *values.shape))
+
+def _chosen(mask: Mask) -> Chosen:
+    """Return the places of a mask of shape (boxes, neurons)."""
+    place, neurons = np.nonzero(mask)
+    return place, neurons
 
 
-def _padded(is_open: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the indices of open neurons, and of others up to the largest number of a box."""
-    number = int(is_open.sum(axis=1).max(initial=0))
-    return np.argsort(~is_open, axis=1, kind="stable")[:, :number]
-
-
-def _signed(values: Floats, chosen: NDArray[np.intp]) -> Floats:
+def _signed(values: Floats, chosen: Chosen) -> Floats:
     """Return the values of chosen neurons, then their negatives."""
-    return np.concatenate([values[chosen], -values[chosen]], axis=1)
+    found = values[chosen[1]]
+    return np.concatenate([found, -found])
 
 
-def _cut_at(
-    limits: Floats, chosen: NDArray[np.intp], values: Floats, better: Callable[..., Floats]
-) -> None:
-    """Replace limits of chosen neurons where the values are better."""
-    old = np.take_along_axis(limits, chosen, axis=1)
-    np.put_along_axis(limits, chosen, better(old, values), axis=1)
+def _twice(chosen: Chosen) -> Places:
+    """Return the boxes of chosen neurons, then once more for their negatives."""
+    return np.concatenate([chosen[0], chosen[0]])

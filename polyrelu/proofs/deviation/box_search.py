@@ -17,14 +17,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from polyrelu.exact import as_float, nearest_vector
 from polyrelu.proofs.deviation.backward import Boxes
-from polyrelu.proofs.deviation.box_bounds import (
-    BoxBounds,
-    LayerRanges,
-    bound_boxes,
-    unknown_ranges,
-)
+from polyrelu.proofs.deviation.box_bounds import BoxBounds, KnownBounds, bound_boxes
 from polyrelu.proofs.deviation.box_tree import BoxTree
-from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
+from polyrelu.proofs.deviation.float_pair import Floats
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem
 from polyrelu.proofs.deviation.settings import SETTINGS
@@ -32,7 +27,7 @@ from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_boxes
 from polyrelu.support.progress import Progress, report
 
-__all__ = ["BoxSearch", "Goal", "split_scores"]
+__all__ = ["BoxSearch", "Goal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +61,17 @@ class Goal:
 
 @dataclass(slots=True)
 class _Open:
-    """A box that may be cut, with its node and the bounds known on the box around it."""
+    """A box that may be cut, with its node and the bounds known on the box around it.
+
+    `known` is a row of a table of `KnownBounds`; None if it was not stored.
+    """
 
     node: int
     depth: int
     low: Floats
     high: Floats
     upper: float
-    ranges: list[LayerRanges]
-    place: int
+    known: Floats | None
 
 
 class BoxSearch:
@@ -121,7 +118,8 @@ class BoxSearch:
         self._movable = np.array(
             [a < b for a, b in zip(problem.lower, problem.upper, strict=True)], dtype=bool
         )
-        root = _Open(0, 0, low, high, np.inf, unknown_ranges(pair, 1), 0)
+        self._unknown = KnownBounds.unknown(pair, 1).table[0]
+        root = _Open(0, 0, low, high, np.inf, None)
         self._heap = [(0.0, 0, root)]
 
     @property
@@ -178,14 +176,19 @@ class BoxSearch:
                 self._push(box)
             raise
         boxes = Boxes(np.stack([b.low for b in taken]), np.stack([b.high for b in taken]))
-        found = bound_boxes(self._pair, boxes, _known(self._pair, taken), self._is_joint)
+        limit = self._limit()
+        tables = [self._unknown if box.known is None else box.known for box in taken]
+        known = KnownBounds.joined(self._pair, tables)
+        wanted = self._problem.open_rows(known.rows, limit)
+        wanted[:, 0] |= ~wanted.any(axis=1)
+        found = bound_boxes(self._pair, boxes, known, wanted, self._is_joint)
         self.num_boxes += number
         before = np.array([box.upper for box in taken])
         upper = np.minimum(self._problem.objective(found.upper), before)
         upper = np.where(self._problem.meets(boxes.low, boxes.high), upper, -np.inf)
         self._watch_gain(found)
         rows = self._problem.deciding_rows(found.upper)
-        slope = found.slope[np.arange(number), rows]
+        slope = found.slope[found.places(rows)]
         corners = np.where(slope > 0, boxes.high, boxes.low)
         self.best.offer(np.concatenate([corners, boxes.middle]).astype(np.float64))
         self._divide(taken, boxes, found, upper, rows)
@@ -199,11 +202,9 @@ class BoxSearch:
         rows: NDArray[np.intp],
     ) -> None:
         """Cut the boxes whose bounds are too large, and note the others as leaves."""
-        limit = -np.inf
-        if self.goal.limit is not None or self.best.value is not None:
-            limit = as_float(self.goal.bound(self.best.value or Fraction(0)))
-        scores = np.where(self._movable, split_scores(found, boxes, rows), -np.inf)
-        kept, parts = list[int](), list[_Open]()
+        limit = self._limit()
+        scores = np.where(self._movable, found.split_scores(boxes, rows), -np.inf)
+        is_stored = len(self._heap) <= SETTINGS.max_stored
         for i, box in enumerate(taken):
             j = int(scores[i].argmax())
             middle = (box.low[j] + box.high[j]) / 2
@@ -217,14 +218,14 @@ class BoxSearch:
             low[j] = high[j] = middle
             value, depth = float(upper[i]), box.depth + 1
             for node, start, end in ((below, box.low, high), (above, low, box.high)):
-                parts.append(_Open(node, depth, start, end, value, [], len(kept)))
-            kept.append(i)
-        if kept:
-            is_stored = len(self._heap) <= SETTINGS.max_stored
-            ranges = [layer.take(np.array(kept)) for layer in found.ranges] if is_stored else []
-            for part in parts:
-                part.ranges = ranges
-                self._push(part)
+                known = found.known.table[i] if is_stored else None
+                self._push(_Open(node, depth, start, end, value, known))
+
+    def _limit(self) -> float:
+        """Return the bound up to which boxes are left alone."""
+        if self.goal.limit is None and self.best.value is None:
+            return -np.inf
+        return as_float(self.goal.bound(self.best.value or Fraction(0)))
 
     def _push(self, box: _Open) -> None:
         heapq.heappush(self._heap, (-box.upper, box.node, box))
@@ -245,34 +246,3 @@ class BoxSearch:
         kinds = 1 if self._pair.is_single else 4 if self._is_joint else 2
         num_rows = 2 * sum(self._pair.widths) + len(self._problem.rows)
         return price_of_boxes(number, kinds * num_rows * self._pair.num_products)
-
-
-def _known(pair: FloatPair, taken: list[_Open]) -> list[LayerRanges]:
-    """Return the bounds known on the boxes around some boxes, layer by layer."""
-    groups = dict[int, list[int]]()
-    for i, box in enumerate(taken):
-        groups.setdefault(id(box.ranges), []).append(i)
-    order = np.array([i for members in groups.values() for i in members])
-    back = np.argsort(order)
-    parts = list[tuple[list[LayerRanges], NDArray[np.intp]]]()
-    for members in groups.values():
-        places, ranges = np.array([taken[i].place for i in members]), taken[members[0]].ranges
-        if not ranges:  # they were not stored
-            places, ranges = np.arange(len(members)), unknown_ranges(pair, len(members))
-        parts.append((ranges, places))
-    return [
-        LayerRanges.joined([ranges[m].take(places) for ranges, places in parts]).take(back)
-        for m in range(pair.depth)
-    ]
-
-
-def split_scores(found: BoxBounds, boxes: Boxes, rows: NDArray[np.intp]) -> Floats:
-    """Return how much of the losses of given rows each coordinate is responsible for."""
-    width, place = boxes.high - boxes.low, np.arange(len(boxes))
-    scores = np.zeros_like(width)
-    for losses, sensitivity in zip(found.losses, found.sensitivities, strict=True):
-        shares = sensitivity * width[:, None]
-        total = shares.sum(axis=2)
-        weights = losses[place, rows] / np.where(total > 0, total, 1)
-        scores += np.matmul(weights[:, None], shares)[:, 0]
-    return scores + 1e-12 * width

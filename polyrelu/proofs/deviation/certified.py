@@ -15,8 +15,7 @@ import numpy as np
 from polyrelu.certificate import BoundsNode, SubBox, TreeLog
 from polyrelu.exact import as_float, nearest_vector
 from polyrelu.proofs.deviation.backward import Boxes
-from polyrelu.proofs.deviation.box_bounds import bound_boxes, unknown_ranges
-from polyrelu.proofs.deviation.box_search import split_scores
+from polyrelu.proofs.deviation.box_bounds import bound_boxes
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.float_forms import row_bounds
 from polyrelu.proofs.deviation.outside import outside_node
@@ -24,7 +23,7 @@ from polyrelu.proofs.deviation.problem import ExactPoint, Problem
 from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.support.budget import Budget
-from polyrelu.support.prices import price_of_boxes, price_of_forms
+from polyrelu.support.prices import price_of_boxes, price_of_forms, price_of_generators
 from polyrelu.support.progress import Progress, report
 
 __all__ = ["CertifiedTree", "grid_for"]
@@ -101,7 +100,7 @@ class CertifiedTree:
                 is_likely = not is_too_large or not may_cut
                 if is_likely:
                     budget.spend(price_of_forms(self.problem.size, len(low)))
-                if not (is_likely and self._is_closed(node, low, high)) and may_cut:
+                if not (is_likely and self._is_closed(node, low, high, budget)) and may_cut:
                     failed.append(i)
             if failed:
                 budget.spend(price_of_boxes(len(failed), 4 * self._num_products()))
@@ -116,9 +115,10 @@ class CertifiedTree:
         """Number of products of floats for the forms on a box."""
         return self.problem.size * 2 * sum(self.problem.first.widths)
 
-    def _is_closed(self, node: int, low: ExactPoint, high: ExactPoint) -> bool:
+    def _is_closed(self, node: int, low: ExactPoint, high: ExactPoint, budget: Budget) -> bool:
         """Apply the rule to a leaf, and note its bound."""
         leaf = self.rule.leaf(low, high)
+        budget.spend(price_of_generators(self.problem.size, leaf.num_new_generators))
         rows = [leaf.upper_bound(row) for row in self.problem.rows]
         self.bounds[node] = self.problem.exact_objective(rows)
         self.row_bounds[node] = rows
@@ -146,9 +146,9 @@ class CertifiedTree:
     def _cut(self, failed: list[_Box]) -> list[_Box]:
         """Cut boxes where the losses of the relaxation are largest; return the parts."""
         boxes, pair = _in_floats(failed), self.problem.double
-        found = bound_boxes(pair, boxes, unknown_ranges(pair, len(failed)))
+        found = bound_boxes(pair, boxes)
         rows = self.problem.deciding_rows(found.upper)
-        scores = split_scores(found, boxes, rows)
+        scores = found.split_scores(boxes, rows)
         parts = list[_Box]()
         for (node, low, high), score in zip(failed, scores, strict=True):
             movable = [a < b for a, b in zip(low, high, strict=True)]

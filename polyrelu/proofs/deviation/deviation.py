@@ -48,7 +48,7 @@ from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.budget import Budget, BudgetLike, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
-from polyrelu.support.prices import price_of_forms, price_of_samples
+from polyrelu.support.prices import price_of_forms, price_of_generators, price_of_samples
 from polyrelu.support.progress import Progress
 from polyrelu.symmetry.matching import Matching, align, match
 from polyrelu.version import __version__
@@ -183,26 +183,25 @@ class _Question:
         why = until_limit(lambda: budget.spend(price_of_samples(self.problem.size)), budget)
         if why is not None:
             return Undecided(why)
-        self.best.start(self.seed)
+        until_limit(lambda: self.best.start(self.seed, budget), budget)
         if len(self.problem.lower) > SETTINGS.max_split_inputs:
             return self._by_signs(budget)
         self.search = BoxSearch(self.problem, self.best, self._goal(), self._float_format())
         left = budget.work_left
         half = budget.part(None if left is None else left / 2)
-        if self.goal.limit is not None and self._seems_equal():
-            first = budget.trial(SETTINGS.first_share)
-            found = self._exactly(self._new_tree(self.search.tree), first)
-            if found is not None and not self._is_exceeded():
+        is_small = len(self.problem.lower) <= SETTINGS.max_exact_inputs
+        if self.goal.limit is not None and is_small:
+            found = self._small_bounds(half)
+            if found is not None:
                 return found
         why = until_limit(lambda: self._search(half), half)
         if self._is_exceeded():
             return self._exceeded()
-        tree = self._new_tree(self.search.tree)
-        is_small = len(self.problem.lower) <= SETTINGS.max_exact_inputs
         if self.goal.limit is None and is_small and budget.why_stopped() is None:
-            found = self._exactly(tree, budget.trial(SETTINGS.exact_share))
+            found = self._exactly(self.search.tree, budget.trial(SETTINGS.exact_share))
             if found is not None:
                 return found
+        tree = self._new_tree(self.search.tree)
         if self.goal.limit is not None or why is None:
             again = until_limit(lambda: tree.close(budget, self.progress), budget)
             why = again if again is not None or not tree.num_open else why
@@ -234,11 +233,27 @@ class _Question:
         statistics = search.statistics(self.best.num_points)
         return self._answer_of(at_most, log, (), Fraction(1), rule.grid, statistics, why)
 
-    def _exactly(self, tree: CertifiedTree, budget: Budget) -> DeviationBounds | None:
-        """Return the exact maximum, if it is found with the work given."""
+    def _small_bounds(self, budget: Budget) -> DeviationAnswer | None:
+        """Return an answer with few inputs: after a short search, or the exact maximum."""
+        tree, part = self._new_tree(BoxTree()), budget.trial(SETTINGS.first_share)
+        if not self._seems_equal():
+            until_limit(lambda: self._search(part), part)
+            if self._is_exceeded():
+                return self._exceeded()
+            if self.search.is_finished:
+                tree = self._new_tree(self.search.tree)
+                until_limit(lambda: tree.close(part, self.progress), part)
+                if not tree.num_open:
+                    return self._bounds(tree, None)
+        found = self._exactly(BoxTree(), budget.trial(SETTINGS.exact_share))
+        return self._exceeded() if self._is_exceeded() else found
+
+    def _exactly(self, boxes: BoxTree, budget: Budget) -> DeviationBounds | None:
+        """Return the exact maximum, if it is found with the work given, on boxes to begin with."""
+        tree = self._new_tree(boxes)
         everywhere = [self.best] * len(self.problem.clauses)
         search = ExactSearch(self.problem, everywhere, tree.rule)
-        search.start(self.search.tree)
+        search.start(boxes)
         if until_limit(lambda: search.run(budget, self.progress), budget) is not None:
             return None
         statistics = self._statistics(tree, Fraction(1))
@@ -290,7 +305,9 @@ class _Question:
 
     def _fallback(self, budget: Budget) -> CertifiedTree:
         """Return the first cuts of the search, with a bound for every leaf."""
-        price = price_of_forms(self.problem.size, len(self.problem.lower))
+        size, num_neurons = self.problem.size, 2 * sum(self.first.widths)
+        price = price_of_forms(size, len(self.problem.lower))
+        price += price_of_generators(size, num_neurons)
         tree = self._new_tree(first_boxes(self.search.tree, price, budget))
         tree.close(Budget(), self.progress, may_cut=False)
         return tree

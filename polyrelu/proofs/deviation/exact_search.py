@@ -18,8 +18,7 @@ import numpy as np
 from polyrelu.certificate import BoundsNode, TreeLog
 from polyrelu.exact import nearest_vector
 from polyrelu.proofs.deviation.backward import Boxes
-from polyrelu.proofs.deviation.box_bounds import bound_boxes, unknown_ranges
-from polyrelu.proofs.deviation.box_search import split_scores
+from polyrelu.proofs.deviation.box_bounds import bound_boxes
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.exact_leaf import ExactLeaf, ExactMaximum
 from polyrelu.proofs.deviation.outside import outside_node
@@ -28,7 +27,12 @@ from polyrelu.proofs.deviation.problem import ExactPoint, Problem
 from polyrelu.proofs.deviation.rounded import Neuron, RoundedLeaf, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.support.budget import Budget
-from polyrelu.support.prices import price_of_boxes, price_of_forms, price_of_program
+from polyrelu.support.prices import (
+    price_of_boxes,
+    price_of_forms,
+    price_of_generators,
+    price_of_program,
+)
 from polyrelu.support.progress import Progress, report
 
 __all__ = ["ExactSearch"]
@@ -126,6 +130,7 @@ class ExactSearch:
     def _visit(self, node: _Node, budget: Budget) -> None:
         """Close a node, or cut it."""
         leaf = self.rule.leaf(node.low, node.high, node.cuts)
+        budget.spend(price_of_generators(self.problem.size, leaf.num_new_generators))
         if leaf.is_empty:
             node.record = BoundsNode("leaf")
             return
@@ -175,8 +180,8 @@ class ExactSearch:
         budget.spend(price_of_boxes(1, 10 * self.problem.size * sum(pair.widths)))
         corners = ([nearest_vector(end)] for end in (node.low, node.high))
         boxes = Boxes(*map(np.array, corners))
-        found = bound_boxes(pair, boxes, unknown_ranges(pair, 1))
-        score = split_scores(found, boxes, self.problem.deciding_rows(found.upper))[0]
+        found = bound_boxes(pair, boxes)
+        score = found.split_scores(boxes, self.problem.deciding_rows(found.upper))[0]
         movable = [a < b for a, b in zip(node.low, node.high, strict=True)]
         j = int(np.where(movable, score, -np.inf).argmax())
         at = ((node.low[j] + node.high[j]) / 2,)

@@ -11,6 +11,7 @@ from polyrelu.exact import as_float, nearest_vector
 from polyrelu.proofs.deviation.float_pair import Floats
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.support.budget import Budget
 
 __all__ = ["BestPoint"]
 
@@ -46,9 +47,14 @@ class BestPoint:
         self._outputs = list[tuple[Fraction, ...]]()
         self.num_points = 0
 
-    def start(self, seed: int) -> None:
-        """Try the corners of the domain that rows suggest, and ascents from random points."""
+    def start(self, seed: int, budget: Budget | None = None) -> None:
+        """Try two corners of the domain, samples, and ascents from the best of them.
+
+        Limits of the budget end this after the corners.
+        """
+        limits = Budget() if budget is None else budget
         self.offer_exactly(self._first_points())
+        limits.check()
         random = np.random.default_rng(seed)
         shape = (SETTINGS.num_samples, len(self._low))
         points = self._low + (self._high - self._low) * random.random(shape)
@@ -56,9 +62,10 @@ class BestPoint:
             points = self._towards_inside(points)
         if len(points):
             self._note_extremes(points)
+        limits.check()
         values = self._objective(points)
         order = np.argsort(-values, kind="stable")[: SETTINGS.num_starts]
-        self.offer(self._ascended(points[order]))
+        self.offer(self._ascended(points[order], limits))
 
     @property
     def known_value(self) -> Fraction:
@@ -132,10 +139,11 @@ class BestPoint:
         )
         return tuple(min(max(Fraction(y), low), high) for y, low, high in corners)
 
-    def _ascended(self, points: Floats) -> Floats:
+    def _ascended(self, points: Floats, budget: Budget) -> Floats:
         """Return the ends of ascents: steps towards the corner that the gradient points at."""
         values = self._objective(points)
         for _ in range(SETTINGS.num_steps):
+            budget.check()
             corner = np.where(self._gradients(points) > 0, self._high, self._low)
             steps = points + _SHARES[:, None, None] * (corner - points)
             tried = self._objective(steps.reshape(-1, points.shape[1])).reshape(len(_SHARES), -1)

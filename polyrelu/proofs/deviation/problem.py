@@ -126,6 +126,14 @@ class Problem:
         largest: Floats = least.max(axis=0)
         return largest
 
+    def open_rows(self, rows: Floats, limit: float) -> NDArray[np.bool_]:
+        """Return which rows belong to clauses that exceed a limit, for rows of shape (k, rows)."""
+        is_open = np.zeros(rows.shape, dtype=bool)
+        for clause in map(list, self.clauses):
+            least = rows[:, clause].min(axis=1)
+            is_open[:, clause] |= (least > np.float64(limit))[:, None]  # not rounded to float32
+        return is_open
+
     def deciding_rows(self, rows: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
         """Return the index of the row that decides the objective, for rows of shape (k, rows)."""
         least = np.stack([rows[:, list(c)].min(axis=1) for c in self.clauses], axis=1)

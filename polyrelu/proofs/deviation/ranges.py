@@ -170,7 +170,7 @@ class _Question:
         if why is not None:
             return Undecided(why)
         for best in self.best:
-            best.start(self.seed)
+            until_limit(partial(best.start, self.seed, budget), budget)
         if len(self.problem.lower) > SETTINGS.max_split_inputs:
             return self._by_signs(budget)
         left = budget.work_left

@@ -65,9 +65,11 @@ class Relaxation:
     ----------
     lower_slope, upper_slope, offset
         κ, λ and o, shape (boxes, neurons).
+    gap
+        How much σ(z) exceeds κ z at most. The other bound exceeds σ(z) by at most o.
     """
 
-    __slots__ = ("lower_slope", "offset", "upper_slope")
+    __slots__ = ("_table", "gap", "lower_slope", "offset", "upper_slope")
 
     def __init__(self, z: Range) -> None:
         dtype = z.low.dtype
@@ -77,26 +79,34 @@ class Relaxation:
         self.upper_slope = slope.astype(dtype)
         self.lower_slope = np.where(is_stable, is_on, z.high > -z.low).astype(dtype)
         self.offset = np.where(is_stable, 0, -slope * z.low).astype(dtype)
+        self.gap = np.where(is_stable, 0, np.minimum(z.high, -z.low)).astype(dtype)
+        rise = self.upper_slope - self.lower_slope
+        self._table = np.stack([self.lower_slope, rise, self.offset], axis=1)
+
+    def of_boxes(self, place: NDArray[np.intp]) -> Floats:
+        """Return κ, λ - κ and o of chosen boxes, shape (3, boxes, neurons)."""
+        return self._table[place].swapaxes(0, 1)
 
 
 class PairRelaxation:
-    """The relaxation of d for pairs of neurons.
+    """The relaxation of d for pairs of neurons: slopes p and q, and an offset r, for both bounds.
 
     Attributes
     ----------
-    upper, lower
-        Slopes p and q, and offset r, of the upper and of the lower bound.
+    gaps
+        How far the upper and the lower bound are from d at most, shape (2, boxes, neurons).
     """
 
-    __slots__ = ("lower", "upper")
+    __slots__ = ("_table", "gaps")
 
     def __init__(self, z: Range, y: Range, change: Range) -> None:
         first, second = Relaxation(z), Relaxation(y)
         is_on, other_on = (z.low >= 0), (y.low >= 0) & (y.high > 0)
         p = other_on.astype(z.low.dtype) - is_on
         q = other_on.astype(z.low.dtype)
-        self.upper = (p, q, np.zeros_like(p))
-        self.lower = (p.copy(), q.copy(), np.zeros_like(p))
+        self.gaps = np.zeros((2, *p.shape), p.dtype)
+        upper = (p, q, np.zeros_like(p), self.gaps[0])
+        lower = (p.copy(), q.copy(), np.zeros_like(p), self.gaps[1])
         place = np.nonzero(~(z.is_stable & y.is_stable))
         if len(place[0]):
             known = other_on[place], (y.high <= 0)[place]
@@ -105,9 +115,15 @@ class PairRelaxation:
             theirs = second.lower_slope[place], second.upper_slope[place]
             above = (theirs[1] - ours[0], theirs[1])
             below = (theirs[0] - ours[1], theirs[0])
-            for bound, sign, other in ((self.upper, 1, above), (self.lower, -1, below)):
+            for bound, sign, other in ((upper, 1, above), (lower, -1, below)):
                 for part, values in zip(bound, corner.best(sign, other), strict=True):
                     part[place] = values
+        more = [up - low for up, low in zip(upper[:3], lower[:3], strict=True)]
+        self._table = np.stack([*lower[:3], *more], axis=1)
+
+    def of_boxes(self, place: NDArray[np.intp]) -> Floats:
+        """Return p, q and r of the lower bound, and what the upper one adds to each."""
+        return self._table[place].swapaxes(0, 1)
 
 
 class Corners:
@@ -129,8 +145,8 @@ class Corners:
         self._chord[least >= 0], self._chord[most <= 0] = 1, 0
         self._zero = np.zeros_like(low)
 
-    def best(self, sign: int, other: tuple[Floats, Floats]) -> tuple[Floats, Floats, Floats]:
-        """Return slopes and offsets of an upper (1) or lower (-1) bound, the best in the middle.
+    def best(self, sign: int, other: tuple[Floats, Floats]) -> tuple[Floats, ...]:
+        """Return slopes, offset and gap of the upper (1) or lower (-1) bound, best in the middle.
 
         The candidates are the bound by the Lipschitz constant, and the given slopes.
         """
@@ -138,10 +154,9 @@ class Corners:
         candidates = [self._with_offset(sign, self._zero, lipschitz)]
         candidates.append(self._with_offset(sign, *other))
         z, change = self._middle
-        one, two = (sign * (p * z + q * change + r) for p, q, r in candidates)
+        one, two = (sign * (p * z + q * change + r) for p, q, r, _ in candidates)
         is_better = two < one
-        p, q, r = (np.where(is_better, b, a) for a, b in zip(*candidates, strict=True))
-        return p, q, r
+        return tuple(np.where(is_better, b, a) for a, b in zip(*candidates, strict=True))
 
     def narrowest(self, ours: Floats, theirs: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return slopes p and q, and middle and reach of the narrowest band around d.
@@ -166,9 +181,9 @@ class Corners:
         rest = self._d - p * self._z - q * self._change
         return rest.min(axis=0), rest.max(axis=0)
 
-    def _with_offset(self, sign: int, p: Floats, q: Floats) -> tuple[Floats, Floats, Floats]:
-        rest = self._d - p * self._z - q * self._change
-        return p, q, rest.max(axis=0) if sign > 0 else rest.min(axis=0)
+    def _with_offset(self, sign: int, p: Floats, q: Floats) -> tuple[Floats, ...]:
+        low, high = self._band(p, q)
+        return p, q, high if sign > 0 else low, high - low
 
 
 def _changes(z: Floats, change: Floats, is_on: Mask, is_off: Mask) -> Floats:

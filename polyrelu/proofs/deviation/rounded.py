@@ -94,6 +94,11 @@ class RoundedLeaf:
     _forms: tuple[_Forms, ...]
     _kept: tuple[tuple[Table, int], ...]
 
+    @property
+    def num_new_generators(self) -> int:
+        """The number of generators of open neurons, which the work grows with."""
+        return 0 if self.is_empty else self._forms[-1].table.shape[1] - 1 - len(self._box)
+
     def upper_bound(
         self, row: LinearRow, multiples: Mapping[int, Fraction] | None = None
     ) -> Fraction:

@@ -26,7 +26,7 @@ class DeviationSettings:
     exact_share
         Share of the remaining work for the search for an exact maximum.
     first_share
-        Share of the work for an attempt to prove that the maximum is 0, before boxes are cut.
+        Share of the work for bounds with few inputs, before an exact maximum is searched.
     max_exact_inputs
         Maximum number of inputs with which an exact maximum is searched.
     max_open_neurons
@@ -59,7 +59,7 @@ class DeviationSettings:
     fallback_work: float = 2_000
     fallback_share: float = 0.001
     exact_share: float = 0.5
-    first_share: float = 0.02
+    first_share: float = 0.002
     max_exact_inputs: int = 3
     max_open_neurons: int = 4
     max_grid: int = 4_096

@@ -98,7 +98,7 @@ def prove_by_boxes(
         *box_around(coordinates),
     )
     best = BestPoint(problem)
-    best.start(seed)
+    best.start(seed, budget)
     if coordinates.dimension > SETTINGS.max_split_inputs:
         return _by_signs(claim, problem, best, [m.pairs for m in matching], budget, progress)
     search = BoxSearch(problem, best, Goal(limit=Fraction(0)))

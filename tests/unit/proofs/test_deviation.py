@@ -64,6 +64,28 @@ def test_a_spike_that_no_sample_hits(power: int, tmp_path: Path) -> None:
     assert _accepted(found.certificate, tmp_path)
 
 
+@pytest.mark.parametrize("power", [8, 70])
+def test_the_exact_maximum_as_the_number(power: int, tmp_path: Path) -> None:
+    """Boxes alone cannot show that the maximum is at most itself, however small it is."""
+    net = _random((2, 5, 5, 2), 0)
+    copy = _noisy(net, 10, Fraction(1, 2**power))
+    exact = polyrelu.deviation(net, copy, "box:-1,1", gap=0)
+    assert isinstance(exact, DeviationBounds)
+    value = exact.at_least
+    found = polyrelu.deviation(net, copy, "box:-1,1", at_most=value)
+    assert isinstance(found, DeviationBounds)
+    assert found.is_exact
+    assert found.at_most == value > 0
+    assert _accepted(found.certificate, tmp_path)
+
+
+def test_a_limit_of_time_ends_the_first_points() -> None:
+    net = _random((2, 5, 5, 2), 0)
+    found = polyrelu.deviation(net, _noisy(net, 10), "box:-1,1", time_limit=1e-9)
+    assert isinstance(found, Undecided)
+    assert "time" in str(found.reason)
+
+
 def test_bounds_hold_and_are_monotone_in_the_number(tmp_path: Path) -> None:
     net = _random((2, 5, 5, 2), 1)
     copy = _noisy(net, 2)

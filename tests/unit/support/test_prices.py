@@ -38,6 +38,8 @@ OPERATIONS = {
     "price_of_boxes": ("bounds of two networks", "bn"),
     "price_of_forms": ("affine forms of all neurons", "pd"),
     "price_of_regions": ("n new regions", "nd"),
+    "price_of_signs": ("forms with signs", "pd"),
+    "price_of_generators": ("generators of open neurons", "pg"),
     "price_of_sparse_program": ("a sparse linear program", "e"),
 }
 
