@@ -429,5 +429,5 @@ def test_what_follows_exit_is_not_read(tmp_path: Path) -> None:
     file.write_text(text + "(assert (<= X_0 0)) ) nonsense")
     assert len(read_vnnlib(file).assertions) == 1
     file.write_text(text.replace("(exit)", "(exit 1)"))
-    with pytest.raises(DomainError, match="line 1: .* is not understood"):
+    with pytest.raises(DomainError, match="line 1:"):
         read_vnnlib(file)
