@@ -11,7 +11,7 @@ from polyrelu.errors import ArgumentError
 from polyrelu.exact import Rational, to_fraction
 from polyrelu.formats import DomainLike, NetworkLike
 from polyrelu.outcomes import DeviationBounds, DeviationExceeded
-from polyrelu.proofs import deviation
+from polyrelu.proofs.deviation.deviation import deviation
 from polyrelu.support.budget import BudgetLike
 
 __all__ = ["audit_deviation"]
