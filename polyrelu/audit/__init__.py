@@ -22,6 +22,7 @@ from polyrelu.audit.claims import (
 )
 from polyrelu.audit.counterexamples import audit_counterexamples
 from polyrelu.audit.counts import audit_adjacency, audit_counts
+from polyrelu.audit.deviations import audit_deviation
 from polyrelu.audit.findings import Cause, Finding
 from polyrelu.audit.ground_truth import GroundTruth, ground_truth
 from polyrelu.audit.lipschitz import audit_lipschitz
@@ -55,6 +56,7 @@ __all__ = [
     "audit_claims",
     "audit_counterexamples",
     "audit_counts",
+    "audit_deviation",
     "audit_edges",
     "audit_enumerator",
     "audit_function",

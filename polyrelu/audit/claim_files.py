@@ -24,6 +24,7 @@ from polyrelu.audit.claims import (
 from polyrelu.audit.comparing import SUSPECTED_TOLERANCE
 from polyrelu.audit.counterexamples import audit_counterexamples
 from polyrelu.audit.counts import audit_adjacency, audit_counts
+from polyrelu.audit.deviations import audit_deviation
 from polyrelu.audit.ground_truth import GroundTruth, ground_truth
 from polyrelu.audit.lipschitz import audit_lipschitz
 from polyrelu.audit.matchings import audit_function, audit_matching
@@ -151,6 +152,7 @@ class _File:
         simple: dict[str, Callable[[Any], AuditReport]] = {
             "counts": lambda c: audit_counts(self.truth, c, tolerance=self.tolerance),
             "lipschitz": self._lipschitz,
+            "deviation": self._deviation,
             "counterexamples": self._counterexamples,
             "matching": self._matching,
             "function": lambda c: audit_function(self.network, self._beside(c), self.domain),
@@ -247,6 +249,12 @@ class _File:
         _only(claim, "lipschitz", "constant", "norm")
         norm, constant = str(claim.get("norm", "l2")), _needed(claim, "lipschitz", "constant")
         return audit_lipschitz(self.network, constant, self.domain, norm=norm)
+
+    def _deviation(self, claim: Mapping[str, Any]) -> AuditReport:
+        _only(claim, "deviation", "other", "at_most")
+        other = self._beside(_needed(claim, "deviation", "other"))
+        bound = _needed(claim, "deviation", "at_most")
+        return audit_deviation(self.network, other, bound, self.domain)
 
     def _counterexamples(self, claim: Mapping[str, Any]) -> AuditReport:
         _only(claim, "counterexamples", "query", "files")

@@ -29,6 +29,12 @@ __all__ = ["add_audit"]
 #: The tools that are asked by name; a test compares them with `polyrelu.audit.TOOLS`.
 TOOLS = ("relucent", "onnxruntime", "torch")
 
+#: What exit statuses mean.
+_STATUSES = (
+    "Exit status: 0 all claims agree with the exact answers, 1 some differ, 2 error / unreadable, "
+    "3 undecided or interrupted."
+)
+
 
 def add_audit(subparsers: Any) -> None:
     """Add the command to the parser."""
@@ -37,7 +43,7 @@ def add_audit(subparsers: Any) -> None:
         "audit example:xor --against onnxruntime --domain box:0,1",
         "audit net.onnx --against regions.npz --domain box:-1,1 --html report.html",
     )
-    parser = add_command(subparsers, "audit", _run, summary, examples)
+    parser = add_command(subparsers, "audit", _run, summary, examples, _STATUSES)
     add_network(parser)
     parser.add_argument(
         "--against",

@@ -6,15 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import check_cost
+from polyrelu.cli.answers import print_answer
 from polyrelu.cli.output import (
-    EXIT,
     check_output,
-    print_object,
-    print_reading,
-    reading,
-    show,
-    written_lines,
 )
 
 if TYPE_CHECKING:
@@ -66,26 +60,10 @@ def print_bound(
         ]
         if options.output is not None:
             written = outcome.save(options.output)
-    cost = check_cost(options, written)
-    if options.json:
-        print_object(
-            options,
-            outcome.status,
-            started,
-            domain=options.domain,
-            theorem=outcome.theorem,
-            statement=outcome.statement,
-            hypotheses=hypotheses,
-            **answer,
-            certificate=str(written[-1]) if written else None,
-            files=[str(path) for path in written],
-            check_cost=cost and cost.to_json(),
-            **reading(imported),
-        )
-    else:
-        show(str(outcome))
-        print_reading(imported)
-        lines = [*written_lines(options.output, written), *(cost.lines() if cost else [])]
-        if lines:
-            show(*lines)
-    return EXIT[outcome.status]
+    answer = {
+        "theorem": outcome.theorem,
+        "statement": outcome.statement,
+        "hypotheses": hypotheses,
+        **answer,
+    }
+    return print_answer(options, outcome, started, answer, [imported], written)

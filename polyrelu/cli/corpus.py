@@ -40,23 +40,26 @@ def add_corpus(subparsers: Any) -> None:
     parser.add_argument(
         "target", metavar="NAME|FOLDER", nargs="?", help="the network to get, or the new folder"
     )
-    parser.add_argument("--kind", metavar="KIND", help="networks of a kind, such as degenerate")
-    parser.add_argument("--tag", metavar="TAG", help="networks with a tag, such as sliver")
-    parser.add_argument(
+    choosing = parser.add_argument_group("options of list and export")
+    choosing.add_argument("--kind", metavar="KIND", help="networks of a kind, such as degenerate")
+    choosing.add_argument("--tag", metavar="TAG", help="networks with a tag, such as sliver")
+    choosing.add_argument(
         "--max-inputs", type=int, metavar="N", help="networks with at most so many inputs"
     )
-    parser.add_argument(
+    getting = parser.add_argument_group("options of get")
+    getting.add_argument(
         "-o",
         "--output",
         metavar="FILE",
-        help="get: write the network here, exactly, in the format of the ending (.json, .onnx, "
+        help="write the network here, exactly, in the format of the ending (.json, .onnx, "
         ".npz, …), or the certificate",
     )
-    parser.add_argument(
-        "--certificate", metavar="WHICH", help="get: write this certificate with -o instead"
+    getting.add_argument(
+        "--certificate", metavar="WHICH", help="write this certificate with -o instead"
     )
-    parser.add_argument(
-        "--formats", metavar="LIST", help="export: formats of networks (default json,onnx,npz)"
+    exporting = parser.add_argument_group("options of export")
+    exporting.add_argument(
+        "--formats", metavar="LIST", help="formats of networks (default json,onnx,npz)"
     )
 
 

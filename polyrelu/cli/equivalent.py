@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import check_cost
+from polyrelu.cli.answers import print_answer
 from polyrelu.cli.options import (
     NETWORK_HELP,
     add_command,
@@ -16,14 +16,10 @@ from polyrelu.cli.options import (
     read_network,
 )
 from polyrelu.cli.output import (
-    EXIT,
     check_output,
-    print_object,
     print_reading,
-    reading,
     say_interrupted,
     show,
-    written_lines,
 )
 from polyrelu.support.progress import ProgressLine
 
@@ -100,26 +96,12 @@ def _run(options: argparse.Namespace, started: float) -> int:
     outcome = with_commands(outcome, options, [options.network, options.other], _CONTINUED)
     floats = _float_outputs(pair, outcome)
     written = _write_certificate(options, outcome, pair)
-    cost = check_cost(options, written)
-    if options.json:
-        print_object(
-            options,
-            outcome.status,
-            started,
-            domain=options.domain,
-            **_answer(outcome, floats),
-            next=next_texts(outcome),
-            certificate=str(written[-1]) if written else None,
-            files=[str(path) for path in written],
-            check_cost=cost and cost.to_json(),
-            reading=[reading(imported) for imported in pair],
-        )
-    else:
+    answer = {**_answer(outcome, floats), "next": next_texts(outcome)}
+
+    def print_text() -> None:
         _print_text(options, outcome, floats, pair)
-        lines = [*written_lines(options.output, written), *(cost.lines() if cost else [])]
-        if lines:
-            show(*lines)
-    return EXIT[outcome.status]
+
+    return print_answer(options, outcome, started, answer, pair, written, print_text)
 
 
 def _check_options(options: argparse.Namespace) -> None:

@@ -11,17 +11,15 @@ from polyrelu.cli.output import EXIT, show, show_error
 
 __all__ = [
     "INTERRUPTED",
-    "NO_MEMORY",
     "larger_limit",
+    "memory_ran_out",
     "report_given_up",
     "undecided_object",
     "why_ended",
 ]
 
 INTERRUPTED = "interrupted; nothing was written"
-NO_MEMORY = (
-    "the memory ran out; nothing was written; a smaller network, domain or --budget takes less"
-)
+_NO_MEMORY = "the memory ran out; nothing was written"
 
 #: The options of limits, by the begin of the reason that names them, and the least proposal.
 _LIMITS = {"the time limit": ("--time-limit", 60), "the memory limit": ("--memory-limit", 1024)}
@@ -32,6 +30,16 @@ _FACTOR = 10
 def why_ended(options: argparse.Namespace) -> str:
     """Return in words why a computation ended early: a limit, or Ctrl-C."""
     return options.watch.reason or "interrupted"
+
+
+def memory_ran_out(options: argparse.Namespace) -> str:
+    """Return what to say when the memory ran out: a remedy that the command has."""
+    smaller = ["network"]
+    smaller += ["domain"] if hasattr(options, "domain") else []
+    smaller += ["--budget"] if hasattr(options, "budget") else []
+    *most, last = smaller
+    named = f"{', '.join(most)} or {last}" if most else last
+    return f"{_NO_MEMORY}; a smaller {named} takes less"
 
 
 def larger_limit(options: argparse.Namespace) -> list[str]:
@@ -45,7 +53,7 @@ def report_given_up(options: argparse.Namespace, limit: str | None) -> int:
     The limit is an answer, on stdout. What Ctrl-C has ended is a line on stderr.
     """
     reason = INTERRUPTED if limit is None else limit
-    if limit not in (None, NO_MEMORY):
+    if limit is not None and not limit.startswith(_NO_MEMORY):
         reason = f"{limit}; nothing was written"
     steps = [] if limit is None else _steps(options.given, limit)
     if options.json:

@@ -37,7 +37,7 @@ from polyrelu.cli.equivalent import add_equivalent
 from polyrelu.cli.examples import add_examples
 from polyrelu.cli.fiber import add_fiber
 from polyrelu.cli.fingerprint import add_fingerprint
-from polyrelu.cli.given_up import INTERRUPTED, NO_MEMORY, report_given_up, undecided_object
+from polyrelu.cli.given_up import INTERRUPTED, memory_ran_out, report_given_up, undecided_object
 from polyrelu.cli.identify import add_identify
 from polyrelu.cli.info import add_info
 from polyrelu.cli.injective import add_injective
@@ -128,8 +128,8 @@ def _report_failure(options: argparse.Namespace, given: list[str], error: Except
         return _report_error(options, named_operations(options, str(error)))
     if isinstance(error, MemoryError):
         if hasattr(options, "limits"):
-            return report_given_up(options, NO_MEMORY)
-        return _report_error(options, NO_MEMORY)
+            return report_given_up(options, memory_ran_out(options))
+        return _report_error(options, memory_ran_out(options))
     if isinstance(error, OSError) and error.filename is None:
         raise error
     return _report_error(options, _unexpected(error, given))

@@ -41,18 +41,24 @@ NETWORK_HELP = (
 
 
 def add_command(
-    subparsers: Any, name: str, run: Callable[..., int], summary: str, examples: Sequence[str]
+    subparsers: Any,
+    name: str,
+    run: Callable[..., int],
+    summary: str,
+    examples: Sequence[str],
+    statuses: str = EXIT_STATUS,
 ) -> argparse.ArgumentParser:
     """Add a command with the option --json, and return its parser.
 
-    `examples` are command lines without the name of the program, as the help shows them.
+    `examples` are command lines without the name of the program, as the help shows them, and
+    `statuses` says what exit statuses mean.
     """
     lines = "\n".join(f"  polyrelu {example}" for example in examples)
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name,
         help=summary,
         description=summary,
-        epilog=f"examples:\n{lines}\n\n{EXIT_STATUS}",
+        epilog=f"examples:\n{lines}\n\n{statuses}",
     )
     parser.set_defaults(run=run)
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")

@@ -5,18 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import check_cost
+from polyrelu.cli.answers import print_answer
 from polyrelu.cli.deviation import add_search_options, decided_part, exact_number
 from polyrelu.cli.options import add_command, add_network, read_network
 from polyrelu.cli.output import (
-    EXIT,
     check_output,
-    print_object,
-    print_reading,
-    reading,
     say_interrupted,
-    show,
-    written_lines,
 )
 from polyrelu.support.progress import ProgressLine
 
@@ -46,8 +40,7 @@ def add_range(subparsers: Any) -> None:
     summary = "bound the values of each output on a domain, or their Lipschitz constant"
     examples = (
         "range example:xor --domain box:-1,1 -o range.cert",
-        "range net.onnx --domain box:0,1 --gap 1/20 --output-index 0",
-        "range example:xor --domain box:-1,1 --lipschitz 1",
+        "range net.onnx --domain box:0,1 --lipschitz 1 --output-index 0",
     )
     parser = add_command(subparsers, "range", _run, summary, examples)
     add_network(parser)
@@ -88,27 +81,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
             outcome = lipschitz_bounds(network, domain, norm=norm, **common)
     outcome = with_commands(outcome, options, [options.network], _CONTINUED)
     written = _write_certificate(options, outcome, imported)
-    cost = check_cost(options, written)
-    if options.json:
-        print_object(
-            options,
-            outcome.status,
-            started,
-            domain=options.domain,
-            **_answer(outcome),
-            next=next_texts(outcome),
-            certificate=str(written[-1]) if written else None,
-            files=[str(path) for path in written],
-            check_cost=cost and cost.to_json(),
-            **reading(imported),
-        )
-    else:
-        show(str(outcome))
-        print_reading(imported)
-        lines = [*written_lines(options.output, written), *(cost.lines() if cost else [])]
-        if lines:
-            show(*lines)
-    return EXIT[outcome.status]
+    answer = {**_answer(outcome), "next": next_texts(outcome)}
+    return print_answer(options, outcome, started, answer, [imported], written)
 
 
 def _write_certificate(

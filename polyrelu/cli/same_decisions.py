@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import check_cost
+from polyrelu.cli.answers import print_answer
 from polyrelu.cli.equivalent import read_pair
 from polyrelu.cli.options import (
     NETWORK_HELP,
@@ -17,14 +17,8 @@ from polyrelu.cli.options import (
     read_network,
 )
 from polyrelu.cli.output import (
-    EXIT,
     check_output,
-    print_object,
-    print_reading,
-    reading,
     say_interrupted,
-    show,
-    written_lines,
 )
 from polyrelu.support.progress import ProgressLine
 
@@ -102,29 +96,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
         )
     outcome = with_commands(outcome, options, [options.network, options.other], _CONTINUED)
     written = _write_certificate(options, outcome, pair)
-    cost = check_cost(options, written)
-    if options.json:
-        print_object(
-            options,
-            outcome.status,
-            started,
-            domain=options.domain,
-            margin=options.margin,
-            **_answer(outcome),
-            next=next_texts(outcome),
-            certificate=str(written[-1]) if written else None,
-            check_cost=cost and cost.to_json(),
-            files=[str(path) for path in written],
-            reading=[reading(one) for one in pair],
-        )
-    else:
-        show(str(outcome))
-        for name, one in zip((options.network, options.other), pair, strict=True):
-            print_reading(one, f"{Path(name).name}: ")
-        lines = [*written_lines(options.output, written), *(cost.lines() if cost else [])]
-        if lines:
-            show(*lines)
-    return EXIT[outcome.status]
+    answer = {"margin": options.margin, **_answer(outcome), "next": next_texts(outcome)}
+    return print_answer(options, outcome, started, answer, pair, written)
 
 
 def _check_margin(text: str) -> None:

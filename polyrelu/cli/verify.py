@@ -18,6 +18,7 @@ from polyrelu.cli.options import (
 )
 from polyrelu.cli.output import (
     EXIT,
+    EXIT_STATUS,
     check_output,
     print_object,
     print_reading,
@@ -40,6 +41,12 @@ __all__ = ["add_verify"]
 _CONTINUED = ("seed", "budget", "time_limit", "memory_limit", "result", "output")
 
 
+#: What exit statuses mean.
+_STATUSES = (
+    f"{EXIT_STATUS} With --against: 1 the file has a counterexample, 3 it has none, 2 error."
+)
+
+
 def add_verify(subparsers: Any) -> None:
     """Add the command to the parser."""
     summary = (
@@ -50,7 +57,7 @@ def add_verify(subparsers: Any) -> None:
         "verify net.onnx property.vnnlib -o proof.cert",
         "verify net.onnx property.vnnlib --time-limit 100 --result result.txt",
     )
-    parser = add_command(subparsers, "verify", _run, summary, examples)
+    parser = add_command(subparsers, "verify", _run, summary, examples, _STATUSES)
     parser.add_argument(
         "networks",
         metavar="NET",

@@ -36,10 +36,13 @@ def file_content(path: Path, limit: int) -> bytes:
     with path.open("rb") as file:
         if path.suffix.lower() == PACKED:
             return b"".join(unpacked_pieces(file, limit))
-        content = file.read(limit + 1)
-    if len(content) > limit:
+        pieces, left = list[bytes](), limit + 1
+        while left and (piece := file.read(min(_PIECE, left))):
+            pieces.append(piece)
+            left -= len(piece)
+    if not left:
         raise TooLargeError(f"larger than {limit} bytes")
-    return content
+    return b"".join(pieces)
 
 
 def unpacked_pieces(file: BinaryIO, limit: int) -> Iterator[bytes]:

@@ -116,7 +116,9 @@ class DeviationBounds(Proved[BoundsCertificate]):
         boxes = len(self.open_boxes)
         share = decimal_below(100 * self.covered, digits=4)
         open_part = [f"proved on {share} % of the box; {boxes} boxes are open"] if boxes else []
-        return [*open_part, self.witness.difference(), seen, str(self.search)]
+        added = self.certificate.unverified.get("added-layers")
+        note = [f"{added}; the certificate is about the deeper network"] if added else []
+        return [*open_part, self.witness.difference(), seen, *note, str(self.search)]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

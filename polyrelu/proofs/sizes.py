@@ -132,7 +132,7 @@ def size_bound(
     >>> size_bound(net).at_least, size_bound(net, "neurons").at_least
     (2, 3)
     >>> print(size_bound(from_arrays([([[1, 2]], [3])])).reason)
-    no bound was found: the function is affine
+    the function is affine, so that the least number is 0; polyrelu.simplify finds such a network
     """
     read = as_imported(network)
     net, limits = read.network, as_budget(budget)
@@ -152,13 +152,17 @@ def size_bound(
     else:
         theorem, bound, evidence = question.bends(among)  # type: ignore[arg-type]
     if bound < 1:
-        return Undecided(f"no bound was found: {question.why_none}")
+        return Undecided(question.why_none)
     claim = SizeClaim(net, quantity, bound, among, place)
     hypotheses = tuple(Hypothesis(theorem, name, entry) for name, entry in evidence.items())
     remarks = {"tool": f"polyrelu {__version__}"}
     return with_sources(SizeBound(Certificate(claim, theorem, hypotheses, remarks)), read)
 
 
+#: Why there is no bound where the whole complex has no breakpoint.
+_AFFINE = (
+    "the function is affine, so that the least number is 0; polyrelu.simplify finds such a network"
+)
 #: A theorem, the bound that it proves, and its evidence by hypothesis.
 _Found = tuple[str, int, dict[str, dict[str, Any]]]
 
@@ -177,13 +181,13 @@ class _Question:
 
     def __init__(self, network: Network, place: Polyhedron | None, seed: int, limits: Budget):
         self.network, self.place, self.limits = network, place, limits
-        self.rng, self.why_none = Random(seed), "no breakpoint was met"
+        self.rng, self.why_none = Random(seed), "no bound was found: no breakpoint was met"
         self._seed, self._price = seed, price_of_cell(network.num_parameters)
         self._cells: PolyhedralComplex | None = None
         is_small = network.num_inputs <= SETTINGS.max_inputs
         if is_small and len(network.neurons) <= SETTINGS.max_neurons:
             self._cells = canonical_complex(network, place)
-            self.why_none = "the function is affine"
+            self.why_none = _AFFINE
 
     # -- hidden layers
 
@@ -331,7 +335,9 @@ class _Question:
         """A chain of bends of bends."""
         network = self.network
         if network.last != "affine" or network.num_hidden_layers < 1 or network.num_inputs < 2:
-            self.why_none = "bends need an affine output, a hidden layer and two inputs"
+            self.why_none = (
+                "no bound was found: bends need an affine output, a hidden layer and two inputs"
+            )
             return "bends", 0, {}
         search = DeepSearch(network, self._seed, among, self.place)
         search.run(self.limits)
@@ -341,7 +347,7 @@ class _Question:
             if not outside:
                 break
             search = search.without(outside)
-        self.why_none = "no good ridge was met"
+        self.why_none = "no bound was found: no good ridge was met"
         slices, _ = slices_of(search.planes, {ridge: search.ridges[ridge] for ridge in ridges})
         return "bends", steps + 1, {"ridges": {"slices": slices}, "chain": {}}
 

@@ -200,8 +200,8 @@ def _need_stacks(first: Network, second: Network) -> None:
     if ends[0] != ends[1]:
         raise NetworkError(
             f"the architectures {one} and {two} cannot be compared neuron by neuron: the numbers "
-            "of inputs, of outputs and of layers have to be equal; equivalent() asks for equal "
-            "numbers of inputs and outputs only"
+            "of inputs, of outputs and of layers have to be equal; equivalent() and deviation() "
+            "ask for equal numbers of inputs and outputs only"
         )
 
 

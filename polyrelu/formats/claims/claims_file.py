@@ -33,7 +33,7 @@ CLAIMS = (
     ),
     *("vertices", "edges", "counts", "adjacency", "output_points", "output_values", "gradients"),
     *("lower", "upper", "lipschitz", "radius_points", "radii", "radius_norm", "labels"),
-    *("counterexamples", "matching", "function", "topology", "persistence"),
+    *("counterexamples", "deviation", "matching", "function", "topology", "persistence"),
 )
 
 

@@ -148,7 +148,10 @@ def _read_npz(path: Path) -> _Parts:
             if owners is None:
                 raise DomainError(f"{name}: the array {name}_regions is missing")
             claims[name] = {"rows": claims[name], "regions": owners}
-    for name in ("counts", "lipschitz", "matching", "function", "topology", "counterexamples"):
+    for name in (
+        *("counts", "lipschitz", "deviation", "matching", "function", "topology"),
+        "counterexamples",
+    ):
         if name in claims:
             raise DomainError(f"{name}: an .npz file cannot hold this claim; use JSON")
     return claims, settings

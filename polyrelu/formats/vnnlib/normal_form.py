@@ -35,7 +35,7 @@ __all__ = ["Clause", "ClauseRow", "Property", "PropertyPart", "property_of"]
 #: Maximum number of cases of a query, and of constraints in all of them together.
 _CASE_LIMIT, _CONSTRAINT_LIMIT = 10_000, 1_000_000
 #: Maximum number of coefficients of all sets of inputs together, zeros included.
-_ENTRY_LIMIT = 50_000_000
+_ENTRY_LIMIT = 20_000_000
 #: Where the counting of cases and constraints stops.
 _COUNT_LIMIT = 10**18
 #: Maximum number of networks of a property.

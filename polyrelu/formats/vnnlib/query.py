@@ -44,7 +44,7 @@ _CASE_LIMIT = 1_000_000
 #: Where the counting of cases stops.
 _COUNT_LIMIT = 10**18
 #: Maximum number of coefficients of a domain, zeros included.
-_ENTRY_LIMIT = 50_000_000
+_ENTRY_LIMIT = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -451,8 +451,9 @@ class _Rows:
         box = Polyhedron.box(self.lower, self.upper)
         if not self.inequalities and not self.equations:
             return box
+        zero = Fraction()  # one object for all of them
         matrices = [
-            [[row.get(j, Fraction()) for j in range(size)] for row, _ in rows]
+            [[row.get(j, zero) for j in range(size)] for row, _ in rows]
             for rows in (self.inequalities, self.equations)
         ]
         right, equal = ([side for _, side in rows] for rows in (self.inequalities, self.equations))

@@ -47,7 +47,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 _VERSION = re.compile(r"<([0-9]{1,3}\.[0-9]{1,3})>", re.ASCII)
 _FIRST_VERSION_NAME = re.compile(r"([XY])_(0|[1-9][0-9]{0,8})", re.ASCII)
 #: Commands of SMT-LIB that say nothing about the variables.
-_IGNORED = ("set-logic", "set-info", "set-option", "check-sat", "get-model", "exit")
+_IGNORED = ("set-logic", "set-info", "set-option", "check-sat", "get-model")
 _RELATIONS: dict[str, tuple[Relation, int]] = {
     "<=": ("<=", 1),
     "<": ("<", 1),
@@ -63,7 +63,7 @@ def read_vnnlib(path: str | Path) -> VnnlibQuery:
     """Read a VNN-LIB file of version 1 or 2.
 
     Numbers are taken exactly, as the decimals that they are. Variables are real numbers, whatever
-    element type the file declares.
+    element type the file declares. What follows the command ``(exit)`` is not read.
 
     Parameters
     ----------
@@ -103,6 +103,8 @@ def read_vnnlib(path: str | Path) -> VnnlibQuery:
     file = expect_path(path, "path")
     reader = _Reader(str(file))
     for group in s_expressions(content(file), reader.name):
+        if group.head == "exit" and len(group.items) == 1:
+            break  # SMT-LIB: what follows is not read
         reader.read(group)
     return reader.query()
 

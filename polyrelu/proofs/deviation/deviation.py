@@ -37,6 +37,7 @@ from polyrelu.proofs.deviation.arguments import (
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.certified import CertifiedTree, grid_for
+from polyrelu.proofs.deviation.depths import equally_deep
 from polyrelu.proofs.deviation.exact_search import ExactSearch
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem, deviation_rows
@@ -77,8 +78,9 @@ def deviation(
     Parameters
     ----------
     first, second
-        Plain stacks with equally many inputs, layers and outputs, or what `polyrelu.load` takes.
-        Widths may differ: neurons are matched first.
+        Plain stacks with equally many inputs and outputs, or what `polyrelu.load` takes. Widths may
+        differ: neurons are matched first. Where depths differ, one network gets layers that change
+        no value, and the certificate is about that network.
     domain
         A bounded polyhedron, or the text of one such as ``"box:-1,1"``.
     at_most
@@ -131,7 +133,7 @@ def deviation(
     (Fraction(-1, 1),)
     """
     read = as_imported(first), as_imported(second)
-    one, two = (entry.network for entry in read)
+    one, two, note = equally_deep(*(entry.network for entry in read))
     expect_function(progress, "progress")
     limit = None if at_most is None else not_negative(at_most, "at_most")
     question = _Question(
@@ -143,6 +145,7 @@ def deviation(
         expect_integer(seed, "seed"),
         progress,
         match(one, two),
+        note,
     )
     limits = as_budget(budget, time_limit, memory_limit)
     with np.errstate(all="ignore"), deferred_interrupt() as interrupt:
@@ -162,6 +165,7 @@ class _Question:
     seed: int
     progress: Progress | None
     matching: tuple[Matching, ...]
+    note: dict[str, str]
     problem: Problem = field(init=False)
     best: BestPoint = field(init=False)
     search: BoxSearch = field(init=False)
@@ -391,7 +395,7 @@ class _Question:
             self.first, self.second, domain, outputs, self._at_least, at_most, excluded
         )
         matching = tuple(entry.pairs for entry in self.matching)
-        tool = {"tool": f"polyrelu {__version__}"}
+        tool = {"tool": f"polyrelu {__version__}", **self.note}
         return BoundsCertificate(claim, grid, (self.best.x,), log, matching, tool)
 
     def _worst_output(self) -> int:

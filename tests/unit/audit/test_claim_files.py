@@ -72,6 +72,7 @@ def everything(truth: audit.GroundTruth, folder: Path) -> dict[str, Any]:
         "lower": ["-1000", -1e6],
         "upper": [1e6, "10000/3"],
         "lipschitz": {"constant": 1000, "norm": "linf"},
+        "deviation": {"other": "other.json", "at_most": "1/1000"},
         "radius_points": [[0.5, 0.25]],
         "radii": [1e-9],
         "radius_norm": "l2",
@@ -93,7 +94,7 @@ def test_every_claim_in_one_file(truth: audit.GroundTruth, tmp_path: Path) -> No
     reports = audit.audit_claims(NET, written(tmp_path, document))
     differs = [report.subject for report in reports if not report.agrees]
     assert differs == ["persistence diagram"]
-    assert len({report.subject for report in reports}) == len(reports) == 19
+    assert len({report.subject for report in reports}) == len(reports) == 20
     for key in ("cat", "persistance"):
         assert not validator.is_valid({**HEAD, **document, key: 1})
 
@@ -219,6 +220,7 @@ WRONG_JSON: dict[str, Any] = {
     "expected the name of a file beside": {"function": "../../etc/passwd"},
     "unknown key 'cat'": {"lipschitz": {"constant": 1, "cat": 2}},
     "the key 'constant' is missing": {"lipschitz": {"norm": "l2"}},
+    "the key 'other' is missing": {"deviation": {"at_most": 1}},
     "half_spaces: expected a list of objects": {"half_spaces": [[1, 2]]},
     "number them from 0 without gaps": {"half_spaces": {"rows": [[1, 2, 3]], "regions": [10**12]}},
     "vertex_lists: expected a list": {"vertex_lists": 3},

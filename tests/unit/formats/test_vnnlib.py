@@ -421,3 +421,13 @@ def test_what_the_objects_look_like(file: Path) -> None:
     assert repr(query.cases()[0].outputs[0]) == "<Constraint -1·v5 + 1 <= 0>"
     given = Counterexample("result.txt", {"X_0": Fraction(1), "X_1": Fraction(2)})
     assert repr(given) == "<Counterexample result.txt, 2 values>"
+
+
+def test_what_follows_exit_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "exit.vnnlib"
+    text = "(declare-const X_0 Real)(declare-const Y_0 Real)(assert (<= X_0 1))(exit)"
+    file.write_text(text + "(assert (<= X_0 0)) ) nonsense")
+    assert len(read_vnnlib(file).assertions) == 1
+    file.write_text(text.replace("(exit)", "(exit 1)"))
+    with pytest.raises(DomainError, match="line 1:"):
+        read_vnnlib(file)

@@ -15,6 +15,7 @@ import polyrelu
 from polyrelu import Network, Polyhedron, Undecided
 from polyrelu.certificate import BoundsCertificate
 from polyrelu.errors import ArgumentError, DomainError, NetworkError
+from polyrelu.exact import RationalMatrix
 from polyrelu.outcomes import DeviationBounds, DeviationExceeded, LipschitzBounds, RangeBounds
 from polyrelu.proofs.deviation.lipschitz import Norm
 from polyrelu.proofs.deviation.settings import SETTINGS
@@ -303,3 +304,24 @@ def test_lipschitz_constants(tmp_path: Path) -> None:
     assert isinstance(early.bounds, LipschitzBounds)
     assert 0 < early.bounds.at_least < early.bounds.at_most
     assert _accepted(early.bounds.certificate, tmp_path)
+
+
+def test_networks_of_unequal_depths(tmp_path: Path) -> None:
+    """|x| by one hidden layer, and 7/8 |x| by two or three, or with a ReLU at the end."""
+    one = polyrelu.from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
+    two = polyrelu.from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0]), ([["7/8"]], [0])])
+    for other in (two, polyrelu.from_arrays([*_layers(one)[:1], ([["7/8", "7/8"]], [0])], "relu")):
+        for pair in ((one, other), (other, one)):
+            found = polyrelu.deviation(*pair, "box:-1,1")
+            assert isinstance(found, DeviationBounds)
+            assert (found.at_least, found.at_most) == (Fraction(1, 8), Fraction(1, 8))
+            assert "layers that change no value were added" in str(found)
+            assert _accepted(found.certificate, tmp_path)
+    line = polyrelu.from_arrays([([["1/2"]], [1])])
+    found = polyrelu.deviation(line, one, "box:-1,1")
+    assert isinstance(found, DeviationBounds)
+    assert found.at_most == found.at_least == 1
+
+
+def _layers(network: Network) -> list[tuple[RationalMatrix, RationalMatrix]]:
+    return [(layer.weight, layer.bias) for layer in network.layers]
