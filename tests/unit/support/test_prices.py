@@ -38,6 +38,7 @@ OPERATIONS = {
     "price_of_boxes": ("bounds of two networks", "bn"),
     "price_of_forms": ("affine forms of all neurons", "pd"),
     "price_of_regions": ("n new regions", "nd"),
+    "price_of_case": ("a case of a tree", "e"),
     "price_of_sparse_program": ("a sparse linear program", "e"),
 }
 
