@@ -127,7 +127,7 @@ def _scopes(
     for candidate in candidates:
         budget.spend(price_of_samples(network.num_parameters) / SETTINGS.max_candidates)
         scope = Scope.of(network, candidate, domain)
-        if _is_small(scope):
+        if _is_small(scope) and scope.has_ordinary_numbers:
             yield scope
 
 

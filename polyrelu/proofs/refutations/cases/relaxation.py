@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from polyrelu.exact import RationalMatrix
 from polyrelu.exact.lp.warm_program import FloatSolution, WarmProgram
 from polyrelu.proofs.refutations.cases.scope import Scope
 from polyrelu.support.typing import Floats
@@ -207,9 +208,10 @@ class Relaxation:
 
 def _wall_rows(scope: Scope) -> Floats:
     """Return the rows [a | c] of a·x ≤ c of the domain, shape (inequalities, inputs + 1)."""
-    rows = [] if scope.domain is None else list(scope.domain.inequalities)
-    shape = (len(rows), scope.network.num_inputs + 1)
-    return np.array([[float(x) for x in row] for row in rows]).reshape(shape)
+    rows = [] if scope.domain is None else scope.domain.inequalities
+    if not rows:
+        return np.zeros((0, scope.network.num_inputs + 1))
+    return RationalMatrix.from_rows(rows).to_floats()
 
 
 def _shifted(start: int, stop: int, shift: int) -> slice:

@@ -18,6 +18,9 @@ from polyrelu.proofs.refutations.sampled_candidates import OneSidedCandidate
 
 __all__ = ["Rows", "Scope"]
 
+#: Floats guess nothing about networks with numbers beyond this one, or below its inverse.
+LARGEST = 1e30
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
@@ -132,6 +135,16 @@ class Scope:
             return True
         weight = self.layers[0].weight
         return weight.nrows > weight.ncols or rank(weight) < weight.nrows
+
+    @cached_property
+    def has_ordinary_numbers(self) -> bool:
+        """Return whether floats hold products of all weights, so that they can guess anything."""
+        parts = [part for rows in (*self.layers, self.last) for part in (rows.weight, rows.bias)]
+        if self.domain is not None and self.domain.inequalities:
+            parts.append(RationalMatrix.from_rows(self.domain.inequalities))
+        with np.errstate(all="ignore"):
+            sizes = np.abs(np.concatenate([part.to_floats().ravel() for part in parts]))
+        return bool(((sizes < LARGEST) & ((sizes > 1 / LARGEST) | (sizes == 0))).all())
 
     @cached_property
     def inputs(self) -> tuple[int, ...]:
