@@ -31,7 +31,7 @@ class FloatSolution(NamedTuple):
     point
         A point where it is attained, shape (columns,).
     duals
-        The multipliers of the rows, shape (rows,); without a feasible point those of a
+        The multipliers of the rows, shape (rows,); without a feasible point the multipliers of a
         contradiction, and 0 if HiGHS names none.
     """
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -23,13 +24,33 @@ from polyrelu.support.typing import Floats
 
 __all__ = ["ExactCases", "Leaf"]
 
-#: Slopes this close to 0 or 1 are taken for 0 or 1.
-CLOSE = 1e-7
-#: Multipliers below this share of the largest one are taken for 0.
-GUESSES = 1e-9
+
+@dataclass(frozen=True, slots=True)
+class LeafSettings:
+    """Constants by which floats guess a proof.
+
+    Attributes
+    ----------
+    close
+        Slopes this close to 0 or 1 are taken for 0 or 1.
+    least
+        Multipliers below this share of the largest one are taken for 0.
+    unknown
+        The guess of a multiplier that floats say nothing about.
+    max_pivots
+        Maximum number of exact pivots of a program.
+    """
+
+    close: float = 1e-7
+    least: float = 1e-9
+    unknown: float = 1e-3
+    max_pivots: int = 50
+
+
+SETTINGS = LeafSettings()
 
 #: Inequalities that are multiplied: ± z ≥ 0 of a neuron of known sign, a - z ≥ 0, u - a ≥ 0 with
-#: the sum u of the positive terms of z, and those of the domain.
+#: the sum u of the positive terms of z, and the rows of the domain.
 Kind: TypeAlias = Literal["sign", "relu", "upper", "wall"]
 
 
@@ -42,7 +63,7 @@ class Leaf(NamedTuple):
         The multiple of sign · t, t the integer form of z; 0 if the case is impossible.
     multiples
         Of each kind the multiples, by the numbers of neurons or the indices of inequalities of the
-        domain; the inequalities are those of integer forms, ± t ≥ 0, d a - t ≥ 0 and u - d a ≥ 0.
+        domain; the inequalities are about integer forms: ± t ≥ 0, d a - t ≥ 0 and u - d a ≥ 0.
     active
         The neurons of unknown sign whose activations are bounded by z from below.
     used
@@ -130,9 +151,11 @@ class _Case:
         first = scope.starts[1]
         slopes = answer.slopes if is_guessed else np.full(scope.num_neurons, np.nan)
         later = [k for k in range(first, scope.num_neurons) if k not in signs]
-        self.active = frozenset(k for k in later if slopes[k] >= 1 - CLOSE)
+        self.active = frozenset(k for k in later if slopes[k] >= 1 - SETTINGS.close)
         self.above = frozenset(k for k in later if slopes[k] < 0)
-        self.fractional = frozenset(k for k in later if CLOSE < slopes[k] < 1 - CLOSE)
+        self.fractional = frozenset(
+            k for k in later if SETTINGS.close < slopes[k] < 1 - SETTINGS.close
+        )
         self.free = frozenset(k for k in later if np.isnan(slopes[k]))
 
     def unknown(self, layer: int) -> list[int]:
@@ -153,9 +176,9 @@ class _Case:
     def guess(self, kind: Kind, index: int) -> float:
         """Return about what multiple of an inequality is needed."""
         if kind == "upper":
-            return 1e-3
+            return SETTINGS.unknown
         if kind == "relu" and index in self.free:
-            return 1e-3
+            return SETTINGS.unknown
         place = index if kind != "wall" else index + self.scope.num_neurons
         return float(self._multipliers[place])
 
@@ -259,7 +282,7 @@ class _Program:
         Nothing is left of the inputs, coefficients that must not be negative are not, and the
         constant is ≥ 0, or positive. Only forms with positive guesses are used.
         """
-        least = GUESSES * float(guesses.max(initial=0))
+        least = SETTINGS.least * float(guesses.max(initial=0))
         chosen = [i for i, guess in enumerate(guesses, 1) if guess > least]
         first = 0 if self._is_impossible else 1
         program = LinearProgram(len(chosen), lower=[0] * len(chosen))
@@ -275,7 +298,7 @@ class _Program:
             program.add_equations(rows, [first * row[0] for row in self._inputs])
         constant = first * self._forms[-1][0] - self._is_impossible
         program.add_inequalities([[self._forms[-1][i] for i in chosen]], [constant])
-        found = program.try_minimize([1] * len(chosen), max_pivots=50)
+        found = program.try_minimize([1] * len(chosen), max_pivots=SETTINGS.max_pivots)
         if found is None:
             return None
         result = dict(zip(chosen, found.point, strict=True))
@@ -315,7 +338,7 @@ class _Tables:
         return 1 + self.num_inputs + neuron
 
     def leaf(self, case: _Case, found: Mapping[tuple[Kind, int], Fraction]) -> Leaf:
-        """Return a proof with integer multipliers of integer forms, from those of z."""
+        """Return a proof with integer multipliers of integer forms, from multipliers of z."""
         layer_of = self._scope.layer_of
         factors = {
             (kind, k): x / (1 if kind == "wall" else self.denominators[layer_of[k]])

@@ -227,8 +227,8 @@ def _lengths(rows: Floats) -> Floats:
 def _scaled_layers(scope: Scope) -> tuple[list[Floats], list[Floats], Floats, Floats]:
     """Return weights and biases of scaled neurons, the row of the candidate's neuron, and scales.
 
-    The scales are what the preactivations of the neurons before were divided by, over that of the
-    candidate's neuron.
+    The scales are what the preactivations of the neurons before were divided by, over the scale of
+    the candidate's neuron.
 
     Layer 1 reads the inputs at which coefficients have to vanish only, if there is no domain.
     """

@@ -18,8 +18,21 @@ from polyrelu.proofs.refutations.sampled_candidates import OneSidedCandidate
 
 __all__ = ["Rows", "Scope"]
 
-#: Floats guess nothing about networks with numbers beyond this one, or below its inverse.
-LARGEST = 1e30
+
+@dataclass(frozen=True, slots=True)
+class ScopeSettings:
+    """Constants of scopes.
+
+    Attributes
+    ----------
+    largest
+        Floats guess nothing about networks with numbers beyond this one, or below its inverse.
+    """
+
+    largest: float = 1e30
+
+
+SETTINGS = ScopeSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +157,8 @@ class Scope:
             parts.append(RationalMatrix.from_rows(self.domain.inequalities))
         with np.errstate(all="ignore"):
             sizes = np.abs(np.concatenate([part.to_floats().ravel() for part in parts]))
-        return bool(((sizes < LARGEST) & ((sizes > 1 / LARGEST) | (sizes == 0))).all())
+        is_large_enough = (sizes > 1 / SETTINGS.largest) | (sizes == 0)
+        return bool(((sizes < SETTINGS.largest) & is_large_enough).all())
 
     @cached_property
     def inputs(self) -> tuple[int, ...]:
