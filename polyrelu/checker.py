@@ -11,75 +11,77 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-   112  1. Text
-   306  2. Networks
-   450    Exact arithmetic
-   616  3. Certificates
-   655  3.1 Words
-   671  3.2 Claims
-  1141  3.3 Proofs
-  1305    affine, shallow
-  1311      theorem affine
-  1366      theorem shallow
-  1504    line
-  1507      theorem line
-  1536    bottleneck
-  1541      theorem bottleneck
-  1648    trailing-affine, trailing-shallow
-  1676      theorem trailing-affine
-  1692      theorem trailing-shallow
-  1720    Refutations: translation, flip, line-equal
-  1813      theorem translation
-  1839      theorem flip
-  1867      theorem line-equal
-  1924    Refutations: replacement, bounded-replacement
-  1927      theorem replacement
-  1937      theorem bounded-replacement
-  2093    Refutations: one-sided
-  2171      theorem one-sided
-  2232  3.4 Membership in the classes generic, transversal and regular
-  2336  3.5 Invariants under ~
-  2385  3.6 Cost
-  2515  3.7 Rounding errors: theorem rounding
-  2547      theorem rounding
-  2647  3.8 Domains of pairs, and theorem point
-  2802      theorem point
-  2871  3.9 Ridges: theorems deep and deep-part
-  3839      theorem deep
-  3847      theorem deep-part
-  3885  3.10 Injectivity: theorems active-rows and collision
-  3911      theorem collision
-  3938      theorem active-rows
-  4218  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4301      theorem jumps
-  4328      theorem hyperplanes
-  4351      theorem affine-maps
-  4375      theorem bends
-  4406  3.12 Functional dimensions: theorem jacobian
-  4412      theorem jacobian
-  4527  4. Verdicts
-  4659  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  5472      theorem tree-equal
-  5492      theorem tree
-  5613  5.1 Lists of regions: claim regions, theorem regions
-  5618      theorem regions
-  5658  5.2 Limits
-  5664  5.3 Vertices: theorems vertices and complex (any networks)
-  6229      theorem vertices
-  6244      theorem complex
-  6262  5.4 Injectivity by cells: theorem cell-pairs
-  6274      theorem cell-pairs
-  6392  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  6397      theorem inverse-lipschitz
-  6560  5.6 Injectivity by a left inverse: theorem left-inverse
-  6563      theorem left-inverse
-  6632  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6635      theorem monotone
-  6739  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  8043  5.9 Teaching sets: theorem parallel-lines
-  8057      theorem parallel-lines
-  8163    Files
-  8304    The command line
+   114  1. Text
+   308  2. Networks
+   452    Exact arithmetic
+   618  3. Certificates
+   657  3.1 Words
+   673  3.2 Claims
+  1143  3.3 Proofs
+  1307    affine, shallow
+  1313      theorem affine
+  1368      theorem shallow
+  1506    line
+  1509      theorem line
+  1538    bottleneck
+  1543      theorem bottleneck
+  1650    trailing-affine, trailing-shallow
+  1678      theorem trailing-affine
+  1694      theorem trailing-shallow
+  1722    Refutations: translation, flip, line-equal
+  1815      theorem translation
+  1841      theorem flip
+  1869      theorem line-equal
+  1926    Refutations: replacement, bounded-replacement
+  1929      theorem replacement
+  1939      theorem bounded-replacement
+  2095    Refutations: one-sided
+  2173      theorem one-sided
+  2264    Refutations: one-sided-cases
+  2383      theorem one-sided-cases
+  2416  3.4 Membership in the classes generic, transversal and regular
+  2520  3.5 Invariants under ~
+  2569  3.6 Cost
+  2699  3.7 Rounding errors: theorem rounding
+  2731      theorem rounding
+  2831  3.8 Domains of pairs, and theorem point
+  2986      theorem point
+  3055  3.9 Ridges: theorems deep and deep-part
+  4023      theorem deep
+  4031      theorem deep-part
+  4069  3.10 Injectivity: theorems active-rows and collision
+  4095      theorem collision
+  4122      theorem active-rows
+  4402  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4485      theorem jumps
+  4512      theorem hyperplanes
+  4535      theorem affine-maps
+  4559      theorem bends
+  4590  3.12 Functional dimensions: theorem jacobian
+  4596      theorem jacobian
+  4711  4. Verdicts
+  4843  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5656      theorem tree-equal
+  5676      theorem tree
+  5797  5.1 Lists of regions: claim regions, theorem regions
+  5802      theorem regions
+  5842  5.2 Limits
+  5848  5.3 Vertices: theorems vertices and complex (any networks)
+  6413      theorem vertices
+  6428      theorem complex
+  6446  5.4 Injectivity by cells: theorem cell-pairs
+  6458      theorem cell-pairs
+  6576  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6581      theorem inverse-lipschitz
+  6744  5.6 Injectivity by a left inverse: theorem left-inverse
+  6747      theorem left-inverse
+  6816  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6819      theorem monotone
+  6923  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  8227  5.9 Teaching sets: theorem parallel-lines
+  8241      theorem parallel-lines
+  8347    Files
+  8488    The command line
 """
 
 from __future__ import annotations
@@ -2184,28 +2186,58 @@ def one_sided(case: Case) -> None:
     Without a source, the constant 1 takes its place.
     """
     evidence, changed, meter = case.evidence["same-function"], changed_layers(case), case.meter
-    source, width = evidence["source"], len(changed.lower.rows[0])
-    require(len(source) <= 1, "at most one source", str(len(source)))
-    require(not source or changed.number > 1, "a source in a hidden layer", "an input")
-    require(all(h < width for h in source), f"a source below {width}")
+    source = evidence["source"]
+    check_source(changed, source)
     facts = Facts(case, changed.number, source)
     for step in evidence["steps"]:
         facts.add_step(*step)
+    proofs = {v: (text, multiples) for v, _, text, multiples in evidence["signs"]}
+
+    def check_sign(v: int, sign: str, rows: Sequence[list[int]], _: int) -> None:
+        """Both rows of a neuron have the sign."""
+        text, multiples = proofs[v]
+        factor = integer(text)
+        require(factor > 0, "a positive factor of a sign", "0")
+        for row in rows:
+            meter.pay(len(row), longest([row]), factor.bit_length())
+            own = [factor * x if sign == "+" else -factor * x for x in row]
+            facts.check_follows(facts.form(changed.number, own), multiples)
+
+    marks = [(v, sign) for v, sign, *_ in evidence["signs"]]
+    check_change(case, changed, source, marks, check_sign)
+
+
+def check_source(changed: Changed, source: list[int]) -> None:
+    """At most one source, a neuron of the layer before."""
+    width = len(changed.lower.rows[0])
+    require(len(source) <= 1, "at most one source", str(len(source)))
+    require(not source or changed.number > 1, "a source in a hidden layer", "an input")
+    require(all(h < width for h in source), f"a source below {width}")
+
+
+def check_change(
+    case: Case,
+    changed: Changed,
+    source: list[int],
+    marks: Sequence[tuple[int, str]],
+    check_sign: Callable[[int, str, Sequence[list[int]], int], None],
+) -> None:
+    """Layer l is equal but for the weights of some neurons on the source; layer l+1 takes it back.
+
+    `check_sign` gets a neuron, its sign, its rows in both networks, and the change of the weight.
+    """
+    meter, width = case.meter, len(changed.lower.rows[0])
     old, new = over_common_denominator(changed.lower, changed.others[0], meter)
     rows = changed.upper.augmented()
     scale = changed.lower.denominator * changed.others[0].denominator
     meter.pay(2 * len(rows) * len(rows[0]), longest(rows), scale.bit_length())
     above = [[x * scale for x in row] for row in rows]
     place = source[0] if source else width
-    check_indices([v for v, *_ in evidence["signs"]], len(old), "neurons with signs")
-    for v, sign, text, multiples in evidence["signs"]:
-        factor = integer(text)
-        require(factor > 0, "a positive factor of a sign", "0")
-        for row in (old[v], new[v]):
-            meter.pay(len(row), longest([row]), factor.bit_length())
-            own = [factor * x if sign == "+" else -factor * x for x in row]
-            facts.check_follows(facts.form(changed.number, own), multiples)
-        change, old[v][place] = new[v][place] - old[v][place], new[v][place]
+    check_indices([v for v, _ in marks], len(old), "neurons with signs")
+    for v, sign in marks:
+        change = new[v][place] - old[v][place]
+        check_sign(v, sign, (old[v], new[v]), change)
+        old[v][place] = new[v][place]
         if sign == "+":
             meter.pay(2 * len(above), change.bit_length(), longest(rows))
             for row, weights in zip(above, changed.upper.rows, strict=True):
@@ -2227,6 +2259,158 @@ def over_common_denominator(
     left = [[x * two.denominator for x in row] for row in one.augmented()]
     right = [[x * one.denominator for x in row] for row in two.augmented()]
     return left, right
+
+
+# ---- Refutations: one-sided-cases
+
+
+class CaseFacts(Facts):
+    """Forms that are >= 0 in a case, in which the signs of some neurons are known.
+
+    Facts 3k, 3k+1 and 3k+2 are t or -t of neuron k, whose sign is known, d a - t, and u - d a, u
+    the positive terms of t; from 3N on come the slacks of the domain.
+    """
+
+    def __init__(self, case: Case, number: int, source: list[int]) -> None:
+        super().__init__(case, number, [])
+        self.known, self.listed = dict[int, int](), set[int]()
+        for j in source:
+            self.known[self.num_neurons - case.network.widths[number - 1] + j] = 1
+
+    def positive_terms(self, k: int) -> Form:
+        """The form u of a neuron that reads activations, which are >= 0."""
+        require(k >= self.starts[2] - self.starts[1], "a neuron of layer 2 or later", str(k))
+        return {symbol: x for symbol, x in self.neuron(k)[1].items() if x > 0}
+
+    def fact(self, number: int) -> Form:
+        """A fact by its number."""
+        k, kind = divmod(number, 3)
+        if k >= self.num_neurons:
+            i = number - 3 * self.num_neurons + 1
+            require(i < len(self.more), f"a fact below {3 * self.num_neurons + len(self.more) - 1}")
+            return self.more[i]
+        own, t = self.neuron(k)
+        if kind == 0:
+            require(k in self.known, "a neuron of known sign", str(k))
+            return t if self.known[k] > 0 else {symbol: -x for symbol, x in t.items()}
+        return added(own, t, -1) if kind == 1 else added(self.positive_terms(k), own, -1)
+
+    def remainder(self, form: Form, multiples: Any, listed: Sequence[int]) -> int:
+        """A number that the form is at least, up to a positive factor.
+
+        Multiples of facts are taken away; then the activations are replaced, the last layer first.
+        """
+        check_indices(listed, self.num_neurons, "neurons of unknown sign that are replaced by z")
+        self.listed, rest = set(listed), self.without(form, multiples)
+        for layer in range(len(self.starts) - 2, 0, -1):
+            self.replace(rest, layer)
+        left = any(x for symbol, x in rest.items() if symbol)
+        require(not left, "facts that leave nothing of the inputs", "an input")
+        return rest.get(0, 0)
+
+    def replace(self, rest: Form, layer: int) -> None:
+        """Put values or bounds in for the activations of a layer, in place, times d."""
+        first, stop = self.starts[layer : layer + 2]
+        self.meter.units(60 * (stop - first))
+        found = [(symbol, rest.pop(symbol, 0)) for symbol in range(first, stop)]
+        denominator = self.layers[layer - 1].denominator
+        self.meter.pay(len(rest), bits_of_form(rest), denominator.bit_length())
+        for symbol in rest:
+            rest[symbol] *= denominator
+        for symbol, x in found:
+            bound = self.bound(symbol - self.starts[1], x) if x else {}
+            self.meter.pay(len(bound), bits_of_form(bound), x.bit_length())
+            add_to(rest, bound, x)
+
+    def bound(self, k: int, x: int) -> Form:
+        """What stands for d a of neuron k, whose coefficient is x."""
+        sign = self.known.get(k, 0)
+        if sign > 0 or (not sign and x > 0 and k in self.listed):
+            return self.neuron(k)[1]
+        if sign or x > 0:
+            return {}
+        fact = "facts that leave nonnegative multiples of activations of layer 1"
+        require(k >= self.starts[2] - self.starts[1], fact, "others")
+        return self.positive_terms(k)
+
+
+SPLIT_CASE = {"split": int}
+CLOSED_CASE = {"leaf": [(NATURAL, MULTIPLES, [int])]}
+
+
+def check_cases(facts: CaseFacts, rows: Sequence[Form], nodes: Sequence[Any]) -> None:
+    """All forms are >= 0 on every leaf of a tree, whose nodes come in prefix order."""
+    #: Of the nodes that are to come: the depth, the neuron that is split above, and its sign.
+    waiting, path, number = [(0, 0, 0)], list[int](), 0
+    while waiting:
+        depth, k, sign = waiting.pop()
+        while len(path) > depth:
+            del facts.known[path.pop()]
+        if sign:
+            facts.known[k] = sign
+            path.append(k)
+        require(number < len(nodes), "another node", counted(number, "node"))
+        facts.meter.units(2_000)
+        node, number = nodes[number], number + 1
+        if "leaf" in node:
+            close(facts, rows, node["leaf"])
+            continue
+        k = node["split"]
+        require(k < facts.num_neurons, "a neuron of the layers before", str(k))
+        require(k not in facts.known, "a neuron of unknown sign", str(k))
+        message = f"beyond the limits: more than {MAX_DEPTH} splits one below the other"
+        well_formed(len(path) < MAX_DEPTH, message)
+        waiting += [(len(path), k, -1), (len(path), k, 1)]
+    require(number == len(nodes), counted(number, "node"), str(len(nodes)))
+
+
+def close(facts: CaseFacts, rows: Sequence[Form], records: Sequence[Any]) -> None:
+    """All forms are >= 0 in a case, or the case is impossible."""
+    if len(records) == 1 and integer(records[0][0]) == 0:
+        left = facts.remainder({}, *records[0][1:])
+        require(left > 0, "a positive constant in an impossible case", "another one")
+        return
+    require(len(records) == len(rows), counted(len(rows), "record"), str(len(records)))
+    for form, (text, multiples, listed) in zip(rows, records, strict=True):
+        factor = integer(text)
+        require(factor > 0, "a positive factor of a sign", "0")
+        facts.meter.pay(len(form), bits_of_form(form), factor.bit_length())
+        own = {symbol: factor * x for symbol, x in form.items()}
+        left = facts.remainder(own, multiples, listed)
+        require(left >= 0, "a constant that is not negative", "a negative one")
+
+
+@refutation(
+    "one-sided-cases",
+    "theory/one_sided.md",
+    {
+        "layer": int,
+        "source": [int],
+        "signs": [(int, SIGN_MARK)],
+        "nodes": [OneOf((SPLIT_CASE, CLOSED_CASE))],
+    },
+)
+def one_sided_cases(case: Case) -> None:
+    """Neurons of layer l have one sign wherever the source is on; their weights on it change.
+
+    The signs hold in each case of a tree; each weight changes to the side of its neuron's sign.
+    """
+    evidence, changed = case.evidence["same-function"], changed_layers(case)
+    source, rows = evidence["source"], changed.lower.augmented()
+    check_source(changed, source)
+    facts, forms = CaseFacts(case, changed.number, source), list[Form]()
+    check_indices([v for v, _ in evidence["signs"]], len(rows), "neurons with signs")
+    for v, mark in evidence["signs"]:
+        form = facts.form(changed.number, rows[v])
+        forms.append(form if mark == "+" else {symbol: -x for symbol, x in form.items()})
+    check_cases(facts, forms, evidence["nodes"])
+
+    def check_sign(v: int, mark: str, _: Sequence[list[int]], change: int) -> None:
+        """The weight changes to the side of the sign."""
+        fact = "larger weights of neurons with +, smaller ones of neurons with -"
+        require(change >= 0 if mark == "+" else change <= 0, fact, f"neuron {v}")
+
+    check_change(case, changed, source, evidence["signs"], check_sign)
 
 
 # ==== 3.4 Membership in the classes generic, transversal and regular ====

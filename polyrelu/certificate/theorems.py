@@ -298,6 +298,19 @@ THEOREMS: dict[str, TheoremText] = {
         r"G$ with $G \ge 0$, $G \ge z$.",
         _REFUTATION_HYPOTHESES,
     ),
+    "one-sided-cases": TheoremText(
+        "a neuron of one sign wherever another one is on, case by case",
+        "docs/theory/one_sided.md",
+        "The same change of weights as for a neuron of one sign wherever another one is on. The "
+        "sign is proved in each case of a tree, in which earlier neurons are on or off; each "
+        "weight changes to the side of the sign of its neuron.",
+        r"Let $z_v \le 0$ ($v \in S_-$), $z_v \ge 0$ ($v \in S_+$) wherever $a_h > 0$, in each of "
+        r"finitely many cases $z_k \ge 0$ or $z_k \le 0$ of earlier neurons $k$; let $t_v \le 0$ "
+        r"($v \in S_-$), $t_v \ge 0$ ($v \in S_+$). If $\sum_{v\in S_+} t_v "
+        r"W^{\ell+1}_{\cdot v}$ is 0, or $a_h = 1$ and $b^{\ell+1}$ loses this vector, then both "
+        r"networks have the same function.",
+        _REFUTATION_HYPOTHESES,
+    ),
     "translation": TheoremText(
         "a hidden hyperplane translated",
         "docs/theory/hidden_hyperplanes.md",

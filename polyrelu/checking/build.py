@@ -31,6 +31,7 @@ MODULES = (
     "refutations",
     "replacement",
     "one_sided",
+    "one_sided_cases",
     "membership",
     "invariants",
     "meter",

@@ -18,6 +18,7 @@ import polyrelu.checking.identifiability
 import polyrelu.checking.injectivity
 import polyrelu.checking.lipschitz
 import polyrelu.checking.one_sided
+import polyrelu.checking.one_sided_cases
 import polyrelu.checking.refutations
 import polyrelu.checking.regions
 import polyrelu.checking.replacement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -17,7 +17,7 @@ from polyrelu.checking.arithmetic import (
 )
 from polyrelu.checking.meter import Meter, longest, require
 from polyrelu.checking.networks import Layer
-from polyrelu.checking.refutations import changed_layers, check_layer, refutation
+from polyrelu.checking.refutations import Changed, changed_layers, check_layer, refutation
 from polyrelu.checking.text import NATURAL, integer
 from polyrelu.checking.theorems import Case
 
@@ -115,28 +115,58 @@ def one_sided(case: Case) -> None:
     Without a source, the constant 1 takes its place.
     """
     evidence, changed, meter = case.evidence["same-function"], changed_layers(case), case.meter
-    source, width = evidence["source"], len(changed.lower.rows[0])
-    require(len(source) <= 1, "at most one source", str(len(source)))
-    require(not source or changed.number > 1, "a source in a hidden layer", "an input")
-    require(all(h < width for h in source), f"a source below {width}")
+    source = evidence["source"]
+    check_source(changed, source)
     facts = Facts(case, changed.number, source)
     for step in evidence["steps"]:
         facts.add_step(*step)
+    proofs = {v: (text, multiples) for v, _, text, multiples in evidence["signs"]}
+
+    def check_sign(v: int, sign: str, rows: Sequence[list[int]], _: int) -> None:
+        """Both rows of a neuron have the sign."""
+        text, multiples = proofs[v]
+        factor = integer(text)
+        require(factor > 0, "a positive factor of a sign", "0")
+        for row in rows:
+            meter.pay(len(row), longest([row]), factor.bit_length())
+            own = [factor * x if sign == "+" else -factor * x for x in row]
+            facts.check_follows(facts.form(changed.number, own), multiples)
+
+    marks = [(v, sign) for v, sign, *_ in evidence["signs"]]
+    check_change(case, changed, source, marks, check_sign)
+
+
+def check_source(changed: Changed, source: list[int]) -> None:
+    """At most one source, a neuron of the layer before."""
+    width = len(changed.lower.rows[0])
+    require(len(source) <= 1, "at most one source", str(len(source)))
+    require(not source or changed.number > 1, "a source in a hidden layer", "an input")
+    require(all(h < width for h in source), f"a source below {width}")
+
+
+def check_change(
+    case: Case,
+    changed: Changed,
+    source: list[int],
+    marks: Sequence[tuple[int, str]],
+    check_sign: Callable[[int, str, Sequence[list[int]], int], None],
+) -> None:
+    """Layer l is equal but for the weights of some neurons on the source; layer l+1 takes it back.
+
+    `check_sign` gets a neuron, its sign, its rows in both networks, and the change of the weight.
+    """
+    meter, width = case.meter, len(changed.lower.rows[0])
     old, new = over_common_denominator(changed.lower, changed.others[0], meter)
     rows = changed.upper.augmented()
     scale = changed.lower.denominator * changed.others[0].denominator
     meter.pay(2 * len(rows) * len(rows[0]), longest(rows), scale.bit_length())
     above = [[x * scale for x in row] for row in rows]
     place = source[0] if source else width
-    check_indices([v for v, *_ in evidence["signs"]], len(old), "neurons with signs")
-    for v, sign, text, multiples in evidence["signs"]:
-        factor = integer(text)
-        require(factor > 0, "a positive factor of a sign", "0")
-        for row in (old[v], new[v]):
-            meter.pay(len(row), longest([row]), factor.bit_length())
-            own = [factor * x if sign == "+" else -factor * x for x in row]
-            facts.check_follows(facts.form(changed.number, own), multiples)
-        change, old[v][place] = new[v][place] - old[v][place], new[v][place]
+    check_indices([v for v, _ in marks], len(old), "neurons with signs")
+    for v, sign in marks:
+        change = new[v][place] - old[v][place]
+        check_sign(v, sign, (old[v], new[v]), change)
+        old[v][place] = new[v][place]
         if sign == "+":
             meter.pay(2 * len(above), change.bit_length(), longest(rows))
             for row, weights in zip(above, changed.upper.rows, strict=True):

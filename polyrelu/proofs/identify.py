@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,6 +58,7 @@ from polyrelu.proofs.next_steps import (
 )
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.refutations import one_sided
+from polyrelu.proofs.refutations.cases.moves import case_moves
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
@@ -78,7 +80,7 @@ from polyrelu.support.budget import (
     as_budget,
 )
 from polyrelu.support.interrupts import Interrupt, deferred_interrupt
-from polyrelu.support.prices import price_of_membership
+from polyrelu.support.prices import price_of_membership, price_of_samples
 from polyrelu.support.progress import Progress, report
 from polyrelu.version import __version__
 
@@ -104,6 +106,8 @@ class IdentifySettings:
         changes, and twice for refutations by linear programs.
     share_of_large
         Share of this work for refutations by large linear programs, which come last.
+    share_of_cases
+        Share of this work for refutations by trees of cases, which come after them.
     least_for_others
         Units of work that each other search gets at least.
     grace_share
@@ -117,6 +121,7 @@ class IdentifySettings:
     budget: int = 60_000
     share_of_others: float = 1 / 6
     share_of_large: float = 1 / 3
+    share_of_cases: float = 1 / 2
     least_for_others: float = one_sided.SETTINGS.budget
     grace_share: float = 0.1
     grace: float = 1.0
@@ -180,8 +185,9 @@ def identify(
         with all limits; None: until nothing new is met. A unit is about a millisecond. The search
         for points of Theorem P and the one for simple changes of layers have a sixth of it each,
         refutations by linear programs twice, and those by split trees once; larger programs have a
-        third; and each of them has at least 10,000 units. A search that is enough for transversal
-        competitors makes some more walks for regular ones, within the budget.
+        third, and trees of cases a half; and each of them has at least 10,000 units. A search that
+        is enough for transversal competitors makes some more walks for regular ones, within the
+        budget.
     time_limit
         Seconds for the whole call; None for no limit. After this time the answer is `Undecided`.
         Ctrl-C ends the search for ridges in the same way.
@@ -386,10 +392,17 @@ class _Identification:
         budget = self._budget_of_others(SETTINGS.share_of_large)
         found = one_sided_moves(network, candidates, budget, seed, domain, with_large=True)
         late = _refute_by(self._question, found, self._budget_of_others())
+        if isinstance(late, NotIdentifiable):
+            return late
+        budget = self._budget_of_others(SETTINGS.share_of_cases)
+        if candidates is None:
+            if price_of_samples(network.num_parameters) > (budget.total_work or math.inf):
+                return late
+            candidates = sampled_candidates(network, seed, domain)
+        cases = case_moves(network, candidates, budget, seed, domain)
+        late = _refute_by(self._question, cases, self._budget_of_others())
         if isinstance(late, NotIdentifiable) or not is_small(network):
             return late
-        if candidates is None:
-            candidates = sampled_candidates(network, seed, domain)
         trees = tree_moves(network, candidates, self._budget_of_others(), seed, domain)
         return _refute_by(self._question, trees, self._budget_of_others())
 

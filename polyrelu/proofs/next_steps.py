@@ -56,7 +56,7 @@ _OTHER_ON_DOMAIN = NextStep(
     ("identify", "NET", "--other", "other.json"),
 )
 #: Theorems about networks with the same function that are in no known component of a fiber.
-_NOT_IN_FIBERS = ("one-sided", "line-equal", "tree-equal")
+_NOT_IN_FIBERS = ("one-sided", "one-sided-cases", "line-equal", "tree-equal")
 
 
 @dataclass(frozen=True, slots=True)

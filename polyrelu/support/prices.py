@@ -10,6 +10,7 @@ from __future__ import annotations
 __all__ = [
     "price_of_assignment",
     "price_of_boxes",
+    "price_of_case",
     "price_of_cell",
     "price_of_component",
     "price_of_evaluation",
@@ -71,6 +72,15 @@ def price_of_sparse_program(num_entries: int) -> float:
     501.0
     """
     return 1 + num_entries / 100
+
+
+def price_of_case(num_entries: int) -> float:
+    """Return the price of a look at a case of a tree of cases, with so large a program in floats.
+
+    >>> price_of_case(1000)
+    0.75
+    """
+    return 0.25 + num_entries / 2000
 
 
 def price_of_cell(num_parameters: int) -> float:

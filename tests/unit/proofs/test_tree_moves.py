@@ -49,8 +49,8 @@ def test_cases_prove_what_no_program_proves(layers: Stack, candidate: OneSidedCa
     assert all(move.other([x]) == network([x]) for x in places)
 
 
-def test_identify_refutes_by_a_tree() -> None:
-    """Neuron 1 of layer 3 is dead, and the checker accepts the certificate."""
+def test_identify_refutes_by_cases() -> None:
+    """Neuron 1 of layer 3 is dead; a tree of cases is found first, and the checker accepts it."""
     layers: Stack = [
         ([[-2, 1], [1, -3], [-3, 1]], [2, -1, 2]),
         ([[2, -3, 2], [1, 1, 1], [-3, 1, 3]], [2, -2, 3]),
@@ -59,7 +59,7 @@ def test_identify_refutes_by_a_tree() -> None:
     ]
     outcome = identify(from_arrays(layers), budget=50)
     assert isinstance(outcome, NotIdentifiable)
-    assert outcome.certificate.theorem == "tree-equal"
+    assert outcome.certificate.theorem == "one-sided-cases"
     assert outcome.explanation == "neuron 1 of layer 3 is dead: it is never positive on R^n"
     assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
 

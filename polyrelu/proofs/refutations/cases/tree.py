@@ -1,0 +1,207 @@
+"""The search for a tree of cases.
+
+A case is open if the relaxation allows sign · z < 0. Then the sign of one more neuron is fixed, in
+both ways. A proof of one side that does not use the new sign is a proof of the case itself, so that
+the tree keeps only the splits that some proof uses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import TypeAlias
+
+import numpy as np
+
+from polyrelu.proofs.refutations.cases.leaf import ExactCases, Leaf
+from polyrelu.proofs.refutations.cases.relaxation import CaseAnswer, Relaxation
+from polyrelu.proofs.refutations.cases.scope import Scope
+from polyrelu.support.budget import Budget
+from polyrelu.support.prices import price_of_case
+
+__all__ = ["CaseSearch", "CaseTree", "Split"]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSettings:
+    """Limits of the search.
+
+    Attributes
+    ----------
+    num_trials
+        Number of neurons that are tried at each split.
+    max_depth
+        Maximum number of splits one below the other.
+    max_leaves
+        Maximum number of leaves of a tree.
+    """
+
+    num_trials: int = 8
+    max_depth: int = 60
+    max_leaves: int = 20_000
+
+
+SETTINGS = CaseSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A neuron, and the trees of the cases where it is active and inactive."""
+
+    neuron: int
+    active: CaseTree
+    inactive: CaseTree
+
+
+CaseTree: TypeAlias = Split | Leaf
+
+
+class GiveUp(Exception):  # noqa: N818
+    """A candidate is false, or too hard."""
+
+
+class CaseSearch:
+    """A search for a tree that proves one candidate.
+
+    Parameters
+    ----------
+    scope
+        The candidate and the neurons that matter.
+    budget
+        The work for linear programs.
+
+    Attributes
+    ----------
+    is_false
+        Whether a point was met that contradicts the candidate.
+    """
+
+    def __init__(self, scope: Scope, budget: Budget) -> None:
+        self._scope, self._budget = scope, budget
+        self._relaxation = Relaxation(scope)
+        self._exact = ExactCases(scope)
+        self._price = price_of_case(self._relaxation.num_entries)
+        self._signs: dict[int, int] = {} if scope.guard is None else {scope.guard: 1}
+        self._leaves = 0
+        self.is_false = False
+
+    def estimate(self, rng: Random, num_probes: int) -> float | None:
+        """Return about how many cases there are, by random ways down; None if it gives up."""
+        try:
+            sizes = [self._probe(rng) for _ in range(num_probes)]
+        except GiveUp:
+            return None
+        return sum(sizes) / len(sizes)
+
+    def tree(self) -> CaseTree | None:
+        """Return a tree that proves the candidate, or None."""
+        try:
+            return self._prove(self._look(), 0)[0]
+        except GiveUp:
+            return None
+
+    # -- one case --------------------------------------------------------------------------------
+
+    def _look(self) -> CaseAnswer:
+        """Return what the relaxation says of the current case."""
+        self._budget.spend(self._price)
+        answer = self._relaxation.answer()
+        if answer.is_real:
+            self.is_false = True
+            raise GiveUp
+        return answer
+
+    def _fix(self, neuron: int, sign: int) -> None:
+        self._relaxation.fix(neuron, sign)
+        if sign:
+            self._signs[neuron] = sign
+        else:
+            del self._signs[neuron]
+
+    def _sides(self, neuron: int) -> list[tuple[int, CaseAnswer]]:
+        """Return what the relaxation says of both sides of a neuron."""
+        sides = []
+        for sign in (1, -1):
+            self._relaxation.fix(neuron, sign)
+            try:
+                sides.append((sign, self._look()))
+            finally:
+                self._relaxation.fix(neuron, 0)
+        return sides
+
+    def _best_split(self, answer: CaseAnswer) -> tuple[int, list[tuple[int, CaseAnswer]]]:
+        """Return the neuron whose sign leaves least open, and what is said of both sides."""
+        order = np.argsort(-answer.gaps, kind="stable")
+        tried = [int(k) for k in order[: SETTINGS.num_trials] if answer.gaps[k] > 0]
+        if not tried:
+            raise GiveUp
+        found = []
+        for k in tried:
+            sides = self._sides(k)
+            still = [side for _, side in sides if side.is_open]
+            left = sum(1 + int((side.gaps > 0).sum()) for side in still)
+            found.append((len(still), left, k, sides))
+            if not still:
+                break
+        _, _, neuron, sides = min(found, key=lambda entry: entry[:3])
+        return neuron, sides
+
+    # -- all cases -------------------------------------------------------------------------------
+
+    def _prove(self, answer: CaseAnswer, depth: int) -> tuple[CaseTree, frozenset[int]]:
+        """Return a tree for the current case, and the neurons whose known signs it uses."""
+        if not answer.is_open:
+            leaf = self._exact.leaf(self._signs, answer)
+            if leaf is not None:
+                self._leaves += 1
+                if self._leaves > SETTINGS.max_leaves:
+                    raise GiveUp
+                return leaf, leaf.used
+        if depth == SETTINGS.max_depth:
+            raise GiveUp
+        neuron, sides = self._split_of(answer)
+        sides.sort(key=lambda side: (side[1].is_open, side[0]))
+        trees: dict[int, CaseTree] = {}
+        used = frozenset[int]()
+        for sign, side in sides:
+            self._fix(neuron, sign)
+            try:
+                tree, needed = self._prove(side, depth + 1)
+            finally:
+                self._fix(neuron, 0)
+            if neuron not in needed:
+                return tree, needed
+            trees[sign], used = tree, used | needed
+        return Split(neuron, trees[1], trees[-1]), used - {neuron}
+
+    def _split_of(self, answer: CaseAnswer) -> tuple[int, list[tuple[int, CaseAnswer]]]:
+        """Return the next neuron; any one if floats see no reason to split."""
+        if answer.is_open:
+            return self._best_split(answer)
+        unknown = [k for k in range(self._scope.num_neurons) if k not in self._signs]
+        first = 0 if self._scope.reads_inputs else self._scope.starts[1]
+        for k in reversed(unknown):
+            if k >= first and answer.slopes[k]:
+                return k, self._sides(k)
+        raise GiveUp
+
+    def _probe(self, rng: Random) -> float:
+        """Return the size of a tree in which all ways down are like a random one."""
+        answer, weight, size, path = self._look(), 1.0, 1.0, list[int]()
+        try:
+            while answer.is_open and len(path) < SETTINGS.max_depth:
+                if not answer.gaps.any():
+                    raise GiveUp
+                neuron = int(np.argmax(answer.gaps))
+                still = [side for side in self._sides(neuron) if side[1].is_open]
+                size += 2 * weight
+                if not still:
+                    break
+                weight *= len(still)
+                sign, answer = still[rng.randrange(len(still))]
+                self._fix(neuron, sign)
+                path.append(neuron)
+        finally:
+            for neuron in path:
+                self._fix(neuron, 0)
+        return size
