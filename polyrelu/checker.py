@@ -45,41 +45,41 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   2647  3.8 Domains of pairs, and theorem point
   2802      theorem point
   2871  3.9 Ridges: theorems deep and deep-part
-  3839      theorem deep
-  3847      theorem deep-part
-  3885  3.10 Injectivity: theorems active-rows and collision
-  3911      theorem collision
-  3938      theorem active-rows
-  4218  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4301      theorem jumps
-  4328      theorem hyperplanes
-  4351      theorem affine-maps
-  4375      theorem bends
-  4406  3.12 Functional dimensions: theorem jacobian
-  4412      theorem jacobian
-  4527  4. Verdicts
-  4659  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  5472      theorem tree-equal
-  5492      theorem tree
-  5613  5.1 Lists of regions: claim regions, theorem regions
-  5618      theorem regions
-  5658  5.2 Limits
-  5664  5.3 Vertices: theorems vertices and complex (any networks)
-  6229      theorem vertices
-  6244      theorem complex
-  6262  5.4 Injectivity by cells: theorem cell-pairs
-  6274      theorem cell-pairs
-  6392  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  6397      theorem inverse-lipschitz
-  6560  5.6 Injectivity by a left inverse: theorem left-inverse
-  6563      theorem left-inverse
-  6632  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6635      theorem monotone
-  6739  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  8043  5.9 Teaching sets: theorem parallel-lines
-  8057      theorem parallel-lines
-  8163    Files
-  8304    The command line
+  3856      theorem deep
+  3864      theorem deep-part
+  3902  3.10 Injectivity: theorems active-rows and collision
+  3928      theorem collision
+  3955      theorem active-rows
+  4235  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4318      theorem jumps
+  4345      theorem hyperplanes
+  4368      theorem affine-maps
+  4392      theorem bends
+  4423  3.12 Functional dimensions: theorem jacobian
+  4429      theorem jacobian
+  4544  4. Verdicts
+  4676  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5489      theorem tree-equal
+  5509      theorem tree
+  5630  5.1 Lists of regions: claim regions, theorem regions
+  5635      theorem regions
+  5675  5.2 Limits
+  5681  5.3 Vertices: theorems vertices and complex (any networks)
+  6246      theorem vertices
+  6261      theorem complex
+  6279  5.4 Injectivity by cells: theorem cell-pairs
+  6291      theorem cell-pairs
+  6409  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6414      theorem inverse-lipschitz
+  6577  5.6 Injectivity by a left inverse: theorem left-inverse
+  6580      theorem left-inverse
+  6649  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6652      theorem monotone
+  6756  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  8060  5.9 Teaching sets: theorem parallel-lines
+  8074      theorem parallel-lines
+  8180    Files
+  8321    The command line
 """
 
 from __future__ import annotations
@@ -2987,25 +2987,35 @@ class PlaneForms:
 
     def read(self, entry: Any) -> tuple[list[list[int]], int]:
         """Point and directions as integers, and the denominator of the point."""
-        num_inputs, vectors, scales = self.neurons.network.widths[0], list[list[int]](), list[int]()
-        inputs = entry.get("inputs", range(num_inputs))
         if "inputs" in entry:
-            check_indices(inputs, num_inputs, "inputs")
-            self.meter.units(150 * num_inputs)
+            return self.read_some(entry)
+        num_inputs, vectors, scales = self.neurons.network.widths[0], list[list[int]](), list[int]()
         for name, texts in (
             ("point", entry["point"]),
             *(("direction", d) for d in entry["directions"]),
         ):
             row = rationals(texts, self.meter)
-            require(
-                len(row) == len(inputs), f"a {name} of {len(inputs)} coordinates", str(len(row))
-            )
+            require(len(row) == num_inputs, f"a {name} of {num_inputs} coordinates", str(len(row)))
             scales.append(common_denominator(row, "a common denominator", self.meter))
-            vector = [0] * num_inputs
-            for k, x in zip(inputs, scaled_point(row, scales[-1], self.meter), strict=True):
+            vectors.append(scaled_point(row, scales[-1], self.meter))
+        return vectors, scales[0]
+
+    def read_some(self, entry: Any) -> tuple[list[list[int]], int]:
+        """The same from the coordinates of some inputs; all others are 0."""
+        num_inputs, scale = self.neurons.network.widths[0], integer(entry["denominator"])
+        require(scale > 0, "a positive denominator", "0")
+        inputs = integers(entry["inputs"], self.meter)
+        require(inputs[0] >= 0, "inputs from 0 on", str(inputs[0]))
+        check_indices(inputs, num_inputs, "inputs")
+        vectors = list[list[int]]()
+        for text in (entry["point"], *entry["directions"]):
+            row, vector = integers(text, self.meter), [0] * num_inputs
+            self.meter.units(50 * num_inputs)
+            require(len(row) == len(inputs), f"{len(inputs)} coordinates", str(len(row)))
+            for k, x in zip(inputs, row, strict=True):
                 vector[k] = x
             vectors.append(vector)
-        return vectors, scales[0]
+        return vectors, scale
 
     def slacks_of(
         self, domain: Domain, vectors: list[list[int]], scale: int
@@ -3813,12 +3823,19 @@ class Sources:
 
 #: Maximum number of signs at all ridges together: ridges times hidden neurons.
 MAX_SIGNS = 2**28
-FULL_SLICE = {
-    "point": [RATIONAL],
-    "directions": ([RATIONAL], [RATIONAL]),
-    "ridges": [(int, int, NATURAL)],
-}
-SLICE = OneOf((FULL_SLICE, {"inputs": [int], **FULL_SLICE}))
+LISTED = [(int, int, NATURAL)]
+SLICE = OneOf(
+    (
+        {"point": [RATIONAL], "directions": ([RATIONAL], [RATIONAL]), "ridges": LISTED},
+        {
+            "inputs": ROW,
+            "denominator": NATURAL,
+            "point": ROW,
+            "directions": (ROW, ROW),
+            "ridges": LISTED,
+        },
+    )
+)
 DEEP_EVIDENCE = {
     "ridges": {"slices": [SLICE]},
     "families": {"chosen": [(int, int)], "joined": [(int, int)]},

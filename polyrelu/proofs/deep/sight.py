@@ -187,9 +187,8 @@ class SightSearch:
             num_before = np.count_nonzero(seen)
             for flag, active in self._round(layer, seen, starts, (number, count)):
                 v = flag.neurons[0][1]
-                if (active & ~seen[v]).any():
-                    seen[v] |= active
-                    shown[v].append((flag, active))
+                seen[v] |= active
+                shown[v].append((flag, active))
             idle = idle + 1 if np.count_nonzero(seen) == num_before else 0
         self.missing[layer] = int(np.count_nonzero(~seen))
         return [
