@@ -47,41 +47,41 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   2831  3.8 Domains of pairs, and theorem point
   2986      theorem point
   3055  3.9 Ridges: theorems deep and deep-part
-  4023      theorem deep
-  4031      theorem deep-part
-  4069  3.10 Injectivity: theorems active-rows and collision
-  4095      theorem collision
-  4122      theorem active-rows
-  4402  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4485      theorem jumps
-  4512      theorem hyperplanes
-  4535      theorem affine-maps
-  4559      theorem bends
-  4590  3.12 Functional dimensions: theorem jacobian
-  4596      theorem jacobian
-  4711  4. Verdicts
-  4843  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  5656      theorem tree-equal
-  5676      theorem tree
-  5797  5.1 Lists of regions: claim regions, theorem regions
-  5802      theorem regions
-  5842  5.2 Limits
-  5848  5.3 Vertices: theorems vertices and complex (any networks)
-  6413      theorem vertices
-  6428      theorem complex
-  6446  5.4 Injectivity by cells: theorem cell-pairs
-  6458      theorem cell-pairs
-  6576  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  6581      theorem inverse-lipschitz
-  6744  5.6 Injectivity by a left inverse: theorem left-inverse
-  6747      theorem left-inverse
-  6816  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6819      theorem monotone
-  6923  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  8227  5.9 Teaching sets: theorem parallel-lines
-  8241      theorem parallel-lines
-  8347    Files
-  8488    The command line
+  4040      theorem deep
+  4048      theorem deep-part
+  4086  3.10 Injectivity: theorems active-rows and collision
+  4112      theorem collision
+  4139      theorem active-rows
+  4419  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4502      theorem jumps
+  4529      theorem hyperplanes
+  4552      theorem affine-maps
+  4576      theorem bends
+  4607  3.12 Functional dimensions: theorem jacobian
+  4613      theorem jacobian
+  4728  4. Verdicts
+  4860  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5673      theorem tree-equal
+  5693      theorem tree
+  5814  5.1 Lists of regions: claim regions, theorem regions
+  5819      theorem regions
+  5859  5.2 Limits
+  5865  5.3 Vertices: theorems vertices and complex (any networks)
+  6430      theorem vertices
+  6445      theorem complex
+  6463  5.4 Injectivity by cells: theorem cell-pairs
+  6475      theorem cell-pairs
+  6593  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6598      theorem inverse-lipschitz
+  6761  5.6 Injectivity by a left inverse: theorem left-inverse
+  6764      theorem left-inverse
+  6833  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6836      theorem monotone
+  6940  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  8244  5.9 Teaching sets: theorem parallel-lines
+  8258      theorem parallel-lines
+  8364    Files
+  8505    The command line
 """
 
 from __future__ import annotations
@@ -3171,25 +3171,35 @@ class PlaneForms:
 
     def read(self, entry: Any) -> tuple[list[list[int]], int]:
         """Point and directions as integers, and the denominator of the point."""
-        num_inputs, vectors, scales = self.neurons.network.widths[0], list[list[int]](), list[int]()
-        inputs = entry.get("inputs", range(num_inputs))
         if "inputs" in entry:
-            check_indices(inputs, num_inputs, "inputs")
-            self.meter.units(150 * num_inputs)
+            return self.read_some(entry)
+        num_inputs, vectors, scales = self.neurons.network.widths[0], list[list[int]](), list[int]()
         for name, texts in (
             ("point", entry["point"]),
             *(("direction", d) for d in entry["directions"]),
         ):
             row = rationals(texts, self.meter)
-            require(
-                len(row) == len(inputs), f"a {name} of {len(inputs)} coordinates", str(len(row))
-            )
+            require(len(row) == num_inputs, f"a {name} of {num_inputs} coordinates", str(len(row)))
             scales.append(common_denominator(row, "a common denominator", self.meter))
-            vector = [0] * num_inputs
-            for k, x in zip(inputs, scaled_point(row, scales[-1], self.meter), strict=True):
+            vectors.append(scaled_point(row, scales[-1], self.meter))
+        return vectors, scales[0]
+
+    def read_some(self, entry: Any) -> tuple[list[list[int]], int]:
+        """The same from the coordinates of some inputs; all others are 0."""
+        num_inputs, scale = self.neurons.network.widths[0], integer(entry["denominator"])
+        require(scale > 0, "a positive denominator", "0")
+        inputs = integers(entry["inputs"], self.meter)
+        require(inputs[0] >= 0, "inputs from 0 on", str(inputs[0]))
+        check_indices(inputs, num_inputs, "inputs")
+        vectors = list[list[int]]()
+        for text in (entry["point"], *entry["directions"]):
+            row, vector = integers(text, self.meter), [0] * num_inputs
+            self.meter.units(50 * num_inputs)
+            require(len(row) == len(inputs), f"{len(inputs)} coordinates", str(len(row)))
+            for k, x in zip(inputs, row, strict=True):
                 vector[k] = x
             vectors.append(vector)
-        return vectors, scales[0]
+        return vectors, scale
 
     def slacks_of(
         self, domain: Domain, vectors: list[list[int]], scale: int
@@ -3997,12 +4007,19 @@ class Sources:
 
 #: Maximum number of signs at all ridges together: ridges times hidden neurons.
 MAX_SIGNS = 2**28
-FULL_SLICE = {
-    "point": [RATIONAL],
-    "directions": ([RATIONAL], [RATIONAL]),
-    "ridges": [(int, int, NATURAL)],
-}
-SLICE = OneOf((FULL_SLICE, {"inputs": [int], **FULL_SLICE}))
+LISTED = [(int, int, NATURAL)]
+SLICE = OneOf(
+    (
+        {"point": [RATIONAL], "directions": ([RATIONAL], [RATIONAL]), "ridges": LISTED},
+        {
+            "inputs": ROW,
+            "denominator": NATURAL,
+            "point": ROW,
+            "directions": (ROW, ROW),
+            "ridges": LISTED,
+        },
+    )
+)
 DEEP_EVIDENCE = {
     "ridges": {"slices": [SLICE]},
     "families": {"chosen": [(int, int)], "joined": [(int, int)]},

@@ -11,7 +11,7 @@ from polyrelu.checking.arithmetic import check_indices, common_denominator
 from polyrelu.checking.meter import Meter, longest, require
 from polyrelu.checking.networks import Layer, Network
 from polyrelu.checking.pairs import EVERYWHERE, Domain, scaled_point
-from polyrelu.checking.text import integer, rationals
+from polyrelu.checking.text import integer, integers, rationals
 
 # ==== 3.9 Ridges: theorems deep and deep-part ====
 
@@ -132,25 +132,35 @@ class PlaneForms:
 
     def read(self, entry: Any) -> tuple[list[list[int]], int]:
         """Point and directions as integers, and the denominator of the point."""
-        num_inputs, vectors, scales = self.neurons.network.widths[0], list[list[int]](), list[int]()
-        inputs = entry.get("inputs", range(num_inputs))
         if "inputs" in entry:
-            check_indices(inputs, num_inputs, "inputs")
-            self.meter.units(150 * num_inputs)
+            return self.read_some(entry)
+        num_inputs, vectors, scales = self.neurons.network.widths[0], list[list[int]](), list[int]()
         for name, texts in (
             ("point", entry["point"]),
             *(("direction", d) for d in entry["directions"]),
         ):
             row = rationals(texts, self.meter)
-            require(
-                len(row) == len(inputs), f"a {name} of {len(inputs)} coordinates", str(len(row))
-            )
+            require(len(row) == num_inputs, f"a {name} of {num_inputs} coordinates", str(len(row)))
             scales.append(common_denominator(row, "a common denominator", self.meter))
-            vector = [0] * num_inputs
-            for k, x in zip(inputs, scaled_point(row, scales[-1], self.meter), strict=True):
+            vectors.append(scaled_point(row, scales[-1], self.meter))
+        return vectors, scales[0]
+
+    def read_some(self, entry: Any) -> tuple[list[list[int]], int]:
+        """The same from the coordinates of some inputs; all others are 0."""
+        num_inputs, scale = self.neurons.network.widths[0], integer(entry["denominator"])
+        require(scale > 0, "a positive denominator", "0")
+        inputs = integers(entry["inputs"], self.meter)
+        require(inputs[0] >= 0, "inputs from 0 on", str(inputs[0]))
+        check_indices(inputs, num_inputs, "inputs")
+        vectors = list[list[int]]()
+        for text in (entry["point"], *entry["directions"]):
+            row, vector = integers(text, self.meter), [0] * num_inputs
+            self.meter.units(50 * num_inputs)
+            require(len(row) == len(inputs), f"{len(inputs)} coordinates", str(len(row)))
+            for k, x in zip(inputs, row, strict=True):
                 vector[k] = x
             vectors.append(vector)
-        return vectors, scales[0]
+        return vectors, scale
 
     def slacks_of(
         self, domain: Domain, vectors: list[list[int]], scale: int

@@ -18,7 +18,7 @@ from polyrelu.checking.families import (
 from polyrelu.checking.meter import require, well_formed
 from polyrelu.checking.pairs import domain_of_competitors
 from polyrelu.checking.ridges import Neurons, P, Ridge, Ridges, ones, product_sum
-from polyrelu.checking.text import NATURAL, RATIONAL, OneOf
+from polyrelu.checking.text import NATURAL, RATIONAL, ROW, OneOf
 from polyrelu.checking.theorems import MEMBERSHIP, Case, theorem
 
 # -- Linear systems
@@ -350,12 +350,19 @@ class Sources:
 
 #: Maximum number of signs at all ridges together: ridges times hidden neurons.
 MAX_SIGNS = 2**28
-FULL_SLICE = {
-    "point": [RATIONAL],
-    "directions": ([RATIONAL], [RATIONAL]),
-    "ridges": [(int, int, NATURAL)],
-}
-SLICE = OneOf((FULL_SLICE, {"inputs": [int], **FULL_SLICE}))
+LISTED = [(int, int, NATURAL)]
+SLICE = OneOf(
+    (
+        {"point": [RATIONAL], "directions": ([RATIONAL], [RATIONAL]), "ridges": LISTED},
+        {
+            "inputs": ROW,
+            "denominator": NATURAL,
+            "point": ROW,
+            "directions": (ROW, ROW),
+            "ridges": LISTED,
+        },
+    )
+)
 DEEP_EVIDENCE = {
     "ridges": {"slices": [SLICE]},
     "families": {"chosen": [(int, int)], "joined": [(int, int)]},

@@ -75,7 +75,7 @@ ROWS = {
     "residues": "ridges.residues",
     "signs of a mask": "ridges.states",
     "slice": "ridges.__init__",
-    "inputs of a slice": "ridges.read",
+    "inputs of a slice": "ridges.read_some",
     "slacks on a slice": "ridges.slacks_of",
     "inside of a ridge": "ridges.check_ridge",
     "forms on a slice": "ridges.unpacked",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
@@ -210,21 +211,52 @@ def test_zero_directions_huge_numbers_and_empty_lists() -> None:
     assert verdict(document) == ("rejected", "families")
 
 
+def of_inputs(entry: dict[str, Any], inputs: list[int]) -> dict[str, Any]:
+    """Return a slice with the coordinates of some inputs only."""
+    point, *directions = (
+        list(map(Fraction, row)) for row in (entry["point"], *entry["directions"])
+    )
+    scale = math.lcm(*(x.denominator for x in point))
+    scales = [math.lcm(*(x.denominator for x in row)) for row in directions]
+    return {
+        "inputs": " ".join(map(str, inputs)),
+        "denominator": str(scale),
+        "point": " ".join(str(point[k] * scale) for k in inputs),
+        "directions": [
+            " ".join(str(row[k] * factor) for k in inputs)
+            for row, factor in zip(directions, scales, strict=True)
+        ],
+        "ridges": entry["ridges"],
+    }
+
+
 def test_coordinates_of_some_inputs_only() -> None:
     """With `inputs` a slice lists the coordinates of these inputs; all others are 0."""
-    document = load("by-sight-in-space")
-    for entry in slices(document):
-        vectors = [entry["point"], *entry["directions"]]
-        listed = [k for k, column in enumerate(zip(*vectors, strict=True)) if set(column) != {"0"}]
-        entry["point"] = [entry["point"][k] for k in listed]
-        entry["directions"] = [[row[k] for k in listed] for row in entry["directions"]]
-        entry["inputs"] = listed
-    assert verdict(document) == ("accepted", "")
-    for wrong in ([1, 0], [0, 0], [0, 2], [0], [0, 1, 2]):
-        assert with_slice(inputs=wrong) == ("rejected", "ridges"), wrong
-    assert with_slice(inputs=[0, 1]) == ("accepted", "")
-    assert with_slice(inputs=[-1, 0])[0] == "unreadable"
-    assert with_slice(inputs=None)[0] == "unreadable"
+    for name in ("corners", "by-sight-in-space"):
+        document = load(name)
+        evidence(document, "ridges")["slices"] = [
+            of_inputs(entry, list(range(len(entry["point"])))) for entry in slices(document)
+        ]
+        assert verdict(document) == ("accepted", "")
+    document = load("corners")
+    good = of_inputs(slices(document)[0], [0, 1])
+    changes: list[tuple[str, Any, str]] = [
+        ("inputs", "1 0", "rejected"),
+        ("inputs", "0 0", "rejected"),
+        ("inputs", "0 2", "rejected"),
+        ("inputs", "-1 0", "rejected"),
+        ("inputs", "0", "rejected"),
+        ("inputs", "0 1 2", "rejected"),
+        ("denominator", "0", "rejected"),
+        ("inputs", "", "unreadable"),
+        ("inputs", [0, 1], "unreadable"),
+        ("denominator", "-1", "unreadable"),
+        ("point", ["0", "0"], "unreadable"),
+        ("directions", ["1 0"], "unreadable"),
+    ]
+    for key, value, expected in changes:
+        slices(document)[0] = good | {key: value}
+        assert verdict(document)[0] == expected, (key, value)
 
 
 @pytest.mark.parametrize("folder", ["valid", "invalid"])

@@ -142,7 +142,8 @@ def ascend(
 
 def _pull(values: Floats, wanted: Mask) -> Floats:
     """Return how strongly each wanted neuron is pulled: most near its zero."""
-    relative = values / np.abs(values).mean(axis=1, keepdims=True)
+    size = np.abs(values).mean(axis=1, keepdims=True)
+    relative = values / np.maximum(size, np.finfo(np.float64).tiny)
     strengths = 1 / (1 + (2 * relative) ** 2)
     return np.where(wanted & (relative < AIM.pull_below), strengths, 0.0)
 

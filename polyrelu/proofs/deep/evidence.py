@@ -8,6 +8,7 @@ of the ridges in the file decides these numbers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -106,14 +107,18 @@ def slices_of(
 
 def _coordinates(plane: Plane) -> dict[str, Any]:
     """Return a plane, without the inputs that are 0 everywhere on it if these are most of them."""
-    point, (first, second) = plane
-    nonzero = [
-        k for k, entries in enumerate(zip(point, first, second, strict=True)) if any(entries)
-    ]
-    is_sparse = 2 * len(nonzero) < len(point)
-    inputs = nonzero if is_sparse else range(len(point))
+    point, directions = plane
+    together = zip(point, *directions, strict=True)
+    inputs = [k for k, coordinates in enumerate(together) if any(coordinates)]
+    if 2 * len(inputs) >= len(point):
+        return {
+            "point": list(map(format_rational, point)),
+            "directions": [[str(entry) for entry in direction] for direction in directions],
+        }
+    scale = math.lcm(*(x.denominator for x in point))
     return {
-        **({"inputs": nonzero} if is_sparse else {}),
-        "point": [format_rational(point[k]) for k in inputs],
-        "directions": [[str(direction[k]) for k in inputs] for direction in (first, second)],
+        "inputs": " ".join(map(str, inputs)),
+        "denominator": format_integer(scale),
+        "point": " ".join(format_integer(int(point[k] * scale)) for k in inputs),
+        "directions": [" ".join(str(row[k]) for k in inputs) for row in directions],
     }

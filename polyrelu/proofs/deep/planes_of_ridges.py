@@ -31,14 +31,17 @@ class PlaneSettings:
         Binary digits of the coordinates that are tried, one number after the other.
     per_plane
         Number of ridges that a plane is laid through, at most three.
+    passes
+        Number of times that planes are laid through what was missed.
     tries
         Number of times that the signs at a point are replaced.
     least_share
         Preactivations below this share of the largest one are too near to 0.
     """
 
-    digits: tuple[int, ...] = (11, 14, 18, 24, 32)
+    digits: tuple[int, ...] = (10, 12, 15, 19, 25, 32)
     per_plane: int = 3
+    passes: int = 3
     tries: int = 6
     least_share: float = 1e-8
 
@@ -71,20 +74,25 @@ def planes_of_ridges(
     """
     inputs = orthant.inputs(np.array([point.point for point in points])) if points else np.empty(0)
     left = list(range(len(points)))
-    for digits in SETTINGS.digits:
+    for _ in range(SETTINGS.passes):
         missed = list[int]()
         for start in range(0, len(left), SETTINGS.per_plane):
             wanted = left[start : start + SETTINGS.per_plane]
-            count = range(1, 4 - len(wanted))
-            others = [(wanted[-1] + k) % len(points) for k in count]
-            plane, unit = _rounded(inputs[[*wanted, *others]], digits)
-            met = _met(orthant, plane, unit, [points[i] for i in wanted])
-            is_good = judge([point for point, _ in met.values()])
-            good = [at for at, yes in zip(met.values(), is_good, strict=True) if yes]
-            places = [place for place, yes in zip(met, is_good, strict=True) if yes]
+            others = [(wanted[-1] + k) % len(points) for k in range(1, 4 - len(wanted))]
+            best = PlaneOfRidges(Plane((), ((), ())), [])
+            places = list[int]()
+            for digits in SETTINGS.digits:
+                plane, unit = _rounded(inputs[[*wanted, *others]], digits)
+                met = _met(orthant, plane, unit, [points[i] for i in wanted])
+                is_good = judge([point for point, _ in met.values()])
+                good = [place for place, yes in zip(met, is_good, strict=True) if yes]
+                if len(good) > len(places):
+                    best, places = PlaneOfRidges(plane, [met[place] for place in good]), good
+                if len(good) == len(wanted):
+                    break
             missed += [i for place, i in enumerate(wanted) if place not in places]
-            if good:
-                yield PlaneOfRidges(plane, good)
+            if places:
+                yield best
         left = missed
 
 

@@ -276,8 +276,13 @@ class DeepSearch:
             """Return which points are points of good ridges."""
             return [ridge.kind is not None for ridge in ridges_at(points)]
 
-        sight = SightSearch(orthant, self.random, self.budget, are_good)
-        for found in planes_of_ridges(orthant, sight.ridge_points(), are_good):
+        try:
+            with np.errstate(all="ignore"):
+                points = SightSearch(orthant, self.random, self.budget, are_good).ridge_points()
+                planes = list(planes_of_ridges(orthant, points, are_good))
+        except np.linalg.LinAlgError:  # numbers beyond the range of floats
+            return
+        for found in planes:
             number = self._planes.add(found.plane)
             ridges = ridges_at([point for point, _ in found.ridges])
             if number is not None:

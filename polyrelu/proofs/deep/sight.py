@@ -152,8 +152,11 @@ class SightSearch:
         self.missing: dict[int, int] = {}
         self._judge = judge
         self._orthant, self._random, self._budget = orthant, random, budget
-        widths = orthant.widths
+        widths = orthant.widths[1:]
         self._products = sum(a * b for a, b in itertools.pairwise(widths))
+        self._matrix_products = sum(
+            a * b * c for a, b, c in zip(widths, widths[1:], widths[2:], strict=False)
+        )
 
     def ridge_points(self) -> list[RidgePoint]:
         """Return the ridges of flags that show layers 1, 2, … as far as the budget reaches."""
@@ -177,17 +180,15 @@ class SightSearch:
         width, before = self._orthant.widths[layer], self._orthant.widths[layer - 1]
         seen, shown = np.zeros((width, before), dtype=bool), defaultdict[int, list[_Shown]](list)
         starts, idle = self._starts(layer), 0
-        for number in range(SIGHT.rounds):
-            is_stopped = not self._budget.has_work or self._budget.why_stopped() is not None
-            is_over = is_stopped or seen.all() or idle == SIGHT.idle_rounds
-            if is_over or len(set(starts.guards.tolist())) < 2:
+        for number in range(SIGHT.rounds if len(set(starts.guards.tolist())) > 1 else 0):
+            count = min(SIGHT.batch, SIGHT.points_per_pair * int(np.count_nonzero(~seen)))
+            if not count or idle == SIGHT.idle_rounds or not self._can_pay(count, AIM.steps):
                 break
             num_before = np.count_nonzero(seen)
-            for flag, active in self._round(layer, seen, starts, number):
+            for flag, active in self._round(layer, seen, starts, (number, count)):
                 v = flag.neurons[0][1]
-                if (active & ~seen[v]).any():
-                    seen[v] |= active
-                    shown[v].append((flag, active))
+                seen[v] |= active
+                shown[v].append((flag, active))
             idle = idle + 1 if np.count_nonzero(seen) == num_before else 0
         self.missing[layer] = int(np.count_nonzero(~seen))
         return [
@@ -206,6 +207,16 @@ class SightSearch:
         needed[start : start + len(active)] = active
         return replace(flag, ridges=(replace(ridge, needed=needed),))
 
+    def _can_pay(self, count: int, steps: int) -> bool:
+        """Pay for steps of points and for a flag at each of them, if the budget has this much."""
+        price = price_of_boxes(count * steps, 5 * self._products)
+        price += price_of_boxes(count, self._matrix_products)
+        left = self._budget.work_left
+        if (left is not None and left < price) or self._budget.why_stopped() is not None:
+            return False
+        self._budget.pay(price)
+        return True
+
     def _starts(self, layer: int) -> _Starts:
         """Return points at which a neuron of a layer is active, where that succeeds."""
         orthant = self._orthant
@@ -213,19 +224,22 @@ class SightSearch:
         count = len(indices) * orthant.widths[1]
         noise = np.array([abs(self._random.gauss(0, 1)) for _ in range(count)])
         points = orthant.size * noise.reshape(len(indices), -1)
+        if not self._can_pay(len(indices), AIM.start_steps):
+            return _Starts(points[:0], indices[:0])
         points = active_starts(orthant, (layer, indices), points)
         values = orthant.values(points)[layer - 1]
         succeeded = values[np.arange(len(indices)), indices] > 0
         return _Starts(points[succeeded], indices[succeeded])
 
     def _round(
-        self, layer: int, seen: Mask, starts: _Starts, number: int
+        self, layer: int, seen: Mask, starts: _Starts, size: tuple[int, int]
     ) -> Iterator[tuple[Flag, Mask]]:
-        """Yield flags of neurons that have not seen all, and what is active there, best first."""
-        orthant, draw = self._orthant, self._random
-        left, num_missing = np.flatnonzero(~seen.all(axis=1)), int(np.count_nonzero(~seen))
-        count = min(SIGHT.batch, SIGHT.points_per_pair * num_missing)
-        self._budget.pay(price_of_boxes(count * AIM.steps, 5 * self._products))
+        """Yield flags of neurons that have not seen all, and what is active there, best first.
+
+        `size` has the number of the round and the number of its points.
+        """
+        orthant, draw, (number, count) = self._orthant, self._random, size
+        left = np.flatnonzero(~seen.all(axis=1))
         v = np.resize(left, count)
         if len(left) > count:
             v = np.array(sorted(draw.sample(left.tolist(), count)))

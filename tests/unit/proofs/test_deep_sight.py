@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 from random import Random
 
@@ -124,3 +125,27 @@ def test_only_where_it_promises_something() -> None:
     search = DeepSearch(network_of(3))
     search.run(rounds=0)
     assert not search.ridges
+
+
+@pytest.mark.usefixtures("small")
+def test_no_round_beyond_the_budget() -> None:
+    search = DeepSearch(network_of(3))
+    search.run(budget=0.001, rounds=0)
+    assert not search.ridges
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("power", [-320, -150, 150, 320])
+def test_weights_beyond_the_range_of_floats(power: int) -> None:
+    """Nothing is found there, or what is found is right."""
+    factor = Fraction(10) ** power
+    layers = [
+        (
+            [[factor * x for x in row] for row in layer.weight.rows()],
+            [factor * x for x in layer.augmented().transpose().rows()[-1]],
+        )
+        for layer in network_of(3).layers
+    ]
+    search = DeepSearch(from_arrays(layers))
+    search.run(rounds=0)
+    assert all(search.is_met_by_its_plane(ridge) for ridge in search.ridges)
