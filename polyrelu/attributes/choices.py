@@ -120,7 +120,7 @@ def choices_at(floats: GraphFloats, points: Floats) -> Choices:
     if not all(known.all() for known in certain.values()):
         _add_vanishing(floats, active, certain, points.shape[1])
     output = ranges[graph.output]
-    finite = np.isfinite(output.low).all(axis=0) & np.isfinite(output.high).all(axis=0)
+    finite: Mask = np.asarray(np.isfinite(output.low + output.high).all(axis=0))
     return Choices(active, certain, limits, finite, len(output.low), points.shape[1])
 
 
