@@ -40,7 +40,7 @@ _GRID = np.stack(np.meshgrid(*[np.arange(-50, 51) / 50 + 2.0**-12] * 2), axis=-1
 def draw_plane() -> Figure:
     """Draw classes, regions, dual points and clusters of the networks with annuli."""
     names = [name for name in NETWORKS if "annulus" in name]
-    figure = Figure(figsize=(17, 4.3 * len(names)), layout="constrained")
+    figure = Figure(figsize=(14, 3.6 * len(names)), layout="constrained")
     grid = figure.subplots(len(names), 4, squeeze=False)
     for row, name in zip(grid, names, strict=True):
         network, problem = load(FOLDER / f"{name}.json"), PROBLEMS[NETWORKS[name][0]]()

@@ -25,6 +25,7 @@ ROOMS = {
     "complex": "Cells",
     "breakpoints": "Breakpoints and weights",
     "topology": "Topology",
+    "attributes": "Affine maps on data",
     "conditions": "Conditions of theorems",
     "walks": "Walks",
     "fibers": "Fibers",

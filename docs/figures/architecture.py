@@ -25,11 +25,10 @@ SUBPACKAGES = {
     "foldsets\nconditions": (7.1, 4.2),
     "topology\nplot": (5.3, 4.2),
     "proofs": (5.8, 1.5),
-    "recovery": (8.6, 3),
+    "recovery\naudit": (8.6, 3),
     "checker.py": (9.4, 1.5),
+    "attributes": (2.2, 3.6),
 }
-#: Subpackages that do not exist yet, with dashed edges; their places are kept for them.
-PLANNED = {"audit": (8.6, 0.75), "attributes": (3.3, 4.2)}
 OBJECTS = {
     "network file": (0, 2),
     "Network": (2.2, 2),
@@ -46,9 +45,10 @@ ARROWS = [
     ("Polyhedral-\nComplex", "breakpoints"),
     ("Polyhedral-\nComplex", "topology\nplot"),
     ("Breakpoint-\nComplex", "foldsets\nconditions"),
-    ("Breakpoint-\nComplex", "recovery"),
+    ("Breakpoint-\nComplex", "recovery\naudit"),
     ("breakpoints", "Breakpoint-\nComplex"),
     ("Network", "walks"),
+    ("Network", "attributes"),
     ("walks", "proofs"),
     ("Network", "symmetry\nfibers"),
     ("symmetry\nfibers", "proofs"),
@@ -71,18 +71,6 @@ def draw(axes: Axes) -> None:
             boxes[name] = axes.text(
                 x, y, name, ha="center", va="center", fontsize=9, bbox=frame, zorder=2
             )
-    for name, (x, y) in PLANNED.items():
-        frame = {"boxstyle": "square,pad=0.4", "facecolor": "none", "edgecolor": "#aaaaaa"}
-        axes.text(
-            x,
-            y,
-            name,
-            ha="center",
-            va="center",
-            fontsize=9,
-            color="#777777",
-            bbox={**frame, "linestyle": "dashed"},
-        )
     places = SUBPACKAGES | OBJECTS
     for start, end in ARROWS:
         axes.annotate(

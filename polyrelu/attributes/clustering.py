@@ -5,9 +5,10 @@ points are clustered by k-means. At another point, the centre next to its dual p
 affine map, and the largest output is the class. The accuracy for few clusters tells how near a
 network is to a few affine maps.
 
-k-means works in floats, from starting centres that the seed chooses; another version of
-scikit-learn may find other clusters. Where the first layer is narrow, distances are computed in
-coordinates of an orthonormal basis of its rows, which changes no distance.
+k-means works in floats of 32 bits, from starting centres that the seed chooses; another version of
+scikit-learn may find other clusters. The centres are then means in floats of 64 bits. Where the
+first layer is narrow, distances are computed in coordinates of an orthonormal basis of its rows,
+which changes no distance.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from polyrelu.support.typing import Floats, Indices
 __all__ = ["ClusteredMaps", "ClusteringRow", "cluster_maps", "clustering_table"]
 
 #: Maximum number of rounds of k-means.
-_ROUNDS = 50
+_ROUNDS = 30
 #: Maximum number of distances at a time.
 _CHUNK = 1 << 22
 
@@ -291,8 +292,10 @@ def _clusters(rows: Floats, count: int, seed: int) -> Indices:
     """Return the cluster of each row."""
     if count == 1:
         return np.zeros(len(rows), dtype=np.int64)
+    scale = float(np.abs(rows).max(initial=0.0)) or 1.0
+    short = (rows / scale).astype(np.float32)
     with _quiet_sklearn() as cluster:
-        found = cluster.KMeans(count, n_init=1, max_iter=_ROUNDS, random_state=seed).fit(rows)
+        found = cluster.KMeans(count, n_init=1, max_iter=_ROUNDS, random_state=seed).fit(short)
     return np.asarray(found.labels_, dtype=np.int64)
 
 

@@ -69,6 +69,9 @@ class ExactMaps:
         A common denominator of all maps.
     numerators
         The maps [W | b] of the patterns times the denominator, shape (patterns, n_L, n_0 + 1).
+    coordinates
+        Coordinates of dual points, from 0 to n_0, on which all others depend linearly, in the same
+        way for all dual points.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class ExactMaps:
     on_boundary: Mask
     denominator: int
     numerators: BigIntegers
+    coordinates: tuple[int, ...]
 
     def __post_init__(self) -> None:
         freeze_arrays(self)
@@ -157,7 +161,8 @@ class ExactMaps:
             There is no such output.
         """
         rows = self.numerators[:, expect_index(output, self.numerators.shape[1], "output")]
-        return rank(RationalMatrix.from_integers(rows.tolist(), ncols=rows.shape[1]))
+        short = rows[:, list(self.coordinates)]
+        return rank(RationalMatrix.from_integers(short.tolist(), ncols=short.shape[1]))
 
     def to_floats(self) -> FloatMaps:
         """Return the maps in floats, each entry rounded once.
@@ -226,7 +231,23 @@ def exact_maps(network: NetworkLike, points: object) -> ExactMaps:
         )
     denominator, numerators = affine_map_table(network, patterns)
     zeros = (signs == 0).any(axis=0)
-    return ExactMaps(tuple(rows), patterns, which, zeros, denominator, numerators)
+    return ExactMaps(
+        tuple(rows), patterns, which, zeros, denominator, numerators, _coordinates(network)
+    )
+
+
+def _coordinates(network: Network) -> tuple[int, ...]:
+    """Return coordinates of dual points that determine the others.
+
+    If the first layer alone reads the input, every dual point is a combination of the rows of
+    [W | b] of this layer and of (0, …, 0, 1); a column basis of these rows is enough.
+    """
+    first, *others = network.layers
+    size = network.num_inputs
+    if any(block.source == 0 for layer in others for block in layer.blocks):
+        return tuple(range(size + 1))
+    constant = RationalMatrix.from_integers([[0] * size + [1]])
+    return column_basis(first.augmented().over(constant))
 
 
 def _distinct(patterns: Mask) -> tuple[Mask, Indices]:

@@ -12,6 +12,7 @@ import pytest
 from polyrelu import ActivationPattern, canonical_complex, from_arrays, load
 from polyrelu.attributes import exact_maps, local_polytope, pattern_polytope
 from polyrelu.errors import ArgumentError, DomainError
+from polyrelu.exact import RationalMatrix, rank
 from tests.generators.random_networks import random_network
 
 XOR = load("example:xor")
@@ -108,6 +109,10 @@ def test_ranks_are_exact() -> None:
     maps = exact_maps(network, rng.integers(-9, 9, (40, 8)))
     assert (maps.rank(0), maps.rank(1)) == (3, 4)
     assert exact_maps(network, [[0] * 8]).rank(0) == 1
+    maps = exact_maps(network, rng.integers(-9, 9, (40, 8)))
+    assert len(maps.coordinates) == 4
+    whole = RationalMatrix.from_integers(maps.numerators[:, 1].tolist())
+    assert rank(whole) == maps.rank(1)
 
 
 def test_wrong_points() -> None:
