@@ -61,7 +61,8 @@ def add_complex(subparsers: Any) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="write the complex here (.json, .csv, .parquet, .graphml, .gexf)",
+        help="write the complex here (.json, .csv, .parquet, .graphml, .gexf; .polymake and .sage "
+        "are scripts for these programs)",
     )
     parser.add_argument(
         "--regions-only",

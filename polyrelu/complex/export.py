@@ -22,6 +22,7 @@ import networkx as nx
 from polyrelu.complex.cell import Cell
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.complex.interior_points import interior_points, point_in
+from polyrelu.complex.other_programs import PROGRAM_FORMATS, program_text
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex, expect_complex
 from polyrelu.complex.region import Region
 from polyrelu.complex.region_graph import RegionGraph
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 #: Suffixes of the files that `save_complex` writes.
-FORMATS = (".json", ".csv", ".parquet", ".graphml", ".gexf")
+FORMATS = (".json", ".csv", ".parquet", ".graphml", ".gexf", *PROGRAM_FORMATS)
 #: Suffixes of the files that `save_regions` writes.
 REGION_FORMATS = (".csv", ".graphml", ".gexf")
 
@@ -65,14 +66,16 @@ def save_complex(
     number, its signs, whether it is bounded, the number of its facets, a point inside, the rows of
     [A | c] of its affine map x ↦ A x + c separated by ";", and whether the complex is complete.
     `.parquet` has a row for each cell of any dimension (docs/how-to/tables.md). `.graphml` and
-    `.gexf` contain the dual graph, see `dual_graph`.
+    `.gexf` contain the dual graph, see `dual_graph`. `.polymake` and `.sage` are scripts that make
+    the complex in these programs.
 
     Parameters
     ----------
     cells
         A complex; for an incomplete one the CSV file has no affine maps.
     name
-        The name of the file; its suffix is one of .json, .csv, .parquet, .graphml and .gexf.
+        The name of the file; its suffix is one of .json, .csv, .parquet, .graphml, .gexf,
+        .polymake and .sage.
     progress
         Called with a `polyrelu.support.ProgressStep` after each region, and for JSON while the text
         is written; graphs have no steps.
@@ -115,6 +118,8 @@ def _content(
         return _csv(_csv_lines(cells, progress), cells.complete)
     if suffix == ".parquet":
         return parquet_pieces(_CELL_TABLE, _cell_parts(cells))
+    if suffix in PROGRAM_FORMATS:
+        return program_text(cells, suffix, progress)
     return graph_text(dual_graph(cells), suffix, cells.complete)
 
 

@@ -56,6 +56,7 @@ __all__ = [
     "edge_layers",
     "maximal",
     "paint_part",
+    "separating_numbers",
     "vanishing_regions",
     "zero_set",
 ]
@@ -335,7 +336,7 @@ def paint_cells(canvas: Canvas, cells: PolyhedralComplex) -> None:
     """Draw regions and edges of a complex of dimension 2."""
     inside = Clipped.for_picture(cells, canvas.view, canvas.progress)
     regions = list(inside.cells_in_box(2, range(cells.num_regions)))
-    shades = _separating_colours(cells)
+    shades = [pale_colour(number) for number in separating_numbers(cells)]
     canvas.polygons(
         "regions", [points for _, points in regions], [shades[index] for index, _ in regions]
     )
@@ -483,13 +484,13 @@ def boundary_in_domain(part: Subcomplex) -> Subcomplex:
     return found | Subcomplex.closure(cells, dict(enumerate(lower)))
 
 
-def _separating_colours(cells: PolyhedralComplex) -> list[str]:
-    """Return light colours for the regions, different for neighbours as far as there are enough."""
+def separating_numbers(cells: PolyhedralComplex) -> list[int]:
+    """Return small numbers for the regions, different for neighbours."""
     graph = nx.Graph()
     graph.add_nodes_from(range(cells.num_regions))
     graph.add_edges_from(cells.adjacency().tolist())
     numbers = nx.greedy_color(graph, strategy="largest_first")
-    return [pale_colour(numbers[index]) for index in range(cells.num_regions)]
+    return [numbers[index] for index in range(cells.num_regions)]
 
 
 def _view(cells: PolyhedralComplex, dimensions: Sequence[int], box: BoxLike | None) -> View:

@@ -532,12 +532,13 @@ def of_attributes() -> list[object]:
 
 
 def of_plot() -> list[object]:
-    """A picture, a view and a mesh."""
+    """A picture, a view, an animation and a mesh."""
     square = complex.canonical_complex([([[1, 1]], [0]), ([[1]], [0])], "box:-1,1")
     cube = complex.canonical_complex([([[1, 0, 0]], [0]), ([[1]], [0])], "box:-1,1")
     return [
         plot.picture([([[1, 1]], [0]), ([[1]], [0])], what="complex"),
         plot.view_of(square),
+        plot.Animation("a <b>", (), 0.5),
         plot.mesh_of(complex.bent_hyperplane(cube, NeuronId(1, 0))),
     ]
 
@@ -551,8 +552,7 @@ def of_training() -> list[object]:
     """A recorder, its history and snapshots."""
     recorder = training.TrainingRecorder(ABSOLUTE, "box:-1,1")
     recorder(loss=0.5)
-    lost = training.measure(ABSOLUTE, "box:-1,1", budget=0)
-    return [recorder, recorder.history, *recorder.history, lost]
+    return [recorder, recorder.history, *recorder.history]
 
 
 def of_proofs() -> list[object]:

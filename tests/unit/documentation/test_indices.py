@@ -68,6 +68,16 @@ OTHER = {
 }
 
 
+def _shown(draw: Callable[..., object], output: int) -> object:
+    """Draw with plotly; None where it is not installed."""
+    try:
+        return draw(complex.canonical_complex(PLAIN), output=output)
+    except PolyreluError as error:
+        if "plotly" in str(error):
+            return None
+        raise
+
+
 def of_networks() -> dict[str, Indexed]:
     """Functions of layers and neurons of networks."""
     signs = DEEP.sign_vector([1, 2])
@@ -94,6 +104,8 @@ def of_networks() -> dict[str, Indexed]:
             ),
             [1],
         ),
+        "plot.interactive_cells(output)": (partial(_shown, plot.interactive_cells), [0]),
+        "plot.interactive_graph(output)": (partial(_shown, plot.interactive_graph), [0]),
         "training.TrainingHistory.drift(layer)": (
             TrainingHistory((measure(PLAIN, "box:-1,1"),)).drift,
             [1],
