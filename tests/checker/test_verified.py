@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import json
 import os
+import resource
 import subprocess
 from collections.abc import Iterator
 from itertools import chain
@@ -25,6 +26,7 @@ from polyrelu.network import to_document
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.certificate_mutants import changed, places, replaced, value_at
 from tests.generators.certificates import INVALID, MALFORMED, VALID
+from tests.generators.checker_bombs import BOMBS
 from tests.generators.damage import damaged
 from tests.generators.refutations import refutations
 from tests.generators.second_checker import SecondChecker, covered, document_of, find_program
@@ -224,3 +226,17 @@ def test_budget(originals: dict[str, bytes], tmp_path: Path) -> None:
     status, stopped = report_on(path, "--budget", str(report["cost"] - 1))
     assert status == 2
     assert stopped["got"].startswith("beyond the limits")
+
+
+@pytest.mark.parametrize(
+    "name", ["lists", "splits", "silent nodes", "solved signs", "parts", "skips", "wide nodes"]
+)
+def test_bombs(name: str, tmp_path: Path) -> None:
+    """Small files that would cost much get their verdict early."""
+    path = tmp_path / "bomb.json"
+    path.write_bytes(BOMBS[name].make(BOMBS[name].small))
+    started = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    status, report = report_on(path, "--budget", str(2**28))
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - started < 2
+    assert status in (1, 2)
+    assert len(json.dumps(report)) < 1_000

@@ -101,11 +101,38 @@ let skip_nodes lines =
     else (check_footer lines (Json.parse line) nodes; nodes) in
   go 0
 
+(* The atoms of the next node, and their terms, are counted once for each tree. *)
+let size_of_tree = ref ([], 0, 0)
+
+let pay_for (context : Core.context) (items : Core.item list) (rounds, _) =
+  match items with
+  | [] -> ()
+  | item :: _ ->
+      let used, _, _ = !size_of_tree in
+      if used != item.used then begin
+        let terms_of symbol =
+          match Core.nfind symbol context.catoms with Some form -> List.length form | None -> 0 in
+        let terms = List.fold_left (fun sum symbol -> sum + terms_of symbol) 0 item.used in
+        size_of_tree := (item.used, List.length item.used, terms)
+      end;
+      let _, atoms, terms = !size_of_tree in
+      let coordinates = Z.to_int context.cfirst in
+      Meter.visit atoms terms coordinates;
+      List.iter (fun signs ->
+        Meter.visit atoms terms coordinates;
+        List.iter (fun _ -> Meter.sign ()) signs) rounds
+
 let check_nodes lines start =
   let first = match start with Core.Nodes (context, _, _) -> context.cfirst | Core.Same -> Z.zero in
   let rec go state nodes =
     if Core.finished state then nodes
-    else go (get (Core.next_node state (Nodes.node_of first (next_line lines)))) (nodes + 1) in
+    else begin
+      let record = Nodes.node_of first (next_line lines) in
+      (match state with
+       | Core.Nodes (context, _, items) -> pay_for context items record
+       | Core.Same -> ());
+      go (get (Core.next_node state record)) (nodes + 1)
+    end in
   let nodes = go start 0 in
   check_footer lines (next_line lines) nodes;
   nodes

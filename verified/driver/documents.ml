@@ -17,13 +17,16 @@ let hash_layer digest width denominator bias blocks =
       Sha256.feed digest row;
       Sha256.feed digest "\n") rows) blocks
 
-let read_layer digest document : Core.layer =
+(* [number] is the number of layers before. *)
+let read_layer digest number document : Core.layer =
   let entry = Json.fields [ "denominator"; "bias"; "weights" ] document in
   let denominator = Json.text (entry "denominator") and bias = Json.text (entry "bias") in
   let read_block block =
     let part = Json.fields [ "from"; "rows" ] block in
     (Json.index (part "from"), List.map Json.text (Json.list (part "rows"))) in
   let blocks = List.map read_block (Json.list (entry "weights")) in
+  let num_blocks = List.length blocks in
+  units (20 * num_blocks * (num_blocks + number));  (* each source is looked for in lists *)
   let biases = Array.of_list (Numbers.row bias) in
   let width = Array.length biases in
   List.iter (fun (_, rows) ->
@@ -43,7 +46,7 @@ let read_network document =
   well_formed (last = "affine" || last = "relu") "expected affine or relu";
   let digest = Sha256.create () in
   Sha256.feed digest (Printf.sprintf "polyrelu-network 1\ninputs %d\n" inputs);
-  let layers = List.map (read_layer digest) (Json.list (entry "layers")) in
+  let layers = List.mapi (read_layer digest) (Json.list (entry "layers")) in
   Sha256.feed digest (Printf.sprintf "last %s\n" last);
   let core = { Core.layers; relu_last = last = "relu" } in
   well_formed (Core.network_fits inputs core) "a network that is not as in section 2 of FORMAT.md";

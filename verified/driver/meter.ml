@@ -30,6 +30,18 @@ let units n =
     unreadable (Printf.sprintf
       "beyond the limits: the file costs more than %d units, which --budget raises" !budget)
 
+(* A comparison of two symbols, in forms and in tables. *)
+let comparison = 50
+let equality = 20
+
+(* A visit of a node with atoms that have terms together, in some coordinates. It costs more than in
+   checker.py, since all forms are written again, also those that did not change. *)
+let visit atoms terms coordinates =
+  units ((10_000 * (atoms + 1)) + (300 * coordinates) + (100 * terms))
+
+(* A sign. *)
+let sign () = units 8_000
+
 (* A product of numbers of p and q bits with an addition. Long products cost three of half the
    length, until the shorter factor is short. *)
 let product p q =

@@ -22,8 +22,14 @@ let modulo a b =
 (* The greatest k with 2^k <= a; 0 for other numbers. *)
 let log2 a = if Z.sign a <= 0 then Z.zero else Z.of_int (Z.numbits a - 1)
 
+(* Symbols are compared wherever forms and tables are walked through. *)
+let compare a b = Meter.units Meter.comparison; Z.compare a b
+
 let leq = Z.leq
 let lt = Z.lt
-let equal = Z.equal
+
+(* Symbols and numbers of neurons, which lists are searched for. *)
+let equal a b = Meter.units Meter.equality; Z.equal a b
+
 let of_int = Z.of_int
 let decimal = Z.to_string

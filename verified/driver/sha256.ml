@@ -65,6 +65,7 @@ let feed digest text =
 
 (* The 64 digits of the bytes so far; more bytes may follow. *)
 let hex digest =
+  add_blocks digest.state digest.pending;
   let state = Array.copy digest.state and pending = Buffer.create 256 in
   Buffer.add_buffer pending digest.pending;
   Buffer.add_char pending '\x80';

@@ -16,6 +16,8 @@ Extract Constant Z.ggcd => "Realisers.ggcd".
 Extract Constant Z.div => "Realisers.div".
 Extract Constant Z.modulo => "Realisers.modulo".
 Extract Constant Z.log2 => "Realisers.log2".
+Extract Constant N.compare =>
+  "(fun a b -> let s = Realisers.compare a b in if s = 0 then Eq else if s < 0 then Lt else Gt)".
 Extract Constant Z.leb => "Realisers.leq".
 Extract Constant Z.ltb => "Realisers.lt".
 Extract Constant N.eqb => "Realisers.equal".
