@@ -634,44 +634,56 @@ Proof.
     replace (S (S l + d))%nat with (S (l + S d)) by lia. destruct d as [|d]; simpl in H |- *; apply H; lia.
 Qed.
 
+Lemma related_linked m one two s t : stack_of m one = Some s -> stack_of m two = Some t ->
+  related m one two ->
+  exists (place : nat -> nat -> nat) (scale : nat -> nat -> R),
+    (forall l i, 0 < scale l i) /\ linked_stacks place scale 0 m s t /\
+    (forall i, place 0%nat i = i /\ scale 0%nat i = 1) /\ bFun m (place 0%nat) /\ bInjective m (place 0%nat).
+Proof.
+  intros S T ((D & _ & W) & place & scale & B & P & E & H). exists place, scale.
+  split; [exact P|]. split; [|split; [intro i; apply E; auto|apply (B 0%nat); lia]].
+  pose proof (proj1 (stack_of_layers _ _ _ S)) as Ls. pose proof (proj1 (stack_of_layers _ _ _ T)) as Lt.
+  apply plain_layers_length in Ls, Lt. unfold depth in *.
+  assert (forall d, (d <= length s)%nat -> width m one d =
+    match d with O => m | S d' => length (rows (nth d' s (Plain 1 []))) end) as Width.
+  { intros [|d] L; [reflexivity|]. apply (stack_of_weights m one s (Datatypes.S d) 0); auto. lia. }
+  apply (linked_of_pointwise place scale (length s)); [congruence|auto| |].
+  { intro i. apply E. right. congruence. }
+  intros d L. simpl. pose proof (Width (Datatypes.S d) ltac:(lia)) as Wd. simpl in Wd.
+  assert (1 <= Datatypes.S d <= length s)%nat as L1 by lia.
+  assert (1 <= Datatypes.S d <= length t)%nat as L2 by lia.
+  assert (1 <= Datatypes.S d <= length (layers one))%nat as L3 by lia.
+  split; [|split; [|split]].
+  - rewrite <- Wd.
+    change (length (neurons (layer_at one (Datatypes.S d)))) with (width m one (Datatypes.S d)).
+    rewrite W. apply (stack_of_weights m two t (Datatypes.S d) 0 T L2).
+  - rewrite <- Wd. apply (B (Datatypes.S d)). lia.
+  - rewrite <- Wd. apply (B (Datatypes.S d)). lia.
+  - intros i I. rewrite <- Wd in I. destruct (H (Datatypes.S d) i L3 I) as [Hb Hw].
+    destruct (stack_of_weights m two t (Datatypes.S d) i T L2) as (Eb & Ew & _).
+    destruct (stack_of_weights m one s (Datatypes.S d) (place (Datatypes.S d) i) S L1) as (Fb & Fw & _).
+    simpl pred in *. rewrite <- Eb, <- Fb. split; auto. intros j J. rewrite <- Ew, <- Fw. apply Hw.
+    rewrite Width by lia. auto.
+Qed.
+
 Theorem not_related_ok m layer one two s t :
   stack_of m one = Some s -> stack_of m two = Some t ->
   not_related m layer s t = Good tt -> ~ related m one two.
 Proof.
-  intros S T C ((D & _ & W) & place & scale & B & P & E & H).
+  intros S T C Related.
+  destruct (related_linked m one two s t S T Related) as (place & scale & P & L & E & B1 & B2).
   unfold not_related in C. destruct layer as [|more]; [discriminate|].
   apply require_good in C as [_ C]. apply and_then_good in C as (b & C & N).
   apply require_good in N as [N _]. apply negb_true_iff in N.
-  apply (linked_equal place scale P more 0 m s t) in C; [congruence| | | |].
-  - pose proof (proj1 (stack_of_layers _ _ _ S)) as Ls. pose proof (proj1 (stack_of_layers _ _ _ T)) as Lt.
-    apply plain_layers_length in Ls, Lt. unfold depth in *.
-    assert (forall d, (d <= length s)%nat -> width m one d =
-      match d with O => m | S d' => length (rows (nth d' s (Plain 1 []))) end) as Width.
-    { intros [|d] L; [reflexivity|]. apply (stack_of_weights m one s (Datatypes.S d) 0); auto. lia. }
-    apply (linked_of_pointwise place scale (length s)); [congruence|auto| |].
-    { intro i. apply E. right. congruence. }
-    intros d L. simpl. pose proof (Width (Datatypes.S d) ltac:(lia)) as Wd. simpl in Wd.
-    assert (1 <= Datatypes.S d <= length s)%nat as L1 by lia.
-    assert (1 <= Datatypes.S d <= length t)%nat as L2 by lia.
-    assert (1 <= Datatypes.S d <= length (layers one))%nat as L3 by lia.
-    split; [|split; [|split]].
-    + rewrite <- Wd. change (length (neurons (layer_at one (Datatypes.S d)))) with (width m one (Datatypes.S d)).
-      rewrite W. apply (stack_of_weights m two t (Datatypes.S d) 0 T L2).
-    + rewrite <- Wd. apply (B (Datatypes.S d)). lia.
-    + rewrite <- Wd. apply (B (Datatypes.S d)). lia.
-    + intros i I. rewrite <- Wd in I. destruct (H (Datatypes.S d) i L3 I) as [Hb Hw].
-      destruct (stack_of_weights m two t (Datatypes.S d) i T L2) as (Eb & Ew & _).
-      destruct (stack_of_weights m one s (Datatypes.S d) (place (Datatypes.S d) i) S L1) as (Fb & Fw & _).
-      simpl pred in *. rewrite <- Eb, <- Fb. split; auto. intros j J. rewrite <- Ew, <- Fw. apply Hw.
-      rewrite Width by lia. auto.
+  apply (linked_equal place scale P more 0 m s t) in C; [congruence|exact L| | |].
   - eapply stack_of_fits; eauto.
   - eapply stack_of_fits; eauto.
   - assert (length (count_from 0 m) = m) as Len by (generalize 0%Z; clear; induction m; simpl; auto).
     assert (forall j, (j < m)%nat -> nth j (List.map (fun _ => 1%Z) (count_from 0 m)) 0%Z = 1%Z) as Ones.
     { intros j J. rewrite nth_indep with (d' := 1%Z) by (rewrite map_length; lia).
       apply (map_nth (fun _ => 1%Z) (count_from 0 m) 0%Z j). }
-    destruct (B 0%nat ltac:(lia)) as [B1 B2]. unfold inputs_known.
+    unfold inputs_known.
     repeat split; cbn [common names scales]; rewrite ?map_length; auto; try lia.
-    + destruct (E 0%nat j (or_introl eq_refl)) as [-> _]. auto.
-    + destruct (E 0%nat j (or_introl eq_refl)) as [-> ->]. rewrite Ones by auto. lra.
+    + destruct (E j) as [-> _]. auto.
+    + destruct (E j) as [-> ->]. rewrite Ones by auto. lra.
 Qed.
