@@ -44,18 +44,19 @@ Definition equal_at (m c : nat) (one two : list plain) (t : quotient) : bool :=
 Definition positive_below (t : quotient) : quotient :=
   if (snd t <? 0)%Z then ((- fst t)%Z, (- snd t)%Z) else t.
 
-(** Where the first layer, of row [r], or a neuron of the second layer vanishes. *)
-Definition breakpoint (c : nat) (first : plain) (r : row) (neuron : row) : option quotient :=
+(** Where the first layer, of row [r], or a neuron of the second layer vanishes; [a] is the entry
+    of [r] on the axis. *)
+Definition breakpoint (a : Z) (first : plain) (r : row) (neuron : row) : option quotient :=
   match fst neuron with
   | [w] =>
       if (w =? 0)%Z then None
-      else Some (positive_below (- snd neuron * over first - snd r * w, w * nth c (fst r) 0))%Z
+      else Some (positive_below (- snd neuron * over first - snd r * w, w * a))%Z
   | _ => None
   end.
 
-Definition breakpoints (c : nat) (first : plain) (r : row) (second : plain) : list quotient :=
-  positive_below ((- snd r)%Z, nth c (fst r) 0%Z) ::
-  flat_map (fun n => match breakpoint c first r n with Some t => [t] | None => [] end) (rows second).
+Definition breakpoints (a : Z) (first : plain) (r : row) (second : plain) : list quotient :=
+  positive_below ((- snd r)%Z, a) ::
+  flat_map (fun n => match breakpoint a first r n with Some t => [t] | None => [] end) (rows second).
 
 Fixpoint axis_of (j : nat) (w : list Z) : nat :=
   match w with [] => 0%nat | x :: w' => if (x =? 0)%Z then axis_of (S j) w' else j end.
@@ -73,10 +74,11 @@ Definition is_line_equal (m : nat) (one two : list plain) : bool :=
       match rows f, rows f' with
       | [r], [r'] =>
           let c := axis_of 0 (fst r) in
-          let points := breakpoints c f r g ++ breakpoints c f' r' g' in
+          let a := nth c (fst r) 0%Z in
+          let a' := nth c (fst r') 0%Z in
+          let points := breakpoints a f r g ++ breakpoints a' f' r' g' in
           let big := fold_left (fun b t => (b + Z.abs (fst t))%Z) points 1%Z in
-          Nat.ltb c m && negb (nth c (fst r) 0 =? 0)%Z && negb (nth c (fst r') 0 =? 0)%Z &&
-          parallel (nth c (fst r) 0%Z) (fst r) (nth c (fst r') 0%Z) (fst r') &&
+          Nat.ltb c m && negb (a =? 0)%Z && negb (a' =? 0)%Z && parallel a (fst r) a' (fst r') &&
           forallb (fun t => (0 <? snd t)%Z && (Z.abs (fst t) <? big * snd t)%Z) points &&
           forallb (equal_at m c one two) ((big, 1%Z) :: ((- big)%Z, 1%Z) :: points)
       | _, _ => false
@@ -221,7 +223,7 @@ Qed.
 
 Lemma network_affine I m c f g h r o : fits m [f; g; h] -> rows f = [r] -> (c < m)%nat ->
   (nth c (fst r) 0 <> 0)%Z ->
-  (forall t, In t (breakpoints c f r g) -> uncut I (number t)) ->
+  (forall t, In t (breakpoints (nth c (fst r) 0%Z) f r g) -> uncut I (number t)) ->
   affine_on I (fun t => nth o (compute [f; g; h] false (axis m c t)) 0).
 Proof.
   intros (P1 & F1 & P2 & F2 & P3 & F3 & _) R C N U. rewrite R in F2. simpl in F2.
@@ -350,7 +352,7 @@ Proof.
   destruct two as [|f' [|g' [|h' [|? ?]]]]; try discriminate.
   destruct (rows f) as [|r [|? ?]] eqn:Row; try discriminate.
   destruct (rows f') as [|r' [|? ?]] eqn:Row'; try discriminate.
-  set (c := axis_of 0 (fst r)). set (points := breakpoints c f r g ++ breakpoints c f' r' g').
+  set (c := axis_of 0 (fst r)). set (points := breakpoints (nth c (fst r) 0%Z) f r g ++ breakpoints (nth c (fst r') 0%Z) f' r' g').
   set (big := fold_left (fun b t => (b + Z.abs (fst t))%Z) points 1%Z). intros H X F F'.
   apply andb_prop in H as [H Eq]. apply andb_prop in H as [H Small]. apply andb_prop in H as [H Par].
   apply andb_prop in H as [H N']. apply andb_prop in H as [C N].

@@ -143,23 +143,28 @@ Fixpoint opposite (a b : list Z) : bool :=
   | _, _ => false
   end.
 
-(** The rows of all outputs after all terms; [None] if absolute values are left. *)
+(** The rows of all outputs after one term; [None] if its absolute value is left. *)
+Definition unbent (B : box) (t : term) (rs : list row) : option (list row) :=
+  match slope B t with
+  | Some m => Some (add_all rs (List.map (Z.mul m) (coefficients t)) (plane t))
+  | None => None
+  end.
+
+Definition cancel (a b : term) : bool :=
+  row_eqb (plane a) (plane b) && negb (Bool.eqb (up a) (up b)) &&
+  opposite (coefficients a) (coefficients b).
+
+(** The same after all terms. The absolute values of neighbours may cancel. *)
 Fixpoint affine_part (B : box) (l : list term) (rs : list row) : option (list row) :=
   match l with
   | [] => Some rs
   | a :: l' =>
-      let alone :=
-        match slope B a with
-        | Some m => affine_part B l' (add_all rs (List.map (Z.mul m) (coefficients a)) (plane a))
-        | None => None
-        end in
       match l' with
       | b :: l'' =>
-          if row_eqb (plane a) (plane b) && negb (Bool.eqb (up a) (up b)) &&
-             opposite (coefficients a) (coefficients b)
+          if cancel a b
           then affine_part B l'' (add_all rs (coefficients (if up a then a else b)) (plane a))
-          else alone
-      | [] => alone
+          else match unbent B a rs with Some rs' => affine_part B l' rs' | None => None end
+      | [] => unbent B a rs
       end
   end.
 
@@ -391,16 +396,15 @@ Lemma affine_part_ok B u o : in_box B u -> forall n l rs rs', (length l <= n)%na
 Proof.
   intro I. induction n as [|n IH]; intros [|a l] rs rs' N; simpl in N; try lia; cbn [affine_part].
   1, 2: intros [= <-] _; simpl; split; [lra|auto].
-  assert (match slope B a with
-    | Some m => affine_part B l (add_all rs (List.map (Z.mul m) (coefficients a)) (plane a))
-    | None => None end = Some rs' -> (o < length rs)%nat ->
+  assert (match unbent B a rs with Some next => affine_part B l next | None => None end = Some rs' ->
+    (o < length rs)%nat ->
     value (nth o rs' no_row) u = value (nth o rs no_row) u + total o u (a :: l) /\ length rs' = length rs) as Alone.
-  { destruct (slope B a) as [m|] eqn:S; [|discriminate]. intros E O.
+  { unfold unbent. destruct (slope B a) as [m|] eqn:S; [|discriminate]. intros E O.
     destruct (IH l _ _ ltac:(lia) E) as [V L]; [rewrite add_all_length; auto|].
     rewrite add_all_length in L. split; auto. rewrite V, add_all_ok by auto.
     simpl. rewrite (slope_ok _ _ _ _ I S), nth_times, mult_IZR. lra. }
-  destruct l as [|b l]; [exact Alone|].
-  destruct (row_eqb (plane a) (plane b) && _ && _) eqn:Pair; [|exact Alone]. clear Alone.
+  destruct l as [|b l]; [intro E; apply Alone; rewrite E; reflexivity|].
+  destruct (cancel a b) eqn:Pair; [|exact Alone]. clear Alone. unfold cancel in Pair.
   apply andb_prop in Pair as [Pair Opp]. apply andb_prop in Pair as [Same Up].
   apply row_eqb_ok in Same. apply negb_true_iff in Up. intros E O.
   simpl in N. destruct (IH l _ _ ltac:(lia) E) as [V L]; [rewrite add_all_length; auto|].
