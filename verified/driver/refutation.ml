@@ -60,7 +60,8 @@ let tree_equal document =
   let entry = Json.fields [ "lifted"; "parts"; "nodes" ] document in
   let lifted = List.map Nodes.triple (Json.list (entry "lifted")) in
   let read_row row = List.map Nodes.symbol_and_factor (Json.list row) in
-  let parts = List.map (fun part -> List.map read_row (Json.list part)) (Json.list (entry "parts")) in
+  let read_part part = List.map read_row (Json.list part) in
+  let parts = List.map read_part (Json.list (entry "parts")) in
   let nodes = Json.list (entry "nodes") in
   List.iter (fun node -> ignore (Nodes.node_of Z.zero node)) nodes;
   fun (pair : Core.pair) ->
