@@ -23,12 +23,14 @@ import pytest
 from polyrelu import checker, from_arrays
 from polyrelu.cli.second_checker import SecondVerdict, disagreement
 from polyrelu.network import to_document
+from polyrelu.proofs.refutations.moves import Move
+from polyrelu.symmetry import translate
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.certificate_mutants import changed, places, replaced, value_at
 from tests.generators.certificates import INVALID, MALFORMED, VALID
 from tests.generators.checker_bombs import BOMBS
 from tests.generators.damage import damaged
-from tests.generators.refutations import refutations
+from tests.generators.refutations import certificate_of, refutations
 from tests.generators.second_checker import SecondChecker, covered, document_of, find_program
 from tests.generators.tree_documents import with_count, written
 
@@ -240,3 +242,39 @@ def test_bombs(name: str, tmp_path: Path) -> None:
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - started < 2
     assert status in (1, 2)
     assert len(json.dumps(report)) < 1_000
+
+
+@pytest.mark.parametrize(("num_rows", "wanted"), [(2, "accepted"), (9, "unreadable")])
+def test_limit_of_minors(second: SecondChecker, num_rows: int, wanted: str) -> None:
+    """With 9 rows of 10 numbers there are 92,377 minors, which are counted and not computed."""
+    chance = Random(1)
+    first = [[chance.randint(-9, 9) for _ in range(9)] for _ in range(9)]
+    rows = [
+        [chance.randint(50, 99), *(chance.randint(-99, -1) for _ in range(8))]
+        for _ in range(num_rows)
+    ]
+    bias = [chance.randint(-99, -50) for _ in range(num_rows)]
+    last = [[chance.randint(1, 99) for _ in range(num_rows)]]
+    network = from_arrays([(first, [1] * 9), (rows, bias), (last, [0])])
+    evidence: dict[str, object] = {"layer": 1, "neuron": 0, "shift": "-1/7"}
+    move = Move("translation", evidence, translate(network, 1, 0, "-1/7"), 1, "")
+    data = certificate_of(network, move, columns=list(range(9)))
+    assert compare(second, data)[0] == wanted
+    assert second.check(data)["verdict"] == wanted
+
+
+def test_neighbours_that_cancel(second: SecondChecker) -> None:
+    """Opposite rows with opposite weights are one affine function, in linear time for many pairs.
+
+    The second network has 1 more at each of 100 rows, and no weight on the last neuron.
+    """
+    networks = []
+    for more in (0, 1):
+        half = [[i + 1, 2 * i + 3 + more] for i in range(100)]
+        rows = [[sign * x for x in row] for row in half for sign in (1, -1)]
+        second_layer = [*rows, [0, 1]], [*([1, -1] * 100), 0]
+        last = [[*([1, -1] * 100), 100 * (1 - more)]], [0]
+        networks.append(from_arrays([([[1, 0], [0, 1]], [0, 0]), second_layer, last]))
+    move = Move("replacement", {"layer": 2}, networks[1], 2, "")
+    first, other = compare(second, certificate_of(networks[0], move))
+    assert (first, other["verdict"]) == ("accepted", "accepted")

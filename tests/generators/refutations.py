@@ -16,7 +16,7 @@ from polyrelu.proofs.refutations.one_sided import one_sided_moves
 from tests.generators.certificate_mutants import NETWORKS, original
 from tests.generators.certificates import VALID
 
-__all__ = ["refutations"]
+__all__ = ["certificate_of", "refutations"]
 
 #: Maximum number of certificates of one theorem for one random network.
 OF_ONE_THEOREM = 2
@@ -45,7 +45,7 @@ def refutations(num_random: int) -> Iterator[tuple[str, bytes]]:
             counts[move.theorem] += 1
             if counts[move.theorem] <= OF_ONE_THEOREM:
                 name = f"random {seed}, {move.theorem} {counts[move.theorem]}"
-                yield name, json.dumps(_document(network, move, domain)).encode()
+                yield name, certificate_of(network, move, domain)
 
 
 def _network(chance: Random, hides: bool) -> Network:
@@ -66,13 +66,25 @@ def _network(chance: Random, hides: bool) -> Network:
     return from_arrays(layers, chance.choice(["affine", "affine", "relu"]))
 
 
-def _document(network: Network, move: Move, domain: Polyhedron | None) -> Any:
-    claim = Claim("not-identifiable", network, "all", other=move.other, domain=domain)
+def certificate_of(
+    network: Network, move: Move, domain: Polyhedron | None = None, columns: list[int] | None = None
+) -> bytes:
+    """Return the certificate of a move among all parameters or, with columns, generic ones."""
+    membership: dict[str, Any] = {"status": "verified", "method": "every"}
+    if columns is not None:
+        membership |= {"method": "minors", "prime": "2147483647", "columns": columns}
+    claim = Claim(
+        "not-identifiable",
+        network,
+        "all" if columns is None else "generic",
+        other=move.other,
+        domain=domain,
+    )
     evidence: dict[str, dict[str, Any]] = {
         "architecture": {},
         "same-function": move.evidence,
         "not-related": {"layer": move.difference},
-        "membership": {"status": "verified", "method": "every"},
+        "membership": membership,
     }
     hypotheses = tuple(Hypothesis(move.theorem, *entry) for entry in evidence.items())
-    return Certificate(claim, move.theorem, hypotheses).to_document()[0]
+    return json.dumps(Certificate(claim, move.theorem, hypotheses).to_document()[0]).encode()

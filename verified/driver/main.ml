@@ -5,8 +5,8 @@ let usage =
   "usage: polyrelu-check-verified [--json] [--budget UNITS] [--network FILE]... CERT..."
 
 let help = usage ^ "\n\n\
-Check certificates of the claims equivalent, not-equivalent and not-identifiable by rules that are\n\
-proved in Coq.\n\n\
+Check certificates of the claims equivalent, not-equivalent and not-identifiable by rules that\n\
+are proved in Coq.\n\n\
 \  CERT             certificate files; network files that they name are looked for beside them\n\
 \  --network FILE   a network file that a certificate names, under another name\n\
 \  --budget UNITS   what each check may cost (default 2^35 and 2^14 a byte)\n\
@@ -25,7 +25,8 @@ let trusted (found : Check.accepted) =
      functional_extensionality_dep";
     "verified/theories: Networks.v, Domains.v, Claims.v" ^ found.theories;
     "extraction to OCaml with verified/extraction/Extract.v, the OCaml compiler, Zarith and GMP";
-    "verified/driver: files, JSON, numbers and SHA-256" ^ (if found.is_packed then ", and gzip" else "") ]
+    "verified/driver: files, JSON, numbers and SHA-256"
+      ^ (if found.is_packed then ", and gzip" else "") ]
 
 type verdict =
   | Accepted of Check.accepted

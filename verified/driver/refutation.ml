@@ -6,8 +6,9 @@ let kind = "not-identifiable"
 
 (* What has to be read besides the semantics of networks and domains. *)
 let theories among =
-  ", Related.v, Competitors.v" ^ (if among = "generic" then ", the definitions of Generic.v" else "") ^
-  " and the statement of competitor_holds in Refutations.v"
+  ", Related.v, Competitors.v"
+  ^ (if among = "generic" then ", the definitions of Generic.v" else "")
+  ^ " and the statement of competitor_holds in Refutations.v"
 
 let is_claim document =
   match document with
@@ -58,8 +59,9 @@ let sign_of : Json.t -> Core.neuron_sign = function
 let tree_equal document =
   let entry = Json.fields [ "lifted"; "parts"; "nodes" ] document in
   let lifted = List.map Nodes.triple (Json.list (entry "lifted")) in
-  let parts = List.map (fun part -> List.map (fun row ->
-    List.map Nodes.symbol_and_factor (Json.list row)) (Json.list part)) (Json.list (entry "parts")) in
+  let read_row row = List.map Nodes.symbol_and_factor (Json.list row) in
+  let read_part part = List.map read_row (Json.list part) in
+  let parts = List.map read_part (Json.list (entry "parts")) in
   let nodes = Json.list (entry "nodes") in
   List.iter (fun node -> ignore (Nodes.node_of Z.zero node)) nodes;
   fun (pair : Core.pair) ->
@@ -148,8 +150,8 @@ let says second among = [
 
 exception Not_covered of string
 
-type found = { pair : Core.pair; evidence : Core.evidence; layer : int; membership : Core.membership;
-               among : string; hashes : string * string }
+type found = { pair : Core.pair; evidence : Core.evidence; layer : int;
+               membership : Core.membership; among : string; hashes : string * string }
 
 (* The certificate, with its networks; `pair_of` finds them. *)
 let read claim theorem hypotheses pair_of =

@@ -1,6 +1,6 @@
 (** Extraction to OCaml. What stands here is trusted: the realisers of the library (the five
     ExtrOcaml files) and those of this file. A reviewer has to read this file. *)
-From PolyreluVerified Require Import Checker Sentences Limits Claims Refutations.
+From PolyreluVerified Require Import Verdicts Checker Sentences Limits Claims Refutations.
 Require Import ZArith NArith String DecimalString.
 Require Import Extraction ExtrOcamlBasic ExtrOcamlZBigInt ExtrOcamlNatInt ExtrOcamlChar.
 Require Import ExtrOcamlNativeString.
@@ -30,6 +30,9 @@ Extract Constant String.length => "Stdlib.String.length".
 Extract Constant String.compare =>
   "(fun a b -> let c = Stdlib.compare a b in if c = 0 then Eq else if c < 0 then Lt else Gt)".
 Extract Constant decimal => "Realisers.decimal".
+
+(** OCaml computes arguments first; without this, a limit would be looked at after the work. *)
+Extraction Inline Verdicts.require Verdicts.within Checker.with_domain Checker.with_point.
 
 Extraction "core.ml"
   start_tree next_node finished check_difference network_fits sentence tree_words

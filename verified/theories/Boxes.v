@@ -1,7 +1,8 @@
 (** Boxes that hold the activations of a layer (FORMAT.md, section 3.3, bounded-replacement;
     docs/theory/box.md). *)
 Require Import String ZArith Reals List Bool Lra Lia Psatz.
-From PolyreluVerified Require Import Verdicts Networks Domains Numbers Competitors Limits Stacks Scaled Invariants.
+From PolyreluVerified Require Import Verdicts Networks Domains Numbers Competitors Limits Stacks
+  Scaled Invariants.
 Import ListNotations.
 Open Scope string_scope.
 Open Scope list_scope.
@@ -32,7 +33,9 @@ Definition above_low (d : Z) (l : option Z) (x : R) : Prop :=
 Definition below_high (d : Z) (h : option Z) (x : R) : Prop :=
   match h with Some e => IZR d * x <= IZR e | None => True end.
 Definition in_box (B : box) (u : list R) : Prop :=
-  (0 < box_unit B)%Z /\ Forall2 (above_low (box_unit B)) (lows B) u /\ Forall2 (below_high (box_unit B)) (highs B) u.
+  (0 < box_unit B)%Z /\
+  Forall2 (above_low (box_unit B)) (lows B) u /\
+  Forall2 (below_high (box_unit B)) (highs B) u.
 
 Lemma largest_ok d w : forall ls hs u total m, (0 < d)%Z -> length w = length u ->
   Forall2 (above_low d) ls u -> Forall2 (below_high d) hs u -> largest w ls hs total = Some m ->
@@ -41,7 +44,8 @@ Proof.
   intros ls hs u total m D. apply IZR_lt in D. revert ls hs u total.
   induction w as [|c w IH]; intros ls hs [|x u] total L Fl Fh; try discriminate.
   { simpl. intros [= <-]. lra. }
-  inversion Fl as [|l x' ls' u' Hl Fl']; subst. inversion Fh as [|h x' hs' u' Hh Fh']; subst. simpl in *.
+  inversion Fl as [|l x' ls' u' Hl Fl']; subst. inversion Fh as [|h x' hs' u' Hh Fh']; subst.
+  simpl in *.
   injection L as L. destruct (Z.eqb_spec c 0) as [->|C].
   { intro E. apply (IH _ _ _ _ L Fl' Fh') in E. lra. }
   destruct (Z.ltb_spec 0 c) as [P|P].
@@ -63,7 +67,8 @@ Qed.
 Definition max0 (z : Z) : Z := Z.max z 0.
 
 Definition box_above (B : box) (p : plain) : box :=
-  Box (List.map (fun r => match supremum B (negated r) with Some m => Some (max0 (- m)) | None => Some 0%Z end)
+  Box (List.map (fun r =>
+         match supremum B (negated r) with Some m => Some (max0 (- m)) | None => Some 0%Z end)
          (rows p))
       (List.map (fun r => option_map max0 (supremum B r)) (rows p))
       (box_unit B * over p).
@@ -71,25 +76,32 @@ Definition box_above (B : box) (p : plain) : box :=
 (** The numbers stay below the limit of FORMAT.md. *)
 Definition end_of (e : option Z) : Z := match e with Some z => z | None => 0%Z end.
 Definition box_bits (B : box) : Z :=
-  most_bits (List.map end_of (lows B)) (most_bits (List.map end_of (highs B)) (num_bits (box_unit B))).
+  most_bits (List.map end_of (lows B))
+    (most_bits (List.map end_of (highs B)) (num_bits (box_unit B))).
 
 Fixpoint image_box (B : box) (s : list plain) : answer box :=
   match s with
   | [] => Good B
   | p :: s' =>
-      within (box_bits B + layer_bits p <=? max_grown_bits)%Z "same-function: beyond the limits: a box"
+      within (box_bits B + layer_bits p <=? max_grown_bits)%Z
+        "same-function: beyond the limits: a box"
         (image_box (box_above B p) s')
   end.
 
-Lemma max0_relu d e z m x : 0 < d -> 0 < e -> IZR z = IZR m -> d * x <= IZR m -> d * e * relu (x / e) <= IZR (max0 z).
+Lemma max0_relu d e z m x : 0 < d -> 0 < e -> IZR z = IZR m -> d * x <= IZR m ->
+  d * e * relu (x / e) <= IZR (max0 z).
 Proof.
-  intros D E Z H. rewrite relu_over by auto. replace (d * e * (relu x / e)) with (d * relu x) by (field; lra).
-  unfold max0. assert (IZR z <= IZR (Z.max z 0) /\ 0 <= IZR (Z.max z 0)) as [A B] by (split; apply IZR_le; lia).
+  intros D E Z H. rewrite relu_over by auto.
+  replace (d * e * (relu x / e)) with (d * relu x) by (field; lra).
+  unfold max0. assert (IZR z <= IZR (Z.max z 0) /\ 0 <= IZR (Z.max z 0)) as [A B] by (split;
+    apply IZR_le; lia).
   unfold relu, Rmax. destruct (Rle_dec x 0); [rewrite Rmult_0_r; lra|lra].
 Qed.
-Lemma max0_relu_low d e z x : 0 < d -> 0 < e -> IZR z <= d * x -> IZR (max0 z) <= d * e * relu (x / e).
+Lemma max0_relu_low d e z x : 0 < d -> 0 < e -> IZR z <= d * x ->
+  IZR (max0 z) <= d * e * relu (x / e).
 Proof.
-  intros D E H. rewrite relu_over by auto. replace (d * e * (relu x / e)) with (d * relu x) by (field; lra).
+  intros D E H. rewrite relu_over by auto.
+  replace (d * e * (relu x / e)) with (d * relu x) by (field; lra).
   unfold max0. pose proof (relu_ge0 x) as R0. unfold relu in *. pose proof (Rmax_l x 0).
   destruct (Z.max_spec z 0) as [[_ ->]|[_ ->]]; nra.
 Qed.
@@ -101,7 +113,8 @@ Proof.
   unfold active, affine. split; [simpl; nia|]. simpl. split.
   - clear - I F H H0. induction F as [|r rs L F IH]; simpl; constructor; auto.
     unfold above_low. rewrite mult_IZR. destruct (supremum B (negated r)) as [m|] eqn:S.
-    + apply (supremum_ok B _ u) in S; auto; [|simpl; rewrite map_length; auto]. rewrite value_negated in S.
+    + apply (supremum_ok B _ u) in S; auto; [|simpl; rewrite map_length; auto].
+      rewrite value_negated in S.
       apply max0_relu_low; auto. rewrite opp_IZR. lra.
     + apply Rmult_le_pos; [nra|apply relu_ge0].
   - clear - I F H H0. induction F as [|r rs L F IH]; simpl; constructor; auto.
@@ -113,7 +126,8 @@ Lemma image_box_ok s : forall B B' u, in_box B u -> fits (length u) s -> image_b
   in_box B' (reads s u).
 Proof.
   induction s as [|p s IH]; simpl; intros B B' u I F. { intros [= <-]. auto. }
-  destruct F as (P & F & G). intro E. apply within_good in E as [_ E]. apply (IH (box_above B p)); auto.
+  destruct F as (P & F & G). intro E. apply within_good in E as [_ E].
+  apply (IH (box_above B p)); auto.
   - apply box_above_ok; auto.
   - rewrite active_length. auto.
 Qed.
@@ -131,7 +145,8 @@ Fixpoint lone (j : nat) (w : list Z) : option (nat * Z) :=
 
 (** Coordinate [j] times [a] is at most [c]. *)
 Definition sides_of (D : domain) : list (nat * Z * Z) :=
-  flat_map (fun r => match lone 0 (fst r) with Some (j, a) => [(j, a, snd r)] | None => [] end) (ineqs D).
+  flat_map (fun r => match lone 0 (fst r) with Some (j, a) => [(j, a, snd r)] | None => [] end)
+    (ineqs D).
 
 Definition larger (l : option Z) (z : Z) : option Z :=
   match l with Some e => Some (Z.max e z) | None => Some z end.
@@ -177,7 +192,8 @@ Proof.
     replace (k - j)%nat with (S (k - S j)) by lia. simpl. rewrite B. split; [lra|split; [lia|auto]].
   - destruct (forallb _ w) eqn:Z; [|discriminate]. intros [= <- <-] L. split; [lia|].
     rewrite Nat.sub_diag. simpl. split; [|split; [lia|auto]].
-    assert (dot w u = 0) as ->; [|lra]. clear - Z. revert u. induction w as [|x w IH]; intros [|y u]; simpl in *; auto.
+    assert (dot w u = 0) as ->; [|lra]. clear - Z. revert u.
+    induction w as [|x w IH]; intros [|y u]; simpl in *; auto.
     apply andb_prop in Z as [Z1 Z2]. apply Z.eqb_eq in Z1. rewrite Z1, IH by auto. lra.
 Qed.
 
@@ -197,7 +213,8 @@ Proof.
   apply IZR_lt in D as D'. apply (f_equal IZR) in E. rewrite !mult_IZR in E.
   destruct (Z.ltb_spec 0 a) as [P|P]; intros [= <- <-]; split; auto.
   - apply Forall2_update; auto. intros h K. apply IZR_lt in P.
-    assert (IZR d * nth j x 0 <= IZR e) as M by (apply (Rmult_le_reg_r (IZR a)); auto; rewrite E; nra).
+    assert (IZR d * nth j x 0 <= IZR e) as M by (apply (Rmult_le_reg_r (IZR a)); auto; rewrite E;
+      nra).
     destruct h as [f|]; simpl in *; auto. destruct (Z.min_spec f e) as [[_ ->]|[_ ->]]; auto.
   - apply Forall2_update; auto. intros l K. assert (0 < - a)%Z as Q by lia. apply IZR_lt in Q.
     rewrite opp_IZR in Q.
@@ -229,8 +246,10 @@ Proof.
   assert (Forall (fun s => (snd (fst s) <> 0)%Z /\
     IZR (snd (fst s)) * nth (fst (fst s)) x 0 <= IZR (snd s)) (sides_of D)) as S.
   { clear - I R. unfold sides_of. induction I as [|r rs I _ IH]; simpl; [constructor|].
-    inversion R; subst. apply Forall_app. split; auto. destruct (lone 0 (fst r)) as [[j a]|] eqn:L; constructor; auto.
-    simpl. apply (lone_dot _ _ _ _ x) in L; auto. destruct L as (_ & L & _ & N). rewrite Nat.sub_0_r in L. split; [auto|lra]. }
+    inversion R; subst. apply Forall_app. split; auto.
+    destruct (lone 0 (fst r)) as [[j a]|] eqn:L; constructor; auto.
+    simpl. apply (lone_dot _ _ _ _ x) in L; auto. destruct L as (_ & L & _ & N).
+    rewrite Nat.sub_0_r in L. split; [auto|lra]. }
   assert (Forall2 (above_low d) (infinite m) x /\ Forall2 (below_high d) (infinite m) x) as [F1 F2].
   { split; apply infinite_ok; simpl; auto. }
   split; [auto|]. simpl. clearbody d. clear - S E F1 F2 P. revert F1 F2 E.

@@ -13,8 +13,8 @@ Definition is_plain (n : net) : Prop :=
 (** Where the inequalities are strict, except those that say [0 <= c] with [c >= 0]. A domain
     without rows is R^n, and so is its interior. *)
 Definition interior (D : domain) (x : list R) : Prop :=
-  Forall (fun r => Forall (fun c => c = 0%Z) (fst r) /\ (0 <= snd r)%Z \/ dot (fst r) x < IZR (snd r))
-    (ineqs D).
+  Forall (fun r =>
+    (Forall (fun c => c = 0%Z) (fst r) /\ (0 <= snd r)%Z) \/ dot (fst r) x < IZR (snd r)) (ineqs D).
 
 (** [two] has the architecture of [one], computes the same function on the interior of the domain,
     and is not related to [one]: so [one] is not identifiable there among all parameters. *)

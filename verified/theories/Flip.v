@@ -191,7 +191,8 @@ Proof.
       rewrite value_times. fold g. apply over_scaled; lra.
     - intros s I. assert (length (fst s) = length u) as Ls.
       { apply nth_error_In in I. apply in_map_iff in I as (s' & <- & I). simpl. rewrite map_length.
-        clear - F1 I. revert I. generalize (rows (lower c)) F1. induction f as [|b f' IH]; simpl; [tauto|].
+        clear - F1 I. revert I. generalize (rows (lower c)) F1.
+        induction f as [|b f' IH]; simpl; [tauto|].
         intros [|s rs] Q; simpl; [tauto|]. inversion Q; subst. intros [<-|I]; [|eapply IH; eauto].
         destruct b; auto. simpl. rewrite map_length. auto. }
       rewrite (value_add_marked (length u) f w _ (IZR (over (lower c)))); auto; [|lra].
@@ -204,10 +205,12 @@ Proof.
     rewrite <- (negate_numbers_nth f z j Unmarked) by congruence.
     symmetry. apply nth_error_nth. auto. }
   rewrite Ea, dot_update by (rewrite map_length, negate_numbers_length; congruence).
-  rewrite dot_negate_numbers by congruence. change (active (lower c) u) with (List.map relu z). fold g.
+  rewrite dot_negate_numbers by congruence. change (active (lower c) u) with (List.map relu z).
+  fold g.
   assert (nth j (List.map relu (negate_numbers f z)) 0 = relu (nth j z 0)) as ->.
   { rewrite <- (negate_numbers_nth f z j Unmarked) by congruence.
-    rewrite nth_indep with (d' := relu 0) by (rewrite map_length, negate_numbers_length; congruence).
+    rewrite nth_indep with (d' := relu 0) by (rewrite map_length, negate_numbers_length;
+      congruence).
     apply map_nth. }
   set (s := nth j z 0). set (b := IZR (snd r)) in *.
   pose proof (marked_sum_bound f w z j Others Unmarked ltac:(congruence)) as B1. fold g s in B1.

@@ -23,14 +23,17 @@ Let n2 := width inputs n 2.
 Let n3 := width inputs n 3.
 
 (** Preactivations of the two hidden layers at an input. *)
-Definition z1 (x : list R) (i : nat) : R := sum inputs (fun k => weight n 1 i k * nth k x 0) + bias n 1 i.
-Definition z2 (x : list R) (i : nat) : R := sum n1 (fun j => weight n 2 i j * relu (z1 x j)) + bias n 2 i.
+Definition z1 (x : list R) (i : nat) : R :=
+  sum inputs (fun k => weight n 1 i k * nth k x 0) + bias n 1 i.
+Definition z2 (x : list R) (i : nat) : R :=
+  sum n1 (fun j => weight n 2 i j * relu (z1 x j)) + bias n 2 i.
 
 (** 1 if neuron [j] of layer 1 is on, else 0. *)
 Definition on (x : list R) (j : nat) : R := if Rlt_dec 0 (z1 x j) then 1 else 0.
 
 (** The entry at input [k] of the gradient of a neuron of layer 2. *)
-Definition gradient2 (x : list R) (i k : nat) : R := sum n1 (fun j => weight n 2 i j * (on x j * weight n 1 j k)).
+Definition gradient2 (x : list R) (i k : nat) : R :=
+  sum n1 (fun j => weight n 2 i j * (on x j * weight n 1 j k)).
 
 (** G1: the rows of W[1] are linearly independent. *)
 Definition independent_rows : Prop := forall c : nat -> R,
@@ -39,7 +42,8 @@ Definition independent_rows : Prop := forall c : nat -> R,
 
 (** G2: the gradients of the neurons that are 0 at a point inside of the domain are linearly
     independent. *)
-Definition supertransversal : Prop := forall x, length x = inputs -> interior D x -> forall c1 c2 : nat -> R,
+Definition supertransversal : Prop := forall x, length x = inputs -> interior D x ->
+  forall c1 c2 : nat -> R,
   (forall i, (i < n1)%nat -> z1 x i <> 0 -> c1 i = 0) ->
   (forall i, (i < n2)%nat -> z2 x i <> 0 -> c2 i = 0) ->
   (forall k, (k < inputs)%nat ->
@@ -49,10 +53,12 @@ Definition supertransversal : Prop := forall x, length x = inputs -> interior D 
 (** G3: no sum over a nonempty set of neurons of layer 2 vanishes. *)
 Definition no_vanishing_sums : Prop := forall (T : nat -> bool) (j : nat),
   (exists i, (i < n2)%nat /\ T i = true) -> (j < n1)%nat ->
-  exists o, (o < n3)%nat /\ sum n2 (fun i => if T i then weight n 3 o i * weight n 2 i j else 0) <> 0.
+  exists o, (o < n3)%nat /\
+    sum n2 (fun i => if T i then weight n 3 o i * weight n 2 i j else 0) <> 0.
 
 Definition generic : Prop :=
-  depth n = 3%nat /\ relu_last n = false /\ independent_rows /\ supertransversal /\ no_vanishing_sums.
+  depth n = 3%nat /\ relu_last n = false /\
+  independent_rows /\ supertransversal /\ no_vanishing_sums.
 End Class.
 
 (** * What is checked *)
@@ -75,7 +81,8 @@ Definition transposed_minor (rs : list row) (I C : list nat) : matrix :=
 Definition minors_nonzero (m n : nat) (rs : list row) : bool :=
   forallb (fun s =>
     let columns := choose s (seq 0 (S n)) in
-    forallb (fun I => forallb (fun C => regular s (minor rs I C) && regular s (transposed_minor rs I C)) columns)
+    forallb (fun I =>
+      forallb (fun C => regular s (minor rs I C) && regular s (transposed_minor rs I C)) columns)
       (choose s (seq 0 m)))
     (seq 1 (min m (S n))).
 
@@ -97,11 +104,16 @@ Fixpoint sums_nonzero (vectors : list (list Z)) (so_far : list Z) (nonempty : bo
   end.
 
 Definition vectors_of (second third : plain) (j : nat) : list (list Z) :=
-  List.map (fun i => List.map (fun r => nth i (fst r) 0 * nth j (fst (nth i (rows second) no_row)) 0)%Z (rows third))
+  List.map (fun i =>
+    let a := nth j (fst (nth i (rows second) no_row)) 0%Z in
+    List.map (fun r => nth i (fst r) 0 * a)%Z (rows third))
     (seq 0 (length (rows second))).
 
 Fixpoint ascending_below (low bound : nat) (l : list nat) : bool :=
-  match l with [] => true | k :: l' => Nat.leb low k && Nat.ltb k bound && ascending_below (S k) bound l' end.
+  match l with
+  | [] => true
+  | k :: l' => Nat.leb low k && Nat.ltb k bound && ascending_below (S k) bound l'
+  end.
 
 Definition max_minors : N := 5000.
 Definition max_rows_of_sums : nat := 16.
@@ -111,23 +123,27 @@ Definition max_sum_bits : Z := 67108864.
 Definition sums_fit (second third : plain) (n1 : nat) : bool :=
   let m := length (rows second) in
   let longest rs := fold_left (fun b (r : row) => most_bits (fst r) b) rs 0%Z in
-  let bits := (2 + num_bits (Z.of_N (N.of_nat m)) + longest (rows second) + longest (rows third))%Z in
+  let own := num_bits (Z.of_N (N.of_nat m)) in
+  let bits := (2 + own + longest (rows second) + longest (rows third))%Z in
   let subsets := (2 ^ N.of_nat m)%N in
   (N.of_nat n1 * subsets <=? max_sums)%N &&
   (bits * Z.of_N (N.of_nat (length (rows third))) * Z.of_N subsets <? max_sum_bits)%Z.
 
 (** Membership of a network in the class, method minors. *)
-Definition check_minors (inputs : nat) (s : list plain) (last_relu : bool) (prime : Z) (columns : list nat)
-  : answer unit :=
+Definition check_minors (inputs : nat) (s : list plain) (last_relu : bool) (prime : Z)
+  (columns : list nat) : answer unit :=
   match s with
   | [first; second; third] =>
       let n1 := length (rows first) in
       let m := length (rows second) in
       require (negb last_relu) "membership: the output is not affine"
-      (require (ascending_below 0 inputs columns && Nat.eqb (length columns) n1) "membership: columns"
-      (require ((1 <? prime)%Z && regular_mod prime n1 (at_columns (rows first) columns)) "membership: rank of W[1]"
+      (require (ascending_below 0 inputs columns && Nat.eqb (length columns) n1)
+        "membership: columns"
+      (require ((1 <? prime)%Z && regular_mod prime n1 (at_columns (rows first) columns))
+        "membership: rank of W[1]"
       (within (Nat.leb m max_rows_of_sums) "membership: beyond the limits: rows of W[2]"
-      (within (binomial (N.of_nat (S n1)) m <=? max_minors + 1)%N "membership: beyond the limits: minors"
+      (within (binomial (N.of_nat (S n1)) m <=? max_minors + 1)%N
+        "membership: beyond the limits: minors"
       (require (minors_nonzero m n1 (rows second)) "membership: a minor of W[2] is 0"
       (within (sums_fit second third n1) "membership: beyond the limits: sums"
       (require (forallb (fun j => sums_nonzero (vectors_of second third j) [] false) (seq 0 n1))
@@ -155,7 +171,8 @@ Lemma sub_filter {A} (P : A -> bool) l : sub (filter P l) l.
 Proof. induction l as [|x l IH]; simpl; [constructor|]. destruct (P x); constructor; auto. Qed.
 Lemma sub_firstn {A} k (a l : list A) : sub a l -> sub (firstn k a) l.
 Proof.
-  intro H. revert k. induction H as [l|x a l H IH|x a l H IH]; intros [|k]; simpl; constructor; auto.
+  intro H. revert k. induction H as [l|x a l H IH|x a l H IH]; intros [|k]; simpl; constructor;
+    auto.
   apply (IH (S k)).
 Qed.
 Lemma sub_end {A} (a l : list A) x : sub a l -> sub (a ++ [x]) (l ++ [x]).
@@ -177,7 +194,9 @@ Qed.
 Lemma sum_ext n f g : (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.
 Proof. intro H. apply sum_over_ext. intros i I. apply in_seq in I. apply H. lia. Qed.
 Lemma sum_over_zero l f : (forall i, In i l -> f i = 0) -> sum_over l f = 0.
-Proof. unfold sum_over. induction l as [|i l IH]; simpl; auto. intro H. rewrite H, IH; auto. lra. Qed.
+Proof.
+  unfold sum_over. induction l as [|i l IH]; simpl; auto. intro H. rewrite H, IH; auto. lra.
+Qed.
 Lemma sum_zero n f : (forall i, (i < n)%nat -> f i = 0) -> sum n f = 0.
 Proof. intro H. apply sum_over_zero. intros i I. apply in_seq in I. apply H. lia. Qed.
 Lemma sum_over_plus l f g : sum_over l (fun i => f i + g i) = sum_over l f + sum_over l g.
@@ -191,7 +210,8 @@ Lemma sum_over_swap l m (f : nat -> nat -> R) :
 Proof.
   induction l as [|i l IH].
   - unfold sum_over at 1. simpl. symmetry. apply sum_over_zero. auto.
-  - change (sum_over (i :: l) (fun i => sum_over m (f i))) with (sum_over m (f i) + sum_over l (fun i => sum_over m (f i))).
+  - change (sum_over (i :: l) (fun i => sum_over m (f i)))
+      with (sum_over m (f i) + sum_over l (fun i => sum_over m (f i))).
     rewrite IH, <- sum_over_plus. apply sum_over_ext. auto.
 Qed.
 Lemma sum_over_filter l (P : nat -> bool) f : (forall i, In i l -> P i = false -> f i = 0) ->
@@ -205,7 +225,9 @@ Lemma dot_over (e : nat -> Z) (c : nat -> R) l :
   dot (List.map e l) (List.map c l) = sum_over l (fun i => IZR (e i) * c i).
 Proof. unfold sum_over. induction l as [|i l IH]; simpl; auto. rewrite IH. auto. Qed.
 Lemma sum_over_end l i f : sum_over (l ++ [i]) f = sum_over l f + f i.
-Proof. unfold sum_over. rewrite map_app, fold_right_app. simpl. induction (List.map f l); simpl; lra. Qed.
+Proof.
+  unfold sum_over. rewrite map_app, fold_right_app. simpl. induction (List.map f l); simpl; lra.
+Qed.
 
 (** ** G1 *)
 
@@ -214,7 +236,8 @@ Lemma at_columns_ok n1 rs columns c : length rs = n1 -> Forall (fun r => True) r
   (forall k, In k columns -> sum n1 (fun i => c i * IZR (nth k (fst (nth i rs no_row)) 0%Z)) = 0) ->
   forall i, (i < n1)%nat -> c i = 0.
 Proof.
-  intros L _ R H i I. unfold at_columns in R. set (g := divisor (flat_map (fun r : row => fst r) rs)) in *.
+  intros L _ R H i I. unfold at_columns in R.
+  set (g := divisor (flat_map (fun r : row => fst r) rs)) in *.
   set (d := if (g =? 0)%Z then 1%Z else g) in *. assert (d <> 0)%Z as D.
   { unfold d. destruct (Z.eqb_spec g 0); lia. }
   apply (regular_kernel n1 _ (List.map c (seq 0 n1))) in R.
@@ -226,37 +249,47 @@ Proof.
     replace (List.map (fun r : row => (nth k (fst r) 0 / d)%Z) rs) with
       (List.map (fun i => (nth k (fst (nth i rs no_row)) 0 / d)%Z) (seq 0 n1)).
     + rewrite dot_over. pose proof (not_0_IZR _ D) as D'. apply (Rmult_eq_reg_l (IZR d)); auto.
-      rewrite Rmult_0_r, <- sum_over_times. rewrite <- H. apply sum_ext. intros j J. rewrite <- Rmult_assoc.
+      rewrite Rmult_0_r, <- sum_over_times. rewrite <- H. apply sum_ext. intros j J.
+      rewrite <- Rmult_assoc.
       assert (d | nth k (fst (nth j rs no_row)) 0)%Z as [q ->].
       { assert (g | nth k (fst (nth j rs no_row)) 0)%Z as G.
         { destruct (Nat.ltb_spec k (length (fst (nth j rs no_row)))).
-          - apply divisor_divides. apply in_flat_map. exists (nth j rs no_row). split; apply nth_In; lia.
+          - apply divisor_divides. apply in_flat_map. exists (nth j rs no_row).
+            split; apply nth_In; lia.
           - rewrite nth_overflow by auto. apply Z.divide_0_r. }
-        unfold d. destruct (Z.eqb_spec g 0) as [Z|]; auto. rewrite Z in G. apply Z.divide_0_l in G. rewrite G.
+        unfold d. destruct (Z.eqb_spec g 0) as [Z|]; auto. rewrite Z in G. apply Z.divide_0_l in G.
+        rewrite G.
         apply Z.divide_0_r. }
       rewrite Z.div_mul, mult_IZR by auto. ring.
-    + rewrite <- (map_map (fun i => nth i rs no_row) (fun r : row => (nth k (fst r) 0 / d)%Z)). f_equal.
+    + rewrite <- (map_map (fun i => nth i rs no_row) (fun r : row => (nth k (fst r) 0 / d)%Z)).
+      f_equal.
       rewrite <- L. clear. induction rs as [|r rs IH] using rev_ind; auto.
       rewrite app_length. simpl. rewrite Nat.add_1_r, seq_S, map_app. simpl. f_equal.
-      * rewrite <- IH at 2. apply map_ext_in. intros i I. apply in_seq in I. rewrite app_nth1 by lia. auto.
+      * rewrite <- IH at 2. apply map_ext_in. intros i I. apply in_seq in I.
+        rewrite app_nth1 by lia. auto.
       * rewrite app_nth2, Nat.sub_diag by lia. auto.
 Qed.
 
 (** ** G2 *)
 
-Lemma minors_ok m n rs I C : minors_nonzero m n rs = true -> sub I (seq 0 m) -> sub C (seq 0 (S n)) ->
+Lemma minors_ok m n rs I C : minors_nonzero m n rs = true -> sub I (seq 0 m) ->
+  sub C (seq 0 (S n)) ->
   length I = length C -> (1 <= length C)%nat ->
   regular (length C) (minor rs I C) = true /\ regular (length C) (transposed_minor rs I C) = true.
 Proof.
   intros H SI SC L P. unfold minors_nonzero in H. rewrite forallb_forall in H.
-  pose proof (sub_length _ _ SI) as LI. pose proof (sub_length _ _ SC) as LC. rewrite seq_length in LI, LC.
+  pose proof (sub_length _ _ SI) as LI. pose proof (sub_length _ _ SC) as LC.
+  rewrite seq_length in LI, LC.
   specialize (H (length C)). rewrite in_seq in H. specialize (H ltac:(lia)).
-  rewrite forallb_forall in H. pose proof (choose_complete _ _ SI) as CI. rewrite L in CI. specialize (H I CI).
-  rewrite forallb_forall in H. specialize (H C (choose_complete _ _ SC)). apply andb_prop in H. auto.
+  rewrite forallb_forall in H. pose proof (choose_complete _ _ SI) as CI. rewrite L in CI.
+  specialize (H I CI).
+  rewrite forallb_forall in H. specialize (H C (choose_complete _ _ SC)). apply andb_prop in H.
+  auto.
 Qed.
 
 Lemma regular_minor_kernel rs I C (u : nat -> R) : regular (length C) (minor rs I C) = true ->
-  (forall i, In i I -> sum_over C (fun k => IZR (at_place rs i k) * u k) = 0) -> forall k, In k C -> u k = 0.
+  (forall i, In i I -> sum_over C (fun k => IZR (at_place rs i k) * u k) = 0) ->
+    forall k, In k C -> u k = 0.
 Proof.
   intros R H k K. apply (regular_kernel _ _ (List.map u C)) in R.
   - rewrite Forall_forall in R. apply R, in_map. auto.
@@ -266,7 +299,8 @@ Proof.
 Qed.
 Lemma regular_transposed_kernel rs I C (c : nat -> R) : length I = length C ->
   regular (length C) (transposed_minor rs I C) = true ->
-  (forall k, In k C -> sum_over I (fun i => IZR (at_place rs i k) * c i) = 0) -> forall i, In i I -> c i = 0.
+  (forall k, In k C -> sum_over I (fun i => IZR (at_place rs i k) * c i) = 0) ->
+    forall i, In i I -> c i = 0.
 Proof.
   intros L R H i Hi. rewrite <- L in R. apply (regular_kernel _ _ (List.map c I)) in R.
   - rewrite Forall_forall in R. apply R, in_map. auto.
@@ -292,14 +326,19 @@ Proof.
   assert (sub C (seq 0 (S n))) as SC by (rewrite seq_S; apply sub_end, sub_filter).
   assert (1 <= length C)%nat as LC by (unfold C; rewrite app_length; simpl; lia).
   assert (forall i, In i I -> h i = 0) as HI.
-  { intros i Hi. apply filter_In in Hi as [_ Hi]. unfold zero in Hi. destruct (Req_EM_T (h i) 0); [auto|discriminate]. }
+  { intros i Hi. apply filter_In in Hi as [_ Hi]. unfold zero in Hi.
+    destruct (Req_EM_T (h i) 0); [auto|discriminate]. }
   assert (forall i, (i < m)%nat -> zero i = false -> c i = 0) as HO.
-  { intros i Hi Z. apply Off; auto. unfold zero in Z. destruct (Req_EM_T (h i) 0); [discriminate|auto]. }
-  assert (forall e : nat -> Z, sum_over I (fun i => IZR (e i) * c i) = sum m (fun i => IZR (e i) * c i)) as SumI.
-  { intro e. apply sum_over_filter. intros i Hi Z. apply in_seq in Hi. rewrite HO by (auto; lia). lra. }
+  { intros i Hi Z. apply Off; auto. unfold zero in Z.
+    destruct (Req_EM_T (h i) 0); [discriminate|auto]. }
+  assert (forall e : nat -> Z, sum_over I (fun i => IZR (e i) * c i) = sum m (fun i => IZR (e i) *
+    c i)) as SumI.
+  { intro e. apply sum_over_filter. intros i Hi Z. apply in_seq in Hi. rewrite HO by (auto; lia).
+    lra. }
   assert (forall i, sum_over (filter pos (seq 0 n)) (fun j => IZR (at_place rs i j) * relu (z j)) =
     sum n (fun j => IZR (at_place rs i j) * relu (z j))) as SumC.
-  { intro i. apply sum_over_filter. intros j _ P. unfold pos in P. destruct (Rlt_dec 0 (z j)); [discriminate|].
+  { intro i. apply sum_over_filter. intros j _ P. unfold pos in P.
+    destruct (Rlt_dec 0 (z j)); [discriminate|].
     rewrite relu_neg by lra. lra. }
   destruct (le_lt_dec (length C) (length I)) as [Many|Few].
   - (* more zeros than columns: impossible *)
@@ -311,7 +350,8 @@ Proof.
     apply (regular_minor_kernel rs I' C u R).
     + intros i Hi. unfold C. rewrite sum_over_end. unfold u at 2. rewrite Nat.eqb_refl, Rmult_1_r.
       rewrite (sum_over_ext _ _ (fun j => IZR (at_place rs i j) * relu (z j))).
-      * rewrite SumC. apply HI. clear - Hi. unfold I' in Hi. revert Hi. generalize (length C). intro k. revert k.
+      * rewrite SumC. apply HI. clear - Hi. unfold I' in Hi. revert Hi. generalize (length C).
+        intro k. revert k.
         induction I as [|x l IH]; intros [|k]; simpl; try tauto. intros [->|H]; eauto.
       * intros j Hj. apply filter_In in Hj as [Hj _]. apply in_seq in Hj. unfold u.
         destruct (Nat.eqb_spec j n); [lia|auto].
@@ -335,7 +375,8 @@ Proof.
       { apply sum_zero. intros i Hi. destruct (bool_dec (zero i) true) as [Zi|Zi].
         - unfold zero in Zi. destruct (Req_EM_T (h i) 0) as [E|]; [rewrite E; lra|discriminate].
         - rewrite HO by (auto; destruct (zero i); tauto). lra. }
-      assert (sum m (fun i => c i * h i) = sum m (fun i => sum n (fun j => relu (z j) * (IZR (at_place rs i j) * c i)) +
+      assert (sum m (fun i => c i * h i) = sum m (fun i => sum n (fun j => relu (z j) * (IZR
+        (at_place rs i j) * c i)) +
         IZR (at_place rs i n) * c i)) as S1.
       { apply sum_ext. intros i Hi. unfold h. rewrite Rmult_plus_distr_l. f_equal; [|lra].
         unfold sum. rewrite <- sum_over_times. apply sum_over_ext. intros. ring. }
@@ -352,28 +393,35 @@ Qed.
 
 Lemma sums_nonzero_ok l : forall so_far ne (T : list bool), sums_nonzero l so_far ne = true ->
   length T = length l -> ne = true \/ In true T ->
-  exists o, (nth o so_far 0%Z + fold_right (fun (p : bool * list Z) s => ((if fst p then nth o (snd p) 0 else 0) + s)%Z) 0%Z
+  exists o, (nth o so_far 0%Z + fold_right (fun (p : bool * list Z) s => ((if fst p
+    then nth o (snd p) 0 else 0) + s)%Z) 0%Z
     (combine T l) <> 0)%Z.
 Proof.
   induction l as [|v l IH]; intros so_far ne T; simpl.
   - intros H L N. destruct T; [|discriminate]. simpl. destruct N as [->|[]]. simpl in H.
     apply existsb_exists in H as (x & I & X). apply negb_true_iff, Z.eqb_neq in X.
     apply (In_nth _ _ 0%Z) in I as (o & _ & E). exists o. rewrite E. lia.
-  - intros H L N. apply andb_prop in H as [H1 H2]. destruct T as [|b T]; [discriminate|]. injection L as L. destruct b.
-    + destruct (IH _ _ T H2 L (or_introl eq_refl)) as (o & E). exists o. simpl. rewrite nth_plus_all in E. lia.
-    + destruct (IH _ _ T H1 L) as (o & E); [destruct N as [N|[N|N]]; auto; discriminate|]. exists o. simpl. lia.
+  - intros H L N. apply andb_prop in H as [H1 H2]. destruct T as [|b T]; [discriminate|].
+    injection L as L. destruct b.
+    + destruct (IH _ _ T H2 L (or_introl eq_refl)) as (o & E). exists o. simpl.
+      rewrite nth_plus_all in E. lia.
+    + destruct (IH _ _ T H1 L) as (o & E); [destruct N as [N|[N|N]]; auto; discriminate|].
+      exists o. simpl. lia.
 Qed.
 
 Lemma vectors_sum second third j o (T : nat -> bool) :
   IZR (fold_right (fun (p : bool * list Z) s => ((if fst p then nth o (snd p) 0 else 0) + s)%Z) 0%Z
     (combine (List.map T (seq 0 (length (rows second)))) (vectors_of second third j))) =
-  sum (length (rows second)) (fun i => if T i then IZR (nth i (fst (nth o (rows third) no_row)) 0%Z) *
+  sum (length (rows second)) (fun i => if T i
+    then IZR (nth i (fst (nth o (rows third) no_row)) 0%Z) *
     IZR (nth j (fst (nth i (rows second) no_row)) 0%Z) else 0).
 Proof.
   assert (forall i a, nth o (List.map (fun r : row => nth i (fst r) 0 * a)%Z (rows third)) 0%Z =
     (nth i (fst (nth o (rows third) no_row)) 0 * a)%Z) as K.
-  { intros i a. revert o. induction (rows third) as [|r rs IHr]; intros [|o]; simpl; auto; destruct i; auto. }
-  unfold vectors_of, sum, sum_over. induction (seq 0 (length (rows second))) as [|i l IH]; simpl; auto.
+  { intros i a. revert o. induction (rows third) as [|r rs IHr]; intros [|o]; simpl; auto;
+      destruct i; auto. }
+  unfold vectors_of, sum, sum_over.
+  induction (seq 0 (length (rows second))) as [|i l IH]; simpl; auto.
   rewrite plus_IZR, IH. f_equal. destruct (T i); auto. rewrite K. apply mult_IZR.
 Qed.
 
@@ -385,14 +433,18 @@ Proof.
   intros S H. pose proof (stack_of_fits _ _ _ S) as F.
   pose proof (plain_layers_length _ _ _ _ (proj1 (stack_of_layers _ _ _ S))) as Len.
   unfold check_minors in H. destruct s as [|p1 [|p2 [|p3 [|? ?]]]]; try discriminate.
-  apply require_good in H as [Last H]. apply require_good in H as [Cols H]. apply require_good in H as [Rank H].
-  apply within_good in H as [_ H]. apply within_good in H as [_ H]. apply require_good in H as [Minors H].
+  apply require_good in H as [Last H]. apply require_good in H as [Cols H].
+  apply require_good in H as [Rank H].
+  apply within_good in H as [_ H]. apply within_good in H as [_ H].
+  apply require_good in H as [Minors H].
   apply within_good in H as [_ H]. apply require_good in H as [Sums _].
-  apply andb_prop in Rank as [Prime Rank]. apply Z.ltb_lt in Prime. apply andb_prop in Cols as [Asc Count].
+  apply andb_prop in Rank as [Prime Rank]. apply Z.ltb_lt in Prime.
+  apply andb_prop in Cols as [Asc Count].
   destruct F as (D1 & F1 & D2 & F2 & D3 & F3 & _). apply IZR_lt in D1, D2, D3.
   pose proof (fun i => stack_of_weights m n _ 1 i S ltac:(simpl; lia)) as E1.
   pose proof (fun i => stack_of_weights m n _ 2 i S ltac:(simpl; lia)) as E2.
-  pose proof (fun i => stack_of_weights m n _ 3 i S ltac:(simpl; lia)) as E3. simpl nth in E1, E2, E3.
+  pose proof (fun i => stack_of_weights m n _ 3 i S ltac:(simpl; lia)) as E3.
+  simpl nth in E1, E2, E3.
   assert (width m n 1 = length (rows p1)) as W1 by apply (E1 0%nat).
   assert (width m n 2 = length (rows p2)) as W2 by apply (E2 0%nat).
   assert (width m n 3 = length (rows p3)) as W3 by apply (E3 0%nat).
@@ -402,7 +454,8 @@ Proof.
   assert (independent_rows m n) as G1.
   { unfold independent_rows. rewrite W1. intros c Hc i Hi.
     assert (forall k, In k columns -> (k < m)%nat) as Below.
-    { clear - Asc. generalize dependent 0%nat. induction columns as [|k l IH]; simpl; intros low A; [tauto|].
+    { clear - Asc. generalize dependent 0%nat.
+      induction columns as [|k l IH]; simpl; intros low A; [tauto|].
       apply andb_prop in A as [A1 A2]. apply andb_prop in A1 as [_ A1]. apply Nat.ltb_lt in A1.
       intros k' [<-|K]; eauto. }
     apply (at_columns_ok (length (rows p1)) (rows p1) columns c eq_refl); auto.
@@ -414,11 +467,14 @@ Proof.
   assert (forall x i, (i < length (rows p2))%nat -> z2 m n x i =
     (sum (length (rows p1)) (fun j => IZR (at_place (rows p2) i j) * relu (z1 m n x j)) +
      IZR (at_place (rows p2) i (length (rows p1)))) / IZR (over p2)) as Z2.
-  { intros x i Hi. unfold z2. rewrite W1. destruct (E2 i) as (-> & Ew & _). unfold shift, at_place, augmented.
+  { intros x i Hi. unfold z2. rewrite W1. destruct (E2 i) as (-> & Ew & _).
+    unfold shift, at_place, augmented.
     assert (length (fst (nth i (rows p2) no_row)) = length (rows p1)) as L.
     { rewrite Forall_forall in F2. apply F2, nth_In. auto. }
-    rewrite app_nth2, L, Nat.sub_diag by lia. simpl. unfold Rdiv. rewrite Rmult_plus_distr_r. f_equal.
-    rewrite Rmult_comm, <- sum_times. apply sum_ext. intros j J. rewrite Ew, app_nth1 by lia. unfold entry. field. lra. }
+    rewrite app_nth2, L, Nat.sub_diag by lia. simpl. unfold Rdiv. rewrite Rmult_plus_distr_r.
+    f_equal.
+    rewrite Rmult_comm, <- sum_times. apply sum_ext. intros j J. rewrite Ew, app_nth1 by lia.
+    unfold entry. field. lra. }
   split; [unfold depth; rewrite <- Len; reflexivity|]. split; [apply negb_true_iff; auto|].
   split; [exact G1|]. split.
   - unfold supertransversal. rewrite W1, W2. intros x X _ c1 c2 H1 H2 H3.
@@ -427,7 +483,8 @@ Proof.
     { unfold independent_rows in G1. rewrite W1 in G1. apply G1. intros k K. rewrite <- (H3 k K).
       unfold gradient2. rewrite W1. unfold sum, d.
       rewrite (sum_over_ext _ _ (fun i => c1 i * weight n 1 i k +
-        sum_over (seq 0 (length (rows p2))) (fun i' => c2 i' * (weight n 2 i' i * (on m n x i * weight n 1 i k))))).
+        sum_over (seq 0 (length (rows p2))) (fun i' => c2 i' * (weight n 2 i' i * (on m n x i *
+          weight n 1 i k))))).
       - rewrite sum_over_plus. f_equal. rewrite sum_over_swap. apply sum_over_ext. intros i _.
         rewrite sum_over_times. auto.
       - intros j _. rewrite Rmult_plus_distr_r. f_equal. unfold sum.
@@ -436,26 +493,32 @@ Proof.
     { intros j J. destruct (Req_dec (z1 m n x j) 0) as [E|E]; [|auto].
       specialize (Dz j J). unfold d, on in Dz. rewrite E in Dz. destruct (Rlt_dec 0 0); lra. }
     split; [exact C1|].
-    apply (zero_rows_independent (length (rows p2)) (length (rows p1)) (rows p2) (z1 m n x) c2 Minors).
+    apply (zero_rows_independent (length (rows p2)) (length (rows p1)) (rows p2) (z1 m n x) c2
+      Minors).
     + intros i Hi N. apply H2; auto. rewrite Z2 by auto. intro Q. apply N.
-      apply (Rmult_eq_reg_r (/ IZR (over p2))); [|apply Rinv_neq_0_compat; lra]. rewrite Rmult_0_l. exact Q.
+      apply (Rmult_eq_reg_r (/ IZR (over p2))); [|apply Rinv_neq_0_compat; lra]. rewrite Rmult_0_l.
+      exact Q.
     + intros j J Pos. specialize (Dz j J). unfold d, on in Dz. rewrite (C1 j J) in Dz.
       destruct (Rlt_dec 0 (z1 m n x j)); [|lra].
       apply (Rmult_eq_reg_l (/ IZR (over p2))); [|apply Rinv_neq_0_compat; lra].
-      rewrite Rmult_0_r, <- sum_times. rewrite Rplus_0_l, Rmult_1_l in Dz. rewrite <- Dz. apply sum_ext. intros i Hi. destruct (E2 i) as (_ & -> & _).
+      rewrite Rmult_0_r, <- sum_times. rewrite Rplus_0_l, Rmult_1_l in Dz. rewrite <- Dz.
+      apply sum_ext. intros i Hi. destruct (E2 i) as (_ & -> & _).
       assert (length (fst (nth i (rows p2) no_row)) = length (rows p1)) as L.
       { rewrite Forall_forall in F2. apply F2, nth_In. auto. }
       unfold entry, at_place, augmented. rewrite app_nth1 by lia. field. lra.
   - unfold no_vanishing_sums. rewrite W1, W2, W3. intros T j (i & Hi & Ti) J.
-    rewrite forallb_forall in Sums. specialize (Sums j). rewrite in_seq in Sums. specialize (Sums ltac:(lia)).
+    rewrite forallb_forall in Sums. specialize (Sums j). rewrite in_seq in Sums.
+    specialize (Sums ltac:(lia)).
     destruct (sums_nonzero_ok _ [] false (List.map T (seq 0 (length (rows p2)))) Sums) as (o & N).
     + unfold vectors_of. rewrite !map_length, !seq_length. auto.
     + right. rewrite <- Ti. apply in_map, in_seq. lia.
-    + assert (sum (length (rows p2)) (fun i => if T i then IZR (nth i (fst (nth o (rows p3) no_row)) 0%Z) *
+    + assert (sum (length (rows p2)) (fun i => if T i
+        then IZR (nth i (fst (nth o (rows p3) no_row)) 0%Z) *
         IZR (nth j (fst (nth i (rows p2) no_row)) 0%Z) else 0) <> 0) as N'.
       { rewrite <- vectors_sum. apply not_0_IZR. intro Q. apply N. destruct o; simpl; lia. }
       exists o. split.
-      * destruct (Nat.ltb_spec o (length (rows p3))) as [O|O]; auto. exfalso. apply N'. apply sum_zero.
+      * destruct (Nat.ltb_spec o (length (rows p3))) as [O|O]; auto. exfalso. apply N'.
+        apply sum_zero.
         intros i' _. rewrite (nth_overflow (rows p3)) by auto.
         assert (nth i' (fst no_row) 0%Z = 0%Z) as -> by (destruct i'; auto). destruct (T i'); lra.
       * intro Q. apply N'. apply (Rmult_eq_reg_l (/ (IZR (over p3) * IZR (over p2)))).

@@ -61,7 +61,8 @@ Qed.
 
 (** The greatest common divisor. *)
 Fixpoint divisor (l : list Z) : Z :=
-  match l with [] => 0%Z | x :: l' => let g := divisor l' in if (g =? 1)%Z then 1%Z else Z.gcd x g end.
+  match l with [] => 0%Z | x :: l' => let g := divisor l' in if (g =? 1)%Z then 1%Z
+    else Z.gcd x g end.
 
 (** The invariant of a neuron, as an integer multiple of its vector: [front], then what it reads,
     as pairs of a name and a number. *)
@@ -74,7 +75,8 @@ Definition key_of (front : list Z) (reads : list (Z * Z)) : list Z :=
 
 Lemma divisor_spec l : divisor l = fold_right Z.gcd 0%Z l.
 Proof.
-  induction l as [|x l IH]; simpl; auto. rewrite <- IH. destruct (Z.eqb_spec (divisor l) 1) as [->|]; auto.
+  induction l as [|x l IH]; simpl; auto. rewrite <- IH.
+  destruct (Z.eqb_spec (divisor l) 1) as [->|]; auto.
   rewrite Z.gcd_1_r. auto.
 Qed.
 Lemma divisor_divides l x : In x l -> (divisor l | x)%Z.
@@ -117,7 +119,8 @@ Proof.
     - left. constructor; auto. split; auto. unfold times in E. rewrite Rmult_0_r in E.
       apply eq_IZR in E. auto.
     - right. eauto. }
-  { exists 1%Z, 1%Z. repeat split; try lia. induction Z as [|? ? ? ? [-> ->] _ IH]; constructor; auto.
+  { exists 1%Z, 1%Z. repeat split; try lia.
+    induction Z as [|? ? ? ? [-> ->] _ IH]; constructor; auto.
     inversion H; subst. auto. }
   assert (0 < Z.abs y0)%Z as Y.
   { apply Z.abs_pos. intros ->. unfold times in E. apply N, eq_IZR.
@@ -179,7 +182,8 @@ Proof.
     induction C; simpl; auto. congruence. }
   assert (forall x y, In (x, y) (combine (front ++ List.map snd g) (front' ++ List.map snd e')) ->
     (y / (if d' =? 0 then 1 else d') = x / (if d =? 0 then 1 else d))%Z) as K.
-  { intros x y I. pose proof (in_combine_l _ _ _ _ I) as Ix. pose proof (in_combine_r _ _ _ _ I) as Iy.
+  { intros x y I. pose proof (in_combine_l _ _ _ _ I) as Ix.
+    pose proof (in_combine_r _ _ _ _ I) as Iy.
     apply divisor_divides in Ix, Iy. rewrite <- D in Ix. rewrite <- D' in Iy.
     assert (a * y = b * x)%Z as M.
     { clear - C I. induction C as [|x' y' xs ys M C IH]; simpl in I; [tauto|].
@@ -255,7 +259,8 @@ Definition next (t : table) (found : list (list Z)) (k : known) (p : plain) : kn
 Definition num_bits (z : Z) : Z := if (z =? 0)%Z then 0%Z else (Z.log2 (Z.abs z) + 1)%Z.
 Definition most_bits (l : list Z) (m : Z) : Z := fold_left (fun m z => Z.max m (num_bits z)) l m.
 Definition layer_bits (p : plain) : Z :=
-  fold_left (fun m r => most_bits (fst r) (Z.max m (num_bits (snd r)))) (rows p) (num_bits (over p)).
+  fold_left (fun m r => most_bits (fst r) (Z.max m (num_bits (snd r)))) (rows p) (num_bits (over
+    p)).
 Definition scales_fit (k : known) (p : plain) : bool :=
   (most_bits (scales k) (num_bits (common k)) + layer_bits p <=? max_grown_bits)%Z.
 
@@ -284,7 +289,8 @@ Fixpoint equal_invariants (more : nat) (k k' : known) (s t : list plain) : answe
 (** The inputs are their own names, in order. *)
 Fixpoint count_from (k : Z) (m : nat) : list Z :=
   match m with O => [] | S m' => k :: count_from (k + 1) m' end.
-Definition inputs_known (m : nat) : known := Known (count_from 0 m) (List.map (fun _ => 1%Z) (count_from 0 m)) 1.
+Definition inputs_known (m : nat) : known :=
+  Known (count_from 0 m) (List.map (fun _ => 1%Z) (count_from 0 m)) 1.
 
 (** The invariants of layer [layer], counted from 1, differ. *)
 Definition not_related (inputs layer : nat) (s t : list plain) : answer unit :=
@@ -367,7 +373,8 @@ Let two := nth i (rows q) no_row.
 (** The vector of the one neuron times this is the vector of the other one. *)
 Let ratio := scale (S l) i * (IZR (over q) * IZR (common k')) / (IZR (over p) * IZR (common k)).
 
-Lemma denominators : 0 < IZR (over p) /\ 0 < IZR (over q) /\ 0 < IZR (common k) /\ 0 < IZR (common k').
+Lemma denominators : 0 < IZR (over p) /\ 0 < IZR (over q) /\ 0 < IZR (common k) /\
+  0 < IZR (common k').
 Proof.
   destruct known_before as (? & ? & _), p_fits as [? _], q_fits as [? _].
   repeat split; apply IZR_lt; auto.
@@ -534,7 +541,8 @@ Lemma linked_equal more : forall l m s t k k' b,
   linked_stacks l m s t -> fits m s -> fits m t -> agree l m k k' ->
   equal_invariants more k k' s t = Good b -> b = true.
 Proof.
-  induction more as [|more IH]; intros l m [|p s] [|q t] k k' found; simpl; try congruence; try tauto;
+  induction more as [|more IH]; intros l m [|p s] [|q t] k k' found; simpl; try congruence;
+    try tauto;
     intros (L & E & R) (P1 & P2 & P3) (Q1 & Q2 & Q3) A Found;
     apply within_good in Found as [_ Found]; revert Found;
     set (last := match s with [] => true | _ :: _ => false end);
@@ -547,7 +555,8 @@ Proof.
     remember (names (next shared (keys last k' q) k' q)) as b eqn:Eb.
     unfold next in Ea, Eb. cbn [names] in Ea, Eb. rewrite <- Ea, <- Eb. clear Ea Eb.
     destruct last eqn:Last.
-    + intros [= <-]. assert (a = b) as ->; [|apply zs_eqb_refl]. unfold last in Last. destruct s; [|discriminate].
+    + intros [= <-]. assert (a = b) as ->; [|apply zs_eqb_refl]. unfold last in Last.
+      destruct s; [|discriminate].
       apply (nth_ext _ _ 0%Z 0%Z); [congruence|]. intros j F. rewrite N1 in F.
       destruct (H j F) as [-> _]. rewrite (proj1 (E eq_refl j)). auto.
     + intros [= <-]. assert (Permutation a b) as P.
@@ -631,47 +640,65 @@ Proof.
   - specialize (H 0%nat). rewrite Nat.add_0_r in H. apply H. lia.
   - intros ->. simpl in T. intro i. replace (S l) with total by lia. auto.
   - apply (IH t (S l)); auto; [lia|]. intros d L. specialize (H (S d)).
-    replace (S (S l + d))%nat with (S (l + S d)) by lia. destruct d as [|d]; simpl in H |- *; apply H; lia.
+    replace (S (S l + d))%nat with (S (l + S d)) by lia.
+    destruct d as [|d]; simpl in H |- *; apply H; lia.
+Qed.
+
+Lemma related_linked m one two s t : stack_of m one = Some s -> stack_of m two = Some t ->
+  related m one two ->
+  exists (place : nat -> nat -> nat) (scale : nat -> nat -> R),
+    (forall l i, 0 < scale l i) /\ linked_stacks place scale 0 m s t /\
+    (forall i, place 0%nat i = i /\ scale 0%nat i = 1) /\ bFun m (place 0%nat) /\
+      bInjective m (place 0%nat).
+Proof.
+  intros S T ((D & _ & W) & place & scale & B & P & E & H). exists place, scale.
+  split; [exact P|]. split; [|split; [intro i; apply E; auto|apply (B 0%nat); lia]].
+  pose proof (proj1 (stack_of_layers _ _ _ S)) as Ls.
+  pose proof (proj1 (stack_of_layers _ _ _ T)) as Lt.
+  apply plain_layers_length in Ls, Lt. unfold depth in *.
+  assert (forall d, (d <= length s)%nat -> width m one d =
+    match d with O => m | S d' => length (rows (nth d' s (Plain 1 []))) end) as Width.
+  { intros [|d] L; [reflexivity|]. apply (stack_of_weights m one s (Datatypes.S d) 0); auto. lia. }
+  apply (linked_of_pointwise place scale (length s)); [congruence|auto| |].
+  { intro i. apply E. right. congruence. }
+  intros d L. simpl. pose proof (Width (Datatypes.S d) ltac:(lia)) as Wd. simpl in Wd.
+  assert (1 <= Datatypes.S d <= length s)%nat as L1 by lia.
+  assert (1 <= Datatypes.S d <= length t)%nat as L2 by lia.
+  assert (1 <= Datatypes.S d <= length (layers one))%nat as L3 by lia.
+  split; [|split; [|split]].
+  - rewrite <- Wd.
+    change (length (neurons (layer_at one (Datatypes.S d)))) with (width m one (Datatypes.S d)).
+    rewrite W. apply (stack_of_weights m two t (Datatypes.S d) 0 T L2).
+  - rewrite <- Wd. apply (B (Datatypes.S d)). lia.
+  - rewrite <- Wd. apply (B (Datatypes.S d)). lia.
+  - intros i I. rewrite <- Wd in I. destruct (H (Datatypes.S d) i L3 I) as [Hb Hw].
+    destruct (stack_of_weights m two t (Datatypes.S d) i T L2) as (Eb & Ew & _).
+    destruct (stack_of_weights m one s (Datatypes.S d) (place (Datatypes.S d) i) S L1)
+      as (Fb & Fw & _).
+    simpl pred in *. rewrite <- Eb, <- Fb. split; auto. intros j J. rewrite <- Ew, <- Fw. apply Hw.
+    rewrite Width by lia. auto.
 Qed.
 
 Theorem not_related_ok m layer one two s t :
   stack_of m one = Some s -> stack_of m two = Some t ->
   not_related m layer s t = Good tt -> ~ related m one two.
 Proof.
-  intros S T C ((D & _ & W) & place & scale & B & P & E & H).
+  intros S T C Related.
+  destruct (related_linked m one two s t S T Related) as (place & scale & P & L & E & B1 & B2).
   unfold not_related in C. destruct layer as [|more]; [discriminate|].
   apply require_good in C as [_ C]. apply and_then_good in C as (b & C & N).
   apply require_good in N as [N _]. apply negb_true_iff in N.
-  apply (linked_equal place scale P more 0 m s t) in C; [congruence| | | |].
-  - pose proof (proj1 (stack_of_layers _ _ _ S)) as Ls. pose proof (proj1 (stack_of_layers _ _ _ T)) as Lt.
-    apply plain_layers_length in Ls, Lt. unfold depth in *.
-    assert (forall d, (d <= length s)%nat -> width m one d =
-      match d with O => m | S d' => length (rows (nth d' s (Plain 1 []))) end) as Width.
-    { intros [|d] L; [reflexivity|]. apply (stack_of_weights m one s (Datatypes.S d) 0); auto. lia. }
-    apply (linked_of_pointwise place scale (length s)); [congruence|auto| |].
-    { intro i. apply E. right. congruence. }
-    intros d L. simpl. pose proof (Width (Datatypes.S d) ltac:(lia)) as Wd. simpl in Wd.
-    assert (1 <= Datatypes.S d <= length s)%nat as L1 by lia.
-    assert (1 <= Datatypes.S d <= length t)%nat as L2 by lia.
-    assert (1 <= Datatypes.S d <= length (layers one))%nat as L3 by lia.
-    split; [|split; [|split]].
-    + rewrite <- Wd. change (length (neurons (layer_at one (Datatypes.S d)))) with (width m one (Datatypes.S d)).
-      rewrite W. apply (stack_of_weights m two t (Datatypes.S d) 0 T L2).
-    + rewrite <- Wd. apply (B (Datatypes.S d)). lia.
-    + rewrite <- Wd. apply (B (Datatypes.S d)). lia.
-    + intros i I. rewrite <- Wd in I. destruct (H (Datatypes.S d) i L3 I) as [Hb Hw].
-      destruct (stack_of_weights m two t (Datatypes.S d) i T L2) as (Eb & Ew & _).
-      destruct (stack_of_weights m one s (Datatypes.S d) (place (Datatypes.S d) i) S L1) as (Fb & Fw & _).
-      simpl pred in *. rewrite <- Eb, <- Fb. split; auto. intros j J. rewrite <- Ew, <- Fw. apply Hw.
-      rewrite Width by lia. auto.
+  apply (linked_equal place scale P more 0 m s t) in C; [congruence|exact L| | |].
   - eapply stack_of_fits; eauto.
   - eapply stack_of_fits; eauto.
-  - assert (length (count_from 0 m) = m) as Len by (generalize 0%Z; clear; induction m; simpl; auto).
-    assert (forall j, (j < m)%nat -> nth j (List.map (fun _ => 1%Z) (count_from 0 m)) 0%Z = 1%Z) as Ones.
+  - assert (length (count_from 0 m) = m) as Len by (generalize 0%Z; clear; induction m; simpl;
+      auto).
+    assert (forall j, (j < m)%nat -> nth j (List.map (fun _ => 1%Z) (count_from 0 m)) 0%Z = 1%Z)
+      as Ones.
     { intros j J. rewrite nth_indep with (d' := 1%Z) by (rewrite map_length; lia).
       apply (map_nth (fun _ => 1%Z) (count_from 0 m) 0%Z j). }
-    destruct (B 0%nat ltac:(lia)) as [B1 B2]. unfold inputs_known.
+    unfold inputs_known.
     repeat split; cbn [common names scales]; rewrite ?map_length; auto; try lia.
-    + destruct (E 0%nat j (or_introl eq_refl)) as [-> _]. auto.
-    + destruct (E 0%nat j (or_introl eq_refl)) as [-> ->]. rewrite Ones by auto. lra.
+    + destruct (E j) as [-> _]. auto.
+    + destruct (E j) as [-> ->]. rewrite Ones by auto. lra.
 Qed.

@@ -44,18 +44,20 @@ Definition equal_at (m c : nat) (one two : list plain) (t : quotient) : bool :=
 Definition positive_below (t : quotient) : quotient :=
   if (snd t <? 0)%Z then ((- fst t)%Z, (- snd t)%Z) else t.
 
-(** Where the first layer, of row [r], or a neuron of the second layer vanishes. *)
-Definition breakpoint (c : nat) (first : plain) (r : row) (neuron : row) : option quotient :=
+(** Where the first layer, of row [r], or a neuron of the second layer vanishes; [a] is the entry
+    of [r] on the axis. *)
+Definition breakpoint (a : Z) (first : plain) (r : row) (neuron : row) : option quotient :=
   match fst neuron with
   | [w] =>
       if (w =? 0)%Z then None
-      else Some (positive_below (- snd neuron * over first - snd r * w, w * nth c (fst r) 0))%Z
+      else Some (positive_below (- snd neuron * over first - snd r * w, w * a))%Z
   | _ => None
   end.
 
-Definition breakpoints (c : nat) (first : plain) (r : row) (second : plain) : list quotient :=
-  positive_below ((- snd r)%Z, nth c (fst r) 0%Z) ::
-  flat_map (fun n => match breakpoint c first r n with Some t => [t] | None => [] end) (rows second).
+Definition breakpoints (a : Z) (first : plain) (r : row) (second : plain) : list quotient :=
+  positive_below ((- snd r)%Z, a) ::
+  flat_map (fun n => match breakpoint a first r n
+    with Some t => [t] | None => [] end) (rows second).
 
 Fixpoint axis_of (j : nat) (w : list Z) : nat :=
   match w with [] => 0%nat | x :: w' => if (x =? 0)%Z then axis_of (S j) w' else j end.
@@ -73,10 +75,11 @@ Definition is_line_equal (m : nat) (one two : list plain) : bool :=
       match rows f, rows f' with
       | [r], [r'] =>
           let c := axis_of 0 (fst r) in
-          let points := breakpoints c f r g ++ breakpoints c f' r' g' in
+          let a := nth c (fst r) 0%Z in
+          let a' := nth c (fst r') 0%Z in
+          let points := breakpoints a f r g ++ breakpoints a' f' r' g' in
           let big := fold_left (fun b t => (b + Z.abs (fst t))%Z) points 1%Z in
-          Nat.ltb c m && negb (nth c (fst r) 0 =? 0)%Z && negb (nth c (fst r') 0 =? 0)%Z &&
-          parallel (nth c (fst r) 0%Z) (fst r) (nth c (fst r') 0%Z) (fst r') &&
+          Nat.ltb c m && negb (a =? 0)%Z && negb (a' =? 0)%Z && parallel a (fst r) a' (fst r') &&
           forallb (fun t => (0 <? snd t)%Z && (Z.abs (fst t) <? big * snd t)%Z) points &&
           forallb (equal_at m c one two) ((big, 1%Z) :: ((- big)%Z, 1%Z) :: points)
       | _, _ => false
@@ -88,7 +91,8 @@ Definition is_line_equal (m : nat) (one two : list plain) : bool :=
 
 (** ** Values at rational points *)
 
-Definition stands_for (d : Z) (z : list Z) (u : list R) : Prop := Forall2 (fun c y => IZR c = IZR d * y) z u.
+Definition stands_for (d : Z) (z : list Z) (u : list R) : Prop :=
+  Forall2 (fun c y => IZR c = IZR d * y) z u.
 
 Lemma zdot_stands d w z u : stands_for d z u -> IZR (zdot w z) = IZR d * dot w u.
 Proof.
@@ -123,10 +127,12 @@ Proof.
   apply relu_stands; auto.
 Qed.
 
-Lemma same_quotients_ok a d b e x y : (0 < d)%Z -> (0 < e)%Z -> stands_for d a x -> stands_for e b y ->
+Lemma same_quotients_ok a d b e x y : (0 < d)%Z -> (0 < e)%Z -> stands_for d a x ->
+  stands_for e b y ->
   same_quotients a d b e = true -> x = y.
 Proof.
-  intros D E H. apply IZR_lt in D, E. revert b y. induction H as [|c s a x Hc H IH]; intros [|c' b] y G; simpl;
+  intros D E H. apply IZR_lt in D, E. revert b y.
+  induction H as [|c s a x Hc H IH]; intros [|c' b] y G; simpl;
     try discriminate; inversion G as [|? s' ? y' Hc' G']; subst; auto.
   intro S. apply andb_prop in S as [S1 S2]. f_equal; [|eauto].
   apply Z.eqb_eq, (f_equal IZR) in S1. rewrite !mult_IZR, Hc, Hc' in S1.
@@ -146,7 +152,8 @@ Proof.
   rewrite nth_repeat. lra.
 Qed.
 
-Lemma on_axis_stands m c t : (0 < snd t)%Z -> stands_for (snd t) (on_axis m c t) (axis m c (number t)).
+Lemma on_axis_stands m c t : (0 < snd t)%Z ->
+  stands_for (snd t) (on_axis m c t) (axis m c (number t)).
 Proof.
   intro D. apply IZR_lt in D. unfold on_axis, axis. revert c.
   induction m as [|m IH]; intros [|c]; simpl; constructor; try lra; auto; try apply IH.
@@ -190,7 +197,8 @@ Proof.
 Qed.
 
 Lemma affine_on_dot {X} I (w : list Z) (l : list X) (F : X -> R -> R) :
-  (forall x, In x l -> affine_on I (F x)) -> affine_on I (fun t => dot w (List.map (fun x => F x t) l)).
+  (forall x, In x l -> affine_on I (F x)) ->
+    affine_on I (fun t => dot w (List.map (fun x => F x t) l)).
 Proof.
   revert w. induction l as [|x l IH]; intros [|c w] H; simpl.
   1, 2, 3: exists 0, 0; intros; lra.
@@ -221,14 +229,16 @@ Qed.
 
 Lemma network_affine I m c f g h r o : fits m [f; g; h] -> rows f = [r] -> (c < m)%nat ->
   (nth c (fst r) 0 <> 0)%Z ->
-  (forall t, In t (breakpoints c f r g) -> uncut I (number t)) ->
+  (forall t, In t (breakpoints (nth c (fst r) 0%Z) f r g) -> uncut I (number t)) ->
   affine_on I (fun t => nth o (compute [f; g; h] false (axis m c t)) 0).
 Proof.
   intros (P1 & F1 & P2 & F2 & P3 & F3 & _) R C N U. rewrite R in F2. simpl in F2.
-  apply IZR_lt in P1, P2, P3. pose proof (not_0_IZR _ N) as N'. set (k := IZR (nth c (fst r) 0%Z)) in *.
+  apply IZR_lt in P1, P2, P3. pose proof (not_0_IZR _ N) as N'.
+  set (k := IZR (nth c (fst r) 0%Z)) in *.
   set (b := IZR (snd r)). set (d := IZR (over f)) in *.
   assert (forall t, active f (axis m c t) = [relu (k / d * t + b / d)]) as Ef.
-  { intro t. unfold active, affine. rewrite R. simpl. do 2 f_equal. unfold value. rewrite dot_axis by auto.
+  { intro t. unfold active, affine. rewrite R. simpl. do 2 f_equal. unfold value.
+    rewrite dot_axis by auto.
     fold k b d. field. lra. }
   assert ((forall t, I t -> relu (k / d * t + b / d) = k / d * t + b / d) \/
           (forall t, I t -> relu (k / d * t + b / d) = 0)) as Y.
@@ -236,14 +246,17 @@ Proof.
     replace (- b / k) with (number (positive_below ((- snd r)%Z, nth c (fst r) 0%Z))).
     - apply U. simpl. auto.
     - rewrite positive_below_number by auto. unfold number. simpl. rewrite opp_IZR. reflexivity. }
-  assert (forall n, In n (rows g) -> affine_on I (fun t => relu (value n (active f (axis m c t)) / IZR (over g)))) as A.
+  assert (forall n, In n (rows g) ->
+    affine_on I (fun t => relu (value n (active f (axis m c t)) / IZR (over g)))) as A.
   { intros n In_n. rewrite Forall_forall in F2. pose proof (F2 n In_n) as L.
     destruct (fst n) as [|w [|? ?]] eqn:En; try discriminate.
-    assert (forall t, value n (active f (axis m c t)) = IZR w * relu (k / d * t + b / d) + IZR (snd n)) as V.
+    assert (forall t, value n (active f (axis m c t)) = IZR w * relu (k / d * t + b / d) + IZR (snd
+      n)) as V.
     { intro t. rewrite Ef. unfold value. rewrite En. simpl. ring. }
     set (e := IZR (over g)) in *. set (a := IZR (snd n)) in *. set (v := IZR w) in *.
     destruct Y as [Y|Y].
-    - assert ((forall t, I t -> relu (v * (k / d) / e * t + (v * (b / d) + a) / e) = v * (k / d) / e * t + (v * (b / d) + a) / e) \/
+    - assert ((forall t, I t -> relu (v * (k / d) / e * t + (v * (b / d) + a) / e) = v * (k / d) /
+        e * t + (v * (b / d) + a) / e) \/
               (forall t, I t -> relu (v * (k / d) / e * t + (v * (b / d) + a) / e) = 0)) as [Z|Z].
       { apply affine_on_relu with (p := (- a * d - b * v) / (v * k)). intro M.
         assert (w <> 0)%Z as W. { intros ->. apply M. unfold v. simpl. field. lra. }
@@ -257,7 +270,8 @@ Proof.
       + exists (v * (k / d) / e), ((v * (b / d) + a) / e). intros t T. rewrite V, Y by auto.
         rewrite <- Z by auto. f_equal. field. lra.
       + exists 0, 0. intros t T. rewrite V, Y by auto.
-        replace ((v * (k / d * t + b / d) + a) / e) with (v * (k / d) / e * t + (v * (b / d) + a) / e) by (field; lra).
+        replace ((v * (k / d * t + b / d) + a) / e)
+          with (v * (k / d) / e * t + (v * (b / d) + a) / e) by (field; lra).
         rewrite Z by auto. lra.
     - exists 0, (relu ((v * 0 + a) / e)). intros t T. rewrite V, Y by auto. lra. }
   destruct (Nat.ltb_spec o (length (rows h))) as [O|O].
@@ -267,10 +281,12 @@ Proof.
       (fun r' t => relu (value r' (active f (axis m c t)) / IZR (over g))) A) as (m' & k' & E).
     exists (m' / IZR (over h)), ((k' + IZR (snd n)) / IZR (over h)). intros t T. specialize (E t T).
     cbn [compute]. unfold affine at 1. rewrite nth_indep with
-      (d' := value no_entry (active g (active f (axis m c t))) / IZR (over h)) by (rewrite map_length; auto).
+      (d' := value no_entry (active g (active f (axis m c t))) / IZR (over h))
+        by (rewrite map_length; auto).
     rewrite (map_nth (fun r => value r (active g (active f (axis m c t))) / IZR (over h))). fold n.
     unfold value. unfold active at 1. unfold affine at 1. rewrite map_map, E. field. lra.
-  - exists 0, 0. intros t T. rewrite nth_overflow; [lra|]. cbn [compute]. rewrite affine_length. auto.
+  - exists 0, 0. intros t T. rewrite nth_overflow; [lra|]. cbn [compute]. rewrite affine_length.
+    auto.
 Qed.
 
 (** ** Neighbouring points *)
@@ -307,13 +323,17 @@ Theorem equal_on_line (l : list R) (F G : R -> R) big :
   forall t, F t = G t.
 Proof.
   intros H N B E Ep En t.
-  destruct (greatest_below l t) as [Lo|(a & A & At & Lo)], (least_above l t) as [Hi|(b & Bi & Bt & Hi)].
-  - destruct l as [|p l]; [tauto|]. specialize (Lo p (or_introl eq_refl)). specialize (Hi p (or_introl eq_refl)). lra.
+  destruct (greatest_below l t) as [Lo|(a & A & At & Lo)], (least_above l t)
+    as [Hi|(b & Bi & Bt & Hi)].
+  - destruct l as [|p l]; [tauto|]. specialize (Lo p (or_introl eq_refl)).
+    specialize (Hi p (or_introl eq_refl)). lra.
   - set (I := fun s => s <= b). destruct (H I) as [HF HG].
-    { intros p P. left. intros s S. unfold I in S. destruct (Hi p P); [lra|]. specialize (Lo p P). lra. }
+    { intros p P. left. intros s S. unfold I in S. destruct (Hi p P); [lra|]. specialize (Lo p P).
+      lra. }
     apply (affine_on_equal I F G b (- big)); auto; unfold I; try lra; specialize (B b Bi); lra.
   - set (I := fun s => a <= s). destruct (H I) as [HF HG].
-    { intros p P. right. intros s S. unfold I in S. destruct (Lo p P); [lra|]. specialize (Hi p P). lra. }
+    { intros p P. right. intros s S. unfold I in S. destruct (Lo p P); [lra|]. specialize (Hi p P).
+      lra. }
     apply (affine_on_equal I F G a big); auto; unfold I; try lra; specialize (B a A); lra.
   - destruct (Req_dec a b) as [<-|D]. { replace t with a by lra. auto. }
     set (I := fun s => a <= s <= b). destruct (H I) as [HF HG].
@@ -327,7 +347,8 @@ Qed.
 
 Lemma parallel_dot a v b w u : parallel a v b w = true -> IZR b * dot v u = IZR a * dot w u.
 Proof.
-  revert w u. induction v as [|x v IH]; intros [|y w]; simpl; try discriminate; intros [|z u] H; simpl; try lra.
+  revert w u. induction v as [|x v IH]; intros [|y w]; simpl; try discriminate; intros [|z u] H;
+    simpl; try lra.
   apply andb_prop in H as [H1 H2]. apply Z.eqb_eq, (f_equal IZR) in H1. rewrite !mult_IZR in H1.
   specialize (IH _ u H2).
   replace (IZR b * (IZR x * z + dot v u)) with (IZR x * IZR b * z + IZR b * dot v u) by ring.
@@ -350,16 +371,20 @@ Proof.
   destruct two as [|f' [|g' [|h' [|? ?]]]]; try discriminate.
   destruct (rows f) as [|r [|? ?]] eqn:Row; try discriminate.
   destruct (rows f') as [|r' [|? ?]] eqn:Row'; try discriminate.
-  set (c := axis_of 0 (fst r)). set (points := breakpoints c f r g ++ breakpoints c f' r' g').
+  set (c := axis_of 0 (fst r)).
+  set (points := breakpoints (nth c (fst r) 0%Z) f r g ++ breakpoints (nth c (fst r') 0%Z) f' r'
+    g').
   set (big := fold_left (fun b t => (b + Z.abs (fst t))%Z) points 1%Z). intros H X F F'.
-  apply andb_prop in H as [H Eq]. apply andb_prop in H as [H Small]. apply andb_prop in H as [H Par].
+  apply andb_prop in H as [H Eq]. apply andb_prop in H as [H Small].
+  apply andb_prop in H as [H Par].
   apply andb_prop in H as [H N']. apply andb_prop in H as [C N].
   apply Nat.ltb_lt in C. apply negb_true_iff, Z.eqb_neq in N, N'.
   pose proof (not_0_IZR _ N) as Nr. pose proof (not_0_IZR _ N') as Nr'.
   set (t := dot (fst r) x / IZR (nth c (fst r) 0%Z)).
   rewrite (first_layer_on_axis f r [g; h] m c x t false Row C) by (unfold t; field; auto).
   rewrite (first_layer_on_axis f' r' [g'; h'] m c x t false Row' C).
-  2:{ apply (parallel_dot _ _ _ _ x) in Par. unfold t. apply (Rmult_eq_reg_l (IZR (nth c (fst r) 0%Z))); auto.
+  2:{ apply (parallel_dot _ _ _ _ x) in Par. unfold t.
+      apply (Rmult_eq_reg_l (IZR (nth c (fst r) 0%Z))); auto.
       rewrite <- Par. field. auto. }
   assert (length (rows h) = length (rows h')) as Len.
   { cbn [forallb] in Eq. apply andb_prop in Eq as [Eq _].
@@ -386,7 +411,9 @@ Proof.
       - apply Rlt_le, Rinv_0_lt_compat. auto. }
     apply Rabs_def2 in A. lra.
   - intros p P. apply in_map_iff in P as (q & <- & Q). apply At. simpl. auto.
-  - replace (IZR big) with (number (big, 1%Z)) by (unfold number; simpl; field). apply At. simpl. auto.
-  - replace (- IZR big) with (number ((- big)%Z, 1%Z)) by (unfold number; cbn [fst snd]; rewrite opp_IZR; field).
+  - replace (IZR big) with (number (big, 1%Z)) by (unfold number; simpl; field). apply At. simpl.
+    auto.
+  - replace (- IZR big) with (number ((- big)%Z, 1%Z)) by (unfold number; cbn [fst snd];
+      rewrite opp_IZR; field).
     apply At. simpl. auto.
 Qed.

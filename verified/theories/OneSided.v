@@ -114,7 +114,8 @@ End Facts.
 
 (** The constant 1, the source if there is one, and the inequalities of the domain. *)
 Definition slack (r : list Z * Z) : form := form_of 1 (List.map Z.opp (fst r), snd r).
-Definition first_facts (num_neurons : N) (source : option below_neuron) (D : domain) : known_facts :=
+Definition first_facts (num_neurons : N) (source : option below_neuron) (D : domain)
+  : known_facts :=
   let one := learn (E, 2 * num_neurons)%N [(0%N, 1%Z)] in
   let on := match source with Some n => learn one (fneg (gap_of n)) | None => one end in
   fold_left learn (List.map slack (ineqs D)) on.
@@ -122,7 +123,8 @@ Definition first_facts (num_neurons : N) (source : option below_neuron) (D : dom
 (** * Signs *)
 
 (** The sign of a neuron of the lower layer, and why. *)
-Record neuron_sign := Neuron_sign { at_neuron : N; is_on : bool; times_by : Z; because : multiples }.
+Record neuron_sign := Neuron_sign {
+  at_neuron : N; is_on : bool; times_by : Z; because : multiples }.
 
 Section Signs.
 Variables (follow : form -> multiples -> bool) (start : N) (source : option nat).
@@ -134,7 +136,8 @@ Definition weight_at (r : row) : Z :=
 (** [r'] is [r] but for that weight. *)
 Definition same_elsewhere (r r' : row) : bool :=
   match source with
-  | Some h => zs_eqb (update h (fun _ => nth h (fst r') 0%Z) (fst r)) (fst r') && (snd r =? snd r')%Z
+  | Some h => zs_eqb (update h (fun _ => nth h (fst r') 0%Z) (fst r)) (fst r') &&
+    (snd r =? snd r')%Z
   | None => zs_eqb (fst r) (fst r')
   end.
 
@@ -151,7 +154,8 @@ Fixpoint growths (i : N) (old new : list row) (signs : list neuron_sign) : optio
       match match signs with
             | sg :: rest =>
                 if (at_neuron sg =? i)%N then
-                  if (0 <? times_by sg)%Z && sign_holds sg r && sign_holds sg r' && same_elsewhere r r'
+                  if (0 <? times_by sg)%Z && sign_holds sg r && sign_holds sg r' &&
+                    same_elsewhere r r'
                   then Some (if is_on sg then (weight_at r' - weight_at r)%Z else 0%Z, rest)
                   else None
                 else if row_eqb r r' then Some (0%Z, signs) else None
@@ -256,12 +260,14 @@ Lemma valued_exists s x : exists v, v 0%N = 1 /\ (forall k, (count x < k)%N -> 0
   valued v 1 x s.
 Proof.
   set (l := all_values x s).
-  exists (fun k => if (k =? 0)%N then 1 else nth (N.to_nat k - 1) l 0). split; [reflexivity|]. split.
+  exists (fun k => if (k =? 0)%N then 1 else nth (N.to_nat k - 1) l 0). split; [reflexivity|].
+  split.
   { intros k L. rewrite count_length in L. destruct (N.eqb_spec k 0); [lia|].
     destruct (all_values_later x s) as (later & E & F). fold l in E. rewrite E, app_nth2 by lia.
     apply nth_nonneg. auto. }
   assert (forall s a u b, l = a ++ all_values u s ++ b ->
-    valued (fun k => if (k =? 0)%N then 1 else nth (N.to_nat k - 1) l 0) (N.of_nat (length a) + 1) u s) as K.
+    valued (fun k => if (k =? 0)%N then 1
+      else nth (N.to_nat k - 1) l 0) (N.of_nat (length a) + 1) u s) as K.
   { intro t. induction t as [|p t IH]; intros a u b E; simpl in E |- *; rewrite <- ?app_assoc in E.
     - split; auto. eapply reads_at_nth; eauto.
     - split; [eapply reads_at_nth; eauto|]. rewrite count_length.
@@ -312,7 +318,8 @@ Proof.
   induction s as [|p s IH]; intros start u k m neurons start' width num V W F M; simpl in *.
   - intros [= <- <- <- <-]. tauto.
   - destruct W as [W1 W2], F as (P & F & G). intro E.
-    assert (count (rows p) = count (active p u)) as C by (rewrite !count_length, active_length; auto).
+    assert (count (rows p) = count (active p u)) as C by (rewrite !count_length, active_length;
+      auto).
     rewrite C in E. eapply (IH _ _ _ _ _ _ _ _ V W2); [| |exact E].
     + rewrite active_length. auto.
     + apply (enter_rows_ok v start u); auto. unfold active, affine in W2. rewrite map_map in W2.
@@ -359,7 +366,8 @@ Qed.
 Lemma follows_ok more f ms : facts_ok more -> follows neurons num more inputs f ms = true ->
   0 <= val v f.
 Proof.
-  intros M. unfold follows. destruct (with_facts neurons num more (-1) ms f) as [rest|] eqn:W; [|discriminate].
+  intros M. unfold follows.
+  destruct (with_facts neurons num more (-1) ms f) as [rest|] eqn:W; [|discriminate].
   apply with_facts_ok in W as (s & S & E); auto. intro H.
   assert (0 <= val v rest); [|simpl in E; lra]. clear - H one_is activations.
   induction rest as [|[k c] rest IH]; simpl in *; [lra|]. apply andb_prop in H as [H1 H2].
@@ -413,7 +421,8 @@ Proof.
     { rewrite <- E'. apply Rmult_lt_0_compat; auto. }
     unfold relu, Rmax in *. destruct (Rle_dec _ _); lra. }
   assert (forall known, facts_ok (fst known) ->
-    facts_ok (fst (fold_left learn (List.map slack (ineqs D)) known))) as All; [|apply All; exact M1].
+    facts_ok (fst (fold_left learn (List.map slack (ineqs D)) known))) as All; [|apply All;
+      exact M1].
   clear M0 M1 S. unfold interior in I. revert L I.
   induction (ineqs D) as [|r rs IH]; intros L I known M; [exact M|]. simpl.
   inversion L; subst. inversion I as [|? ? I1 I2]; subst. apply IH; auto. apply learn_ok; auto.
@@ -434,13 +443,15 @@ Definition source_value (source : option nat) (u : list R) : R :=
 
 Lemma update_same {X} h (f : X -> X) l : (length l <= h)%nat -> update h f l = l.
 Proof.
-  revert h. induction l as [|x l IH]; intros [|h] H; simpl in *; auto; try lia. rewrite IH by lia. auto.
+  revert h. induction l as [|x l IH]; intros [|h] H; simpl in *; auto; try lia. rewrite IH by lia.
+  auto.
 Qed.
 
 Lemma dot_weight h y w u : (h < length w)%nat -> length w = length u ->
   dot (update h (fun _ => y) w) u = dot w u + (IZR y - IZR (nth h w 0%Z)) * nth h u 0.
 Proof.
-  revert h u. induction w as [|c w IH]; intros [|h] [|x u]; simpl; try lia; intros L E; try discriminate.
+  revert h u. induction w as [|c w IH]; intros [|h] [|x u]; simpl; try lia; intros L E;
+    try discriminate.
   - lra.
   - rewrite IH by (auto; lia). lra.
 Qed.
@@ -448,7 +459,8 @@ Qed.
 Lemma same_elsewhere_ok source r r' u : same_elsewhere source r r' = true ->
   length (fst r) = length u ->
   match source with Some h => (h < length u)%nat | None => True end ->
-  value r' u = value r u + (IZR (weight_at source r') - IZR (weight_at source r)) * source_value source u.
+  value r' u = value r u + (IZR (weight_at source r') - IZR (weight_at source r)) * source_value
+    source u.
 Proof.
   intros H L B. unfold same_elsewhere, weight_at, source_value, value in *. destruct source as [h|].
   - apply andb_prop in H as [H1 H2]. apply zs_eqb_ok in H1. apply Z.eqb_eq in H2.
@@ -464,17 +476,22 @@ Lemma growths_ok (follow : form -> multiples -> bool) start source v u d :
   Forall (fun r => length (fst r) = length u) new -> forall i signs ts,
   growths follow start source i old new signs = Some ts ->
   List.map (fun r => relu (value r u / d)) new =
-  List.map (fun p => relu (value (fst p) u / d) + IZR (snd p) * source_value source u / d) (combine old ts) /\
+  List.map (fun p => relu (value (fst p) u / d) + IZR (snd p) * source_value source u / d) (combine
+    old ts) /\
   length ts = length old.
 Proof.
-  intros V U D S B Follow old new Fo. revert new. induction Fo as [|r old L Fo IH]; intros [|r' new] Fn i signs ts;
+  intros V U D S B Follow old new Fo. revert new.
+  induction Fo as [|r old L Fo IH]; intros [|r' new] Fn i signs ts;
     cbn [growths]; try discriminate.
   { destruct signs; [|discriminate]. intros [= <-]. auto. }
   inversion Fn as [|? ? L' Fn']; subst.
-  match goal with |- match ?found with _ => _ end = _ -> _ => destruct found as [[t rest]|] eqn:E; [|discriminate] end.
+  match goal with |- match ?found with _ => _ end = _ -> _ => destruct found as [[t rest]|] eqn:E;
+    [|discriminate] end.
   destruct (growths _ _ _ _ old new rest) as [ts'|] eqn:G; [|discriminate]. intros [= <-].
-  destruct (IH _ Fn' _ _ _ G) as [IH1 IH2]. split; [|simpl; auto]. simpl. f_equal; auto. clear IH1 IH2 G IH.
-  assert (forall x y, relu (x / d) + y * source_value source u / d = (relu x + y * source_value source u) / d) as K.
+  destruct (IH _ Fn' _ _ _ G) as [IH1 IH2]. split; [|simpl; auto]. simpl. f_equal; auto.
+  clear IH1 IH2 G IH.
+  assert (forall x y, relu (x / d) + y * source_value source u / d = (relu x + y * source_value
+    source u) / d) as K.
   { intros. rewrite relu_over by auto. field. lra. }
   rewrite K, relu_over by auto. f_equal.
   assert (forall sgs, (if row_eqb r r' then Some (0%Z, sgs) else None) = Some (t, rest) ->
@@ -499,7 +516,8 @@ Proof.
 Qed.
 
 Lemma dot_added w ts us a : length ts = length us ->
-  dot w (List.map (fun p => fst p + IZR (snd p) * a) (combine us ts)) = dot w us + IZR (zdot w ts) * a.
+  dot w (List.map (fun p => fst p + IZR (snd p) * a) (combine us ts)) = dot w us + IZR (zdot w ts)
+    * a.
 Proof.
   revert w us. induction ts as [|t ts IH]; intros [|c w] [|x us]; simpl; try discriminate; try lra.
   intros [= L]. rewrite IH, plus_IZR, mult_IZR by auto. lra.
@@ -528,28 +546,33 @@ Proof.
   unfold is_one_sided. intros H X Rows In F F'. set (u := reads (below c) x).
   symmetry. apply compute_change. left. fold u.
   assert (fits m (below c)) as Fb.
-  { clear - F. revert m F. induction (below c) as [|p s IH]; simpl; auto. intros m (A & B & C). auto. }
-  apply (reads_length _ _ _ x) in F; auto. apply (reads_length _ _ _ x) in F'; auto. fold u in F, F'.
+  { clear - F. revert m F. induction (below c) as [|p s IH]; simpl; auto. intros m (A & B & C).
+    auto. }
+  apply (reads_length _ _ _ x) in F; auto. apply (reads_length _ _ _ x) in F'; auto.
+  fold u in F, F'.
   destruct F as (P1 & F1 & P2 & F2 & _), F' as (P1' & F1' & P2' & _).
   destruct (valued_exists (below c) x) as (v & V0 & Vpos & V).
   rewrite <- X in H. rewrite <- count_length in H.
   destruct (enter_layers 1 (count x) 0 (below c) E) as [neurons [[start width] num]] eqn:En.
   rewrite <- X in Fb.
-  destruct (enter_layers_ok v (below c) 1 x 0 E _ _ _ _ V0 V Fb I En) as (Nok & U & W). fold u in U, W.
+  destruct (enter_layers_ok v (below c) 1 x 0 E _ _ _ _ V0 V Fb I En) as (Nok & U & W).
+  fold u in U, W.
   destruct (source_of neurons start width num listed) as [[source on]|] eqn:So; [|discriminate].
   destruct (fold_left _ steps _) as [known|] eqn:St; [|discriminate].
   set (d := (over (lower c) * over (lower' c))%Z) in *.
   destruct (growths _ _ _ _ _ _ _) as [ts|] eqn:G; [|discriminate].
   apply andb_prop in H as [Cancel Layer].
   assert (0 < d)%Z as Dpos by (unfold d; nia). pose proof (IZR_lt _ _ Dpos) as Dpos'.
-  assert (forall h w, reads_at v start w -> (h < length w)%nat -> v (start + N.of_nat h)%N = nth h w 0) as At.
+  assert (forall h w, reads_at v start w -> (h < length w)%nat ->
+    v (start + N.of_nat h)%N = nth h w 0) as At.
   { clear. intros h w. revert start h. induction w as [|y w IH]; intros start [|h]; simpl; try lia.
     - rewrite N.add_0_r. tauto.
     - intros [_ R] L. rewrite <- (IH (start + 1)%N) by (auto; lia). f_equal. lia. }
   assert (match source with Some h => (h < length u)%nat | None => True end /\
     0 <= source_value source u /\
     (0 < source_value source u ->
-     match on with Some n => neuron_ok v n /\ 0 < v (symbol n) | None => True end)) as (Sb & Sp & Son).
+     match on with Some n => neuron_ok v n /\ 0 < v (symbol n) | None => True end))
+       as (Sb & Sp & Son).
   { unfold source_of in So. destruct listed as [|h [|? ?]]; try discriminate.
     - injection So as <- <-. simpl. split; [auto|split; [lra|auto]].
     - destruct (0 <? num)%N; [|discriminate]. cbn [andb] in So.
@@ -569,14 +592,19 @@ Proof.
     - exact (Son On). }
   destruct (growths_ok _ start source v u (IZR d) V0 U Dpos' Sp Sb Follow _ _
     (times_row_lengths _ _ _ F1) (times_row_lengths _ _ _ F1') _ _ _ G) as [Same Len].
-  assert (active (lower' c) u = List.map (fun p => fst p + IZR (snd p) * (source_value source u / IZR d))
+  assert (active (lower' c) u = List.map (fun p => fst p + IZR (snd p) * (source_value source u /
+    IZR d))
     (combine (active (lower c) u) ts)) as Ea.
   { replace (active (lower' c) u) with
-      (List.map (fun r => relu (value r u / IZR d)) (List.map (times_row (over (lower c))) (rows (lower' c)))).
+      (List.map (fun r => relu (value r u / IZR d)) (List.map (times_row (over (lower c))) (rows
+        (lower' c)))).
     - rewrite Same. replace (active (lower c) u) with
-        (List.map (fun r => relu (value r u / IZR d)) (List.map (times_row (over (lower' c))) (rows (lower c)))).
-      + clear. generalize (List.map (times_row (over (lower' c))) (rows (lower c))). intro l. revert ts.
-        induction l as [|r l IH]; intros [|t ts]; simpl; auto. rewrite IH. f_equal. unfold Rdiv. ring.
+        (List.map (fun r => relu (value r u / IZR d)) (List.map (times_row (over (lower' c))) (rows
+          (lower c)))).
+      + clear. generalize (List.map (times_row (over (lower' c))) (rows (lower c))). intro l.
+        revert ts.
+        induction l as [|r l IH]; intros [|t ts]; simpl; auto. rewrite IH. f_equal. unfold Rdiv.
+        ring.
       + unfold d. rewrite over_both by auto. destruct (lower c); auto.
     - unfold d. rewrite Z.mul_comm, over_both by auto. destruct (lower' c); auto. }
   rewrite (layer_is_ok _ _ _ _ Layer) by nia. unfold affine. rewrite map_map. apply map_ext_in.
@@ -585,7 +613,8 @@ Proof.
   apply IZR_lt in P2. rewrite minus_IZR, !mult_IZR. unfold value.
   set (z := IZR (zdot (fst r) ts)). set (b := dot (fst r) (active (lower c) u)).
   assert (z * source_value source u = z) as Z1.
-  { destruct source as [h|]; simpl; [|lra]. rewrite forallb_forall in Cancel. specialize (Cancel r Ir).
+  { destruct source as [h|]; simpl; [|lra]. rewrite forallb_forall in Cancel.
+    specialize (Cancel r Ir).
     apply Z.eqb_eq in Cancel. unfold z. rewrite Cancel. lra. }
   replace (IZR d * (b + z * (source_value source u / IZR d)))
     with (IZR d * b + z * source_value source u) by (field; lra).

@@ -6,7 +6,8 @@ Require Import String ZArith NArith QArith Reals List Bool Lra Lia.
 From PolyreluVerified Require Import Verdicts Networks Domains Claims Limits Sentences.
 From PolyreluVerified Require Import Coordinates Trees Equivalence Checker.
 From PolyreluVerified Require Import Stacks Related.
-From PolyreluVerified Require Import Competitors Invariants Translation Flip OneSided Boxes Replacement Line Independence Generic.
+From PolyreluVerified Require Import Competitors Invariants Translation Flip OneSided Boxes
+  Replacement Line Independence Generic.
 Import ListNotations.
 Open Scope string_scope.
 Open Scope list_scope.
@@ -98,7 +99,8 @@ Definition check_membership (p : pair) (m : membership) : answer unit :=
       end
   end.
 
-Definition check_competitor (p : pair) (e : evidence) (layer : nat) (m : membership) : answer unit :=
+Definition check_competitor (p : pair) (e : evidence) (layer : nat) (m : membership)
+  : answer unit :=
   and_then (check_refutation p e layer) (fun _ => check_membership p m).
 
 (** * Soundness *)
@@ -117,18 +119,22 @@ Proof.
   { unfold rows_fit in R. rewrite forallb_app in R. apply andb_prop in R as [R _].
     rewrite forallb_forall in R. apply Forall_forall. intros r I. apply Nat.eqb_eq. auto. }
   pose proof (stack_of_fits _ _ _ S) as F. pose proof (stack_of_fits _ _ _ T) as G.
-  assert (compute t (relu_last (one p)) x = compute s (relu_last (one p)) x -> eval (two p) x = eval (one p) x)
+  assert (compute t (relu_last (one p)) x = compute s (relu_last (one p)) x ->
+    eval (two p) x = eval (one p) x)
     as Enough by (rewrite (stack_of_ok _ _ _ x S), (stack_of_ok _ _ _ x T), <- Last; auto).
-  destruct e as [layer j shift|layer j flipped|layer source steps signs|layer|layer| |lifted parts nodes];
+  destruct e as [layer j shift|layer j flipped|layer source steps signs|layer|layer| |lifted parts
+    nodes];
     unfold changed in H;
-    try (destruct (split layer s t) as [c|] eqn:Sp; [|discriminate]; apply split_ok in Sp as (-> & -> & _)).
+    try (destruct (split layer s t) as [c|] eqn:Sp; [|discriminate];
+      apply split_ok in Sp as (-> & -> & _)).
   - apply Enough. apply require_good in H as [H _]. eapply translation_ok; eauto.
   - apply Enough. apply require_good in H as [H _]. eapply flip_ok; eauto.
   - apply Enough. apply require_good in H as [H _]. eapply one_sided_ok; eauto.
   - apply Enough. apply require_good in H as [H _]. eapply replacement_ok; eauto.
   - apply Enough. apply and_then_good in H as (B & E & H). apply require_good in H as [H _].
     eapply bounded_replacement_ok; eauto.
-  - apply Enough. apply require_good in H as [H _]. apply andb_prop in H as [L H]. apply negb_true_iff in L. rewrite L.
+  - apply Enough. apply require_good in H as [H _]. apply andb_prop in H as [L H].
+    apply negb_true_iff in L. rewrite L.
     eapply line_equal_ok; eauto.
   - destruct (initial _ _ _ _ _ _) as [[c items]|] eqn:I; [|discriminate].
     apply and_then_good in H as (last & N & H). apply require_good in H as [H _]. symmetry.
@@ -159,7 +165,8 @@ Proof.
   assert (length s = length t) as Len.
   { clear - W. revert t W. induction s as [|a s IH]; intros [|b t]; simpl; try discriminate; auto.
     intro H. apply andb_prop in H as [_ H]. f_equal. auto. }
-  unfold same_architecture, depth. split; [congruence|]. split; [auto|]. intros [|l]; [reflexivity|].
+  unfold same_architecture, depth. split; [congruence|]. split; [auto|].
+  intros [|l]; [reflexivity|].
   destruct (Nat.ltb_spec l (length s)) as [B|B].
   - destruct (stack_of_weights _ _ _ (Datatypes.S l) 0 S) as (_ & _ & ->); [lia|].
     destruct (stack_of_weights _ _ _ (Datatypes.S l) 0 T) as (_ & _ & ->); [lia|]. simpl.
@@ -173,7 +180,8 @@ Qed.
 (** An accepted certificate proves its claim. *)
 Theorem refutation_holds p e layer : check_refutation p e layer = Good tt -> not_identifiable p.
 Proof.
-  unfold check_refutation. intro H. apply within_good in H as [W H]. apply andb_prop in W as [W1 W2].
+  unfold check_refutation. intro H. apply within_good in H as [W H].
+  apply andb_prop in W as [W1 W2].
   destruct (stack_of (inputs p) (one p)) as [s|] eqn:S; [|discriminate].
   destruct (stack_of (inputs p) (two p)) as [t|] eqn:T; [|discriminate].
   apply within_good in H as [R H]. apply require_good in H as [E H].
@@ -210,7 +218,8 @@ Definition refutation_sentence (first second : string) (p : pair) (m : membershi
     | Minors _ _ => if everywhere then "generic parameters" else "parameters that are generic there"
     end in
   ("Network " ++ first ++ ", " ++ network_words (inputs p) (one p) ++ ", is not-identifiable on " ++
-  (if everywhere then whole else "the interior of " ++ whole) ++ " among " ++ members ++ ": network " ++
+  (if everywhere then whole
+    else "the interior of " ++ whole) ++ " among " ++ members ++ ": network " ++
   second ++ " is one of them, computes the same real function" ++
   (if everywhere then "" else " there") ++
   ", and is not related to it by permuting and positively scaling hidden neurons.")%string.

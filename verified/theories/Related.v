@@ -15,7 +15,8 @@ Definition neuron_at (n : net) (l i : nat) : neuron := nth i (neurons (layer_at 
 
 (** The row of a neuron in the block from layer [k]. *)
 Definition row_from (k : nat) (n : neuron) : list Z :=
-  match find (fun block => Nat.eqb (fst block) k) (snd n) with Some block => snd block | None => [] end.
+  match find (fun block => Nat.eqb (fst block) k) (snd n)
+    with Some block => snd block | None => [] end.
 
 Definition weight (n : net) (l i j : nat) : R :=
   IZR (nth j (row_from (pred l) (neuron_at n l i)) 0%Z) / IZR (den (layer_at n l)).

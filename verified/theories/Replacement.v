@@ -4,7 +4,8 @@
     Coordinates of the box with equal ends are put in. Over the other ones the difference of the
     maps is a sum of terms [c max(s h, 0)], one for each primitive row [h] and sign [s]. *)
 Require Import String ZArith Reals List Bool Lra Lia Psatz Permutation Mergesort.
-From PolyreluVerified Require Import Verdicts Networks Domains Numbers Competitors Maps Stacks Scaled.
+From PolyreluVerified Require Import Verdicts Networks Domains Numbers Competitors Maps Stacks
+  Scaled.
 From PolyreluVerified Require Import Invariants Boxes.
 Import ListNotations.
 Open Scope string_scope.
@@ -86,7 +87,8 @@ Fixpoint merge (t : term) (l : list term) : list term :=
   match l with
   | [] => [t]
   | f :: l' =>
-      if same_term t f then merge (Term (plane t) (up t) (plus_all (coefficients t) (coefficients f))) l'
+      if same_term t f then merge (Term (plane t) (up t) (plus_all (coefficients t) (coefficients
+        f))) l'
       else t :: merge f l'
   end.
 Definition merged (l : list term) : list term :=
@@ -143,23 +145,28 @@ Fixpoint opposite (a b : list Z) : bool :=
   | _, _ => false
   end.
 
-(** The rows of all outputs after all terms; [None] if absolute values are left. *)
+(** The rows of all outputs after one term; [None] if its absolute value is left. *)
+Definition unbent (B : box) (t : term) (rs : list row) : option (list row) :=
+  match slope B t with
+  | Some m => Some (add_all rs (List.map (Z.mul m) (coefficients t)) (plane t))
+  | None => None
+  end.
+
+Definition cancel (a b : term) : bool :=
+  row_eqb (plane a) (plane b) && negb (Bool.eqb (up a) (up b)) &&
+  opposite (coefficients a) (coefficients b).
+
+(** The same after all terms. The absolute values of neighbours may cancel. *)
 Fixpoint affine_part (B : box) (l : list term) (rs : list row) : option (list row) :=
   match l with
   | [] => Some rs
   | a :: l' =>
-      let alone :=
-        match slope B a with
-        | Some m => affine_part B l' (add_all rs (List.map (Z.mul m) (coefficients a)) (plane a))
-        | None => None
-        end in
       match l' with
       | b :: l'' =>
-          if row_eqb (plane a) (plane b) && negb (Bool.eqb (up a) (up b)) &&
-             opposite (coefficients a) (coefficients b)
+          if cancel a b
           then affine_part B l'' (add_all rs (coefficients (if up a then a else b)) (plane a))
-          else alone
-      | [] => alone
+          else match unbent B a rs with Some rs' => affine_part B l' rs' | None => None end
+      | [] => unbent B a rs
       end
   end.
 
@@ -171,7 +178,8 @@ Fixpoint differences (a : Z) (rs : list row) (b : Z) (ss : list row) : list row 
   | _, _ => []
   end.
 Definition constants (d : Z) (p q p' q' : plain) : list row :=
-  differences (over p' * over q' * (d * over p)) (rows q) (over p * over q * (d * over p')) (rows q').
+  differences (over p' * over q' * (d * over p)) (rows q) (over p * over q * (d * over p')) (rows
+    q').
 
 Definition maps_agree (B : box) (c : change) : bool :=
   let p := lower c in let q := upper c in let p' := lower' c in let q' := upper' c in
@@ -188,7 +196,8 @@ Definition maps_agree (B : box) (c : change) : bool :=
 Lemma fixed_eq d l h e x : fixed l h = Some e -> above_low d l x -> below_high d h x ->
   IZR d * x = IZR e.
 Proof.
-  unfold fixed. destruct l as [a|], h as [b|]; try discriminate. destruct (Z.eqb_spec a b) as [->|]; [|discriminate].
+  unfold fixed. destruct l as [a|], h as [b|]; try discriminate.
+  destruct (Z.eqb_spec a b) as [->|]; [|discriminate].
   intros [= ->]. simpl. lra.
 Qed.
 
@@ -198,7 +207,8 @@ Lemma put_in_ok d w : forall ls hs u total, length w = length u ->
 Proof.
   induction w as [|c w IH]; intros ls hs [|x u] total; simpl; try discriminate.
   { intros _ F G. inversion F; inversion G. unfold value. simpl. lra. }
-  intros [= L] F G. inversion F as [|l x' ls' u' Hl F']; subst. inversion G as [|h x' hs' u' Hh G']; subst. simpl.
+  intros [= L] F G. inversion F as [|l x' ls' u' Hl F']; subst.
+  inversion G as [|h x' hs' u' Hh G']; subst. simpl.
   destruct (fixed l h) as [e|] eqn:E.
   - rewrite IH by auto. rewrite plus_IZR, mult_IZR. rewrite <- (fixed_eq _ _ _ _ _ E Hl Hh). ring.
   - specialize (IH ls' hs' u total L F' G'). unfold value in *. simpl. rewrite mult_IZR. lra.
@@ -213,7 +223,8 @@ Qed.
 Lemma free_box_ok B u : in_box B u -> in_box (free_box B) (free (lows B) (highs B) u).
 Proof.
   intros (D & L & H). split; [auto|]. simpl. revert H. generalize (highs B). clear D.
-  induction L as [|l x ls u Hl L IH]; intros hs H; inversion H as [|h x' hs' u' Hh H']; subst; simpl; auto.
+  induction L as [|l x ls u Hl L IH]; intros hs H; inversion H as [|h x' hs' u' Hh H']; subst;
+    simpl; auto.
   destruct (fixed l h); simpl; [auto|]. destruct (IH _ H'). split; constructor; auto.
 Qed.
 
@@ -231,7 +242,8 @@ Proof.
 Qed.
 
 Lemma dot_zero w u : Forall (fun x => x = 0%Z) w -> dot w u = 0.
-Proof. intro F. revert u. induction F as [|x w E F IH]; intros [|y u]; simpl; auto. rewrite IH, E. lra. Qed.
+Proof. intro F. revert u. induction F as [|x w E F IH]; intros [|y u]; simpl; auto. rewrite IH, E.
+lra. Qed.
 
 Lemma plane_of_ok r h s u : plane_of r = (h, s) -> value r u = IZR s * value h u.
 Proof.
@@ -243,15 +255,18 @@ Proof.
   destruct (Z.eqb_spec t 0) as [Z|N]; intros [= <- <-]; unfold value.
   - rewrite dot_zero; [rewrite (Z.divide_0_l (snd r)); [lra|]|].
     + rewrite <- Z. apply Div. unfold all. apply in_or_app. simpl. auto.
-    + apply Forall_forall. intros x I. apply Z.divide_0_l. rewrite <- Z. apply Div. apply in_or_app. auto.
-  - simpl. rewrite (dot_divided t) by (auto; apply Forall_forall; intros; apply Div, in_or_app; auto).
+    + apply Forall_forall. intros x I. apply Z.divide_0_l. rewrite <- Z. apply Div.
+      apply in_or_app. auto.
+  - simpl. rewrite (dot_divided t) by (auto; apply Forall_forall; intros; apply Div, in_or_app;
+      auto).
     destruct (Div (snd r)) as [q E]; [apply in_or_app; simpl; auto|].
     rewrite E, Z.div_mul, mult_IZR by auto. ring.
 Qed.
 
 (** ** Sums of terms *)
 
-Definition turned (t : term) (u : list R) : R := if up t then value (plane t) u else - value (plane t) u.
+Definition turned (t : term) (u : list R) : R :=
+  if up t then value (plane t) u else - value (plane t) u.
 Definition total (o : nat) (u : list R) (l : list term) : R :=
   fold_right (fun t s => IZR (nth o (coefficients t) 0%Z) * relu (turned t u) + s) 0 l.
 
@@ -270,18 +285,22 @@ Qed.
 Lemma merge_ok o u l : forall t, total o u (merge t l) = total o u (t :: l).
 Proof.
   induction l as [|f l IH]; intro t; [reflexivity|]. cbn [merge].
-  destruct (same_term t f) eqn:E; [|cbn [total fold_right]; fold (total o u (merge f l)); rewrite IH; reflexivity].
-  rewrite IH. unfold same_term in E. apply andb_prop in E as [E1 E2]. apply Bool.eqb_prop in E1. apply row_eqb_ok in E2.
+  destruct (same_term t f) eqn:E; [|cbn [total fold_right]; fold (total o u (merge f l));
+    rewrite IH; reflexivity].
+  rewrite IH. unfold same_term in E. apply andb_prop in E as [E1 E2]. apply Bool.eqb_prop in E1.
+  apply row_eqb_ok in E2.
   simpl. unfold turned. simpl. rewrite nth_plus_all, plus_IZR, <- E1, <- E2. lra.
 Qed.
 
 Lemma merged_ok o u l : total o u (merged l) = total o u l.
 Proof.
   rewrite (total_permutation o u l _ (TermSorting.Permuted_sort l)). unfold merged.
-  assert (forall m, total o u (filter (fun t => existsb (fun c => negb (c =? 0)%Z) (coefficients t)) m) = total o u m) as K.
+  assert (forall m, total o u (filter (fun t => existsb (fun c => negb (c =? 0)%Z) (coefficients
+    t)) m) = total o u m) as K.
   { induction m as [|t m IH]; simpl; auto. destruct (existsb _ _) eqn:E; simpl; rewrite IH; auto.
     assert (nth o (coefficients t) 0%Z = 0%Z) as ->; [|lra]. clear - E. revert o.
-    induction (coefficients t) as [|c l IH]; intros [|o]; simpl in *; auto; apply orb_false_elim in E as [E1 E2]; auto.
+    induction (coefficients t) as [|c l IH]; intros [|o]; simpl in *; auto;
+      apply orb_false_elim in E as [E1 E2]; auto.
     apply negb_false_iff, Z.eqb_eq in E1. auto. }
   rewrite K. destruct (TermSorting.sort l) as [|t m]; auto. apply merge_ok.
 Qed.
@@ -291,8 +310,10 @@ Lemma term_of_ok o factor B r column u : in_box B u -> length (fst r) = length u
   IZR (nth o (coefficients t) 0%Z) * relu (turned t (free (lows B) (highs B) u)) =
   IZR factor * IZR (nth o column 0%Z) * relu (IZR (box_unit B) * value r u).
 Proof.
-  intros I L. unfold term_of. destruct (plane_of (restricted B r)) as [h s] eqn:E. cbv zeta. cbn [coefficients].
-  apply (plane_of_ok _ _ _ (free (lows B) (highs B) u)) in E. rewrite (restricted_ok _ _ _ I L) in E.
+  intros I L. unfold term_of. destruct (plane_of (restricted B r)) as [h s] eqn:E. cbv zeta.
+  cbn [coefficients].
+  apply (plane_of_ok _ _ _ (free (lows B) (highs B) u)) in E.
+  rewrite (restricted_ok _ _ _ I L) in E.
   rewrite nth_times, !mult_IZR, E, abs_IZR. unfold turned. cbn [up plane].
   set (v := value h _). destruct (Z.leb_spec 0 s) as [S|S].
   - apply IZR_le in S. rewrite Rabs_pos_eq, relu_scale by auto. ring.
@@ -303,10 +324,12 @@ Qed.
 Lemma terms_of_ok o factor B p u : in_box B u -> (0 < over p)%Z -> forall cs,
   Forall (fun r => length (fst r) = length u) (rows p) -> length cs = length (rows p) ->
   total o (free (lows B) (highs B) u) (terms_of factor B (rows p) cs) =
-  IZR factor * (IZR (box_unit B) * IZR (over p)) * dot (List.map (fun c => nth o c 0%Z) cs) (active p u).
+  IZR factor * (IZR (box_unit B) * IZR (over p)) * dot (List.map (fun c => nth o c 0%Z) cs) (active
+    p u).
 Proof.
   intros I P cs F. pose proof I as (D & _). apply IZR_lt in P, D. unfold active, affine. revert cs.
-  induction F as [|r rs L F IH]; intros [|c cs]; cbn [terms_of List.map dot total fold_right length];
+  induction F as [|r rs L F IH]; intros [|c cs];
+    cbn [terms_of List.map dot total fold_right length];
     try discriminate; try (intros; lra).
   intros [= E]. fold (total o (free (lows B) (highs B) u) (terms_of factor B rs cs)).
   rewrite IH by auto. pose proof (term_of_ok o factor B r c u I L) as T. cbv zeta in T. rewrite T.
@@ -315,14 +338,16 @@ Qed.
 
 Lemma columns_ok n rs : Forall (fun r => length (fst r) = n) rs ->
   length (columns n rs) = n /\
-  forall o, (o < length rs)%nat -> List.map (fun c => nth o c 0%Z) (columns n rs) = fst (nth o rs no_row).
+  forall o, (o < length rs)%nat ->
+    List.map (fun c => nth o c 0%Z) (columns n rs) = fst (nth o rs no_row).
 Proof.
   induction 1 as [|r rs L F IH]; simpl.
   { split; [apply repeat_length|lia]. }
   destruct IH as [IH1 IH2].
   assert (forall w k, length w = length k -> length (in_front w k) = length w /\
     List.map (fun c => nth 0 c 0%Z) (in_front w k) = w /\
-    forall o, List.map (fun c => nth (S o) c 0%Z) (in_front w k) = List.map (fun c => nth o c 0%Z) k) as K.
+    forall o, List.map (fun c => nth (S o) c 0%Z) (in_front w k) = List.map (fun c => nth o c 0%Z)
+      k) as K.
   { clear. induction w as [|c w IH]; intros [|k ks]; simpl; try discriminate; auto. intros [= L].
     destruct (IH _ L) as (A & B & C). repeat split; try congruence. intro o. rewrite C. auto. }
   destruct (K (fst r) (columns n rs)) as (A & B & C); [congruence|]. split; [congruence|].
@@ -337,7 +362,8 @@ Proof.
   - replace (padded a [] b w) with (List.map (Z.mul b) w) by (destruct w; auto).
     rewrite dot_times. simpl. lra.
   - destruct w as [|y w].
-    + change (padded a (x :: v) b []) with (List.map (Z.mul a) (x :: v)). rewrite dot_times. simpl. lra.
+    + change (padded a (x :: v) b []) with (List.map (Z.mul a) (x :: v)). rewrite dot_times. simpl.
+      lra.
     + destruct u as [|z u]; cbn [padded dot]; [lra|]. rewrite IH, plus_IZR, !mult_IZR. lra.
 Qed.
 
@@ -348,7 +374,8 @@ Proof.
 Qed.
 
 Lemma add_all_ok h u rs : forall cs o, (o < length rs)%nat ->
-  value (nth o (add_all rs cs h) no_row) u = value (nth o rs no_row) u + IZR (nth o cs 0%Z) * value h u.
+  value (nth o (add_all rs cs h) no_row) u = value (nth o rs no_row) u + IZR (nth o cs 0%Z) * value
+    h u.
 Proof.
   induction rs as [|r rs IH]; simpl; [lia|]. intros [|c cs] [|o] L; simpl; try lra.
   - apply add_row_ok.
@@ -361,21 +388,25 @@ Lemma slope_ok B t u m : in_box B u -> slope B t = Some m ->
   relu (turned t u) = IZR m * value (plane t) u.
 Proof.
   intros I. pose proof I as (D & L & _). apply IZR_lt in D. unfold slope.
-  destruct (Nat.eqb_spec (length (fst (plane t))) (length (lows B))) as [E|]; [|discriminate]. cbn [negb].
+  destruct (Nat.eqb_spec (length (fst (plane t))) (length (lows B))) as [E|]; [|discriminate].
+  cbn [negb].
   assert (length (fst (plane t)) = length u) as Lp.
   { rewrite E. clear - L. induction L; simpl; auto. }
   unfold turned. destruct (supremum B (negated (plane t))) as [e|] eqn:S1.
-  - apply (supremum_ok B _ u) in S1; auto; [|simpl; rewrite map_length; auto]. rewrite value_negated in S1.
+  - apply (supremum_ok B _ u) in S1; auto; [|simpl; rewrite map_length; auto].
+    rewrite value_negated in S1.
     destruct (Z.leb_spec e 0) as [P|P].
     + apply IZR_le in P. assert (0 <= value (plane t) u) by nra. intros [= <-].
       destruct (up t); [rewrite relu_pos|rewrite relu_neg]; lra.
     + destruct (supremum B (plane t)) as [f|] eqn:S2; [|discriminate].
       destruct (Z.leb_spec f 0) as [Q|Q]; [|discriminate]. intros [= <-].
-      apply (supremum_ok B _ u) in S2; auto. apply IZR_le in Q. assert (value (plane t) u <= 0) by nra.
+      apply (supremum_ok B _ u) in S2; auto. apply IZR_le in Q.
+      assert (value (plane t) u <= 0) by nra.
       destruct (up t); [rewrite relu_neg|rewrite relu_pos]; lra.
   - destruct (supremum B (plane t)) as [f|] eqn:S2; [|discriminate].
     destruct (Z.leb_spec f 0) as [Q|Q]; [|discriminate]. intros [= <-].
-    apply (supremum_ok B _ u) in S2; auto. apply IZR_le in Q. assert (value (plane t) u <= 0) by nra.
+    apply (supremum_ok B _ u) in S2; auto. apply IZR_le in Q.
+    assert (value (plane t) u <= 0) by nra.
     destruct (up t); [rewrite relu_neg|rewrite relu_pos]; lra.
 Qed.
 
@@ -391,16 +422,17 @@ Lemma affine_part_ok B u o : in_box B u -> forall n l rs rs', (length l <= n)%na
 Proof.
   intro I. induction n as [|n IH]; intros [|a l] rs rs' N; simpl in N; try lia; cbn [affine_part].
   1, 2: intros [= <-] _; simpl; split; [lra|auto].
-  assert (match slope B a with
-    | Some m => affine_part B l (add_all rs (List.map (Z.mul m) (coefficients a)) (plane a))
-    | None => None end = Some rs' -> (o < length rs)%nat ->
-    value (nth o rs' no_row) u = value (nth o rs no_row) u + total o u (a :: l) /\ length rs' = length rs) as Alone.
-  { destruct (slope B a) as [m|] eqn:S; [|discriminate]. intros E O.
+  assert (match unbent B a rs
+    with Some next => affine_part B l next | None => None end = Some rs' ->
+    (o < length rs)%nat ->
+    value (nth o rs' no_row) u = value (nth o rs no_row) u + total o u (a :: l) /\
+      length rs' = length rs) as Alone.
+  { unfold unbent. destruct (slope B a) as [m|] eqn:S; [|discriminate]. intros E O.
     destruct (IH l _ _ ltac:(lia) E) as [V L]; [rewrite add_all_length; auto|].
     rewrite add_all_length in L. split; auto. rewrite V, add_all_ok by auto.
     simpl. rewrite (slope_ok _ _ _ _ I S), nth_times, mult_IZR. lra. }
-  destruct l as [|b l]; [exact Alone|].
-  destruct (row_eqb (plane a) (plane b) && _ && _) eqn:Pair; [|exact Alone]. clear Alone.
+  destruct l as [|b l]; [intro E; apply Alone; rewrite E; reflexivity|].
+  destruct (cancel a b) eqn:Pair; [|exact Alone]. clear Alone. unfold cancel in Pair.
   apply andb_prop in Pair as [Pair Opp]. apply andb_prop in Pair as [Same Up].
   apply row_eqb_ok in Same. apply negb_true_iff in Up. intros E O.
   simpl in N. destruct (IH l _ _ ltac:(lia) E) as [V L]; [rewrite add_all_length; auto|].
@@ -417,7 +449,8 @@ Lemma differences_nth a rs b ss u o : length rs = length ss ->
 Proof.
   revert o ss. induction rs as [|r rs IH]; intros o [|s ss]; simpl; try discriminate.
   - intros _. destruct o; unfold value; simpl; split; auto; lra.
-  - intros [= L]. split; [|simpl; f_equal; apply (IH 0%nat); auto]. destruct o as [|o]; simpl; [|apply IH; auto].
+  - intros [= L]. split; [|simpl; f_equal; apply (IH 0%nat); auto].
+    destruct o as [|o]; simpl; [|apply IH; auto].
     unfold value. simpl. rewrite minus_IZR, !mult_IZR. lra.
 Qed.
 
@@ -432,13 +465,16 @@ Lemma maps_agree_ok B c u : maps_agree B c = true -> in_box B u ->
   fits (length u) [lower c; upper c] -> fits (length u) [lower' c; upper' c] ->
   affine (upper c) (active (lower c) u) = affine (upper' c) (active (lower' c) u).
 Proof.
-  unfold maps_agree. set (p := lower c). set (q := upper c). set (p' := lower' c). set (q' := upper' c).
+  unfold maps_agree. set (p := lower c). set (q := upper c). set (p' := lower' c).
+  set (q' := upper' c).
   intros H I (P1 & F1 & P2 & F2 & _) (P1' & F1' & P2' & F2' & _).
   destruct (affine_part _ _ _) as [rs|] eqn:A; [|discriminate]. apply andb_prop in H as [L H].
-  apply Nat.eqb_eq in L. pose proof (free_box_ok B u I) as If. set (uf := free (lows B) (highs B) u) in *.
+  apply Nat.eqb_eq in L. pose proof (free_box_ok B u I) as If.
+  set (uf := free (lows B) (highs B) u) in *.
   destruct (columns_ok _ _ F2) as [C1 C2]. destruct (columns_ok _ _ F2') as [C1' C2'].
   pose proof I as (D & _). apply IZR_lt in D.
-  pose proof (IZR_lt _ _ P1). pose proof (IZR_lt _ _ P2). pose proof (IZR_lt _ _ P1'). pose proof (IZR_lt _ _ P2').
+  pose proof (IZR_lt _ _ P1). pose proof (IZR_lt _ _ P2). pose proof (IZR_lt _ _ P1').
+  pose proof (IZR_lt _ _ P2').
   apply (nth_ext _ _ 0 0); [rewrite !affine_length; auto|]. intros o O. rewrite affine_length in O.
   assert (o < length (rows q'))%nat as O' by (rewrite <- L; exact O).
   assert (forall x v, (o < length (rows x))%nat ->
@@ -451,18 +487,26 @@ Proof.
   destruct (affine_part_ok _ uf o If _ _ _ _ (le_n _) A) as [V L1].
   { unfold constants. rewrite L0. auto. }
   unfold constants in V. rewrite V0, merged_ok, total_app in V.
-  unfold uf in V. rewrite !terms_of_ok in V by (auto; rewrite ?C1, ?C1'; auto). rewrite (C2 o O), (C2' o O') in V.
+  unfold uf in V. rewrite !terms_of_ok in V by (auto; rewrite ?C1, ?C1'; auto).
+  rewrite (C2 o O), (C2' o O') in V.
   fold uf in V. rewrite (is_zero_ok (nth o rs no_row)) in V.
-  2:{ rewrite forallb_forall in H. apply H. apply nth_In. rewrite L1. unfold constants. rewrite L0. auto. }
+  2:{ rewrite forallb_forall in H. apply H. apply nth_In. rewrite L1. unfold constants. rewrite L0.
+      auto. }
   rewrite opp_IZR, !mult_IZR in V. unfold value.
   set (x := dot _ (active p u)) in *. set (y := dot _ (active p' u)) in *.
-  set (b := IZR (snd (nth o (rows q) no_row))) in *. set (b' := IZR (snd (nth o (rows q') no_row))) in *.
-  apply (Rmult_eq_reg_l (IZR (over q) * IZR (over q') * (IZR (box_unit B) * IZR (over p) * IZR (over p')))).
+  set (b := IZR (snd (nth o (rows q) no_row))) in *.
+  set (b' := IZR (snd (nth o (rows q') no_row))) in *.
+  apply (Rmult_eq_reg_l (IZR (over q) * IZR (over q') * (IZR (box_unit B) * IZR (over p) * IZR
+    (over p')))).
   2:{ apply Rgt_not_eq. repeat apply Rmult_lt_0_compat; auto. }
-  replace (IZR (over q) * IZR (over q') * (IZR (box_unit B) * IZR (over p) * IZR (over p')) * ((x + b) / IZR (over q)))
-    with (IZR (over q') * (IZR (box_unit B) * IZR (over p) * IZR (over p')) * (x + b)) by (field; lra).
-  replace (IZR (over q) * IZR (over q') * (IZR (box_unit B) * IZR (over p) * IZR (over p')) * ((y + b') / IZR (over q')))
-    with (IZR (over q) * (IZR (box_unit B) * IZR (over p) * IZR (over p')) * (y + b')) by (field; lra).
+  replace (IZR (over q) * IZR (over q') * (IZR (box_unit B) * IZR (over p) * IZR (over p')) * ((x +
+    b) / IZR (over q)))
+    with (IZR (over q') * (IZR (box_unit B) * IZR (over p) * IZR (over p')) * (x + b)) by (field;
+      lra).
+  replace (IZR (over q) * IZR (over q') * (IZR (box_unit B) * IZR (over p) * IZR (over p')) * ((y +
+    b') / IZR (over q')))
+    with (IZR (over q) * (IZR (box_unit B) * IZR (over p) * IZR (over p')) * (y + b')) by (field;
+      lra).
   lra.
 Qed.
 
@@ -486,10 +530,12 @@ Theorem bounded_replacement_ok m D c B last_relu x :
   compute (below c ++ lower' c :: upper' c :: above c) last_relu x =
   compute (below c ++ lower c :: upper c :: above c) last_relu x.
 Proof.
-  unfold box_below. intros Box H X Rows I F F'. destruct (box_of_inputs m D) as [B0|] eqn:B0E; [|discriminate].
+  unfold box_below. intros Box H X Rows I F F'.
+  destruct (box_of_inputs m D) as [B0|] eqn:B0E; [|discriminate].
   symmetry. apply compute_change. left.
   apply (maps_agree_ok B); auto.
-  - apply (image_box_ok _ B0); auto; [eapply box_of_inputs_ok; eauto|]. rewrite X. eapply fits_below; eauto.
+  - apply (image_box_ok _ B0); auto; [eapply box_of_inputs_ok; eauto|]. rewrite X.
+    eapply fits_below; eauto.
   - eapply fits_two, reads_length; eauto.
   - eapply fits_two, reads_length; eauto.
 Qed.

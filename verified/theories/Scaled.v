@@ -52,7 +52,8 @@ Fixpoint update {X} (j : nat) (f : X -> X) (l : list X) : list X :=
 Lemma update_length {X} j (f : X -> X) l : length (update j f l) = length l.
 Proof. revert j. induction l; intros [|j]; simpl; auto. Qed.
 
-Lemma map_update {X Y} (g : X -> Y) j f h l : (forall x, nth_error l j = Some x -> g (f x) = h (g x)) ->
+Lemma map_update {X Y} (g : X -> Y) j f h l : (forall x, nth_error l j = Some x ->
+  g (f x) = h (g x)) ->
   List.map g (update j f l) = update j h (List.map g l).
 Proof.
   revert j. induction l as [|x l IH]; intros [|j] H; simpl; auto.
@@ -68,7 +69,8 @@ Fixpoint others_nonpositive (j : nat) (w : list Z) : bool :=
   | c :: w', S j' => (c <=? 0)%Z && others_nonpositive j' w'
   end.
 
-Lemma dot_nonpositive w a : forallb (fun c => c <=? 0)%Z w = true -> Forall (Rle 0) a -> dot w a <= 0.
+Lemma dot_nonpositive w a : forallb (fun c => c <=? 0)%Z w = true -> Forall (Rle 0) a ->
+  dot w a <= 0.
 Proof.
   revert a. induction w as [|c w IH]; intros [|x a]; simpl; try lra. intros H F.
   apply andb_prop in H as [H1 H2]. inversion F; subst. apply Z.leb_le, IZR_le in H1.
@@ -113,7 +115,8 @@ Definition layer_is (p : plain) (rs : list row) (d : Z) : bool := same_rows (ove
 Lemma same_multiples_dot a v b w u : same_multiples a v b w = true ->
   dot v u * IZR a = dot w u * IZR b.
 Proof.
-  revert w u. induction v as [|x v IH]; intros [|y w]; simpl; try discriminate; intros [|z u] H; simpl; try lra.
+  revert w u. induction v as [|x v IH]; intros [|y w]; simpl; try discriminate; intros [|z u] H;
+    simpl; try lra.
   apply andb_prop in H as [H1 H2]. apply Z.eqb_eq, (f_equal IZR) in H1. rewrite !mult_IZR in H1.
   specialize (IH _ u H2).
   replace ((IZR x * z + dot v u) * IZR a) with (IZR x * IZR a * z + dot v u * IZR a) by ring.
@@ -134,5 +137,6 @@ Qed.
 
 Lemma relu_over x d : 0 < d -> relu (x / d) = relu x / d.
 Proof.
-  intro D. unfold Rdiv. rewrite Rmult_comm, relu_scale by (apply Rlt_le, Rinv_0_lt_compat; auto). ring.
+  intro D. unfold Rdiv. rewrite Rmult_comm, relu_scale by (apply Rlt_le, Rinv_0_lt_compat; auto).
+  ring.
 Qed.
