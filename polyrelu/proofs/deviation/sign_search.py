@@ -53,7 +53,10 @@ class _Bound:
 class _Node:
     """The signs of a node, and what is known of it.
 
-    `neuron` is where it is cut; it is None if no neuron is open, and all maxima are exact.
+    `neuron` is where it is cut; it is None if no neuron is open, and all maxima are exact. `rank`
+    is the least excess of the node and those above it: bounds of a part may be larger than those of
+    the whole, since where a neuron and its partner have different signs, later layers have wide
+    bounds.
     """
 
     cuts: dict[Neuron, int]
@@ -61,6 +64,7 @@ class _Node:
     neuron: Neuron | None = None
     is_exact: bool = False
     parts: tuple[_Node, ...] = ()
+    rank: Fraction | None = None
 
 
 @dataclass(slots=True)
@@ -96,7 +100,6 @@ class SignSearch:
     num_stuck: int = 0
     _waiting: list[tuple[Fraction, int, _Node]] = field(default_factory=list)
     _root: _Node | None = None
-    _leaves: list[_Node] = field(default_factory=list)
     _corners: tuple[Floats, Floats] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -124,11 +127,17 @@ class SignSearch:
             except BaseException:
                 heapq.heappush(self._waiting, entry)
                 raise
-            left = len(self._waiting)
-            details = {"at least": as_float(self.best[0].known_value)}
-            if left:
-                details["at most"] = as_float(max(b.value for b in self._waiting[0][2].bounds))
-            report(progress, "cutting signs", self.num_nodes, None, "nodes", details)
+            report(progress, "cutting signs", self.num_nodes, None, "nodes", self._details())
+
+    def _details(self) -> dict[str, float]:
+        """Return what a progress line shows: bounds, where all clauses are about one number."""
+        best = self.best[0]
+        if best.value is None or any(other is not best for other in self.best):
+            return {}
+        found = {"at least": as_float(best.value)}
+        if self._waiting:
+            found["at most"] = as_float(self.limit(0) - self._waiting[0][0])
+        return found
 
     @property
     def is_finished(self) -> bool:
@@ -137,39 +146,63 @@ class SignSearch:
 
     def statistics(self, num_points: int) -> BoundStatistics:
         """Return the work so far, with a number of points."""
-        leaves = (self.num_nodes + 1) // 2
+        leaves = len(self._shown())
         return BoundStatistics(
-            num_nodes=self.num_nodes, num_leaves=leaves, closed=1.0, num_points=num_points
+            num_nodes=max(0, 2 * leaves - 1), num_leaves=leaves, closed=1.0, num_points=num_points
         )
 
     def bound(self, clause: int) -> Fraction:
         """Return the bound of a clause on the domain: at least the value at its best point."""
         best = self.best[clause].known_value
-        found = [node.bounds[clause].value for node in self._all_leaves() if node.bounds]
+        found = [node.bounds[clause].value for node in self._shown() if node.bounds]
         return max([best, *found])
+
+    def _shown(self) -> list[_Node]:
+        """Return the leaves of the part of the tree that proves the smallest bounds."""
+        whole, leaves = self._whole(), list[_Node]()
+        stack = [self._root] if self._root is not None else []
+        while stack:
+            node = stack.pop()
+            if id(node) in whole or not node.parts:
+                leaves.append(node)
+            else:
+                stack += node.parts[::-1]
+        return leaves
+
+    def _whole(self) -> set[int]:
+        """Return the nodes that prove at least as much as their parts do."""
+        order, stack = list[_Node](), [self._root] if self._root is not None else []
+        while stack:
+            node = stack.pop()
+            order.append(node)
+            stack += node.parts
+        excess, whole = dict[int, Fraction](), set[int]()
+        for node in reversed(order):
+            own = self._excess(node)
+            parts = max((excess[id(part)] for part in node.parts), default=own)
+            excess[id(node)] = min(own, max(parts, Fraction(0)))
+            if node.parts and own <= max(parts, Fraction(0)):
+                whole.add(id(node))
+        return whole
 
     def log(self, limits: Sequence[Fraction]) -> TreeLog:
         """Return the nodes for a certificate of upper bounds of all clauses."""
         assert self._root is not None
-        found, stack = TreeLog(), [self._root]
+        found, stack, whole = TreeLog(), [self._root], self._whole()
         while stack:
             node = stack.pop()
-            found.add(_record(node, limits))
-            stack += node.parts[::-1]
+            is_leaf = not node.parts or id(node) in whole
+            found.add(_leaf_record(node, limits) if is_leaf else _cut_record(node))
+            stack += () if is_leaf else node.parts[::-1]
         return found
-
-    def _all_leaves(self) -> list[_Node]:
-        return [*self._leaves, *(node for _, _, node in self._waiting)]
 
     # -- nodes -------------------------------------------------------------------------------------
 
     def _cut(self, node: _Node, budget: Budget) -> None:
         """Cut a node, unless new points have made that unnecessary."""
         if self._excess(node) <= 0:
-            self._leaves.append(node)
             return
         if node.neuron is None:
-            self._leaves.append(node)
             self.num_stuck += 1
             return
         if len(node.cuts) >= DEPTH_LIMIT_OF_TREES:
@@ -178,15 +211,15 @@ class SignSearch:
         parts = [self._bounded(part, node.bounds, budget) for part in cuts]
         node.parts = tuple(parts)
         for part in parts:
-            self._push(part)
+            self._push(part, node.rank)
 
-    def _push(self, node: _Node) -> None:
+    def _push(self, node: _Node, above: Fraction | None = None) -> None:
+        """Note a node, given the rank of the node above it."""
         self.num_nodes += 1
         excess = self._excess(node)
-        if excess <= 0:
-            self._leaves.append(node)
-        else:
-            heapq.heappush(self._waiting, (-excess, self.num_nodes, node))
+        node.rank = excess if above is None else min(excess, above)
+        if excess > 0:
+            heapq.heappush(self._waiting, (-node.rank, self.num_nodes, node))
 
     def _excess(self, node: _Node) -> Fraction:
         """Return by how much the bounds of a node exceed their limits, at most."""
@@ -309,11 +342,13 @@ class SignSearch:
                     found.row, found.value, found.multiples = number, value, answer.multiples
 
 
-def _record(node: _Node, limits: Sequence[Fraction]) -> BoundsNode:
-    """Return the record of a node: a leaf lists the rows that need multiples."""
-    if node.parts:
-        assert node.neuron is not None
-        return BoundsNode("sign", neuron=node.neuron)
+def _cut_record(node: _Node) -> BoundsNode:
+    assert node.neuron is not None
+    return BoundsNode("sign", neuron=node.neuron)
+
+
+def _leaf_record(node: _Node, limits: Sequence[Fraction]) -> BoundsNode:
+    """Return the record of a leaf, which lists the rows that need multiples."""
     pairs = zip(node.bounds, limits, strict=False)
     listed = [
         (clause, found.row, found.multiples)
