@@ -74,6 +74,7 @@ def answers() -> list[AnyOutcome]:
         polyrelu.deviation(HAT, DOUBLED, "box:0,2"),
         polyrelu.deviation(HAT, DOUBLED, "box:0,2", at_most="1/100"),
         polyrelu.output_range(HAT, "box:0,2"),
+        polyrelu.lipschitz_bounds(HAT, "box:0,2"),
     ]
 
 
