@@ -1,16 +1,17 @@
 """How far copies of networks are from the originals.
 
-    POLYRELU_SHARED=… python -m benchmarks.deviation [--groups copies readings pendulum]
+    POLYRELU_SHARED=… python -m benchmarks.deviation [--groups copies readings pendulum mnist]
 
 copies: acasxu_1_1_marabou.onnx against float16, bfloat16, 8-bit and pruned copies. readings: the
 same network from two files with other decimals. pendulum: exact maxima of arch_single_pendulum.onnx
-on [-1, 1]^2. CPU seconds of one thread; the files are not part of the project. Copies with noise:
-`benchmarks.isomorphic`.
+on [-1, 1]^2. mnist: mnist_256x2.onnx against its float16 copy, around an image. CPU seconds of one
+thread; the files are not part of the project. Copies with noise: `benchmarks.isomorphic`.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import os
 import tempfile
 import time
@@ -45,7 +46,12 @@ MIDDLE = [Fraction(1, 10), Fraction(1, 10), Fraction(-1, 10), Fraction(1, 5), Fr
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    groups = {"copies": _copies, "readings": _readings, "pendulum": _pendulum}
+    groups = {
+        "copies": _copies,
+        "readings": _readings,
+        "pendulum": _pendulum,
+        "mnist": _mnist,
+    }
     parser.add_argument("--groups", nargs="+", choices=list(groups), default=list(groups))
     for name in parser.parse_args().groups:
         write_results(f"deviation_{name}", groups[name]())
@@ -175,6 +181,21 @@ def _pendulum() -> Record:
     return {
         kind: certified(net, _rounded(arrays(net), kind), "box:-1,1")
         for kind in ("int8", "float16")
+    }
+
+
+def _mnist() -> Record:
+    """Bounds by signs of neurons, at most 1/100 around the first test image."""
+    with gzip.open(NETS.parent / "data" / "t10k-images-idx3-ubyte.gz") as file:
+        image = [Fraction(value, 255) for value in file.read(16 + 784)[16:]]
+    reach = Fraction(1, 100)
+    lower = [max(value - reach, Fraction(0)) for value in image]
+    upper = [min(value + reach, Fraction(1)) for value in image]
+    net = polyrelu.load(str(NETS / "mnist_256x2.onnx"))
+    copy = _rounded(arrays(net), "float16")
+    box = Polyhedron.box(lower, upper)
+    return {
+        str(budget): certified(net, copy, box, gap=0, budget=budget) for budget in (1_000, 60_000)
     }
 
 
