@@ -99,6 +99,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     answer = {**_answer(outcome, floats), "next": next_texts(outcome)}
 
     def print_text() -> None:
+        """Print the outcome, with outputs in floats."""
         _print_text(options, outcome, floats, pair)
 
     return print_answer(options, outcome, started, answer, pair, written, print_text)

@@ -136,6 +136,7 @@ def _by_signs(
     search = SignSearch(problem, [best] * len(limits), rule, lambda clause: limits[clause])
 
     def is_over() -> bool:
+        """Whether a point refutes the claim, or the tree is too large."""
         is_refuted = best.value is not None and best.value > 0
         return is_refuted or search.num_nodes > SETTINGS.max_sign_nodes
 
