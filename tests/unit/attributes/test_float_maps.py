@@ -147,6 +147,16 @@ def test_wrong_points() -> None:
     with pytest.raises(ArgumentError, match="rows of floats"):
         float_maps("example:xor", [["a", "b"]])
     assert float_maps("example:xor", np.zeros((0, 2))).duals.shape == (0, 1, 3)
+    assert float_maps("example:xor", np.zeros((0, 2))).num_right([]) == 0
+
+
+def test_maps_that_do_not_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polyrelu.attributes.sampled_maps._TABLE_LIMIT", 5)
+    with pytest.raises(DomainError, match="give at most 1 points at a time"):
+        float_maps("example:xor", np.zeros((2, 2)))
+    monkeypatch.setattr("polyrelu.attributes.sampled_maps._POINT_LIMIT", 5)
+    with pytest.raises(DomainError, match="derivatives of 1 outputs by 7 values"):
+        float_maps("example:xor", np.zeros((1, 2)))
 
 
 def test_convolutions_and_pooling_of_a_module() -> None:
