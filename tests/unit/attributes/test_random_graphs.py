@@ -64,10 +64,10 @@ def _random_graph(rng: Random) -> Graph:
             values.append(graph.add(operation, [x], (size,)))
             continue
         y = rng.choice([value for value in values if value.size == x.size])
-        operation: Any = rng.choice([Maximum(), Minimum(), Add(), Add(-1), Join()])
-        size = 2 * x.size if isinstance(operation, Join) else x.size
+        binary: Any = rng.choice([Maximum(), Minimum(), Add(), Add(-1), Join()])
+        size = 2 * x.size if isinstance(binary, Join) else x.size
         if size <= 6:
-            values.append(graph.add(operation, [x, y], (size,)))
+            values.append(graph.add(binary, [x, y], (size,)))
     graph.finish(values[-1:])
     return graph
 
