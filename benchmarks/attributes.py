@@ -42,7 +42,7 @@ _Maps = dict[str, tuple[FloatMaps, FloatMaps]]
 
 _CLUSTERS = (1, 10, 100)
 #: Number of images at which maps are computed exactly, for ranks.
-_EXACT = 100
+_EXACT = 300
 _PARTS = ("certified", "table 2", "ranks", "table 1")
 
 
@@ -131,7 +131,10 @@ def _ranks(folder: Path, maps: _Maps, training: Digits) -> dict[str, dict[str, A
         if name.startswith("dense"):
             network = read(load_network(folder, name)).network
             exact = exact_maps(network, training.images[:_EXACT].astype(np.float64))
+            with torch.no_grad():
+                active = load_network(folder, name)[0](torch.from_numpy(training.images)) > 0
             found[name] = {
+                "neurons active at some image": int(active.any(dim=0).sum()),
                 "8,000 images, numerical": dual_map(first, first).ranks[0],
                 f"{_EXACT} images, exact": exact.rank(0),
             }

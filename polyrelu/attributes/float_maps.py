@@ -162,6 +162,8 @@ def expect_labels(labels: object, maps: FloatMaps, name: str = "labels") -> NDAr
             f"got shape {found.shape}"
         )
     count = max(maps.num_outputs, 2)
+    if not found.size:
+        return np.zeros(0, dtype=np.int64)
     if found.dtype.kind not in "iub" or ((found < 0) | (found >= count)).any():
         raise DomainError(f"{name}: expected classes, integers from 0 to {count - 1}")
     return found.astype(np.int64)

@@ -31,6 +31,8 @@ __all__ = ["float_maps"]
 
 #: Maximum number of floats of all values of a graph at a time, for points and outputs together.
 _CHUNK = 1 << 23
+#: Maximum number of floats of all dual points, and of the derivatives at one point: 4 GiB.
+_TABLE_LIMIT, _POINT_LIMIT = 1 << 29, 1 << 29
 
 
 def float_maps(
@@ -115,6 +117,7 @@ def _graph_maps(imported: Imported, points: Floats, progress: Progress | None) -
             f"points: expected shape (k, {network.num_inputs}), got shape {points.shape}"
         )
     floats = GraphFloats(imported.graph or graph_of(network))
+    _need_memory(floats, network, len(points))
     duals, certified, patterns = _empty_tables(len(points), network)
     bits = list[NDArray[np.uint8]]()
     num_bits = 0
@@ -130,6 +133,21 @@ def _graph_maps(imported: Imported, points: Floats, progress: Progress | None) -
             progress(ProgressStep("maps at points", part.stop, len(points), "points"))
     patterns = np.concatenate(bits) if bits else patterns
     return FloatMaps(points, duals, certified, patterns, num_bits, basis=_basis(network))
+
+
+def _need_memory(floats: GraphFloats, network: Network, count: int) -> None:
+    """Raise an error for maps that would not fit into memory."""
+    row = network.num_outputs * (network.num_inputs + 1)
+    if count * row > _TABLE_LIMIT:
+        raise DomainError(
+            f"points: the maps at {count} points have {count * row} entries, more than "
+            f"{_TABLE_LIMIT}; give at most {_TABLE_LIMIT // row} points at a time"
+        )
+    if floats.num_entries * network.num_outputs > _POINT_LIMIT:
+        raise DomainError(
+            f"the derivatives of {network.num_outputs} outputs by {floats.num_entries} values need "
+            f"more than {_POINT_LIMIT} floats at each point; leave outputs out"
+        )
 
 
 def _empty_tables(count: int, network: Network) -> tuple[Floats, Any, NDArray[np.uint8]]:

@@ -28,6 +28,7 @@ from polyrelu.formats.graph.operations import (
     Take,
 )
 from polyrelu.formats.graph.values import Graph
+from tests.generators.files import NETS
 from tests.generators.random_networks import random_network
 
 
@@ -147,6 +148,16 @@ def test_wrong_points() -> None:
     with pytest.raises(ArgumentError, match="rows of floats"):
         float_maps("example:xor", [["a", "b"]])
     assert float_maps("example:xor", np.zeros((0, 2))).duals.shape == (0, 1, 3)
+    assert float_maps("example:xor", np.zeros((0, 2))).num_right([]) == 0
+
+
+def test_maps_that_do_not_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polyrelu.attributes.sampled_maps._TABLE_LIMIT", 5)
+    with pytest.raises(DomainError, match="give at most 1 points at a time"):
+        float_maps("example:xor", np.zeros((2, 2)))
+    monkeypatch.setattr("polyrelu.attributes.sampled_maps._POINT_LIMIT", 5)
+    with pytest.raises(DomainError, match="derivatives of 1 outputs by 7 values"):
+        float_maps("example:xor", np.zeros((1, 2)))
 
 
 def test_convolutions_and_pooling_of_a_module() -> None:
@@ -185,3 +196,16 @@ def test_a_module_that_cannot_be_read() -> None:
     assert found.duals[0, 0, 0] == 0.5
     with pytest.raises(NetworkError, match="cannot be differentiated"):
         float_maps(torch.nn.Linear(3, 1), [[0.0, 1.0]], input_shape=[1, 7, 7])
+
+
+@pytest.mark.skipif(not NETS.exists(), reason="networks from elsewhere: set POLYRELU_SHARED")
+@pytest.mark.parametrize("name", ["marabou_cnn_max_mnist2.onnx", "marabou_mnist5x20_leaky.onnx"])
+def test_networks_from_elsewhere(name: str) -> None:
+    """The values of certified maps are the exact values of the network."""
+    pytest.importorskip("onnx")
+    network = read(NETS / name, compare=False)
+    points = np.random.default_rng(0).integers(0, 1024, (2, network.network.num_inputs)) / 1024
+    found = float_maps(network, points)
+    assert found.num_uncertified == 0
+    exact = [[float(entry) for entry in row] for row in network.network.evaluate(points)]
+    assert np.allclose(found.outputs, exact, rtol=1e-12, atol=1e-12)
