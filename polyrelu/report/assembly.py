@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -35,6 +36,8 @@ __all__ = ["REPORT_FORMATS", "Report", "report"]
 REPORT_FORMATS = (".html", ".md", ".tex")
 #: Units of work of a report, by default: about a minute.
 BUDGET = 60_000
+#: By how much larger the limit of the next report is.
+_FACTOR = 10
 #: Denominator of the coordinates of random points.
 _GRID = 256
 
@@ -293,14 +296,15 @@ def _made(question: Question, number: int) -> Part:
     with deferred_interrupt() as interrupt:
         limits = question.limits.with_interrupt(interrupt)
         try:
-            limits.check_others()
+            if number:  # what was read is known already
+                limits.check_others()
             return make(question)
         except (LimitReached, KeyboardInterrupt, MemoryError) as error:
             if (why := limits.reason_of(error)) is None or why == "interrupted":
                 raise KeyboardInterrupt from None
         except DomainError as error:
             why = str(error)
-    end = OpenEnd(what, why, (_MORE,) if "budget" in why or "limit" in why else ())
+    end = OpenEnd(what, why, _more(question, why))
     said = Paragraph(f"{sentence(why)}", "undecided", "open")
     return Part(title, f"undecided: {why}", (said,), {}, (end,))
 
@@ -319,7 +323,18 @@ def _progress_of(progress: Progress | None, title: str, number: int) -> Progress
     return show
 
 
-_MORE = "a report with a larger budget: polyrelu report … --budget inf"
+def _more(question: Question, why: str) -> tuple[str, ...]:
+    """Return the command of the same report with more of the limit that ended a part."""
+    if "budget" in why and question.work is not None:
+        option, value = "--budget", max(_FACTOR * question.work, 1)
+    elif "time limit" in why and question.limits.seconds is not None:
+        option, value = "--time-limit", max(_FACTOR * question.limits.seconds, 60)
+    else:
+        return ()
+    words = ["polyrelu", "report", question.name, "-o", "report.html", option, f"{value:g}"]
+    if question.domain_text != "R^n":
+        words += ["--domain", question.domain_text]
+    return (f"allow more: {shlex.join(words)}",)
 
 
 def _assembled(question: Question, parts: Sequence[Part]) -> Report:

@@ -120,7 +120,7 @@ def test_a_slice_through_points(tmp_path: Path) -> None:
 def test_what_a_limit_leaves_open() -> None:
     """Without time each question is open, and the report says so and ends."""
     found = report(BENDS, budget=Budget(2000, seconds=0))
-    assert len(found.open) == 6
+    assert len(found.open) == 5
     assert all("time limit" in end.reason for end in found.open)
     assert found.lines()[1].startswith("Cells and pictures: undecided: the time limit")
     little = report(network(2, 40, 40, 1), "box:-1,1", budget=20)
