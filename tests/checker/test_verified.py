@@ -120,7 +120,11 @@ def test_the_suite_of_the_format(second: SecondChecker) -> None:
             verdicts.setdefault(verdict, []).append(path.stem)
             assert path.parent.name == "valid" or other["verdict"] != "accepted"
     names = {path.stem for path in VALID}
-    refuted = [name for name, _ in refutations(0) if name in names]
+    refuted = [
+        name
+        for name, data in refutations(0)
+        if name in names and document_of(data)["proof"]["theorem"] != "one-sided-cases"
+    ]
     assert sorted(verdicts["accepted"]) == sorted(["point", "point-skip", *refuted])
     assert len(refuted) == 24
     assert len(verdicts["rejected"]) >= 65

@@ -15,7 +15,7 @@ GAPS = re.compile(
     r"|Unset\s+(Guard|Positivity|Universe)|Guard Checking|Extract|type-in-type)\b"
 )
 #: What is assumed in a section becomes a hypothesis of its lemmas, if it is closed.
-ASSUMED = re.compile(r"^(Variables?|Hypothes[ei]s|Context)\b", re.MULTILINE)
+ASSUMED = re.compile(r"\s*(Variables?|Hypothes[ei]s|Context)\b")
 
 
 def without_comments(text: str) -> str:
@@ -31,14 +31,15 @@ def test_no_gap() -> None:
 
 def test_what_is_assumed_stands_in_sections() -> None:
     for path in THEORIES:
-        text = without_comments(path.read_text())
-        for found in ASSUMED.finditer(text):
-            before = text[: found.start()]
-            sections = re.findall(r"^Section (\w+)\.", before, re.MULTILINE)
-            closed = re.findall(r"^End (\w+)\.", before, re.MULTILINE)  # of modules as well
-            still_open = [name for name in sections if name not in closed]
-            assert still_open, (path, found.group())
-            assert f"End {still_open[-1]}." in text[found.start() :]
+        opened = list[tuple[str, str]]()
+        for line in without_comments(path.read_text()).splitlines():
+            if found := re.match(r"(Section|Module) (\w+)\.", line):
+                opened.append((found[1], found[2]))
+            elif found := re.match(r"End (\w+)\.", line):
+                assert opened.pop()[1] == found[1]
+            elif ASSUMED.match(line):
+                assert ("Section", opened[-1][1]) in opened, (path, line)
+        assert not opened, path
 
 
 def test_every_theory_is_built() -> None:

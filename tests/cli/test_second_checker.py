@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from polyrelu import checker
-from polyrelu.cli.second_checker import PROGRAM
+from polyrelu.cli.second_checker import PROGRAM, find_second_checker
 from tests.cli.commands import run, run_json
 from tests.generators.files import CERTIFICATES
 
@@ -42,6 +42,7 @@ def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, A
         )
         program.chmod(0o755)
         monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.setattr("polyrelu.cli.check.find_second_checker", find_second_checker)
         return seen
 
     return install
