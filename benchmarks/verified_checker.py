@@ -1,14 +1,15 @@
 """Both checkers on the same files: mutants of certificates, damaged bytes, and large pairs.
 
     python -m benchmarks.verified_checker mutants [--mutants 100000] [--damaged 20000] [--seed 1]
+    python -m benchmarks.verified_checker refutations [the same options]
     python -m benchmarks.verified_checker speed
 
-The second checker has to be built (`make -C verified`). The originals are certificates of the
-claims equivalent, not-equivalent and not-identifiable that provers write for small networks. A
-mutant has one to three changes, most of which keep to the format, and correct hashes; a damaged
-copy has some bits or bytes changed. The run fails if one checker accepts what the other one does
-not, or if they accept different sentences. `speed` needs the networks of the folder that the
-environment variable `POLYRELU_SHARED` names.
+The second checker has to be built (`make -C verified`). The originals are certificates that provers
+write for small networks: of the claims equivalent and not-equivalent for `mutants`, and of the
+claim not-identifiable for `refutations`. A mutant has one to three changes, most of which keep to
+the format, and correct hashes; a damaged copy has some bits or bytes changed. The run fails if one
+checker accepts what the other one does not, or if they accept different sentences. `speed` needs
+the networks of the folder that the environment variable `POLYRELU_SHARED` names.
 """
 
 from __future__ import annotations
@@ -41,12 +42,14 @@ from tests.oracles.judge import certificate_bytes
 #: The number of random pairs among the originals.
 RANDOM_PAIRS = 60
 #: The number of random networks whose identifiability is refuted.
-RANDOM_NETWORKS = 20
+RANDOM_NETWORKS = 60
+
+Originals = list[tuple[str, bytes]]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["mutants", "speed"])
+    parser.add_argument("part", choices=["mutants", "refutations", "speed"])
     parser.add_argument("--mutants", type=int, default=100_000, help="how many, of all originals")
     parser.add_argument("--damaged", type=int, default=20_000, help="how many damaged copies")
     parser.add_argument("--seed", type=int, default=1)
@@ -57,26 +60,31 @@ def main() -> None:
     if options.part == "speed":
         write_results("verified_checker_speed", {"seconds": dict(speed(program))})
         return
+    refuted = options.part == "refutations"
+    originals = list(refutations(RANDOM_NETWORKS) if refuted else covered(RANDOM_PAIRS))
     with tempfile.TemporaryDirectory() as folder:
         second = SecondChecker(program, Path(folder))
-        results = compare(second, options.mutants, options.damaged, options.seed)
+        results = compare(second, originals, options.mutants, options.damaged, options.seed)
         second.close()
     settings = {"mutants": options.mutants, "damaged": options.damaged, "seed": options.seed}
-    write_results("verified_checker", {**settings, **results})
+    name = "verified_checker_refutations" if refuted else "verified_checker"
+    write_results(name, {**settings, **results})
     sys.exit(bool(results["accepted by one only"] or results["different sentences"]))
 
 
 # -- mutants ---------------------------------------------------------------------------------------
 
 
-def compare(second: SecondChecker, num_mutants: int, num_damaged: int, seed: int) -> dict[str, Any]:
+def compare(
+    second: SecondChecker, originals: Originals, num_mutants: int, num_damaged: int, seed: int
+) -> dict[str, Any]:
     """The verdicts of both checkers on originals, mutants and damaged copies.
 
     Files on which the verdicts differ are in the results.
     """
     tables = {kind: Counter[str]() for kind in ("originals", "mutants", "damaged")}
     one_only, sentences, others = list[str](), list[str](), list[str]()
-    for kind, name, data in files(num_mutants, num_damaged, seed):
+    for kind, name, data in files(originals, num_mutants, num_damaged, seed):
         first, other = checker.check_bytes(data), second.check(data)
         verdict = other["verdict"]
         tables[kind][f"{first.verdict}, {verdict}"] += 1
@@ -97,9 +105,10 @@ def compare(second: SecondChecker, num_mutants: int, num_damaged: int, seed: int
     }
 
 
-def files(num_mutants: int, num_damaged: int, seed: int) -> Iterator[tuple[str, str, bytes]]:
+def files(
+    originals: Originals, num_mutants: int, num_damaged: int, seed: int
+) -> Iterator[tuple[str, str, bytes]]:
     """All originals, then an equal share of mutants and of damaged copies of each of them."""
-    originals = [*covered(RANDOM_PAIRS), *refutations(RANDOM_NETWORKS)]
     for name, data in originals:
         yield "originals", name, data
     for number, (name, data) in enumerate(originals):
