@@ -20,9 +20,7 @@ def cells_of(path: Path, kind: str) -> list[dict[str, Any]]:
 
 
 def test_there_are_fourteen() -> None:
-    assert [path.name[:2] for path in NOTEBOOKS] == [
-        f"{number:02}" for number in range(1, 15)
-    ]
+    assert [path.name[:2] for path in NOTEBOOKS] == [f"{number:02}" for number in range(1, 15)]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
