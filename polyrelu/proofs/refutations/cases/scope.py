@@ -77,7 +77,7 @@ class Scope:
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 0]], [-1]), ([[1]], [0])])
     >>> scope = Scope.of(net, OneSidedCandidate(NeuronId(2, 0), -1))
     >>> scope.layers[0].indices, scope.reads_inputs
-    ((0,), False)
+    ((0,), True)
     """
 
     network: Network

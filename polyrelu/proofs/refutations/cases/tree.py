@@ -30,6 +30,8 @@ class CaseSettings:
     ----------
     num_trials
         Number of neurons that are tried at each split.
+    price_of_start
+        Number of cases whose price is paid for the numbers of a candidate.
     max_depth
         Maximum number of splits one below the other.
     max_leaves
@@ -37,6 +39,7 @@ class CaseSettings:
     """
 
     num_trials: int = 8
+    price_of_start: int = 10
     max_depth: int = 60
     max_leaves: int = 20_000
 
@@ -81,6 +84,7 @@ class CaseSearch:
         self._relaxation = Relaxation(scope)
         self._exact = ExactCases(scope)
         self._price = price_of_case(self._relaxation.num_entries)
+        budget.spend(SETTINGS.price_of_start * self._price)
         self._signs: dict[int, int] = {} if scope.guard is None else {scope.guard: 1}
         self._leaves = 0
         self.is_false = False
