@@ -16,7 +16,7 @@ import numpy as np
 from polyrelu.proofs.deep.orthant import Orthant
 from polyrelu.proofs.deep.planes import Plane
 from polyrelu.proofs.deep.sight import Judge, RidgePoint
-from polyrelu.support.typing import Floats
+from polyrelu.support.typing import Floats, Indices
 
 __all__ = ["PlaneOfRidges", "planes_of_ridges"]
 
@@ -82,12 +82,13 @@ def planes_of_ridges(
             best = PlaneOfRidges(Plane((), ((), ())), [])
             places = list[int]()
             for digits in SETTINGS.digits:
-                plane, unit = _rounded(inputs[[*wanted, *others]], digits)
-                met = _met(orthant, plane, unit, [points[i] for i in wanted])
+                corners, exponent = _rounded(inputs[[*wanted, *others]], digits)
+                met = _met(orthant, corners, exponent, [points[i] for i in wanted])
                 is_good = judge([point for point, _ in met.values()])
                 good = [place for place, yes in zip(met, is_good, strict=True) if yes]
                 if len(good) > len(places):
-                    best, places = PlaneOfRidges(plane, [met[place] for place in good]), good
+                    ridges, places = [met[place] for place in good], good
+                    best = PlaneOfRidges(_plane(corners, exponent), ridges)
                 if len(good) == len(wanted):
                     break
             missed += [i for place, i in enumerate(wanted) if place not in places]
@@ -96,26 +97,29 @@ def planes_of_ridges(
         left = missed
 
 
-def _rounded(corners: Floats, digits: int) -> tuple[Plane, float]:
-    """Return the plane through three points, rounded to integer multiples of a unit, and this."""
+def _rounded(corners: Floats, digits: int) -> tuple[Indices, int]:
+    """Return three points rounded to integers times a power of 2, and its exponent."""
     exponent = int(np.frexp(np.abs(corners).max())[1]) - digits
-    unit = Fraction(2) ** exponent
-    first, second, third = np.rint(np.ldexp(corners, -exponent)).astype(np.int64).tolist()
-    directions = (
-        tuple(b - a for a, b in zip(first, second, strict=True)),
-        tuple(b - a for a, b in zip(first, third, strict=True)),
-    )
-    return Plane(tuple(x * unit for x in first), directions), float(unit)
+    return np.rint(np.ldexp(corners, -exponent)).astype(np.int64), exponent
+
+
+def _plane(corners: Indices, exponent: int) -> Plane:
+    """Return the plane through three points."""
+    unit, zero, first = Fraction(2) ** exponent, Fraction(0), corners[0].tolist()
+    one, other = ((corner - corners[0]).tolist() for corner in corners[1:])
+    return Plane(tuple(x * unit if x else zero for x in first), (tuple(one), tuple(other)))
 
 
 def _met(
-    orthant: Orthant, plane: Plane, unit: float, points: Sequence[RidgePoint]
+    orthant: Orthant, corners: Indices, exponent: int, points: Sequence[RidgePoint]
 ) -> dict[int, tuple[RidgePoint, tuple[float, float]]]:
-    """Return the ridges that a plane meets in floats, by the places of the points, with (s, t).
+    """Return the ridges that the plane of three points meets, in floats, with (s, t).
 
-    Where not all signs matter, the signs at the point that is met replace the given ones.
+    The keys are the places of the points. Where not all signs matter, the signs at the point that
+    is met replace the given ones.
     """
-    vectors = np.array([[float(x) for x in plane.point], *plane.directions], dtype=np.float64)
+    unit = float(np.ldexp(1.0, exponent))
+    vectors = np.array([unit * corners[0], *(corners[1:] - corners[0])], dtype=np.float64)
     found, left = dict[int, tuple[RidgePoint, tuple[float, float]]](), dict(enumerate(points))
     for _ in range(SETTINGS.tries):
         forms = orthant.forms(vectors, np.array([point.active for point in left.values()]))

@@ -44,7 +44,7 @@ def orthant_of(seed: int) -> Orthant:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small networks are searched by sight, too, with few points."""
     monkeypatch.setattr(search_module, "SETTINGS", replace(SETTINGS, sight_neurons=1))
-    monkeypatch.setattr(sight, "SIGHT", replace(sight.SIGHT, batch=64, rounds=3))
+    monkeypatch.setattr(sight, "SIGHT", replace(sight.SIGHT, batch=48, rounds=2))
     monkeypatch.setattr(aim, "AIM", replace(aim.AIM, steps=60))
 
 
