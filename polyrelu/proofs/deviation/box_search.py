@@ -217,8 +217,8 @@ class BoxSearch:
             low, high = box.low.copy(), box.high.copy()
             low[j] = high[j] = middle
             value, depth = float(upper[i]), box.depth + 1
+            known = found.known.table[i].copy() if is_stored else None  # not all of the table
             for node, start, end in ((below, box.low, high), (above, low, box.high)):
-                known = found.known.table[i] if is_stored else None
                 self._push(_Open(node, depth, start, end, value, known))
 
     def _limit(self) -> float:
