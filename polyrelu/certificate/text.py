@@ -311,7 +311,7 @@ def property_text(clauses: Sequence[Sequence[Mapping[str, Any]]]) -> str:
     Returns
     -------
     str
-        The inequalities in f, the outputs of the first network, g, those of the second one, and x.
+        The inequalities in f and g, the outputs of the first and the second network, and in x.
 
     Examples
     --------

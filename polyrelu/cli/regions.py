@@ -30,7 +30,7 @@ def add_regions(subparsers: Any) -> None:
     summary = "count all regions, or write a table of them, in little memory, on several cores"
     examples = (
         "regions example:bends",
-        "regions net.onnx --domain box:-1,1 -o regions.parquet --jobs 2 --checkpoint work.db",
+        "regions net.onnx --domain box:-1,1 -o regions.csv --jobs 2 --checkpoint work.db",
     )
     parser = add_command(subparsers, "regions", _run, summary, examples)
     add_network(parser)

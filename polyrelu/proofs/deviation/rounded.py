@@ -82,8 +82,8 @@ class RoundedLeaf:
         For each hidden layer the signs of the neurons of the first network, and of the second one;
         0 for open neurons.
     sources
-        The neurons whose relaxations made the generators after those of the coordinates, in their
-        order. A neuron of the second network stands for the difference from its partner.
+        The neurons whose relaxations made the generators after the ones of the coordinates, in
+        their order. A neuron of the second network stands for the difference from its partner.
     """
 
     is_empty: bool
@@ -302,7 +302,7 @@ class RoundedRule:
     def _start(self, corners: _Corners) -> tuple[_Box, _Start]:
         """Return a box on the grid, its inputs and its first layer, which no cut by sign changes.
 
-        Those of the last box are kept, since many nodes of a tree have one box.
+        Box and first layer of the last call are kept, since many nodes of a tree have one box.
         """
         if self._last is None or self._last[0] != corners:
             box = tuple(map(self._on_grid, *corners))

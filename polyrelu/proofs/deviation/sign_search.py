@@ -54,8 +54,8 @@ class _Node:
     """The signs of a node, and what is known of it.
 
     `neuron` is where it is cut; it is None if no neuron is open, and all maxima are exact. `rank`
-    is the least excess of the node and those above it: bounds of a part may be larger than those of
-    the whole, since where a neuron and its partner have different signs, later layers have wide
+    is the least excess of the node and those above it: bounds of a part may be larger than bounds
+    of the whole, since where a neuron and its partner have different signs, later layers have wide
     bounds.
     """
 
@@ -229,7 +229,7 @@ class SignSearch:
         )
 
     def _bounded(self, cuts: dict[Neuron, int], above: Sequence[_Bound], budget: Budget) -> _Node:
-        """Return a node with bounds of all clauses, given those of the node above."""
+        """Return a node with bounds of all clauses, given the bounds of the node above."""
         budget.spend(price_of_signs(self.problem.size, len(self.problem.lower)))
         node = _Node(cuts)
         leaf = self.rule.leaf(self.problem.lower, self.problem.upper, cuts)
@@ -316,7 +316,7 @@ class SignSearch:
         node.neuron = max(losses, key=lambda neuron: losses[neuron])
 
     def _open_neuron(self, source: Neuron, leaf: RoundedLeaf) -> Neuron:
-        """Return the neuron whose sign makes a relaxation better: of a pair first that of f."""
+        """Return the neuron whose sign makes a relaxation better: of a pair first the one of f."""
         which, layer, index = source
         if which:
             partner = self.rule.partner(layer, index)

@@ -50,7 +50,7 @@ def shown_on(page: Path) -> str:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files that pages name."""
-    for library in ("onnx", "h5py", "matplotlib"):
+    for library in ("onnx", "h5py", "matplotlib", "pyarrow"):
         pytest.importorskip(library)
     monkeypatch.chdir(tmp_path)
     for name in NAMES:
@@ -62,6 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     save(from_arrays([(np.transpose(axes), [0, 0])]), "decoder.onnx")
     Path("net.h5").write_bytes(good_file(".h5"))
     save(from_arrays([([[Fraction(1, 3)]], [0])]), "thirds.json")
+    Path("images.json").write_text('{"points": [[0, 0], [1, 0], [0, 1]]}')
     Path("query.vnnlib").write_text(QUERY)
     Path("pair.vnnlib").write_text(PAIR)
     Path("pair.vnnlib.gz").write_bytes(gzip.compress(PAIR.encode()))
