@@ -107,6 +107,7 @@ def check_written_ending(option: str, name: str) -> None:
 def print_object(options: argparse.Namespace, status: str, started: float, **answer: Any) -> None:
     """Print the JSON object of a command."""
     seconds = round(time.perf_counter() - started, 3)
+    options.watch.forget_limit()  # a limit between two objects would print a second one
     print(json.dumps({"command": options.command, "status": status, **answer, "seconds": seconds}))
 
 

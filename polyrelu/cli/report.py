@@ -83,7 +83,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             progress=line.show,
         )
     options.watch.finish()
-    options.watch.limit(lambda: None, 0)  # a limit is in the report; what is left is to write it
+    options.watch.forget_limit()  # a limit is in the report; what is left is to write it
     written = [str(path) for path in found.save(options.file)]
     if options.json:
         answer = {**found.answers, "open": _open(found), "written": written}

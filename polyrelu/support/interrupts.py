@@ -193,6 +193,10 @@ class Watch:
         if self._end is not None:
             self._end, self._why_stopped, self._raised = None, None, False
 
+    def forget_limit(self) -> None:
+        """Stop looking at limits: there is an answer, which is still to be printed or written."""
+        self._why_stopped = None
+
     def _tick(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()
         if self._end is not None and now >= self._end:
