@@ -77,10 +77,12 @@ class ExactLeaf:
             for which, (network, found) in enumerate(zip(networks, layers, strict=True))
         ]
         self.constraints = {number: list(rule.slack(number)) for number in rule.oblique}
-        for place, ((which, layer, index), side) in enumerate(cuts.items()):
+        self._scales = dict.fromkeys(rule.oblique, Fraction(1))
+        for number, (neuron, side) in enumerate(cuts.items(), rule.num_inequalities):
+            which, layer, index = neuron
             row = layers[which][layer - 1].row(index)
-            number = rule.num_inequalities + place
             self.constraints[number] = [side * entry for entry in row]
+            self._scales[number] = rule.scale(neuron)
 
     def affine(self, row: LinearRow) -> list[Fraction]:
         """Return a row as an affine function of y, the constant first."""
@@ -92,6 +94,20 @@ class ExactLeaf:
             for i, weight in weights.items():
                 total = [t + weight * x for t, x in zip(total, matrix.row(i), strict=True)]
         return total
+
+    def upper_bound(
+        self, row: LinearRow, multiples: Mapping[int, Fraction] | None = None
+    ) -> Fraction:
+        """Return the largest value over the box of a row with multiples of constraints."""
+        return self._largest(self._with(self.affine(row), multiples or {}))
+
+    def from_rounded(self, multiples: Mapping[int, Fraction]) -> dict[int, Fraction]:
+        """Return the multiples that stand for those of the forms of the rule.
+
+        The rule divides neurons of the second network by the scales of their partners; the exact
+        maps are those of the network as it is.
+        """
+        return {number: x / self._scales[number] for number, x in multiples.items()}
 
     def maximize(self, row: LinearRow, limit: Fraction) -> ExactMaximum:
         """Return the maximum of a row on the node; of an empty node, multiples for a limit."""

@@ -145,7 +145,7 @@ class ExactSearch:
         if outside is not None:
             node.record = outside
             return
-        neurons = _open_neurons(leaf)
+        neurons = leaf.open_neurons
         if not neurons:
             self._solve(node, leaf, budget)
         elif len(neurons) <= SETTINGS.max_open_neurons or not self._may_cut(node):
@@ -203,14 +203,3 @@ class ExactSearch:
 
 def _exceeds(found: ExactMaximum, best: BestPoint) -> bool:
     return found.value is not None and found.value > best.known_value
-
-
-def _open_neurons(leaf: RoundedLeaf) -> list[Neuron]:
-    """Return the open neurons, the first layers first."""
-    return [
-        (which, layer, i)
-        for layer, both in enumerate(leaf.signs, 1)
-        for which, signs in enumerate(both)
-        for i, sign in enumerate(signs)
-        if sign == 0
-    ]

@@ -49,6 +49,7 @@ class _Layer(NamedTuple):
     by_differences: GridMatrix | None
     shift: Table | None
     partners: tuple[int, ...]
+    scales: tuple[Fraction, ...]
     is_hidden: bool
     is_bias_exact: bool
     is_shift_exact: bool
@@ -98,6 +99,17 @@ class RoundedLeaf:
     def num_new_generators(self) -> int:
         """The number of generators of open neurons, which the work grows with."""
         return 0 if self.is_empty else self._forms[-1].table.shape[1] - 1 - len(self._box)
+
+    @property
+    def open_neurons(self) -> list[Neuron]:
+        """The open neurons, the first layers first."""
+        return [
+            (which, layer, i)
+            for layer, both in enumerate(self.signs, 1)
+            for which, signs in enumerate(both)
+            for i, sign in enumerate(signs)
+            if sign == 0
+        ]
 
     def upper_bound(
         self, row: LinearRow, multiples: Mapping[int, Fraction] | None = None
@@ -246,11 +258,11 @@ class RoundedRule:
         own, on_grid = GridMatrix(weight, self.grid), GridMatrix(bias, self.grid)
         own_bias, is_exact = on_grid.rows[:, 0], not on_grid.is_rounded
         if second is None:
-            return _Layer(own, own_bias, None, None, None, (), is_hidden, is_exact, True)
+            return _Layer(own, own_bias, None, None, None, (), (), is_hidden, is_exact, True)
         before, after = pairs[number - 1], pairs[number]
-        scales = [Fraction(1) if entry is None else entry[1] for entry in before]
-        inverse = [Fraction(1) if entry is None else 1 / entry[1] for entry in after]
-        aligned = second.weight(number).scale_columns(scales).scale_rows(inverse)
+        scales = _scales(after)
+        inverse = [1 / scale for scale in scales]
+        aligned = second.weight(number).scale_columns(_scales(before)).scale_rows(inverse)
         places = tuple(-1 if entry is None else entry[0] for entry in after)
         chosen = _selection(places, weight.nrows)
         sources = tuple(-1 if entry is None else entry[0] for entry in before)
@@ -263,6 +275,7 @@ class RoundedRule:
             GridMatrix(aligned, self.grid),
             shift.rows[:, 0],
             places,
+            scales,
             is_hidden,
             is_exact,
             not shift.is_rounded,
@@ -287,6 +300,14 @@ class RoundedRule:
     def partner(self, layer: int, index: int) -> int:
         """Return the partner in the first network of a neuron of the second one, -1 without one."""
         return self._layers[layer - 1].partners[index]
+
+    def scale(self, neuron: Neuron) -> Fraction:
+        """Return the positive number by which the forms of a neuron are divided.
+
+        It is that of a neuron of the second network with a partner, and 1 for all others.
+        """
+        which, layer, index = neuron
+        return self._layers[layer - 1].scales[index] if which else Fraction(1)
 
     def slack(self, number: int) -> tuple[Fraction, ...]:
         """Return an inequality of the domain, c - a·x, as a row in (1, y)."""
@@ -353,6 +374,11 @@ def _all_partners(
     """Return partners of inputs, of all hidden layers, and of outputs."""
     same: list[LayerPartners] = [[(i, Fraction(1)) for i in range(w)] for w in first.widths]
     return [same[0], *matching, same[-1]] if matching else same
+
+
+def _scales(partners: LayerPartners) -> tuple[Fraction, ...]:
+    """Return the scales of neurons, 1 for those without a partner."""
+    return tuple(Fraction(1) if entry is None else entry[1] for entry in partners)
 
 
 def _to_floats(entries: Table, denominator: int) -> Floats:

@@ -300,8 +300,12 @@ class SignSearch:
         constraints: tuple[list[int], Floats],
         budget: Budget,
     ) -> None:
-        """Choose the neuron whose relaxation adds most to the largest bound."""
-        if not any(0 in signs for both in leaf.signs for signs in both):
+        """Choose the neuron whose relaxation adds most to the largest bound.
+
+        An open neuron needs no relaxation if it equals a partner whose sign is known.
+        """
+        losses = dict.fromkeys(leaf.open_neurons, 0.0)
+        if not losses:
             self._solve(node, leaf, budget)
             return
         clause, worst = self._worst(node)
@@ -309,10 +313,8 @@ class SignSearch:
         for number, entries in zip(*constraints, strict=True):
             form = form + float(worst.multiples.get(number, 0)) * entries
         added = np.abs(form[1 + len(self.problem.lower) :])
-        losses = dict[Neuron, float]()
         for source, loss in zip(leaf.sources, added.tolist(), strict=True):
-            neuron = self._open_neuron(source, leaf)
-            losses[neuron] = losses.get(neuron, 0.0) + loss
+            losses[self._open_neuron(source, leaf)] += loss
         node.neuron = max(losses, key=lambda neuron: losses[neuron])
 
     def _open_neuron(self, source: Neuron, leaf: RoundedLeaf) -> Neuron:
@@ -325,21 +327,39 @@ class SignSearch:
         return source
 
     def _solve(self, node: _Node, leaf: RoundedLeaf, budget: Budget) -> None:
-        """Find the exact maxima of the rows whose bounds are too large."""
+        """Find the exact maxima of the rows whose bounds are too large.
+
+        On such a leaf the checker takes exact values of all rows, also of those that the rule
+        bounds well enough. So all bounds become exact ones.
+        """
         box = self.problem.lower, self.problem.upper
         exact, node.is_exact = ExactLeaf(self.rule, leaf, *box, node.cuts), True
-        for clause, (rows, found) in enumerate(zip(self.problem.clauses, node.bounds, strict=True)):
-            for number in range(len(rows)):
-                limit = self.limit(clause)
-                if found.value <= limit:
-                    break
-                budget.spend(price_of_program(1 + len(node.cuts), len(box[0])))
-                answer = exact.maximize(self._row(clause, number), limit)
-                value = limit if answer.value is None else answer.value
-                if answer.point is not None:
-                    self.best[clause].offer_exactly([tuple(answer.point)])
-                if value <= found.value:
-                    found.row, found.value, found.multiples = number, value, answer.multiples
+        for clause, found in enumerate(node.bounds):
+            node.bounds[clause] = self._exact_bound(clause, exact, found, budget)
+
+    def _exact_bound(
+        self, clause: int, exact: ExactLeaf, rounded: _Bound, budget: Budget
+    ) -> _Bound:
+        """Return the exact bound of a clause, given its bound by the rule."""
+        limit, row = self.limit(clause), self._row(clause, rounded.row)
+        plain = exact.upper_bound(row)
+        found = _Bound(rounded.row, plain, plain, {})
+        if plain > limit and rounded.multiples:
+            multiples = exact.from_rounded(rounded.multiples)
+            value = exact.upper_bound(row, multiples)
+            if value < plain:
+                found.value, found.multiples = value, multiples
+        for number in range(len(self.problem.clauses[clause])):
+            if found.value <= limit:
+                break
+            budget.spend(price_of_program(1 + len(exact.constraints), len(self.problem.lower)))
+            answer = exact.maximize(self._row(clause, number), limit)
+            value = limit if answer.value is None else answer.value
+            if answer.point is not None:
+                self.best[clause].offer_exactly([tuple(answer.point)])
+            if value <= found.value:
+                found.row, found.value, found.multiples = number, value, answer.multiples
+        return found
 
 
 def _cut_record(node: _Node) -> BoundsNode:
@@ -355,9 +375,9 @@ def _leaf_record(node: _Node, limits: Sequence[Fraction]) -> BoundsNode:
         for clause, (found, limit) in enumerate(pairs)
         if found.plain > limit
     ]
-    if not listed:
-        return BoundsNode("leaf")
-    return BoundsNode("exact" if node.is_exact else "bounded", multiples=listed)
+    if node.is_exact:
+        return BoundsNode("exact", multiples=listed)
+    return BoundsNode("bounded", multiples=listed) if listed else BoundsNode("leaf")
 
 
 def _short(multiplier: float) -> Fraction:
