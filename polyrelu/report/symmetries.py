@@ -27,14 +27,7 @@ _DIGITS = 12
 def symmetry_part(question: Question) -> Part:
     """Return the part about permutations, scalings and the fiber."""
     network = question.network
-    hidden = network.widths[1 : network.num_hidden_layers + 1]
-    size = sum(math.lgamma(width + 1) for width in hidden) / math.log(10)
-    orders = math.prod(math.factorial(width) for width in hidden) if size < _DIGITS else 0
-    count = str(orders) if orders else f"about 10^{size:.0f}"
-    intro = Paragraph(
-        f"Every network has the trivial symmetries: {count} orders of its hidden neurons, and "
-        f"a positive factor for each of the {sum(hidden)} hidden neurons."
-    )
+    intro = Paragraph(_trivial_symmetries(network.widths[1 : network.depth]))
     try:
         found = fiber(network, _domain(question), budget=question.share(_SHARE).work)
     except NetworkError as error:
@@ -54,6 +47,21 @@ def symmetry_part(question: Question) -> Part:
         reason = found.reason or "the list of components is a part of the fiber"
         ends = (OpenEnd("which other parameters have the same function", reason),)
     return Part(_TITLE, repr(found)[1:-1], blocks, answers, ends)
+
+
+def _trivial_symmetries(hidden: tuple[int, ...]) -> str:
+    """Return a sentence on hidden layers of some widths; a ReLU at the outputs makes none."""
+    if not hidden:
+        return "Without hidden neurons a network has no symmetries."
+    size = sum(math.lgamma(width + 1) for width in hidden) / math.log(10)
+    orders = math.prod(math.factorial(width) for width in hidden) if size < _DIGITS else 0
+    count = f"{orders} orders" if orders else f"about 10^{size:.0f} orders"
+    if orders == 1:
+        count = "one order"
+    return (
+        f"Every network has the trivial symmetries: {count} of its hidden neurons, and "
+        f"a positive factor for each of the {sum(hidden)} hidden neurons."
+    )
 
 
 def _domain(question: Question) -> Polyhedron | None:

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from polyrelu import checker, from_arrays
+from polyrelu import Polyhedron, Undecided, checker, equivalent, from_arrays
 from polyrelu.cli.second_checker import SecondVerdict, disagreement
 from polyrelu.network import to_document
 from polyrelu.proofs.refutations.moves import Move
@@ -33,6 +33,7 @@ from tests.generators.damage import damaged
 from tests.generators.refutations import certificate_of, refutations
 from tests.generators.second_checker import SecondChecker, covered, document_of, find_program
 from tests.generators.tree_documents import with_count, written
+from tests.oracles.judge import certificate_bytes
 
 PROGRAM = find_program()
 is_required = os.environ.get("POLYRELU_REQUIRE_VERIFIED") == "1"
@@ -69,6 +70,16 @@ def report_on(path: Path, *options: str) -> tuple[int, dict[str, Any]]:
         [PROGRAM, "--json", *options, str(path)], capture_output=True, check=False
     )
     return done.returncode, json.loads(done.stdout)
+
+
+def test_sentences_about_wide_boxes(second: SecondChecker) -> None:
+    """A cube of many inputs is described by the bounds of one of them."""
+    for size in (1, 7, 8, 12, 30):
+        one, two = (from_arrays([([[entry] * size], [0])]) for entry in (1, 2))
+        for low in (-1, 0):
+            answer = equivalent(one, two, Polyhedron.box([low] * size, [1] * size))
+            assert not isinstance(answer, Undecided)
+            assert compare(second, certificate_bytes(answer))[0] == "accepted"
 
 
 # -- hashes ----------------------------------------------------------------------------------------

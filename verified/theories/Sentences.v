@@ -130,7 +130,7 @@ Fixpoint same_words (l m : list string) : bool :=
 (** A domain that bounds every coordinate in one and the same way. *)
 Definition cube_words (inputs : nat) (D : domain) : option string :=
   match eqs D, sides_of [] (ineqs D) with
-  | [], Some ((_, first) :: _ as sides) =>
+  | [], Some (((_, first) :: _) as sides) =>
       if (size sides =? N.of_nat inputs)%N && forallb (fun s => same_words (snd s) first) sides
       then Some ("{x : " ++ String.concat ", " first ++ " for every coordinate j}")
       else None

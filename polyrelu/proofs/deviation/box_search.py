@@ -206,20 +206,27 @@ class BoxSearch:
         scores = np.where(self._movable, found.split_scores(boxes, rows), -np.inf)
         is_stored = len(self._heap) <= SETTINGS.max_stored
         for i, box in enumerate(taken):
-            j = int(scores[i].argmax())
-            middle = (box.low[j] + box.high[j]) / 2
             is_decided = upper[i] <= limit or not upper[i] < np.inf  # beyond the range of floats
-            if is_decided or not box.low[j] < middle < box.high[j]:
+            j = None if is_decided else self._coordinate(box, scores[i])
+            if j is None:
                 self.leaf_bounds[box.node] = float(upper[i])
                 self.closed_share += 2.0**-box.depth
                 continue
             below, above = self.tree.cut(box.node, j)
             low, high = box.low.copy(), box.high.copy()
-            low[j] = high[j] = middle
+            low[j] = high[j] = (box.low[j] + box.high[j]) / 2
             value, depth = float(upper[i]), box.depth + 1
             known = found.known.table[i].copy() if is_stored else None  # not all of the table
             for node, start, end in ((below, box.low, high), (above, low, box.high)):
                 self._push(_Open(node, depth, start, end, value, known))
+
+    def _coordinate(self, box: _Open, scores: Floats) -> int | None:
+        """Return the coordinate at whose middle a box is cut; None where floats have no middle."""
+        if not len(scores):  # the domain is a point
+            return None
+        j = int(scores.argmax())
+        middle = (box.low[j] + box.high[j]) / 2
+        return j if box.low[j] < middle < box.high[j] else None
 
     def _limit(self) -> float:
         """Return the bound up to which boxes are left alone."""

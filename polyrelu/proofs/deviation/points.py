@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.exact import as_float, nearest_vector
-from polyrelu.proofs.deviation.float_pair import Floats
+from polyrelu.proofs.deviation.float_pair import Floats, in_coordinates
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.support.budget import Budget
@@ -55,6 +55,8 @@ class BestPoint:
         limits = Budget() if budget is None else budget
         self.offer_exactly(self._first_points())
         limits.check()
+        if not len(self._low):  # the domain is a point
+            return
         random = np.random.default_rng(seed)
         shape = (SETTINGS.num_samples, len(self._low))
         points = self._low + (self._high - self._low) * random.random(shape)
@@ -102,7 +104,8 @@ class BestPoint:
 
     def _note_extremes(self, points: Floats) -> None:
         """Try the points with the least and the largest outputs of f among some."""
-        last_weight, last_bias = self.problem.pair.first[-1]
+        layers = in_coordinates(self.problem.pair.first, self.problem.coordinates.inputs)
+        last_weight, last_bias = layers[-1]
         values = self._activations(points) @ last_weight.to_floats().T + last_bias.to_floats()[:, 0]
         is_inside = np.isfinite(self._objective(points))
         low, high = (np.where(is_inside[:, None], values, end) for end in (np.inf, -np.inf))

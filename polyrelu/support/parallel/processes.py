@@ -13,11 +13,14 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait as wait_for_end
 from typing import Any
 
-from polyrelu.errors import PolyreluError
+from polyrelu.errors import ArgumentError, PolyreluError
 from polyrelu.support.arguments import expect_count
 from polyrelu.support.parallel.tasks import AHEAD, Numbered, TaskFunction
 
-__all__ = ["Processes"]
+__all__ = ["MAX_JOBS", "Processes"]
+
+#: Maximum number of processes.
+MAX_JOBS = 256
 
 #: How often workers may die, one after the other, without any task being finished in between.
 _MAX_DEATHS = 3
@@ -43,11 +46,16 @@ class Processes:
     Raises
     ------
     ArgumentError
-        The number is not a positive integer.
+        The number is not a positive integer, or too large.
     """
 
     def __init__(self, number: int) -> None:
         self.number = expect_count(number, "jobs", 1)
+        if number > MAX_JOBS:
+            raise ArgumentError(
+                f"jobs: expected at most {MAX_JOBS}, got {number}; more than the cores of the "
+                "machine are of no use"
+            )
 
     def __repr__(self) -> str:
         return f"<Processes, {self.number}>"
@@ -82,7 +90,7 @@ class _Pool:
     def __init__(self, number: int, function: TaskFunction, context: Any) -> None:
         self._number = number
         before = set(multiprocessing.active_children())
-        with _one_thread():
+        with _one_thread(), _deaf_to_interrupts():
             self._pool = ProcessPoolExecutor(
                 number,
                 multiprocessing.get_context("spawn"),
@@ -151,6 +159,19 @@ def _one_thread() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Let processes that start within the block ignore Ctrl-C while they import what they need."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _begin(function: TaskFunction, context: Any) -> None:

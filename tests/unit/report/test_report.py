@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -151,6 +151,21 @@ def test_a_point_and_an_empty_domain() -> None:
 
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chrome"))), None)
+
+
+@pytest.mark.parametrize(
+    ("last", "text"),
+    [
+        ("affine", "2 orders of its hidden neurons, and a positive factor for each of the 2"),
+        ("relu", "Without hidden neurons a network has no symmetries"),
+    ],
+)
+def test_outputs_with_a_relu_are_no_hidden_neurons(
+    last: Literal["affine", "relu"], text: str
+) -> None:
+    layer = ([[1, 2], [3, 4]], [1, 1])
+    net = polyrelu.from_arrays([layer] if last == "relu" else [layer, ([[1, 1]], [0])], last=last)
+    assert text in report(net, "box:-1,1", budget=2_000).markdown()
 
 
 #: Hosts that a browser calls by itself.

@@ -73,7 +73,11 @@ def test_an_abandoned_run_leaves_no_processes() -> None:
 
 @pytest.mark.parametrize(
     ("jobs", "cluster", "text"),
-    [(0, None, "jobs: expected an integer, at least 1"), (2, "tcp://127.0.0.1:1", "leave this")],
+    [
+        (10**6, None, "jobs: expected at most 256, got 1000000"),
+        (0, None, "jobs: expected an integer, at least 1"),
+        (2, "tcp://127.0.0.1:1", "leave this"),
+    ],
 )
 def test_wrong_choices(jobs: int, cluster: str | None, text: str) -> None:
     with pytest.raises(ArgumentError, match=text):
