@@ -199,31 +199,57 @@ Proof.
       rewrite Nat.add_0_r, Z in X. congruence.
 Qed.
 
+(** The coordinates of all variables; a variable with a pivot has none. *)
+Definition columns (n : nat) (D : domain) : list (option N) :=
+  match mapo (fun r => firstnz (fst r) 0) (eqs D) with
+  | Some ps => number (List.map (fun j => existsb (fun p => Nat.eqb (fst p) j) ps) (seq 0 n)) 1
+  | None => []
+  end.
+
+(** The values of symbol 0 and the coordinates 1 ... d at a point; 0 for others. *)
+Definition coordinates (n : nat) (D : domain) (d : N) (x : list R) (s : N) : R :=
+  if (s =? 0)%N then 1 else if (s <=? d)%N then coords (columns n D) x s else 0.
+
+Lemma coordinates_base n D d x : base d (coordinates n D d x).
+Proof.
+  split; [reflexivity|]. intros s K. unfold coordinates. destruct (N.eqb_spec s 0); [lia|].
+  destruct (N.leb_spec s d); [lia|lra].
+Qed.
+
+Lemma setup_at n D d scale fs sl : setup n D = Some (d, scale, fs, sl) -> (0 < scale)%Z /\
+  forall x, length x = n -> Forall (fun r => dot (fst r) x = IZR (snd r)) (eqs D) ->
+  forall v, v 0%N = 1 -> (forall k, (k <= d)%N -> v k = coordinates n D d x k) ->
+    Forall2 (coord_ok v) (columns n D) x /\ Forall2 (scaled v scale) fs x /\
+    Forall2 (fun r row => rep v r (IZR (snd row) - dot (fst row) x)) sl (ineqs D).
+Proof.
+  unfold setup, coordinates, columns. destruct (mapo _ _) as [ps|]; [|discriminate].
+  destruct (_ && forallb _ (ineqs D ++ eqs D)) eqn:W; [|discriminate]. clear W.
+  set (piv := List.map (fun j => existsb _ ps) (seq 0 n)). set (sc := fold_right _ 1%Z ps).
+  destruct (Z.ltb_spec 0 sc) as [S|]; [|discriminate].
+  destruct (inputs_of _ _ _ _ _) as [gs|] eqn:I; [|discriminate]. intros [= <- <- <- <-].
+  split; auto. intros x L DE.
+  assert (length x = length piv) as Lp by (unfold piv; rewrite map_length, seq_length; auto).
+  pose proof (coords_ok piv 1 x Lp) as C.
+  intros v V0 E. assert (Forall2 (coord_ok v) (number piv 1) x) as Cv.
+  { eapply coord_imp; [|exact C]. intros s K. apply number_ge in K. rewrite E by lia.
+    destruct (N.eqb_spec s 0); [lia|]. destruct (N.leb_spec s (count piv)); [auto|lia]. }
+  assert (Forall2 (scaled v sc) gs x) as G by (apply (inputs_of_ok v sc (number piv 1) x V0 Cv
+    (number piv 1) x 0 (eqs D)); auto). repeat (split; auto). clear - G V0 S.
+  induction (ineqs D) as [|r rs IH]; simpl; constructor; auto.
+  split; auto; cbn [fst snd].
+  rewrite (fdot_ok _ _ _ _ _ _ G), val_fconst, mult_IZR by auto. ring.
+Qed.
+
 Lemma setup_ok n D d scale fs sl x : setup n D = Some (d, scale, fs, sl) -> length x = n ->
   in_domain D x ->
   (0 < scale)%Z /\ exists v0, base d v0 /\ forall v, v 0%N = 1 -> (forall k, (k <= d)%N -> v k = v0
     k) -> Forall2 (scaled v scale) fs x /\ Forall (fun r => exists y, rep v r y /\ 0 <= y) sl.
 Proof.
-  unfold setup. destruct (mapo _ _) as [ps|]; [|discriminate].
-  destruct (_ && forallb _ (ineqs D ++ eqs D)) eqn:W; [|discriminate]. clear W.
-  set (piv := List.map (fun j => existsb _ ps) (seq 0 n)). set (sc := fold_right _ 1%Z ps).
-  destruct (Z.ltb_spec 0 sc) as [S|]; [|discriminate].
-  destruct (inputs_of _ _ _ _ _) as [gs|] eqn:I; [|discriminate]. intros [= <- <- <- <-] L [DI DE].
-  split; auto.
-  assert (length x = length piv) as Lp by (unfold piv; rewrite map_length, seq_length; auto).
-  pose proof (coords_ok piv 1 x Lp) as C.
-  exists (fun s => if (s =? 0)%N then 1 else if (s <=? count piv)%N then coords (number piv 1) x s
-    else 0). split.
-  { split; [reflexivity|]. intros s K. destruct (N.eqb_spec s 0); [lia|].
-    destruct (N.leb_spec s (count piv)); [lia|lra]. }
-  intros v V0 E. assert (Forall2 (coord_ok v) (number piv 1) x) as Cv.
-  { eapply coord_imp; [|exact C]. intros s K. apply number_ge in K. rewrite E by lia.
-    destruct (N.eqb_spec s 0); [lia|]. destruct (N.leb_spec s (count piv)); [auto|lia]. }
-  assert (Forall2 (scaled v sc) gs x) as G by (apply (inputs_of_ok v sc (number piv 1) x V0 Cv
-    (number piv 1) x 0 (eqs D)); auto). split; auto. clear - G DI V0 S.
-  induction DI as [|r rs Hr DI IH]; simpl; constructor; auto. exists (IZR (snd r) - dot (fst r) x).
-  split; [split; auto; cbn [fst snd]|lra].
-  rewrite (fdot_ok _ _ _ _ _ _ G), val_fconst, mult_IZR by auto. ring.
+  intros S L [DI DE]. destruct (setup_at _ _ _ _ _ _ S) as [P K]. split; auto.
+  exists (coordinates n D d x). split; [apply coordinates_base|]. intros v V0 E.
+  destruct (K x L DE v V0 E) as (_ & F & G). split; auto. clear - G DI.
+  induction G as [|r row sl rows R G IH]; inversion DI; subst; constructor; auto.
+  exists (IZR (snd row) - dot (fst row) x). split; auto. lra.
 Qed.
 
 Definition lo_ok (v : N -> R) := all (fun (s : N) q => Q2R q <= v s).

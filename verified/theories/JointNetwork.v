@@ -412,8 +412,15 @@ Proof.
   pose proof (H (s, c) (or_introl eq_refl)) as E. simpl in E. rewrite E, IH; auto.
 Qed.
 
-Lemma wf_tab_ok d T : wf_tab d T = true -> forall v0, base d v0 -> exists v, base d v /\ (forall k,
-  (k <= d)%N -> v k = v0 k) /\ sat v T.
+(** The values of all symbols, from those of the coordinates. *)
+Fixpoint fill (T : list (N * form)) (v0 : N -> R) : N -> R :=
+  match T with
+  | [] => v0
+  | (s, h) :: T' => fun k => if (k =? s)%N then relu (val (fill T' v0) h) else fill T' v0 k
+  end.
+
+Lemma fill_ok d T : wf_tab d T = true -> forall v0, base d v0 -> base d (fill T v0) /\
+  (forall k, (k <= d)%N -> fill T v0 k = v0 k) /\ sat (fill T v0) T.
 Proof.
   assert (forall T, wf_tab d T = true -> match T with [] => True | (s, _) :: T' => (d < s)%N /\
     forall t h, In (t, h) T' -> (t < s)%N /\ wf_tab d T' = true end) as K.
@@ -426,15 +433,17 @@ Proof.
   { clear. induction T as [|[s h] T IH]; simpl; [tauto|]. intro H. apply andb_prop in H as [H H3].
     apply andb_prop in H as [H1 H2].
     intros t g p [[= <- <-]|J] Q; [|eauto]. rewrite forallb_forall in H1. apply N.ltb_lt; auto. }
-  induction T as [|[s h] T IH]; intros H v0 B. { exists v0; repeat split; auto; try apply B.
-  intros ? ? []. }
+  induction T as [|[s h] T IH]; intros H v0 B.
+  { split; [|split]; auto. intros ? ? []. }
   pose proof (K _ H) as [Ks Kt]. pose proof (W _ H s h) as Wh. simpl in H.
-  apply andb_prop in H as [_ H3]. destruct (IH H3 v0 B) as (v & Bv & Ev & Sv).
+  apply andb_prop in H as [_ H3]. destruct (IH H3 v0 B) as (Bv & Ev & Sv).
+  set (v := fill T v0) in *.
   set (w := fun k => if (k =? s)%N then relu (val v h) else v k).
+  change (fill ((s, h) :: T) v0) with w.
   assert (forall k, (k < s)%N -> w k = v k) as Lt. { intros k L. unfold w.
   destruct (N.eqb_spec k s); [lia|auto]. }
   assert (w s = relu (val v h)) as Ws by (unfold w; rewrite N.eqb_refl; auto).
-  exists w. split; [|split].
+  split; [|split].
   - split. { rewrite Lt by lia. apply Bv. } intros k L. unfold w.
     destruct (k =? s)%N; [apply relu_ge0|apply Bv; auto].
   - intros k L. rewrite Lt by lia. auto.
@@ -445,3 +454,8 @@ Proof.
       pose proof (W _ H3 _ _ _ J I). lia.
 Qed.
 
+Lemma wf_tab_ok d T : wf_tab d T = true -> forall v0, base d v0 -> exists v, base d v /\ (forall k,
+  (k <= d)%N -> v k = v0 k) /\ sat v T.
+Proof.
+  intros W v0 B. exists (fill T v0). apply fill_ok; auto.
+Qed.

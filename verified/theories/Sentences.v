@@ -3,7 +3,7 @@
     A sentence is made of the claim that was proved, with the first digits of the hashes of its
     networks; it is the one that checker.py prints. *)
 Require Import ZArith NArith List Bool String DecimalString.
-From PolyreluVerified Require Import Networks Domains Claims Limits.
+From PolyreluVerified Require Import Networks Domains Claims RegionLists Limits.
 Import ListNotations.
 Open Scope string_scope.
 
@@ -169,5 +169,13 @@ Definition sentence (first second : string) (c : claim) : string :=
       pair_words first second p "not-equivalent" ++ "they differ at a point of " ++
       place_words (inputs p) (place p) ++ "."
   end.
+
+(** The sentence of a list of regions. *)
+Definition regions_sentence (digits : string) (p : placed) (count : nat) : string :=
+  "The canonical complex of network " ++ digits ++ ", " ++
+  network_words (num_inputs p) (network p) ++ ", on " ++
+  place_words (num_inputs p) (area p) ++ " has exactly " ++
+  counted (N.of_nat count) "cell" ++
+  " of full dimension; the leaves name a point inside each.".
 
 Definition tree_words (nodes : N) : string := "The tree has " ++ counted nodes "node" ++ ".".
