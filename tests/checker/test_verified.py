@@ -20,9 +20,11 @@ from typing import Any
 
 import pytest
 
-from polyrelu import Polyhedron, Undecided, checker, equivalent, from_arrays
+from polyrelu import Polyhedron, Undecided, checker, equivalent, from_arrays, region_graph
 from polyrelu.cli.second_checker import SecondVerdict, disagreement
 from polyrelu.network import to_document
+from polyrelu.outcomes import RegionsListed
+from polyrelu.proofs import certify_regions
 from polyrelu.proofs.refutations.moves import Move
 from polyrelu.symmetry import translate
 from tests.generators.campaigns import case, few_and_all
@@ -30,13 +32,22 @@ from tests.generators.certificate_mutants import changed, places, replaced, valu
 from tests.generators.certificates import INVALID, MALFORMED, VALID
 from tests.generators.checker_bombs import BOMBS
 from tests.generators.damage import damaged
+from tests.generators.quantised_networks import DOMAINS, KINDS
 from tests.generators.refutations import certificate_of, refutations
-from tests.generators.second_checker import SecondChecker, covered, document_of, find_program
+from tests.generators.second_checker import (
+    SecondChecker,
+    covered,
+    document_of,
+    find_program,
+    listed,
+)
 from tests.generators.tree_documents import with_count, written
 from tests.oracles.judge import certificate_bytes
 
 PROGRAM = find_program()
 is_required = os.environ.get("POLYRELU_REQUIRE_VERIFIED") == "1"
+#: Kinds of networks and domains for the quick part of the tests.
+SOME_KINDS = ("related rows", "trailing ReLU", "skip connections", "implicit equalities", "slice")
 pytestmark = pytest.mark.skipif(
     PROGRAM is None and not is_required, reason="polyrelu-check-verified is not built"
 )
@@ -156,6 +167,47 @@ def test_mutants_and_damaged_files(second: SecondChecker, sizes: tuple[int, int]
                 compare(second, damaged(chance, data))
 
 
+@pytest.mark.parametrize("sizes", few_and_all((1, SOME_KINDS, 12), (4, (*KINDS, *DOMAINS), 30)))
+def test_lists_of_regions(second: SecondChecker, sizes: tuple[int, tuple[str, ...], int]) -> None:
+    """Both accept the same lists of regions."""
+    num_seeds, kinds, num_mutants = sizes
+    for name, data in listed(range(num_seeds), kinds):
+        with case(name, "original"):
+            verdict, other = compare(second, data)
+            assert (verdict, other["verdict"]) == ("accepted", "accepted")
+        chance, document = Random(name), document_of(data)
+        for number in range(num_mutants):
+            with case(name, number):
+                compare(second, _mutant_of(document, chance))
+                compare(second, damaged(chance, data))
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "value", "step"),
+    [
+        (0, "claim", 3, "claim.count"),  # another number of regions
+        (2, "region", ["2", "1"], "line 3"),  # on the boundary of the domain
+        (2, "region", ["1/2", "1/2"], "line 3"),  # between two regions
+        (2, "region", ["1/4", "1/4"], "line 3"),  # in the other region
+        (2, "signs", [[[0, "+", "1", [0], []]]], "line 3"),  # what does not follow
+        (1, "split", 0, "line 3"),  # at x, so that a half has no interior
+    ],
+)
+def test_wrong_lists_of_regions(
+    second: SecondChecker, line: int, key: str, value: Any, step: str
+) -> None:
+    """The signs of x, y and x + y - 1 on the square [0, 2]²: two regions."""
+    network = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
+    found = certify_regions(region_graph(network, Polyhedron.box([0, 0], [2, 2])), method="tree")
+    assert isinstance(found, RegionsListed)
+    document = document_of(found.certificate.to_bytes())
+    assert compare(second, written(document))[0] == "accepted"
+    document[line][key] = {**document[0]["claim"], "count": value} if key == "claim" else value
+    verdict, other = compare(second, written(document))
+    assert verdict == "rejected"
+    assert (other["verdict"], other["step"]) == ("rejected", step)
+
+
 def _mutant_of(document: Any, chance: Random) -> bytes:
     """One value changed, with correct hashes and numbers of nodes."""
     path = chance.choice(list(places(document)))
@@ -246,7 +298,17 @@ def test_budget(originals: dict[str, bytes], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["lists", "splits", "silent nodes", "solved signs", "parts", "skips", "wide nodes"]
+    "name",
+    [
+        "lists",
+        "splits",
+        "silent nodes",
+        "solved signs",
+        "parts",
+        "skips",
+        "wide nodes",
+        "region points",
+    ],
 )
 def test_bombs(name: str, tmp_path: Path) -> None:
     """Small files that would cost much get their verdict early."""

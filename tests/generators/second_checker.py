@@ -5,20 +5,27 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from polyrelu import Polyhedron, equivalent
+from polyrelu import Polyhedron, equivalent, region_graph
 from polyrelu.cli.second_checker import PROGRAM
-from polyrelu.outcomes import Equivalent, NotEquivalent
+from polyrelu.outcomes import Equivalent, NotEquivalent, RegionsListed
+from polyrelu.proofs import certify_regions
 from tests.generators.equivalent_pairs import network, nudged, random_pair
+from tests.generators.quantised_networks import (
+    DOMAINS,
+    KINDS,
+    quantised_network,
+    random_domain,
+)
 from tests.generators.tree_pairs import CASES
 from tests.oracles.judge import certificate_bytes
 
-__all__ = ["SecondChecker", "covered", "document_of", "find_program"]
+__all__ = ["SecondChecker", "covered", "document_of", "find_program", "listed"]
 
 #: Where `make` in the folder `verified` leaves the program.
 BUILT = Path(__file__).parents[2] / "verified" / PROGRAM
@@ -77,6 +84,19 @@ def covered(num_random: int) -> Iterator[tuple[str, bytes]]:
         outcome = equivalent(network(found.first), network(second), domain)
         if isinstance(outcome, Equivalent | NotEquivalent):
             yield f"random {seed}", _certificate(outcome)
+
+
+def listed(seeds: range, kinds: Sequence[str] = (*KINDS, *DOMAINS)) -> Iterator[tuple[str, bytes]]:
+    """Yield lists of regions: of these kinds of networks on R^n, and on these kinds of domains."""
+    for seed in seeds:
+        for kind in kinds:
+            chance = Random(f"{kind} {seed}")
+            chosen = kind if kind in KINDS else chance.choice(KINDS)
+            net = quantised_network(chosen, chance)
+            domain = random_domain(kind, net.num_inputs, chance) if kind in DOMAINS else None
+            found = certify_regions(region_graph(net, domain), method="tree")
+            assert isinstance(found, RegionsListed), found
+            yield f"regions {kind} {seed}", found.certificate.to_bytes()
 
 
 def document_of(data: bytes) -> Any:

@@ -137,19 +137,7 @@ let check_nodes lines start =
   check_footer lines (next_line lines) nodes;
   nodes
 
-let check_tree source folder given =
-  let lines = { source; digest = Sha256.create (); number = 0; before = ""; size = 0 } in
-  let header = next_line lines in
-  (match header with
-   | Json.Object entries ->
-       (match List.assoc_opt "claim" entries with
-        | Some (Json.Object claim) ->
-            (match List.assoc_opt "kind" claim with
-             | Some (Json.Text kind) when List.mem kind Documents.other_kinds ->
-                 raise (Not_covered kind)
-             | _ -> ())
-        | _ -> ())
-   | _ -> ());
+let check_pair_tree lines folder given header =
   let keys = [ "format"; "version"; "claim"; "lifted"; "parts"; "point"; "unverified" ] in
   let entry = Json.fields keys header in
   Json.literal "polyrelu-tree" (entry "format");
@@ -175,7 +163,89 @@ let check_tree source folder given =
                 cover the domain") ];
     networks = [ one; two ];
     theories = of_pairs;
-    is_packed = source.is_packed }
+    is_packed = lines.source.is_packed }
+
+(* ---- Lists of regions *)
+
+let region_theories = ", RegionLists.v and the statement of regions_hold in Regions.v"
+
+(* A leaf is paid for once more, with the forms of all neurons. *)
+let pay_for_region =
+  let num_terms = List.fold_left (fun sum form -> sum + List.length form) 0 in
+  fun (context : Core.region_context) ->
+    let atoms = List.length context.all_atoms and neurons = List.length context.hidden in
+    let form_of symbol = Option.value (Core.nfind symbol context.shared.catoms) ~default:[] in
+    let terms = num_terms (List.map form_of context.all_atoms) in
+    let of_neurons = num_terms (List.concat_map (fun (z, a) -> [ z; a ]) context.hidden) in
+    let coordinates = Z.to_int context.shared.cfirst in
+    fun (rounds, ending) ->
+      Meter.visit atoms terms coordinates;
+      List.iter (fun signs ->
+        Meter.visit atoms terms coordinates;
+        List.iter (fun _ -> Meter.sign ()) signs) rounds;
+      match ending with
+      | Core.Split_at _ -> ()
+      | Core.Region_at _ -> Meter.visit neurons of_neurons coordinates
+
+let check_region_nodes lines placed (start : Core.region_progress) =
+  let first = start.region_state.shared.cfirst and pay = pay_for_region start.region_state in
+  let rec go state nodes =
+    if Core.regions_finished state then (state, nodes)
+    else begin
+      let rounds, ending = Nodes.region_node_of first (next_line lines) in
+      pay (rounds, ending);
+      go (get (Core.next_region_node placed state rounds ending)) (nodes + 1)
+    end in
+  go start 0
+
+let check_regions lines folder given header =
+  if Json.has_key "vertices" header then raise (Not_covered "vertices");
+  let entry = Json.fields [ "format"; "version"; "claim"; "unverified" ] header in
+  Json.literal "polyrelu-tree" (entry "format");
+  Json.version (entry "version");
+  let claim = Json.fields [ "kind"; "network"; "domain"; "count" ] (entry "claim") in
+  Json.literal "regions" (claim "kind");
+  let reference = Documents.reference (claim "network") in
+  let domain = Documents.domain (claim "domain") and count = Json.index (claim "count") in
+  Documents.check_notes (entry "unverified");
+  step := "network";
+  let found = Documents.resolve folder given reference in
+  step := "claim";
+  let area = Documents.read_domain domain in
+  let placed = { Core.num_inputs = found.inputs; network = found.core; area } in
+  let state, nodes = check_region_nodes lines placed (get (Core.start_regions placed)) in
+  get (Core.check_count state count);
+  check_footer lines (next_line lines) nodes;
+  { statement =
+      Core.regions_sentence (digits found.sha256) placed count ^ " "
+      ^ Core.tree_words (Z.of_int nodes);
+    theorem = "regions";
+    hypotheses = [
+      ("cover", "no neuron changes its sign inside a leaf of the tree, and the leaves cover the \
+                 domain");
+      ("inside", "every leaf has a point strictly inside") ];
+    networks = [ found.sha256 ];
+    theories = region_theories;
+    is_packed = lines.source.is_packed }
+
+(* ---- Tree files of each claim *)
+
+let kind_of header =
+  match header with
+  | Json.Object entries ->
+      (match List.assoc_opt "claim" entries with
+       | Some (Json.Object claim) ->
+           (match List.assoc_opt "kind" claim with Some (Json.Text kind) -> kind | _ -> "")
+       | _ -> "")
+  | _ -> ""
+
+let check_tree source folder given =
+  let lines = { source; digest = Sha256.create (); number = 0; before = ""; size = 0 } in
+  let header = next_line lines in
+  match kind_of header with
+  | "regions" -> check_regions lines folder given header
+  | kind when List.mem kind Documents.other_kinds -> raise (Not_covered kind)
+  | _ -> check_pair_tree lines folder given header
 
 (* ---- Certificates of theorem point *)
 

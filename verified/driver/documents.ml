@@ -139,5 +139,5 @@ let rationals document =
 (* The kinds of claims of the format that this checker knows nothing about. *)
 let other_kinds = [
   "identifiable"; "not-identifiable"; "determined"; "runtime-error"; "injective"; "not-injective";
-  "inverse-lipschitz"; "teaching-set"; "size"; "functional-dimension"; "regions"; "complex";
+  "inverse-lipschitz"; "teaching-set"; "size"; "functional-dimension"; "complex";
   "deviation"; "range"; "holds"; "lipschitz"; "same-decisions" ]

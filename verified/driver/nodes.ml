@@ -23,19 +23,31 @@ let sign_of first document : Core.sign =
       { atom = atom (Z.of_int k); mark = mark = "+"; bound = Numbers.rational value; mults; slopes }
   | _ -> unreadable "expected a sign"
 
-let node_of first document : Core.record =
-  let rounds signs = List.map (fun round ->
+let rounds_of first signs =
+  List.map (fun round ->
     well_formed (round <> Json.List []) "a round without signs";
-    List.map (sign_of first) (Json.list round)) (Json.list signs) in
+    List.map (sign_of first) (Json.list round)) (Json.list signs)
+
+(* A node: its rounds of signs, and the atom of its split, or what its leaf says. *)
+let node_with first leaf document ~split ~closed =
   if Json.has_key "split" document then begin
     let entry = Json.fields [ "signs"; "split" ] document in
     let atom = Z.add first (Z.of_int (Json.index (entry "split"))) in
-    (rounds (entry "signs"), Core.Split atom)
+    (rounds_of first (entry "signs"), split atom)
   end else begin
-    let entry = Json.fields [ "signs"; "leaf" ] document in
-    Json.literal "equal" (entry "leaf");
-    (rounds (entry "signs"), Core.Leaf)
+    let entry = Json.fields [ "signs"; leaf ] document in
+    let ending = closed (entry leaf) in
+    (rounds_of first (entry "signs"), ending)
   end
+
+let node_of first document : Core.record =
+  node_with first "leaf" document ~split:(fun atom -> Core.Split atom)
+    ~closed:(fun leaf -> Json.literal "equal" leaf; Core.Leaf)
+
+(* A node of a list of regions. *)
+let region_node_of first document =
+  node_with first "region" document ~split:(fun atom -> Core.Split_at atom)
+    ~closed:(fun point -> Core.Region_at (List.map Numbers.rational (Documents.rationals point)))
 
 let triple = function
   | Json.List [ Index network; Index layer; Index neuron ] ->
