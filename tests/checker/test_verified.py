@@ -27,9 +27,10 @@ from polyrelu.outcomes import RegionsListed
 from polyrelu.proofs import certify_regions
 from polyrelu.proofs.refutations.moves import Move
 from polyrelu.symmetry import translate
+from tests.checker.test_one_sided_cases import CASES
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.certificate_mutants import changed, places, replaced, value_at
-from tests.generators.certificates import INVALID, MALFORMED, VALID
+from tests.generators.certificates import INVALID, MALFORMED, VALID, altered, put, rehash
 from tests.generators.checker_bombs import BOMBS
 from tests.generators.damage import damaged
 from tests.generators.quantised_networks import DOMAINS, KINDS
@@ -142,13 +143,9 @@ def test_the_suite_of_the_format(second: SecondChecker) -> None:
             verdicts.setdefault(verdict, []).append(path.stem)
             assert path.parent.name == "valid" or other["verdict"] != "accepted"
     names = {path.stem for path in VALID}
-    refuted = [
-        name
-        for name, data in refutations(0)
-        if name in names and document_of(data)["proof"]["theorem"] != "one-sided-cases"
-    ]
+    refuted = [name for name, _ in refutations(0) if name in names]
     assert sorted(verdicts["accepted"]) == sorted(["point", "point-skip", *refuted])
-    assert len(refuted) == 24
+    assert len(refuted) == 26
     assert len(verdicts["rejected"]) >= 65
     assert "point-domain-row" in verdicts["unreadable"]
 
@@ -206,6 +203,17 @@ def test_wrong_lists_of_regions(
     verdict, other = compare(second, written(document))
     assert verdict == "rejected"
     assert (other["verdict"], other["step"]) == ("rejected", step)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_wrong_trees_of_cases(second: SecondChecker, name: str) -> None:
+    """What checker.py rejects in the theorem one-sided-cases."""
+    document = altered("one-sided-cases")
+    for path, value in CASES[name][0]:
+        document = put(document, path, value)
+    rehash(document)
+    verdict, other = compare(second, json.dumps(document).encode())
+    assert (verdict, other["verdict"]) == ("rejected", "rejected")
 
 
 def _mutant_of(document: Any, chance: Random) -> bytes:

@@ -54,6 +54,21 @@ let sign_of : Json.t -> Core.neuron_sign = function
         because = multiples facts }
   | _ -> unreadable "expected a sign"
 
+let case_sign : Json.t -> Core.case_sign = function
+  | Json.List [ neuron; Json.Text (("+" | "-") as mark) ] -> (number neuron, mark = "+")
+  | _ -> unreadable "expected a sign"
+
+let case_record : Json.t -> Core.case_record = function
+  | Json.List [ Json.Text factor; facts; listed ] ->
+      { scaled_by = Numbers.natural factor; by_facts = multiples facts;
+        with_rows = List.map number (Json.list listed) }
+  | _ -> unreadable "expected a factor, multiples and neurons"
+
+let case_node document : Core.case_node =
+  if Json.has_key "split" document then
+    Split_case (number (Json.fields [ "split" ] document "split"))
+  else Close_case (List.map case_record (Json.list (Json.fields [ "leaf" ] document "leaf")))
+
 (* The entries of a tree. Its nodes are read twice: for their shape, and once it is known which
    number the first atom has. *)
 let tree_equal document =
@@ -87,6 +102,11 @@ let same_function theorem document =
       fixed (Core.One_sided (index entry "layer", indices (entry "source"),
         List.map step_of (Json.list (entry "steps")),
         List.map sign_of (Json.list (entry "signs"))))
+  | "one-sided-cases" ->
+      let entry = Json.fields [ "layer"; "source"; "signs"; "nodes" ] document in
+      fixed (Core.One_sided_cases (index entry "layer", indices (entry "source"),
+        List.map case_sign (Json.list (entry "signs")),
+        List.map case_node (Json.list (entry "nodes"))))
   | "replacement" | "bounded-replacement" ->
       let layer = index (Json.fields [ "layer" ] document) "layer" in
       fixed (if theorem = "replacement" then Core.Replacement layer

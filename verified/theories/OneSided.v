@@ -191,6 +191,22 @@ Definition source_of (neurons : nmap below_neuron) (start width num_neurons : N)
   | _ => None
   end.
 
+(** The layers differ in weights of neurons whose signs follow; the upper one takes this back. *)
+Definition changes_fit (follow : form -> multiples -> bool) (start : N) (source : option nat)
+  (c : change) (signs : list neuron_sign) : bool :=
+  let old := List.map (times_row (over (lower' c))) (rows (lower c)) in
+  let new := List.map (times_row (over (lower c))) (rows (lower' c)) in
+  let d := (over (lower c) * over (lower' c))%Z in
+  match growths follow start source 0 old new signs with
+  | None => false
+  | Some ts =>
+      match source with
+      | Some _ => forallb (fun r => (zdot (fst r) ts =? 0)%Z) (rows (upper c))
+      | None => true
+      end &&
+      layer_is (upper' c) (List.map (taken_back d ts) (rows (upper c))) (over (upper c) * d)
+  end.
+
 Definition is_one_sided (inputs : N) (D : domain) (c : change) (listed : list nat)
   (steps : list derived) (signs : list neuron_sign) : bool :=
   let '(neurons, (start, width, num)) := enter_layers 1 inputs 0 (below c) E in
@@ -199,19 +215,7 @@ Definition is_one_sided (inputs : N) (D : domain) (c : change) (listed : list na
   | Some (source, on) =>
       match fold_left (add_step neurons num inputs) steps (Some (first_facts num on D)) with
       | None => false
-      | Some known =>
-          let old := List.map (times_row (over (lower' c))) (rows (lower c)) in
-          let new := List.map (times_row (over (lower c))) (rows (lower' c)) in
-          let d := (over (lower c) * over (lower' c))%Z in
-          match growths (follows neurons num (fst known) inputs) start source 0 old new signs with
-          | None => false
-          | Some ts =>
-              match source with
-              | Some _ => forallb (fun r => (zdot (fst r) ts =? 0)%Z) (rows (upper c))
-              | None => true
-              end &&
-              layer_is (upper' c) (List.map (taken_back d ts) (rows (upper c))) (over (upper c) * d)
-          end
+      | Some known => changes_fit (follows neurons num (fst known) inputs) start source c signs
       end
   end.
 
@@ -535,61 +539,26 @@ Lemma times_row_lengths m a rs : Forall (fun r => length (fst r) = m) rs ->
   Forall (fun r : row => length (fst r) = m) (List.map (times_row a) rs).
 Proof. induction 1; simpl; constructor; auto. simpl. rewrite map_length. auto. Qed.
 
-Theorem one_sided_ok m D c listed steps signs last_relu x :
-  is_one_sided (N.of_nat m) D c listed steps signs = true -> length x = m ->
-  Forall (fun r => length (fst r) = m) (ineqs D) -> interior D x ->
+Lemma changes_ok m c follow start source signs last_relu v x :
+  changes_fit follow start source c signs = true -> length x = m ->
   fits m (below c ++ lower c :: upper c :: above c) ->
   fits m (below c ++ lower' c :: upper' c :: above c) ->
+  let u := reads (below c) x in
+  v 0%N = 1 -> reads_at v start u ->
+  match source with Some h => (h < length u)%nat | None => True end ->
+  0 <= source_value source u ->
+  (0 < source_value source u -> forall f ms, follow f ms = true -> 0 <= val v f) ->
   compute (below c ++ lower' c :: upper' c :: above c) last_relu x =
   compute (below c ++ lower c :: upper c :: above c) last_relu x.
 Proof.
-  unfold is_one_sided. intros H X Rows In F F'. set (u := reads (below c) x).
-  symmetry. apply compute_change. left. fold u.
-  assert (fits m (below c)) as Fb.
-  { clear - F. revert m F. induction (below c) as [|p s IH]; simpl; auto. intros m (A & B & C).
-    auto. }
+  intros H X F F' u V0 U Sb Sp Follow. symmetry. apply compute_change. left. fold u.
   apply (reads_length _ _ _ x) in F; auto. apply (reads_length _ _ _ x) in F'; auto.
   fold u in F, F'.
   destruct F as (P1 & F1 & P2 & F2 & _), F' as (P1' & F1' & P2' & _).
-  destruct (valued_exists (below c) x) as (v & V0 & Vpos & V).
-  rewrite <- X in H. rewrite <- count_length in H.
-  destruct (enter_layers 1 (count x) 0 (below c) E) as [neurons [[start width] num]] eqn:En.
-  rewrite <- X in Fb.
-  destruct (enter_layers_ok v (below c) 1 x 0 E _ _ _ _ V0 V Fb I En) as (Nok & U & W).
-  fold u in U, W.
-  destruct (source_of neurons start width num listed) as [[source on]|] eqn:So; [|discriminate].
-  destruct (fold_left _ steps _) as [known|] eqn:St; [|discriminate].
-  set (d := (over (lower c) * over (lower' c))%Z) in *.
+  unfold changes_fit in H. set (d := (over (lower c) * over (lower' c))%Z) in *.
   destruct (growths _ _ _ _ _ _ _) as [ts|] eqn:G; [|discriminate].
   apply andb_prop in H as [Cancel Layer].
   assert (0 < d)%Z as Dpos by (unfold d; nia). pose proof (IZR_lt _ _ Dpos) as Dpos'.
-  assert (forall h w, reads_at v start w -> (h < length w)%nat ->
-    v (start + N.of_nat h)%N = nth h w 0) as At.
-  { clear. intros h w. revert start h. induction w as [|y w IH]; intros start [|h]; simpl; try lia.
-    - rewrite N.add_0_r. tauto.
-    - intros [_ R] L. rewrite <- (IH (start + 1)%N) by (auto; lia). f_equal. lia. }
-  assert (match source with Some h => (h < length u)%nat | None => True end /\
-    0 <= source_value source u /\
-    (0 < source_value source u ->
-     match on with Some n => neuron_ok v n /\ 0 < v (symbol n) | None => True end))
-       as (Sb & Sp & Son).
-  { unfold source_of in So. destruct listed as [|h [|? ?]]; try discriminate.
-    - injection So as <- <-. simpl. split; [auto|split; [lra|auto]].
-    - destruct (0 <? num)%N; [|discriminate]. cbn [andb] in So.
-      destruct (N.ltb_spec (N.of_nat h) width) as [B|]; [|discriminate].
-      destruct (nfind _ neurons) as [n|] eqn:Fn; [|discriminate].
-      destruct (N.eqb_spec (symbol n) (start + N.of_nat h)) as [Sy|]; [|discriminate].
-      injection So as <- <-. rewrite W, count_length in B. assert (h < length u)%nat as B' by lia.
-      apply (nall_find _ _ _ _ Nok) in Fn. simpl. rewrite <- (At h u U B'), <- Sy.
-      split; [auto|]. split; [apply Fn|auto]. }
-  assert (0 < source_value source u -> forall f ms,
-    follows neurons num (fst known) (count x) f ms = true -> 0 <= val v f) as Follow.
-  { intros On f ms. apply follows_ok; auto.
-    apply (steps_ok v neurons num (count x) V0 Vpos Nok steps (first_facts num on D)); auto.
-    eapply first_facts_ok; eauto.
-    - destruct (below c); simpl in V; tauto.
-    - rewrite X. auto.
-    - exact (Son On). }
   destruct (growths_ok _ start source v u (IZR d) V0 U Dpos' Sp Sb Follow _ _
     (times_row_lengths _ _ _ F1) (times_row_lengths _ _ _ F1') _ _ _ G) as [Same Len].
   assert (active (lower' c) u = List.map (fun p => fst p + IZR (snd p) * (source_value source u /
@@ -619,4 +588,59 @@ Proof.
   replace (IZR d * (b + z * (source_value source u / IZR d)))
     with (IZR d * b + z * source_value source u) by (field; lra).
   rewrite Z1. field. split; [|lra]. lra.
+Qed.
+
+(** The source is known to be on where its value is positive. *)
+Lemma source_ok neurons start width num listed source on v u :
+  source_of neurons start width num listed = Some (source, on) -> reads_at v start u ->
+  width = count u -> all (fun _ => neuron_ok v) neurons ->
+  match source with Some h => (h < length u)%nat | None => True end /\
+  0 <= source_value source u /\
+  (0 < source_value source u ->
+   match on with Some n => neuron_ok v n /\ 0 < v (symbol n) | None => True end).
+Proof.
+  intros So U W Nok.
+  assert (forall h w, reads_at v start w -> (h < length w)%nat ->
+    v (start + N.of_nat h)%N = nth h w 0) as At.
+  { clear. intros h w. revert start h. induction w as [|y w IH]; intros start [|h]; simpl; try lia.
+    - rewrite N.add_0_r. tauto.
+    - intros [_ R] L. rewrite <- (IH (start + 1)%N) by (auto; lia). f_equal. lia. }
+  unfold source_of in So. destruct listed as [|h [|? ?]]; try discriminate.
+  - injection So as <- <-. simpl. split; [auto|split; [lra|auto]].
+  - destruct (0 <? num)%N; [|discriminate]. cbn [andb] in So.
+    destruct (N.ltb_spec (N.of_nat h) width) as [B|]; [|discriminate].
+    destruct (nfind _ neurons) as [n|] eqn:Fn; [|discriminate].
+    destruct (N.eqb_spec (symbol n) (start + N.of_nat h)) as [Sy|]; [|discriminate].
+    injection So as <- <-. rewrite W, count_length in B. assert (h < length u)%nat as B' by lia.
+    apply (nall_find _ _ _ _ Nok) in Fn. simpl. rewrite <- (At h u U B'), <- Sy.
+    split; [auto|]. split; [apply Fn|auto].
+Qed.
+
+Lemma fits_below m s t : fits m (s ++ t) -> fits m s.
+Proof. revert m. induction s as [|p s IH]; simpl; auto. intros m (A & B & C). auto. Qed.
+
+Theorem one_sided_ok m D c listed steps signs last_relu x :
+  is_one_sided (N.of_nat m) D c listed steps signs = true -> length x = m ->
+  Forall (fun r => length (fst r) = m) (ineqs D) -> interior D x ->
+  fits m (below c ++ lower c :: upper c :: above c) ->
+  fits m (below c ++ lower' c :: upper' c :: above c) ->
+  compute (below c ++ lower' c :: upper' c :: above c) last_relu x =
+  compute (below c ++ lower c :: upper c :: above c) last_relu x.
+Proof.
+  unfold is_one_sided. intros H X Rows In F F'. pose proof (fits_below _ _ _ F) as Fb.
+  destruct (valued_exists (below c) x) as (v & V0 & Vpos & V).
+  rewrite <- X in H. rewrite <- count_length in H.
+  destruct (enter_layers 1 (count x) 0 (below c) E) as [neurons [[start width] num]] eqn:En.
+  rewrite <- X in Fb.
+  destruct (enter_layers_ok v (below c) 1 x 0 E _ _ _ _ V0 V Fb I En) as (Nok & U & W).
+  destruct (source_of neurons start width num listed) as [[source on]|] eqn:So; [|discriminate].
+  destruct (source_ok _ _ _ _ _ _ _ v _ So U W Nok) as (Sb & Sp & Son).
+  destruct (fold_left _ steps _) as [known|] eqn:St; [|discriminate].
+  apply (changes_ok m c _ start source signs last_relu v x H); auto.
+  intros On f ms. apply follows_ok; auto.
+  apply (steps_ok v neurons num (count x) V0 Vpos Nok steps (first_facts num on D)); auto.
+  eapply first_facts_ok; eauto.
+  - destruct (below c); simpl in V; tauto.
+  - rewrite X. auto.
+  - exact (Son On).
 Qed.

@@ -6,8 +6,8 @@ Require Import String ZArith NArith QArith Reals List Bool Lra Lia.
 From PolyreluVerified Require Import Verdicts Networks Domains Claims Limits Sentences.
 From PolyreluVerified Require Import Coordinates Trees Equivalence Checker.
 From PolyreluVerified Require Import Stacks Related.
-From PolyreluVerified Require Import Competitors Invariants Translation Flip OneSided Boxes
-  Replacement Line Independence Generic.
+From PolyreluVerified Require Import Competitors Invariants Translation Flip OneSided OneSidedCases
+  Boxes Replacement Line Independence Generic.
 Import ListNotations.
 Open Scope string_scope.
 Open Scope list_scope.
@@ -20,6 +20,8 @@ Inductive evidence :=
 | Translation (layer neuron : nat) (shift : Q)
 | Flip (layer neuron : nat) (flipped : list nat)
 | One_sided (layer : nat) (source : list nat) (steps : list derived) (signs : list neuron_sign)
+| One_sided_cases (layer : nat) (source : list nat) (signs : list case_sign)
+    (nodes : list case_node)
 | Replacement (layer : nat)
 | Bounded_replacement (layer : nat)
 | Line_equal
@@ -52,6 +54,10 @@ Definition same_function (p : pair) (e : evidence) (s t : list plain) : answer u
       changed layer s t (fun c =>
         require (is_one_sided (N.of_nat (inputs p)) (place p) c source steps signs)
           "same-function: not one-sided" (Good tt))
+  | One_sided_cases layer source signs nodes =>
+      changed layer s t (fun c =>
+        require (is_one_sided_cases (N.of_nat (inputs p)) (place p) c source signs nodes)
+          "same-function: not one-sided in each case" (Good tt))
   | Replacement layer =>
       changed layer s t (fun c =>
         require (is_replacement (inputs p) c) "same-function: different maps" (Good tt))
@@ -122,14 +128,15 @@ Proof.
   assert (compute t (relu_last (one p)) x = compute s (relu_last (one p)) x ->
     eval (two p) x = eval (one p) x)
     as Enough by (rewrite (stack_of_ok _ _ _ x S), (stack_of_ok _ _ _ x T), <- Last; auto).
-  destruct e as [layer j shift|layer j flipped|layer source steps signs|layer|layer| |lifted parts
-    nodes];
+  destruct e as [layer j shift|layer j flipped|layer source steps signs|
+    layer source signs nodes|layer|layer| |lifted parts nodes];
     unfold changed in H;
     try (destruct (split layer s t) as [c|] eqn:Sp; [|discriminate];
       apply split_ok in Sp as (-> & -> & _)).
   - apply Enough. apply require_good in H as [H _]. eapply translation_ok; eauto.
   - apply Enough. apply require_good in H as [H _]. eapply flip_ok; eauto.
   - apply Enough. apply require_good in H as [H _]. eapply one_sided_ok; eauto.
+  - apply Enough. apply require_good in H as [H _]. eapply one_sided_cases_ok; eauto.
   - apply Enough. apply require_good in H as [H _]. eapply replacement_ok; eauto.
   - apply Enough. apply and_then_good in H as (B & E & H). apply require_good in H as [H _].
     eapply bounded_replacement_ok; eauto.
