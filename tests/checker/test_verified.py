@@ -164,11 +164,11 @@ def test_mutants_and_damaged_files(second: SecondChecker, sizes: tuple[int, int]
                 compare(second, damaged(chance, data))
 
 
-@pytest.mark.parametrize("sizes", few_and_all((1, SOME_KINDS, 12), (4, (*KINDS, *DOMAINS), 30)))
-def test_lists_of_regions(second: SecondChecker, sizes: tuple[int, tuple[str, ...], int]) -> None:
+@pytest.mark.parametrize("sizes", few_and_all((SOME_KINDS, 12), ((*KINDS, *DOMAINS), 15)))
+def test_lists_of_regions(second: SecondChecker, sizes: tuple[tuple[str, ...], int]) -> None:
     """Both accept the same lists of regions."""
-    num_seeds, kinds, num_mutants = sizes
-    for name, data in listed(range(num_seeds), kinds):
+    kinds, num_mutants = sizes
+    for name, data in listed(range(1), kinds):
         with case(name, "original"):
             verdict, other = compare(second, data)
             assert (verdict, other["verdict"]) == ("accepted", "accepted")
