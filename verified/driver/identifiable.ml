@@ -85,12 +85,13 @@ let read claim theorem hypotheses =
   let points = Option.map (fun found -> points_of (Refutation.evidence "inside" found)) inside in
   Refutation.no_entries (Refutation.evidence "visible" visible);
   let unique = unique_of (Refutation.evidence "unique" unique) in
-  require (claim.among = "all") "claim: among another class";
-  require (claim.is_whole_space = (points = None)) "inside: points are for domains other than R^n";
   { claim; points; unique }
 
 (* The sentence of an accepted certificate. *)
 let check found (network : Documents.network) get =
+  require (found.claim.among = "all") "claim: among another class";
+  require (found.claim.is_whole_space = (found.points = None))
+    "inside: points are for domains other than R^n";
   let domain = Documents.read_domain found.claim.domain in
   get (Core.check_shallow network.inputs network.core domain found.points found.unique);
   Core.identifiable_sentence (String.sub network.sha256 0 12) network.inputs network.core domain
