@@ -64,7 +64,8 @@ End Cells.
 
 (** * Proofs *)
 
-Lemma sign_spec z : (0 < z /\ sign z = 1%Z) \/ (z < 0 /\ sign z = (-1)%Z) \/ (z = 0 /\ sign z = 0%Z).
+Lemma sign_spec z :
+  (0 < z /\ sign z = 1%Z) \/ (z < 0 /\ sign z = (-1)%Z) \/ (z = 0 /\ sign z = 0%Z).
 Proof.
   unfold sign. destruct (Rlt_dec 0 z); [auto|]. destruct (Rlt_dec z 0); [auto|]. right. right.
   split; [lra|auto].
