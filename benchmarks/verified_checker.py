@@ -2,14 +2,16 @@
 
     python -m benchmarks.verified_checker mutants [--mutants 100000] [--damaged 20000] [--seed 1]
     python -m benchmarks.verified_checker refutations [the same options]
+    python -m benchmarks.verified_checker identified [the same options]
     python -m benchmarks.verified_checker speed
 
 The second checker has to be built (`make -C verified`). The originals are certificates that provers
-write for small networks: of the claims equivalent and not-equivalent for `mutants`, and of the
-claim not-identifiable for `refutations`. A mutant has one to three changes, most of which keep to
-the format, and correct hashes; a damaged copy has some bits or bytes changed. The run fails if one
-checker accepts what the other one does not, or if they accept different sentences. `speed` needs
-the networks of the folder that the environment variable `POLYRELU_SHARED` names.
+write for small networks: of the claims equivalent and not-equivalent for `mutants`, of the claim
+not-identifiable for `refutations`, and of the theorem shallow for `identified`. A mutant has one to
+three changes, most of which keep to the format, and correct hashes; a damaged copy has some bits or
+bytes changed. The run fails if one checker accepts what the other one does not, or if they accept
+different sentences. `speed` needs the networks of the folder that the environment variable
+`POLYRELU_SHARED` names.
 """
 
 from __future__ import annotations
@@ -34,22 +36,21 @@ from polyrelu.cli.second_checker import SecondVerdict, disagreement
 from polyrelu.outcomes import Equivalent, NotEquivalent
 from tests.generators.damage import damaged
 from tests.generators.files import NETS
+from tests.generators.identified import identified
 from tests.generators.refutations import refutations
 from tests.generators.second_checker import SecondChecker, covered, document_of, find_program
 from tests.generators.tree_documents import with_count, written
 from tests.oracles.judge import certificate_bytes
 
-#: The number of random pairs among the originals.
-RANDOM_PAIRS = 60
-#: The number of random networks whose identifiability is refuted.
-RANDOM_NETWORKS = 60
+#: The number of random pairs, or of random networks, among the originals.
+NUM_RANDOM = 60
 
 Originals = list[tuple[str, bytes]]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["mutants", "refutations", "speed"])
+    parser.add_argument("part", choices=["mutants", "refutations", "identified", "speed"])
     parser.add_argument("--mutants", type=int, default=100_000, help="how many, of all originals")
     parser.add_argument("--damaged", type=int, default=20_000, help="how many damaged copies")
     parser.add_argument("--seed", type=int, default=1)
@@ -60,14 +61,14 @@ def main() -> None:
     if options.part == "speed":
         write_results("verified_checker_speed", {"seconds": dict(speed(program))})
         return
-    refuted = options.part == "refutations"
-    originals = list(refutations(RANDOM_NETWORKS) if refuted else covered(RANDOM_PAIRS))
+    makers = {"mutants": covered, "refutations": refutations, "identified": identified}
+    originals = list(makers[options.part](NUM_RANDOM))
     with tempfile.TemporaryDirectory() as folder:
         second = SecondChecker(program, Path(folder))
         results = compare(second, originals, options.mutants, options.damaged, options.seed)
         second.close()
     settings = {"mutants": options.mutants, "damaged": options.damaged, "seed": options.seed}
-    name = "verified_checker_refutations" if refuted else "verified_checker"
+    name = "verified_checker" + ("" if options.part == "mutants" else f"_{options.part}")
     write_results(name, {**settings, **results})
     sys.exit(bool(results["accepted by one only"] or results["different sentences"]))
 

@@ -1,5 +1,6 @@
 (** The axioms that the theorems of the checker rest on. *)
-From PolyreluVerified Require Import Checker Refutations.
+From PolyreluVerified Require Import Checker Refutations Identifiable.
 Print Assumptions tree_holds.
 Print Assumptions difference_holds.
 Print Assumptions competitor_holds.
+Print Assumptions shallow_holds.

@@ -1,6 +1,7 @@
 (** Extraction to OCaml. What stands here is trusted: the realisers of the library (the five
     ExtrOcaml files) and those of this file. A reviewer has to read this file. *)
-From PolyreluVerified Require Import Verdicts Checker Sentences Limits Claims Refutations.
+From PolyreluVerified Require Import Verdicts Checker Sentences Limits Claims Refutations
+  Identifiable.
 Require Import ZArith NArith String DecimalString.
 Require Import Extraction ExtrOcamlBasic ExtrOcamlZBigInt ExtrOcamlNatInt ExtrOcamlChar.
 Require Import ExtrOcamlNativeString.
@@ -36,4 +37,5 @@ Extraction Inline Verdicts.require Verdicts.within Checker.with_domain Checker.w
 
 Extraction "core.ml"
   start_tree next_node finished check_difference network_fits sentence tree_words
-  check_competitor refutation_sentence.
+  check_competitor refutation_sentence
+  check_shallow identifiable_sentence.
