@@ -3,15 +3,16 @@
     python -m benchmarks.verified_checker mutants [--mutants 100000] [--damaged 20000] [--seed 1]
     python -m benchmarks.verified_checker refutations [the same options]
     python -m benchmarks.verified_checker regions [the same options]
+    python -m benchmarks.verified_checker identified [the same options]
     python -m benchmarks.verified_checker speed
 
 The second checker has to be built (`make -C verified`). The originals are certificates that provers
 write for small networks: of the claims equivalent and not-equivalent for `mutants`, of the claim
-not-identifiable for `refutations`, and of the claim regions for `regions`. A mutant has one to
-three changes, most of which keep to the format, and correct hashes; a damaged copy has some bits or
-bytes changed. The run fails if one checker accepts what the other one does not, or if they accept
-different sentences. `speed` needs the networks of the folder that the environment variable
-`POLYRELU_SHARED` names.
+not-identifiable for `refutations`, of the claim regions for `regions`, and of the theorem shallow
+for `identified`. A mutant has one to three changes, most of which keep to the format, and correct
+hashes; a damaged copy has some bits or bytes changed. The run fails if one checker accepts what the
+other one does not, or if they accept different sentences. `speed` needs the networks of the folder
+that the environment variable `POLYRELU_SHARED` names.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -36,6 +37,7 @@ from polyrelu.cli.second_checker import SecondVerdict, disagreement
 from polyrelu.outcomes import Equivalent, NotEquivalent
 from tests.generators.damage import damaged
 from tests.generators.files import NETS
+from tests.generators.identified import identified
 from tests.generators.refutations import refutations
 from tests.generators.second_checker import (
     SecondChecker,
@@ -47,10 +49,8 @@ from tests.generators.second_checker import (
 from tests.generators.tree_documents import with_count, written
 from tests.oracles.judge import certificate_bytes
 
-#: The number of random pairs among the originals.
-RANDOM_PAIRS = 60
-#: The number of random networks whose identifiability is refuted.
-RANDOM_NETWORKS = 60
+#: The number of random pairs, or of random networks, among the originals.
+NUM_RANDOM = 60
 
 #: The seeds of lists of regions; of each there is one for every kind of network and of domain.
 LISTS = range(8)
@@ -58,20 +58,18 @@ LISTS = range(8)
 Originals = list[tuple[str, bytes]]
 
 
-#: The parts about other certificates than those of pairs.
-OTHERS = ("refutations", "regions")
-
-
-def originals_of(part: str) -> Iterator[tuple[str, bytes]]:
-    """Certificates that both checkers accept."""
-    if part == "refutations":
-        return refutations(RANDOM_NETWORKS)
-    return listed(LISTS) if part == "regions" else covered(RANDOM_PAIRS)
+#: Certificates that both checkers accept, by part.
+MAKERS: dict[str, Callable[[], Iterator[tuple[str, bytes]]]] = {
+    "mutants": lambda: covered(NUM_RANDOM),
+    "refutations": lambda: refutations(NUM_RANDOM),
+    "identified": lambda: identified(NUM_RANDOM),
+    "regions": lambda: listed(LISTS),
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["mutants", *OTHERS, "speed"])
+    parser.add_argument("part", choices=[*MAKERS, "speed"])
     parser.add_argument("--mutants", type=int, default=100_000, help="how many, of all originals")
     parser.add_argument("--damaged", type=int, default=20_000, help="how many damaged copies")
     parser.add_argument("--seed", type=int, default=1)
@@ -82,14 +80,14 @@ def main() -> None:
     if options.part == "speed":
         write_results("verified_checker_speed", {"seconds": dict(speed(program))})
         return
-    originals = list(originals_of(options.part))
+    originals = list(MAKERS[options.part]())
     with tempfile.TemporaryDirectory() as folder:
         second = SecondChecker(program, Path(folder))
         results = compare(second, originals, options.mutants, options.damaged, options.seed)
         second.close()
     settings = {"mutants": options.mutants, "damaged": options.damaged, "seed": options.seed}
-    ending = f"_{options.part}" if options.part in OTHERS else ""
-    write_results(f"verified_checker{ending}", {**settings, **results})
+    name = "verified_checker" + ("" if options.part == "mutants" else f"_{options.part}")
+    write_results(name, {**settings, **results})
     sys.exit(bool(results["accepted by one only"] or results["different sentences"]))
 
 

@@ -199,8 +199,8 @@ def refuse_cells(one_sided: int, two_sided: int) -> None:
         digits = str(cells)
         raise DomainError(
             f"the complex has at least {digits[0]}e+{len(digits) - 1} cells, too many to list; "
-            "choose a domain with fewer dimensions, such as slice:FILE, or list regions only "
-            "(--regions-only, walk_regions)"
+            "choose a domain with fewer dimensions, such as slice:FILE, or walk from region to "
+            "region (`polyrelu complex --regions-only`, walk_regions)"
         )
 
 

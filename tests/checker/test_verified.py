@@ -33,6 +33,7 @@ from tests.generators.certificate_mutants import changed, places, replaced, valu
 from tests.generators.certificates import INVALID, MALFORMED, VALID, altered, put, rehash
 from tests.generators.checker_bombs import BOMBS
 from tests.generators.damage import damaged
+from tests.generators.identified import identified
 from tests.generators.quantised_networks import DOMAINS, KINDS
 from tests.generators.refutations import certificate_of, refutations
 from tests.generators.second_checker import (
@@ -144,9 +145,10 @@ def test_the_suite_of_the_format(second: SecondChecker) -> None:
             assert path.parent.name == "valid" or other["verdict"] != "accepted"
     names = {path.stem for path in VALID}
     refuted = [name for name, _ in refutations(0) if name in names]
-    assert sorted(verdicts["accepted"]) == sorted(["point", "point-skip", *refuted])
-    assert len(refuted) == 26
-    assert len(verdicts["rejected"]) >= 65
+    shallow = [name for name, _ in identified(0) if name in names]
+    assert sorted(verdicts["accepted"]) == sorted(["point", "point-skip", *refuted, *shallow])
+    assert (len(refuted), len(shallow)) == (26, 3)
+    assert len(verdicts["rejected"]) >= 80
     assert "point-domain-row" in verdicts["unreadable"]
 
 
@@ -154,7 +156,8 @@ def test_the_suite_of_the_format(second: SecondChecker) -> None:
 def test_mutants_and_damaged_files(second: SecondChecker, sizes: tuple[int, int]) -> None:
     """Both accept the same files, with the same sentences."""
     num_random, num_mutants = sizes
-    for name, data in chain(covered(num_random), refutations(num_random)):
+    originals = covered(num_random), refutations(num_random), identified(num_random // 2)
+    for name, data in chain.from_iterable(originals):
         with case(name, "original"):
             assert compare(second, data)[0] == "accepted"
         chance, document = Random(name), document_of(data)
@@ -248,6 +251,8 @@ def test_trusted_base(second: SecondChecker, originals: dict[str, bytes]) -> Non
     assert packed["trusted"][-1] == f"{report['trusted'][-1]}, and gzip"
     refuted = second.check(dict(refutations(0))["flip"])
     assert "Related.v, Competitors.v" in refuted["trusted"][1]
+    shallow = second.check(dict(identified(0))["shallow-domain"])
+    assert "RealParameters.v" in shallow["trusted"][1]
 
 
 # -- files -----------------------------------------------------------------------------------------
@@ -346,6 +351,22 @@ def test_limit_of_minors(second: SecondChecker, num_rows: int, wanted: str) -> N
     data = certificate_of(network, move, columns=list(range(9)))
     assert compare(second, data)[0] == wanted
     assert second.check(data)["verdict"] == wanted
+
+
+def test_sums_of_many_neurons(second: SecondChecker) -> None:
+    """Sums of subsets of 24 neurons are 4,096 on each side; one that vanishes is found.
+
+    The rows are 3^i, of which no sum with these signs vanishes, or the last one cancels the others.
+    """
+    for last, wanted in ((-(3**23), "accepted"), (-sum(3**i for i in range(23)), "rejected")):
+        rows = [[3**i] for i in range(23)] + [[last]]
+        network = from_arrays([(rows, list(range(1, 25))), ([[1] * 24], [0])])
+        document = document_of(dict(identified(0))["shallow-subset-sums"])
+        reference = document["claim"]["network"]
+        reference |= {"sha256": network.sha256, "inline": to_document(network)}
+        data = json.dumps(document).encode()
+        assert compare(second, data)[0] == wanted
+        assert second.check(data)["verdict"] == wanted
 
 
 def test_neighbours_that_cancel(second: SecondChecker) -> None:

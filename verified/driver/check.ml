@@ -269,6 +269,20 @@ let check_refutation (source : Source.t) folder given claim theorem hypotheses =
         theories = Refutation.theories found.among;
         is_packed = source.is_packed }
 
+(* Certificates of the claim identifiable: identifiable.ml. *)
+let check_identifiable (source : Source.t) folder given claim theorem hypotheses =
+  match Identifiable.read claim theorem hypotheses with
+  | exception Identifiable.Not_covered what -> raise (Not_covered what)
+  | found ->
+      step := "network";
+      let network = Documents.resolve folder given found.claim.reference in
+      step := "certificate.proof";
+      { statement = Identifiable.check found network get; theorem;
+        hypotheses = Identifiable.says found.claim.is_whole_space;
+        networks = [ network.sha256 ];
+        theories = Identifiable.theories;
+        is_packed = source.is_packed }
+
 let check_certificate (source : Source.t) folder given =
   let document = Json.parse (Source.read_all source most_certificate_bytes) in
   let entry = Json.fields [ "format"; "version"; "claim"; "proof"; "unverified" ] document in
@@ -279,6 +293,8 @@ let check_certificate (source : Source.t) folder given =
   let theorem = Json.text (proof "theorem") in
   if Refutation.is_claim (entry "claim") then
     check_refutation source folder given (entry "claim") theorem (Json.list (proof "hypotheses"))
+  else if Identifiable.is_claim (entry "claim") then
+    check_identifiable source folder given (entry "claim") theorem (Json.list (proof "hypotheses"))
   else
   let claim = claim_of "not-equivalent" (entry "claim") in
   if theorem <> "point" then raise (Not_covered theorem);

@@ -5,8 +5,8 @@ let usage =
   "usage: polyrelu-check-verified [--json] [--budget UNITS] [--network FILE]... CERT..."
 
 let help = usage ^ "\n\n\
-Check certificates of the claims equivalent, not-equivalent, not-identifiable and regions by\n\
-rules that are proved in Coq.\n\n\
+Check certificates of the claims equivalent, not-equivalent, not-identifiable, regions and\n\
+identifiable (theorem shallow) by rules that are proved in Coq.\n\n\
 \  CERT             certificate files; network files that they name are looked for beside them\n\
 \  --network FILE   a network file that a certificate names, under another name\n\
 \  --budget UNITS   what each check may cost (default 2^35 and 2^14 a byte)\n\

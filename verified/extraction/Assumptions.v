@@ -1,6 +1,7 @@
 (** The axioms that the theorems of the checker rest on. *)
-From PolyreluVerified Require Import Checker Refutations Regions.
+From PolyreluVerified Require Import Checker Refutations Identifiable Regions.
 Print Assumptions tree_holds.
 Print Assumptions difference_holds.
 Print Assumptions competitor_holds.
+Print Assumptions shallow_holds.
 Print Assumptions regions_hold.

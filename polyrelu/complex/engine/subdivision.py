@@ -594,7 +594,8 @@ def _need_vertices(frame: Frame) -> None:
         raise DomainError(
             "a skip connection reads the input in a direction that layer 1 does not see, so that "
             "the cells of the first layers contain lines; use a bounded domain such as "
-            "box:-1000,1000, or list regions only (--regions-only, walk_regions)"
+            "box:-1000,1000, or walk from region to region (`polyrelu complex "
+            "--regions-only`, walk_regions)"
         )
 
 

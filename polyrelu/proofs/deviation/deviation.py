@@ -219,12 +219,16 @@ class _Question:
         return self.goal if self.goal.limit is not None else replace(self.goal, floor=floor)
 
     def _by_signs(self, budget: Budget) -> DeviationAnswer:
-        """Cut signs of neurons on the whole box."""
+        """Cut signs of neurons on the whole box.
+
+        Where no point shows a difference, a bound below the noise of floats is no answer; whether
+        the difference is 0 is tried with a part of the work.
+        """
         goal, clauses = self._goal(), range(len(self.problem.clauses))
-        rule = self._rule(goal.bound(self._at_least))
-        everywhere = [self.best] * len(clauses)
-        search = SignSearch(self.problem, everywhere, rule, lambda _: goal.bound(self._at_least))
-        why = until_limit(lambda: search.run(budget, self.progress, self._is_exceeded), budget)
+        search, why = self._cut_signs(goal, budget)
+        if search.is_finished and not self._at_least and self.goal.limit is None:
+            exact, _ = self._cut_signs(self.goal, budget.trial(SETTINGS.exact_share))
+            search, goal = (exact, self.goal) if exact.is_finished else (search, goal)
         if self._is_exceeded():
             return self._exceeded()
         if not search.num_nodes:
@@ -235,7 +239,15 @@ class _Question:
             at_most = limit if search.is_finished and self.goal.limit else _rounded_up(bound, limit)
         log = search.log([at_most] * len(clauses))
         statistics = search.statistics(self.best.num_points)
-        return self._answer_of(at_most, log, (), Fraction(1), rule.grid, statistics, why)
+        return self._answer_of(at_most, log, (), Fraction(1), search.rule.grid, statistics, why)
+
+    def _cut_signs(self, goal: Goal, budget: Budget) -> tuple[SignSearch, str | None]:
+        """Return a search by signs for a goal, and what stopped it early."""
+        rule = self._rule(goal.bound(self._at_least))
+        everywhere = [self.best] * len(self.problem.clauses)
+        search = SignSearch(self.problem, everywhere, rule, lambda _: goal.bound(self._at_least))
+        why = until_limit(lambda: search.run(budget, self.progress, self._is_exceeded), budget)
+        return search, why
 
     def _small_bounds(self, budget: Budget) -> DeviationAnswer | None:
         """Return an answer with few inputs: after a short search, or the exact maximum."""

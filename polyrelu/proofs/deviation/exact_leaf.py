@@ -102,7 +102,7 @@ class ExactLeaf:
         return self._largest(self._with(self.affine(row), multiples or {}))
 
     def from_rounded(self, multiples: Mapping[int, Fraction]) -> dict[int, Fraction]:
-        """Return the multiples that stand for those of the forms of the rule.
+        """Return the multiples that stand for multiples of the forms of the rule.
 
         The rule divides neurons of the second network by the scales of their partners; the exact
         maps are those of the network as it is.

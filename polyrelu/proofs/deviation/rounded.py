@@ -304,7 +304,7 @@ class RoundedRule:
     def scale(self, neuron: Neuron) -> Fraction:
         """Return the positive number by which the forms of a neuron are divided.
 
-        It is that of a neuron of the second network with a partner, and 1 for all others.
+        Only a neuron of the second network with a partner has a number other than 1.
         """
         which, layer, index = neuron
         return self._layers[layer - 1].scales[index] if which else Fraction(1)

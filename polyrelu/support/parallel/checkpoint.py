@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -30,6 +29,8 @@ _TABLES = (
 )
 #: Largest number of tasks, and of bytes of a result, that are read from a file.
 _MAX_TASKS, _MAX_BYTES = 10**8, 1 << 30
+#: Number of characters of a value that an error shows.
+_SHOWN = 24
 _HEADER = b"SQLite format 3\x00"
 
 
@@ -186,5 +187,15 @@ def _difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
     """Return in words why a file belongs to another question."""
     names = [name for name in wanted if found.get(name) != wanted[name]]
     name = names[0] if names else next(name for name in found if name not in wanted)
-    values = [json.dumps(table.get(name, ""))[:60] for table in (found, wanted)]
-    return f"the checkpoint of another {name} ({values[0]}, and not {values[1]}); name another file"
+    values = [_short(table.get(name, "")) for table in (found, wanted)]
+    return (
+        f"a checkpoint of other work ({name}: {values[0]} in place of {values[1]}); name another "
+        "file"
+    )
+
+
+def _short(value: str) -> str:
+    """Return the start of a value, such as a hash."""
+    if not value:
+        return "nothing"
+    return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"

@@ -111,9 +111,12 @@ def test_work_goes_on_where_it_ended(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("question", "text"),
     [
-        ({**QUESTION, "network": "b2"}, r'of another network \("a1", and not "b2"\); name another'),
-        ({**QUESTION, "domain": "x"}, r'of another domain \("", and not "x"\)'),
-        ({"network": "a1"}, r'of another question \("squares", and not ""\)'),
+        (
+            {**QUESTION, "network": "b2"},
+            r"of other work \(network: a1 in place of b2\); name another file",
+        ),
+        ({**QUESTION, "domain": "x"}, r"\(domain: nothing in place of x\)"),
+        ({"network": "a1"}, r"\(question: squares in place of nothing\)"),
     ],
 )
 def test_checkpoints_of_other_questions(
