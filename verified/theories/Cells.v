@@ -4,8 +4,8 @@
     [same_signs_iff] is Statement 1: where all neurons have the signs that they have at x is where
     the affine functions do that keep the neurons which are active at x; and there they are the
     neurons. [cells_convex] is the first half of Statement 2, and [faces] the part of Statement 4
-    that is about segments. Any skip connections are allowed, and nothing is assumed to be generic.
-*)
+    that is about segments; Neighbourhoods.v has what follows near a point. Any skip connections are
+    allowed, and nothing is assumed to be generic. *)
 Require Import ZArith Reals List Bool Lra Lia.
 From PolyreluVerified Require Import Networks Numbers.
 Import ListNotations.
