@@ -2,10 +2,11 @@
     verdict.
 
     [cell_flat] and [cell_open] are the second half of Statement 2: the cell of x is an open subset
-    of the affine space x + K(x). [signs_stay], [local_form], [homogeneous] and [flat_directions]
-    are Statement 3. Distances are largest differences of entries. As in Cells.v, any skip
-    connections are allowed and nothing is assumed to be generic; [ls] may contain the layer of the
-    outputs, whose signs change nothing in the layers before it. *)
+    of the affine space x + K(x), whose dimension is found in Codimension.v. [signs_stay],
+    [local_form], [homogeneous] and [flat_directions] are Statement 3, and [closures] is Statement
+    4. Distances are largest differences of entries. As in Cells.v, any skip connections are allowed
+    and nothing is assumed to be generic; [ls] may contain the layer of the outputs, whose signs
+    change nothing in the layers before it. *)
 Require Import ZArith Reals List Bool Lra Lia.
 From PolyreluVerified Require Import Networks Numbers Cells.
 Import ListNotations.
@@ -308,6 +309,41 @@ Proof.
   rewrite kept_affine by auto. f_equal.
   - symmetry. apply same_signs_iff. auto.
   - symmetry. apply (face_kept ls [y] [x]). auto.
+Qed.
+
+(** * Closures *)
+
+Lemma some_distance p : forall q, length p = length q -> exists M, 0 <= M /\ close M p q.
+Proof.
+  induction p as [|a p IH]; intros [|b q] L; try discriminate.
+  - exists 0. split; [lra|constructor].
+  - injection L as L. destruct (IH q L) as (M & M0 & C). exists (M + Rabs (a - b)).
+    pose proof (Rabs_pos (a - b)). split; [lra|]. constructor; [lra|].
+    apply (close_more M); auto. lra.
+Qed.
+
+Lemma between_close M p q t : 0 <= t < 1 -> close M p q -> close ((1 - t) * M) p (between t q p).
+Proof.
+  intros B C. induction C as [|a b p q H C IH]; constructor; auto.
+  replace (a - ((1 - t) * b + t * a)) with ((1 - t) * (a - b)) by ring.
+  rewrite Rabs_mult, Rabs_right by lra. apply Rmult_le_compat_l; lra.
+Qed.
+
+(** Statement 4: [p] is a limit of points of the cell of [q] if and only if every sign of [p] is 0
+    or the sign of [q]. *)
+Theorem closures ls p q : length p = length q ->
+  (forall T, 0 < T -> exists z, close T p z /\ sign_vector ls z = sign_vector ls q) <->
+  is_face (sign_vector ls p) (sign_vector ls q).
+Proof.
+  intro L. split.
+  - intro H. destruct (signs_stay ls p) as (T & T0 & F). destruct (H T T0) as (z & C & <-). auto.
+  - intros F T T0. destruct (some_distance p q L) as (M & M0 & C).
+    set (u := T / (M + T)).
+    assert (u * (M + T) = T) as U by (unfold u; field; lra).
+    assert (0 < u) as U0 by (unfold u; apply Rdiv_lt_0_compat; lra).
+    assert (u <= 1) as U1 by nra. exists (between (1 - u) q p). split.
+    + apply (close_more ((1 - (1 - u)) * M)); [nra|]. apply between_close; auto. lra.
+    + apply faces; auto. lra.
 Qed.
 
 (** * The local form *)
