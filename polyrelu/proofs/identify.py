@@ -109,9 +109,7 @@ class IdentifySettings:
     share_of_cases
         Share of this work for refutations by trees of cases, which come after them.
     least_for_others
-        Units of work that each other search gets at least.
-    most_in_part
-        Largest share that this makes of a budget that is a part of another one.
+        Units of work that each other search gets at least, unless the budget is a part of another.
     grace_share
         Share of a time limit in which it is still worked out what is proved in part.
     grace
@@ -125,7 +123,6 @@ class IdentifySettings:
     share_of_large: float = 1 / 3
     share_of_cases: float = 1 / 2
     least_for_others: float = one_sided.SETTINGS.budget
-    most_in_part: float = 1 / 3
     grace_share: float = 0.1
     grace: float = 1.0
     max_moves: int = 64
@@ -188,10 +185,9 @@ def identify(
         with all limits; None: until nothing new is met. A unit is about a millisecond. The search
         for points of Theorem P and the one for simple changes of layers have a sixth of it each,
         refutations by linear programs twice, and those by split trees once; larger programs have a
-        third, and trees of cases a half; and each of them has at least 10,000 units, or a third of
-        a `Budget` that is a part of another one, if that is less. A search that
-        is enough for transversal competitors makes some more walks for regular ones, within the
-        budget.
+        third, and trees of cases a half; and each of them has at least 10,000 units, unless the
+        `Budget` is a part of another one. A search that is enough for transversal competitors makes
+        some more walks for regular ones, within the budget.
     time_limit
         Seconds for the whole call; None for no limit. After this time the answer is `Undecided`.
         Ctrl-C ends the search for ridges in the same way.
@@ -459,11 +455,11 @@ class _Identification:
 
 
 def least_for_others(limits: Budget) -> float:
-    """Return what each other search gets at least; a part of a budget stays a part of it."""
-    least = SETTINGS.least_for_others
-    if not limits.is_part or limits.total_work is None:
-        return least
-    return min(least, SETTINGS.most_in_part * limits.total_work)
+    """Return what each other search gets at least; a part of a budget stays a part of it.
+
+    Otherwise a report with a small budget would take minutes for a single linear program.
+    """
+    return 0.0 if limits.is_part else SETTINGS.least_for_others
 
 
 def _place(domain: DomainLike, num_inputs: int) -> Polyhedron | None:
