@@ -114,6 +114,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     )
     markdown = markdown.replace("(../benchmarks/results/", "(benchmarks/results/")
     markdown = markdown.replace("(../../benchmarks/results/", "(../benchmarks/results/")
+    markdown = markdown.replace("(../../notebooks/", "(../notebooks/")
     return re.sub(r"\[([^\]]+)\]\([./]*(?:polyrelu/|LICENSE)[^)]*\)", r"\1", markdown)
 
 

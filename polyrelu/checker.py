@@ -17,71 +17,71 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
    618  3. Certificates
    657  3.1 Words
    673  3.2 Claims
-  1143  3.3 Proofs
-  1307    affine, shallow
-  1313      theorem affine
-  1368      theorem shallow
-  1506    line
-  1509      theorem line
-  1538    bottleneck
-  1543      theorem bottleneck
-  1650    trailing-affine, trailing-shallow
-  1678      theorem trailing-affine
-  1694      theorem trailing-shallow
-  1722    Refutations: translation, flip, line-equal
-  1815      theorem translation
-  1841      theorem flip
-  1869      theorem line-equal
-  1926    Refutations: replacement, bounded-replacement
-  1929      theorem replacement
-  1939      theorem bounded-replacement
-  2095    Refutations: one-sided
-  2173      theorem one-sided
-  2264    Refutations: one-sided-cases
-  2383      theorem one-sided-cases
-  2416  3.4 Membership in the classes generic, transversal and regular
-  2520  3.5 Invariants under ~
-  2569  3.6 Cost
-  2699  3.7 Rounding errors: theorem rounding
-  2731      theorem rounding
-  2831  3.8 Domains of pairs, and theorem point
-  2986      theorem point
-  3055  3.9 Ridges: theorems deep and deep-part
-  4040      theorem deep
-  4048      theorem deep-part
-  4086  3.10 Injectivity: theorems active-rows and collision
-  4112      theorem collision
-  4139      theorem active-rows
-  4419  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4502      theorem jumps
-  4529      theorem hyperplanes
-  4552      theorem affine-maps
-  4576      theorem bends
-  4607  3.12 Functional dimensions: theorem jacobian
-  4613      theorem jacobian
-  4728  4. Verdicts
-  4860  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  5673      theorem tree-equal
-  5693      theorem tree
-  5814  5.1 Lists of regions: claim regions, theorem regions
-  5819      theorem regions
-  5859  5.2 Limits
-  5865  5.3 Vertices: theorems vertices and complex (any networks)
-  6430      theorem vertices
-  6445      theorem complex
-  6463  5.4 Injectivity by cells: theorem cell-pairs
-  6475      theorem cell-pairs
-  6593  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  6598      theorem inverse-lipschitz
-  6761  5.6 Injectivity by a left inverse: theorem left-inverse
-  6764      theorem left-inverse
-  6833  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6836      theorem monotone
-  6940  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  8244  5.9 Teaching sets: theorem parallel-lines
-  8258      theorem parallel-lines
-  8364    Files
-  8505    The command line
+  1148  3.3 Proofs
+  1312    affine, shallow
+  1318      theorem affine
+  1373      theorem shallow
+  1511    line
+  1514      theorem line
+  1543    bottleneck
+  1548      theorem bottleneck
+  1655    trailing-affine, trailing-shallow
+  1683      theorem trailing-affine
+  1699      theorem trailing-shallow
+  1727    Refutations: translation, flip, line-equal
+  1820      theorem translation
+  1846      theorem flip
+  1874      theorem line-equal
+  1931    Refutations: replacement, bounded-replacement
+  1934      theorem replacement
+  1944      theorem bounded-replacement
+  2100    Refutations: one-sided
+  2178      theorem one-sided
+  2269    Refutations: one-sided-cases
+  2388      theorem one-sided-cases
+  2421  3.4 Membership in the classes generic, transversal and regular
+  2525  3.5 Invariants under ~
+  2574  3.6 Cost
+  2704  3.7 Rounding errors: theorem rounding
+  2736      theorem rounding
+  2836  3.8 Domains of pairs, and theorem point
+  2991      theorem point
+  3060  3.9 Ridges: theorems deep and deep-part
+  4045      theorem deep
+  4053      theorem deep-part
+  4091  3.10 Injectivity: theorems active-rows and collision
+  4117      theorem collision
+  4144      theorem active-rows
+  4424  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4507      theorem jumps
+  4534      theorem hyperplanes
+  4557      theorem affine-maps
+  4581      theorem bends
+  4612  3.12 Functional dimensions: theorem jacobian
+  4618      theorem jacobian
+  4733  4. Verdicts
+  4865  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5678      theorem tree-equal
+  5698      theorem tree
+  5819  5.1 Lists of regions: claim regions, theorem regions
+  5824      theorem regions
+  5864  5.2 Limits
+  5870  5.3 Vertices: theorems vertices and complex (any networks)
+  6435      theorem vertices
+  6450      theorem complex
+  6468  5.4 Injectivity by cells: theorem cell-pairs
+  6480      theorem cell-pairs
+  6598  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6603      theorem inverse-lipschitz
+  6766  5.6 Injectivity by a left inverse: theorem left-inverse
+  6769      theorem left-inverse
+  6838  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6841      theorem monotone
+  6945  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  8249  5.9 Teaching sets: theorem parallel-lines
+  8263      theorem parallel-lines
+  8369    Files
+  8510    The command line
 """
 
 from __future__ import annotations
@@ -884,7 +884,7 @@ def part_words(claim: Any) -> str:
 def runtime_sentence(claim: Any, network: Network, meter: Meter) -> str:
     """The claim about a float runtime."""
     name = claim["arithmetic"]
-    worst = quote(max(claim["at-most"], key=lambda text: rational(text, meter)))
+    worst = bare(max(claim["at-most"], key=lambda text: rational(text, meter)))
     return (
         f"{name_of(network)}, computed layer by layer in {name} (FORMAT.md, section 3.7) at {name} "
         f"inputs in the given box, has a runtime-error of at most {worst}: the distance to its "
@@ -929,7 +929,7 @@ def lipschitz_sentence(claim: Any, network: Network) -> str:
     """The claim about the least factor by which distances change."""
     (first, last), place = claim["layers"], domain_words(claim["domain"])
     part = f"layers {first} to {last}" if first < last else f"layer {first}"
-    low, high = quote(claim["at-least"]), quote(claim["at-most"])
+    low, high = bare(claim["at-least"]), bare(claim["at-most"])
     return (
         f"The map of {part} of network {network.sha256[:12]}, {network}, has an inverse-lipschitz "
         f"constant on {place} whose square is at least {low} and at most {high}: the least "
@@ -957,11 +957,11 @@ def bounds_sentence(claim: Any, one: Network, two: Network) -> str:
     if kind == "range":
         return f"{name_of(one)}, has this range on {place}: {range_words(claim)}."
     if kind == "lipschitz":
-        return f"{name_of(one)}, has a lipschitz constant on {place}: {lipschitz_words(claim)}."
+        return f"{name_of(one)}, has a Lipschitz constant on {place}: {lipschitz_words(claim)}."
     if kind == "deviation":
         return f"{pair}, have a deviation on {place}: {deviation_words(claim, outside)}."
     if kind == "same-decisions":
-        margin = quote(claim["margin"])
+        margin = bare(claim["margin"])
         more = f" by more than {margin}" if claim["margin"] != "0" else ""
         return (
             f"{pair}, make the same-decisions at every point of {place}{outside}: where one output "
@@ -1015,7 +1015,12 @@ def range_words(claim: Any) -> str:
 def between_words(low: str, high: str) -> str:
     """Where a number lies."""
     same = low == high
-    return f"exactly {quote(low)}" if same else f"at least {quote(low)} and at most {quote(high)}"
+    return f"exactly {bare(low)}" if same else f"at least {bare(low)} and at most {bare(high)}"
+
+
+def bare(number: str) -> str:
+    """A number that was read, as `quote` has it, without its quotes."""
+    return quote(number).replace("'", "")
 
 
 #: The norm of gradients, and the norm of differences of inputs that belongs to it.
@@ -1052,8 +1057,8 @@ def deviation_words(claim: Any, outside: str) -> str:
     which, low, high = outputs_words(claim["outputs"]), claim["at-least"], claim["at-most"]
     if outside:
         return (
-            f"the values of {which} differ by at most {quote(high)} at every point{outside}, and "
-            f"by at least {quote(low)} at a point of the domain"
+            f"the values of {which} differ by at most {bare(high)} at every point{outside}, and "
+            f"by at least {bare(low)} at a point of the domain"
         )
     return f"the largest difference of the values of {which} is {between_words(low, high)}"
 

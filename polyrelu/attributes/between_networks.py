@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyrelu.attributes.float_maps import FloatMaps, expect_maps
+from polyrelu.attributes.float_maps import LARGEST, FloatMaps, expect_in_range, expect_maps
 from polyrelu.errors import DomainError
 from polyrelu.support.arguments import expect_function, expect_index, expect_list
 from polyrelu.support.arrays import freeze_arrays
@@ -98,9 +98,9 @@ class DualMap:
         Raises
         ------
         DomainError
-            The maps have other numbers of inputs or outputs.
+            The maps have other numbers of inputs or outputs, or numbers beyond 2^400.
         """
-        maps = expect_maps(maps, "maps")
+        maps = expect_in_range(expect_maps(maps, "maps"), "maps")
         shape = (len(self.factors), self.factors.shape[2])
         if maps.duals.shape[1:] != shape:
             raise DomainError(f"maps: dual points of shape {maps.duals.shape[1:]}, not {shape}")
@@ -132,7 +132,8 @@ def dual_map(source: FloatMaps, target: FloatMaps) -> DualMap:
     Raises
     ------
     DomainError
-        The maps belong to different points, or have different numbers of outputs.
+        The maps belong to different points, have different numbers of outputs, or numbers beyond
+        2^400.
 
     Examples
     --------
@@ -209,8 +210,8 @@ def _fits(source: FloatMaps, targets: Sequence[FloatMaps]) -> list[DualMap]:
             raise DomainError(
                 f"target: {target.num_outputs} outputs, the source has {source.num_outputs}"
             )
-    if not all(np.isfinite(maps.duals).all() for maps in (source, *targets)):
-        raise DomainError("maps: a dual point is not finite in floats; leave that point out")
+    for maps in (source, *targets):
+        expect_in_range(maps, "maps")
     if not source.num_points:
         raise DomainError("source: least squares need at least one point")
     factors: list[list[Floats]] = [[] for _ in targets]
@@ -222,7 +223,10 @@ def _fits(source: FloatMaps, targets: Sequence[FloatMaps]) -> list[DualMap]:
         ranks.append(rank)
         for place, target in enumerate(targets):
             wanted = target.duals[:, j]
-            factor = right.T @ ((left.T @ wanted) / sizes[:, None])
+            with np.errstate(over="ignore", invalid="ignore"):
+                factor = right.T @ ((left.T @ wanted) / sizes[:, None])
+            if not (np.abs(factor) <= LARGEST).all():
+                raise DomainError("the matrix from source to target has numbers beyond 2^400")
             factors[place].append(factor)
             residuals[place].append(_residual(rows @ factor - wanted, wanted))
     return [

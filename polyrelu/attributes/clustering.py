@@ -24,6 +24,7 @@ import numpy as np
 from polyrelu.attributes.float_maps import (
     FloatMaps,
     classes,
+    expect_in_range,
     expect_labels,
     expect_maps,
     values_at,
@@ -94,9 +95,9 @@ class ClusteredMaps:
         Raises
         ------
         DomainError
-            The maps have other numbers of inputs or outputs.
+            The maps have other numbers of inputs or outputs, or numbers beyond 2^400.
         """
-        maps = expect_maps(maps, "maps")
+        maps = expect_in_range(expect_maps(maps, "maps"), "maps")
         if maps.duals.shape[1:] != (len(self.centres), self.centres.shape[2]):
             raise DomainError(
                 f"maps: dual points of shape {maps.duals.shape[1:]}, the centres have "
@@ -124,7 +125,7 @@ class ClusteredMaps:
         Raises
         ------
         DomainError
-            The maps have other numbers of inputs or outputs.
+            The maps have other numbers of inputs or outputs, or numbers beyond 2^400.
         """
         chosen = self.nearest(maps)
         values = [
@@ -151,7 +152,8 @@ class ClusteredMaps:
         Raises
         ------
         DomainError
-            The maps have other numbers of inputs or outputs, or the labels do not fit.
+            The maps have other numbers of inputs or outputs, or numbers beyond 2^400, or the
+            labels do not fit.
         """
         wanted = expect_labels(labels, expect_maps(maps, "maps"))
         return int((classes(self.outputs(maps)) == wanted).sum())
@@ -202,7 +204,7 @@ def cluster_maps(maps: FloatMaps, num_clusters: int, *, seed: int = 0) -> Cluste
     Raises
     ------
     DomainError
-        There are fewer points than clusters.
+        There are fewer points than clusters, or a map has numbers beyond 2^400.
     PolyreluError
         scikit-learn is not installed, and there is more than one cluster.
 
@@ -221,8 +223,7 @@ def cluster_maps(maps: FloatMaps, num_clusters: int, *, seed: int = 0) -> Cluste
             f"num_clusters: {count} clusters of {maps.num_points} points; give at most as many "
             "clusters as points"
         )
-    if not np.isfinite(maps.duals).all():
-        raise DomainError("maps: a dual point is not finite in floats; leave that point out")
+    expect_in_range(maps, "maps")
     centres, labels = list[Floats](), list[Indices]()
     for j in range(maps.num_outputs):
         labels.append(_clusters(maps.coordinates(j), count, seed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,10 @@ from polyrelu.support.arrays import freeze_arrays, read_only
 from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import Floats, Mask
 
-__all__ = ["FloatMaps", "expect_labels", "expect_maps"]
+__all__ = ["LARGEST", "FloatMaps", "expect_in_range", "expect_labels", "expect_maps"]
+
+#: Largest size of a number of a map with which sums of squares do not overflow.
+LARGEST = 2.0**400
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -80,6 +83,55 @@ class FloatMaps:
         """The values W x + b of the maps at their points, shape (points, n_L)."""
         return read_only(values_at(self.duals, self.samples))
 
+    @property
+    def in_range(self) -> Mask:
+        """Whether no number of a point, its map and outputs exceeds 2^400, shape (points,).
+
+        Beyond that, sums of squares may exceed the floats, so that such points have to be left out
+        before maps are compared.
+        """
+        with np.errstate(invalid="ignore"):
+            is_small = (np.abs(self.duals) <= LARGEST).all(axis=(1, 2))
+            is_small = is_small & (np.abs(self.samples) <= LARGEST).all(axis=1)
+            is_small = is_small & (np.abs(self.outputs) <= LARGEST).all(axis=1)
+        return read_only(np.asarray(is_small))
+
+    def restricted(self, chosen: object) -> FloatMaps:
+        """Return the maps at some of the points.
+
+        Parameters
+        ----------
+        chosen
+            Whether each point is kept, shape (points,).
+
+        Returns
+        -------
+        FloatMaps
+            The maps at the points that are kept.
+
+        Raises
+        ------
+        DomainError
+            There are not as many entries as points.
+
+        Examples
+        --------
+        >>> from polyrelu.attributes import float_maps
+        >>> float_maps("example:xor", [[1, 0.5], [1e200, 0]]).restricted([True, False])
+        <FloatMaps of 1 point, 1 output, 0 uncertified>
+        """
+        kept = np.asarray(chosen)
+        if kept.shape != (self.num_points,) or kept.dtype != bool:
+            raise DomainError(f"chosen: expected {self.num_points} truth values, one for a point")
+        patterns = None if self.patterns is None else self.patterns[kept]
+        return replace(
+            self,
+            samples=self.samples[kept],
+            duals=self.duals[kept],
+            certified=self.certified[kept],
+            patterns=patterns,
+        )
+
     def coordinates(self, output: int) -> Floats:
         """Return the dual points of an output in the coordinates of the basis.
 
@@ -117,9 +169,10 @@ class FloatMaps:
         Raises
         ------
         DomainError
-            There are more or fewer labels than points, or labels that are no outputs.
+            There are more or fewer labels than points, or labels that are no outputs; or a map is
+            too large for floats.
         """
-        wanted = expect_labels(labels, self)
+        wanted = expect_labels(labels, expect_in_range(self, "maps"))
         return int((classes(self.outputs) == wanted).sum())
 
     def __repr__(self) -> str:
@@ -129,7 +182,8 @@ class FloatMaps:
 
 def values_at(duals: Floats, points: Floats) -> Floats:
     """Return W x + b for the rows [W | b] of each point, shape (points, n_L)."""
-    return np.asarray(np.einsum("pjd,pd->pj", duals[:, :, :-1], points) + duals[:, :, -1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(np.einsum("pjd,pd->pj", duals[:, :, :-1], points) + duals[:, :, -1])
 
 
 def classes(outputs: Floats) -> NDArray[np.int64]:
@@ -142,6 +196,17 @@ def classes(outputs: Floats) -> NDArray[np.int64]:
 def expect_maps(value: object, name: str) -> FloatMaps:
     """Return an argument that has maps in floats."""
     return expect(value, FloatMaps, name, "float_maps(network, points) makes them")
+
+
+def expect_in_range(maps: FloatMaps, name: str) -> FloatMaps:
+    """Return maps without a number that is too large for floats, or raise a `DomainError`."""
+    if count := int((~maps.in_range).sum()):
+        points = count_text([(count, "point")])
+        raise DomainError(
+            f"{name}: numbers beyond 2^400 in the maps at {points}; leave them out with "
+            "maps.restricted(maps.in_range)"
+        )
+    return maps
 
 
 def expect_labels(labels: object, maps: FloatMaps, name: str = "labels") -> NDArray[np.int64]:

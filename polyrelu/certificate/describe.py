@@ -33,6 +33,7 @@ from polyrelu.certificate.meanings import (
     TRANSVERSAL,
 )
 from polyrelu.certificate.text import (
+    bounds_text,
     cell_counts_text,
     domain_text,
     layers_text,
@@ -398,7 +399,7 @@ def _bounds_terms(claim: dict[str, Any]) -> str:
         )
     if claim["kind"] == "lipschitz":
         norms = {"1": "1-norm", "2": "squared 2-norm", "inf": "entry"}
-        low, high = number_text(claim["at-least"]), number_text(claim["at-most"])
+        low, high = _bounds(claim["at-least"], claim["at-most"])
         if claim["domain"]["equations"]:  # gradients point out of the domain
             squared = "squares of slopes" if claim["norm"] == "2" else "slopes"
             dual = "distances measured in the norm that is dual to the norm of gradients"
@@ -407,7 +408,7 @@ def _bounds_terms(claim: dict[str, Any]) -> str:
         return f"the largest {size} is between {low} and {high}, on {place}"
     if claim["kind"] == "deviation":
         outputs = count_text([(len(claim["outputs"]), "output")])
-        low, high = number_text(claim["at-least"]), number_text(claim["at-most"])
+        low, high = _bounds(claim["at-least"], claim["at-most"])
         return (
             f"the largest difference of {outputs} is at most {high} on {place}, and at least {low} "
             "at a point of the domain"
@@ -424,7 +425,12 @@ def _between(low: str, high: str) -> str:
     """Return where a number is, in words; bounds that are equal are the number."""
     if low == high:
         return number_text(low)
-    return f"between {number_text(low)} and {number_text(high)}"
+    return "between {} and {}".format(*_bounds(low, high))
+
+
+def _bounds(low: str, high: str) -> tuple[str, str]:
+    """Return bounds in words."""
+    return bounds_text(parse_rational(low), parse_rational(high))
 
 
 def _place(domain: Any) -> str:

@@ -12,12 +12,13 @@ from fractions import Fraction
 from typing import Any
 
 from polyrelu.errors import ArgumentError
-from polyrelu.exact import format_rational, parse_rational
+from polyrelu.exact import decimal_above, decimal_below, format_rational, parse_rational
 from polyrelu.support.arguments import expect, expect_count, expect_one_of
 from polyrelu.support.display import count_text
 from polyrelu.support.limits import WIDTH_LIMIT
 
 __all__ = [
+    "bounds_text",
     "cell_counts_text",
     "domain_text",
     "layers_text",
@@ -34,6 +35,8 @@ _MAX_ENTRIES, _MAX_CONSTRAINTS = 12, 12
 _MAX_TERMS, _MAX_TERM_CHARACTERS = 24, 24
 #: Maximum numbers of characters of a number that is shown exactly, and of rows that are.
 _MAX_CHARACTERS, _MAX_DOMAIN = 40, 20_000
+#: Maximum number of characters of bounds that are shown exactly, and digits of other ones.
+_MAX_SHORT, _DIGITS = 7, 8
 #: The context for decimals of long numbers, whose exponents exceed the range of floats.
 _DECIMAL_CONTEXT = Context(prec=12, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
@@ -61,6 +64,36 @@ def number_text(text: str) -> str:
     number = parse_rational(text)
     decimal = _DECIMAL_CONTEXT.divide(Decimal(number.numerator), Decimal(number.denominator))
     return f"about {decimal.normalize(_DECIMAL_CONTEXT):g}"
+
+
+def bounds_text(low: Fraction, high: Fraction) -> tuple[str, str]:
+    """Return bounds of a number in words: both exact if they are short, otherwise both decimals.
+
+    The decimals are rounded outwards.
+
+    Parameters
+    ----------
+    low, high
+        The bounds, each exact.
+
+    Returns
+    -------
+    tuple of str and str
+        Both bounds; the number twice, as `number_text` writes it, where they are equal.
+
+    Examples
+    --------
+    >>> bounds_text(Fraction(1, 3), Fraction(4458449, 25000))
+    ('0.33333333', '178.33796')
+    >>> bounds_text(Fraction(1, 3), Fraction(1, 2))
+    ('1/3', '1/2')
+    """
+    texts = format_rational(low), format_rational(high)
+    if low == high:
+        return number_text(texts[0]), number_text(texts[1])
+    if max(map(len, texts)) <= _MAX_SHORT:
+        return texts
+    return decimal_below(low, digits=_DIGITS), decimal_above(high, digits=_DIGITS)
 
 
 def vector_text(texts: Sequence[str]) -> str:

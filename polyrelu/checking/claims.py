@@ -287,7 +287,7 @@ def part_words(claim: Any) -> str:
 def runtime_sentence(claim: Any, network: Network, meter: Meter) -> str:
     """The claim about a float runtime."""
     name = claim["arithmetic"]
-    worst = quote(max(claim["at-most"], key=lambda text: rational(text, meter)))
+    worst = bare(max(claim["at-most"], key=lambda text: rational(text, meter)))
     return (
         f"{name_of(network)}, computed layer by layer in {name} (FORMAT.md, section 3.7) at {name} "
         f"inputs in the given box, has a runtime-error of at most {worst}: the distance to its "
@@ -332,7 +332,7 @@ def lipschitz_sentence(claim: Any, network: Network) -> str:
     """The claim about the least factor by which distances change."""
     (first, last), place = claim["layers"], domain_words(claim["domain"])
     part = f"layers {first} to {last}" if first < last else f"layer {first}"
-    low, high = quote(claim["at-least"]), quote(claim["at-most"])
+    low, high = bare(claim["at-least"]), bare(claim["at-most"])
     return (
         f"The map of {part} of network {network.sha256[:12]}, {network}, has an inverse-lipschitz "
         f"constant on {place} whose square is at least {low} and at most {high}: the least "
@@ -360,11 +360,11 @@ def bounds_sentence(claim: Any, one: Network, two: Network) -> str:
     if kind == "range":
         return f"{name_of(one)}, has this range on {place}: {range_words(claim)}."
     if kind == "lipschitz":
-        return f"{name_of(one)}, has a lipschitz constant on {place}: {lipschitz_words(claim)}."
+        return f"{name_of(one)}, has a Lipschitz constant on {place}: {lipschitz_words(claim)}."
     if kind == "deviation":
         return f"{pair}, have a deviation on {place}: {deviation_words(claim, outside)}."
     if kind == "same-decisions":
-        margin = quote(claim["margin"])
+        margin = bare(claim["margin"])
         more = f" by more than {margin}" if claim["margin"] != "0" else ""
         return (
             f"{pair}, make the same-decisions at every point of {place}{outside}: where one output "
@@ -418,7 +418,12 @@ def range_words(claim: Any) -> str:
 def between_words(low: str, high: str) -> str:
     """Where a number lies."""
     same = low == high
-    return f"exactly {quote(low)}" if same else f"at least {quote(low)} and at most {quote(high)}"
+    return f"exactly {bare(low)}" if same else f"at least {bare(low)} and at most {bare(high)}"
+
+
+def bare(number: str) -> str:
+    """A number that was read, as `quote` has it, without its quotes."""
+    return quote(number).replace("'", "")
 
 
 #: The norm of gradients, and the norm of differences of inputs that belongs to it.
@@ -455,8 +460,8 @@ def deviation_words(claim: Any, outside: str) -> str:
     which, low, high = outputs_words(claim["outputs"]), claim["at-least"], claim["at-most"]
     if outside:
         return (
-            f"the values of {which} differ by at most {quote(high)} at every point{outside}, and "
-            f"by at least {quote(low)} at a point of the domain"
+            f"the values of {which} differ by at most {bare(high)} at every point{outside}, and "
+            f"by at least {bare(low)} at a point of the domain"
         )
     return f"the largest difference of the values of {which} is {between_words(low, high)}"
 

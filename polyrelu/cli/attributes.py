@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import functools
+import operator
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.options import (
@@ -90,7 +92,9 @@ def _run(options: argparse.Namespace, started: float) -> int:
     samples = read_samples(options.data, imported[0].network.num_inputs)
     with ProgressLine() as line:
         maps = [_maps(one, samples, options.divide, line.show) for one in imported]
-        labels = [_labels(samples, test) for _, test in maps]
+        kept = _kept(names, maps)
+        maps = [(one.restricted(kept[0]), two.restricted(kept[1])) for one, two in maps]
+        labels = [_labels(samples, kept[1], test) for _, test in maps]
         networks = [
             _network(name, *maps[k], labels[k], counts, options.seed, line.show)
             for k, name in enumerate(options.networks)
@@ -104,13 +108,14 @@ def _run(options: argparse.Namespace, started: float) -> int:
             data=options.data,
             num_training=len(samples.training),
             num_test=len(samples.test),
+            left_out=_num_left_out(kept),
             labels="data" if samples.test_labels is not None else "network",
             networks=networks,
             maps=relations,
             reading=[reading(one) for one in imported],
         )
     else:
-        _show(options, samples, networks, relations)
+        _show(options, samples, _num_left_out(kept), networks, relations)
         for name, one in zip(names, imported, strict=True):
             print_reading(one, f"{name}: ")
     return 0
@@ -151,11 +156,31 @@ def _maps(
     return training, test
 
 
-def _labels(samples: Samples, test: FloatMaps) -> Any:
+def _kept(names: Sequence[str], maps: Sequence[tuple[FloatMaps, FloatMaps]]) -> tuple[Any, Any]:
+    """Return at which training and test points floats suffice for the maps of all networks."""
+    kept = list[Any]()
+    for k, which in enumerate(("training", "test")):
+        chosen = functools.reduce(operator.and_, [pair[k].in_range for pair in maps])
+        if len(chosen) and not chosen.any():
+            raise UsageError(
+                f"{', '.join(names)}: at every {which} point a map has numbers beyond 2^400, "
+                "so that none can be compared in floats"
+            )
+        kept.append(chosen)
+    return kept[0], kept[1]
+
+
+def _num_left_out(kept: tuple[Any, Any]) -> dict[str, int]:
+    """Return the numbers of training and test points that are left out."""
+    training, test = (int((~chosen).sum()) for chosen in kept)
+    return {"training": training, "test": test}
+
+
+def _labels(samples: Samples, kept: Any, test: FloatMaps) -> Any:
     """Return the classes of the test points; those that the network chooses if none are given."""
     from polyrelu.attributes.float_maps import classes
 
-    return classes(test.outputs) if samples.test_labels is None else samples.test_labels
+    return classes(test.outputs) if samples.test_labels is None else samples.test_labels[kept]
 
 
 def _network(
@@ -189,12 +214,16 @@ def _relations(
 ) -> list[dict[str, Any]]:
     """Return the maps from each network to the one of --map-to."""
     from polyrelu.attributes import dual_map
+    from polyrelu.errors import DomainError
 
     if options.map_to is None:
         return []
     found = list[dict[str, Any]]()
     for name, (training, test) in zip(options.networks, maps[:-1], strict=True):
-        fit = dual_map(training, maps[-1][0])
+        try:
+            fit = dual_map(training, maps[-1][0])
+        except DomainError as error:
+            raise UsageError(f"{name} to {options.map_to}: {error}") from None
         found.append(
             {
                 "from": name,
@@ -210,12 +239,19 @@ def _relations(
 def _show(
     options: argparse.Namespace,
     samples: Samples,
+    left_out: dict[str, int],
     networks: Sequence[dict[str, Any]],
     relations: Sequence[dict[str, Any]],
 ) -> None:
     """Print the answer for people."""
-    total = len(samples.test)
-    show(f"data              {len(samples.training)} training points, {total} test points")
+    total = len(samples.test) - left_out["test"]
+    num_training, num_test = len(samples.training), len(samples.test)
+    show(f"data              {num_training} training points, {num_test} test points")
+    if any(left_out.values()):
+        show(
+            f"left out          {left_out['training']} training points, {left_out['test']} test "
+            "points, where maps have numbers beyond 2^400"
+        )
     if samples.test_labels is None:
         show("right             the class that the network itself chooses")
     for one in networks:

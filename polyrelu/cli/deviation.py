@@ -23,6 +23,7 @@ from polyrelu.cli.output import (
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from polyrelu.formats import Imported
@@ -31,12 +32,22 @@ if TYPE_CHECKING:
     Answer: TypeAlias = DeviationBounds | DeviationExceeded | Undecided
     Decided: TypeAlias = DeviationBounds | DeviationExceeded | RangeBounds
 
-__all__ = ["add_deviation", "add_search_options", "decided_part", "exact_number"]
+__all__ = ["add_deviation", "add_search_options", "continued", "decided_part", "exact_number"]
 
 #: The default of --budget, as in `proofs.deviation`.
 _BUDGET = 600_000
 #: Options that go on where a next step is the same command.
-_CONTINUED = ("domain", "at_most", "gap", "seed", "budget", "time_limit", "memory_limit", "output")
+_CONTINUED = (
+    "domain",
+    "at_most",
+    "gap",
+    "output_index",
+    "seed",
+    "budget",
+    "time_limit",
+    "memory_limit",
+    "output",
+)
 
 
 def add_deviation(subparsers: Any) -> None:
@@ -113,6 +124,11 @@ def exact_number(text: str, option: str) -> Fraction:
     return found
 
 
+def continued(options: argparse.Namespace, names: Sequence[str]) -> list[str]:
+    """Return the options that go on in next steps; a budget that was not given does not."""
+    return [name for name in names if name != "budget" or options.budget != _BUDGET]
+
+
 def decided_part(outcome: Any) -> Any:
     """Return the answer, or the part of an open question that was decided; None without one."""
     from polyrelu.outcomes import Undecided
@@ -145,7 +161,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
             budget=options.limits,
             progress=line.show,
         )
-    outcome = with_commands(outcome, options, [options.network, options.other], _CONTINUED)
+    files = [options.network, options.other]
+    outcome = with_commands(outcome, options, files, continued(options, _CONTINUED))
     written = _write_certificate(options, outcome, pair)
     answer = {**_answer(outcome), "next": next_texts(outcome)}
     return print_answer(options, outcome, started, answer, pair, written)

@@ -25,6 +25,8 @@ _Answer = TypeVar("_Answer", bound=_AnyAnswer)
 _MANY_DIMENSIONS = 8
 #: Largest dimension of a domain in which all cells are proposed in the place of regions alone.
 _FEW_DIMENSIONS = 3
+#: Options that go on in steps with another command, by that command.
+_SHARED = {"equivalent": ("domain",)}
 #: Values of options that need not be written.
 _IMPLIED = {"domain": "R^n", "seed": 0, "margin": "0"}
 #: Options about the reading of networks, which every command has, with the values implied.
@@ -126,13 +128,16 @@ def next_texts(outcome: _AnyAnswer) -> list[str]:
 def _with_command(
     step: NextStep, options: argparse.Namespace, files: Sequence[str], own: Sequence[str]
 ) -> NextStep:
-    names = [*_READING, *(own if step.command[0] == options.command else ())]
-    given: dict[str, str | None] = {}
+    is_same = step.command[0] == options.command
+    wanted = own if is_same else _SHARED.get(step.command[0], ())
+    names = [*_READING, *(name for name in own if name in wanted)]
+    given: dict[str, str | list[str] | None] = {}
     for name in names:
         value = getattr(options, name, None)
         implied = (_READING | _IMPLIED).get(name)
         if value is not None and value is not False and value != implied:
-            given[f"--{name.replace('_', '-')}"] = None if value is True else _text(value)
+            text = list(map(_text, value)) if isinstance(value, list) else _text(value)
+            given[f"--{name.replace('_', '-')}"] = None if value is True else text
     return step.with_files(files, given)
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.answers import print_answer
-from polyrelu.cli.deviation import add_search_options, decided_part, exact_number
+from polyrelu.cli.deviation import add_search_options, continued, decided_part, exact_number
 from polyrelu.cli.options import add_command, add_network, read_network
 from polyrelu.cli.output import (
     check_output,
@@ -27,6 +27,7 @@ _CONTINUED = (
     "domain",
     "lipschitz",
     "gap",
+    "output_index",
     "seed",
     "budget",
     "time_limit",
@@ -79,7 +80,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             outcome = output_range(network, domain, seed=options.seed, **common)
         else:
             outcome = lipschitz_bounds(network, domain, norm=norm, **common)
-    outcome = with_commands(outcome, options, [options.network], _CONTINUED)
+    outcome = with_commands(outcome, options, [options.network], continued(options, _CONTINUED))
     written = _write_certificate(options, outcome, imported)
     answer = {**_answer(outcome), "next": next_texts(outcome)}
     return print_answer(options, outcome, started, answer, [imported], written)

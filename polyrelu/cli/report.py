@@ -78,6 +78,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             options.domain,
             show=options.show,
             name=options.network,
+            file=options.file,
             seed=options.seed,
             budget=options.limits,
             progress=line.show,

@@ -240,7 +240,9 @@ class NextStep:
     command: tuple[str, ...]
     files: tuple[str, ...] = ()
 
-    def with_files(self, files: Sequence[str], options: Mapping[str, str | None]) -> NextStep:
+    def with_files(
+        self, files: Sequence[str], options: Mapping[str, str | list[str] | None]
+    ) -> NextStep:
         """Return the step as a command about given files.
 
         Parameters
@@ -248,8 +250,8 @@ class NextStep:
         files
             The file of the network, and of the other network if there are two.
         options
-            Options with their values, None for an option without one. Options that the command has
-            itself are left out.
+            Options with their values, None for an option without one, a list for one that is given
+            several times. Options that the command has itself are left out.
 
         Returns
         -------
@@ -261,8 +263,10 @@ class NextStep:
         names = {"SMALL": small, **dict(zip(("NET", "OTHER"), files, strict=False))}
         words = [names.get(word, word) for word in self.command]
         for option, value in options.items():
-            if option not in self.command:
-                words += [option] if value is None else [option, value]
+            if option in self.command:
+                continue
+            for one in value if isinstance(value, list) else [value]:
+                words += [option] if one is None else [option, one]
         return replace(self, command=tuple(words), files=tuple(files))
 
     def __str__(self) -> str:
@@ -359,10 +363,11 @@ def theorem_lines(certificate: _AnyKind) -> list[str]:
     return lines + [f"  {hypothesis}" for hypothesis in certificate.hypotheses]
 
 
-def answer_text(lines: Iterable[str], steps: Iterable[NextStep], part: Answer | None = None) -> str:
-    """Return what an answer prints: lines, which are wrapped, the answer in part, and next steps.
+def answer_text(
+    lines: Iterable[str], steps: Iterable[NextStep], wrapped_lines: Iterable[str] = ()
+) -> str:
+    """Return what an answer prints: lines, which are wrapped, lines that are, and next steps.
 
     The commands of next steps are not broken, so that they can be copied.
     """
-    in_part = [] if part is None else ["in part:", str(part)]
-    return "\n".join([*map(wrapped, lines), *in_part, *(f"next: {step}" for step in steps)])
+    return "\n".join([*map(wrapped, lines), *wrapped_lines, *(f"next: {step}" for step in steps)])

@@ -65,18 +65,19 @@ class Undecided(Answer):
         return bracketed(f"Undecided: {self.reason}")
 
     def __str__(self) -> str:
-        work = str(self.search).removeprefix("route none: ")
-        reached = (
-            [f"reached: {work}, {100 * self.search.closed:.3g} % of the tree"]
-            if self.search
-            else []
-        )
         tried = [f"  tried {attempt}" for attempt in self.attempts]
-        return answer_text(
-            [f"undecided: {self.reason}", *tried, *reached, *dimension_lines(self.dimension)],
-            self.next,
-            part=self.bounds if self.part is None else self.part,
-        )
+        lines = [f"undecided: {self.reason}", *tried, *self._reached()]
+        part = self.bounds if self.part is None else self.part
+        heading = "these bounds were proved:" if self.part is None else "this part was proved:"
+        proved = [] if part is None else [heading, str(part).removeprefix("proved. ")]
+        return answer_text([*lines, *dimension_lines(self.dimension)], self.next, proved)
+
+    def _reached(self) -> list[str]:
+        """Return how much work was done; bounds tell that by themselves."""
+        if self.search is None or self.bounds is not None:
+            return []
+        work = str(self.search).removeprefix("route none: ")
+        return [f"reached: {work}, {100 * self.search.closed:.3g} % of the tree"]
 
     @property
     def statement(self) -> str:

@@ -152,15 +152,22 @@ class BoundStatistics(ProofStatistics):
     --------
     >>> print(BoundStatistics(num_nodes=3, num_leaves=2, num_points=900, num_boxes=3))
     3 boxes bounded in floats, 2 leaves checked in integers, 900 points tried
+    >>> print(BoundStatistics(num_nodes=3, num_leaves=2))
+    3 nodes, 2 leaves
     """
 
     num_points: int = 0
     num_boxes: int = 0
 
     def __str__(self) -> str:
-        boxes = count_text([(self.num_boxes, "box")])
-        leaves, points = count_text([(self.num_leaves, "leaf")]), self.num_points
-        return f"{boxes} bounded in floats, {leaves} checked in integers, {points} points tried"
+        if not self.num_boxes and not self.num_points:
+            return count_text([(self.num_nodes, "node"), (self.num_leaves, "leaf")])
+        done = (
+            (self.num_boxes, "box", "bounded in floats"),
+            (self.num_leaves, "leaf", "checked in integers"),
+            (self.num_points, "point", "tried"),
+        )
+        return ", ".join(f"{count_text([(n, noun)])} {how}" for n, noun, how in done if n)
 
     def to_json(self) -> dict[str, Any]:
         """Return the entries of the JSON output, as in `ProofStatistics.to_json`."""

@@ -375,6 +375,8 @@ def _zero_sets(
     """Draw the zero sets of some neurons."""
     kind: dict[str, Any] = {"projection": "3d"} if view.dimension == 3 else {}
     canvas = Canvas(view, new_figure().add_subplot(**kind))
+    for layer in sorted({neuron.layer for neuron in cells.neurons}):
+        canvas.announce(f"layer {layer}", layer_colour(layer))
     layers = [neuron.layer for neuron in cells.neurons[: len(parts)]]
     drawn = none
     for layer in sorted(set(layers)):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "GREY",
+    "HERE",
     "INK",
     "Canvas",
     "check_colour",
@@ -53,6 +54,8 @@ __all__ = [
 FORMATS = (".png", ".svg", ".pdf")
 
 
+#: What remarks in pictures are about: a domain may end inside the frame.
+HERE = "in the domain shown"
 GREY = "#8c8c8c"
 INK = "#222222"
 
@@ -67,6 +70,8 @@ _LARGEST, _SMALLEST = Fraction(10**100), Fraction(1, 10**100)
 #: coarsely.
 _NARROWEST = Fraction(1, 2**30)
 
+#: Width of a number below an axis, in points, and how many of them are few.
+_NUMBER, _FEW_NUMBERS = 40, 5
 #: Distance of a legend from the Axes above it, in points.
 _BELOW_AXIS = 34
 #: Direction to the light in pictures in space.
@@ -369,16 +374,17 @@ class Canvas:
         self._add_legend_entry(label, colour, marker=True)
 
     def note(self, text: str) -> None:
-        """Write a remark in the middle of the picture, such as that it is empty."""
+        """Write a remark below in the picture, such as that it is empty."""
         write = self.ax.text2D if self.space else self.ax.text
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": GREY, "alpha": 0.9}
         write(
             0.5,
-            0.5,
+            0.04,
             text,
             transform=self.ax.transAxes,
+            fontsize=9,
             ha="center",
-            va="center",
+            va="bottom",
             bbox=box,
             zorder=9,
         )
@@ -422,6 +428,8 @@ class Canvas:
         if self.space:
             self._thin_ticks()
         self._proportions(limits)
+        if not self.space:
+            self._thin_numbers(limits)
         if not self.ax.get_title():
             self.ax.set_title(f"{title}\n{self.view.caption}", fontsize=10)
         if self._handles and self.ax.get_legend() is None:
@@ -436,6 +444,18 @@ class Canvas:
         self.ax.tick_params(labelsize=8)
         for axis in (self.ax.xaxis, self.ax.yaxis, self.ax.zaxis):
             axis.set_major_locator(MaxNLocator(5))
+
+    def _thin_numbers(self, limits: Sequence[tuple[float, float]]) -> None:
+        """Reduce the numbers along a short x axis, which would overlap."""
+        from matplotlib.ticker import MaxNLocator
+
+        place = self.ax.get_window_extent()
+        width = place.width * 72 / self.ax.figure.dpi
+        if self.ax.get_aspect() == 1:
+            across, along = (high - low for low, high in limits)
+            width = min(width, place.height * 72 / self.ax.figure.dpi * across / along)
+        if (count := int(width / _NUMBER)) < _FEW_NUMBERS:
+            self.ax.xaxis.set_major_locator(MaxNLocator(max(count, 2), min_n_ticks=1))
 
     def _proportions(self, limits: Sequence[tuple[float, float]]) -> None:
         """Scale the axes equally where that keeps lengths.
@@ -467,6 +487,10 @@ class Canvas:
         below = self.ax.transAxes + ScaledTranslation(0, -_BELOW_AXIS / 72, inch)
         style |= {"bbox_to_anchor": (0.5, 0), "bbox_transform": below}
         self.ax.legend(loc="upper center", ncols=columns, **style)
+
+    def announce(self, label: str, colour: str) -> None:
+        """Add a line to the legend that may be drawn later, so that the legend keeps its size."""
+        self._add_legend_entry(label, colour)
 
     def _add_legend_entry(
         self,

@@ -25,6 +25,7 @@ from polyrelu.complex.subcomplex import expect_subcomplex, marked_facets
 from polyrelu.errors import DomainError
 from polyrelu.plot.canvas import (
     GREY,
+    HERE,
     INK,
     Canvas,
     check_colour,
@@ -38,23 +39,28 @@ from polyrelu.plot.view import BoxLike, View, view_of
 from polyrelu.support.arguments import expect
 from polyrelu.support.display import count_text
 from polyrelu.support.progress import Progress
+from polyrelu.support.typing import Point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+#: The name of the edges at which the domain ends, for legends and counts.
+DOMAIN = "boundary of the domain"
 #: The name by which regions on which a neuron is 0 throughout are counted.
 VANISHING = "regions where a neuron is 0"
 
 __all__ = [
     "VANISHING",
     "boundary_in_domain",
+    "domain_ends",
     "draw_cells",
     "draw_layers",
     "draw_subcomplex",
     "draw_zero_sets",
     "edge_layers",
     "maximal",
+    "paint_domain",
     "paint_part",
     "separating_numbers",
     "vanishing_regions",
@@ -157,7 +163,7 @@ def draw_subcomplex(
     check_colour(colour)
     paint_part(canvas, part, colour, label)
     if not any(canvas.counts.values()):
-        canvas.note("nothing of it lies in this box")
+        canvas.note(f"nothing of it lies {HERE}")
     return canvas.finish(f"{label or 'subcomplex'}: {canvas.tally()}")
 
 
@@ -258,17 +264,20 @@ def paint_layers(
     if figure is None:
         figure = new_figure(max(4.1 * columns, 5.0), 4.3 * rows + 0.3)
     parts = [zero_set(cells, layer) for layer in range(1, count + 1)]
-    found: dict[str, int] = {}
+    found, ends = dict[str, int](), domain_ends(cells, view)
     for layer, part in enumerate(parts, 1):
         kind = {"projection": "3d"} if view.dimension == 3 else {}
         ax = figure.add_subplot(rows, columns, layer, **kind)
         canvas = Canvas(view, ax, progress=progress)
         if layer > 1:
             paint_part(canvas, reduce(or_, parts[: layer - 1]), GREY, "", faint=True)
-            canvas.counts.clear()
+        canvas.segments(DOMAIN, ends, INK, width=1.6)
+        canvas.counts.clear()
         found |= _paint_layer(canvas, part, layer)
         canvas.finish("")
-    figure.suptitle(f"zero sets of the neurons; grey: earlier layers\n{view.caption}", fontsize=10)
+    black = f"\nblack: {DOMAIN}" if ends else ""
+    title = f"zero sets of the neurons; grey: earlier layers{black}\n{view.caption}"
+    figure.suptitle(title, fontsize=10)
     return figure, found
 
 
@@ -303,6 +312,7 @@ def paint_zero_sets(canvas: Canvas, cells: PolyhedralComplex) -> None:
         drawn = drawn | part
     if not any(count for name, count in canvas.counts.items() if name != VANISHING):
         canvas.note(_empty_note(canvas.counts[VANISHING]))
+    paint_domain(canvas, cells)
 
 
 def zero_sets_title(canvas: Canvas) -> str:
@@ -317,7 +327,7 @@ def zero_sets_title(canvas: Canvas) -> str:
 
 def _empty_note(vanishing: int) -> str:
     """Return the remark for a picture without zero sets."""
-    return "no neuron changes its sign in this box" + (",\nbut some are 0" if vanishing else "")
+    return f"no neuron changes its sign {HERE}" + (",\nbut some are 0" if vanishing else "")
 
 
 def paint_vanishing(canvas: Canvas, cells: PolyhedralComplex, layer: int) -> None:
@@ -341,15 +351,29 @@ def paint_cells(canvas: Canvas, cells: PolyhedralComplex) -> None:
         "regions", [points for _, points in regions], [shades[index] for index, _ in regions]
     )
     layers = edge_layers(cells)
-    exact = Clipped(cells, canvas.view)  # floats do not decide whether an edge lies on a side
-    border = [points for _, points in exact.cells_in_box(1, np.flatnonzero(layers == 0).tolist())]
-    border = [points for points in border if not exact.is_on_side(points)]
-    canvas.segments("edges", border, INK, width=1.6, label="boundary of the domain")
+    border = domain_ends(cells, canvas.view)
+    canvas.segments("edges", border, INK, width=1.6, label=DOMAIN)
     for layer in range(1, cells.network.num_hidden_layers + 1):
         found = [
             points for _, points in inside.cells_in_box(1, np.flatnonzero(layers == layer).tolist())
         ]
         canvas.segments("edges", found, layer_colour(layer), width=1.1, label=f"layer {layer}")
+
+
+def paint_domain(canvas: Canvas, cells: PolyhedralComplex) -> None:
+    """Draw where the domain ends inside the frame, uncounted; in space nothing is drawn."""
+    canvas.segments(DOMAIN, domain_ends(cells, canvas.view), INK, width=1.6, label=DOMAIN)
+    canvas.counts.pop(DOMAIN)
+
+
+def domain_ends(cells: PolyhedralComplex, view: View) -> list[list[Point]]:
+    """Return the edges inside a frame at which a domain in the plane ends; none in space."""
+    if view.dimension != 2:
+        return []
+    around = np.bincount(cells.facets(2)[1], minlength=cells.size(1))
+    exact = Clipped(cells, view)  # floats do not decide whether an edge lies on a side
+    border = [points for _, points in exact.cells_in_box(1, np.flatnonzero(around == 1).tolist())]
+    return [points for points in border if not exact.is_on_side(points)]
 
 
 def paint_part(

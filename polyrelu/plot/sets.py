@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from polyrelu.complex import Subcomplex
 from polyrelu.complex.subcomplex import expect_subcomplex
 from polyrelu.errors import DomainError
-from polyrelu.plot.canvas import INK, Canvas
+from polyrelu.plot.canvas import HERE, INK, Canvas
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.parts import boundary_in_domain, paint_part
 from polyrelu.plot.view import BoxLike, view_of
@@ -167,10 +167,12 @@ def paint_boundary(canvas: Canvas, boundary: OutputSet, outputs: int) -> Axes:
     names[TIE], colours[TIE] = "tie" if outputs > 1 else "f = 0", "#bdbdbd"
     _paint_set(canvas, boundary, labels, TIE, names, colours)
     if _is_empty(canvas):
-        only = f" (class {present[0]} everywhere)" if outputs > 1 and len(present) == 1 else ""
-        canvas.note(f"no decision boundary in this box{only}")
+        only = f":\nclass {present[0]} on all of it" if outputs > 1 and len(present) == 1 else ""
+        canvas.note(f"no decision boundary {HERE}{only}")
     elif _fills_box(canvas):
-        canvas.note("the whole box is a tie" if outputs > 1 else "f = 0 in the whole box")
+        canvas.note(
+            "the whole domain shown is a tie" if outputs > 1 else "f = 0 in the whole domain shown"
+        )
     return canvas.finish(f"decision boundary: {canvas.tally()}")
 
 
@@ -185,9 +187,9 @@ def paint_level_set(canvas: Canvas, part: OutputSet, name: str) -> Axes:
     names, colours = {-1: "below", 0: "equal", 1: "above"}, {-1: _BELOW, 0: "#bdbdbd", 1: _ABOVE}
     _paint_set(canvas, part, signs, 0, names, colours)
     if _is_empty(canvas):
-        canvas.note("the output does not cross this level in this box")
+        canvas.note(f"the output does not cross this level {HERE}")
     elif _fills_box(canvas):
-        canvas.note("the output has this value in the whole box")
+        canvas.note("the output has this value in the whole domain shown")
     return canvas.finish(f"{name}: {canvas.tally()}")
 
 

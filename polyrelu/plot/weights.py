@@ -19,8 +19,9 @@ from polyrelu.breakpoints import BreakpointComplex, TropicalWeight
 from polyrelu.breakpoints.tropical_weights import expect_breakpoints
 from polyrelu.errors import DomainError
 from polyrelu.exact import nearest_float
-from polyrelu.plot.canvas import GREY, INK, Canvas, check_interval
+from polyrelu.plot.canvas import GREY, HERE, INK, Canvas, check_interval
 from polyrelu.plot.clip import Clipped
+from polyrelu.plot.parts import paint_domain
 from polyrelu.plot.view import BoxLike, view_of
 from polyrelu.support.arguments import expect_integer
 from polyrelu.support.typing import Point
@@ -127,7 +128,8 @@ def paint_weights(canvas: Canvas, breakpoints: BreakpointComplex, output: int) -
     if visible:
         _paint_visible(canvas, visible, weights, output)
     else:
-        canvas.note(f"output {output} has no breakpoints in this box")
+        canvas.note(f"output {output} has no breakpoints {HERE}")
+    paint_domain(canvas, breakpoints.cells)
     title = (
         f"tropical weights of output {output}: "
         f"{len(visible)} of {len(visible) + len(invisible)} facets visible"

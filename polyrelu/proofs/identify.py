@@ -109,7 +109,7 @@ class IdentifySettings:
     share_of_cases
         Share of this work for refutations by trees of cases, which come after them.
     least_for_others
-        Units of work that each other search gets at least.
+        Units of work that each other search gets at least, unless the budget is a part of another.
     grace_share
         Share of a time limit in which it is still worked out what is proved in part.
     grace
@@ -185,9 +185,9 @@ def identify(
         with all limits; None: until nothing new is met. A unit is about a millisecond. The search
         for points of Theorem P and the one for simple changes of layers have a sixth of it each,
         refutations by linear programs twice, and those by split trees once; larger programs have a
-        third, and trees of cases a half; and each of them has at least 10,000 units. A search that
-        is enough for transversal competitors makes some more walks for regular ones, within the
-        budget.
+        third, and trees of cases a half; and each of them has at least 10,000 units, unless the
+        `Budget` is a part of another one. A search that is enough for transversal competitors makes
+        some more walks for regular ones, within the budget.
     time_limit
         Seconds for the whole call; None for no limit. After this time the answer is `Undecided`.
         Ctrl-C ends the search for ridges in the same way.
@@ -259,6 +259,7 @@ class _Identification:
 
     def __init__(self, question: Question, limits: Budget, progress: Progress | None) -> None:
         self._question, self._limits, self._progress = question, limits, progress
+        self._least_for_others = least_for_others(limits)
         self._network, self._among, self._domain = (
             question.network,
             question.among,
@@ -329,8 +330,7 @@ class _Identification:
         return (*self._attempts, *([] if self._refuted is None else [self._refuted]))
 
     def _budget_of_others(self, share: float = SETTINGS.share_of_others) -> Budget:
-        work = self._limits.total_work
-        least = SETTINGS.least_for_others
+        work, least = self._limits.total_work, self._least_for_others
         return self._limits.apart(None if work is None else max(least, work * share))
 
     def _theorems(self) -> Iterator[tuple[str, Among, _Prover]]:
@@ -452,6 +452,14 @@ class _Identification:
             part=part,
             next=self._question.steps_after_limit(reason, self._search),
         )
+
+
+def least_for_others(limits: Budget) -> float:
+    """Return what each other search gets at least; a part of a budget stays a part of it.
+
+    Otherwise a report with a small budget would take minutes for a single linear program.
+    """
+    return 0.0 if limits.is_part else SETTINGS.least_for_others
 
 
 def _place(domain: DomainLike, num_inputs: int) -> Polyhedron | None:

@@ -159,6 +159,7 @@ def report(
     *,
     show: DomainLike | Slice = None,
     name: str | None = None,
+    file: str | Path = "report.html",
     seed: int = 0,
     budget: BudgetLike = BUDGET,
     time_limit: float | None = None,
@@ -179,12 +180,14 @@ def report(
         has few dimensions, and otherwise the plane through three random points of it.
     name
         What the network is called in the report; by default the name of its file.
+    file
+        Where the report will be written, for the commands in it.
     seed
         The seed of the random points and of all searches.
     budget
         Units of work of the whole report, of about a millisecond, or a `Budget` with all limits;
-        None for no limit. The searches of `identify` other than the one for ridges have at least
-        10,000 units each, in addition.
+        None for no limit. The searches of `identify` other than the one for ridges have their own
+        units, in addition to its share.
     time_limit
         Seconds for the whole report; parts that are not finished then are undecided.
     memory_limit
@@ -224,6 +227,7 @@ def report(
         raise DomainError("the domain is empty, so that there is nothing to report")
     seed = expect_integer(seed, "seed")
     shown, shown_text = _shown(polyhedron, _words(domain), show, seed, size)
+    file = expect_path(file, "file")
     title = imported.source or "network" if name is None else expect(name, str, "name")
     question = Question(
         imported,
@@ -236,6 +240,7 @@ def report(
         seed,
         limits,
         limits.work,
+        _command(title, file, domain, show, seed),
         progress,
     )
     parts = [_made(question, number) for number in range(len(_PARTS))]
@@ -323,17 +328,34 @@ def _progress_of(progress: Progress | None, title: str, number: int) -> Progress
     return show
 
 
+def _command(
+    name: str, file: Path, domain: DomainLike, show: DomainLike | Slice, seed: int
+) -> tuple[str, ...]:
+    """Return the command of a report without limits; what is no text is not in it."""
+    options = {"--domain": domain, "--show": show, "--seed": str(seed) if seed else None}
+    words = ["polyrelu", "report", name, "-o", str(file)]
+    for option, value in options.items():
+        if isinstance(value, str):
+            words += [option, value]
+    return tuple(words)
+
+
 def _more(question: Question, why: str) -> tuple[str, ...]:
     """Return the command of the same report with more of the limit that ended a part."""
-    if "budget" in why and question.work is not None:
-        option, value = "--budget", max(_FACTOR * question.work, 1)
-    elif "time limit" in why and question.limits.seconds is not None:
-        option, value = "--time-limit", max(_FACTOR * question.limits.seconds, 60)
+    work, seconds = question.work, question.limits.seconds
+    if "budget" in why and work is not None:
+        work = max(_FACTOR * work, 1)
+    elif "time limit" in why and seconds is not None:
+        seconds = max(_FACTOR * seconds, 60)
     else:
         return ()
-    words = ["polyrelu", "report", question.name, "-o", "report.html", option, f"{value:g}"]
-    if question.domain_text != "R^n":
-        words += ["--domain", question.domain_text]
+    words = list(question.command)
+    if work != BUDGET:
+        words += ["--budget", "inf" if work is None else f"{work:.15g}"]
+    if seconds is not None:
+        words += ["--time-limit", f"{seconds:.15g}"]
+    if question.limits.megabytes is not None:
+        words += ["--memory-limit", str(question.limits.megabytes)]
     return (f"allow more: {shlex.join(words)}",)
 
 

@@ -18,7 +18,7 @@ from polyrelu.exact import Polyhedron
 from polyrelu.network import Network
 from polyrelu.plot.canvas import rendered
 from polyrelu.plot.picture import KINDS, Picture, boundary_picture, in_frame, picture_of
-from polyrelu.plot.view import View
+from polyrelu.plot.view import View, window
 from polyrelu.proofs import certify_complex
 from polyrelu.report.claims import certificate_blocks
 from polyrelu.report.question import Part, Question, sentence
@@ -70,6 +70,9 @@ class _Shown:
         """Return what a report shows; a slice is cut by the frame of its picture."""
         assert question.shown is not None
         network, part, view = in_frame(question.network, question.shown, box)
+        if box is not None:
+            cut = window(part)[1]
+            view = replace(view, lower=cut.lower, upper=cut.upper)
         if network is not question.network:
             return cls(network, part, view)
         return cls(network, question.shown_polyhedron, view)

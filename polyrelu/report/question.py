@@ -48,6 +48,8 @@ class Question:
         The budget of the whole report.
     work
         The units of work of the whole report; None for no limit.
+    command
+        The words of the command that makes this report, without limits.
     progress
         Called with the steps of the parts.
     """
@@ -62,6 +64,7 @@ class Question:
     seed: int
     limits: Budget
     work: float | None
+    command: tuple[str, ...]
     progress: Progress | None = field(repr=False)
 
     @property

@@ -132,6 +132,11 @@ class Budget:
         return part
 
     @property
+    def is_part(self) -> bool:
+        """Whether what is spent here is spent in another budget as well."""
+        return self._whole is not None
+
+    @property
     def total_work(self) -> float | None:
         """The work of this budget, or of the one that it is a part of."""
         return self._whole.total_work if self.work is None and self._whole else self.work

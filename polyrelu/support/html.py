@@ -31,9 +31,9 @@ _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
  color: #222; background: #fff; }
 table { border-collapse: collapse; margin: 1rem 0; }
-th, td { border: 1px solid #bbb; padding: .3rem .6rem; text-align: left; vertical-align: top;
- overflow-wrap: anywhere; }
-th { background: #f0f0f0; overflow-wrap: normal; }
+th, td { border: 1px solid #bbb; padding: .3rem .6rem; text-align: left; vertical-align: top; }
+th { background: #f0f0f0; }
+.long { overflow-wrap: anywhere; }
 .good { color: #05660a; font-weight: bold; }
 .bad { color: #a31515; font-weight: bold; }
 .open { color: #7a4a00; font-weight: bold; }
@@ -51,6 +51,8 @@ figcaption { color: #444; font-size: .9em; }
 """
 #: Maximum number of bytes of a picture in vectors; larger ones are shown as pixels.
 _LARGEST_SVG = 300_000
+#: Maximum number of characters of a word in a table that is never broken.
+_LONG_WORD = 32
 #: The type of a file by the end of its name, for links that hold the file.
 _TYPES = {".json": "application/json", ".png": "image/png", ".svg": "image/svg+xml"}
 
@@ -100,7 +102,7 @@ def table(titles: Iterable[str], rows: Iterable[Iterable[Element | str]]) -> Ele
     '<table><tr><th>a</th></tr><tr><td>&lt;b&gt;</td></tr></table>'
     """
     head = element("tr", *(element("th", title) for title in titles))
-    lines = [element("tr", *(element("td", cell) for cell in row)) for row in rows]
+    lines = [element("tr", *map(_cell, row)) for row in rows]
     return element("table", head, *lines)
 
 
@@ -174,8 +176,19 @@ def named_rows(rows: Iterable[Iterable[Element | str]]) -> Element:
     """
     lines = []
     for name, *cells in rows:
-        lines.append(element("tr", element("th", name), *(element("td", cell) for cell in cells)))
+        lines.append(element("tr", element("th", name), *map(_cell, cells)))
     return element("table", *lines)
+
+
+def _cell(content: Element | str) -> Element:
+    """Return a cell of a table; only words that are too long for a column may be broken.
+
+    >>> fragment(_cell("a membership")), fragment(_cell("0" * 64))[:16]
+    ('<td>a membership</td>', '<td class="long"')
+    """
+    text = content if isinstance(content, str) else " ".join(content.itertext())
+    is_long = any(len(word) > _LONG_WORD for word in text.split())
+    return element("td", content, class_="long" if is_long else "")
 
 
 def _figure(image: Image) -> Element:
@@ -204,10 +217,11 @@ def _data(content: bytes, ending: str) -> str:
 def _size(content: bytes) -> str:
     """Return the size of a file in words.
 
-    >>> _size(bytes(20)), _size(bytes(3_500_000))
-    ('20 bytes', '3.5 MB')
+    >>> _size(bytes(20)), _size(bytes(110_000)), _size(bytes(3_500_000))
+    ('20 bytes', '110 kB', '3.5 MB')
     """
     for unit, size in (("MB", 1e6), ("kB", 1e3)):
         if len(content) >= size:
-            return f"{len(content) / size:.2g} {unit}"
+            number = len(content) / size
+            return f"{number:.{0 if number >= 10 else 1}f} {unit}"
     return f"{len(content)} bytes"

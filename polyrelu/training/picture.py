@@ -16,6 +16,8 @@ __all__ = ["draw_history"]
 
 #: Height of a panel, and width of the figure, in inches.
 _PANEL, _WIDTH = 1.55, 6.2
+#: By which factor losses differ at least where their axis is logarithmic.
+_DECADE = 10
 #: Where the answers stand, from below, with their markers and colours.
 _ANSWERS = {
     "not asked": (0, ".", GREY),
@@ -41,6 +43,7 @@ def draw_history(snapshots: Sequence[Snapshot]) -> Figure:
         ax.grid(alpha=0.3)
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
+    _count_in_integers(axes[-1].xaxis)
     axes[-1].set_xlabel("step")
     return figure
 
@@ -49,10 +52,18 @@ def _steps(snapshots: Sequence[Snapshot]) -> list[int]:
     return [found.step for found in snapshots]
 
 
+def _count_in_integers(axis: Any) -> None:
+    """Put numbers at integers only, also where an axis is shorter than 1."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
+
+
 def _loss(ax: Any, snapshots: Sequence[Snapshot]) -> None:
     known = [found for found in snapshots if found.loss is not None]
-    ax.plot(_steps(known), [found.loss for found in known], color=INK, marker=".")
-    if all((found.loss or 0) > 0 for found in known):
+    losses = [float(found.loss or 0) for found in known]
+    ax.plot(_steps(known), losses, color=INK, marker=".")
+    if 0 < _DECADE * min(losses) <= max(losses):
         ax.set_yscale("log")
         ax.tick_params(axis="y", which="minor", labelleft=False)
     ax.set_ylabel("loss")
@@ -63,7 +74,7 @@ def _regions(ax: Any, snapshots: Sequence[Snapshot]) -> None:
         float("nan") if found.num_regions is None else found.num_regions for found in snapshots
     ]
     ax.plot(_steps(snapshots), counts, color=INK, marker=".")
-    ax.yaxis.get_major_locator().set_params(integer=True)
+    _count_in_integers(ax.yaxis)
     ax.set_ylabel("regions")
 
 
@@ -83,7 +94,7 @@ def _neurons(ax: Any, snapshots: Sequence[Snapshot]) -> None:
     else:
         ax.plot(_steps(snapshots), [0] * len(snapshots), color=GREY)
         ax.set_ylim(-0.05, 1)
-    ax.yaxis.get_major_locator().set_params(integer=True)
+    _count_in_integers(ax.yaxis)
     ax.set_ylabel("dead, linear\nneurons")
 
 

@@ -150,7 +150,7 @@ def measure(
     dead, linear = (None, None) if cells is None else _one_sided(cells)
     status, why = "not asked", ""
     if identifiability:
-        outcome: Any = identify(network, seed=seed, budget=limits.part(limits.work))
+        outcome: Any = identify(network, seed=seed, budget=limits.apart(limits.work))
         status, why = outcome.status, outcome.theorem or outcome.statement
     return Snapshot(
         step,

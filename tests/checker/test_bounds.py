@@ -182,18 +182,18 @@ def test_multiples_of_cuts_by_sign() -> None:
         (
             "exact",
             "has this range on {x : (-1).x <= 1, (1).x <= 1}: the least value of output 0 is "
-            "exactly '0', its largest value is exactly '1'. The tree has 3 nodes.",
+            "exactly 0, its largest value is exactly 1. The tree has 3 nodes.",
         ),
         (
             "matched, rounded",
             "have a deviation on {x : (-1).x <= 1, (1).x <= 1}: the largest difference of the "
-            "values of output 0 is at least '0' and at most '2500001/10000000'. The tree has 1 "
+            "values of output 0 is at least 0 and at most 2500001/10000000. The tree has 1 "
             "node.",
         ),
         (
             "outside of a box",
-            "the values of output 0 differ by at most '3/16' at every point, outside of 1 listed "
-            "box, and by at least '1/4' at a point of the domain. The tree has 5 nodes.",
+            "the values of output 0 differ by at most 3/16 at every point, outside of 1 listed "
+            "box, and by at least 1/4 at a point of the domain. The tree has 5 nodes.",
         ),
         (
             "one row or the other",
@@ -203,13 +203,13 @@ def test_multiples_of_cuts_by_sign() -> None:
         (
             "squared, by an interval",
             "the largest quotient of the squared difference of an output among output 0 and the "
-            "squared Euclidean distance is at least '1/2' and at most '4'; it is the largest "
+            "squared Euclidean distance is at least 1/2 and at most 4; it is the largest "
             "squared 2-norm of a gradient. The tree has 1 node.",
         ),
         (
             "decisions",
             "make the same-decisions at every point of {x : (-1).x <= 1, (1).x <= 1}: where one "
-            "output of the first network exceeds all others by more than '1/8', the same output "
+            "output of the first network exceeds all others by more than 1/8, the same output "
             "of the second one exceeds all others. The tree has 5 nodes.",
         ),
     ],
@@ -227,5 +227,5 @@ def test_lipschitz_on_a_domain_with_an_equation() -> None:
     assert report.verdict == "accepted"
     assert "gradient" not in report.statement
     assert "gradient" not in str(claim)
-    assert "the largest difference of a coordinate is at least '1' and" in report.statement
+    assert "the largest difference of a coordinate is at least 1 and" in report.statement
     assert "; it is the largest 1-norm of a gradient" in check(ACCEPTED["Lipschitz"]).statement

@@ -226,7 +226,7 @@ def test_runtime_error() -> None:
     assert sentence_of("rounding") == (
         "Network 40084968754f, architecture (2, 2, 2) with affine output, computed layer by layer "
         "in float32 (FORMAT.md, section 3.7) at float32 inputs in the given box, has a "
-        "runtime-error of at most '815104912261221/147573952589676412928': the distance to its "
+        "runtime-error of at most 815104912261221/147573952589676412928: the distance to its "
         "function."
     )
 
@@ -272,7 +272,7 @@ def test_inverse_lipschitz() -> None:
     assert begin == "The map of layers 1 to 2"
     assert end.endswith(
         "architecture (1, 2, 2) with affine output, has an inverse-lipschitz constant on R^n whose "
-        "square is at least '2' and at most '13/4': the least quotient of squared distances, of "
+        "square is at least 2 and at most 13/4: the least quotient of squared distances, of "
         "outputs over inputs."
     )
 

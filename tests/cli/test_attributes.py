@@ -80,3 +80,28 @@ def test_errors(
     assert (status, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_maps_beyond_floats(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    """Points with huge maps are left out and counted; a network with no others is refused."""
+    huge = polyrelu.from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[10**300, 1], [1, 2]], [0, 1])])
+    names = [str(tmp_path / "huge.json"), str(tmp_path / "data.npy")]
+    polyrelu.save(huge, names[0])
+    points = np.array([[-1.0, 1], [-2, 3], [2, 1], [-1, 3], [-3, 1], [3, 3], [-1, 2], [-4, 1]])
+    np.save(names[1], np.vstack([points, points[:2]]))
+    asked = ("attributes", names[0], "--data", names[1])
+    _, found = run_json(capsys, *asked, "--clusters", "1,2", "--map-to", names[0])
+    assert (found["num_training"], found["num_test"]) == (8, 2)
+    assert found["left_out"] == {"training": 2, "test": 0}
+    assert found["networks"][0]["shared_patterns"]["num_points"] == 6
+    assert [row["num_right"] for row in found["networks"][0]["clusters"]] == [2, 2]
+    assert found["maps"][0]["num_right"] == 2
+    _, out, err = run(capsys, *asked)
+    assert "left out          2 training points, 0 test points, where maps have numbers" in out
+    np.save(names[1], np.abs(points))
+    status, out, err = run(capsys, *asked, "--clusters", "1")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "huge.json: at every training point a map has numbers beyond 2^400" in err
+    assert not recwarn.list

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from argparse import Namespace
 from pathlib import Path
 from random import Random
 
@@ -11,6 +12,7 @@ import pytest
 
 import polyrelu
 from polyrelu import Polyhedron
+from polyrelu.cli.next_steps import with_commands
 from polyrelu.exact import RationalMatrix
 from polyrelu.formats import read, save
 from polyrelu.network import Block, Layer, Network, from_arrays
@@ -231,6 +233,42 @@ def test_calls_are_python(monkeypatch: pytest.MonkeyPatch) -> None:
     for step in undecided.next:
         assert eval(step.call.replace("60", "0.2"), names) is not None
     assert f"next: {limited.next[0]}" in str(limited)
+
+
+@pytest.mark.parametrize(
+    ("question", "limit", "more"),
+    [
+        ("range --lipschitz 2 --output-index 0", "--time-limit 0", "--time-limit 60"),
+        ("range", "--budget 1", "--budget 60000"),
+        ("deviation --output-index 0", "--time-limit 0", "--time-limit 60"),
+        ("deviation --at-most 1/8", "--budget 0 --time-limit 50", "--budget 60000"),
+    ],
+)
+def test_the_limit_that_ended_a_search_grows(
+    question: str, limit: str, more: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only that limit is larger in the next step, and nothing of the question is lost."""
+    name = written(DEEP, tmp_path)
+    command, *own = question.split()
+    files = [name, name] if command == "deviation" else [name]
+    asked = [command, *files, *own, "--domain", "box:0,1", *limit.split()]
+    status, out, _ = run(capsys, *asked)
+    assert status == 3
+    (step,) = commands(out)
+    option, value = more.split()
+    assert step[step.index(option) + 1] == value
+    assert step.count("--budget") + step.count("--time-limit") == limit.count("--")
+    assert step[step.index("--domain") + 1] == "box:0,1"
+    assert all(word in step for word in own)
+    assert run(capsys, *step)[0] == 0
+
+
+def test_a_domain_goes_on_to_the_question_of_equality() -> None:
+    """Networks that agree on a domain only are not asked about elsewhere."""
+    step = NextStep("ask for equality", "call", ("equivalent", "NET", "OTHER"))
+    options = Namespace(command="deviation", domain="box:0,1", gap="0")
+    found = with_commands(Undecided("", next=(step,)), options, ["A", "B"], ("domain", "gap"))
+    assert str(found.next[0]).endswith("polyrelu equivalent A B --domain box:0,1")
 
 
 def test_reading_options_go_on() -> None:

@@ -18,7 +18,7 @@ from polyrelu.certificate.claims.statement import (
     expect_network,
     name_of,
 )
-from polyrelu.certificate.text import domain_text, number_text, property_text
+from polyrelu.certificate.text import bounds_text, domain_text, number_text, property_text
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron, format_rational
 from polyrelu.network import Network
@@ -164,7 +164,7 @@ class OutputRange:
 
 def _between(bounds: tuple[Fraction, Fraction]) -> str:
     """Return in words where a number lies."""
-    low, high = (number_text(format_rational(x)) for x in bounds)
+    low, high = bounds_text(*bounds)
     return f"is {low}" if bounds[0] == bounds[1] else f"is at least {low} and at most {high}"
 
 
@@ -276,7 +276,7 @@ class DeviationClaim(ValuesClaim):
 
     def __str__(self) -> str:
         names = " and ".join(map(name_of, self.networks.values()))
-        low, high = (number_text(format_rational(x)) for x in (self.at_least, self.at_most))
+        low, high = bounds_text(self.at_least, self.at_most)
         if self.excluded:
             return (
                 f"The outputs of the networks {names} differ by at most {high} on {self._place()}"

@@ -8,9 +8,11 @@ from fractions import Fraction
 from polyrelu.errors import ArgumentError, DomainError, NetworkError
 from polyrelu.exact import Polyhedron, to_fraction
 from polyrelu.network import Network
+from polyrelu.outcomes import NextStep
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.problem import ExactPoint
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.proofs.larger_limits import limits_after
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.arguments import expect_integer, expect_list
 from polyrelu.support.budget import Budget, LimitReached
@@ -100,6 +102,17 @@ def first_boxes(tree: BoxTree, price: float, budget: Budget) -> BoxTree:
     if budget.seconds is not None:
         work = min(work, SETTINGS.fallback_share * 1_000 * budget.seconds)
     return tree.first_cuts(2 * max(1, int(work / price)))
+
+
+def longer_search(
+    budget: Budget, why: str, call: str, command: tuple[str, ...]
+) -> tuple[NextStep, ...]:
+    """Return the step with more of the limit that ended a search: a call, and a command."""
+    texts, arguments, options = limits_after(budget, why)
+    if not texts:
+        return ()
+    purpose = f"allow {' and '.join(texts)}"
+    return (NextStep(purpose, f"polyrelu.{call}{arguments})", (*command, *options)),)
 
 
 def until_limit(work: Callable[[], None], budget: Budget) -> str | None:

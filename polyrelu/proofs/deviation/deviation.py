@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from polyrelu.certificate import BoundsCertificate, BoundsNode, DeviationClaim, SubBox, TreeLog
-from polyrelu.exact import decimal_above
+from polyrelu.exact import decimal_above, format_rational
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
 from polyrelu.network import Network
 from polyrelu.outcomes import (
@@ -31,6 +31,7 @@ from polyrelu.proofs.deviation.arguments import (
     chosen_outputs,
     corners_of,
     first_boxes,
+    longer_search,
     not_negative,
     until_limit,
 )
@@ -169,6 +170,7 @@ class _Question:
     problem: Problem = field(init=False)
     best: BestPoint = field(init=False)
     search: BoxSearch = field(init=False)
+    limits: Budget = field(init=False)
 
     def __post_init__(self) -> None:
         rows = deviation_rows(self.first.num_outputs, self.outputs)
@@ -184,9 +186,10 @@ class _Question:
 
     def answer(self, budget: Budget) -> DeviationAnswer:
         """Search, then certify what was found."""
+        self.limits = budget
         why = until_limit(lambda: budget.spend(price_of_samples(self.problem.size)), budget)
         if why is not None:
-            return Undecided(why)
+            return Undecided(why, next=self._next_steps(why))
         until_limit(lambda: self.best.start(self.seed, budget), budget)
         if len(self.problem.lower) > SETTINGS.max_split_inputs:
             return self._by_signs(budget)
@@ -369,22 +372,18 @@ class _Question:
         if not excluded and at_most <= self.goal.bound(self._at_least):
             return found
         reason = why or "the bounds could not be brought closer"
-        return Undecided(reason, search=found.search, bounds=found, next=self._next_steps(found))
+        return Undecided(reason, search=found.search, bounds=found, next=self._next_steps(reason))
 
-    def _next_steps(self, found: DeviationBounds) -> tuple[NextStep, ...]:
+    def _next_steps(self, why: str) -> tuple[NextStep, ...]:
         """Return what to try where the bounds are not close enough."""
-        steps = [
-            NextStep(
-                "search longer",
-                "polyrelu.deviation(net, other, domain, budget=None)",
-                ("deviation", "NET", "OTHER", "--budget", "inf"),
-            )
-        ]
-        if self._at_least == 0:
-            call = "polyrelu.equivalent(net, other, domain)"
-            step = NextStep("ask for equality", call, ("equivalent", "NET", "OTHER"))
-            steps.insert(0, step)
-        return tuple(steps)
+        limit = self.goal.limit
+        given = "" if limit is None else f", at_most={format_rational(limit)!r}"
+        call, command = f"deviation(net, other, domain{given}", ("deviation", "NET", "OTHER")
+        steps = longer_search(self.limits, why, call, command)
+        if self.best.value is None or self.best.value:
+            return steps
+        call = "polyrelu.equivalent(net, other, domain)"
+        return NextStep("ask for equality", call, ("equivalent", "NET", "OTHER")), *steps
 
     def _exceeded(self) -> DeviationExceeded:
         """Return the point at which the difference is too large."""

@@ -105,7 +105,7 @@ class ExactLeaf:
         """Return the multiples that stand for multiples of the forms of the rule.
 
         The rule divides neurons of the second network by the scales of their partners; the exact
-        maps are those of the network as it is.
+        maps belong to the network as it is.
         """
         return {number: x / self._scales[number] for number, x in multiples.items()}
 

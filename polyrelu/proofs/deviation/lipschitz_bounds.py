@@ -10,10 +10,11 @@ import numpy as np
 from polyrelu.errors import DomainError
 from polyrelu.exact import decimal_above
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
-from polyrelu.outcomes import BoundStatistics, LipschitzBounds, NextStep, Undecided
+from polyrelu.outcomes import BoundStatistics, LipschitzBounds, Undecided
 from polyrelu.proofs.deviation.arguments import (
     bounded_coordinates,
     chosen_outputs,
+    longer_search,
     not_negative,
     until_limit,
 )
@@ -104,14 +105,15 @@ def lipschitz_bounds(
         if why is None:
             trial = limits.trial(SETTINGS.exact_share)
             until_limit(lambda: search.run(Fraction(0), trial, progress), trial)
+    given = "" if norm == "1" else f", norm={norm!r}"
+    call = f"lipschitz_bounds(net, domain{given}"
+    steps = longer_search(limits, why or "", call, ("range", "NET"))
     if not search.nodes:
-        return Undecided(why or "")
+        return Undecided(why or "", next=steps)
     found = _answer(search)
     if why is None:
         return with_sources(found, imported)
-    call = "polyrelu.lipschitz_bounds(net, domain, budget=None)"
-    step = NextStep("search longer", call, ("range", "NET", "--budget", "inf"))
-    return with_sources(Undecided(why, search=found.search, bounds=found, next=(step,)), imported)
+    return with_sources(Undecided(why, search=found.search, bounds=found, next=steps), imported)
 
 
 def _answer(search: LipschitzSearch) -> LipschitzBounds:

@@ -30,6 +30,7 @@ from polyrelu.proofs.deviation.arguments import (
     chosen_outputs,
     corners_of,
     first_boxes,
+    longer_search,
     not_negative,
     until_limit,
 )
@@ -168,7 +169,7 @@ class _Question:
             lambda: budget.spend(len(self.best) * price_of_samples(self.problem.size)), budget
         )
         if why is not None:
-            return Undecided(why)
+            return Undecided(why, next=self._next_steps(why, budget))
         for best in self.best:
             until_limit(partial(best.start, self.seed, budget), budget)
         if len(self.problem.lower) > SETTINGS.max_split_inputs:
@@ -187,7 +188,7 @@ class _Question:
         if tree.num_open:
             tree = self._new_tree(first_boxes(self.tree, self._price(), budget))
             tree.close(Budget(), self.progress, may_cut=False)
-        return self._bounds(tree, why)
+        return self._bounds(tree, why, budget)
 
     def _by_signs(self, budget: Budget) -> RangeBounds | Undecided:
         """Cut signs of neurons on the whole box."""
@@ -202,7 +203,7 @@ class _Question:
                 bounds[k] = Fraction(decimal_above(bounds[k], digits=8))
         statistics = search.statistics(sum(best.num_points for best in self.best))
         found = self._found(bounds, search.log(bounds), rule.grid, statistics)
-        return found if why is None else self._undecided(found, why)
+        return found if why is None else self._undecided(found, why, budget)
 
     def _price(self) -> float:
         return price_of_forms(self.problem.size, len(self.problem.lower))
@@ -254,7 +255,9 @@ class _Question:
         statistics = self._statistics(search.log().nodes, search.num_leaves)
         return self._found(bounds, search.log(), search.rule.grid, statistics)
 
-    def _bounds(self, tree: CertifiedTree, why: str | None) -> RangeBounds | Undecided:
+    def _bounds(
+        self, tree: CertifiedTree, why: str | None, budget: Budget
+    ) -> RangeBounds | Undecided:
         """Return the bounds that a tree proves: within the gap, or as a part."""
         limits, excess = self._limits(), tree.largest_bound
         assert excess is not None  # each leaf has a bound
@@ -265,13 +268,16 @@ class _Question:
         found = self._found(bounds, log, tree.rule.grid, statistics)
         if not tree.num_open:
             return found
-        return self._undecided(found, why or "the bounds could not be brought closer")
+        return self._undecided(found, why or "the bounds could not be brought closer", budget)
 
-    def _undecided(self, found: RangeBounds, why: str) -> Undecided:
+    def _undecided(self, found: RangeBounds, why: str, budget: Budget) -> Undecided:
         """Return bounds that are wider than the gap."""
-        call = "polyrelu.output_range(net, domain, budget=None)"
-        step = NextStep("search longer", call, ("range", "NET", "--budget", "inf"))
-        return Undecided(why, search=found.search, bounds=found, next=(step,))
+        steps = self._next_steps(why, budget)
+        return Undecided(why, search=found.search, bounds=found, next=steps)
+
+    def _next_steps(self, why: str, budget: Budget) -> tuple[NextStep, ...]:
+        """Return what to try after a limit."""
+        return longer_search(budget, why, "output_range(net, domain", ("range", "NET"))
 
     def _statistics(self, num_nodes: int, num_leaves: int) -> BoundStatistics:
         return BoundStatistics(

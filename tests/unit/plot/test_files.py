@@ -181,32 +181,32 @@ assert "matplotlib.pyplot" not in sys.modules
         (
             from_arrays([([[1, 0]], [3]), ([[1]], [1])]),
             "boundary",
-            "no decision boundary in this box",
+            "no decision boundary in the domain shown",
         ),
         (
             from_arrays([([[0, 0], [0, 0]], [1, 2])]),
             "boundary",
-            "no decision boundary in this box (class 1 everywhere)",
+            "no decision boundary in the domain shown:\nclass 1 on all of it",
         ),
         (
             from_arrays([([[1, 0]], [3]), ([[1]], [1])]),
             "level",
-            "the output does not cross this level in this box",
+            "the output does not cross this level in the domain shown",
         ),
         (
             from_arrays([([[1, 0]], [3]), ([[1]], [1])]),
             "zeros",
-            "no neuron changes its sign in this box",
+            "no neuron changes its sign in the domain shown",
         ),
         (
             from_arrays([([[1, 0]], [3]), ([[1]], [1])]),
             "weights",
-            "output 0 has no breakpoints in this box",
+            "output 0 has no breakpoints in the domain shown",
         ),
         (
             from_arrays([([[1, 0, 0]], [3]), ([[1]], [1])]),
             "boundary",
-            "no decision boundary in this box",
+            "no decision boundary in the domain shown",
         ),
     ],
 )

@@ -56,6 +56,21 @@ def test_formats_of_animations(film: Animation, tmp_path: Path) -> None:
         film.save(tmp_path / "film.avi")
 
 
+def test_a_film_has_its_legend_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the axes would move when the first line comes."""
+    legends = list[list[str]]()
+
+    def noted(figure: Any, suffix: str) -> bytes:
+        (ax,) = figure.axes
+        legends.append([text.get_text() for text in ax.get_legend().get_texts()])
+        return b""
+
+    monkeypatch.setattr("polyrelu.plot.animation.rendered", noted)
+    animate_neurons(BENDS.network, "box:-2,2")
+    assert legends
+    assert all(legend == legends[0] for legend in legends)
+
+
 def test_mp4(film: Animation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         import imageio_ffmpeg  # noqa: F401

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from polyrelu.complex import bent_hyperplane, canonical_complex
 from polyrelu.errors import DomainError
+from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, NeuronId, from_arrays
 from polyrelu.plot import (
     draw_boundary,
@@ -54,13 +55,13 @@ def first_line(ax: Any) -> str:
 @pytest.mark.parametrize(
     ("network", "tally", "says"),
     [
-        (ZERO, "1 region", ["whole box"]),
+        (ZERO, "1 region", ["whole domain"]),
         (POINT, "1 point", []),
         (TWO, "1 point", []),
         (QUADRANT, "1 region, 2 edges", []),
         (RING, "4 edges", []),
         (OCTANT, "1 solid, 3 facets", []),
-        (NOTHING, "1 solid", ["whole box"]),
+        (NOTHING, "1 solid", ["whole domain"]),
         (OUTSIDE, "empty", ["no decision boundary", "does not cross"]),
     ],
 )
@@ -146,11 +147,11 @@ def test_regions_where_a_neuron_is_zero_are_filled() -> None:
 def test_a_panel_without_anything_says_so() -> None:
     for network in (ZERO, NOTHING):
         (ax, *_) = picture(network, what="layers").figure.axes
-        assert notes(ax) == ["no neuron changes its sign in this box,\nbut some are 0"]
+        assert notes(ax) == ["no neuron changes its sign in the domain shown,\nbut some are 0"]
         assert "a neuron is 0 on 1 region" in ax.get_title()
         assert notes(picture(network, what="zeros").figure.axes[0]) == notes(ax)
     assert notes(draw_layers(canonical_complex(OUTSIDE)).axes[0]) == [
-        "no neuron changes its sign in this box"
+        "no neuron changes its sign in the domain shown"
     ]
     point = from_arrays([(FOUR, [0] * 4), ([[1] * 4], [0]), ([[1]], [0])])
     ax = draw_layers(canonical_complex(point)).axes[1]
@@ -179,3 +180,27 @@ def test_a_legend_is_below_the_name_of_the_axis(side: float) -> None:
     legend = ax.get_legend()
     assert legend is not None
     assert legend.get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
+
+
+def test_where_the_domain_ends() -> None:
+    """The triangle has two sides on the frame and one inside, which is drawn and not counted."""
+    triangle = Polyhedron.from_constraints([[1, 1], [-1, 0], [0, -1]], [1, 0, 0])
+    network = from_arrays([([[1, 0], [0, 1]], [9, 9]), ([[1, 1]], [0])])
+    for what, box, num_sides in (
+        ("layers", [0, 1], 1),
+        ("weights", [-1, 2], 3),
+        ("zeros", None, 1),
+    ):
+        found = picture(network, triangle, what=what, box=box)
+        ax: Any = found.figure.axes[0]
+        assert [len(lines.get_segments()) for lines in ax.collections] == [num_sides]
+        assert sum(found.counts.values()) == 0
+        assert notes(ax)[0].endswith("in the domain shown")
+
+
+def test_a_narrow_picture_has_few_numbers() -> None:
+    narrow, wide = (
+        picture(OUTSIDE, f"box:0,{width};-1,1", what="zeros").figure.axes[0].get_xticks()
+        for width in ("1/2", "2")
+    )
+    assert 2 <= len(narrow) < len(wide)

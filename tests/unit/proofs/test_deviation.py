@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 from dataclasses import replace
 from fractions import Fraction
@@ -264,6 +265,9 @@ def test_a_limit_of_time_leaves_bounds(tmp_path: Path) -> None:
     assert isinstance(found.bounds, DeviationBounds)
     assert found.bounds.covered == 1
     assert _accepted(found.bounds.certificate, tmp_path)
+    (step,) = found.next
+    assert step.command == ("deviation", "NET", "OTHER", "--time-limit", "60")
+    assert step.call == "polyrelu.deviation(net, other, domain, time_limit=60)"
 
 
 @pytest.mark.parametrize(
@@ -304,6 +308,10 @@ def test_lipschitz_constants(tmp_path: Path) -> None:
     assert isinstance(early.bounds, LipschitzBounds)
     assert 0 < early.bounds.at_least < early.bounds.at_most
     assert _accepted(early.bounds.certificate, tmp_path)
+    lines = str(early).splitlines()
+    assert lines[1] == "these bounds were proved:"
+    assert not re.search(r"reached|boxes|points tried|/\d{5}|about", "\n".join(lines[:6]))
+    assert lines[-1].startswith("next: allow 60000 units of work: polyrelu.lipschitz_bounds(")
 
 
 def test_networks_of_unequal_depths(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import threading
+import time
 from base64 import b64decode
 from html import unescape
 from html.parser import HTMLParser
@@ -19,6 +20,7 @@ import pytest
 
 import polyrelu
 from polyrelu.errors import DomainError
+from polyrelu.proofs.identify import least_for_others
 from polyrelu.report import Report, report
 from polyrelu.support.budget import Budget
 from polyrelu.support.text_files import layout
@@ -125,6 +127,35 @@ def test_what_a_limit_leaves_open() -> None:
     assert found.lines()[1].startswith("Cells and pictures: undecided: the time limit")
     little = report(network(2, 40, 40, 1), "box:-1,1", budget=20)
     assert any("budget" in end.reason and "--budget" in end.next[0] for end in little.open)
+
+
+def test_commands_keep_the_options_of_the_report() -> None:
+    budget = Budget(2000, seconds=0, megabytes=10_000)
+    given: Any = {"show": "box:0,1", "file": "a b.html", "seed": 3}
+    found = report(BENDS, "box:-2,2", name=BENDS, budget=budget, **given)
+    options = "--domain box:-2,2 --show box:0,1 --seed 3 --budget 2000 --time-limit 60"
+    command = f"polyrelu report {BENDS} -o 'a b.html' {options} --memory-limit 10000"
+    assert {end.next for end in found.open} == {(f"allow more: {command}",)}
+
+
+def test_searches_of_a_report_have_a_share_of_its_budget() -> None:
+    assert least_for_others(Budget(4_500)) == 10_000
+    assert least_for_others(Budget(15_000).part(4_500)) == 0
+
+
+@pytest.mark.slow
+def test_a_linear_program_above_the_share_is_not_solved() -> None:
+    """It would take minutes, and the answer comes from a search for ridges."""
+    started = time.process_time()
+    found = report("example:digits", "box:0,16")
+    assert found.answers["identifiable"] == "proved"
+    assert time.process_time() - started < 30
+
+
+def test_a_slice_is_framed_by_the_domain() -> None:
+    found = report(network(6, 5, 4, 3), "box:-1,1", budget=3000)
+    text = found.markdown()
+    assert "frame: box [-0.643041, 1.40216] × [-0.232802, 1.2968]" in text.replace("\\", "")
 
 
 @pytest.mark.parametrize(

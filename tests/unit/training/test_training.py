@@ -82,6 +82,19 @@ def test_a_recorder() -> None:
         TrainingHistory(()).picture()
 
 
+@pytest.mark.parametrize(("last", "scale"), [(0.5, "linear"), (0.001, "log"), (0.0, "linear")])
+def test_numbers_along_the_axes(last: float, scale: str) -> None:
+    """Losses within a decade have a linear axis, and counts have integers only."""
+    shots = [measure(layers(2, 1, 2, 1), step=k, loss=loss) for k, loss in enumerate((0.6, last))]
+    loss, *_, regions = TrainingHistory(tuple(shots)).picture().axes[:2]
+    assert loss.get_yscale() == scale
+    for axis in (regions.yaxis, regions.xaxis):
+        low, high = axis.get_view_interval()
+        ticks = [x for x in axis.get_ticklocs() if low <= x <= high]
+        assert ticks
+        assert all(x == int(x) for x in ticks)
+
+
 def test_networks_that_are_no_stacks() -> None:
     """Nothing is known of conserved quantities there, and the rest is measured."""
     pytest.importorskip("torch")
