@@ -36,8 +36,9 @@ Fixpoint fill (s : list Z) (u : nat -> R) (z : list R) : list R :=
   | _, _ => []
   end.
 
-(** The preactivations without biases, at the input 0, if exactly the neurons with sign 1 are kept,
-    and the numbers [u] are put in for those with sign 0. *)
+(** The preactivations without biases, after layers with the activations [acts], if exactly the
+    neurons with sign 1 are kept, and the numbers [u] are put in for those with sign 0. At the
+    input 0, for which an empty list stands, they are linear in [u]. *)
 Definition pre_linear (acts : list (list R)) (d : Z) (n : neuron) : R :=
   sum_rows acts (snd n) / IZR d.
 Fixpoint response (s : list (list Z)) (u : nat -> nat -> R) (ls : list layer)
