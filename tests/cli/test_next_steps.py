@@ -125,12 +125,18 @@ def test_another_network_that_no_fiber_lists(
     assert polyrelu.equivalent(name, other).status == "proved"
 
 
+def _use_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this process seem as small as a command; many tests make it large."""
+    monkeypatch.setattr("polyrelu.support.budget.resident_memory", lambda: 1 << 28)
+
+
 def test_more_time_and_a_box(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both commands after a limit end with an answer."""
     # The prover is to notice the limit, also where reading the files takes long.
     monkeypatch.setattr("polyrelu.support.interrupts._TICK", 30.0)
+    _use_little_memory(monkeypatch)
     first, second = written(DEEP, tmp_path, "a.json"), written(DEEP, tmp_path, "b.json")
     arguments = ["equivalent", first, second, "--time-limit", "0", "--seed", "7"]
     status, found = run_json(capsys, *arguments)
@@ -220,6 +226,7 @@ def test_networks_with_skip_connections(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_calls_are_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """From Python the steps are calls, which run."""
+    _use_little_memory(monkeypatch)
     limited = polyrelu.equivalent(DEEP, DEEP, time_limit=0)
     undecided = polyrelu.identify(DEEP, among="transversal", budget=0)
     assert isinstance(limited, Undecided)
