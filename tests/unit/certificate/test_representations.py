@@ -36,7 +36,8 @@ def test_the_text_of_a_file() -> None:
     )
     html = text._repr_html_()
     assert html.startswith(
-        "<table><tr><th>claim</th><td>the network in &lt;b&gt;_\\input{x}.json with SHA-256 000"
+        '<table><tr><th>claim</th><td class="long">the network in &lt;b&gt;_\\input{x}.json with '
+        "SHA-256 000"
     )
     assert html.endswith(
         "<tr><th>theorem</th><td>no hidden layer (docs/theory/shallow.md)</td></tr>"

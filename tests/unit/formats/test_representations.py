@@ -26,7 +26,7 @@ def test_names_from_files_are_escaped() -> None:
         f"<table><tr><th>network</th><td>{NET_TEXT}</td></tr>"
         "<tr><th>format</th><td>npz</td></tr>"
         "<tr><th>source</th><td>&lt;b&gt;.npz</td></tr>"
-        f"<tr><th>sha256 of the file</th><td>{'0' * 64}</td></tr>"
+        f'<tr><th>sha256 of the file</th><td class="long">{"0" * 64}</td></tr>'
         "<tr><th>rounding</th><td>none</td></tr>"
         "<tr><th>note</th><td>&lt;script&gt;</td></tr>"
         "<tr><th>caveat</th><td>a &amp; b</td></tr>"
