@@ -13,7 +13,8 @@ from polyrelu.certificate import BoundsCertificate, BoundsClaim, BoundsNode, Lin
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
 from polyrelu.proofs.deviation.exact_leaf import ExactLeaf
-from polyrelu.proofs.deviation.rounded import Neuron, RoundedLeaf, RoundedRule
+from polyrelu.proofs.deviation.grid_layers import Neuron
+from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from tests.generators.tree_documents import Document
 

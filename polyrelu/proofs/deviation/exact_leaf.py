@@ -15,7 +15,8 @@ from fractions import Fraction
 from polyrelu.certificate import LinearRow
 from polyrelu.exact import Infeasible, LinearProgram, Optimal, RationalMatrix
 from polyrelu.network import Network
-from polyrelu.proofs.deviation.rounded import Neuron, RoundedLeaf, RoundedRule
+from polyrelu.proofs.deviation.grid_layers import Neuron
+from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.support.typing import Point
 
 __all__ = ["ExactLeaf", "ExactMaximum"]

@@ -21,10 +21,11 @@ from polyrelu.proofs.deviation.backward import Boxes
 from polyrelu.proofs.deviation.box_bounds import bound_boxes
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.exact_leaf import ExactLeaf, ExactMaximum
+from polyrelu.proofs.deviation.grid_layers import Neuron
 from polyrelu.proofs.deviation.outside import outside_node
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
-from polyrelu.proofs.deviation.rounded import Neuron, RoundedLeaf, RoundedRule
+from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import (

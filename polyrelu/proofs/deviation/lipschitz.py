@@ -22,8 +22,9 @@ from polyrelu.exact import LinearProgram, Optimal, as_float
 from polyrelu.network import Network
 from polyrelu.proofs.deviation.arguments import corners_of
 from polyrelu.proofs.deviation.exact_leaf import ExactLeaf
+from polyrelu.proofs.deviation.grid_layers import Neuron
 from polyrelu.proofs.deviation.grid_products import Table
-from polyrelu.proofs.deviation.rounded import Neuron, RoundedLeaf, RoundedRule
+from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.budget import Budget

@@ -22,9 +22,10 @@ from polyrelu.certificate import BoundsNode, LinearRow, TreeLog
 from polyrelu.exact import as_float, float_maximum, nearest_vector
 from polyrelu.outcomes import BoundStatistics
 from polyrelu.proofs.deviation.exact_leaf import ExactLeaf
+from polyrelu.proofs.deviation.grid_layers import Neuron
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem
-from polyrelu.proofs.deviation.rounded import Neuron, RoundedLeaf, RoundedRule
+from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.support.budget import Budget, CertificateLimit
 from polyrelu.support.limits import DEPTH_LIMIT_OF_TREES

@@ -26,7 +26,8 @@ from polyrelu.exact import Infeasible, LinearProgram, Optimal, RationalMatrix
 from polyrelu.formats import Clause, ClauseRow
 from polyrelu.network import Network
 from polyrelu.outcomes import ProofStatistics
-from polyrelu.proofs.deviation.rounded import Neuron, RoundedLeaf, RoundedRule
+from polyrelu.proofs.deviation.grid_layers import Neuron
+from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates, NodePolyhedron, homogeneous
 from polyrelu.support.budget import Budget, CertificateLimit
 from polyrelu.support.limits import DEPTH_LIMIT_OF_TREES

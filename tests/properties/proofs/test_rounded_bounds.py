@@ -14,7 +14,8 @@ from polyrelu.certificate import BoundsNode, DeviationClaim, HoldsClaim, LinearR
 from polyrelu.certificate.claims.statement import domain_terms
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, to_document
-from polyrelu.proofs.deviation.rounded import Neuron, RoundedLeaf, RoundedRule
+from polyrelu.proofs.deviation.grid_layers import Neuron
+from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from tests.generators.bounds_documents import (
     SignTree,

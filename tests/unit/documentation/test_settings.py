@@ -27,7 +27,8 @@ SEARCHING = [
 FACTS = {
     "proofs/deep/ridges.py": {"_DIRECTION_BASE"},  # FORMAT.md §3.9
     "proofs/deviation/grid_products.py": {"LONGEST", "_EXACT_BITS"},  # of int64 and floats
-    "proofs/deviation/rounded.py": {"_SLOPE_BITS", "_ONE", "_LOW_BITS"},  # FORMAT.md §5.8
+    "proofs/deviation/grid_layers.py": {"_LOW_BITS"},
+    "proofs/deviation/relu_bands.py": {"SLOPE_BITS", "ONE"},  # FORMAT.md §5.8
     "proofs/injectivity/exact_constant.py": {"_MAX_INPUTS"},  # of the theorem
     "proofs/injectivity/compiled_search.py": {"_LEAST", "_PRIME"},  # of the compiled core
     "proofs/deep/checkpoint.py": {"_MAX_LINE_LENGTH", "_MAX_WALKS"},  # of a file

@@ -135,8 +135,8 @@ class Relaxation:
             z = weight @ values + bias
             values = np.maximum(z, 0)
         guard = scope.guard
-        is_active = guard is None or z[guard - scope.starts[-2]] > 1e-7
-        return bool(is_active and self._row @ values + self._bias < -1e-7)
+        is_active = guard is None or z[guard - scope.starts[-2]] > SETTINGS.tolerance
+        return bool(is_active and self._row @ values + self._bias < -SETTINGS.tolerance)
 
     def _reasons(self, found: FloatSolution) -> tuple[Floats, Floats]:
         """Return the slopes and multipliers that the multipliers of the rows say.
