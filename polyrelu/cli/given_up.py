@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 from collections.abc import Sequence
 
 from polyrelu.cli.output import EXIT, show, show_error
 
 __all__ = [
-    "INTERRUPTED",
+    "interrupted_text",
     "larger_limit",
     "memory_ran_out",
     "report_given_up",
@@ -18,7 +19,6 @@ __all__ = [
     "why_ended",
 ]
 
-INTERRUPTED = "interrupted; nothing was written"
 _NO_MEMORY = "the memory ran out; nothing was written"
 
 #: The options of limits, by the begin of the reason that names them, and the least proposal.
@@ -30,6 +30,14 @@ _FACTOR = 10
 def why_ended(options: argparse.Namespace) -> str:
     """Return in words why a computation ended early: a limit, or Ctrl-C."""
     return options.watch.reason or "interrupted"
+
+
+def interrupted_text(options: argparse.Namespace) -> str:
+    """Return what to say when Ctrl-C ended a command before it could give an answer."""
+    kept = getattr(options, "checkpoint", None)
+    if kept is None or not os.path.exists(kept):
+        return "interrupted; nothing was written"
+    return f"interrupted; the work that {kept} keeps is not lost: the same command goes on from it"
 
 
 def memory_ran_out(options: argparse.Namespace) -> str:
@@ -52,7 +60,7 @@ def report_given_up(options: argparse.Namespace, limit: str | None) -> int:
 
     The limit is an answer, on stdout. What Ctrl-C has ended is a line on stderr.
     """
-    reason = INTERRUPTED if limit is None else limit
+    reason = interrupted_text(options) if limit is None else limit
     if limit is not None and not limit.startswith(_NO_MEMORY):
         reason = f"{limit}; nothing was written"
     steps = [] if limit is None else _steps(options.given, limit)

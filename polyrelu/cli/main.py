@@ -37,7 +37,12 @@ from polyrelu.cli.equivalent import add_equivalent
 from polyrelu.cli.examples import add_examples
 from polyrelu.cli.fiber import add_fiber
 from polyrelu.cli.fingerprint import add_fingerprint
-from polyrelu.cli.given_up import INTERRUPTED, memory_ran_out, report_given_up, undecided_object
+from polyrelu.cli.given_up import (
+    interrupted_text,
+    memory_ran_out,
+    report_given_up,
+    undecided_object,
+)
 from polyrelu.cli.identify import add_identify
 from polyrelu.cli.info import add_info
 from polyrelu.cli.injective import add_injective
@@ -64,11 +69,12 @@ __all__ = ["entry", "main"]
 
 
 def main(
-    arguments: Sequence[str] | None = None, quit_process: Callable[[bool], object] | None = None
+    arguments: Sequence[str] | None = None,
+    quit_process: Callable[[argparse.Namespace], object] | None = None,
 ) -> int:
     """Run the command line and return its exit status.
 
-    `quit_process` ends the process at a second Ctrl-C; its argument says whether --json was given.
+    `quit_process` ends the process at a second Ctrl-C; its argument are the options.
     """
     if sys.stderr is None:  # the caller has closed it
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the process ends
@@ -82,7 +88,7 @@ def main(
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = argparse.Namespace(command=None, json="--json" in given, given=given)
     sys.set_int_max_str_digits(0)  # the file formats have their own limit
-    with Watch(quit_process and (lambda: quit_process(options.json))) as watch:
+    with Watch(quit_process and (lambda: quit_process(options))) as watch:
         options.watch = watch
         try:
             status = _status(given, options)
@@ -148,10 +154,11 @@ def _unexpected(error: Exception, given: Sequence[str]) -> str:
     return f"unexpected {type(error).__name__}: {text}; please report it{hint}"
 
 
-def quit_at_once(is_json: bool) -> None:
+def quit_at_once(options: argparse.Namespace) -> None:
     """End the process at a second Ctrl-C, whatever it is doing."""
-    lines = [(1, json.dumps(undecided_object(None, INTERRUPTED)))] if is_json else []
-    quit_with(EXIT["undecided"], *lines, (2, f"polyrelu: {INTERRUPTED}"))
+    reason = interrupted_text(options)
+    lines = [(1, json.dumps(undecided_object(options.command, reason)))] if options.json else []
+    quit_with(EXIT["undecided"], *lines, (2, f"polyrelu: {reason}"))
 
 
 def _as_option(given: Sequence[str]) -> list[str]:

@@ -21,11 +21,14 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-__all__ = ["Interrupt", "Watch", "deferred_interrupt", "quit_with"]
+__all__ = ["Interrupt", "Watch", "deferred_interrupt", "postponed_interrupts", "quit_with"]
 
 #: Seconds from the first Ctrl-C to the KeyboardInterrupt that ends what has not stopped by itself,
 #: and then to the end of the process; and between two looks at the limits of a `Watch`.
 _GRACE, _LAST_GRACE, _TICK = 1.0, 0.6, 0.1
+#: The same after SIGTERM: batch systems wait about half a minute before they kill a program, and on
+#: a busy machine it may take some seconds until processes have ended and files are closed.
+_GRACE_OF_TERM = 20.0
 
 
 class Interrupt:
@@ -97,7 +100,7 @@ class Watch:
     def __init__(self, quit_process: Callable[[], object] | None = None) -> None:
         self._quit = quit_process
         self._why_stopped: Callable[[], str | None] | None = None
-        self._grace = _GRACE
+        self._grace, self._grace_of_press = _GRACE, _GRACE
         self.reason: str | None = None
         self._pressed, self._raised = False, False
         self._end: float | None = None
@@ -110,7 +113,7 @@ class Watch:
             if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
                 self._previous[signal.SIGINT] = signal.signal(signal.SIGINT, self)
             if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-                self._previous[signal.SIGTERM] = signal.signal(signal.SIGTERM, _as_interrupt)
+                self._previous[signal.SIGTERM] = signal.signal(signal.SIGTERM, self._terminate)
             self._previous[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._tick)
         return self
 
@@ -156,7 +159,8 @@ class Watch:
                 time.sleep(_TICK)  # usually a handler is faster
                 quit_process()
             elif presses:
-                end = time.monotonic() + _GRACE + _LAST_GRACE + _TICK
+                grace = _GRACE_OF_TERM if signal.SIGTERM in signals else _GRACE
+                end = time.monotonic() + grace + _LAST_GRACE + _TICK
 
     def __exit__(self, *_: object) -> None:
         if self._previous:
@@ -184,7 +188,7 @@ class Watch:
         `is_raised` says that KeyboardInterrupt was raised already.
         """
         self._pressed, self._raised = True, is_raised
-        self._end = time.monotonic() + _GRACE
+        self._end = time.monotonic() + self._grace_of_press
         if self._previous:
             signal.setitimer(signal.ITIMER_REAL, _TICK, _TICK)
 
@@ -196,6 +200,13 @@ class Watch:
     def forget_limit(self) -> None:
         """Stop looking at limits: there is an answer, which is still to be printed or written."""
         self._why_stopped = None
+
+    def _terminate(self, _number: int, frame: FrameType | None) -> None:
+        """Handle SIGTERM, by which batch systems end programs, as a Ctrl-C with more time."""
+        handler = signal.getsignal(signal.SIGINT)
+        if callable(handler):
+            self._grace_of_press = _GRACE_OF_TERM
+            handler(signal.SIGINT, frame)
 
     def _tick(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()
@@ -213,11 +224,28 @@ class Watch:
             handler.request()
 
 
-def _as_interrupt(_number: int, frame: FrameType | None) -> None:
-    """Handle SIGTERM, by which batch systems end programs, as Ctrl-C."""
-    handler = signal.getsignal(signal.SIGINT)
-    if callable(handler):
-        handler(signal.SIGINT, frame)
+@contextmanager
+def postponed_interrupts() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait until the block is left; the processes it starts ignore Ctrl-C.
+
+    Outside the main thread nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came = list[tuple[int, FrameType | None]]()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    terminate = signal.getsignal(signal.SIGTERM)
+    if callable(terminate):
+        signal.signal(signal.SIGTERM, lambda number, frame: came.append((number, frame)))
+    try:
+        yield
+    finally:
+        if callable(terminate):
+            signal.signal(signal.SIGTERM, terminate)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if came and callable(terminate):
+            terminate(*came[0])
 
 
 def quit_with(status: int, *lines: tuple[int, str]) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from polyrelu.errors import ArgumentError, PolyreluError
 from polyrelu.support.arguments import expect_count
+from polyrelu.support.interrupts import postponed_interrupts
 from polyrelu.support.parallel.tasks import AHEAD, Numbered, TaskFunction
 
 __all__ = ["MAX_JOBS", "Processes"]
@@ -66,8 +67,10 @@ class Processes:
         """See `Workers`."""
         open_tasks, source, deaths = list[Numbered](), iter(tasks), 0
         while True:
-            pool = _Pool(self.number, function, context)
+            pool: _Pool | None = None
             try:
+                with postponed_interrupts():
+                    pool = _Pool(self.number, function, context)
                 for number, result in pool.results(open_tasks, source):
                     deaths = 0
                     yield number, result
@@ -79,9 +82,11 @@ class Processes:
                         f"worker processes died {deaths} times, one after the other (often for "
                         "lack of memory); use fewer jobs"
                     ) from None
-                open_tasks = pool.unfinished()
+                if pool is not None:
+                    open_tasks = pool.unfinished()
             finally:
-                pool.end()
+                if pool is not None:
+                    pool.end()
 
 
 class _Pool:
@@ -90,7 +95,7 @@ class _Pool:
     def __init__(self, number: int, function: TaskFunction, context: Any) -> None:
         self._number = number
         before = set(multiprocessing.active_children())
-        with _one_thread(), _deaf_to_interrupts():
+        with _one_thread():
             self._pool = ProcessPoolExecutor(
                 number,
                 multiprocessing.get_context("spawn"),
@@ -159,19 +164,6 @@ def _one_thread() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-
-
-@contextlib.contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Let processes that start within the block ignore Ctrl-C while they import what they need."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _begin(function: TaskFunction, context: Any) -> None:
