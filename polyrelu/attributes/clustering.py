@@ -220,8 +220,8 @@ def cluster_maps(maps: FloatMaps, num_clusters: int, *, seed: int = 0) -> Cluste
     seed = expect_count(seed, "seed")
     if maps.num_points < count:
         raise DomainError(
-            f"num_clusters: {count} clusters of {maps.num_points} points; give at most as many "
-            "clusters as points"
+            f"num_clusters: expected at most one cluster a point, got {count} (number of points: "
+            f"{maps.num_points})"
         )
     expect_in_range(maps, "maps")
     centres, labels = list[Floats](), list[Indices]()

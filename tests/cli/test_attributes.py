@@ -66,7 +66,7 @@ def test_without_classes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
     [
         (["--clusters", "1,x"], "expected numbers such as 1,10,100"),
         (["--clusters", "0"], "numbers from 1"),
-        (["--clusters", "5"], "5 clusters of 4 points"),
+        (["--clusters", "5"], "got 5 (number of points: 4)"),
         (["--divide", "0"], "a number other than 0"),
         (["--seed", "-1"], "an integer from 0"),
         (["--map-to", "example:digits"], "example:digits: 64 inputs"),
