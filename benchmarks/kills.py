@@ -65,8 +65,8 @@ class Campaign:
     _again: Counter[int] = field(default_factory=Counter)
     _runs: Counter[int] = field(default_factory=Counter)
 
-    def kill(self, number: int) -> dict[str, Any]:
-        """End the command that often, and return the counts."""
+    def kill(self, number: int) -> None:
+        """End the command that often."""
         rng = Random(f"kills {self.seed}")
         expected = {ending: self._expected(ending) for ending in self.endings}
         seconds = {jobs: self._seconds(jobs) for jobs in _KINDS}
@@ -80,13 +80,23 @@ class Campaign:
             self._runs[jobs] += 1
             if self._digest(ending) != expected[ending]:
                 self._wrong.append(f"another file {ending} with {jobs} jobs")
-            print(f"{self._kills.total()} kills, wrong: {self._wrong}", flush=True)
+            print(f"seed {self.seed}: {self._kills.total()} kills, {self._wrong}", flush=True)
+
+    @staticmethod
+    def counts(campaigns: Iterable[Campaign]) -> dict[str, Any]:
+        """Return the counts of some campaigns together."""
+        found = list(campaigns)
+
+        def together(name: str) -> dict[Any, int]:
+            """Return the sums of the counts with a name."""
+            return dict(sorted(sum((getattr(each, name) for each in found), Counter()).items()))
+
         return {
-            "kills": dict(sorted(self._kills.items())),
-            "exit statuses": dict(sorted(self._statuses.items())),
-            "finished runs by jobs": dict(sorted(self._runs.items())),
-            "kills by the number of tasks done again": dict(sorted(self._again.items())),
-            "wrong": self._wrong,
+            "kills": together("_kills"),
+            "exit statuses": together("_statuses"),
+            "finished runs by jobs": together("_runs"),
+            "kills by the number of tasks done again": together("_again"),
+            "wrong": [line for each in found for line in each._wrong],
         }
 
     def _expected(self, ending: str) -> str:

@@ -21,6 +21,7 @@ import heapq
 import json
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -37,6 +38,8 @@ from polyrelu.support.parallel.tasks import AHEAD
 
 PARTS = ("tasks", "jobs", "cluster", "simulation", "kills")
 DOMAIN = "box:-1,1"
+#: Number of campaigns of kills at the same time, which makes the machine busy.
+_NUM_CAMPAIGNS = 4
 
 
 def main() -> None:
@@ -197,12 +200,19 @@ def _simulated(tasks: dict[str, Any], num_workers: int) -> dict[str, Any]:
 
 
 def _kills(number: int) -> dict[str, Any]:
-    """Kill a command at random moments, and compare the file."""
+    """Kill a command at random moments, several times at once, and look at what is left."""
     with TemporaryDirectory() as name:
-        folder = Path(name)
-        save(_network((3, 40, 12, 3), 5), folder / "net.json")
-        words = ["regions", "net.json", "--domain", DOMAIN]
-        return Campaign(folder, words, (".csv", ".parquet")).kill(number)
+        campaigns = []
+        for seed in range(_NUM_CAMPAIGNS):
+            folder = Path(name, str(seed))
+            folder.mkdir()
+            save(_network((3, 40, 12, 3), 5), folder / "net.json")
+            words = ["regions", "net.json", "--domain", DOMAIN]
+            campaigns.append(Campaign(folder, words, (".csv", ".parquet"), seed))
+        with ThreadPoolExecutor(_NUM_CAMPAIGNS) as pool:
+            share = -(-number // _NUM_CAMPAIGNS)
+            list(pool.map(lambda campaign: campaign.kill(share), campaigns))
+        return Campaign.counts(campaigns)
 
 
 if __name__ == "__main__":
