@@ -9,28 +9,26 @@ processes and on a local cluster of two workers; a speed-up is the CPU seconds o
 divided by those of the busier worker, so that other programs on the machine do not matter. Starting
 the processes is left out. `simulation` puts the recorded tasks on more workers, in the order and
 with the window of `polyrelu.support.parallel`, and with the seconds that the main process needs for
-each result. `kills` ends a command again and again at a random moment, by SIGKILL to the command or
-to one of its workers, and compares the file in the end. Parts that are not run keep their last
-results.
+each result. `kills` ends a command with 1, 2 and 4 jobs at random moments, by SIGKILL, SIGTERM and
+Ctrl-C to the command or all its processes and by SIGKILL to one of its workers, and looks at what
+is left (`benchmarks.kills`). Parts that are not run keep their last results.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import heapq
 import json
 import os
-import signal
-import subprocess
-import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks.kills import Campaign
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu.complex.region_stream import RegionTotals, count_regions
 from polyrelu.formats import save
@@ -40,6 +38,8 @@ from polyrelu.support.parallel.tasks import AHEAD
 
 PARTS = ("tasks", "jobs", "cluster", "simulation", "kills")
 DOMAIN = "box:-1,1"
+#: Number of campaigns of kills at the same time, which makes the machine busy.
+_NUM_CAMPAIGNS = 4
 
 
 def main() -> None:
@@ -200,63 +200,19 @@ def _simulated(tasks: dict[str, Any], num_workers: int) -> dict[str, Any]:
 
 
 def _kills(number: int) -> dict[str, Any]:
-    """Kill a command, or one of its workers, at random moments, and compare the file."""
-    rng, done = Random(f"kills {number}"), {"command": 0, "worker": 0}
-    num_runs = 0
+    """Kill a command at random moments, several times at once, and look at what is left."""
     with TemporaryDirectory() as name:
-        folder = Path(name)
-        save(_network((3, 40, 12, 3), 5), folder / "net.json")
-        expected = _run(folder, rng, None)[0]
-        wrong = 0
-        while sum(done.values()) < number:
-            num_runs += 1
-            for file in folder.glob("work.db*"):
-                file.unlink()
-            found: str | None = None
-            while found is None:
-                what = rng.choice(["command", "worker"]) if sum(done.values()) < number else None
-                found, killed = _run(folder, rng, what)
-                if what is not None and killed:
-                    done[what] += 1
-            wrong += found != expected
-    return {"kills": done, "finished runs": num_runs, "files that differ": wrong}
-
-
-def _run(folder: Path, rng: Random, what: str | None) -> tuple[str | None, bool]:
-    """Run the command once; return the hash of its file, if it ended, and whether a kill hit."""
-    output = folder / "regions.csv"
-    output.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "polyrelu", "regions", "net.json", "--domain", DOMAIN]
-    command += ["-o", output.name, "--checkpoint", "work.db", "--jobs", "2"]
-    process = subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    killed = False
-    if what is not None:
-        time.sleep(rng.uniform(0.3, 6))
-        target = process.pid if what == "command" else _child(process.pid, rng)
-        if target is not None and process.poll() is None:
-            os.kill(target, signal.SIGKILL)
-            killed = True
-    process.wait()
-    if process.returncode != 0:
-        assert not output.exists()
-        return None, killed
-    return hashlib.sha256(output.read_bytes()).hexdigest(), killed
-
-
-def _child(parent: int, rng: Random) -> int | None:
-    """Return a worker process of a command."""
-    children = []
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = entry.read_text().rpartition(")")[2].split()
-            words = (entry.parent / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if int(fields[1]) == parent and b"spawn_main" in words:
-            children.append(int(entry.parent.name))
-    return rng.choice(children) if children else None
+        campaigns = []
+        for seed in range(_NUM_CAMPAIGNS):
+            folder = Path(name, str(seed))
+            folder.mkdir()
+            save(_network((3, 40, 12, 3), 5), folder / "net.json")
+            words = ["regions", "net.json", "--domain", DOMAIN]
+            campaigns.append(Campaign(folder, words, (".csv", ".parquet"), seed))
+        with ThreadPoolExecutor(_NUM_CAMPAIGNS) as pool:
+            share = -(-number // _NUM_CAMPAIGNS)
+            list(pool.map(lambda campaign: campaign.kill(share), campaigns))
+        return Campaign.counts(campaigns)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,10 @@
 can keep them; numbers, order and file do not depend on who does what.
 
 The first neurons cut the whole domain, until there are more than a few hundred regions. These are
-divided into slices, each of which is a task: the rest of the cuts, in parts of bounded size.
+divided into slices, each of which is a task: the rest of the cuts, in parts of bounded size. A task
+that has found enough regions leaves the other parts to further tasks, so that the longest task and
+the largest result do not grow with the network. The place of a part is a path: the slice, then the
+slice of this one, and so on.
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ import hashlib
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from polyrelu.complex.engine.cells import CellArrays
 from polyrelu.complex.engine.compiled import subdivision_of
@@ -46,6 +50,17 @@ STREAM_FORMATS = (".csv", ".parquet")
 _DIVIDED_FROM, _NUM_TASKS, _LEAST_SLICE = 512, 4096, 2
 #: Number of regions from which a part of a task is divided further.
 _PART = 4096
+#: Numbers of regions, and of bytes about them, from which a task leaves its other parts to further
+#: tasks; and largest number of bytes in the result of a task.
+_ENOUGH, _ENOUGH_BYTES, _MAX_BYTES = 1 << 15, 1 << 26, 1 << 30
+
+_CHANGED = "the checkpoint has the result of another program; delete it or name another file"
+
+#: The place of a part of the domain, and words of neurons whose cuts are left.
+_Path: TypeAlias = tuple[int, ...]
+_Left: TypeAlias = list[tuple[int, range]]
+#: Numbers of regions from which the domain and a part are divided, and that are enough for a task.
+_Sizes: TypeAlias = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +90,7 @@ class _Question:
     domain: Polyhedron
     columns: tuple[str, ...]
     suffix: str
+    sizes: _Sizes
 
     def entries(self) -> dict[str, str]:
         """What a checkpoint compares."""
@@ -89,7 +105,7 @@ class _Question:
             "domain": hashlib.sha256(text.encode("ascii")).hexdigest(),
             "columns": " ".join(self.columns),
             "format": self.suffix,
-            "parts": f"{_DIVIDED_FROM} {_NUM_TASKS} {_LEAST_SLICE} {_PART}",
+            "parts": " ".join(map(str, (_NUM_TASKS, _LEAST_SLICE, *self.sizes))),
         }
 
 
@@ -136,8 +152,8 @@ def count_regions(
     question = _question(network, domain, (), "")
     total = bounded = 0
     for result in _results(question, workers, checkpoint, progress):
-        regions, of_them_bounded, _ = _unpacked(result)
-        total, bounded = total + regions, bounded + of_them_bounded
+        found = _Found.unpacked(result)
+        total, bounded = total + found.num_regions, bounded + found.num_bounded
     return RegionTotals(total, bounded)
 
 
@@ -211,7 +227,7 @@ def _question(
     network = as_network(network)
     polyhedron = as_domain(domain, network.num_inputs)
     need_few_cells(network, polyhedron)
-    return _Question(network, polyhedron, columns, suffix)
+    return _Question(network, polyhedron, columns, suffix, (_DIVIDED_FROM, _PART, _ENOUGH))
 
 
 def _results(
@@ -226,64 +242,117 @@ def _results(
         kept = None
         if checkpoint is not None:
             kept = stack.enter_context(Checkpoint(checkpoint, question.entries()))
-        tasks = range(len(_begun(question)[1]))
+        _, slices, _ = _divided(question.network, question.domain, question.sizes, ())
         yield from run_tasks(
             _do,
             question,
-            tasks,
+            [(number,) for number in range(len(slices))],
             workers,
             kept,
+            more=lambda result: _Found.unpacked(result).left,
             stage="computing regions",
             unit="parts of the domain",
             progress=progress,
         )
 
 
-def _begun(question: _Question) -> tuple[Subdivision, list[Any], list[tuple[int, range]]]:
-    """Return the subdivision before the first division, the slices, and the words left."""
-    return _cached_beginning(question.network, question.domain)
+@lru_cache(maxsize=3)
+def _divided(
+    network: Network, domain: Polyhedron, sizes: _Sizes, path: _Path
+) -> tuple[Subdivision, list[Any], _Left]:
+    """Return a part that is divided, its slices, and the words left; the whole for no path."""
+    divided_from, size, _ = sizes
+    if path:
+        parent, slices, left = _divided(network, domain, sizes, path[:-1])
+        part = parent.part(_slice(slices, path[-1]))
+        left = part.cut_while_small(left, size)
+        return part, part.slices(size), left
+    whole = subdivision_of(network, frame_of(network, domain))
+    left = whole.undivided(divided_from)
+    count = whole.num_cells(whole.frame.dimension)
+    return whole, whole.slices(max(_LEAST_SLICE, count // _NUM_TASKS)), left
 
 
-@lru_cache(maxsize=1)
-def _cached_beginning(
-    network: Network, domain: Polyhedron
-) -> tuple[Subdivision, list[Any], list[tuple[int, range]]]:
-    subdivision = subdivision_of(network, frame_of(network, domain))
-    left = subdivision.undivided(_DIVIDED_FROM)
-    count = subdivision.num_cells(subdivision.frame.dimension)
-    return subdivision, subdivision.slices(max(_LEAST_SLICE, count // _NUM_TASKS)), left
+def _slice(slices: list[Any], number: int) -> Any:
+    """Return a slice of a part; only a changed checkpoint names one that does not exist."""
+    if not 0 <= number < len(slices):
+        raise DomainError(_CHANGED)
+    return slices[number]
 
 
-def _do(question: _Question, task: int) -> bytes:
-    """Compute the regions of a task: their numbers, and their piece of the file."""
-    subdivision, slices, left = _begun(question)
-    neurons, pieces, total, bounded = question.network.neurons, list[bytes](), 0, 0
-    for finished in subdivision.part(slices[task]).finished_parts(left, _PART):
-        part = PolyhedralComplex(
-            question.network, question.domain, CellArrays(finished, neurons), complete=True
-        )
-        total += part.num_regions
-        bounded += part.num_bounded_regions
+def _do(question: _Question, task: _Path) -> bytes:
+    """Compute the regions of a task: their numbers, their piece of the file, and what is left."""
+    network, domain, (_, size, enough) = question.network, question.domain, question.sizes
+    parent, slices, words = _divided(network, domain, question.sizes, task[:-1])
+    waiting = [(task, parent, _slice(slices, task[-1]), words)]
+    found = _Found()
+    while waiting and not found.is_enough(enough):
+        path, parent, top, words = waiting.pop()
+        part = parent.part(top)
+        left = part.cut_while_small(words, size)
+        if left:
+            parts = [((*path, n), part, top, left) for n, top in enumerate(part.slices(size))]
+            waiting += reversed(parts)
+        else:
+            part.finish()
+            cells = CellArrays(part, network.neurons)
+            found.add(PolyhedralComplex(network, domain, cells, complete=True), question)
+    found.left = [path for path, *_ in reversed(waiting)]
+    return found.packed()
+
+
+@dataclass
+class _Found:
+    """What a task has found: numbers of regions, pieces of the file, and paths that are left."""
+
+    num_regions: int = 0
+    num_bounded: int = 0
+    pieces: list[bytes] = field(default_factory=list)
+    left: list[_Path] = field(default_factory=list)
+
+    def is_enough(self, num_regions: int) -> bool:
+        """Whether the other parts are left to further tasks."""
+        return self.num_regions >= num_regions or sum(map(len, self.pieces)) >= _ENOUGH_BYTES
+
+    def add(self, part: PolyhedralComplex, question: _Question) -> None:
+        """Add the regions of a part."""
+        self.num_regions += part.num_regions
+        self.num_bounded += part.num_bounded_regions
         if question.suffix:
-            pieces.append(piece_of(part, question.columns, question.suffix))
-    return _packed(total, bounded, pieces)
+            self.pieces.append(piece_of(part, question.columns, question.suffix))
 
+    def packed(self) -> bytes:
+        """Return a line of numbers, a line of paths, and the pieces, compressed."""
+        numbers = [self.num_regions, self.num_bounded, *map(len, self.pieces)]
+        paths = " ".join(".".join(map(str, path)) for path in self.left)
+        head = f"{' '.join(map(str, numbers))}\n{paths}\n"
+        return head.encode("ascii") + zlib.compress(b"".join(self.pieces), 1)
 
-def _packed(total: int, bounded: int, pieces: list[bytes]) -> bytes:
-    """Return a result: a line of numbers, then the pieces, compressed."""
-    head = " ".join(map(str, [total, bounded, *map(len, pieces)]))
-    return zlib.compress(b"\n".join([head.encode("ascii"), b"".join(pieces)]), 1)
+    @classmethod
+    def unpacked(cls, result: bytes) -> _Found:
+        """Read what `packed` has written.
 
-
-def _unpacked(result: bytes) -> tuple[int, int, list[bytes]]:
-    """Return the number of regions, of bounded ones, and the pieces."""
-    head, _, rest = zlib.decompress(result).partition(b"\n")
-    total, bounded, *lengths = map(int, head.split())
-    pieces = []
-    for length in lengths:
-        pieces.append(rest[:length])
-        rest = rest[length:]
-    return total, bounded, pieces
+        Raises
+        ------
+        DomainError
+            It is something else, which only a checkpoint can hold that somebody has changed.
+        """
+        try:
+            numbers, paths, packed = result.split(b"\n", 2)
+            total, bounded, *lengths = map(int, numbers.split())
+            left = [tuple(map(int, path.split(b"."))) for path in paths.split()]
+            ends = list(accumulate(lengths, initial=0))
+            if ends[-1] > _MAX_BYTES:
+                raise ValueError("too large")
+            unpacker = zlib.decompressobj()
+            rest = unpacker.decompress(packed, ends[-1] + 1)
+            is_whole = unpacker.eof and not unpacker.unused_data and len(rest) == ends[-1]
+            if not is_whole or min(lengths, default=0) < 0:
+                raise ValueError("another size")
+        except (ValueError, zlib.error):
+            raise DomainError(_CHANGED) from None
+        pieces = [rest[start:end] for start, end in pairwise(ends)]
+        return cls(total, bounded, pieces, left)
 
 
 class _Writer:
@@ -295,13 +364,13 @@ class _Writer:
     def _parts(self, results: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
         """Yield the number of the first region of each piece, and the piece."""
         for result in results:
-            total, bounded, pieces = _unpacked(result)
+            found = _Found.unpacked(result)
             first = self.num_regions
-            for piece in pieces:
+            for piece in found.pieces:
                 yield first, piece
                 first += self._size(piece)
-            self.num_regions += total
-            self.num_bounded += bounded
+            self.num_regions += found.num_regions
+            self.num_bounded += found.num_bounded
 
     def _size(self, piece: bytes) -> int:
         raise NotImplementedError

@@ -242,11 +242,11 @@ class Subdivision:
         """
         for _ in self._cut_with_constraints():
             pass
-        return self._cut_while_small(self._tasks(), limit)
+        return self.cut_while_small(self._tasks(), limit)
 
     def finished_parts(self, left: list[tuple[int, range]], limit: int) -> Iterator[Subdivision]:
         """Yield the finished parts when the cuts of some words are left, see `parts`."""
-        left = self._cut_while_small(left, limit)
+        left = self.cut_while_small(left, limit)
         if not left:
             self.finish()
             yield self
@@ -254,20 +254,30 @@ class Subdivision:
         for top in self.slices(limit):
             yield from self.part(top).finished_parts(left, limit)
 
+    def cut_while_small(self, left: list[tuple[int, range]], limit: int) -> list[tuple[int, range]]:
+        """Do the cuts of the words before which there are at most `limit` top cells.
+
+        Parameters
+        ----------
+        left
+            The words whose cuts are to be done.
+
+        Returns
+        -------
+        list of (layer, range)
+            The words that are left; none if all cuts are done, and `finish` may be called.
+        """
+        for position, (layer, members) in enumerate(left):
+            if self.num_cells(self.frame.dimension) > limit:
+                return left[position:]
+            for _ in self._cut_with(layer, members):
+                pass
+        return []
+
     def slices(self, size: int) -> list[Indices]:
         """Return the top cells in slices of at most `size`."""
         count = self.num_cells(self.frame.dimension)
         return [np.arange(start, min(start + size, count)) for start in range(0, count, size)]
-
-    def _cut_while_small(
-        self, tasks: list[tuple[int, range]], limit: int
-    ) -> list[tuple[int, range]]:
-        for position, (layer, members) in enumerate(tasks):
-            if self.num_cells(self.frame.dimension) > limit:
-                return tasks[position:]
-            for _ in self._cut_with(layer, members):
-                pass
-        return []
 
     def _tasks(self) -> list[tuple[int, range]]:
         """Return the words of neurons in order: layers, and ranges of up to 32 neurons."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypeAlias
 
 from polyrelu.support.parallel.checkpoint import Checkpoint
@@ -66,10 +66,11 @@ class Serial:
 def run_tasks(
     function: TaskFunction,
     context: Any,
-    tasks: Sequence[Task],
+    tasks: Iterable[Task],
     workers: Workers | None = None,
     checkpoint: Checkpoint | None = None,
     *,
+    more: Callable[[bytes], Iterable[Task]] | None = None,
     stage: str = "working",
     unit: str = "tasks",
     progress: Progress | None = None,
@@ -85,6 +86,9 @@ def run_tasks(
         Who does it; None for this process.
     checkpoint
         Results that are in it are not computed again, and new ones are added as they come.
+    more
+        Returns the tasks that follow from a result. They come after all tasks that are known when
+        the result is yielded, so that their order does not depend on the workers either.
     stage, unit, progress
         What is reported after each task, see `polyrelu.support.ProgressStep`.
 
@@ -101,26 +105,76 @@ def run_tasks(
     [b'\\t', b'\\x01', b'\\x04']
     """
     done = checkpoint.done() if checkpoint is not None else set[int]()
-    missing = ((number, task) for number, task in enumerate(tasks) if number not in done)
-    num_done = sum(number < len(tasks) for number in done)
-    if workers is None or len(tasks) - num_done <= 1:  # not worth a start of processes
-        workers = Serial()
-    new = workers.results(function, context, missing)
-    waiting = dict[int, bytes]()
+    queue, waiting, number = _Queue(tasks, done), dict[int, bytes](), 0
+    source = _Source(function, context, Serial() if workers is None else workers, queue)
     try:
-        for number in range(len(tasks)):
+        while number < len(queue.tasks):
             while number not in done and number not in waiting:
-                other, result = next(new)
+                other, result = source.one_more()
                 if checkpoint is not None:
                     checkpoint.add(other, result)
                 waiting[other] = result
-                num_done += 1
-                report(progress, stage, num_done, len(tasks), unit)
+                queue.num_done += 1
+                report(progress, stage, queue.num_done, len(queue.tasks), unit)
             if number in waiting:
-                yield waiting.pop(number)
+                result = waiting.pop(number)
             elif checkpoint is not None:
-                yield checkpoint.result(number)
+                result = checkpoint.result(number)
+            if more is not None:
+                queue.extend(more(result))
+            yield result
+            number += 1
     finally:
-        close = getattr(new, "close", None)
+        source.close()
+
+
+class _Queue:
+    """Tasks that are not begun; workers take them as they can, and more may come later."""
+
+    def __init__(self, tasks: Iterable[Task], done: set[int]) -> None:
+        self.tasks, self._done, self._next = list[Task](), done, 0
+        self.num_done = 0
+        self.extend(tasks)
+
+    def extend(self, tasks: Iterable[Task]) -> None:
+        """Add tasks."""
+        first = len(self.tasks)
+        self.tasks.extend(tasks)
+        self.num_done += sum(number in self._done for number in range(first, len(self.tasks)))
+
+    def __iter__(self) -> Iterator[Numbered]:
+        return self
+
+    def __next__(self) -> Numbered:
+        while self._next in self._done:
+            self._next += 1
+        if self._next >= len(self.tasks):
+            raise StopIteration
+        self._next += 1
+        return self._next - 1, self.tasks[self._next - 1]
+
+
+class _Source:
+    """Results of tasks: from workers, which begin when there is more than one task."""
+
+    def __init__(
+        self, function: TaskFunction, context: Any, workers: Workers, queue: _Queue
+    ) -> None:
+        self._function, self._context, self._workers = function, context, workers
+        self._queue = queue
+        self._results: Iterator[tuple[int, bytes]] | None = None
+
+    def one_more(self) -> tuple[int, bytes]:
+        """Return the number and the result of a task that was not done before."""
+        if self._results is None:
+            if len(self._queue.tasks) - self._queue.num_done <= 1:  # not worth a start of processes
+                number, task = next(self._queue)
+                return number, self._function(self._context, task)
+            self._results = self._workers.results(self._function, self._context, self._queue)
+        return next(self._results)
+
+    def close(self) -> None:
+        """End the workers."""
+        close = getattr(self._results, "close", None)
         if close is not None:
             close()

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+import sqlite3
+import zlib
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +18,7 @@ import pytest
 from polyrelu.complex import (
     canonical_complex,
     count_regions,
+    region_stream,
     save_region_stream,
     stream_complex,
 )
@@ -21,6 +26,7 @@ from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
 from polyrelu.support.parallel import Processes, Serial, Workers
+from polyrelu.support.progress import ProgressStep
 
 Rows = list[dict[str, str]]
 
@@ -146,6 +152,76 @@ def test_the_same_bytes_with_any_workers_and_after_interruptions(
             assert not path.exists()
     found.add(path.read_bytes())
     assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    "workers", [None, pytest.param(Processes(2), marks=pytest.mark.slow)], ids=repr
+)
+def test_large_tasks_leave_parts_to_further_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: Workers | None
+) -> None:
+    """Every region comes once, in one order, also when the work is interrupted on the way."""
+    for name, size in (("_DIVIDED_FROM", 4), ("_PART", 2), ("_ENOUGH", 3)):
+        monkeypatch.setattr(region_stream, name, size)
+    network, path, kept = (
+        _network((2, 4, 4, 4, 4, 1)),
+        tmp_path / "regions.csv",
+        tmp_path / "work.db",
+    )
+    steps = list[ProgressStep]()
+    totals = save_region_stream(
+        network, None, path, columns=["signs"], workers=workers, progress=steps.append
+    )
+    signs = [row["signs"] for row in _rows(path)]
+    cells = canonical_complex(network)
+    expected = {str(cells.signs_of_region(k)) for k in range(cells.num_regions)}
+    assert len(signs) == totals.num_regions == len(expected)
+    assert set(signs) == expected
+    assert steps[-1].num_done == steps[-1].num_total
+    assert steps[-1].num_done > 1.2 * (steps[0].num_total or 0) > 0
+
+    def stop(step: ProgressStep) -> None:
+        """End the run within the further tasks."""
+        if step.num_done == steps[-1].num_done - 9:
+            raise KeyboardInterrupt
+
+    again = tmp_path / "again.csv"
+    with pytest.raises(KeyboardInterrupt):
+        save_region_stream(network, None, again, columns=["signs"], checkpoint=kept, progress=stop)
+    save_region_stream(network, None, again, columns=["signs"], workers=workers, checkpoint=kept)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def _changed(path: Path, change: Callable[[bytes], bytes]) -> None:
+    """Change the first result of a checkpoint, with the right digest, as only a person would."""
+    connection = sqlite3.connect(path)
+    (data,) = connection.execute("SELECT data FROM results WHERE task = 0").fetchone()
+    data = change(data)
+    row = (data, hashlib.sha256(b"0:" + data).digest()[:16])
+    connection.execute("UPDATE results SET data = ?, digest = ? WHERE task = 0", row)
+    connection.commit()
+    connection.close()
+
+
+CHANGES: dict[str, Callable[[bytes], bytes]] = {
+    "other": lambda _: b"other",
+    "no numbers": lambda data: b"x" + data,
+    "not packed": lambda data: data[:-9],
+    "more": lambda data: data + b"more",
+    "absurd sizes": lambda data: b"1 1 99999999999999999999\n\n" + data,
+    "too large": lambda _: b"1 1 9\n\n" + zlib.compress(bytes(10**6)),
+    "negative sizes": lambda data: b"1 1 -5 5\n\n" + zlib.compress(b""),
+    "no such part": lambda data: b"1 1\n99999.2\n" + zlib.compress(b""),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_results_that_somebody_has_changed(tmp_path: Path, name: str) -> None:
+    network, kept = SMALL["two layers"], tmp_path / "work.db"
+    count_regions(network, checkpoint=kept)
+    _changed(kept, CHANGES[name])
+    with pytest.raises(DomainError, match="the checkpoint has the result of another program"):
+        count_regions(network, checkpoint=kept)
 
 
 def test_a_checkpoint_of_another_question_is_refused(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from math import isqrt
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -42,6 +43,26 @@ QUESTION = {"question": "squares", "network": "a1"}
 def test_results_come_in_the_order_of_the_tasks(workers: Workers) -> None:
     found = list(run_tasks(squared, 2, range(40), workers))
     assert found == [str(2 * n**2).encode() for n in range(40)]
+
+
+@pytest.mark.parametrize("workers", [Serial(), Processes(2)], ids=repr)
+def test_tasks_that_follow_from_results(workers: Workers, tmp_path: Path) -> None:
+    """They come after all others, in the order of the results that they follow from."""
+
+    def more(result: bytes) -> Iterator[int]:
+        """Let two tasks follow from each result of a number below 5."""
+        number = isqrt(int(result) // 2)
+        return iter((10 + 2 * number, 11 + 2 * number) if number < 5 else ())
+
+    expected = [0, 7, 3, 10, 11, 16, 17]
+    found = run_tasks(squared, 2, [0, 7, 3], workers, more=more)
+    assert [isqrt(int(result) // 2) for result in found] == expected
+    with Checkpoint(tmp_path / "work.db", QUESTION) as checkpoint:
+        begun = run_tasks(squared, 2, [0, 7, 3], None, checkpoint, more=more)
+        for _ in range(5):
+            next(begun)
+        again = run_tasks(squared, 2, [0, 7, 3], workers, checkpoint, more=more)
+        assert [isqrt(int(result) // 2) for result in again] == expected
 
 
 def test_a_killed_worker_is_replaced(tmp_path: Path) -> None:
