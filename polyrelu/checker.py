@@ -78,10 +78,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   6838  5.7 Inverse Lipschitz constants by cells: theorem monotone
   6841      theorem monotone
   6945  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  8249  5.9 Teaching sets: theorem parallel-lines
-  8263      theorem parallel-lines
-  8369    Files
-  8510    The command line
+  8262  5.9 Teaching sets: theorem parallel-lines
+  8276      theorem parallel-lines
+  8382    Files
+  8523    The command line
 """
 
 from __future__ import annotations
@@ -7240,8 +7240,14 @@ def decided(sign: int) -> Relaxed:
     return Relaxed(FULL if sign > 0 else 0, 0, 0, 0)
 
 
-def decided_pair(s: int, t: int) -> Relaxed:
-    """The difference where both signs are known; the slopes are whole numbers times FULL."""
+def decided_pair(z: Interval, d: Interval, y: Interval, is_last: bool) -> Relaxed:
+    """The difference where both signs are known.
+
+    The slopes are whole numbers times FULL; or the signs differ, and it lies between 0 and D.
+    """
+    s, t = sign_of(z), sign_of(y)
+    if s != t and not is_last and d[1] - d[0] < z[1] - z[0]:
+        return Relaxed(0, FULL // 2, 0, -(-max(-d[0], d[1]) // 2))
     q = FULL if t > 0 else 0
     return Relaxed(q - FULL if s > 0 else q, q, 0, 0)
 
@@ -7272,9 +7278,11 @@ class JointForms:
         self.signs = list[tuple[list[int], list[int]]]()
         self.kept = dict[tuple[int, int, int], tuple[int, list[int], int]]()
         self.new = list[tuple[int, int, int]]()  # which list, index, new coefficient
+        self.num_hidden = 0
 
     def run(self, layers: Sequence[GridLayer], cuts: SignCuts) -> None:
         """Make the forms of all layers."""
+        self.num_hidden = sum(layer.is_hidden for layer in layers)
         for number, layer in enumerate(layers, 1):
             self.widen(layer)
             self.charge(layer)
@@ -7408,12 +7416,17 @@ class JointForms:
             low, high = max(low, y[0] - own[1]), min(high, y[1] - own[0])
             if low > high:
                 raise EmptyNode
-            s, t = sign_of(own), sign_of(y)
-            made.append(decided_pair(s, t) if s and t else relaxed_pair(own, (low, high), y))
+            signs.append(sign_of(y))
+            made.append(self.relaxed(own, (low, high), y, number))
             sizes.append(max(-low, high))
-            signs.append(t)
         found = self.combined(1, made, layer.partners, z, d, largest + most)
         return found._replace(sizes=sizes), signs
+
+    def relaxed(self, z: Interval, d: Interval, y: Interval, number: int) -> Relaxed:
+        """The difference of a neuron from its partner, in a layer."""
+        if sign_of(z) and sign_of(y):
+            return decided_pair(z, d, y, number == self.num_hidden)
+        return relaxed_pair(z, d, y)
 
     def cut(
         self,

@@ -194,19 +194,19 @@ def price_of_support(num_rows: int) -> float:
 def price_of_forms(num_parameters: int, dimension: int) -> float:
     """Return the price of affine forms of all neurons on a box, in integers.
 
-    >>> price_of_forms(26_000, 5)
-    17.3
+    >>> price_of_forms(540_000, 784)
+    484.68
     """
-    return 3 + num_parameters * (50 + dimension) / 100_000
+    return 3 + num_parameters * (1_000 + dimension) / 2_000_000
 
 
 def price_of_signs(num_parameters: int, dimension: int) -> float:
     """Return the price of affine forms of all neurons, with signs of some, in integers.
 
     >>> price_of_signs(540_000, 784)
-    219.0
+    89.4
     """
-    return 3 + num_parameters * (16 + dimension) / 2_000_000
+    return 3 + num_parameters * (16 + dimension) / 5_000_000
 
 
 def price_of_generators(num_parameters: int, num_generators: int) -> float:

@@ -86,7 +86,8 @@ def _layer(
     partner_range, theirs, moved = partner.range(), (partner + D).range(), D.range()
     moved.cut(theirs.low - partner_range.high, theirs.high - partner_range.low)
     values, new = _activated(z, ours)
-    differences, more = _changed(partner, D, partner_range, theirs, moved)
+    is_last = m == pair.depth - 1
+    differences, more = _changed(partner, D, partner_range, theirs, moved, is_last)
     size = values.coefficients.shape[2]
     values = _with_generators(values, new)
     differences = _with_generators(differences.grown(values.coefficients.shape[2] - size), more)
@@ -111,7 +112,7 @@ def _activated(z: _Forms, ends: Range) -> tuple[_Forms, Floats]:
 
 
 def _changed(
-    z: _Forms, D: _Forms, ends: Range, theirs: Range, moved: Range
+    z: _Forms, D: _Forms, ends: Range, theirs: Range, moved: Range, is_last: bool
 ) -> tuple[_Forms, Floats]:
     """Return the forms of the differences of partners, and the coefficients of new generators."""
     is_on, other_on = ends.low >= 0, theirs.low >= 0
@@ -126,6 +127,11 @@ def _changed(
         band = corners.narrowest(*slopes)
         for part, values in zip((p, q, middle, reach), band, strict=True):
             part[place] = values
+    if not is_last:
+        differs = is_on & (theirs.high <= 0) | (ends.high <= 0) & other_on
+        differs &= ~(is_on & other_on) & (moved.high - moved.low < ends.high - ends.low)
+        p[differs], q[differs] = 0, 0.5
+        reach[differs] = np.maximum(-moved.low, moved.high)[differs] / 2
     found = z.scaled(p) + D.scaled(q)
     found.center += middle
     return found, reach

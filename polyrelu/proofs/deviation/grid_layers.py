@@ -42,6 +42,7 @@ class GridLayer(NamedTuple):
     partners: tuple[int, ...]
     scales: tuple[Fraction, ...]
     is_hidden: bool
+    is_last_hidden: bool
     is_bias_exact: bool
     is_shift_exact: bool
 
@@ -199,7 +200,7 @@ class GridRun:
             if low > high:
                 self.is_empty = True
                 break
-            found.append(pair_band(own, (low, high), other))
+            found.append(pair_band(own, (low, high), other, layer.is_last_hidden))
         return found, signs
 
 

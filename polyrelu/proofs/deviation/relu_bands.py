@@ -48,9 +48,15 @@ class PairBand(NamedTuple):
     size: int
 
 
-def pair_band(z: Interval, d: Interval, y: Interval) -> PairBand:
-    """Return the relaxation of max(z + D, 0) - max(z, 0)."""
+def pair_band(z: Interval, d: Interval, y: Interval, is_last: bool) -> PairBand:
+    """Return the relaxation of max(z + D, 0) - max(z, 0), perhaps in the last layer with a ReLU.
+
+    Where the signs differ, it lies between 0 and D. Before the last layer that is better than the
+    affine function that it is, if D has the shorter interval.
+    """
     own, other, size = sign_of(*z), sign_of(*y), max(-d[0], d[1])
+    if own * other < 0 and not is_last and d[1] - d[0] < z[1] - z[0]:
+        return PairBand(0, ONE // 2, 0, -(-size // 2), size)
     if own and other:
         q = ONE if other > 0 else 0
         return PairBand(q - (ONE if own > 0 else 0), q, 0, 0, size)

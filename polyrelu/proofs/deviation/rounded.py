@@ -226,11 +226,13 @@ class RoundedRule:
     ) -> GridLayer:
         """Return a layer on the grid."""
         is_hidden = number <= first.num_hidden_layers
+        is_last = number == first.num_hidden_layers
         weight, bias = first.weight(number), first.bias(number)
         own, on_grid = GridMatrix(weight, self.grid), GridMatrix(bias, self.grid)
         own_bias, is_exact = on_grid.rows[:, 0], not on_grid.is_rounded
         if second is None:
-            return GridLayer(own, own_bias, None, None, None, (), (), is_hidden, is_exact, True)
+            none = None, None, None, (), ()
+            return GridLayer(own, own_bias, *none, is_hidden, is_last, is_exact, True)
         before, after = pairs[number - 1], pairs[number]
         scales = _scales(after)
         inverse = [1 / scale for scale in scales]
@@ -249,6 +251,7 @@ class RoundedRule:
             places,
             scales,
             is_hidden,
+            is_last,
             is_exact,
             not shift.is_rounded,
         )

@@ -303,7 +303,8 @@ class SignSearch:
     ) -> None:
         """Choose the neuron whose relaxation adds most to the largest bound.
 
-        An open neuron needs no relaxation if it equals a partner whose sign is known.
+        An open neuron needs no relaxation if it equals a partner whose sign is known; and a pair
+        whose signs are known, but differ, has one that no cut makes better.
         """
         losses = dict.fromkeys(leaf.open_neurons, 0.0)
         if not losses:
@@ -315,7 +316,9 @@ class SignSearch:
             form = form + float(worst.multiples.get(number, 0)) * entries
         added = np.abs(form[1 + len(self.problem.lower) :])
         for source, loss in zip(leaf.sources, added.tolist(), strict=True):
-            losses[self._open_neuron(source, leaf)] += loss
+            neuron = self._open_neuron(source, leaf)
+            if neuron in losses:
+                losses[neuron] += loss
         node.neuron = max(losses, key=lambda neuron: losses[neuron])
 
     def _open_neuron(self, source: Neuron, leaf: RoundedLeaf) -> Neuron:

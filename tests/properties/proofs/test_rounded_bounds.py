@@ -13,7 +13,7 @@ from polyrelu import checker
 from polyrelu.certificate import BoundsNode, DeviationClaim, HoldsClaim, LinearRow
 from polyrelu.certificate.claims.statement import domain_terms
 from polyrelu.exact import Polyhedron
-from polyrelu.network import Network, to_document
+from polyrelu.network import Network, from_arrays, to_document
 from polyrelu.proofs.deviation.grid_layers import Neuron
 from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
@@ -144,6 +144,10 @@ def random_cuts(random: Random, pair: Drawn) -> dict[Neuron, int]:
             number = random.randint(1, networks[which].num_hidden_layers)
             place = which, number, random.randrange(networks[which].widths[number])
             found[place] = random.choice([1, -1])
+    if pair.second is not None and found and random.random() < 0.5:
+        (which, number, index), side = random.choice(list(found.items()))
+        width = (pair.second, pair.first)[which].widths[number]
+        found[1 - which, number, min(index, width - 1)] = -side
     return found
 
 
@@ -199,6 +203,20 @@ def test_prover_and_checker_have_the_same_integers(
                 middle = (low + high) / 2
                 both.box.change(k, random.choice([(low, middle), (middle, high)]))
     assert num_empty > 0
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_partners_of_different_signs(layers: int) -> None:
+    """Where z >= 0 >= z + D, the difference is between D and 0; in the last layer it is -z."""
+    later = [([[1, 0], [-1, 2]], [2, 5]), ([[1, 0], [0, 1]], [2, 0])][: layers - 1]
+    one, two = ([([[1], [1]], [c, 1]), *later, ([[1, 0]], [0])] for c in (0, F(-1, 8)))
+    pair = Drawn(from_arrays(one), from_arrays(two), [], Polyhedron.box([-1], [1]), 44)
+    both, cuts = Both(pair), {(0, 1, 0): 1, (1, 1, 0): -1}
+    leaf, row = both.compare(cuts), LinearRow({0: F(1)}, {0: F(-1)})
+    assert leaf.upper_bound(row, {3: F(1)} if layers == 1 else {}) == F(1, 8)
+    if layers == 1:
+        assert leaf.upper_bound(row) == 1
+    check_points(Random(1), both, leaf, cuts)
 
 
 @pytest.mark.parametrize("number", few_and_all(20, 200))
