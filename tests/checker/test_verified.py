@@ -33,7 +33,7 @@ from tests.generators.certificate_mutants import changed, places, replaced, valu
 from tests.generators.certificates import INVALID, MALFORMED, VALID, altered, put, rehash
 from tests.generators.checker_bombs import BOMBS
 from tests.generators.damage import damaged
-from tests.generators.identified import identified
+from tests.generators.identified import by_assignments, identified
 from tests.generators.quantised_networks import DOMAINS, KINDS
 from tests.generators.refutations import certificate_of, refutations
 from tests.generators.second_checker import (
@@ -147,7 +147,7 @@ def test_the_suite_of_the_format(second: SecondChecker) -> None:
     refuted = [name for name, _ in refutations(0) if name in names]
     shallow = [name for name, _ in identified(0) if name in names]
     assert sorted(verdicts["accepted"]) == sorted(["point", "point-skip", *refuted, *shallow])
-    assert (len(refuted), len(shallow)) == (26, 3)
+    assert (len(refuted), len(shallow)) == (26, 5)
     assert len(verdicts["rejected"]) >= 80
     assert "point-domain-row" in verdicts["unreadable"]
 
@@ -165,6 +165,18 @@ def test_mutants_and_damaged_files(second: SecondChecker, sizes: tuple[int, int]
             with case(name, number):
                 compare(second, _mutant_of(document, chance))
                 compare(second, damaged(chance, data))
+
+
+@pytest.mark.parametrize("num_networks", few_and_all(60, 1500))
+def test_assignments(second: SecondChecker, num_networks: int) -> None:
+    """Networks with doubled hyperplanes, identifiable or not: both verdicts are the same."""
+    verdicts = set[str]()
+    for seed in range(num_networks):
+        with case(seed):
+            verdict, other = compare(second, by_assignments(Random(seed)))
+            assert other["verdict"] == verdict
+            verdicts.add(other["got"] if verdict == "rejected" else verdict)
+    assert {"accepted", "another assignment of signs"} <= verdicts
 
 
 @pytest.mark.parametrize("sizes", few_and_all((SOME_KINDS, 12), ((*KINDS, *DOMAINS), 15)))
