@@ -50,7 +50,9 @@ def by_assignments(chance: Random) -> bytes:
     other orientations often give its function.
     """
     size = [chance.randint(1, 4) for _ in range(3)]
-    rows = [[chance.choice((-2, -1, 0, 1, 2)) for _ in range(size[0] + 1)] for _ in range(size[1])]
+    rows = list[list[int | Fraction]]()
+    for _ in range(size[1]):
+        rows.append([chance.choice((-2, -1, 0, 1, 2)) for _ in range(size[0] + 1)])
     for row in rows[:]:
         if chance.random() < 0.5:
             scale = chance.choice((1, 1, 2, Fraction(2, 3)))
