@@ -11,77 +11,77 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-   114  1. Text
-   308  2. Networks
-   452    Exact arithmetic
-   618  3. Certificates
-   657  3.1 Words
-   673  3.2 Claims
-  1148  3.3 Proofs
-  1312    affine, shallow
-  1318      theorem affine
-  1373      theorem shallow
-  1511    line
-  1514      theorem line
-  1543    bottleneck
-  1548      theorem bottleneck
-  1655    trailing-affine, trailing-shallow
-  1683      theorem trailing-affine
-  1699      theorem trailing-shallow
-  1727    Refutations: translation, flip, line-equal
-  1820      theorem translation
-  1846      theorem flip
-  1874      theorem line-equal
-  1931    Refutations: replacement, bounded-replacement
-  1934      theorem replacement
-  1944      theorem bounded-replacement
-  2100    Refutations: one-sided
-  2178      theorem one-sided
-  2269    Refutations: one-sided-cases
-  2388      theorem one-sided-cases
-  2421  3.4 Membership in the classes generic, transversal and regular
-  2525  3.5 Invariants under ~
-  2574  3.6 Cost
-  2704  3.7 Rounding errors: theorem rounding
-  2736      theorem rounding
-  2836  3.8 Domains of pairs, and theorem point
-  2991      theorem point
-  3060  3.9 Ridges: theorems deep and deep-part
-  4045      theorem deep
-  4053      theorem deep-part
-  4091  3.10 Injectivity: theorems active-rows and collision
-  4117      theorem collision
-  4144      theorem active-rows
-  4424  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4507      theorem jumps
-  4534      theorem hyperplanes
-  4557      theorem affine-maps
-  4581      theorem bends
-  4612  3.12 Functional dimensions: theorem jacobian
-  4618      theorem jacobian
-  4733  4. Verdicts
-  4865  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  5678      theorem tree-equal
-  5698      theorem tree
-  5819  5.1 Lists of regions: claim regions, theorem regions
-  5824      theorem regions
-  5864  5.2 Limits
-  5870  5.3 Vertices: theorems vertices and complex (any networks)
-  6435      theorem vertices
-  6450      theorem complex
-  6468  5.4 Injectivity by cells: theorem cell-pairs
-  6480      theorem cell-pairs
-  6598  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  6603      theorem inverse-lipschitz
-  6766  5.6 Injectivity by a left inverse: theorem left-inverse
-  6769      theorem left-inverse
-  6838  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  6841      theorem monotone
-  6945  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  8262  5.9 Teaching sets: theorem parallel-lines
-  8276      theorem parallel-lines
-  8382    Files
-  8523    The command line
+   113  1. Text
+   350  2. Networks
+   494    Exact arithmetic
+   660  3. Certificates
+   699  3.1 Words
+   715  3.2 Claims
+  1190  3.3 Proofs
+  1354    affine, shallow
+  1360      theorem affine
+  1415      theorem shallow
+  1553    line
+  1556      theorem line
+  1585    bottleneck
+  1590      theorem bottleneck
+  1697    trailing-affine, trailing-shallow
+  1725      theorem trailing-affine
+  1741      theorem trailing-shallow
+  1769    Refutations: translation, flip, line-equal
+  1862      theorem translation
+  1888      theorem flip
+  1916      theorem line-equal
+  1973    Refutations: replacement, bounded-replacement
+  1976      theorem replacement
+  1986      theorem bounded-replacement
+  2142    Refutations: one-sided
+  2220      theorem one-sided
+  2311    Refutations: one-sided-cases
+  2430      theorem one-sided-cases
+  2463  3.4 Membership in the classes generic, transversal and regular
+  2567  3.5 Invariants under ~
+  2616  3.6 Cost
+  2746  3.7 Rounding errors: theorem rounding
+  2778      theorem rounding
+  2878  3.8 Domains of pairs, and theorem point
+  3033      theorem point
+  3102  3.9 Ridges: theorems deep and deep-part
+  4087      theorem deep
+  4095      theorem deep-part
+  4133  3.10 Injectivity: theorems active-rows and collision
+  4159      theorem collision
+  4186      theorem active-rows
+  4466  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4549      theorem jumps
+  4576      theorem hyperplanes
+  4599      theorem affine-maps
+  4623      theorem bends
+  4654  3.12 Functional dimensions: theorem jacobian
+  4660      theorem jacobian
+  4775  4. Verdicts
+  4907  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  5720      theorem tree-equal
+  5740      theorem tree
+  5861  5.1 Lists of regions: claim regions, theorem regions
+  5866      theorem regions
+  5906  5.2 Limits
+  5912  5.3 Vertices: theorems vertices and complex (any networks)
+  6477      theorem vertices
+  6492      theorem complex
+  6510  5.4 Injectivity by cells: theorem cell-pairs
+  6522      theorem cell-pairs
+  6640  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  6645      theorem inverse-lipschitz
+  6808  5.6 Injectivity by a left inverse: theorem left-inverse
+  6811      theorem left-inverse
+  6880  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  6883      theorem monotone
+  6987  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  8304  5.9 Teaching sets: theorem parallel-lines
+  8318      theorem parallel-lines
+  8424    Files
+  8564    The command line
 """
 
 from __future__ import annotations
@@ -94,7 +94,6 @@ if sys.version_info < (3, 11):
 
 import contextlib
 import getopt
-import gzip
 import hashlib
 import heapq
 import io
@@ -239,7 +238,7 @@ def unpacked(data: bytes, place: str, size: int, meter: Meter) -> bytes:
     if not data.startswith(GZIP_START):
         return data
     found, cells = io.BytesIO(), 0
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+    with io.BufferedReader(Unpacked(io.BytesIO(data))) as file:
         while part := file.read(UNPACKED_PART):
             found.write(part)
             message = f"more than {size} bytes unpacked, the limit of the format"
@@ -249,6 +248,49 @@ def unpacked(data: bytes, place: str, size: int, meter: Meter) -> bytes:
             cells += cells_of_text(part)
     meter.release(cells)
     return found.getvalue()
+
+
+class Unpacked(io.RawIOBase):
+    """What the members of a packed file hold, one after the other.
+
+    Zeros may follow a member. `zlib` looks at the headers and at the sums of the members.
+    """
+
+    #: Bytes that are read at once.
+    SIZE = 1 << 16
+    #: A window of 2^15 bytes, and a header and sums as RFC 1952 says.
+    FORMAT = 31
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__()
+        self.file, self.packed, self.member = file, b"", zlib.decompressobj(self.FORMAT)
+
+    def readable(self) -> bool:
+        """Files of this kind are only read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a part of a buffer; nothing, at the end of the last member."""
+        found = b""
+        while not found:
+            self.packed = self.packed or self.file.read(self.SIZE)
+            if self.member.eof:
+                if not self.packed:
+                    return 0
+                self.packed = self.packed.lstrip(b"\0")
+                if self.packed:
+                    self.member = zlib.decompressobj(self.FORMAT)
+                continue
+            is_ended = not self.packed
+            try:
+                found = self.member.decompress(self.packed, len(buffer))
+            except zlib.error as error:
+                well_formed(False, f"not a packed file, or a damaged one: {error}")
+            self.packed = self.member.unconsumed_tail or self.member.unused_data
+            if is_ended and not found:
+                raise EOFError
+        buffer[: len(found)] = found
+        return len(found)
 
 
 def cells_of_text(data: bytes) -> int:
@@ -4848,7 +4890,7 @@ def accepted(case: Case, name: str, hypotheses: Sequence[str], status: str = "")
         f"{status}",
     }
     trusted = [f"theorem {name} as proved in {theorem.page}", FORMAT_PAGE]
-    trusted.append("Python's integers, json, hashlib" + (", gzip" if case.lines else ""))
+    trusted.append("Python's integers, json, hashlib" + (", zlib" if case.lines else ""))
     if status == "verified" and among in TRUSTED_OF_MINORS:
         trusted.append(TRUSTED_OF_MINORS[among])
     return CheckReport(
@@ -8493,10 +8535,9 @@ def use_unpacked(file: IO[bytes], use: Callable[[IO[bytes], bool], Found]) -> Fo
     file.seek(0)
     if not first.startswith(GZIP_START):
         return use(file, first == TREE_START)
-    with gzip.GzipFile(fileobj=file) as unpacked:
-        first = unpacked.read(len(TREE_START))
-        unpacked.seek(0)
-        return use(unpacked, first == TREE_START)  # type: ignore[arg-type]
+    first = io.BufferedReader(Unpacked(file)).read(len(TREE_START))
+    file.seek(0)
+    return use(io.BufferedReader(Unpacked(file)), first == TREE_START)
 
 
 def size_of(path: str) -> int:

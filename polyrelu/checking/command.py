@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getopt
-import gzip
 import io
 import json
 import os
@@ -28,7 +27,14 @@ import polyrelu.checking.vertices  # noqa: F401
 from polyrelu.checking.claims import OF_PAIRS, Search
 from polyrelu.checking.meter import Meter, Stop, quote, well_formed
 from polyrelu.checking.networks import NETWORK, read_network
-from polyrelu.checking.text import CERTIFICATE_BYTES, GZIP_START, NETWORK_BYTES, fit, parse
+from polyrelu.checking.text import (
+    CERTIFICATE_BYTES,
+    GZIP_START,
+    NETWORK_BYTES,
+    Unpacked,
+    fit,
+    parse,
+)
 from polyrelu.checking.theorems import THEOREMS
 from polyrelu.checking.trees import TREE_START, Lines, check_tree, read_header
 from polyrelu.checking.verdicts import (
@@ -153,10 +159,9 @@ def use_unpacked(file: IO[bytes], use: Callable[[IO[bytes], bool], Found]) -> Fo
     file.seek(0)
     if not first.startswith(GZIP_START):
         return use(file, first == TREE_START)
-    with gzip.GzipFile(fileobj=file) as unpacked:
-        first = unpacked.read(len(TREE_START))
-        unpacked.seek(0)
-        return use(unpacked, first == TREE_START)  # type: ignore[arg-type]
+    first = io.BufferedReader(Unpacked(file)).read(len(TREE_START))
+    file.seek(0)
+    return use(io.BufferedReader(Unpacked(file)), first == TREE_START)
 
 
 def size_of(path: str) -> int:

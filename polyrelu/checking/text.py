@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import math
 import re
+import zlib
 from fractions import Fraction
-from typing import Any
+from typing import IO, Any
 
 from polyrelu.checking.meter import Meter, quote, well_formed
 
@@ -140,7 +140,7 @@ def unpacked(data: bytes, place: str, size: int, meter: Meter) -> bytes:
     if not data.startswith(GZIP_START):
         return data
     found, cells = io.BytesIO(), 0
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+    with io.BufferedReader(Unpacked(io.BytesIO(data))) as file:
         while part := file.read(UNPACKED_PART):
             found.write(part)
             message = f"more than {size} bytes unpacked, the limit of the format"
@@ -150,6 +150,49 @@ def unpacked(data: bytes, place: str, size: int, meter: Meter) -> bytes:
             cells += cells_of_text(part)
     meter.release(cells)
     return found.getvalue()
+
+
+class Unpacked(io.RawIOBase):
+    """What the members of a packed file hold, one after the other.
+
+    Zeros may follow a member. `zlib` looks at the headers and at the sums of the members.
+    """
+
+    #: Bytes that are read at once.
+    SIZE = 1 << 16
+    #: A window of 2^15 bytes, and a header and sums as RFC 1952 says.
+    FORMAT = 31
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__()
+        self.file, self.packed, self.member = file, b"", zlib.decompressobj(self.FORMAT)
+
+    def readable(self) -> bool:
+        """Files of this kind are only read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a part of a buffer; nothing, at the end of the last member."""
+        found = b""
+        while not found:
+            self.packed = self.packed or self.file.read(self.SIZE)
+            if self.member.eof:
+                if not self.packed:
+                    return 0
+                self.packed = self.packed.lstrip(b"\0")
+                if self.packed:
+                    self.member = zlib.decompressobj(self.FORMAT)
+                continue
+            is_ended = not self.packed
+            try:
+                found = self.member.decompress(self.packed, len(buffer))
+            except zlib.error as error:
+                well_formed(False, f"not a packed file, or a damaged one: {error}")
+            self.packed = self.member.unconsumed_tail or self.member.unused_data
+            if is_ended and not found:
+                raise EOFError
+        buffer[: len(found)] = found
+        return len(found)
 
 
 def cells_of_text(data: bytes) -> int:

@@ -138,7 +138,7 @@ def accepted(case: Case, name: str, hypotheses: Sequence[str], status: str = "")
         f"{status}",
     }
     trusted = [f"theorem {name} as proved in {theorem.page}", FORMAT_PAGE]
-    trusted.append("Python's integers, json, hashlib" + (", gzip" if case.lines else ""))
+    trusted.append("Python's integers, json, hashlib" + (", zlib" if case.lines else ""))
     if status == "verified" and among in TRUSTED_OF_MINORS:
         trusted.append(TRUSTED_OF_MINORS[among])
     return CheckReport(

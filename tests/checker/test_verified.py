@@ -12,6 +12,7 @@ import json
 import os
 import resource
 import subprocess
+import zlib
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -33,7 +34,7 @@ from tests.generators.certificate_mutants import changed, places, replaced, valu
 from tests.generators.certificates import INVALID, MALFORMED, VALID, altered, put, rehash
 from tests.generators.checker_bombs import BOMBS
 from tests.generators.damage import damaged
-from tests.generators.identified import identified
+from tests.generators.identified import by_assignments, identified
 from tests.generators.quantised_networks import DOMAINS, KINDS
 from tests.generators.refutations import certificate_of, refutations
 from tests.generators.second_checker import (
@@ -147,7 +148,7 @@ def test_the_suite_of_the_format(second: SecondChecker) -> None:
     refuted = [name for name, _ in refutations(0) if name in names]
     shallow = [name for name, _ in identified(0) if name in names]
     assert sorted(verdicts["accepted"]) == sorted(["point", "point-skip", *refuted, *shallow])
-    assert (len(refuted), len(shallow)) == (26, 3)
+    assert (len(refuted), len(shallow)) == (26, 5)
     assert len(verdicts["rejected"]) >= 80
     assert "point-domain-row" in verdicts["unreadable"]
 
@@ -165,6 +166,18 @@ def test_mutants_and_damaged_files(second: SecondChecker, sizes: tuple[int, int]
             with case(name, number):
                 compare(second, _mutant_of(document, chance))
                 compare(second, damaged(chance, data))
+
+
+@pytest.mark.parametrize("num_networks", few_and_all(60, 1500))
+def test_assignments(second: SecondChecker, num_networks: int) -> None:
+    """Networks with doubled hyperplanes, identifiable or not: both verdicts are the same."""
+    verdicts = set[str]()
+    for seed in range(num_networks):
+        with case(seed):
+            verdict, other = compare(second, by_assignments(Random(seed)))
+            assert other["verdict"] == verdict
+            verdicts.add(other["got"] if verdict == "rejected" else verdict)
+    assert {"accepted", "another assignment of signs"} <= verdicts
 
 
 @pytest.mark.parametrize("sizes", few_and_all((SOME_KINDS, 12), ((*KINDS, *DOMAINS), 15)))
@@ -248,7 +261,7 @@ def test_trusted_base(second: SecondChecker, originals: dict[str, bytes]) -> Non
         "extraction",
         "verified/driver",
     ]
-    assert packed["trusted"][-1] == f"{report['trusted'][-1]}, and gzip"
+    assert packed["trusted"][-1] == f"{report['trusted'][-1]}, and unpacking"
     refuted = second.check(dict(refutations(0))["flip"])
     assert "Related.v, Competitors.v" in refuted["trusted"][1]
     shallow = second.check(dict(identified(0))["shallow-domain"])
@@ -265,6 +278,37 @@ def test_packed_files(second: SecondChecker, originals: dict[str, bytes]) -> Non
         first, other = checker.check_bytes(broken), second.check(broken)
         assert (first.verdict, other["verdict"]) == ("unreadable", "unreadable")
     assert compare(second, data + data)[0] != "accepted"
+
+
+def test_members_of_packed_files(second: SecondChecker, originals: dict[str, bytes]) -> None:
+    """All that RFC 1952 and RFC 1951 allow is read, and nothing else is."""
+    plain = originals["parts"]
+    more = b"\2\0ab", b"name\0", b"note\0"
+    for flags in range(256):
+        header = b"\x1f\x8b\x08" + bytes([flags]) + bytes(6)
+        header += b"".join(more[bit - 2] for bit in (2, 3, 4) if flags >> bit & 1)
+        for shift in (0, 1) if flags & 2 else (0,):
+            total = (zlib.crc32(header) + shift & 0xFFFF).to_bytes(2, "little")
+            first = _member(plain[:99], header + total * (flags >> 1 & 1))
+            data = first + bytes(flags % 3) + _member(plain[99:])
+            with case(flags, shift):
+                verdict, other = compare(second, data)
+                wanted = "accepted" if flags < 32 and not shift else "unreadable"
+                assert (verdict, other["verdict"]) == (wanted, wanted)
+    packings = zlib.Z_DEFAULT_STRATEGY, zlib.Z_HUFFMAN_ONLY, zlib.Z_FIXED
+    for level, packing in chain(((0, 0), (1, 0), (9, 0)), ((6, packing) for packing in packings)):
+        assert compare(second, _member(plain, level=level, packing=packing))[0] == "accepted"
+    for other_format in (b"\x1f\x9d\x90", b"\x1f\xa0", b"\x1f\x1e", b"PK\x03\x04"):
+        data = _member(plain) + other_format + bytes(20)
+        assert (compare(second, data)[0], second.check(data)["verdict"]) == ("unreadable",) * 2
+
+
+def _member(data: bytes, header: bytes = b"", level: int = 6, packing: int = 0) -> bytes:
+    """A member of a packed file."""
+    packer = zlib.compressobj(level, zlib.DEFLATED, -15, 8, packing)
+    ending = zlib.crc32(data).to_bytes(4, "little") + len(data).to_bytes(4, "little")
+    header = header or b"\x1f\x8b\x08" + bytes(7)
+    return header + packer.compress(data) + packer.flush() + ending
 
 
 def test_network_files(originals: dict[str, bytes], tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Certificates of the theorem shallow that the second checker covers: no doubled hyperplanes."""
+"""Certificates of the theorem shallow, with doubled hyperplanes and without."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from random import Random
 from typing import Any
 
 from polyrelu import Network, Polyhedron, from_arrays, identify
+from polyrelu.network import to_document
 from tests.generators.certificate_mutants import original
 from tests.generators.certificates import VALID
 
-__all__ = ["identified"]
+__all__ = ["by_assignments", "identified"]
 
 
 def identified(num_random: int) -> Iterator[tuple[str, bytes]]:
@@ -24,7 +25,7 @@ def identified(num_random: int) -> Iterator[tuple[str, bytes]]:
     for path in VALID:
         if _is_covered(json.loads(path.read_text())):
             yield path.stem, path.read_bytes()
-    for name in ("shallow by independence", "shallow by subset sums"):
+    for name in ("shallow by assignments", "shallow by independence", "shallow by subset sums"):
         yield f"proved, {name}", json.dumps(original(name)[0]).encode()
     for seed in range(num_random):
         network, domain = _network(Random(seed), seed % 4 == 0), None
@@ -38,10 +39,31 @@ def identified(num_random: int) -> Iterator[tuple[str, bytes]]:
 
 
 def _is_covered(document: Any) -> bool:
-    proof = document["proof"]
-    if proof["theorem"] != "shallow" or "file" in document["claim"]["network"]:
-        return False
-    return bool(proof["hypotheses"][-1]["evidence"]["method"] != "assignments")
+    theorem = document["proof"]["theorem"]
+    return theorem == "shallow" and "inline" in document["claim"]["network"]
+
+
+def by_assignments(chance: Random) -> bytes:
+    """Return a certificate with the method "assignments", which is right for some networks.
+
+    About half of the hyperplanes of the network are doubled, and its numbers are so small that
+    other orientations often give its function.
+    """
+    size = [chance.randint(1, 4) for _ in range(3)]
+    rows = list[list[int | Fraction]]()
+    for _ in range(size[1]):
+        rows.append([chance.choice((-2, -1, 0, 1, 2)) for _ in range(size[0] + 1)])
+    for row in rows[:]:
+        if chance.random() < 0.5:
+            scale = chance.choice((1, 1, 2, Fraction(2, 3)))
+            rows.append([-scale * x for x in row])
+    chance.shuffle(rows)
+    above = [[chance.choice((-2, -1, 1, 1, 3)) for _ in rows] for _ in range(size[2])]
+    first = [row[:-1] for row in rows], [row[-1] for row in rows]
+    network = from_arrays([first, (above, [0] * size[2])])
+    document = json.loads((VALID[0].parent / "shallow-assignments.json").read_text())
+    document["claim"]["network"] = {"sha256": network.sha256, "inline": to_document(network)}
+    return json.dumps(document).encode()
 
 
 def _network(chance: Random, is_dependent: bool) -> Network:

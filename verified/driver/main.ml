@@ -26,7 +26,7 @@ let trusted (found : Check.accepted) =
     "verified/theories: Networks.v, Domains.v, Claims.v" ^ found.theories;
     "extraction to OCaml with verified/extraction/Extract.v, the OCaml compiler, Zarith and GMP";
     "verified/driver: files, JSON, numbers and SHA-256"
-      ^ (if found.is_packed then ", and gzip" else "") ]
+      ^ (if found.is_packed then ", and unpacking" else "") ]
 
 type verdict =
   | Accepted of Check.accepted

@@ -1,14 +1,13 @@
-(* Files, packed or not. A packed one is unpacked by the program gzip, through a pipe. *)
+(* Files, packed or not. *)
 open Meter
 
 type t = {
   channel : in_channel;
   is_packed : bool;
-  pid : int;                       (* of gzip *)
+  take : bytes -> int -> int -> int;  (* as [Stdlib.input], of what is unpacked *)
   buffer : Bytes.t;
   mutable start : int;             (* what of the buffer was not read yet *)
   mutable stop : int;
-  mutable ended : bool;
 }
 
 let gzip_start = "\x1f\x8b"
@@ -30,39 +29,19 @@ let open_file path =
   well_formed (exists path) "there is no such file";
   well_formed (is_regular path) "not a regular file";
   let is_packed = begins path gzip_start in
-  let file = Unix.openfile path [ O_RDONLY; O_CLOEXEC ] 0 in
-  let source_of descriptor pid =
-    { channel = Unix.in_channel_of_descr descriptor; is_packed; pid;
-      buffer = Bytes.create 65_536; start = 0; stop = 0; ended = false } in
-  if not is_packed then source_of file 0
-  else begin
-    let from, into = Unix.pipe ~cloexec:true () in
-    let quiet = Unix.openfile "/dev/null" [ O_WRONLY; O_CLOEXEC ] 0 in
-    let pid = Unix.create_process "gzip" [| "gzip"; "-dc" |] file into quiet in
-    List.iter Unix.close [ file; into; quiet ];
-    source_of from pid
-  end
+  let channel = open_in_bin path in
+  let take =
+    if is_packed then Inflate.input (Inflate.create (input channel)) else input channel in
+  { channel; is_packed; take; buffer = Bytes.create 65_536; start = 0; stop = 0 }
 
-let close source =
-  close_in_noerr source.channel;
-  if source.is_packed && not source.ended then
-    try ignore (Unix.waitpid [] source.pid) with Unix.Unix_error _ -> ()
-
-(* At the end of a packed file, gzip must have found nothing wrong. *)
-let finish source =
-  if source.is_packed && not source.ended then begin
-    source.ended <- true;
-    let _, status = Unix.waitpid [] source.pid in
-    well_formed (status = WEXITED 0) "not a gzip file, or a damaged one"
-  end
+let close source = close_in_noerr source.channel
 
 (* Fill an empty buffer; false at the end of the file. *)
 let fill source =
   if source.start < source.stop then true
   else begin
     source.start <- 0;
-    source.stop <- input source.channel source.buffer 0 (Bytes.length source.buffer);
-    if source.stop = 0 then finish source;
+    source.stop <- source.take source.buffer 0 (Bytes.length source.buffer);
     source.stop > 0
   end
 
@@ -71,7 +50,7 @@ let starts_with source text =
   let wanted = String.length text in
   let rec go () =
     if source.stop < wanted then begin
-      let more = input source.channel source.buffer source.stop (wanted - source.stop) in
+      let more = source.take source.buffer source.stop (wanted - source.stop) in
       source.stop <- source.stop + more;
       if more > 0 then go ()
     end in

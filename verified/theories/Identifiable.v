@@ -1,5 +1,5 @@
 (** Theorem [shallow]: one hidden layer is determined by the function (claim identifiable among all
-    parameters, FORMAT.md, section 3.3), where no two neurons have one hyperplane.
+    parameters, FORMAT.md, section 3.3).
 
     The driver reads the evidence and calls [check_shallow]; [shallow_holds] is what an accepted
     certificate proves. *)
@@ -9,32 +9,13 @@ From PolyreluVerified Require Import Verdicts Networks Domains Claims Limits Num
 From PolyreluVerified Require Import LinearForms Points Checker.
 From PolyreluVerified Require Import Stacks Scaled Related Competitors Invariants Generic.
 From PolyreluVerified Require Import Symmetries Refutations RealParameters Shallow Sums.
+From PolyreluVerified Require Import Doubled Ranks Assignments.
 Import ListNotations.
 Open Scope string_scope.
 Open Scope list_scope.
 Open Scope R_scope.
 
 (** * What is checked *)
-
-Definition is_nonzero (l : list Z) : bool := existsb (fun x => negb (x =? 0)%Z) l.
-
-(** The ratio of some entries is not that of [x] and [y]. *)
-Fixpoint differs_from (x y : Z) (a b : list Z) : bool :=
-  match a, b with
-  | u :: a', v :: b' => negb (x * v =? y * u)%Z || differs_from x y a' b'
-  | _, _ => false
-  end.
-
-(** [b] is no multiple of [a], which has as many entries. *)
-Fixpoint differ (a b : list Z) : bool :=
-  match a, b with
-  | x :: a', y :: b' =>
-      if (x =? 0)%Z then negb (y =? 0)%Z || differ a' b' else differs_from x y a' b'
-  | _, _ => false
-  end.
-
-Fixpoint all_differ (rs : list (list Z)) : bool :=
-  match rs with [] => true | a :: rs' => forallb (differ a) rs' && all_differ rs' end.
 
 (** The point z / d is strictly inside of the domain, and on the hyperplane of a row. *)
 Definition strictly_inside (D : domain) (d : Z) (z : list Z) : bool :=
@@ -66,8 +47,9 @@ Definition check_inside (p : pair) (rs : list row) (points : option (list (list 
   | Some xs => with_domain p (check_points p rs xs)
   end.
 
+(** [unique] is missing for the method "assignments", for networks with doubled hyperplanes. *)
 Definition check_shallow (inputs : nat) (n : net) (D : domain) (points : option (list (list Q)))
-  (unique : sums_evidence) : answer unit :=
+  (unique : option sums_evidence) : answer unit :=
   let p := Pair inputs n n D in
   within (well_shaped inputs n) "a wrong shape"
   match stack_of inputs n with
@@ -80,37 +62,18 @@ Definition check_shallow (inputs : nat) (n : net) (D : domain) (points : option 
       (and_then (check_inside p (rows lower) points) (fun _ =>
       require (negb (Nat.eqb (length ws) 0) && forallb is_nonzero ws) "visible: a zero row"
       (require (forallb is_nonzero (columns (length ws) vs)) "visible: a zero column"
-      (require (all_differ (List.map augmented (rows lower)))
-         "visible: two neurons with one hyperplane"
-      (check_sums inputs ws vs unique)))))))
+      (match unique with
+       | Some evidence =>
+           require (all_differ (List.map augmented (rows lower)))
+             "visible: two neurons with one hyperplane" (check_sums inputs ws vs evidence)
+       | None =>
+           require (match points with None => true | Some _ => false end)
+             "unique: no doubled hyperplane on a domain"
+             (check_assignments inputs (length vs) (rows lower) (columns (length ws) vs))
+       end))))))
   | Some _ => Rejected "theorem: not two layers"
   | None => Unreadable "claim: only plain stacks have claims of this kind"
   end.
-
-(** * Different rows *)
-
-Lemma differ_ok s a b : Forall2 (fun x y => IZR y = s * IZR x) a b -> differ a b = false.
-Proof.
-  induction 1 as [|x y a b E H IH]; auto. simpl. destruct (Z.eqb_spec x 0) as [->|N].
-  - rewrite Rmult_0_r in E. apply eq_IZR in E. subst. simpl. auto.
-  - clear IH N. induction H as [|u v a b F H IH]; auto. simpl. rewrite IH, orb_false_r.
-    apply negb_false_iff, Z.eqb_eq, eq_IZR. rewrite !mult_IZR, E, F. ring.
-Qed.
-
-Lemma all_differ_ok rs i j : all_differ rs = true -> (i < j)%nat -> (j < length rs)%nat ->
-  differ (nth i rs []) (nth j rs []) = true.
-Proof.
-  revert i j. induction rs as [|a rs IH]; simpl; intros i j H L J; [lia|].
-  apply andb_prop in H as [H1 H2]. destruct j as [|j]; [lia|]. destruct i as [|i].
-  - rewrite forallb_forall in H1. apply H1, nth_In. lia.
-  - apply IH; auto; lia.
-Qed.
-
-Lemma is_nonzero_ok l : is_nonzero l = true -> exists k, (k < length l)%nat /\ nth k l 0%Z <> 0%Z.
-Proof.
-  intro H. apply existsb_exists in H as (x & I & N). apply negb_true_iff, Z.eqb_neq in N.
-  apply (In_nth _ _ 0%Z) in I as (k & K & E). exists k. rewrite E. auto.
-Qed.
 
 (** * Inputs as functions *)
 
@@ -224,14 +187,6 @@ Proof. unfold at_. change (@nil Z) with (fst no_row) at 1. rewrite map_nth. auto
 Lemma entry_at p i k : entry p i k = IZR (at_ (List.map fst (rows p)) i k) / IZR (over p).
 Proof. unfold entry. rewrite at_rows. auto. Qed.
 
-Lemma forall2_of_nth (P : Z -> Z -> Prop) a : forall b, length a = length b ->
-  (forall k, (k < length a)%nat -> P (nth k a 0%Z) (nth k b 0%Z)) -> Forall2 P a b.
-Proof.
-  induction a as [|x a IH]; intros [|y b] L H; try discriminate; constructor.
-  - apply (H 0%nat). simpl. lia.
-  - injection L as L. apply IH; auto. intros k K. apply (H (S k)). simpl. lia.
-Qed.
-
 Lemma zdot_of_point d z xs w : Forall2 (fun c y => IZR c = IZR d * y) z xs ->
   IZR (Points.zdot w z) = IZR d * dot w xs.
 Proof.
@@ -270,7 +225,7 @@ Proof.
   apply within_good in H as [Fit H]. apply require_good in H as [Eqs H].
   apply and_then_good in H as ([] & Inside & H). apply require_good in H as [Rows H].
   apply andb_prop in Rows as [Some_row Rows]. apply require_good in H as [Columns H].
-  apply require_good in H as [Differ H]. rewrite map_length in Some_row, Columns.
+  rewrite map_length in Some_row, Columns.
   apply negb_true_iff, Nat.eqb_neq in Some_row.
   destruct (lower_fits m n lower upper St) as (Dl & Fl & Du & Fu). apply IZR_lt in Dl, Du.
   unfold identifiable. rewrite (width_lower m n lower upper St), (width_upper m n lower upper St).
@@ -294,6 +249,40 @@ Proof.
     apply Rmult_integral in E as [E|E].
     - apply N, eq_IZR. auto.
     - revert E. apply Rinv_neq_0_compat. lra. }
+  assert (forall i, (i < w)%nat -> exists o, (o < v)%nat /\ weight n 2 o i <> 0) as Nonzero_columns.
+  { intros i I. rewrite forallb_forall in Columns.
+    assert (is_nonzero (nth i (columns w (List.map fst (rows upper))) []) = true) as C.
+    { apply Columns, nth_In. rewrite columns_length. auto. }
+    apply is_nonzero_ok in C as (o & O & N). fold (at_ (columns w (List.map fst (rows upper))) i o)
+      in N. rewrite columns_at in N by auto.
+    rewrite columns_ok, !map_length in O by auto. exists o. split; auto. unfold of_network. simpl.
+    rewrite (weight_upper m n lower upper St), entry_at. unfold Rdiv. intro E.
+    apply Rmult_integral in E as [E|E].
+    + apply N, eq_IZR. auto.
+    + revert E. apply Rinv_neq_0_compat. lra. }
+  assert (forall x o, inside_of m D x -> (o < v)%nat ->
+    output m w (of_network n) o x = output m w q o x) as Equal'.
+  { intros x o X O. pose proof (Equal (listed m x) o) as E.
+    rewrite (output_is_eval m n lower upper St Last) in E;
+      try (unfold listed; rewrite map_length, seq_length; auto); auto.
+    rewrite (output_ext m w (of_network n) o x (fun k => nth k (listed m x) 0))
+      by (intros; rewrite nth_listed; auto).
+    rewrite (output_ext m w q o x (fun k => nth k (listed m x) 0))
+      by (intros; rewrite nth_listed; auto).
+    symmetry. apply E; auto. unfold listed. rewrite map_length, seq_length. auto. }
+  destruct unique as [unique|]; [apply require_good in H as [Differ H]|].
+  2:{ apply require_good in H as [Points H]. destruct points as [xs|]; [discriminate|].
+    apply require_good in Inside as [Whole _]. rewrite !map_length in H.
+    apply (check_assignments_ok m v (rows lower) (columns w (List.map fst (rows upper)))
+      (of_network n) q (IZR (over lower)) (IZR (over upper))); auto.
+    - intros i k I. simpl. rewrite (weight_lower m n lower upper St). auto.
+    - intros i I. simpl. rewrite (bias_lower m n lower upper St). auto.
+    - intros o i O I. simpl. rewrite (weight_upper m n lower upper St), entry_at, columns_at; auto.
+    - rewrite columns_length. split; auto. apply Forall_forall. intros c I.
+      apply (In_nth _ _ []) in I as (i & I & <-). rewrite columns_length in I.
+      rewrite columns_ok, !map_length by auto. auto.
+    - intros x o O. apply Equal'; auto. unfold inside_of, interior. simpl in Whole.
+      destruct (ineqs D); [constructor|discriminate]. }
   assert (forall i x, (i < w)%nat -> length x = m -> value (nth i (rows lower) no_row) x = 0 ->
     form m (weight n 1 i) (bias n 1 i) (fun k => nth k x 0) = 0) as On.
   { intros i x I X V. pose proof (nth_affine_sum lower x i m I X Fl) as E. unfold affine in E.
@@ -342,25 +331,9 @@ Proof.
   - apply inside_open.
   - destruct (Hyperplanes 0%nat) as (x & X & _); [lia|]. eauto.
   - apply Hyperplanes.
-  - intros x o X O. pose proof (Equal (listed m x) o) as E.
-    rewrite (output_is_eval m n lower upper St Last) in E;
-      try (unfold listed; rewrite map_length, seq_length; auto); auto.
-    rewrite (output_ext m w (of_network n) o x (fun k => nth k (listed m x) 0))
-      by (intros; rewrite nth_listed; auto).
-    rewrite (output_ext m w q o x (fun k => nth k (listed m x) 0))
-      by (intros; rewrite nth_listed; auto).
-    symmetry. apply E; auto. unfold listed. rewrite map_length, seq_length. auto.
+  - exact Equal'.
   - apply Nonzero.
-  - intros i I. rewrite forallb_forall in Columns.
-    assert (is_nonzero (nth i (columns w (List.map fst (rows upper))) []) = true) as C.
-    { apply Columns, nth_In. rewrite columns_length. auto. }
-    apply is_nonzero_ok in C as (o & O & N). fold (at_ (columns w (List.map fst (rows upper))) i o)
-      in N. rewrite columns_at in N by auto.
-    rewrite columns_ok, !map_length in O by auto. exists o. split; auto. unfold of_network. simpl.
-    rewrite (weight_upper m n lower upper St), entry_at. unfold Rdiv. intro E.
-    apply Rmult_integral in E as [E|E].
-    + apply N, eq_IZR. auto.
-    + revert E. apply Rinv_neq_0_compat. lra.
+  - exact Nonzero_columns.
   - simpl. intros i j s I J Ne M. destruct (Nat.lt_total i j) as [L|[L|L]]; [|tauto|].
     + pose proof (all_differ_ok _ i j Differ L) as T. rewrite map_length in T.
       rewrite (Multiple i j s) in T by auto. specialize (T J). discriminate.
