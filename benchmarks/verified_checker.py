@@ -3,16 +3,17 @@
     python -m benchmarks.verified_checker mutants [--mutants 100000] [--damaged 20000] [--seed 1]
     python -m benchmarks.verified_checker refutations [the same options]
     python -m benchmarks.verified_checker regions [the same options]
+    python -m benchmarks.verified_checker vertices [the same options]
     python -m benchmarks.verified_checker identified [the same options]
     python -m benchmarks.verified_checker speed
 
 The second checker has to be built (`make -C verified`). The originals are certificates that provers
 write for small networks: of the claims equivalent and not-equivalent for `mutants`, of the claim
-not-identifiable for `refutations`, of the claim regions for `regions`, and of the theorem shallow
-for `identified`. A mutant has one to three changes, most of which keep to the format, and correct
-hashes; a damaged copy has some bits or bytes changed. The run fails if one checker accepts what the
-other one does not, or if they accept different sentences. `speed` needs the networks of the folder
-that the environment variable `POLYRELU_SHARED` names.
+not-identifiable for `refutations`, of the claim regions for `regions` (trees) and `vertices`, and
+of the theorem shallow for `identified`. A mutant has one to three changes, most of which keep to
+the format, and correct hashes; a damaged copy has some bits or bytes changed. The run fails if one
+checker accepts what the other one does not, or if they accept different sentences. `speed` needs
+the networks of the folder that the environment variable `POLYRELU_SHARED` names.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from tests.generators.identified import identified
 from tests.generators.refutations import refutations
 from tests.generators.second_checker import (
     SecondChecker,
+    by_vertices,
     covered,
     document_of,
     find_program,
@@ -64,6 +66,7 @@ MAKERS: dict[str, Callable[[], Iterator[tuple[str, bytes]]]] = {
     "refutations": lambda: refutations(NUM_RANDOM),
     "identified": lambda: identified(NUM_RANDOM),
     "regions": lambda: listed(LISTS),
+    "vertices": lambda: by_vertices(LISTS),
 }
 
 

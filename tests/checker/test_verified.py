@@ -29,6 +29,7 @@ from polyrelu.proofs import certify_regions
 from polyrelu.proofs.refutations.moves import Move
 from polyrelu.symmetry import translate
 from tests.checker.test_one_sided_cases import CASES
+from tests.checker.test_vertices import CORNERS, TRIANGLE, document
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.certificate_mutants import changed, places, replaced, value_at
 from tests.generators.certificates import INVALID, MALFORMED, VALID, altered, put, rehash
@@ -39,6 +40,7 @@ from tests.generators.quantised_networks import DOMAINS, KINDS
 from tests.generators.refutations import certificate_of, refutations
 from tests.generators.second_checker import (
     SecondChecker,
+    by_vertices,
     covered,
     document_of,
     find_program,
@@ -50,6 +52,7 @@ from tests.oracles.judge import certificate_bytes
 PROGRAM = find_program()
 is_required = os.environ.get("POLYRELU_REQUIRE_VERIFIED") == "1"
 #: Kinds of networks and domains for the quick part of the tests.
+SOME_VERTICES = ("quarters", "bottleneck", "trailing ReLU", "bounded", "slice", "point")
 SOME_KINDS = ("related rows", "trailing ReLU", "skip connections", "implicit equalities", "slice")
 pytestmark = pytest.mark.skipif(
     PROGRAM is None and not is_required, reason="polyrelu-check-verified is not built"
@@ -221,6 +224,61 @@ def test_wrong_lists_of_regions(
     assert (other["verdict"], other["step"]) == ("rejected", step)
 
 
+@pytest.mark.parametrize("sizes", few_and_all((SOME_VERTICES, 12), ((*KINDS, *DOMAINS), 15)))
+def test_lists_of_vertices(second: SecondChecker, sizes: tuple[tuple[str, ...], int]) -> None:
+    """Both accept the same lists of vertices, but for those with kinds of vertices not covered."""
+    kinds, num_mutants = sizes
+    verdicts = list[str]()
+    for name, data in by_vertices(range(1), kinds):
+        with case(name, "original"):
+            verdict, other = compare(second, data)
+            assert verdict == "accepted"
+            verdicts.append(other["verdict"])
+        chance, document = Random(name), document_of(data)
+        for number in range(num_mutants):
+            with case(name, number):
+                compare(second, _mutant_of(document, chance))
+                compare(second, damaged(chance, data))
+    assert set(verdicts) <= {"accepted", "not covered"}
+    assert 3 * verdicts.count("accepted") >= len(verdicts)
+
+
+@pytest.mark.parametrize(
+    ("vertices", "count", "step"),
+    [
+        (CORNERS, 6, "claim.count"),
+        ([], 7, "vertices"),
+        (CORNERS[:2], 7, "edges"),  # edges end at the vertex that is missing
+        ([*CORNERS, CORNERS[0]], 7, "line 5"),
+        ([["4", [0, 1]], *CORNERS[1:]], 7, "line 2"),  # a wrong sign
+        ([["8", [0, 1]], *CORNERS[1:]], 7, "line 2"),  # bits of no form
+        ([["0", [1, 0]], *CORNERS[1:]], 7, "line 2"),
+        ([["0", [0, 3]], *CORNERS[1:]], 7, "line 2"),  # no form has the number 3
+        ([["1", [0, 1]], *CORNERS[1:]], 7, "line 2"),  # both positive and 0
+        ([["0", [0]], *CORNERS[1:]], 7, "line 2"),  # zeros that have a line in common
+        ([["0", [0, 1], []], *CORNERS[1:]], 7, "line 2"),  # a list where zeros are independent
+    ],
+)
+def test_wrong_lists_of_vertices(
+    second: SecondChecker, vertices: list[Any], count: int, step: str
+) -> None:
+    """The signs of x, y and x + y - 1 on the plane: three vertices and seven regions."""
+    verdict, other = compare(second, written(document(TRIANGLE, CORNERS, count=7)))
+    assert (verdict, other["verdict"]) == ("accepted", "accepted")
+    verdict, other = compare(second, written(document(TRIANGLE, vertices, count=count)))
+    assert verdict == "rejected"
+    assert (other["verdict"], other["step"]) == ("rejected", step)
+
+
+@pytest.mark.parametrize(
+    "vertex",
+    [["00", [0, 1]], [0, [0, 1]], ["0", "0"], ["0"], ["0x1", [0, 1]], ["0", [0, 1], [["0", []]]]],
+)
+def test_vertices_out_of_shape(second: SecondChecker, vertex: Any) -> None:
+    verdict, other = compare(second, written(document(TRIANGLE, [vertex], count=7)))
+    assert (verdict, other["verdict"], other["step"]) == ("unreadable", "unreadable", "line 2")
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_wrong_trees_of_cases(second: SecondChecker, name: str) -> None:
     """What checker.py rejects in the theorem one-sided-cases."""
@@ -266,6 +324,8 @@ def test_trusted_base(second: SecondChecker, originals: dict[str, bytes]) -> Non
     assert "Related.v, Competitors.v" in refuted["trusted"][1]
     shallow = second.check(dict(identified(0))["shallow-domain"])
     assert "RealParameters.v" in shallow["trusted"][1]
+    corners = second.check(written(document(TRIANGLE, CORNERS, count=7)))
+    assert "vertices_hold in VertexRegions.v" in corners["trusted"][1]
 
 
 # -- files -----------------------------------------------------------------------------------------
@@ -365,6 +425,10 @@ def test_budget(originals: dict[str, bytes], tmp_path: Path) -> None:
         "skips",
         "wide nodes",
         "region points",
+        "orthants",
+        "moves",
+        "long vertices",
+        "quotients",
     ],
 )
 def test_bombs(name: str, tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from polyrelu import Polyhedron, equivalent, region_graph
+from polyrelu import DomainError, Polyhedron, canonical_complex, equivalent, region_graph
 from polyrelu.cli.second_checker import PROGRAM
+from polyrelu.network import Network
 from polyrelu.outcomes import Equivalent, NotEquivalent, RegionsListed
 from polyrelu.proofs import certify_regions
 from tests.generators.equivalent_pairs import network, nudged, random_pair
@@ -25,7 +26,7 @@ from tests.generators.quantised_networks import (
 from tests.generators.tree_pairs import CASES
 from tests.oracles.judge import certificate_bytes
 
-__all__ = ["SecondChecker", "covered", "document_of", "find_program", "listed"]
+__all__ = ["SecondChecker", "by_vertices", "covered", "document_of", "find_program", "listed"]
 
 #: Where `make` in the folder `verified` leaves the program.
 BUILT = Path(__file__).parents[2] / "verified" / PROGRAM
@@ -90,13 +91,31 @@ def listed(seeds: range, kinds: Sequence[str] = (*KINDS, *DOMAINS)) -> Iterator[
     """Yield lists of regions: of these kinds of networks on R^n, and on these kinds of domains."""
     for seed in seeds:
         for kind in kinds:
-            chance = Random(f"{kind} {seed}")
-            chosen = kind if kind in KINDS else chance.choice(KINDS)
-            net = quantised_network(chosen, chance)
-            domain = random_domain(kind, net.num_inputs, chance) if kind in DOMAINS else None
+            net, domain = _placed(kind, seed)
             found = certify_regions(region_graph(net, domain), method="tree")
             assert isinstance(found, RegionsListed), found
             yield f"regions {kind} {seed}", found.certificate.to_bytes()
+
+
+def by_vertices(
+    seeds: range, kinds: Sequence[str] = (*KINDS, *DOMAINS)
+) -> Iterator[tuple[str, bytes]]:
+    """Yield lists of vertices of the same networks, but for those that no complex is made of."""
+    for seed in seeds:
+        for kind in kinds:
+            try:
+                cells = canonical_complex(*_placed(kind, seed))
+            except DomainError:
+                continue
+            found = certify_regions(cells, method="vertices")
+            assert isinstance(found, RegionsListed), found
+            yield f"vertices {kind} {seed}", found.certificate.to_bytes()
+
+
+def _placed(kind: str, seed: int) -> tuple[Network, Polyhedron | None]:
+    chance = Random(f"{kind} {seed}")
+    net = quantised_network(kind if kind in KINDS else chance.choice(KINDS), chance)
+    return net, random_domain(kind, net.num_inputs, chance) if kind in DOMAINS else None
 
 
 def document_of(data: bytes) -> Any:

@@ -198,9 +198,24 @@ let check_region_nodes lines placed (start : Core.region_progress) =
     end in
   go start 0
 
+(* Lists of vertices: corners.ml. *)
+let vertex_theories = ", RegionLists.v and the statement of vertices_hold in VertexRegions.v"
+
+let check_vertices lines (placed : Core.placed) num_vertices =
+  let start = get (Core.start_vertices placed) in
+  let place = Corners.place_of placed start in
+  let rec go state number =
+    if number = num_vertices then state
+    else
+      match Corners.vertex place (Corners.read (next_line lines)) with
+      | exception Corners.Dependent -> raise (Not_covered "vertices with dependent zeros")
+      | vertex -> go (get (Core.next_vertex placed state vertex)) (number + 1) in
+  go start 0
+
 let check_regions lines folder given header =
-  if Json.has_key "vertices" header then raise (Not_covered "vertices");
-  let entry = Json.fields [ "format"; "version"; "claim"; "unverified" ] header in
+  let by_vertices = Json.has_key "vertices" header in
+  let keys = [ "format"; "version"; "claim"; "unverified" ] in
+  let entry = Json.fields (if by_vertices then "vertices" :: keys else keys) header in
   Json.literal "polyrelu-tree" (entry "format");
   Json.version (entry "version");
   let claim = Json.fields [ "kind"; "network"; "domain"; "count" ] (entry "claim") in
@@ -213,20 +228,36 @@ let check_regions lines folder given header =
   step := "claim";
   let area = Documents.read_domain domain in
   let placed = { Core.num_inputs = found.inputs; network = found.core; area } in
-  let state, nodes = check_region_nodes lines placed (get (Core.start_regions placed)) in
-  get (Core.check_count state count);
-  check_footer lines (next_line lines) nodes;
-  { statement =
-      Core.regions_sentence (digits found.sha256) placed count ^ " "
-      ^ Core.tree_words (Z.of_int nodes);
-    theorem = "regions";
-    hypotheses = [
-      ("cover", "no neuron changes its sign inside a leaf of the tree, and the leaves cover the \
-                 domain");
-      ("inside", "every leaf has a point strictly inside") ];
-    networks = [ found.sha256 ];
-    theories = region_theories;
-    is_packed = lines.source.is_packed }
+  if by_vertices then begin
+    let num_vertices = Json.index (entry "vertices") in
+    get (Core.check_vertex_count (check_vertices lines placed num_vertices) count);
+    check_footer lines (next_line lines) num_vertices;
+    { statement =
+        Core.vertices_sentence (digits found.sha256) placed count ^ " "
+        ^ Core.vertices_words (Z.of_int num_vertices);
+      theorem = "vertices";
+      hypotheses = [
+        ("vertices", "every listed point is a vertex, and the cells around it are known");
+        ("edges", "every edge at a vertex ends at another one of the list, or is a ray") ];
+      networks = [ found.sha256 ];
+      theories = vertex_theories;
+      is_packed = lines.source.is_packed }
+  end else begin
+    let state, nodes = check_region_nodes lines placed (get (Core.start_regions placed)) in
+    get (Core.check_count state count);
+    check_footer lines (next_line lines) nodes;
+    { statement =
+        Core.regions_sentence (digits found.sha256) placed count ^ " "
+        ^ Core.tree_words (Z.of_int nodes);
+      theorem = "regions";
+      hypotheses = [
+        ("cover", "no neuron changes its sign inside a leaf of the tree, and the leaves cover the \
+                   domain");
+        ("inside", "every leaf has a point strictly inside") ];
+      networks = [ found.sha256 ];
+      theories = region_theories;
+      is_packed = lines.source.is_packed }
+  end
 
 (* ---- Tree files of each claim *)
 

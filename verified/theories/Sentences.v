@@ -170,12 +170,22 @@ Definition sentence (first second : string) (c : claim) : string :=
       place_words (inputs p) (place p) ++ "."
   end.
 
-(** The sentence of a list of regions. *)
-Definition regions_sentence (digits : string) (p : placed) (count : nat) : string :=
+(** The sentence of a list of regions, with what the file shows. *)
+Definition regions_words (digits : string) (p : placed) (count : nat) (shown : string) : string :=
   "The canonical complex of network " ++ digits ++ ", " ++
   network_words (num_inputs p) (network p) ++ ", on " ++
   place_words (num_inputs p) (area p) ++ " has exactly " ++
-  counted (N.of_nat count) "cell" ++
-  " of full dimension; the leaves name a point inside each.".
+  counted (N.of_nat count) "cell" ++ " of full dimension; " ++ shown ++ ".".
+
+Definition regions_sentence (digits : string) (p : placed) (count : nat) : string :=
+  regions_words digits p count "the leaves name a point inside each".
+
+(** The sentence of a list of regions by vertices. *)
+Definition vertices_sentence (digits : string) (p : placed) (count : nat) : string :=
+  regions_words digits p count "the file lists the vertices, with the signs of all neurons there".
+
+Definition vertices_words (num_vertices : N) : string :=
+  "There " ++ (if (num_vertices =? 1)%N then "is " else "are ") ++
+  (if (num_vertices =? 1)%N then "1 vertex" else decimal_N num_vertices ++ " vertices") ++ ".".
 
 Definition tree_words (nodes : N) : string := "The tree has " ++ counted nodes "node" ++ ".".
