@@ -123,7 +123,7 @@ class Campaign:
         """Run the command once, and end it if there is a kind of end."""
         before, log = _kept(self.folder), self.folder / "begun.log"
         log.unlink(missing_ok=True)
-        process = self._start(jobs, ending, log)
+        process = self._start(jobs, ending, log, kind != "Ctrl-C" and rng.random() < 0.5)
         hit = False
         if kind is not None:
             try:
@@ -145,8 +145,13 @@ class Campaign:
         if again > (2 * jobs if jobs > 1 else 1):
             self._wrong.append(f"{kind} with {jobs} jobs: {again} tasks are done again")
 
-    def _start(self, jobs: int, ending: str, log: Path) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "benchmarks.logged_command", str(log), *self.words]
+    def _start(
+        self, jobs: int, ending: str, log: Path, in_background: bool
+    ) -> subprocess.Popen[bytes]:
+        """Start the command; shells let programs in the background ignore Ctrl-C."""
+        shell = "ignore" if in_background else "default"
+        command = ["env", f"--{shell}-signal=INT"]
+        command += [sys.executable, "-m", "benchmarks.logged_command", str(log), *self.words]
         command += ["-o", f"out{ending}", "--checkpoint", _CHECKPOINT, "--jobs", str(jobs)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         return subprocess.Popen(

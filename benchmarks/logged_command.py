@@ -5,16 +5,23 @@ python -m benchmarks.logged_command FILE COMMAND …
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import TYPE_CHECKING
 
-from benchmarks.kills import Logged
-from polyrelu.support import parallel
-from polyrelu.support.parallel import Workers
+if TYPE_CHECKING:
+    from polyrelu.support.parallel import Workers
 
 
 def main() -> None:
     """Replace the workers of the command by those that write notes, and run it."""
     _, log, *sys.argv[1:] = sys.argv
+    try:  # as polyrelu.__main__ does it
+        from benchmarks.kills import Logged
+        from polyrelu.__main__ import entry
+        from polyrelu.support import parallel
+    except KeyboardInterrupt:
+        os._exit(3)
     choose = parallel.workers_for
 
     def chosen(jobs: int = 1, cluster: str | None = None) -> Workers:
@@ -22,8 +29,6 @@ def main() -> None:
         return Logged(choose(jobs, cluster), log)
 
     parallel.workers_for = chosen
-    from polyrelu.__main__ import entry
-
     entry()
 
 

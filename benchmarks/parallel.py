@@ -39,7 +39,7 @@ from polyrelu.support.parallel.tasks import AHEAD
 PARTS = ("tasks", "jobs", "cluster", "simulation", "kills")
 DOMAIN = "box:-1,1"
 #: Number of campaigns of kills at the same time, which makes the machine busy.
-_NUM_CAMPAIGNS = 4
+_NUM_CAMPAIGNS = 5
 
 
 def main() -> None:
@@ -206,7 +206,7 @@ def _kills(number: int) -> dict[str, Any]:
         for seed in range(_NUM_CAMPAIGNS):
             folder = Path(name, str(seed))
             folder.mkdir()
-            save(_network((3, 40, 12, 3), 5), folder / "net.json")
+            save(_network((3, 24, 8, 3), 5), folder / "net.json")
             words = ["regions", "net.json", "--domain", DOMAIN]
             campaigns.append(Campaign(folder, words, (".csv", ".parquet"), seed))
         with ThreadPoolExecutor(_NUM_CAMPAIGNS) as pool:

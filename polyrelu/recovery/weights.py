@@ -122,21 +122,35 @@ def read_weights(document: Mapping[str, Any]) -> WeightedComplex:
             )
             for entry in document["facets"]
         ]
-        piece = document["piece"]
+        piece, num_regions = document["piece"], int(document["regions"])
         first = _Affine(tuple(map(_vector, piece["linear"])), _vector(piece["constant"]))
         size = len(first.rows[0])
+        _check(facets, first, [int(piece["region"])], num_regions)
         if equations:
             raise DomainError("the domain has equations; recovery needs one with interior")
         domain = Polyhedron.from_constraints(
             [row[:-1] for row in numbers], [row[-1] for row in numbers], ambient_dimension=size
         )
-        return WeightedComplex(
-            domain, int(document["regions"]), facets, int(piece["region"]), first
-        )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        return WeightedComplex(domain, num_regions, facets, int(piece["region"]), first)
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise DomainError(
             f"the file of breakpoints is damaged ({error}); `polyrelu complex -o` writes one"
         ) from None
+
+
+def _check(facets: Sequence[_Facet], piece: _Affine, used: list[int], num_regions: int) -> None:
+    """Raise ValueError if sizes differ, or a region is named that there is not."""
+    size, num_outputs = len(piece.rows[0]), len(piece.constants)
+    if any(len(row) != size for row in piece.rows) or len(piece.rows) != num_outputs:
+        raise ValueError("the affine piece has rows of different sizes")
+    for number, facet in enumerate(facets):
+        if len(facet.normal) != size or len(facet.weight) != num_outputs:
+            raise ValueError(f"facet {number} has another number of inputs or outputs")
+        used += [facet.plus, facet.minus]
+    if num_regions > len(facets) + 1:  # each facet joins two
+        raise ValueError(f"{num_regions} regions, which {len(facets)} facets cannot join")
+    if not 0 <= min(used) <= max(used) < num_regions:
+        raise ValueError("a region has a number that is none of a region")
 
 
 def _vector(entries: Sequence[Any]) -> Vector:

@@ -202,11 +202,13 @@ class Watch:
         self._why_stopped = None
 
     def _terminate(self, _number: int, frame: FrameType | None) -> None:
-        """Handle SIGTERM, by which batch systems end programs, as a Ctrl-C with more time."""
+        """Handle SIGTERM, by which batch systems end programs, as a Ctrl-C with more time.
+
+        Shells let the programs that they start in the background ignore Ctrl-C.
+        """
         handler = signal.getsignal(signal.SIGINT)
-        if callable(handler):
-            self._grace_of_press = _GRACE_OF_TERM
-            handler(signal.SIGINT, frame)
+        self._grace_of_press = _GRACE_OF_TERM
+        (handler if callable(handler) else self)(signal.SIGINT, frame)
 
     def _tick(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()

@@ -29,7 +29,7 @@ from tests.generators.exported_programs import node as exported_node, program, t
 from tests.generators.keras_models import h5_file, inner_models, keras_file
 from tests.generators.random_onnx import random_graph
 
-__all__ = ["ENDINGS", "damaged_files", "good_file"]
+__all__ = ["ENDINGS", "any_damage", "damaged_files", "good_file", "good_files"]
 
 _Layers = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
@@ -246,13 +246,14 @@ ENDINGS = tuple(_GOOD)
 
 
 @lru_cache
-def _good(ending: str) -> list[bytes]:
+def good_files(ending: str) -> list[bytes]:
+    """The contents of readable files."""
     return _GOOD[ending]()
 
 
 def good_file(ending: str) -> bytes:
     """The content of a readable file."""
-    return _good(ending)[0]
+    return good_files(ending)[0]
 
 
 # --- Damage ---------------------------------------------------------------------------------------
@@ -308,7 +309,8 @@ _DAMAGES: tuple[Callable[[random.Random, bytes], bytes], ...] = (
 )
 
 
-def _any_damage(chance: random.Random, content: bytes) -> bytes:
+def any_damage(chance: random.Random, content: bytes) -> bytes:
+    """Return a copy that is damaged somewhere."""
     if len(content) < 8:
         return chance.choice([b"", content + content])
     return chance.choice(_DAMAGES)(chance, content)
@@ -326,7 +328,7 @@ def _inside_archive(chance: random.Random, content: bytes) -> bytes:
         members[name], other = b"", members[name]
         members[chance.choice(list(members))] = other
     else:
-        members[name] = _any_damage(chance, members[name])
+        members[name] = any_damage(chance, members[name])
     return _zip(members, chance.choice([0, 8, 12, 14]))
 
 
@@ -423,7 +425,7 @@ def damaged_files(ending: str, number: int, seed: int, bombs: bool = False) -> I
         if place < len(made):
             yield made[place]()
             continue
-        content = chance.choice(_good(ending))
+        content = chance.choice(good_files(ending))
         if ending == ".onnx.gz" and chance.random() < 0.6:
             plain = _changed_graph(chance, gzip.decompress(content))
             yield gzip.compress(plain, mtime=0)
@@ -432,4 +434,4 @@ def damaged_files(ending: str, number: int, seed: int, bombs: bool = False) -> I
         elif zipfile.is_zipfile(io.BytesIO(content)) and chance.random() < 0.7:
             yield _inside_archive(chance, content)
         else:
-            yield _any_damage(chance, content)
+            yield any_damage(chance, content)

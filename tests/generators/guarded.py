@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -55,15 +55,24 @@ class Outcome:
         return self.kind in ("read", "refused")
 
 
-def read_guarded(paths: Sequence[Path], seconds: float = SECONDS) -> Iterator[Outcome]:
-    """Run ``polyrelu info`` on files in forks, under limits of memory and of CPU seconds."""
+def _info(path: Path) -> list[str]:
+    """The command that reads a network."""
+    return ["info", str(path)]
+
+
+def read_guarded(
+    paths: Sequence[Path],
+    seconds: float = SECONDS,
+    command: Callable[[Path], list[str]] = _info,
+) -> Iterator[Outcome]:
+    """Run a command on files in forks, under limits of memory and of CPU seconds."""
     done = 0
     while done < len(paths):
         reading, writing = os.pipe()
         child = os.fork()
         if not child:
             os.close(reading)
-            _read_all(paths[done:], writing, seconds)
+            _read_all(paths[done:], writing, seconds, command)
         os.close(writing)
         found = 0
         for outcome in _outcomes(reading, child, seconds):
@@ -78,7 +87,9 @@ def read_guarded(paths: Sequence[Path], seconds: float = SECONDS) -> Iterator[Ou
             done += 1
 
 
-def _read_all(paths: Sequence[Path], writing: int, seconds: float) -> None:
+def _read_all(
+    paths: Sequence[Path], writing: int, seconds: float, command: Callable[[Path], list[str]]
+) -> None:
     """Read files in a fork, with a line of JSON in the pipe for each, and end the fork."""
     try:
         _redirect_output()
@@ -86,7 +97,7 @@ def _read_all(paths: Sequence[Path], writing: int, seconds: float) -> None:
         limit = _virtual_bytes() + BYTES
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         for path in paths:
-            outcome = _read_one(path, before)
+            outcome = _read_one(path, before, command(path))
             if outcome.is_fine and outcome.seconds > seconds:
                 outcome = Outcome("time", outcome.message, outcome.seconds, outcome.megabytes)
             os.write(writing, json.dumps(asdict(outcome)).encode() + b"\n")
@@ -94,18 +105,27 @@ def _read_all(paths: Sequence[Path], writing: int, seconds: float) -> None:
         os._exit(0)
 
 
-def _read_one(path: Path, before: int) -> Outcome:
+def _read_one(path: Path, before: int, words: list[str]) -> Outcome:
     """Read a file, and return its outcome; `before` is the memory of the parent."""
     started = _cpu_seconds()
     sys.stderr.truncate(0)
     sys.stderr.seek(0)
     try:
-        status = main(["info", str(path)])
+        status = main(words)
         sys.stderr.seek(0)
         lines = sys.stderr.read().strip().splitlines()
         message = lines[-1] if lines else ""
         is_one_line = status == 2 and len(lines) == 1
-        kind = "read" if status == 0 else "refused" if is_one_line else "words"
+        is_unforeseen = "please report it" in message
+        kind = (
+            "read"
+            if status in (0, 1, 3)
+            else "words"
+            if is_unforeseen
+            else "refused"
+            if is_one_line
+            else "words"
+        )
     except BaseException as error:
         kind, message = "crash", f"{type(error).__name__}: {error}"
     if "MemoryError" in message or "bad_alloc" in message:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for_end
 from typing import Any
 
@@ -69,6 +70,7 @@ class Processes:
         while True:
             pool: _Pool | None = None
             try:
+                resource_tracker.ensure_running()  # which lets Ctrl-C through where it begins
                 with postponed_interrupts():
                     pool = _Pool(self.number, function, context)
                 for number, result in pool.results(open_tasks, source):

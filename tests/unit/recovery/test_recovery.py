@@ -266,6 +266,11 @@ def test_damaged_weights() -> None:
         {**document, "regions": 1},
         {**document, "piece": {"region": 99, "linear": [["0", "0"]], "constant": ["0"]}},
         {**document, "piece": {"region": 0, "linear": [], "constant": []}},
+        {**document, "facets": [document["facets"][0] | {"normal": ["1"]}]},
+        {**document, "facets": [document["facets"][0] | {"weight": ["1", "1"]}]},
+        {**document, "facets": [document["facets"][0] | {"plus": -1}], "regions": 2},
+        {**document, "regions": 10**12},  # once a list of so many entries was made
+        {**document, "regions": float("inf")},
     ):
         with pytest.raises(DomainError):
             polyrelu.recover_weights(damaged)

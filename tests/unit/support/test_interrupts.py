@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
 from polyrelu.cli.given_up import interrupted_text
-from polyrelu.support.interrupts import Watch, postponed_interrupts
+from polyrelu.support.interrupts import Watch, deferred_interrupt, postponed_interrupts
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -30,6 +32,46 @@ def test_a_postponed_signal_comes_after_the_block(number: signal.Signals) -> Non
     assert steps == ["end of the block"]
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_sigterm_ends_programs_in_the_background() -> None:
+    """Shells let them ignore Ctrl-C, and SIGTERM once was ignored with it."""
+
+    def work() -> None:
+        with Watch(), deferred_interrupt():
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="reads signals from /proc")
+def test_workers_begin_with_ctrl_c_blocked() -> None:
+    """Once the first ones were ended by Ctrl-C while they began, with a traceback each."""
+    program = """
+import multiprocessing, re
+from pathlib import Path
+from polyrelu.support.parallel import processes
+if __name__ == "__main__":
+    pool = processes._Pool
+    class Slow(pool):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            for child in multiprocessing.active_children():
+                status = Path(f"/proc/{child.pid}/status").read_text()
+                print(int(re.search(r"SigBlk:\\s*(\\w+)", status)[1], 16) >> 1 & 1)
+    processes._Pool = Slow
+    list(processes.Processes(2).results(len, None, []))
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert found.stdout == "1\n1\n"
 
 
 def test_nothing_happens_without_a_signal() -> None:
