@@ -265,7 +265,7 @@ from polyrelu.proofs.deep import prover as deep
 from polyrelu.support.parallel import workers_for
 from tests.unit.proofs.test_deep_walks import wide
 jobs, file = int(sys.argv[1]), sys.argv[2]
-search = deep.run_search(wide(), 0, 3000, file, workers=workers_for(jobs))
+search = deep.run_search(wide(), 0, 1500, file, workers=workers_for(jobs))
 claim, hypotheses = deep.prove_part(search)
 print(claim.terms(), json.dumps([hypothesis.to_json() for hypothesis in hypotheses]))
 """
@@ -300,7 +300,7 @@ def test_the_same_certificate_after_three_kills(tmp_path: Path) -> None:
         command = [sys.executable, "-c", PROGRAM, str(min(number, 1) + 1), str(file)]
         program = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         if end is not None:
-            while _size(file) <= before + 50_000 and program.poll() is None:
+            while _size(file) <= before + 20_000 and program.poll() is None:
                 time.sleep(0.01)
             assert program.poll() is None
             program.send_signal(end)
