@@ -41,7 +41,6 @@ from polyrelu import Proved
 from polyrelu.network import Network
 from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.deep import prover as deep
-from polyrelu.proofs.deep.checkpoint import load_search
 from polyrelu.proofs.deep.search import DeepSearch
 from tests.generators.files import NETS
 
@@ -210,7 +209,7 @@ def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
             outcome: Any = polyrelu.identify(
                 network, among="transversal", budget=limit, checkpoint=file
             )
-            search = load_search(network, file, 0) if file.exists() else None
+            search = deep.run_search(network, 0, limit, file) if file.exists() else None
         case.verdict, case.seconds = outcome.status, time.process_time() - started
         case.among = outcome.certificate.claim.among if isinstance(outcome, Proved) else ""
     elif truth.best.hold:

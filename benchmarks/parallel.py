@@ -1,7 +1,7 @@
 """Tasks on several processes, on a cluster and after kills: efficiency, and the same bytes.
 
-    python -m benchmarks.parallel [--part tasks|jobs|cluster|simulation|kills] [--kills 200]
-        [--scale 104]
+    python -m benchmarks.parallel [--part tasks|jobs|cluster|simulation|kills|deep|campaign]
+        [--kills 200] [--scale 104]
 
 `tasks` does all tasks of a stream of regions (4 inputs, two hidden layers of `--scale` neurons) in
 this process and records the CPU seconds of each. `jobs` and `cluster` do the same tasks in two
@@ -11,7 +11,9 @@ the processes is left out. `simulation` puts the recorded tasks on more workers,
 with the window of `polyrelu.support.parallel`, and with the seconds that the main process needs for
 each result. `kills` ends a command with 1, 2 and 4 jobs at random moments, by SIGKILL, SIGTERM and
 Ctrl-C to the command or all its processes and by SIGKILL to one of its workers, and looks at what
-is left (`benchmarks.kills`). Parts that are not run keep their last results.
+is left (`benchmarks.kills`). `deep` makes the walks of deep searches in networks of the folder that
+POLYRELU_SHARED names, and `campaign` decides many networks (`benchmarks.parallel_searches`). Parts
+that are not run keep their last results.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.kills import Campaign
+from benchmarks.parallel_searches import campaign_in_parallel, deep_searches
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu.complex.region_stream import RegionTotals, count_regions
 from polyrelu.formats import save
@@ -36,7 +39,7 @@ from polyrelu.network import Network, from_arrays
 from polyrelu.support.parallel import Cluster, Processes, Workers
 from polyrelu.support.parallel.tasks import AHEAD
 
-PARTS = ("tasks", "jobs", "cluster", "simulation", "kills")
+PARTS = ("tasks", "jobs", "cluster", "simulation", "kills", "deep", "campaign")
 DOMAIN = "box:-1,1"
 #: Number of campaigns of kills at the same time, which makes the machine busy.
 _NUM_CAMPAIGNS = 5
@@ -65,6 +68,10 @@ def main() -> None:
         found["simulation"] = [_simulated(found["tasks"], n) for n in (1, 2, 10, 100, 1000)]
     if "kills" in parts:
         found["kills"] = _kills(options.kills)
+    if "deep" in parts:
+        found["deep"] = deep_searches()
+    if "campaign" in parts:
+        found["campaign"] = campaign_in_parallel()
     write_results("parallel", found)
 
 

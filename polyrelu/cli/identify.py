@@ -26,6 +26,7 @@ from polyrelu.cli.output import (
     show,
     written_lines,
 )
+from polyrelu.cli.workers import add_workers, chosen_workers
 from polyrelu.errors import CertificateError
 from polyrelu.support.display import count_text
 from polyrelu.support.interrupts import deferred_interrupt
@@ -47,6 +48,8 @@ _CONTINUED = (
     "budget",
     "time_limit",
     "memory_limit",
+    "jobs",
+    "dask",
     "checkpoint",
     "output",
     "other",
@@ -111,11 +114,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "of about a millisecond (default 60000; inf: until it finds nothing new; 0: no search); "
         "if it is not enough, the answer is undecided",
     )
-    parser.add_argument(
-        "--checkpoint",
-        metavar="FILE",
-        help="keep this search in FILE (.gz packs it), and go on from there if the file exists",
-    )
+    add_workers(parser)
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
@@ -200,6 +199,7 @@ def _search(
             seed=options.seed,
             budget=options.limits,
             checkpoint=options.checkpoint,
+            workers=chosen_workers(options),
             functional_dimension=options.functional_dimension,
             progress=progress,
         )
@@ -293,7 +293,10 @@ def _checkpoint_lines(options: argparse.Namespace, last_step: ProgressStep | Non
     if last_step is None:
         return [f"no walk was made: nothing new for {options.checkpoint}"]
     ridges = count_text([(int(last_step.details["ridges"]), "ridge")])
-    return [f"search kept: {options.checkpoint} ({ridges}; the same command goes on from there)"]
+    return [
+        f"search kept: {options.checkpoint} ({ridges}; the same command, also with a "
+        "larger budget, goes on from there)"
+    ]
 
 
 def _dimension(outcome: Outcome) -> dict[str, Any]:

@@ -80,6 +80,7 @@ from polyrelu.support.budget import (
     as_budget,
 )
 from polyrelu.support.interrupts import Interrupt, deferred_interrupt
+from polyrelu.support.parallel import Workers
 from polyrelu.support.prices import price_of_membership, price_of_samples
 from polyrelu.support.progress import Progress, report
 from polyrelu.version import __version__
@@ -156,6 +157,7 @@ def identify(
     checkpoint: str | Path | None = None,
     functional_dimension: bool = False,
     progress: Progress | None = None,
+    workers: Workers | None = None,
 ) -> Outcome:
     """Prove or refute that a network is identifiable on R^n, or on a domain.
 
@@ -194,8 +196,8 @@ def identify(
     memory_limit
         Limit of the memory of the process in MiB; no limit by default.
     checkpoint
-        A file in which this search is stored, whatever ends it: it continues from the file if the
-        file exists.
+        A file that keeps the walks of this search, whatever ends it. The same call goes on from
+        there, also with a larger budget, and gives the same certificate as without interruption.
     functional_dimension
         Whether the answer gets bounds of the functional dimension as well, a rank at points in all
         regions of small networks, and at points on lines through others. This time is not part of
@@ -203,6 +205,9 @@ def identify(
     progress
         Called with a `polyrelu.support.ProgressStep` before each walk of this search and after the
         last one. The number of walks to come is unknown.
+    workers
+        Who makes the walks of this search (`polyrelu.support.parallel`); None for this process. The
+        answer does not depend on it.
 
     Returns
     -------
@@ -248,7 +253,7 @@ def identify(
     place = _place(domain, read.network.num_inputs)
     file = None if checkpoint is None else str(checkpoint)
     question = Question(read.network, among, seed, limits.work, limits.seconds, file, place)
-    outcome = with_sources(_Identification(question, limits, progress).outcome(), read)
+    outcome = with_sources(_Identification(question, limits, progress, workers).outcome(), read)
     if not functional_dimension or not has_functional_dimension(read.network):
         return outcome
     return replace(outcome, dimension=certify_functional_dimension(read, place, seed=seed))
@@ -257,8 +262,15 @@ def identify(
 class _Identification:
     """The attempts to answer a question, and what they have found so far."""
 
-    def __init__(self, question: Question, limits: Budget, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        question: Question,
+        limits: Budget,
+        progress: Progress | None,
+        workers: Workers | None,
+    ) -> None:
         self._question, self._limits, self._progress = question, limits, progress
+        self._workers = workers
         self._least_for_others = least_for_others(limits)
         self._network, self._among, self._domain = (
             question.network,
@@ -424,8 +436,9 @@ class _Identification:
             noting,
             wanted,
             self._domain,
+            self._workers,
         )
-        return deep.extend_to_regular(search, limits, noting)
+        return deep.extend_to_regular(search, limits, noting, self._workers, question.checkpoint)
 
     def _undecided(self, part: PartlyIdentifiable | None = None) -> Undecided:
         return Undecided(

@@ -14,7 +14,7 @@ from polyrelu.errors import PolyreluError
 __all__ = ["Table", "import_arrow", "packed_table", "parquet_pieces", "unpacked_table"]
 
 #: The names and kinds of the columns of a table. The kinds are "text", "truth", "integer" (32 or 64
-#: bits: "large"), "numbers" (a list of texts), "rows" (a list of these) and "integers".
+#: bits: "large"), "float", "numbers" (a list of texts), "rows" (a list of these) and "integers".
 Table = Mapping[str, str]
 
 
@@ -44,6 +44,7 @@ def _schema(table: Table) -> Any:
         "truth": arrow.bool_(),
         "integer": arrow.int32(),
         "large": arrow.int64(),
+        "float": arrow.float64(),
         "integers": arrow.list_(arrow.int64()),
         "numbers": arrow.list_(arrow.string()),
         "rows": arrow.list_(arrow.list_(arrow.string())),

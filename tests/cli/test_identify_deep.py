@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -16,8 +19,6 @@ import polyrelu
 from polyrelu import Network, checker
 from polyrelu.cli.output import EXIT
 from polyrelu.outcomes import Undecided
-from polyrelu.proofs.deep.checkpoint import load_search
-from polyrelu.proofs.deep.search import DeepSearch
 from tests.cli.commands import run, run_json
 from tests.generators.campaigns import few_fast
 from tests.generators.files import ROOT
@@ -48,55 +49,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def kept(path: Path, network: Network = OPEN) -> DeepSearch:
-    return load_search(network, path, 0)
-
-
 # -- --checkpoint ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["kept", "kept.gz"])
-def test_keeping(folder: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    """The second run continues the search of the first one."""
-    arguments = (
-        "identify",
-        "open.json",
-        "--among",
-        "transversal",
-        "--budget",
-        "300",
-        "--checkpoint",
-        name,
-    )
-    assert run(capsys, *arguments)[0] == EXIT["undecided"]
-    first = kept(folder / name)
-    assert first.walks > 0
-    assert run(capsys, *arguments)[0] == EXIT["undecided"]
-    second = kept(folder / name)
-    assert second.walks > first.walks
-    assert set(first.ridges) <= set(second.ridges)
-
-
-def test_a_search_that_is_done_needs_no_more_time(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The stored search gives the certificate without any walk."""
-    arguments = (
-        "identify",
-        "proved.json",
-        "--among",
-        "transversal",
-        "--checkpoint",
-        "kept",
-        "-o",
-        "proof.json",
-    )
-    assert run(capsys, *arguments, "--budget", "20000")[0] == 0
-    walks = kept(folder / "kept", PROVED).walks
-    (folder / "proof.json").unlink()
-    assert run(capsys, *arguments, "--budget", "0")[0] == 0
-    assert kept(folder / "kept", PROVED).walks == walks
-    assert checker.check_file(folder / "proof.json").verdict == "accepted"
+def test_keeping(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second run tells the same, and one with a larger budget goes on from there."""
+    arguments = "identify open.json --among transversal --checkpoint kept -o part.json --budget"
+    texts, files = [], []
+    for budget in ("300", "300", "600"):
+        status, out, _ = run(capsys, *arguments.split(), budget)
+        assert status == EXIT["undecided"]
+        assert "with a larger budget, goes on from there" in " ".join(out.split())
+        texts.append(out)
+        files.append((folder / "part.json").read_bytes())
+    assert texts[0] == texts[1] != texts[2]
+    assert files[0] == files[1]
+    assert run(capsys, *arguments.replace("--checkpoint kept ", "").split(), "600")[0] == 3
+    assert (folder / "part.json").read_bytes() == files[2]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +121,7 @@ def test_one_name_for_two_things(
 
 @pytest.mark.parametrize(
     ("network", "seed", "text"),
-    [("proved.json", "0", "another network"), ("open.json", "1", "another seed")],
+    [("proved.json", "0", "(network: "), ("open.json", "1", "(seed: 0 in place of 1)")],
 )
 def test_the_search_of_something_else(
     folder: Path, capsys: pytest.CaptureFixture[str], network: str, seed: str, text: str
@@ -204,7 +173,7 @@ def test_a_file_that_is_no_search(folder: Path, capsys: pytest.CaptureFixture[st
         "precious",
     )
     assert status == 2
-    assert "precious: not a search of ridges" in err
+    assert "precious: not a checkpoint" in err
     assert (folder / "precious").read_text() == "a letter\n"
 
 
@@ -350,14 +319,24 @@ def test_interrupted(folder: Path, options: list[str]) -> None:
     )
     assert found.returncode == EXIT["undecided"], found.stderr
     assert "interrupted; keeping what is done" in found.stderr
-    search = kept(folder / "kept", large())
-    assert search.walks > 0
-    assert len(search.ridges) >= 30
+    (num_ridges,) = re.findall(r"not found, with (\d+) ridges", " ".join(found.stdout.split()))
+    assert int(num_ridges) >= 30
+    with closing(sqlite3.connect(folder / "kept")) as checkpoint:
+        assert checkpoint.execute("SELECT count(*) FROM results").fetchone()[0] > 0
     if options:
         printed = json.loads(found.stdout)
         assert printed["status"] == "undecided"
-        (attempt,) = (attempt for attempt in printed["attempts"] if attempt["theorem"] == "deep")
-        assert attempt["reason"].startswith(f"not found, with {len(search.ridges)} ridges")
     else:
         assert found.stdout.startswith("undecided")
-        assert f"with {len(search.ridges)} ridges" in " ".join(found.stdout.split())
+
+
+# -- workers and kills -----------------------------------------------------------------------------
+
+
+def test_jobs_are_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for options, text in {
+        ("--jobs", "0"): "--jobs 0: must be 1 or more",
+        ("--jobs", "2", "--dask", "tcp://127.0.0.1:1"): "leave out --jobs",
+    }.items():
+        assert run(capsys, "identify", "open.json", *options)[::2] == (2, f"polyrelu: {text}")
+    assert not list(folder.glob("*.db"))

@@ -6,8 +6,10 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 from polyrelu.errors import DomainError
+from polyrelu.formats import as_network
 
 
 def squared(context: int, task: int) -> bytes:
@@ -37,3 +39,9 @@ def deadly(context: None, task: int) -> bytes:
 def failing(context: None, task: int) -> bytes:
     """Raise an error that users can act on."""
     raise DomainError(f"task {task}: no such domain")
+
+
+def described(file: Path, *, factor: int) -> dict[str, Any]:
+    """Return a row about a network in a file."""
+    network = as_network(file)
+    return {"size": factor * network.num_parameters, "widths": list(network.widths)}

@@ -1,7 +1,7 @@
 """Theorem D: the identifiability of deep networks, proved from ridges of the function.
 
 The modules build on each other in this order: `settings`, `ridges`, `families`, `neuron_evidence`,
-`linear_systems` and `source_weights`, `hypotheses`, `planes`, `search`, `checkpoint` and
+`linear_systems` and `source_weights`, `hypotheses`, `planes`, `walk_tasks`, `search` and
 `selection`, `evidence`, `prover`; `one_sided_candidates` reads a search that did not succeed.
 Statement and proof: docs/theory/deep.md.
 

@@ -105,12 +105,9 @@ class Planes:
 
     def add(self, plane: Plane) -> int | None:
         """Add a plane and return its number; None if its directions are dependent."""
-        try:
-            new = self._slice_of(plane)
-        except DomainError:
+        if _are_dependent(*plane.directions):
             return None
         self.all.append(plane)
-        self._remember(len(self.all) - 1, new)
         return len(self.all) - 1
 
     def slice(self, number: int) -> AffineSlice:
@@ -122,17 +119,12 @@ class Planes:
             The directions are dependent, which happens in planes from files.
         """
         if number not in self._slices:
-            self._remember(number, self._slice_of(self.all[number]))
+            plane = self.all[number]
+            new = AffineSlice(self._network.network, plane.point, plane.directions)
+            self._slices[number] = new
+            if len(self._slices) > SETTINGS.remembered_slices:
+                self._slices.popitem(last=False)
         return self._slices[number]
-
-    def _slice_of(self, plane: Plane) -> AffineSlice:
-        return AffineSlice(self._network.network, plane.point, plane.directions)
-
-    def _remember(self, number: int, new: AffineSlice) -> None:
-        """Store a slice, and forget the oldest one if there are too many."""
-        self._slices[number] = new
-        if len(self._slices) > SETTINGS.remembered_slices:
-            self._slices.popitem(last=False)
 
     def is_inside(self, number: int, point: Sequence[float | Fraction]) -> bool:
         """Return whether a point of a plane is clearly inside the domain, in floats.
@@ -246,6 +238,15 @@ class Planes:
         signs = np.where(self._network.unpack(mask), 1, -1).astype(np.int8)
         signs[list(zeros)] = 0
         return signs
+
+
+def _are_dependent(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    """Return whether two vectors do not span a plane."""
+    pivot = next((i for i, entry in enumerate(first) if entry), None)
+    if pivot is None:
+        return True
+    a, b = first[pivot], second[pivot]
+    return all(a * y == b * x for x, y in zip(first, second, strict=True))
 
 
 def rounded_point(point: Floats, digits: int = SETTINGS.point_digits) -> tuple[Fraction, ...]:

@@ -15,18 +15,18 @@ contains the parameters that Phuong and Lampert (2020) call general.
 
 from __future__ import annotations
 
-import time
+import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
 from polyrelu.certificate import Hypothesis, PartClaim
 from polyrelu.errors import DomainError
-from polyrelu.exact import Polyhedron
+from polyrelu.exact import Polyhedron, format_integer
 from polyrelu.network import Network, NeuronId
 from polyrelu.outcomes import Attempt
-from polyrelu.proofs.deep.checkpoint import load_search, save_search
 from polyrelu.proofs.deep.evidence import evidence
 from polyrelu.proofs.deep.families import Families
 from polyrelu.proofs.deep.hypotheses import DeepHypotheses, Missing, evaluate, neuron_name
@@ -34,8 +34,11 @@ from polyrelu.proofs.deep.ridges import Competitors, Ridge
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.deep.selection import select_ridges
 from polyrelu.proofs.deep.settings import SETTINGS
+from polyrelu.proofs.deep.walk_tasks import walk
 from polyrelu.proofs.membership import deep_membership
 from polyrelu.support.budget import BudgetLike
+from polyrelu.support.parallel import Execution, TaskStream, Workers
+from polyrelu.version import __version__
 
 __all__ = [
     "PART",
@@ -99,6 +102,7 @@ def run_search(
     before_walk: BeforeWalk | None = None,
     among: Competitors = "transversal",
     domain: Polyhedron | None = None,
+    workers: Workers | None = None,
 ) -> DeepSearch:
     """Search for ridges, unless an obstruction shows that the hypotheses fail.
 
@@ -109,33 +113,53 @@ def run_search(
     budget
         Units of work, or a `Budget`; None for no limit.
     checkpoint
-        A file from which the search goes on, if the file exists, and to which it is written in the
-        end, whatever ends it.
+        A file that keeps the walks, whatever ends the search. Walks in it are not made again, so
+        that another call, also with a larger budget, soon is where this one ended.
     before_walk
         Called before each walk with the search, which ends if the answer is False.
     among
         The class of competitors, which decides what ridges are good.
     domain
         The domain on whose interior competitors agree; None for R^n.
+    workers
+        Who makes the walks; None for this process.
 
     Returns
     -------
     DeepSearch
-        The search, with the ridges that it met.
+        The search, with the ridges that it met; they depend neither on the workers nor on the file.
     """
-    if checkpoint is None:
-        search = DeepSearch(network, seed, among, domain)
-        if obstruction(network) is None:
-            search.run(budget, may_walk=_asking(search, before_walk))
-        return search
-    search = load_search(network, checkpoint, seed, among, domain)
+    search = DeepSearch(network, seed, among, domain)
     if obstruction(network) is None:
-        asking = _asking(search, _saving(checkpoint, before_walk))
-        try:
-            search.run(budget, may_walk=asking)
-        finally:
-            save_search(search, checkpoint)
+        with _walks(search, workers, checkpoint) as stream:
+            search.run(budget, may_walk=_asking(search, before_walk), stream=stream)
     return search
+
+
+@contextmanager
+def _walks(
+    search: DeepSearch, workers: Workers | None, checkpoint: str | Path | None
+) -> Iterator[TaskStream]:
+    """Open the stream of the walks of a search for the time of a block."""
+    with Execution.opened(workers, checkpoint, _entries(search)) as execution:
+        context = search.context
+        with execution.stream(walk, context, context.among) as stream:
+            yield stream
+
+
+def _entries(search: DeepSearch) -> dict[str, str]:
+    """Return what a checkpoint compares; it serves all classes of competitors."""
+    place = "R^n"
+    if search.domain is not None:
+        rows = "\n".join(" ".join(map(format_integer, row)) for row in search.domain.inequalities)
+        place = hashlib.sha256(rows.encode("ascii")).hexdigest()
+    return {
+        "question": "ridges",
+        "version": __version__,
+        "network": search.network.sha256,
+        "domain": place,
+        "seed": str(search.seed),
+    }
 
 
 def _asking(search: DeepSearch, before_walk: BeforeWalk | None) -> Callable[[], bool] | None:
@@ -143,26 +167,12 @@ def _asking(search: DeepSearch, before_walk: BeforeWalk | None) -> Callable[[], 
     return None if before_walk is None else lambda: before_walk(search)
 
 
-def _saving(checkpoint: str | Path, before_walk: BeforeWalk | None) -> BeforeWalk:
-    """Return a function for `before_walk` that also writes the file from time to time.
-
-    A process may end without a chance to write it.
-    """
-    saved = time.monotonic()
-
-    def saving(search: DeepSearch) -> bool:
-        """Write the file if it is old, and ask the given function."""
-        nonlocal saved
-        if time.monotonic() - saved > SETTINGS.checkpoint_seconds:
-            save_search(search, checkpoint)
-            saved = time.monotonic()
-        return before_walk is None or before_walk(search)
-
-    return saving
-
-
 def extend_to_regular(
-    search: DeepSearch, budget: BudgetLike, before_walk: BeforeWalk | None = None
+    search: DeepSearch,
+    budget: BudgetLike,
+    before_walk: BeforeWalk | None = None,
+    workers: Workers | None = None,
+    checkpoint: str | Path | None = None,
 ) -> DeepSearch:
     """Continue a search that is enough for transversal competitors for regular ones.
 
@@ -173,8 +183,9 @@ def extend_to_regular(
     budget
         Units of work for the additional walks, or a `Budget`; None for no limit.
     before_walk
-        Called before each of them with the given search, the one in the checkpoint; they end if the
-        answer is False.
+        Called before each of them with the given search; they end if the answer is False.
+    workers, checkpoint
+        As for `run_search`.
 
     Returns
     -------
@@ -185,7 +196,8 @@ def extend_to_regular(
         return search
     regular = search.among_regular()
     may_walk = _asking(search, before_walk)
-    hypotheses = regular.run(budget, SETTINGS.regular_rounds, may_walk)
+    with _walks(regular, workers, checkpoint) as stream:
+        hypotheses = regular.run(budget, SETTINGS.regular_rounds, may_walk, stream)
     return regular if hypotheses.hold else search
 
 
@@ -277,9 +289,9 @@ def _evidence(
     network = search.deep_network
     selected = select_ridges(network, list(search.ridges), search.hypotheses, neurons, is_enough)
     for ridge in selected:
-        if not search.is_met_by_its_plane(ridge):
+        if not (search.has_its_type(ridge) and search.is_met_by_its_plane(ridge)):
             raise DomainError(
-                "the file of the search shows a ridge that is not there; delete it and search again"
+                "the checkpoint shows a ridge that is not there; delete it and search again"
             )
     outside = search.outside_domain(selected)
     if outside:

@@ -16,14 +16,14 @@ The first planes are random. Then the search looks for what is missing:
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
 from random import Random
+from typing import TypeAlias
 
 import numpy as np
 
-from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network
 from polyrelu.proofs.deep.families import Families
@@ -38,7 +38,6 @@ from polyrelu.proofs.deep.orthant import Orthant
 from polyrelu.proofs.deep.planes import (
     Location,
     Plane,
-    PlanePoint,
     Planes,
     integer_direction,
     random_unit_vector,
@@ -50,13 +49,19 @@ from polyrelu.proofs.deep.planes_of_ridges import planes_of_ridges
 from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork, Piece, Ridge, mask_of
 from polyrelu.proofs.deep.settings import SETTINGS
 from polyrelu.proofs.deep.sight import RidgePoint, SightSearch
+from polyrelu.proofs.deep.walk_tasks import Step, WalkContext, WalkOrder, steps_of, walk
 from polyrelu.proofs.interior import UNSTRETCHED, ExactWalls, Interior, Stretch
 from polyrelu.support.budget import Budget, BudgetLike, as_budget
+from polyrelu.support.parallel import TaskStream
 from polyrelu.support.prices import price_of_cell, price_of_evaluation, price_of_ray
 from polyrelu.support.typing import Floats
-from polyrelu.walks import BentPiece, CrossingPoint, bent_walk_from
 
 __all__ = ["DeepSearch"]
+
+#: The steps of each way of a walk.
+_Ways: TypeAlias = list[list[Step | None]]
+#: Orders for walks, which are sent what was met, and in the end whether more of them may help.
+_Walks: TypeAlias = Generator[WalkOrder, _Ways, bool]
 
 
 class DeepSearch:
@@ -124,6 +129,14 @@ class DeepSearch:
         self._random_tries: defaultdict[int, int] = defaultdict(int)
         self._walks_at_last_ridge = self._walks_at_last_evaluation = 0
         self._hypotheses: DeepHypotheses | None = None
+        is_large = self.deep_network.size >= SETTINGS.together_neurons
+        self._num_together = SETTINGS.walks_together if is_large else 1
+        self._stream, self._begun = TaskStream(walk, self.context), deque[_BegunWalks]()
+
+    @property
+    def context(self) -> WalkContext:
+        """What the walks of this search share."""
+        return WalkContext(self.network, self.domain, self.deep_network.among)
 
     @property
     def planes(self) -> list[Plane]:
@@ -166,6 +179,10 @@ class DeepSearch:
         copy._walks_at_last_ridge = self._walks_at_last_ridge
         return copy
 
+    def has_its_type(self, ridge: Ridge) -> bool:
+        """Return whether the type of a ridge is right; in the file of a search it may be wrong."""
+        return self.deep_network.ridges([(ridge.u, ridge.v)], [ridge.mask]) == [ridge]
+
     def is_met_by_its_plane(self, ridge: Ridge) -> bool:
         """Return whether the plane stored for a known ridge meets this ridge, in exact arithmetic.
 
@@ -193,6 +210,7 @@ class DeepSearch:
         budget: BudgetLike = None,
         rounds: int | None = None,
         may_walk: Callable[[], bool] | None = None,
+        stream: TaskStream | None = None,
     ) -> DeepHypotheses:
         """Search until the hypotheses hold, the search is idle, or a limit is reached.
 
@@ -204,6 +222,9 @@ class DeepSearch:
             Maximum number of rounds; a round is some walks and an evaluation.
         may_walk
             Asked before each walk; the search ends if the answer is False.
+        stream
+            Makes the walks, by `walk_tasks.walk` and the `context` of this search; by default in
+            this process.
 
         Returns
         -------
@@ -211,6 +232,8 @@ class DeepSearch:
             What all ridges of the search prove, also the ridges of earlier runs.
         """
         self.budget = as_budget(budget)
+        if stream is not None:
+            self._stream = stream
         if not self.ridges and not self.walks:
             self._look()
 
@@ -219,13 +242,21 @@ class DeepSearch:
             is_left = self.budget.has_work and self.budget.why_stopped() is None
             return is_left and (may_walk is None or may_walk())
 
-        rounds_made, hypotheses = 0, self.hypotheses
-        while hypotheses.missing and not self.is_idle and (rounds is None or rounds_made < rounds):
+        try:
+            self._rounds(rounds, may_continue)
+        finally:
+            self._begun.clear()
+            self._stream.forget()
+        return self.hypotheses
+
+    def _rounds(self, limit: int | None, may_continue: Callable[[], bool]) -> None:
+        """Make rounds until nothing is missing, the search is idle, or a limit is reached."""
+        made, hypotheses = 0, self.hypotheses
+        while hypotheses.missing and not self.is_idle and (limit is None or made < limit):
             if not self._round(hypotheses, may_continue):
                 break
             hypotheses = self._evaluate()
-            rounds_made += 1
-        return self.hypotheses
+            made += 1
 
     def _evaluate(self) -> DeepHypotheses:
         """Return what the ridges prove now, with or without the linear systems.
@@ -292,20 +323,50 @@ class DeepSearch:
     # -- which neuron to walk for -----------------------------------------------------------------
 
     def _round(self, hypotheses: DeepHypotheses, may_continue: Callable[[], bool]) -> bool:
-        """Make some walks for what is missing; return whether all of them were made."""
-        goals = self._goals(hypotheses)
+        """Make some walks for what is missing; return whether all of them were made.
+
+        In large networks some walks are begun before earlier ones are finished, so that others can
+        make them at the same time, also while hypotheses are evaluated.
+        """
+        goals, begun = self._goals(hypotheses), self._begun
         least = SETTINGS.walks_per_neuron * self.deep_network.size
         for _ in range(max(least, int(SETTINGS.growth * self.walks))):
             if not goals:
-                return True
+                break
             if not may_continue():
                 self._hypotheses = None
+                while begun and self.budget.why_stopped() is None:
+                    self._go_on(goals)
                 return False
             chances = [self._chance(neuron, goal) for neuron, goal in goals.items()]
             (neuron,) = self.random.choices(list(goals), chances)
-            if not self._walk_for(hypotheses, neuron, goals[neuron]):
-                del goals[neuron]
+            walks = self._walks_for(hypotheses, neuron, goals[neuron])
+            self._advance(_BegunWalks(neuron, walks), goals)
+            while len(begun) >= self._num_together:
+                self._go_on(goals)
         return True
+
+    def _go_on(self, goals: dict[int, _Goal]) -> None:
+        """Take what the first of the walks met that were begun."""
+        first = self._begun.popleft()
+        ways = steps_of(self._stream.take(), first.num_ways, self.deep_network.size)
+        self._advance(first, goals, ways)
+
+    def _advance(
+        self,
+        walks: _BegunWalks,
+        goals: dict[int, _Goal],
+        ways: _Ways | None = None,
+    ) -> None:
+        """Begin the next walk for a neuron; after the last one, drop a goal that is hopeless."""
+        try:
+            order = next(walks.orders) if ways is None else walks.orders.send(ways)
+        except StopIteration as end:
+            if not end.value:
+                goals.pop(walks.neuron, None)
+            return
+        self._stream.add(order.packed())
+        self._begun.append(replace(walks, num_ways=len(order.reverses)))
 
     def _chance(self, neuron: int, goal: _Goal) -> float:
         """Return the relative chance of a walk for a neuron.
@@ -341,8 +402,8 @@ class DeepSearch:
         neurons.sort(key=lambda neuron: -chosen[neuron].crossed_by.bit_count())
         return neurons[: SETTINGS.sign_neurons]
 
-    def _walk_for(self, hypotheses: DeepHypotheses, neuron: int, goal: _Goal) -> bool:
-        """Make one walk for a neuron; return whether further walks for it may help."""
+    def _walks_for(self, hypotheses: DeepHypotheses, neuron: int, goal: _Goal) -> _Walks:
+        """Make one walk for a neuron, or a climb; return whether more of them may help."""
         self.walks += 1
         evidence = hypotheses.chosen.get(neuron)
         first = evidence.families[0].key if evidence is not None else self._first_piece.get(neuron)
@@ -350,26 +411,27 @@ class DeepSearch:
         if self._inside is not None:
             share = SETTINGS.random_plane_share_on_domain
         if first is None or self.random.random() < share:
-            self._walk_in_random_plane(neuron)
+            yield from self._walk_in_random_plane(neuron)
             return True
         root = self._families.root(first)
-        if goal.chain and self._inside is not None and self._walk_from_above(neuron):
+        if goal.chain and self._inside is not None and (yield from self._walk_from_above(neuron)):
             return True
         family, before = self._families.growing_family(root), self.deep_network.mask_before(neuron)
         if goal.chain and self.random.random() < SETTINGS.climb_share:
-            return not self._climb(root)
+            return not (yield from self._climb(root))
         if goal.crossings or goal.piece:
             targets = before & ~family.crossed_by
         else:
             nowhere_active = before & ~self._families.active[neuron]
             joined_active = evidence.num_active if evidence is not None else 0
             targets = nowhere_active or before & ~(family.num_active | joined_active)
-            if nowhere_active and self._walk_for_nowhere_active(neuron, targets):
+            if nowhere_active and (yield from self._walk_for_nowhere_active(neuron, targets)):
                 return True
-        self._walk_towards(self._starting_piece(neuron, family.masks, targets), targets)
+        start = self._starting_piece(neuron, family.masks, targets)
+        yield from self._walk_towards(start, targets)
         return bool(targets or goal.chain or goal.piece)
 
-    def _walk_from_above(self, neuron: int) -> bool:
+    def _walk_from_above(self, neuron: int) -> _Walks:
         """Walk along a bent hyperplane of the next layer towards the zeros of a neuron.
 
         On a domain its own pieces may lie where the ways to the next layer are cut off. Return
@@ -383,27 +445,27 @@ class DeepSearch:
             return False
         v = self.random.choice(known)
         start = self._starting_piece(v, self._families.pieces[v], 1 << neuron)
-        self._walk_towards(start, 1 << neuron)
+        yield from self._walk_towards(start, 1 << neuron)
         return True
 
-    def _walk_for_nowhere_active(self, neuron: int, targets: int) -> bool:
+    def _walk_for_nowhere_active(self, neuron: int, targets: int) -> _Walks:
         """Walk for neurons that are active at no known piece: in a random plane or from any family.
 
         Return whether such a walk was made; it is left to chance.
         """
         if self.random.random() < SETTINGS.elsewhere_share:
-            self._walk_in_random_plane(neuron)
+            yield from self._walk_in_random_plane(neuron)
             return True
         if self.random.random() < SETTINGS.any_family_share:
             start = self._starting_piece(neuron, self._families.pieces[neuron], targets)
-            self._walk_towards(start, targets)
-            self._climb_once(start)
+            yield from self._walk_towards(start, targets)
+            yield from self._climb_once(start)
             return True
         return False
 
     # -- walks ------------------------------------------------------------------------------------
 
-    def _walk_in_random_plane(self, neuron: int) -> None:
+    def _walk_in_random_plane(self, neuron: int) -> _Walks:
         """Walk both ways along a bent hyperplane in a random plane."""
         self._random_tries[neuron] += 1
         if self._inside is None:
@@ -412,12 +474,13 @@ class DeepSearch:
             plane = self._inside.plane(neuron, self.random, self._random_point)
         number = self._planes.add(plane)
         if number is None:
-            return
-        headings = (1, 0), (-1, 0)
+            return True
         self.budget.pay(price_of_ray(self.network.num_parameters))
-        start = self._planes.zero_of(number, neuron, headings, SETTINGS.global_zero_cells)
-        for reverse in (False, True):
-            self._walk(number, neuron, start, reverse, SETTINGS.random_walk_cells)
+        ways = (False, True)
+        met = yield WalkOrder(plane, neuron, None, ways, SETTINGS.random_walk_cells)
+        for steps in met:
+            self._take(number, neuron, steps)
+        return True
 
     def _random_plane(self, neuron: int) -> Plane:
         """Return a plane through a random point of R^n.
@@ -479,7 +542,7 @@ class DeepSearch:
             return next(iter(pieces))
         return min(pieces, key=lambda piece: self._targets(piece, targets).distances.min())
 
-    def _walk_towards(self, piece: Piece, targets: int) -> None:
+    def _walk_towards(self, piece: Piece, targets: int) -> _Walks:
         """Walk along the bent hyperplane of a neuron, from a known piece, towards target neurons.
 
         The walk heads for the nearest zero of a target neuron or for the zeros of several together;
@@ -496,13 +559,12 @@ class DeepSearch:
             limit += SETTINGS.cells_per_target * count if together else 0
             along = unit_vector(towards) + self.random.choice(SETTINGS.aim_noises) * along
         directions = stretch.push(along), stretch.push(normal)
-        number = self._planes.add(self._plane(self._point_near(piece), *directions))
+        plane = self._plane(self._point_near(piece), *directions)
+        number = self._planes.add(plane)
         if number is not None:
-            headings = (0, 1), (0, -1)
-            start = self._planes.piece_point(number, piece) or self._planes.zero_of(
-                number, piece.neuron, headings, SETTINGS.local_zero_cells
-            )
-            self._walk(number, piece.neuron, start, False, limit)
+            (steps,) = yield WalkOrder(plane, piece.neuron, piece, (False,), limit)
+            self._take(number, piece.neuron, steps)
+        return True
 
     def _targets(self, piece: Piece, targets: int) -> _Targets:
         """Return values and gradients, at a piece, of the neurons in the mask `targets`.
@@ -524,14 +586,15 @@ class DeepSearch:
             return UNSTRETCHED
         return self._inside.interior.stretch(self._point_near(piece))
 
-    def _climb_once(self, piece: Piece) -> None:
+    def _climb_once(self, piece: Piece) -> _Walks:
         """Climb from the family of a piece, once, if its layer is not the last hidden one."""
         root, layer = self._families.root(piece), self.deep_network.layer_of[piece.neuron]
         if root not in self._climbed and layer < self.network.depth - 1:
             self._climbed.add(root)
-            self._climb(root)
+            yield from self._climb(root)
+        return True
 
-    def _climb(self, root: Piece) -> bool:
+    def _climb(self, root: Piece) -> _Walks:
         """Climb from crossings of a family with the next layer, in the plane of each crossing.
 
         Return whether a climb reached the last hidden layer.
@@ -544,85 +607,65 @@ class DeepSearch:
         for ridge in self.random.sample(crossings, count):
             step: Ridge | None = ridge
             while step is not None and self.deep_network.layer_of[step.v] < last:
-                step = self._next_step_up(step)
+                step = yield from self._next_step_up(step)
             if step is not None:
                 return True
         return False
 
-    def _next_step_up(self, ridge: Ridge) -> Ridge | None:
+    def _next_step_up(self, ridge: Ridge) -> Generator[WalkOrder, _Ways, Ridge | None]:
         """Walk along the later neuron of a ridge to a crossing with the layer after it."""
         number = self.ridges[ridge].plane
-        start = self._planes.ridge_point(number, ridge)
-        found = self._step_up_in(number, ridge, start)
-        if found is None and start is not None and self._inside is not None:
+        found = yield from self._step_up_in(number, ridge)
+        if found is None and self._inside is not None:
             # both ways along the later neuron may lead to one side of the first axis
             point, (first, second) = self.planes[number]
             turned = self._planes.add(Plane(point, (second, first)))
             assert turned is not None
-            found = self._step_up_in(turned, ridge, (start[1], start[0]))
+            found = yield from self._step_up_in(turned, ridge)
         return found
 
-    def _step_up_in(self, number: int, ridge: Ridge, start: PlanePoint | None) -> Ridge | None:
+    def _step_up_in(self, number: int, ridge: Ridge) -> Generator[WalkOrder, _Ways, Ridge | None]:
         """Walk both ways along the later neuron of a ridge, in a plane."""
+        plane, limit = self.planes[number], SETTINGS.climb_cells
         for reverse in (False, True):
-            for met in self._ridges_on_walk(number, ridge.v, start, reverse, SETTINGS.climb_cells):
-                if met.u == ridge.v and self._leads_up(met):
-                    return met
+            (steps,) = yield WalkOrder(plane, ridge.v, ridge, (reverse,), limit)
+            found = self._take(number, ridge.v, steps, self._is_step_up_from(ridge.v))
+            if found is not None:
+                return found
         return None
+
+    def _is_step_up_from(self, neuron: int) -> Callable[[Ridge], bool]:
+        """Return the decision whether a ridge joins a neuron to one of the next layer."""
+        return lambda met: met.u == neuron and self._leads_up(met)
 
     def _leads_up(self, ridge: Ridge) -> bool:
         """Return whether a good ridge joins neurons of two successive layers."""
         layer_of = self.deep_network.layer_of
         return ridge.kind in ("B", "C") and layer_of[ridge.v] == layer_of[ridge.u] + 1
 
-    def _walk(
-        self, number: int, neuron: int, start: PlanePoint | None, reverse: bool, limit: int
-    ) -> None:
-        for _ in self._ridges_on_walk(number, neuron, start, reverse, limit):
-            pass
+    def _take(
+        self,
+        number: int,
+        neuron: int,
+        steps: Sequence[Step | None],
+        is_enough: Callable[[Ridge], bool] | None = None,
+    ) -> Ridge | None:
+        """Pay for a walk along a neuron in a plane, and add the ridges that it met.
 
-    def _ridges_on_walk(
-        self, number: int, neuron: int, start: PlanePoint | None, reverse: bool, limit: int
-    ) -> Iterator[Ridge]:
-        """Walk along a bent hyperplane in a plane; add the ridges that are met, and yield them.
-
-        Nothing is yielded if `start` is None or the bent hyperplane branches there.
+        Return the first ridge that is enough; what comes after it is left out.
         """
-        if start is None:
-            return
-        try:
-            plane, neuron_id = self._planes.slice(number), self.deep_network.neuron_id(neuron)
-            walk = bent_walk_from(plane, neuron_id, start=start, reverse=reverse, limit=limit)
-        except DomainError:
-            return
-        pieces = list(walk)
-        for piece, ridge in zip(pieces, self._ridges_at_ends(pieces), strict=True):
+        for step in steps:
             self.budget.pay(self._cell_price)
-            near_start, end = piece.start, piece.end
-            if end is None or not self._planes.is_inside(number, end.near):
-                return
-            if near_start is not None:
+            if step is None:
+                break
+            if step.middle is not None:
                 # the middle is a better location for the piece than a ridge at its end
-                middle = ((a + b) / 2 for a, b in zip(near_start.near, end.near, strict=True))
-                on_piece = Piece(neuron, mask_of(piece.cell.signs))
-                self._locations[on_piece] = Location(number, *middle)
-            if ridge is not None:
-                self.add(ridge, Location(number, *end.near))
-                yield ridge
-
-    def _ridges_at_ends(self, pieces: Sequence[BentPiece]) -> list[Ridge | None]:
-        """Return the ridge at the end of each piece; None where no ridge with two zeros is."""
-        found = list[Ridge | None]([None]) * len(pieces)
-        places, pairs, masks = list[int](), list[tuple[int, int]](), list[int]()
-        for place, piece in enumerate(pieces):
-            end = piece.end
-            if isinstance(end, CrossingPoint) and np.count_nonzero(end.at == 0) == 2:
-                places.append(place)
-                pairs.append((min(end.u, end.v), max(end.u, end.v)))
-                masks.append(mask_of(end.at))
-        for place, ridge in zip(places, self.deep_network.ridges(pairs, masks), strict=True):
-            found[place] = ridge
-        return found
+                self._locations[Piece(neuron, step.mask)] = Location(number, *step.middle)
+            if step.ridge is not None:
+                self.add(step.ridge, Location(number, *step.end))
+                if is_enough is not None and is_enough(step.ridge):
+                    return step.ridge
+        return None
 
     def _point_near(self, piece: Piece) -> Floats:
         """Return an approximate point on a piece."""
@@ -668,6 +711,15 @@ class _Targets:
             self.gradients[near], changes, rcond=SETTINGS.singular_value_cutoff
         )[0]
         return np.asarray(displacement, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class _BegunWalks:
+    """Walks for a neuron, one after the other, the first of which is begun, in a number of ways."""
+
+    neuron: int
+    orders: _Walks
+    num_ways: int = 0
 
 
 @dataclass(slots=True)

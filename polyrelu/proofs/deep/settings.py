@@ -44,6 +44,11 @@ class DeepSearchSettings:
         made since the last new ridge.
     idle_walks_on_domain
         The same on a domain, where some ridges are met by few planes only.
+    together_neurons
+        Number of hidden neurons from which on several walks are begun before the first of them is
+        finished, so that several processes can make them.
+    walks_together
+        Number of these walks.
     random_plane_share
         Share of the walks that take place in random planes.
     random_plane_share_on_domain
@@ -148,8 +153,6 @@ class DeepSearchSettings:
         Width from which on these trials become more expensive; the cost grows with the square.
     selection_repairs
         Maximum number of times that ridges are added to a selection which is not enough.
-    checkpoint_seconds
-        Seconds between two times that a running search is written to its file.
     regular_rounds
         Number of rounds of walks for regular competitors that follow a search which was enough for
         transversal ones: often these walks find the few clear ridges that are missing.
@@ -175,6 +178,8 @@ class DeepSearchSettings:
     idle_walks: int = 200
     idle_walks_on_domain: int = 500
     idle_share: float = 0.5
+    together_neurons: int = 128
+    walks_together: int = 32
     random_plane_share: float = 0.1
     random_plane_share_on_domain: float = 0.4
     elsewhere_share: float = 0.25
@@ -218,7 +223,6 @@ class DeepSearchSettings:
     selection_ridges: int = 20_000
     wide_layer: int = 32
     selection_repairs: int = 6
-    checkpoint_seconds: float = 300.0
     regular_rounds: int = 4
     named_missing: int = 5
     sampled_sectors: int = 20_000

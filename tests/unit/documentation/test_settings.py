@@ -31,7 +31,6 @@ FACTS = {
     "proofs/deviation/relu_bands.py": {"SLOPE_BITS", "ONE"},  # FORMAT.md §5.8
     "proofs/injectivity/exact_constant.py": {"_MAX_INPUTS"},  # of the theorem
     "proofs/injectivity/compiled_search.py": {"_LEAST", "_PRIME"},  # of the compiled core
-    "proofs/deep/checkpoint.py": {"_MAX_LINE_LENGTH", "_MAX_WALKS"},  # of a file
     "proofs/next_steps.py": {"_FACTOR", "_LEAST_SECONDS", "_MAX_INPUTS_OF_COMPLEX", "_MAX_STEPS"},
     "proofs/larger_limits.py": {"_FACTOR"},  # advice
     "proofs/injectivity/next_steps.py": {"_FACTOR"},
