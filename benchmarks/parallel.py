@@ -1,6 +1,6 @@
 """Tasks on several processes, on a cluster and after kills: efficiency, and the same bytes.
 
-    python -m benchmarks.parallel [--part tasks|jobs|cluster|simulation|kills|deep|campaign]
+    python -m benchmarks.parallel [--part tasks|jobs|cluster|simulation|kills|deviation|deep|campaign]
         [--kills 200] [--scale 104]
 
 `tasks` does all tasks of a stream of regions (4 inputs, two hidden layers of `--scale` neurons) in
@@ -11,7 +11,9 @@ the processes is left out. `simulation` puts the recorded tasks on more workers,
 with the window of `polyrelu.support.parallel`, and with the seconds that the main process needs for
 each result. `kills` ends a command with 1, 2 and 4 jobs at random moments, by SIGKILL, SIGTERM and
 Ctrl-C to the command or all its processes and by SIGKILL to one of its workers, and looks at what
-is left (`benchmarks.kills`). `deep` makes the walks of deep searches in networks of the folder that
+is left (`benchmarks.kills`). `deviation` bounds how far a network with 5 inputs and two hidden
+layers of 24 neurons is from a copy with other weights nearby, in this process and in two others,
+and compares the certificates. `deep` makes the walks of deep searches in networks of the folder that
 POLYRELU_SHARED names, and `campaign` decides many networks (`benchmarks.parallel_searches`). Parts
 that are not run keep their last results.
 """
@@ -24,6 +26,7 @@ import json
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -36,13 +39,16 @@ from benchmarks.reporting import RESULTS, write_results
 from polyrelu.complex.region_stream import RegionTotals, count_regions
 from polyrelu.formats import save
 from polyrelu.network import Network, from_arrays
+from polyrelu.outcomes import DeviationBounds
+from polyrelu.proofs import deviation
 from polyrelu.support.parallel import Cluster, Processes, Workers
 from polyrelu.support.parallel.tasks import AHEAD
 
-PARTS = ("tasks", "jobs", "cluster", "simulation", "kills", "deep", "campaign")
+PARTS = ("tasks", "jobs", "cluster", "simulation", "kills", "deviation", "deep", "campaign")
 DOMAIN = "box:-1,1"
 #: Number of campaigns of kills at the same time, which makes the machine busy.
 _NUM_CAMPAIGNS = 5
+DEVIATION_WIDTHS = (5, 24, 24, 2)
 
 
 def main() -> None:
@@ -68,6 +74,8 @@ def main() -> None:
         found["simulation"] = [_simulated(found["tasks"], n) for n in (1, 2, 10, 100, 1000)]
     if "kills" in parts:
         found["kills"] = _kills(options.kills)
+    if "deviation" in parts:
+        found["deviation"] = _deviation()
     if "deep" in parts:
         found["deep"] = deep_searches()
     if "campaign" in parts:
@@ -162,6 +170,49 @@ def _with(network: Network, workers: Workers, alone: dict[str, Any]) -> dict[str
         "cpu seconds of the main process": round(main_seconds, 2),
         "speed-up by cpu seconds": round(alone["cpu seconds"] / busiest, 2),
     }
+
+
+def _deviation() -> dict[str, Any]:
+    """Bound a deviation in one process and in two."""
+    alone, measured = _Timed(), _Measured(Processes(2))
+    whole, expected = _bounded(alone)
+    main_seconds, found = _bounded(measured)
+    return {
+        "widths": list(DEVIATION_WIDTHS),
+        "same bytes": found == expected,
+        "cpu seconds": round(whole, 2),
+        "cpu seconds in tasks": round(sum(alone.seconds), 2),
+        "tasks": len(alone.seconds),
+        "longest task": round(max(alone.seconds), 3),
+        "bytes of each result": round(sum(alone.num_bytes) / len(alone.num_bytes)),
+        "cpu seconds of the workers": sorted(round(s, 2) for s in measured.seconds.values()),
+        "cpu seconds of the main process": round(main_seconds, 2),
+        "speed-up by cpu seconds": round(
+            whole / (whole - sum(alone.seconds) + max(measured.seconds.values())), 2
+        ),
+    }
+
+
+def _bounded(workers: Workers) -> tuple[float, bytes]:
+    """Return the CPU seconds of this process for a deviation, and its certificate."""
+    rng = Random(1)
+    network = _network(DEVIATION_WIDTHS)
+    copy = from_arrays(
+        [
+            (
+                [
+                    [x + Fraction(rng.randint(-2, 2), 1024) for x in layer.weight.row(i)]
+                    for i in range(layer.weight.nrows)
+                ],
+                layer.bias.entries(),
+            )
+            for layer in network.layers
+        ]
+    )
+    started = time.process_time()
+    found = deviation(network, copy, "box:-1/2,1/2", gap="1/8", budget=10**7, workers=workers)
+    assert isinstance(found, DeviationBounds)
+    return time.process_time() - started, found.certificate.to_bytes()
 
 
 def _on_cluster(network: Network, alone: dict[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from polyrelu.cli.output import (
     check_output,
     say_interrupted,
 )
+from polyrelu.cli.workers import WORKERS, add_workers, check_checkpoint, chosen_workers, with_kept
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ _CONTINUED = (
     "time_limit",
     "memory_limit",
     "output",
+    *WORKERS,
 )
 
 
@@ -102,6 +104,7 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="seed of the points that are tried (default 0)",
     )
+    add_workers(parser)
     add_limits(
         parser,
         f"work of the question, in units of about a millisecond (default {_BUDGET}; inf: no limit)",
@@ -145,6 +148,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     if options.output is not None:
         inputs = [options.network, options.other, options.domain.removeprefix("slice:")]
         check_output("-o", options.output, inputs)
+    check_checkpoint(options, [options.network, options.other])
     limit = None if options.at_most is None else exact_number(options.at_most, "--at-most")
     gap = exact_number(options.gap, "--gap")
     pair = read_pair(options, read_network)
@@ -159,9 +163,11 @@ def _run(options: argparse.Namespace, started: float) -> int:
             outputs=options.output_index,
             seed=options.seed,
             budget=options.limits,
+            workers=chosen_workers(options),
+            checkpoint=options.checkpoint,
             progress=line.show,
         )
-    files = [options.network, options.other]
+    files, outcome = [options.network, options.other], with_kept(outcome, options)
     outcome = with_commands(outcome, options, files, continued(options, _CONTINUED))
     written = _write_certificate(options, outcome, pair)
     answer = {**_answer(outcome), "next": next_texts(outcome)}

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.answers import print_answer
 from polyrelu.cli.deviation import add_search_options, continued, decided_part, exact_number
-from polyrelu.cli.options import add_command, add_network, read_network
+from polyrelu.cli.options import UsageError, add_command, add_network, read_network
 from polyrelu.cli.output import (
     check_output,
     say_interrupted,
 )
+from polyrelu.cli.workers import WORKERS, check_checkpoint, chosen_workers, with_kept
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _CONTINUED = (
     "time_limit",
     "memory_limit",
     "output",
+    *WORKERS,
 )
 
 
@@ -64,6 +66,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     if options.output is not None:
         inputs = [options.network, options.domain.removeprefix("slice:")]
         check_output("-o", options.output, inputs)
+    _check_workers(options)
     gap = exact_number(options.gap, "--gap")
     imported = read_network(options, options.network)
     domain = parse_domain(options.domain, imported.network.num_inputs)
@@ -77,13 +80,32 @@ def _run(options: argparse.Namespace, started: float) -> int:
         network, norm = imported.network, options.lipschitz
         outcome: RangeBounds | LipschitzBounds | Undecided
         if norm is None:
-            outcome = output_range(network, domain, seed=options.seed, **common)
+            outcome = output_range(
+                network,
+                domain,
+                seed=options.seed,
+                workers=chosen_workers(options),
+                checkpoint=options.checkpoint,
+                **common,
+            )
         else:
             outcome = lipschitz_bounds(network, domain, norm=norm, **common)
+    outcome = with_kept(outcome, options)
     outcome = with_commands(outcome, options, [options.network], continued(options, _CONTINUED))
     written = _write_certificate(options, outcome, imported)
     answer = {**_answer(outcome), "next": next_texts(outcome)}
     return print_answer(options, outcome, started, answer, [imported], written)
+
+
+def _check_workers(options: argparse.Namespace) -> None:
+    """Refuse options that the search for a Lipschitz constant does not have."""
+    check_checkpoint(options, [options.network])
+    given = options.jobs != 1 or options.dask is not None or options.checkpoint is not None
+    if options.lipschitz is not None and given:
+        raise UsageError(
+            "--lipschitz works in one process, without a checkpoint; leave out --jobs, --dask and "
+            "--checkpoint"
+        )
 
 
 def _write_certificate(

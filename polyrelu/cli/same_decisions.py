@@ -20,6 +20,7 @@ from polyrelu.cli.output import (
     check_output,
     say_interrupted,
 )
+from polyrelu.cli.workers import WORKERS, add_workers, check_checkpoint, chosen_workers, with_kept
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -29,7 +30,16 @@ if TYPE_CHECKING:
 __all__ = ["add_same_decisions"]
 
 #: Options that go on where a next step is the same command.
-_CONTINUED = ("domain", "margin", "seed", "budget", "time_limit", "memory_limit", "output")
+_CONTINUED = (
+    "domain",
+    "margin",
+    "seed",
+    "budget",
+    "time_limit",
+    "memory_limit",
+    "output",
+    *WORKERS,
+)
 
 
 def add_same_decisions(subparsers: Any) -> None:
@@ -68,6 +78,7 @@ def add_same_decisions(subparsers: Any) -> None:
         default=0,
         help="seed of the points tried (default 0); the same seed and budget give the same answer",
     )
+    add_workers(parser)
     add_limits(parser, "work of the search, in units of about a millisecond (default: no limit)")
     add_reading(parser)
 
@@ -81,6 +92,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     if options.output is not None:
         inputs = [options.network, options.other, options.domain.removeprefix("slice:")]
         check_output("-o", options.output, inputs)
+    check_checkpoint(options, [options.network, options.other])
     _check_margin(options.margin)
     pair = read_pair(options, read_network)
     domain = parse_domain(options.domain, pair[0].network.num_inputs)
@@ -92,8 +104,11 @@ def _run(options: argparse.Namespace, started: float) -> int:
             margin=options.margin,
             seed=options.seed,
             budget=options.limits,
+            workers=chosen_workers(options),
+            checkpoint=options.checkpoint,
             progress=line.show,
         )
+    outcome = with_kept(outcome, options)
     outcome = with_commands(outcome, options, [options.network, options.other], _CONTINUED)
     written = _write_certificate(options, outcome, pair)
     answer = {"margin": options.margin, **_answer(outcome), "next": next_texts(outcome)}

@@ -27,6 +27,7 @@ from polyrelu.cli.output import (
     show,
     written_lines,
 )
+from polyrelu.cli.workers import WORKERS, add_workers, check_checkpoint, chosen_workers, with_kept
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["add_verify"]
 
 #: Options that go on where a next step is the same command.
-_CONTINUED = ("seed", "budget", "time_limit", "memory_limit", "result", "output")
+_CONTINUED = ("seed", "budget", "time_limit", "memory_limit", "result", "output", *WORKERS)
 
 
 #: What exit statuses mean.
@@ -95,6 +96,7 @@ def add_verify(subparsers: Any) -> None:
         default=0,
         help="seed of the points tried (default 0); the same seed and budget give the same answer",
     )
+    add_workers(parser)
     add_limits(parser, "work of the search, in units of about a millisecond (default: no limit)")
     add_reading(parser)
 
@@ -113,8 +115,15 @@ def _run(options: argparse.Namespace, started: float) -> int:
         return _check(options, started, query, networks)
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
         outcome = verify(
-            networks, query, seed=options.seed, budget=options.limits, progress=line.show
+            networks,
+            query,
+            seed=options.seed,
+            budget=options.limits,
+            workers=chosen_workers(options),
+            checkpoint=options.checkpoint,
+            progress=line.show,
         )
+    outcome = with_kept(outcome, options)
     outcome = with_commands(outcome, options, options.networks, _CONTINUED)
     written = _write_certificates(options, outcome, imported)
     cost = check_cost(options, written) if len(written) == 1 else None
@@ -157,6 +166,7 @@ def _check_options(options: argparse.Namespace) -> None:
             raise UsageError(f"{option} writes what a search finds; --against searches for nothing")
         if name is not None:
             check_output(option, name, inputs)
+    check_checkpoint(options, inputs)
 
 
 def _named(query: VnnlibQuery, imported: Sequence[Imported]) -> Mapping[str, Imported]:

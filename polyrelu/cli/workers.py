@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from polyrelu.cli.options import UsageError
+from polyrelu.cli.output import check_output
 
 if TYPE_CHECKING:
     from polyrelu.support.parallel import Workers
 
-__all__ = ["add_workers", "chosen_workers", "kept_text"]
+__all__ = ["WORKERS", "add_workers", "check_checkpoint", "chosen_workers", "kept_text", "with_kept"]
+
+#: Names of the options, which go on where a next step is the same command.
+WORKERS = ("jobs", "dask", "checkpoint")
+
+_Answer = TypeVar("_Answer")
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +52,24 @@ def chosen_workers(options: argparse.Namespace) -> Workers:
     if options.dask is not None and options.jobs != 1:
         raise UsageError("--dask: the cluster decides how many jobs there are; leave out --jobs")
     return workers_for(options.jobs, options.dask)
+
+
+def check_checkpoint(options: argparse.Namespace, taken: Sequence[str]) -> None:
+    """Refuse a checkpoint that cannot be written, or would overwrite a file of the command."""
+    if options.checkpoint is not None:
+        written = [options.output] if options.output is not None else []
+        check_output("--checkpoint", options.checkpoint, [*taken, *written])
+
+
+def with_kept(outcome: _Answer, options: argparse.Namespace) -> _Answer:
+    """Return an answer that says where the work is kept, if it is open."""
+    answer: Any = outcome
+    if options.checkpoint is None or answer.status != "undecided":
+        return outcome
+    more = " with a larger budget" if "units of work" in answer.reason else ""
+    kept = f"what is done is in {options.checkpoint}; the same command{more} goes on from there"
+    changed: _Answer = replace(answer, reason=f"{answer.reason}: {kept}")
+    return changed
 
 
 def kept_text(options: argparse.Namespace) -> str:

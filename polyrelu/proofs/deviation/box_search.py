@@ -3,14 +3,19 @@
 The box with the largest bound is cut next, at the middle of the coordinate that the losses of the
 relaxation depend on most. Many boxes are bounded in one step. Floats only guess here: the cuts are
 the result, and the bounds of the leaves are computed again in integers (`certified`).
+
+A search that takes longer is divided into tasks, whether there are several workers or not: each
+task is a search of bounded length that begins with some of the boxes (`search_boxes`).
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -23,11 +28,19 @@ from polyrelu.proofs.deviation.float_pair import Floats
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.proofs.deviation.wire import (
+    exact_numbers,
+    exact_texts,
+    packed,
+    understood,
+    unpacked,
+)
 from polyrelu.support.budget import Budget
+from polyrelu.support.parallel import TaskStream
 from polyrelu.support.prices import price_of_boxes
 from polyrelu.support.progress import Progress, report
 
-__all__ = ["BoxSearch", "Goal"]
+__all__ = ["BoxSearch", "Goal", "search_boxes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +70,17 @@ class Goal:
             return self.limit
         wanted = best + self.gap * (abs(best) if self.scale is None else self.scale)
         return wanted if self.floor is None else max(wanted, self.floor)
+
+    def to_texts(self) -> list[list[str]]:
+        """Return the goal for a task."""
+        numbers = (self.limit, self.gap, self.scale, self.floor)
+        return [[] if number is None else exact_texts([number]) for number in numbers]
+
+    @classmethod
+    def from_texts(cls, texts: Sequence[Sequence[str]]) -> Goal:
+        """Return the goal of a task."""
+        limit, gap, scale, floor = (exact_numbers(text)[0] if text else None for text in texts)
+        return cls(limit, gap or Fraction(0), scale, floor)
 
 
 @dataclass(slots=True)
@@ -108,6 +132,7 @@ class BoxSearch:
         dtype: DTypeLike = np.float64,
     ) -> None:
         self._pair = pair = problem.floats(dtype)
+        self._dtype, self._work, self._num_steps = np.dtype(dtype), 0.0, 0
         self._problem, self.best, self.goal = problem, best, goal
         self.tree, self.num_boxes, self.closed_share = BoxTree(), 0, 0.0
         self.leaf_bounds = dict[int, float]()
@@ -119,8 +144,8 @@ class BoxSearch:
             [a < b for a, b in zip(problem.lower, problem.upper, strict=True)], dtype=bool
         )
         self._unknown = KnownBounds.unknown(pair, 1).table[0]
-        root = _Open(0, 0, low, high, np.inf, None)
-        self._heap = [(0.0, 0, root)]
+        self._heap = list[tuple[float, int, _Open]]()
+        self._push(_Open(0, 0, low, high, np.inf, None))
 
     @property
     def is_finished(self) -> bool:
@@ -143,18 +168,95 @@ class BoxSearch:
         budget: Budget,
         progress: Progress | None = None,
         is_over: Callable[[], bool] = lambda: False,
+        tasks: TaskStream | None = None,
     ) -> None:
-        """Cut boxes until none is open, or `is_over` says so."""
+        """Cut boxes until none is open, or `is_over` says so; after some work, by tasks."""
         while self._heap and not is_over():
+            is_long = self._work >= SETTINGS.task_work or self._num_steps >= SETTINGS.steps_per_task
+            if tasks is not None and is_long and len(self._heap) > 1:
+                self._run_tasks(budget, progress, is_over, tasks)
+                return
             self._step(budget)
-            report(
-                progress,
-                "bounding boxes",
-                len(self.leaf_bounds),
-                len(self.leaf_bounds) + len(self._heap),
-                "boxes",
-                self._details(),
-            )
+            self._report(progress, len(self._heap))
+
+    def _report(self, progress: Progress | None, num_open: int) -> None:
+        num_closed = len(self.leaf_bounds)
+        total, details = num_closed + num_open, self._details()
+        report(progress, "bounding boxes", num_closed, total, "boxes", details)
+
+    def _run_tasks(
+        self,
+        budget: Budget,
+        progress: Progress | None,
+        is_over: Callable[[], bool],
+        tasks: TaskStream,
+    ) -> None:
+        """Cut boxes by tasks; those with the largest bounds are the next ones."""
+        groups = deque[list[_Open]]()
+        try:
+            while (self._heap or groups) and not is_over():
+                while self._heap and len(groups) < SETTINGS.num_ahead:
+                    groups.append(self._next_group())
+                    tasks.add(self._task(groups[-1]))
+                result = unpacked(tasks.take())
+                with understood():
+                    budget.spend(float(result["work"]))
+                    self._graft(groups.popleft(), result)
+                self._report(progress, len(self._heap) + sum(map(len, groups)))
+        finally:
+            tasks.forget()
+            for box in (box for group in groups for box in group):
+                self._push(box)
+
+    def _next_group(self) -> list[_Open]:
+        """Take the boxes of a task: fewer where there are few for all tasks."""
+        share = len(self._heap) // SETTINGS.num_ahead
+        number = min(max(SETTINGS.least_steps, share), SETTINGS.boxes_per_task, len(self._heap))
+        return [heapq.heappop(self._heap)[2] for _ in range(number)]
+
+    def _task(self, group: Sequence[_Open]) -> bytes:
+        """Return a task as bytes."""
+        constants = self._problem.constants
+        return packed(
+            {
+                "kind": "boxes",
+                "work": SETTINGS.task_work,
+                "row": self._problem.chosen,
+                "constants": None if constants is None else exact_texts(constants),
+                "goal": self.goal.to_texts(),
+                "format": self._dtype.name,
+                "joint": self._is_joint,
+                "best": exact_texts([self.best.known_value]),
+                "boxes": [[box.low.tolist(), box.high.tolist(), box.upper] for box in group],
+            }
+        )
+
+    def _graft(self, group: Sequence[_Open], result: Any) -> None:
+        """Put the cuts of a task into the tree, and what it found beside them."""
+        boxes = list(group)
+        for number, j in result["cuts"]:
+            boxes += self._parts(boxes[number], j)
+        for number, upper in result["leaves"]:
+            self.leaf_bounds[boxes[number].node] = upper
+            self.closed_share += 2.0 ** -boxes[number].depth
+        for number, upper in result["open"]:
+            boxes[number].upper = upper
+            self._push(boxes[number])
+        self.num_boxes += result["boxes"]
+        self.best.num_points += result["points"]
+        if result["point"]:
+            self.best.offer_exactly([exact_numbers(result["point"])])
+        self._is_joint = self._is_joint and result["joint"]
+
+    def _parts(self, box: _Open, j: int) -> list[_Open]:
+        """Cut a box at the middle of a coordinate."""
+        low, high = box.low.copy(), box.high.copy()
+        low[j] = high[j] = (box.low[j] + box.high[j]) / 2
+        below, above = self.tree.cut(box.node, j)
+        return [
+            _Open(node, box.depth + 1, start, end, box.upper, None)
+            for node, start, end in ((below, box.low, high), (above, low, box.high))
+        ]
 
     def _details(self) -> dict[str, float]:
         """Return what a progress line shows beside the number of boxes."""
@@ -175,6 +277,8 @@ class BoxSearch:
             for box in taken:
                 self._push(box)
             raise
+        self._work += self._price(number)
+        self._num_steps += 1
         boxes = Boxes(np.stack([b.low for b in taken]), np.stack([b.high for b in taken]))
         limit = self._limit()
         tables = [self._unknown if box.known is None else box.known for box in taken]
@@ -212,13 +316,10 @@ class BoxSearch:
                 self.leaf_bounds[box.node] = float(upper[i])
                 self.closed_share += 2.0**-box.depth
                 continue
-            below, above = self.tree.cut(box.node, j)
-            low, high = box.low.copy(), box.high.copy()
-            low[j] = high[j] = (box.low[j] + box.high[j]) / 2
-            value, depth = float(upper[i]), box.depth + 1
             known = found.known.table[i].copy() if is_stored else None  # not all of the table
-            for node, start, end in ((below, box.low, high), (above, low, box.high)):
-                self._push(_Open(node, depth, start, end, value, known))
+            for part in self._parts(box, j):
+                part.upper, part.known = float(upper[i]), known
+                self._push(part)
 
     def _coordinate(self, box: _Open, scores: Floats) -> int | None:
         """Return the coordinate at whose middle a box is cut; None where floats have no middle."""
@@ -253,3 +354,50 @@ class BoxSearch:
         kinds = 1 if self._pair.is_single else 4 if self._is_joint else 2
         num_rows = 2 * sum(self._pair.widths) + len(self._problem.rows)
         return price_of_boxes(number, kinds * num_rows * self._pair.num_products)
+
+    # -- one task ----------------------------------------------------------------------------------
+
+    def begin_task(self, task: Any) -> None:
+        """Put the boxes of a task in the place of the root."""
+        self._is_joint, self._heap, self.tree = task["joint"], [], BoxTree(num_nodes=0)
+        for low, high, upper in task["boxes"]:
+            first, last = (np.array(end, self._pair.dtype) for end in (low, high))
+            self._push(_Open(self.tree.num_nodes, 0, first, last, upper, None))
+            self.tree.num_nodes += 1
+
+    def run_task(self, work: float) -> bytes:
+        """Cut the boxes of a task for a while, and return what `_graft` takes."""
+        before = self.best.value
+        while self._heap and not self._is_task_over(work):
+            self._step(Budget())
+        return packed(
+            {
+                "cuts": [[node, cut.coordinate] for node, cut in self.tree.cuts.items()],
+                "leaves": list(self.leaf_bounds.items()),
+                "open": [[box.node, box.upper] for _, _, box in sorted(self._heap)],
+                "boxes": self.num_boxes,
+                "points": self.best.num_points,
+                "point": exact_texts(self.best.y) if self.best.value != before else [],
+                "joint": self._is_joint,
+                "work": self._work,
+            }
+        )
+
+    def _is_task_over(self, work: float) -> bool:
+        if not self._num_steps:
+            return False
+        if self._work >= work or self._num_steps >= SETTINGS.steps_per_task:
+            return True
+        if self.goal.limit is not None and self.best.known_value > self.goal.limit:
+            return True
+        is_short = self._num_steps < SETTINGS.least_steps
+        return not is_short and len(self._heap) < SETTINGS.least_boxes
+
+
+def search_boxes(problem: Problem, task: Any) -> bytes:
+    """Do a task of a search, for the problem that it names."""
+    best = BestPoint(problem)
+    best.value = exact_numbers(task["best"])[0]
+    search = BoxSearch(problem, best, Goal.from_texts(task["goal"]), np.dtype(task["format"]))
+    search.begin_task(task)
+    return search.run_task(task["work"])

@@ -23,6 +23,8 @@ class Cut:
 class BoxTree:
     """A tree of cuts; nodes are numbered in the order in which they were made, the root is 0.
 
+    A task has several roots, which have the first numbers.
+
     Attributes
     ----------
     cuts

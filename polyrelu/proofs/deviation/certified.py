@@ -2,13 +2,18 @@
 
 The rule is weaker than the bounds of the search, and takes longer. Boxes are first bounded by the
 same rule in floats, many at a time, and cut until that suffices; then integers decide.
+
+Where that takes longer, leaves are divided into tasks, whether there are several workers or not
+(`close_boxes`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -22,11 +27,19 @@ from polyrelu.proofs.deviation.outside import outside_node
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
 from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.proofs.deviation.wire import (
+    exact_numbers,
+    exact_texts,
+    packed,
+    understood,
+    unpacked,
+)
 from polyrelu.support.budget import Budget
+from polyrelu.support.parallel import TaskStream
 from polyrelu.support.prices import price_of_boxes, price_of_forms, price_of_generators
 from polyrelu.support.progress import Progress, report
 
-__all__ = ["CertifiedTree", "grid_for"]
+__all__ = ["CertifiedTree", "close_boxes", "grid_for"]
 
 _Box = tuple[int, ExactPoint, ExactPoint]
 
@@ -80,32 +93,123 @@ class CertifiedTree:
     _closed: set[int] = field(default_factory=set)
     _outside: dict[int, BoundsNode] = field(default_factory=dict)
 
-    def close(self, budget: Budget, progress: Progress | None = None, may_cut: bool = True) -> None:
+    def close(
+        self,
+        budget: Budget,
+        progress: Progress | None = None,
+        may_cut: bool = True,
+        tasks: TaskStream | None = None,
+    ) -> None:
         """Apply the rule to all leaves, and cut those that it does not close.
 
-        Without cuts, every leaf gets a bound, and is closed where that is small enough.
+        Without cuts, every leaf gets a bound, and is closed where that is small enough. With a
+        stream of tasks, these do what is left after some work.
         """
         budget.check()
+        counted = budget.part(None)
         stack = list(self._leaves())[::-1]
         while stack:
-            number = min(SETTINGS.boxes_per_check, len(stack))
-            taken = [stack.pop() for _ in range(number)]
-            boxes = _in_floats(taken)
-            budget.spend(price_of_boxes(number, self._num_products()))
-            guesses = self.problem.objective(row_bounds(self.problem.double, boxes))
-            guesses = np.where(self.problem.meets(boxes.low, boxes.high), guesses, -np.inf)
-            failed = list[int]()
-            for i, (node, low, high) in enumerate(taken):
-                is_too_large = as_float(self.limit) < guesses[i] < np.inf
-                is_likely = not is_too_large or not may_cut
-                if is_likely:
-                    budget.spend(price_of_forms(self.problem.size, len(low)))
-                if not (is_likely and self._is_closed(node, low, high, budget)) and may_cut:
-                    failed.append(i)
-            if failed:
-                budget.spend(price_of_boxes(len(failed), 4 * self._num_products()))
-                stack += self._cut([taken[i] for i in failed])
+            if (
+                tasks is not None
+                and counted.spent >= SETTINGS.task_work_of_leaves
+                and len(stack) > 1
+            ):
+                self._close_by_tasks(stack, budget, progress, tasks)
+                return
+            self._close_some(stack, counted, may_cut)
             self._report(progress, len(stack))
+
+    def _close_some(self, stack: list[_Box], budget: Budget, may_cut: bool = True) -> None:
+        """Apply the rule to the last boxes of a stack, and cut those that fail."""
+        number = min(SETTINGS.boxes_per_check, len(stack))
+        taken = [stack.pop() for _ in range(number)]
+        boxes = _in_floats(taken)
+        budget.spend(price_of_boxes(number, self._num_products()))
+        guesses = self.problem.objective(row_bounds(self.problem.double, boxes))
+        guesses = np.where(self.problem.meets(boxes.low, boxes.high), guesses, -np.inf)
+        failed = list[int]()
+        for i, (node, low, high) in enumerate(taken):
+            is_too_large = as_float(self.limit) < guesses[i] < np.inf
+            is_likely = not is_too_large or not may_cut
+            if is_likely:
+                budget.spend(price_of_forms(self.problem.size, len(low)))
+            if not (is_likely and self._is_closed(node, low, high, budget)) and may_cut:
+                failed.append(i)
+        if failed:
+            budget.spend(price_of_boxes(len(failed), 4 * self._num_products()))
+            stack += self._cut([taken[i] for i in failed])
+
+    def _close_by_tasks(
+        self, stack: list[_Box], budget: Budget, progress: Progress | None, tasks: TaskStream
+    ) -> None:
+        """Let tasks close the boxes of a stack."""
+        left, groups = deque(reversed(stack)), deque[list[_Box]]()
+        try:
+            while left or groups:
+                while left and len(groups) < SETTINGS.num_ahead:
+                    share = max(SETTINGS.least_steps, len(left) // SETTINGS.num_ahead)
+                    number = min(SETTINGS.leaves_per_task, share, len(left))
+                    groups.append([left.popleft() for _ in range(number)])
+                    tasks.add(self._task(groups[-1]))
+                result = unpacked(tasks.take())
+                with understood():
+                    budget.spend(float(result["work"]))
+                    left.extendleft(self._graft(groups.popleft(), result)[::-1])
+                self._report(progress, len(left) + sum(map(len, groups)))
+        finally:
+            tasks.forget()
+
+    def _task(self, group: Sequence[_Box]) -> bytes:
+        """Return a task as bytes."""
+        constants = self.problem.constants
+        return packed(
+            {
+                "kind": "leaves",
+                "work": SETTINGS.task_work_of_leaves,
+                "row": self.problem.chosen,
+                "constants": None if constants is None else exact_texts(constants),
+                "limit": exact_texts([self.limit]),
+                "grid": self.rule.grid,
+                "boxes": [[exact_texts(low), exact_texts(high)] for _, low, high in group],
+            }
+        )
+
+    def _graft(self, group: Sequence[_Box], result: Any) -> list[_Box]:
+        """Put the cuts and bounds of a task into the tree; return the boxes that are left."""
+        boxes = list(group)
+        for number, j in result["cuts"]:
+            boxes += self._parts(boxes[number], j)
+        for number, is_closed, texts, outside in result["bounds"]:
+            node, (bound, *rows) = boxes[number][0], exact_numbers(texts)
+            self.bounds[node], self.row_bounds[node] = bound, rows
+            if is_closed:
+                self._closed.add(node)
+            if outside:
+                self._outside[node] = _outside_from(outside)
+        return [boxes[number] for number in result["left"]]
+
+    def close_for_a_while(self, stack: list[_Box], work: float) -> bytes:
+        """Close boxes as a task, and return what `_graft` takes."""
+        budget = Budget()
+        while stack and budget.spent < work:
+            self._close_some(stack, budget)
+        bounds = [
+            [
+                node,
+                node in self._closed,
+                exact_texts([bound, *self.row_bounds[node]]),
+                _outside_texts(self._outside.get(node)),
+            ]
+            for node, bound in self.bounds.items()
+        ]
+        return packed(
+            {
+                "cuts": [[node, cut.coordinate] for node, cut in self.tree.cuts.items()],
+                "bounds": bounds,
+                "left": [node for node, _, _ in stack[::-1]],
+                "work": budget.spent,
+            }
+        )
 
     def _leaves(self) -> Iterator[_Box]:
         boxes = self.tree.boxes(self.problem.lower, self.problem.upper)
@@ -157,11 +261,18 @@ class CertifiedTree:
             j = int(np.where(movable, score, -np.inf).argmax())
             self.bounds.pop(node, None)
             self.row_bounds.pop(node, None)
-            below, above = self.tree.cut(node, j)
-            at = ((low[j] + high[j]) / 2,)
-            parts.append((above, low[:j] + at + low[j + 1 :], high))
-            parts.append((below, low, high[:j] + at + high[j + 1 :]))
+            parts += self._parts((node, low, high), j)[::-1]
         return parts
+
+    def _parts(self, box: _Box, j: int) -> list[_Box]:
+        """Cut a box at the middle of a coordinate."""
+        node, low, high = box
+        at = ((low[j] + high[j]) / 2,)
+        below, above = self.tree.cut(node, j)
+        return [
+            (below, low, high[:j] + at + high[j + 1 :]),
+            (above, low[:j] + at + low[j + 1 :], high),
+        ]
 
     def _report(self, progress: Progress | None, num_left: int) -> None:
         done = len(self._closed)
@@ -218,3 +329,30 @@ def _in_floats(boxes: list[_Box]) -> Boxes:
     """Return boxes in floats."""
     low = np.array([nearest_vector(low) for _, low, _ in boxes])
     return Boxes(low, np.array([nearest_vector(high) for _, _, high in boxes]))
+
+
+def close_boxes(problem: Problem, rule: RoundedRule, task: Any) -> bytes:
+    """Do a task of a tree whose leaves are closed, for the problem that it names."""
+    corners = [tuple(map(exact_numbers, box)) for box in task["boxes"]]
+    stack = [(node, low, high) for node, (low, high) in enumerate(corners)]
+    limit = exact_numbers(task["limit"])[0]
+    tree = CertifiedTree(problem, BoxTree(num_nodes=len(stack)), limit, rule)
+    return tree.close_for_a_while(stack[::-1], task["work"])
+
+
+def _outside_texts(node: BoundsNode | None) -> list[Any]:
+    """Return the multiples of a leaf outside the domain, none for another leaf."""
+    listed = () if node is None else node.multiples
+    return [
+        [clause, row, list(multiples), exact_texts(multiples.values())]
+        for clause, row, multiples in listed
+    ]
+
+
+def _outside_from(entries: Sequence[Any]) -> BoundsNode:
+    """Return the leaf of `_outside_texts`."""
+    listed = [
+        (clause, row, dict(zip(numbers, exact_numbers(texts), strict=True)))
+        for clause, row, numbers, texts in entries
+    ]
+    return BoundsNode("bounded", multiples=listed)

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -38,18 +40,22 @@ from polyrelu.proofs.deviation.arguments import (
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.certified import CertifiedTree, grid_for
+from polyrelu.proofs.deviation.clause_limits import GoalLimits
 from polyrelu.proofs.deviation.depths import equally_deep
 from polyrelu.proofs.deviation.exact_search import ExactSearch
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem, deviation_rows
-from polyrelu.proofs.deviation.rounded import RoundedRule
+from polyrelu.proofs.deviation.rounded import LayerPartners, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.proofs.deviation.sign_search import SignSearch
+from polyrelu.proofs.deviation.tree_tasks import domain_hash, tree_tasks
+from polyrelu.proofs.deviation.wire import exact_texts
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.budget import Budget, BudgetLike, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
+from polyrelu.support.parallel import Execution, TaskStream, Workers
 from polyrelu.support.prices import price_of_forms, price_of_generators, price_of_samples
 from polyrelu.support.progress import Progress
 from polyrelu.symmetry.matching import Matching, align, match
@@ -72,6 +78,8 @@ def deviation(
     budget: BudgetLike = SETTINGS.budget,
     time_limit: float | None = None,
     memory_limit: int | None = None,
+    workers: Workers | None = None,
+    checkpoint: str | Path | None = None,
     progress: Progress | None = None,
 ) -> DeviationAnswer:
     """Bound the largest difference of the outputs of two networks on a bounded domain.
@@ -100,6 +108,12 @@ def deviation(
         Seconds; no limit by default.
     memory_limit
         MiB of the process; no limit by default.
+    workers
+        Who does the tasks into which a long search is divided (`polyrelu.support.parallel`); None
+        for this process alone. The answer is the same.
+    checkpoint
+        A file that keeps what is done; if it exists, the work goes on from there, also with a
+        larger budget.
     progress
         Called with a `polyrelu.support.ProgressStep` after each step.
 
@@ -115,7 +129,8 @@ def deviation(
     NetworkError
         A network cannot be read or is no plain stack, or the networks cannot be compared.
     DomainError
-        The domain is not understood, is empty or unbounded, or has another dimension.
+        The domain is not understood, is empty or unbounded, or has another dimension; or the
+        checkpoint belongs to another question.
     ArgumentError
         An argument has a wrong type, or lies outside its range.
 
@@ -149,7 +164,12 @@ def deviation(
         note,
     )
     limits = as_budget(budget, time_limit, memory_limit)
-    with np.errstate(all="ignore"), deferred_interrupt() as interrupt:
+    with (
+        np.errstate(all="ignore"),
+        Execution.opened(workers, checkpoint, question.entries()) as execution,
+        deferred_interrupt() as interrupt,
+        tree_tasks(question.problem, question.partners, execution) as question.tasks,
+    ):
         answer = question.answer(limits.with_interrupt(interrupt))
     return with_sources(answer, *read)
 
@@ -171,6 +191,7 @@ class _Question:
     best: BestPoint = field(init=False)
     search: BoxSearch = field(init=False)
     limits: Budget = field(init=False)
+    tasks: TaskStream = field(init=False)
 
     def __post_init__(self) -> None:
         rows = deviation_rows(self.first.num_outputs, self.outputs)
@@ -183,6 +204,26 @@ class _Question:
         if not pair.matching:
             self.matching = ()
         self.best = BestPoint(self.problem)
+
+    @property
+    def partners(self) -> list[LayerPartners]:
+        """The partners of the neurons of each layer."""
+        return [entry.pairs for entry in self.matching]
+
+    def entries(self) -> dict[str, str]:
+        """Return what a checkpoint compares."""
+        limit = self.goal.limit
+        return {
+            "question": "deviation",
+            "version": __version__,
+            "first network": self.first.sha256,
+            "second network": self.second.sha256,
+            "domain": domain_hash(self.coordinates.domain),
+            "at most": "" if limit is None else exact_texts([limit])[0],
+            "gap": exact_texts([self.goal.gap])[0],
+            "outputs": " ".join(map(str, self.outputs)),
+            "seed": str(self.seed),
+        }
 
     def answer(self, budget: Budget) -> DeviationAnswer:
         """Search, then certify what was found."""
@@ -210,7 +251,9 @@ class _Question:
                 return found
         tree = self._new_tree(self.search.tree)
         if self.goal.limit is not None or why is None:
-            again = until_limit(lambda: tree.close(budget, self.progress), budget)
+            again = until_limit(
+                partial(tree.close, budget, self.progress, tasks=self.tasks), budget
+            )
             why = again if again is not None or not tree.num_open else why
         if tree.num_open and (self.goal.limit is None or not tree.num_closed):
             tree = self._fallback(budget)
@@ -248,8 +291,9 @@ class _Question:
         """Return a search by signs for a goal, and what stopped it early."""
         rule = self._rule(goal.bound(self._at_least))
         everywhere = [self.best] * len(self.problem.clauses)
-        search = SignSearch(self.problem, everywhere, rule, lambda _: goal.bound(self._at_least))
-        why = until_limit(lambda: search.run(budget, self.progress, self._is_exceeded), budget)
+        search = SignSearch(self.problem, everywhere, rule, GoalLimits(goal))
+        work = partial(search.run, budget, self.progress, self._is_exceeded, self.tasks)
+        why = until_limit(work, budget)
         return search, why
 
     def _small_bounds(self, budget: Budget) -> DeviationAnswer | None:
@@ -261,7 +305,7 @@ class _Question:
                 return self._exceeded()
             if self.search.is_finished:
                 tree = self._new_tree(self.search.tree)
-                until_limit(lambda: tree.close(part, self.progress), part)
+                until_limit(partial(tree.close, part, self.progress, tasks=self.tasks), part)
                 if not tree.num_open:
                     return self._bounds(tree, None)
         found = self._exactly(BoxTree(), budget.trial(SETTINGS.exact_share))
@@ -288,7 +332,7 @@ class _Question:
         """Cut boxes, unless there are too many inputs."""
         if self.goal.limit is None and self._seems_equal():
             return
-        self.search.run(budget, self.progress, self._is_exceeded)
+        self.search.run(budget, self.progress, self._is_exceeded, self.tasks)
 
     def _seems_equal(self) -> bool:
         """Whether no point shows a difference, and a proof that there is none is in reach."""
@@ -318,9 +362,8 @@ class _Question:
 
     def _rule(self, limit: Fraction) -> RoundedRule:
         """Return the rule on a grid that is fine enough for a bound."""
-        partners = [entry.pairs for entry in self.matching]
         grid = grid_for(self.problem, limit)
-        return RoundedRule(self.first, self.second, self.coordinates, partners, grid)
+        return RoundedRule(self.first, self.second, self.coordinates, self.partners, grid)
 
     def _fallback(self, budget: Budget) -> CertifiedTree:
         """Return the first cuts of the search, with a bound for every leaf."""

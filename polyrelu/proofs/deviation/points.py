@@ -31,8 +31,8 @@ class BestPoint:
     ----------
     problem
         As given.
-    value, x
-        The objective and the point; None before the first point.
+    value, x, y
+        The objective and the point, in inputs and in coordinates; None before the first point.
     num_points
         Number of points that were tried, in floats or exactly.
     """
@@ -44,6 +44,7 @@ class BestPoint:
         self._sides = problem.float_sides()
         self.value: Fraction | None = None
         self.x: ExactPoint = ()
+        self.y: ExactPoint = ()
         self._outputs = list[tuple[Fraction, ...]]()
         self.num_points = 0
 
@@ -93,14 +94,15 @@ class BestPoint:
     def offer_exactly(self, points: list[ExactPoint]) -> None:
         """Try points in the coordinates; those outside the domain do not count."""
         domain = self.problem.coordinates.domain
-        inputs = map(self.problem.to_inputs, points)
-        inside = [x for x in inputs if self.problem.is_box or domain.contains(x)]
-        if not inside:
+        pairs = ((y, self.problem.to_inputs(y)) for y in points)
+        chosen = [pair for pair in pairs if self.problem.is_box or domain.contains(pair[1])]
+        if not chosen:
             return
+        inside = [x for _, x in chosen]
         self._outputs += self.problem.first.evaluate(inside)
-        for x, value in zip(inside, self.problem.values(inside), strict=True):
+        for (y, x), value in zip(chosen, self.problem.values(inside), strict=True):
             if self.value is None or value > self.value:
-                self.value, self.x = value, x
+                self.value, self.x, self.y = value, x, y
 
     def _note_extremes(self, points: Floats) -> None:
         """Try the points with the least and the largest outputs of f among some."""

@@ -8,7 +8,7 @@ fails where all rows of a clause are positive.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
@@ -46,6 +46,8 @@ class Problem:
         Where the maximum is taken: a bounded polyhedron with coordinates y.
     lower, upper
         The corners of the box around the domain, in the coordinates.
+    chosen, constants
+        How rows and clauses were made from those of another problem (`changed`); None if not.
     """
 
     first: Network
@@ -56,6 +58,21 @@ class Problem:
     coordinates: DomainCoordinates
     lower: ExactPoint
     upper: ExactPoint
+    chosen: int | None = None
+    constants: tuple[Fraction, ...] | None = None
+
+    def changed(
+        self, chosen: int | None = None, constants: Sequence[Fraction] | None = None
+    ) -> Problem:
+        """Return the problem of one of the rows, or with other constants of all rows."""
+        rows, clauses = self.rows, self.clauses
+        if constants is not None:
+            pairs = zip(rows, constants, strict=True)
+            rows = tuple(replace(row, constant=constant) for row, constant in pairs)
+        if chosen is not None:
+            rows, clauses = (rows[chosen],), ((0,),)
+        listed = None if constants is None else tuple(constants)
+        return replace(self, rows=rows, clauses=clauses, chosen=chosen, constants=listed)
 
     @property
     def is_box(self) -> bool:

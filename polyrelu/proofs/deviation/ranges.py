@@ -8,9 +8,10 @@ rows are closed, or, in few dimensions, until all ends are known exactly.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -37,17 +38,21 @@ from polyrelu.proofs.deviation.arguments import (
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.certified import CertifiedTree, grid_for
+from polyrelu.proofs.deviation.clause_limits import RangeLimits
 from polyrelu.proofs.deviation.exact_search import ExactSearch
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem
 from polyrelu.proofs.deviation.rounded import RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.proofs.deviation.sign_search import SignSearch
+from polyrelu.proofs.deviation.tree_tasks import domain_hash, tree_tasks
+from polyrelu.proofs.deviation.wire import exact_texts
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.budget import Budget, BudgetLike, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
+from polyrelu.support.parallel import Execution, TaskStream, Workers
 from polyrelu.support.prices import price_of_forms, price_of_samples
 from polyrelu.support.progress import Progress
 from polyrelu.symmetry.matching import align
@@ -66,6 +71,8 @@ def output_range(
     budget: BudgetLike = SETTINGS.budget,
     time_limit: float | None = None,
     memory_limit: int | None = None,
+    workers: Workers | None = None,
+    checkpoint: str | Path | None = None,
     progress: Progress | None = None,
 ) -> RangeBounds | Undecided:
     """Bound the least and the largest value of each output on a bounded domain.
@@ -88,6 +95,12 @@ def output_range(
         Seconds; no limit by default.
     memory_limit
         MiB of the process; no limit by default.
+    workers
+        Who does the tasks into which a long search is divided (`polyrelu.support.parallel`); None
+        for this process alone. The answer is the same.
+    checkpoint
+        A file that keeps what is done; if it exists, the work goes on from there, also with a
+        larger budget.
     progress
         Called with a `polyrelu.support.ProgressStep` after each step.
 
@@ -102,7 +115,8 @@ def output_range(
     NetworkError
         The network cannot be read or is no plain stack.
     DomainError
-        The domain is not understood, is empty or unbounded, or has another dimension.
+        The domain is not understood, is empty or unbounded, or has another dimension; or the
+        checkpoint belongs to another question.
     ArgumentError
         An argument has a wrong type, or lies outside its range.
 
@@ -126,7 +140,12 @@ def output_range(
         progress,
     )
     limits = as_budget(budget, time_limit, memory_limit)
-    with np.errstate(all="ignore"), deferred_interrupt() as interrupt:
+    with (
+        np.errstate(all="ignore"),
+        Execution.opened(workers, checkpoint, question.entries()) as execution,
+        deferred_interrupt() as interrupt,
+        tree_tasks(question.problem, (), execution) as question.tasks,
+    ):
         answer = question.answer(limits.with_interrupt(interrupt))
     return with_sources(answer, imported)
 
@@ -145,6 +164,7 @@ class _Question:
     best: list[BestPoint] = field(init=False, default_factory=list)
     tree: BoxTree = field(init=False, default_factory=BoxTree)
     num_boxes: int = 0
+    tasks: TaskStream = field(init=False)
 
     def __post_init__(self) -> None:
         one, rows = Fraction(1), list[LinearRow]()
@@ -160,8 +180,20 @@ class _Question:
             self.coordinates,
             *corners_of(self.coordinates),
         )
-        for row in rows:
-            self.best.append(BestPoint(replace(self.problem, rows=(row,), clauses=((0,),))))
+        for k in range(len(rows)):
+            self.best.append(BestPoint(self.problem.changed(k)))
+
+    def entries(self) -> dict[str, str]:
+        """Return what a checkpoint compares."""
+        return {
+            "question": "range",
+            "version": __version__,
+            "network": self.network.sha256,
+            "domain": domain_hash(self.coordinates.domain),
+            "gap": exact_texts([self.gap])[0],
+            "outputs": " ".join(map(str, self.outputs)),
+            "seed": str(self.seed),
+        }
 
     def answer(self, budget: Budget) -> RangeBounds | Undecided:
         """Search for each end, then certify all of them."""
@@ -184,7 +216,7 @@ class _Question:
                 return found
         tree = self._new_tree(self.tree)
         if why is None:
-            why = until_limit(lambda: tree.close(budget, self.progress), budget)
+            why = until_limit(partial(tree.close, budget, self.progress, tasks=self.tasks), budget)
         if tree.num_open:
             tree = self._new_tree(first_boxes(self.tree, self._price(), budget))
             tree.close(Budget(), self.progress, may_cut=False)
@@ -193,8 +225,8 @@ class _Question:
     def _by_signs(self, budget: Budget) -> RangeBounds | Undecided:
         """Cut signs of neurons on the whole box."""
         rule = self._rule(min(self.gap * self._length(best) for best in self.best))
-        search = SignSearch(self.problem, self.best, rule, lambda clause: self._limits()[clause])
-        why = until_limit(lambda: search.run(budget, self.progress), budget)
+        search = SignSearch(self.problem, self.best, rule, RangeLimits(self.gap))
+        why = until_limit(partial(search.run, budget, self.progress, tasks=self.tasks), budget)
         if not search.num_nodes:
             search.start(Budget())
         bounds = list(map(search.bound, range(len(self.best))))
@@ -215,7 +247,7 @@ class _Question:
             return
         search = BoxSearch(best.problem, best, Goal(None, self.gap, self._length(best)))
         try:
-            search.run(budget, self.progress)
+            search.run(budget, self.progress, tasks=self.tasks)
         finally:
             self.num_boxes += search.num_boxes
             if search.tree.num_nodes > self.tree.num_nodes:
@@ -233,12 +265,8 @@ class _Question:
     def _new_tree(self, tree: BoxTree) -> CertifiedTree:
         """Return a tree whose leaves are closed where no row exceeds its limit."""
         limits = self._limits()
-        rows = tuple(
-            replace(row, constant=-limit)
-            for row, limit in zip(self.problem.rows, limits, strict=True)
-        )
         gaps = [self.gap * self._length(best) for best in self.best]
-        problem = replace(self.problem, rows=rows)
+        problem = self.problem.changed(constants=[-limit for limit in limits])
         rule = self._rule(min(gaps))
         return CertifiedTree(problem, tree, Fraction(0), rule)
 

@@ -51,6 +51,18 @@ class DeviationSettings:
     num_poor_steps
         Number of steps without that gain, one after the other, after which the joint relaxation is
         given up.
+    task_work
+        Units of work of a task, and of a search in one process before it is divided into tasks.
+    task_work_of_leaves
+        Units of work of a task that closes leaves, whose prices are higher than their times.
+    num_ahead
+        Number of tasks that are chosen before the result of the first of them is known.
+    boxes_per_task, leaves_per_task
+        Maximum number of boxes, or leaves, with which a task begins.
+    least_boxes, least_steps
+        A task ends after some steps when fewer boxes are open; then they go into other tasks.
+    steps_per_task
+        Maximum number of steps of a task, and of a search before it is divided.
     """
 
     budget: float = 600_000
@@ -72,6 +84,14 @@ class DeviationSettings:
     max_stored: int = 50_000
     joint_gain: float = 1.02
     num_poor_steps: int = 10
+    task_work: float = 2_000
+    task_work_of_leaves: float = 20_000
+    num_ahead: int = 32
+    boxes_per_task: int = 32
+    leaves_per_task: int = 128
+    least_boxes: int = 16
+    least_steps: int = 4
+    steps_per_task: int = 32
 
 
 SETTINGS = DeviationSettings()

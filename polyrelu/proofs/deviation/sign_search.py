@@ -6,34 +6,48 @@ cut. A linear program in floats, over the generators of these forms, guesses mul
 with which rows have smaller bounds; the bounds themselves are computed in integers. The node with
 the largest bound is cut next, at the neuron whose relaxation adds most to it. Where no neuron is
 open, a linear program has the exact maximum.
+
+A search that takes longer is divided into tasks, whether there are several workers or not: each
+task is a search of bounded length below one node (`cut_signs`).
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from polyrelu.certificate import BoundsNode, LinearRow, TreeLog
 from polyrelu.exact import as_float, float_maximum, nearest_vector
 from polyrelu.outcomes import BoundStatistics
+from polyrelu.proofs.deviation.clause_limits import ClauseLimits, limits_from
 from polyrelu.proofs.deviation.exact_leaf import ExactLeaf
 from polyrelu.proofs.deviation.grid_layers import Neuron
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem
 from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.proofs.deviation.wire import (
+    exact_numbers,
+    exact_texts,
+    packed,
+    understood,
+    unpacked,
+)
 from polyrelu.support.budget import Budget, CertificateLimit
 from polyrelu.support.limits import DEPTH_LIMIT_OF_TREES
+from polyrelu.support.parallel import TaskStream
 from polyrelu.support.prices import price_of_program, price_of_signs
 from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Floats
 
-__all__ = ["SignSearch"]
+__all__ = ["SignSearch", "cut_signs"]
 
 
 @dataclass(slots=True)
@@ -81,8 +95,8 @@ class SignSearch:
         one question.
     rule
         The rule in integers.
-    limit
-        The number up to which the bound of a clause needs no further cut.
+    limits
+        The number up to which the bound of each clause needs no further cut.
 
     Attributes
     ----------
@@ -96,7 +110,7 @@ class SignSearch:
     problem: Problem
     best: Sequence[BestPoint]
     rule: RoundedRule
-    limit: Callable[[int], Fraction]
+    limits: ClauseLimits
     num_nodes: int = 0
     num_stuck: int = 0
     _waiting: list[tuple[Fraction, int, _Node]] = field(default_factory=list)
@@ -106,6 +120,10 @@ class SignSearch:
     def __post_init__(self) -> None:
         ends = self.problem.lower, self.problem.upper
         self._corners = nearest_vector(ends[0]), nearest_vector(ends[1])
+
+    def limit(self, clause: int) -> Fraction:
+        """Return the number up to which the bound of a clause needs no further cut."""
+        return self.limits.of(clause, self.best)
 
     def start(self, budget: Budget) -> None:
         """Bound the root."""
@@ -117,18 +135,54 @@ class SignSearch:
         budget: Budget,
         progress: Progress | None = None,
         is_over: Callable[[], bool] = lambda: False,
+        tasks: TaskStream | None = None,
     ) -> None:
-        """Cut nodes until none is left, or `is_over` says so."""
+        """Cut nodes until none is left, or `is_over` says so; after some work, by tasks."""
+        counted = budget.part(None)
         if self._root is None:
-            self.start(budget)
+            self.start(counted)
         while self._waiting and not is_over():
+            if tasks is not None and counted.spent >= SETTINGS.task_work and len(self._waiting) > 1:
+                self._run_tasks(budget, progress, is_over, tasks)
+                return
             entry = heapq.heappop(self._waiting)
             try:
-                self._cut(entry[2], budget)
+                self._cut(entry[2], counted)
             except BaseException:
                 heapq.heappush(self._waiting, entry)
                 raise
-            report(progress, "cutting signs", self.num_nodes, None, "nodes", self._details())
+            self._report(progress)
+
+    def _report(self, progress: Progress | None) -> None:
+        report(progress, "cutting signs", self.num_nodes, None, "nodes", self._details())
+
+    def _run_tasks(
+        self,
+        budget: Budget,
+        progress: Progress | None,
+        is_over: Callable[[], bool],
+        tasks: TaskStream,
+    ) -> None:
+        """Cut nodes by tasks; those with the largest excess are the next ones."""
+        entries = deque[tuple[Fraction, int, _Node]]()
+        try:
+            while (self._waiting or entries) and not is_over():
+                while self._waiting and len(entries) < SETTINGS.num_ahead:
+                    if self._may_cut(self._waiting[0][2]):
+                        entries.append(self._waiting[0])
+                        tasks.add(self._task(entries[-1][2]))
+                    heapq.heappop(self._waiting)
+                if not entries:
+                    break
+                result = unpacked(tasks.take())
+                with understood():
+                    budget.spend(float(result["work"]))
+                    self._graft(entries.popleft()[2], result)
+                self._report(progress)
+        finally:
+            tasks.forget()
+            for entry in entries:
+                heapq.heappush(self._waiting, entry)
 
     def _details(self) -> dict[str, float]:
         """Return what a progress line shows: bounds, where all clauses are about one number."""
@@ -199,15 +253,22 @@ class SignSearch:
 
     # -- nodes -------------------------------------------------------------------------------------
 
-    def _cut(self, node: _Node, budget: Budget) -> None:
-        """Cut a node, unless new points have made that unnecessary."""
+    def _may_cut(self, node: _Node) -> bool:
+        """Whether a node has to be cut, which new points may have made unnecessary, and can be."""
         if self._excess(node) <= 0:
-            return
+            return False
         if node.neuron is None:
             self.num_stuck += 1
-            return
+            return False
         if len(node.cuts) >= DEPTH_LIMIT_OF_TREES:
             raise CertificateLimit(f"more than {DEPTH_LIMIT_OF_TREES} cuts below each other")
+        return True
+
+    def _cut(self, node: _Node, budget: Budget) -> None:
+        """Cut a node, if that is necessary."""
+        if not self._may_cut(node):
+            return
+        assert node.neuron is not None
         cuts = ({**node.cuts, node.neuron: sign} for sign in (1, -1))
         parts = [self._bounded(part, node.bounds, budget) for part in cuts]
         node.parts = tuple(parts)
@@ -219,7 +280,7 @@ class SignSearch:
         self.num_nodes += 1
         excess = self._excess(node)
         node.rank = excess if above is None else min(excess, above)
-        if excess > 0:
+        if excess > 0 and not node.parts:
             heapq.heappush(self._waiting, (-node.rank, self.num_nodes, node))
 
     def _excess(self, node: _Node) -> Fraction:
@@ -364,6 +425,119 @@ class SignSearch:
             if value <= found.value:
                 found.row, found.value, found.multiples = number, value, answer.multiples
         return found
+
+    # -- tasks -------------------------------------------------------------------------------------
+
+    def _distinct(self) -> list[BestPoint]:
+        """Return the best points, once if all clauses have the same one."""
+        is_one = all(best is self.best[0] for best in self.best)
+        return list(self.best[:1] if is_one else self.best)
+
+    def _task(self, node: _Node) -> bytes:
+        """Return a task as bytes."""
+        return packed(
+            {
+                "kind": "signs",
+                "work": SETTINGS.task_work,
+                "row": self.problem.chosen,
+                "constants": None,
+                "grid": self.rule.grid,
+                "limits": self.limits.to_json(),
+                "best": exact_texts(best.known_value for best in self._distinct()),
+                "cuts": [[*neuron, sign] for neuron, sign in node.cuts.items()],
+                "bounds": _bound_entries(node.bounds),
+                "neuron": node.neuron,
+            }
+        )
+
+    def run_task(self, task: Any) -> bytes:
+        """Cut nodes below the one of a task for a while, and return what `_graft` takes."""
+        budget, before = Budget(), [best.value for best in self._distinct()]
+        cuts = {(which, layer, index): sign for which, layer, index, sign in task["cuts"]}
+        self._root = root = _Node(cuts, list(_bounds_from(task["bounds"])))
+        which, layer, index = task["neuron"]
+        root.neuron = which, layer, index
+        self._push(root)
+        deep = False
+        while self._waiting and budget.spent < task["work"] and not deep:
+            node = heapq.heappop(self._waiting)[2]
+            deep = len(node.cuts) >= DEPTH_LIMIT_OF_TREES
+            if not deep:
+                self._cut(node, budget)
+        return packed(
+            {
+                "nodes": self._node_entries(root),
+                "points": [best.num_points for best in self._distinct()],
+                "found": [
+                    exact_texts(best.y) if best.value != value else []
+                    for best, value in zip(self._distinct(), before, strict=True)
+                ],
+                "work": budget.spent,
+            }
+        )
+
+    def _node_entries(self, root: _Node) -> list[Any]:
+        """Return the nodes below a node: pairs of parts, each with the number of the whole."""
+        nodes, entries = deque([root]), list[Any]()
+        number = 0
+        while nodes:
+            node = nodes.popleft()
+            for part in node.parts:
+                entries.append([number, _bound_entries(part.bounds), part.neuron, part.is_exact])
+            nodes += node.parts
+            number += 1
+        return entries
+
+    def _graft(self, node: _Node, result: Any) -> None:
+        """Put the nodes of a task below a node, and try the points that it found."""
+        for best, num_points, found in zip(
+            self._distinct(), result["points"], result["found"], strict=True
+        ):
+            best.num_points += num_points
+            if found:
+                best.offer_exactly([exact_numbers(found)])
+        nodes, entries = [node], result["nodes"]
+        for one, two in zip(entries[::2], entries[1::2], strict=True):
+            whole = nodes[one[0]]
+            assert whole.neuron is not None
+            for sign, (_, bounds, neuron, is_exact) in ((1, one), (-1, two)):
+                part = _Node({**whole.cuts, whole.neuron: sign}, list(_bounds_from(bounds)))
+                part.neuron, part.is_exact = neuron and tuple(neuron), is_exact
+                whole.parts = *whole.parts, part
+                nodes.append(part)
+        for whole in nodes:
+            for part in whole.parts:
+                self._push(part, whole.rank)
+
+
+def cut_signs(problem: Problem, rule: RoundedRule, task: Any) -> bytes:
+    """Do a task of a search, for the problem that it names."""
+    values, best = exact_numbers(task["best"]), list[BestPoint]()
+    for clause, value in enumerate(values):
+        best.append(BestPoint(problem if len(values) == 1 else problem.changed(clause)))
+        best[-1].value = value
+    everywhere = best * len(problem.clauses) if len(values) == 1 else best
+    search = SignSearch(problem, everywhere, rule, limits_from(task["limits"]))
+    return search.run_task(task)
+
+
+def _bound_entries(bounds: Sequence[_Bound]) -> list[Any]:
+    """Return bounds for a task or a result."""
+    return [
+        [
+            found.row,
+            exact_texts([found.plain, found.value, *found.multiples.values()]),
+            list(found.multiples),
+        ]
+        for found in bounds
+    ]
+
+
+def _bounds_from(entries: Sequence[Any]) -> Iterator[_Bound]:
+    """Yield the bounds of `_bound_entries`."""
+    for row, texts, numbers in entries:
+        plain, value, *multiples = exact_numbers(texts)
+        yield _Bound(row, plain, value, dict(zip(numbers, multiples, strict=True)))
 
 
 def _cut_record(node: _Node) -> BoundsNode:

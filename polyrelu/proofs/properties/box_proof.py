@@ -21,20 +21,25 @@ from polyrelu.certificate import (
 from polyrelu.outcomes import ProofStatistics
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.certified import CertifiedTree
+from polyrelu.proofs.deviation.clause_limits import FixedLimits
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem
 from polyrelu.proofs.deviation.rounded import LayerPartners, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.proofs.deviation.sign_search import SignSearch
+from polyrelu.proofs.deviation.tree_tasks import tree_tasks
 from polyrelu.proofs.properties.bound_tree import box_around
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.budget import Budget
+from polyrelu.support.parallel import Execution, TaskStream
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Point
 from polyrelu.symmetry.matching import align, match
 from polyrelu.version import __version__
 
 __all__ = ["BoxProof", "prove_by_boxes"]
+
+_ALONE = Execution()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,7 @@ def prove_by_boxes(
     seed: int,
     budget: Budget,
     progress: Progress | None = None,
+    execution: Execution = _ALONE,
 ) -> BoxProof:
     """Return a proof, or a point where a clause may fail.
 
@@ -82,6 +88,8 @@ def prove_by_boxes(
         Pays for the search; `LimitReached` ends it.
     progress
         Called after each step.
+    execution
+        Who does the tasks into which a long search is divided.
     """
     first, second = claim.network, claim.other
     matching = () if second is None else match(first, second)
@@ -99,17 +107,31 @@ def prove_by_boxes(
     )
     best = BestPoint(problem)
     best.start(seed, budget)
-    if coordinates.dimension > SETTINGS.max_split_inputs:
-        return _by_signs(claim, problem, best, [m.pairs for m in matching], budget, progress)
+    partners = [entry.pairs for entry in matching]
+    with tree_tasks(problem, partners, execution) as tasks:
+        if coordinates.dimension > SETTINGS.max_split_inputs:
+            return _by_signs(claim, problem, best, partners, budget, progress, tasks)
+        return _by_boxes(claim, problem, best, partners, budget, progress, tasks)
+
+
+def _by_boxes(
+    claim: HoldsClaim | DecisionsClaim,
+    problem: Problem,
+    best: BestPoint,
+    partners: Sequence[LayerPartners],
+    budget: Budget,
+    progress: Progress | None,
+    tasks: TaskStream,
+) -> BoxProof:
+    """Return a proof by cuts of boxes, or a point where a clause may fail."""
     search = BoxSearch(problem, best, Goal(limit=Fraction(0)))
-    search.run(budget, progress, lambda: best.value is not None and best.value > 0)
+    search.run(budget, progress, lambda: best.value is not None and best.value > 0, tasks)
     work = ProofStatistics(num_nodes=search.tree.num_nodes, num_leaves=search.tree.num_leaves)
     if best.value is not None and best.value >= 0:
         return BoxProof(None, best.x, work)
-    partners = [entry.pairs for entry in matching]
-    rule = RoundedRule(first, second, coordinates, partners)
+    rule = RoundedRule(problem.first, problem.second, problem.coordinates, partners)
     tree = CertifiedTree(problem, search.tree, Fraction(0), rule)
-    tree.close(budget, progress)
+    tree.close(budget, progress, tasks=tasks)
     if tree.num_open:
         return BoxProof(None, None, work)
     work = ProofStatistics(
@@ -125,6 +147,7 @@ def _by_signs(
     partners: Sequence[LayerPartners],
     budget: Budget,
     progress: Progress | None,
+    tasks: TaskStream,
 ) -> BoxProof:
     """Return a proof by cuts at the signs of neurons, or a point where a clause may fail."""
     rule = RoundedRule(problem.first, problem.second, problem.coordinates, partners)
@@ -133,14 +156,14 @@ def _by_signs(
         -Fraction(1, 1 << rule.grid) * any(problem.rows[row].is_strict for row in clause)
         for clause in problem.clauses
     ]
-    search = SignSearch(problem, [best] * len(limits), rule, lambda clause: limits[clause])
+    search = SignSearch(problem, [best] * len(limits), rule, FixedLimits(tuple(limits)))
 
     def is_over() -> bool:
         """Whether a point refutes the claim, or the tree is too large."""
         is_refuted = best.value is not None and best.value > 0
         return is_refuted or search.num_nodes > SETTINGS.max_sign_nodes
 
-    search.run(budget, progress, is_over)
+    search.run(budget, progress, is_over, tasks)
     statistics = search.statistics(0)
     work = ProofStatistics(
         num_nodes=statistics.num_nodes, num_leaves=statistics.num_leaves, closed=1.0

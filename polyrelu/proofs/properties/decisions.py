@@ -14,6 +14,7 @@ decisions are the same; the rows of a clause follow from this on each box where 
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
@@ -39,14 +40,18 @@ from polyrelu.outcomes import (
     SameDecisions,
     Witness,
 )
+from polyrelu.proofs.deviation.tree_tasks import domain_hash
+from polyrelu.proofs.deviation.wire import exact_texts
 from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.larger_limits import larger_limits
 from polyrelu.proofs.properties.prover import SETTINGS, PartQuestion
 from polyrelu.support.arguments import expect_function, expect_integer
 from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
+from polyrelu.support.parallel import Execution, Workers
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Point
+from polyrelu.version import __version__
 
 __all__ = ["same_decisions"]
 
@@ -64,6 +69,8 @@ def same_decisions(
     budget: BudgetLike = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
+    workers: Workers | None = None,
+    checkpoint: str | Path | None = None,
     progress: Progress | None = None,
 ) -> DecisionsOutcome:
     """Prove that a network chooses a class wherever another one chooses it, or find where not.
@@ -87,6 +94,12 @@ def same_decisions(
         Seconds, after which the answer is undecided; no limit by default.
     memory_limit
         Limit of the memory of the process in MiB; no limit by default.
+    workers
+        Who does the tasks into which a long search is divided (`polyrelu.support.parallel`); None
+        for this process alone. The answer is the same.
+    checkpoint
+        A file that keeps what is done; if it exists, the work goes on from there, also with a
+        larger budget.
     progress
         Called with a `polyrelu.support.ProgressStep` after each node of a proof.
 
@@ -101,7 +114,8 @@ def same_decisions(
         A network cannot be read, or the networks have different numbers of inputs or outputs, or
         one output, or more than 64.
     DomainError
-        The domain is not understood, is empty or has another dimension.
+        The domain is not understood, is empty or has another dimension; or the checkpoint belongs
+        to another question.
     ArgumentError
         An argument has a wrong type, or lies outside its range.
 
@@ -132,14 +146,34 @@ def same_decisions(
     seed = expect_integer(seed, "seed")
     expect_function(progress, "progress")
     limits = as_budget(budget, time_limit, memory_limit)
-    with np.errstate(all="ignore"), deferred_interrupt() as interrupt:
+    entries = _entries(networks, place, least, seed)
+    with (
+        np.errstate(all="ignore"),
+        Execution.opened(workers, checkpoint, entries) as execution,
+        deferred_interrupt() as interrupt,
+    ):
         within = limits.with_interrupt(interrupt)
         try:
-            return _answer(networks, place, least, seed, within, progress)
+            return _answer(networks, place, least, seed, within, progress, execution)
         except (LimitReached, KeyboardInterrupt, MemoryError) as error:
             if (why := within.reason_of(error)) is None:
                 raise
             return DecisionsUndecided(why, least, next=_steps(within, least))
+
+
+def _entries(
+    networks: tuple[Network, Network], domain: Polyhedron, margin: Fraction, seed: int
+) -> dict[str, str]:
+    """Return what a checkpoint compares."""
+    return {
+        "question": "same decisions",
+        "version": __version__,
+        "first network": networks[0].sha256,
+        "second network": networks[1].sha256,
+        "domain": domain_hash(domain),
+        "margin": exact_texts([margin])[0],
+        "seed": str(seed),
+    }
 
 
 def _check_sizes(first: Network, second: Network) -> None:
@@ -167,6 +201,7 @@ def _answer(
     seed: int,
     budget: Budget,
     progress: Progress | None,
+    execution: Execution,
 ) -> DecisionsOutcome:
     """Return the answer, if no limit is reached."""
     trial = budget.trial(SETTINGS.equality_share)
@@ -175,7 +210,7 @@ def _answer(
     if isinstance(same, Equivalent):
         return SameDecisions(same.certificate, margin, (), same.search)
     clauses = _clauses(networks[0].num_outputs, margin)
-    question = PartQuestion(PropertyPart(domain, clauses), networks, seed, margin)
+    question = PartQuestion(PropertyPart(domain, clauses), networks, seed, margin, execution)
     point = question.point_by_ascent(budget)
     if point is not None:
         return _different(networks, point, margin)

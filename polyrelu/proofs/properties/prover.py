@@ -13,6 +13,7 @@ finds a point if there is one.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -50,6 +51,8 @@ from polyrelu.outcomes import (
     PropertyOutcome,
     PropertyUndecided,
 )
+from polyrelu.proofs.deviation.tree_tasks import domain_hash
+from polyrelu.proofs.deviation.wire import exact_texts, packed
 from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.equivalence.witness import simplified
 from polyrelu.proofs.properties.bound_tree import BoundTree, bound_at_root, has_box, linear_rows
@@ -65,9 +68,11 @@ from polyrelu.proofs.trees.node_polyhedron import (
 from polyrelu.support.arguments import expect_function, expect_integer, expect_one_of
 from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
+from polyrelu.support.parallel import Execution, Workers
 from polyrelu.support.prices import price_of_cell
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Point
+from polyrelu.version import __version__
 
 __all__ = ["PartAnswer", "PartQuestion", "verify"]
 
@@ -103,6 +108,7 @@ class PropertySettings:
 
 
 SETTINGS = PropertySettings()
+_ALONE = Execution()
 
 #: Why there is no certificate where a property holds with margin 0.
 _TOUCHING = (
@@ -124,6 +130,8 @@ def verify(
     budget: BudgetLike = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
+    workers: Workers | None = None,
+    checkpoint: str | Path | None = None,
     progress: Progress | None = None,
 ) -> PropertyOutcome:
     """Prove that no input satisfies a query, or find one that does.
@@ -145,6 +153,12 @@ def verify(
         Seconds, after which the answer is undecided; no limit by default.
     memory_limit
         Limit of the memory of the process in MiB; no limit by default.
+    workers
+        Who does the tasks into which a long search is divided (`polyrelu.support.parallel`); None
+        for this process alone. The answer is the same.
+    checkpoint
+        A file that keeps what is done; if it exists, the work goes on from there, also with a
+        larger budget.
     progress
         Called with a `polyrelu.support.ProgressStep` after each node of a proof.
 
@@ -157,7 +171,8 @@ def verify(
     Raises
     ------
     DomainError
-        The file cannot be read, has too many cases, or asks about networks with different inputs.
+        The file cannot be read, has too many cases, or asks about networks with different inputs;
+        or the checkpoint belongs to another question.
     NetworkError
         A network cannot be read.
     ArgumentError
@@ -186,10 +201,33 @@ def verify(
     seed = expect_integer(seed, "seed")
     expect_function(progress, "progress")
     limits = as_budget(budget, time_limit, memory_limit)
-    with np.errstate(all="ignore"), deferred_interrupt() as interrupt:
+    entries = {} if checkpoint is None else _entries(asked, networks, seed)
+    with (
+        np.errstate(all="ignore"),
+        Execution.opened(workers, checkpoint, entries) as execution,
+        deferred_interrupt() as interrupt,
+    ):
         return _Verification(
-            asked, networks, seed, limits.with_interrupt(interrupt), progress
+            asked, networks, seed, limits.with_interrupt(interrupt), progress, execution
         ).run()
+
+
+def _entries(query: VnnlibQuery, networks: Sequence[Network], seed: int) -> dict[str, str]:
+    """Return what a checkpoint compares."""
+    digest = hashlib.sha256()
+    for part in property_of(query).parts:
+        digest.update(domain_hash(part.domain).encode("ascii"))
+        for row in (row for clause in part.clauses for row in (*clause.rows, None)):
+            texts = [] if row is None else [[i, *exact_texts([x])] for i, x in row.coefficients]
+            ends = [] if row is None else [exact_texts([row.constant]), row.is_strict]
+            digest.update(packed([texts, ends]))
+    return {
+        "question": "verify",
+        "version": __version__,
+        **{f"network {number}": net.sha256 for number, net in enumerate(networks, 1)},
+        "property": digest.hexdigest(),
+        "seed": str(seed),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +268,8 @@ class PartQuestion:
         Seed of the points.
     margin
         The margin if the clauses say that two networks decide alike (`decisions`).
+    execution
+        Who does the tasks into which a long search is divided.
 
     Attributes
     ----------
@@ -243,7 +283,9 @@ class PartQuestion:
         networks: Sequence[Network],
         seed: int,
         margin: Fraction | None = None,
+        execution: Execution = _ALONE,
     ) -> None:
+        self._execution = execution
         self._part, self._networks, self._seed = part, networks, seed
         self._margin = margin
         self._coordinates = DomainCoordinates.of(part.domain)
@@ -313,7 +355,8 @@ class PartQuestion:
     def _by_boxes(self, budget: Budget, progress: Progress | None) -> PartAnswer | None:
         """Return the answer of a search over boxes, or None if it finds none."""
         claim, clauses = self._claim()
-        found = prove_by_boxes(claim, self._coordinates, clauses, self._seed, budget, progress)
+        question = claim, self._coordinates, clauses, self._seed
+        found = prove_by_boxes(*question, budget, progress, self._execution)
         if found.certificate is not None:
             return PartAnswer(found.certificate, None, self.largest_excess, "", found.search)
         if found.point is not None:
@@ -429,6 +472,7 @@ class _Verification:
     seed: int
     budget: Budget
     progress: Progress | None
+    execution: Execution = _ALONE
     doubts: tuple[str, ...] = ()
     questions: list[PartQuestion] = field(default_factory=list)
     are_all_asked: bool = False
@@ -448,7 +492,8 @@ class _Verification:
         """Return the answer for parts that are not empty, if no limit is reached."""
         for part in parts:
             self.budget.check()
-            self.questions.append(PartQuestion(part, self.networks, self.seed))
+            question = PartQuestion(part, self.networks, self.seed, None, self.execution)
+            self.questions.append(question)
             point = self.questions[-1].point_by_ascent(self.budget)
             if point is not None:
                 return self._fails(point, self.questions[-1])

@@ -41,27 +41,31 @@ class Cluster:
     """
 
     def __init__(self, address: str) -> None:
-        try:
-            from distributed import Client
-        except ImportError:
-            raise PolyreluError(
-                "a cluster needs Dask; install it: pip install 'polyrelu[cluster]'"
-            ) from None
         self.address = address
-        try:
-            self._client: Client = Client(address, timeout=_PATIENCE, set_as_default=False)
-        except (OSError, ValueError, TypeError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise PolyreluError(
-                f"{address}: no scheduler of Dask answers ({reason}); start one with `dask "
-                "scheduler` and workers with `dask worker ADDRESS`"
-            ) from None
+        self._client = self._connected()
         self.number = sum(self._client.nthreads().values())
         if not self.number:
             self._client.close()
             raise PolyreluError(
                 f"{address}: the scheduler has no workers; start some: dask worker {address}"
             )
+
+    def _connected(self) -> Client:
+        """Return a connection to the scheduler."""
+        try:
+            from distributed import Client
+        except ImportError:
+            raise PolyreluError(
+                "a cluster needs Dask; install it: pip install 'polyrelu[cluster]'"
+            ) from None
+        try:
+            return Client(self.address, timeout=_PATIENCE, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise PolyreluError(
+                f"{self.address}: no scheduler of Dask answers ({reason}); start one with `dask "
+                "scheduler` and workers with `dask worker ADDRESS`"
+            ) from None
 
     def __repr__(self) -> str:
         return f"<Cluster, {self.number} workers at {self.address}>"
@@ -93,6 +97,8 @@ class Cluster:
     ) -> Iterator[tuple[int, bytes]]:
         from distributed import wait
 
+        if self._client.status == "closed":  # the connection of an earlier call
+            self._client = self._connected()
         shared = self._client.scatter([context], broadcast=True, hash=False)[0]
         while True:
             while self._may_begin(open_tasks) and (entry := next(source, None)) is not None:

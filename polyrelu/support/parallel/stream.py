@@ -130,7 +130,11 @@ class TaskStream:
             else:  # not worth a start of processes
                 number, task = next(self._queue)
                 return number, self._function(self._context, task)
-        return next(self._results)
+        try:
+            return next(self._results)
+        except BaseException:  # an interrupt has ended the workers
+            self._results = None
+            raise
 
     def _note(self, number: int, result: bytes) -> None:
         """Keep a result in the checkpoint, and for the search if it still waits for it."""
