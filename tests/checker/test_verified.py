@@ -414,6 +414,13 @@ def test_budget(originals: dict[str, bytes], tmp_path: Path) -> None:
     assert stopped["got"].startswith("beyond the limits")
 
 
+def test_costs(second: SecondChecker) -> None:
+    """What is read costs the same, and what rules hold, where few products are computed."""
+    for name, data in chain(refutations(2), identified(6)):
+        with case(name):
+            assert second.check(data)["cost"] == checker.check_bytes(data).cost
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -63,12 +63,13 @@ let pair_of folder given (network, other, domain) =
   step := "claim";
   require (one.inputs = two.inputs) "different numbers of inputs";
   let place = Documents.read_domain domain in
+  if not domain.is_whole_space then Cells.of_domain one.inputs place;
   ({ Core.inputs = one.inputs; one = one.core; two = two.core; place }, one.sha256, two.sha256)
 
 (* ---- Tree files *)
 
 type lines = { source : Source.t; digest : Sha256.t; mutable number : int; mutable before : string;
-               mutable size : int }
+               mutable size : int; mutable held : int  (* cells of the line *) }
 
 let next_text lines =
   lines.number <- lines.number + 1;
@@ -82,7 +83,14 @@ let next_text lines =
   Sha256.feed lines.digest "\n";
   line
 
-let next_line lines = Json.parse (next_text lines)
+(* A line as a value; the memory of the line before is given back. *)
+let next_line lines =
+  release lines.held;
+  lines.held <- 0;
+  let line = next_text lines and before = !cells in
+  let found = Json.parse line in
+  lines.held <- !cells - before;
+  found
 
 let check_footer lines document nodes =
   let entry = Json.fields [ "nodes"; "sha256" ] document in
@@ -227,6 +235,7 @@ let check_regions lines folder given header =
   let found = Documents.resolve folder given reference in
   step := "claim";
   let area = Documents.read_domain domain in
+  Cells.of_domain found.inputs area;
   let placed = { Core.num_inputs = found.inputs; network = found.core; area } in
   if by_vertices then begin
     let num_vertices = Json.index (entry "vertices") in
@@ -271,8 +280,9 @@ let kind_of header =
   | _ -> ""
 
 let check_tree source folder given =
-  let lines = { source; digest = Sha256.create (); number = 0; before = ""; size = 0 } in
+  let lines = { source; digest = Sha256.create (); number = 0; before = ""; size = 0; held = 0 } in
   let header = next_line lines in
+  lines.held <- 0;  (* the header stays *)
   match kind_of header with
   | "regions" -> check_regions lines folder given header
   | kind when List.mem kind Documents.other_kinds -> raise (Not_covered kind)
@@ -309,7 +319,7 @@ let check_identifiable (source : Source.t) folder given claim theorem hypotheses
       let network = Documents.resolve folder given found.claim.reference in
       step := "certificate.proof";
       { statement = Identifiable.check found network get; theorem;
-        hypotheses = Identifiable.says found.claim.is_whole_space;
+        hypotheses = Identifiable.says found.claim.domain.is_whole_space;
         networks = [ network.sha256 ];
         theories = Identifiable.theories;
         is_packed = source.is_packed }

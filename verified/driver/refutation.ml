@@ -25,7 +25,7 @@ let claim_of document =
   well_formed (List.mem among classes) "not a class of parameters";
   let domain =
     match entry "domain" with
-    | Json.Text "R^n" -> { Documents.inequalities = []; equations = [] }
+    | Json.Text "R^n" -> Documents.whole_space
     | found -> Documents.domain found in
   ((Documents.reference (entry "network"), Documents.reference (entry "other"), domain), among)
 
@@ -196,6 +196,15 @@ let read claim theorem hypotheses pair_of =
 
 (* The sentence of an accepted certificate. *)
 let check found get =
+  (match found.evidence with
+   | Core.One_sided (layer, source, steps, _) ->
+       paid (fun () -> Cells.of_steps found.pair layer source steps)
+   | _ -> ());
+  Cells.of_invariants found.pair.inputs found.pair.one found.layer;
+  Cells.of_invariants found.pair.inputs found.pair.two found.layer;
+  (match found.membership with
+   | Core.Minors _ -> Cells.of_determinant (Cells.first_width found.pair.two)
+   | Core.Every -> ());
   get (Core.check_competitor found.pair found.evidence found.layer found.membership);
   let one, two = found.hashes in
   Core.refutation_sentence (String.sub one 0 12) (String.sub two 0 12) found.pair
