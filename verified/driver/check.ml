@@ -131,7 +131,12 @@ let pay_for (context : Core.context) (items : Core.item list) (rounds, _) =
         List.iter (fun _ -> Meter.sign ()) signs) rounds
 
 let check_nodes lines start =
-  let first = match start with Core.Nodes (context, _, _) -> context.cfirst | Core.Same -> Z.zero in
+  let first, path =
+    match start with
+    | Core.Nodes (context, _, items) ->
+        let used (item : Core.item) = item.used in
+        (context.cfirst, Some (Cells.path_of context (List.map used items)))
+    | Core.Same -> (Z.zero, None) in
   let rec go state nodes =
     if Core.finished state then nodes
     else begin
@@ -139,6 +144,7 @@ let check_nodes lines start =
       (match state with
        | Core.Nodes (context, _, items) -> pay_for context items record
        | Core.Same -> ());
+      Option.iter (fun path -> Nodes.hold_cells path record) path;
       go (get (Core.next_node state record)) (nodes + 1)
     end in
   let nodes = go start 0 in
@@ -159,7 +165,10 @@ let check_pair_tree lines folder given header =
   Documents.check_notes (entry "unverified");
   let pair, one, two = pair_of folder given claim in
   let parts = List.map (List.map (List.map Nodes.symbol_and_factor)) part_rows in
-  let start = get (Core.start_tree pair (List.map Numbers.rational point) lifted parts) in
+  let point = List.map Numbers.rational point in
+  if one <> two then
+    paid (fun () -> Cells.of_joint pair.inputs pair.place [ pair.one; pair.two ] lifted);
+  let start = get (Core.start_tree pair point lifted parts) in
   let nodes = match start with Core.Same -> skip_nodes lines | _ -> check_nodes lines start in
   let claim = Core.Equivalent pair in
   let sentence = Core.sentence (digits one) (digits two) claim in
@@ -197,11 +206,13 @@ let pay_for_region =
 
 let check_region_nodes lines placed (start : Core.region_progress) =
   let first = start.region_state.shared.cfirst and pay = pay_for_region start.region_state in
+  let path = Cells.path_of start.region_state.shared [ start.region_state.all_atoms ] in
   let rec go state nodes =
     if Core.regions_finished state then (state, nodes)
     else begin
       let rounds, ending = Nodes.region_node_of first (next_line lines) in
       pay (rounds, ending);
+      Cells.visit path rounds (match ending with Split_at symbol -> Some symbol | _ -> None);
       go (get (Core.next_region_node placed state rounds ending)) (nodes + 1)
     end in
   go start 0
@@ -252,6 +263,7 @@ let check_regions lines folder given header =
       theories = vertex_theories;
       is_packed = lines.source.is_packed }
   end else begin
+    paid (fun () -> Cells.of_joint found.inputs area [ found.core ] []);
     let state, nodes = check_region_nodes lines placed (get (Core.start_regions placed)) in
     get (Core.check_count state count);
     check_footer lines (next_line lines) nodes;

@@ -51,12 +51,11 @@ let release n = cells := !cells - n
 (* The least budget that the file keeps to. *)
 let cost () = max !work (!most_cells * units_per_cell)
 
-(* What is computed here was paid for before. *)
+(* What is computed here is paid for in another place; it may cost the whole budget once more. *)
 let paid compute =
-  let before = !work and limit = !budget in
-  budget := max_int;
-  let restore () = work := before; budget := limit in
-  Fun.protect ~finally:restore compute
+  let before = !work in
+  work := 0;
+  Fun.protect ~finally:(fun () -> work := before) compute
 
 (* A comparison of two symbols, in forms and in tables. *)
 let comparison = 50
