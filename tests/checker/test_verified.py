@@ -171,7 +171,7 @@ def test_mutants_and_damaged_files(second: SecondChecker, sizes: tuple[int, int]
                 compare(second, damaged(chance, data))
 
 
-@pytest.mark.parametrize("num_networks", few_and_all(60, 1500))
+@pytest.mark.parametrize("num_networks", few_and_all(60, 600))
 def test_assignments(second: SecondChecker, num_networks: int) -> None:
     """Networks with doubled hyperplanes, identifiable or not: both verdicts are the same."""
     verdicts = set[str]()
