@@ -63,12 +63,13 @@ let pair_of folder given (network, other, domain) =
   step := "claim";
   require (one.inputs = two.inputs) "different numbers of inputs";
   let place = Documents.read_domain domain in
+  if not domain.is_whole_space then Cells.of_domain one.inputs place;
   ({ Core.inputs = one.inputs; one = one.core; two = two.core; place }, one.sha256, two.sha256)
 
 (* ---- Tree files *)
 
 type lines = { source : Source.t; digest : Sha256.t; mutable number : int; mutable before : string;
-               mutable size : int }
+               mutable size : int; mutable held : int  (* cells of the line *) }
 
 let next_text lines =
   lines.number <- lines.number + 1;
@@ -82,7 +83,14 @@ let next_text lines =
   Sha256.feed lines.digest "\n";
   line
 
-let next_line lines = Json.parse (next_text lines)
+(* A line as a value; the memory of the line before is given back. *)
+let next_line lines =
+  release lines.held;
+  lines.held <- 0;
+  let line = next_text lines and before = !cells in
+  let found = Json.parse line in
+  lines.held <- !cells - before;
+  found
 
 let check_footer lines document nodes =
   let entry = Json.fields [ "nodes"; "sha256" ] document in
@@ -123,7 +131,12 @@ let pay_for (context : Core.context) (items : Core.item list) (rounds, _) =
         List.iter (fun _ -> Meter.sign ()) signs) rounds
 
 let check_nodes lines start =
-  let first = match start with Core.Nodes (context, _, _) -> context.cfirst | Core.Same -> Z.zero in
+  let first, path =
+    match start with
+    | Core.Nodes (context, _, items) ->
+        let used (item : Core.item) = item.used in
+        (context.cfirst, Some (Cells.path_of context (List.map used items)))
+    | Core.Same -> (Z.zero, None) in
   let rec go state nodes =
     if Core.finished state then nodes
     else begin
@@ -131,6 +144,7 @@ let check_nodes lines start =
       (match state with
        | Core.Nodes (context, _, items) -> pay_for context items record
        | Core.Same -> ());
+      Option.iter (fun path -> Nodes.hold_cells path record) path;
       go (get (Core.next_node state record)) (nodes + 1)
     end in
   let nodes = go start 0 in
@@ -151,7 +165,10 @@ let check_pair_tree lines folder given header =
   Documents.check_notes (entry "unverified");
   let pair, one, two = pair_of folder given claim in
   let parts = List.map (List.map (List.map Nodes.symbol_and_factor)) part_rows in
-  let start = get (Core.start_tree pair (List.map Numbers.rational point) lifted parts) in
+  let point = List.map Numbers.rational point in
+  if one <> two then
+    paid (fun () -> Cells.of_joint pair.inputs pair.place [ pair.one; pair.two ] lifted);
+  let start = get (Core.start_tree pair point lifted parts) in
   let nodes = match start with Core.Same -> skip_nodes lines | _ -> check_nodes lines start in
   let claim = Core.Equivalent pair in
   let sentence = Core.sentence (digits one) (digits two) claim in
@@ -189,11 +206,13 @@ let pay_for_region =
 
 let check_region_nodes lines placed (start : Core.region_progress) =
   let first = start.region_state.shared.cfirst and pay = pay_for_region start.region_state in
+  let path = Cells.path_of start.region_state.shared [ start.region_state.all_atoms ] in
   let rec go state nodes =
     if Core.regions_finished state then (state, nodes)
     else begin
       let rounds, ending = Nodes.region_node_of first (next_line lines) in
       pay (rounds, ending);
+      Cells.visit path rounds (match ending with Split_at symbol -> Some symbol | _ -> None);
       go (get (Core.next_region_node placed state rounds ending)) (nodes + 1)
     end in
   go start 0
@@ -227,6 +246,7 @@ let check_regions lines folder given header =
   let found = Documents.resolve folder given reference in
   step := "claim";
   let area = Documents.read_domain domain in
+  Cells.of_domain found.inputs area;
   let placed = { Core.num_inputs = found.inputs; network = found.core; area } in
   if by_vertices then begin
     let num_vertices = Json.index (entry "vertices") in
@@ -243,6 +263,7 @@ let check_regions lines folder given header =
       theories = vertex_theories;
       is_packed = lines.source.is_packed }
   end else begin
+    paid (fun () -> Cells.of_joint found.inputs area [ found.core ] []);
     let state, nodes = check_region_nodes lines placed (get (Core.start_regions placed)) in
     get (Core.check_count state count);
     check_footer lines (next_line lines) nodes;
@@ -271,8 +292,9 @@ let kind_of header =
   | _ -> ""
 
 let check_tree source folder given =
-  let lines = { source; digest = Sha256.create (); number = 0; before = ""; size = 0 } in
+  let lines = { source; digest = Sha256.create (); number = 0; before = ""; size = 0; held = 0 } in
   let header = next_line lines in
+  lines.held <- 0;  (* the header stays *)
   match kind_of header with
   | "regions" -> check_regions lines folder given header
   | kind when List.mem kind Documents.other_kinds -> raise (Not_covered kind)
@@ -309,7 +331,7 @@ let check_identifiable (source : Source.t) folder given claim theorem hypotheses
       let network = Documents.resolve folder given found.claim.reference in
       step := "certificate.proof";
       { statement = Identifiable.check found network get; theorem;
-        hypotheses = Identifiable.says found.claim.is_whole_space;
+        hypotheses = Identifiable.says found.claim.domain.is_whole_space;
         networks = [ network.sha256 ];
         theories = Identifiable.theories;
         is_packed = source.is_packed }

@@ -17,6 +17,19 @@ let hash_layer digest width denominator bias blocks =
       Sha256.feed digest row;
       Sha256.feed digest "\n") rows) blocks
 
+(* The divisor of a layer is paid for row by row, until it is 1. *)
+let pay_for_divisor denominator rows =
+  let longest = Array.fold_left (fun bits x -> max bits (Z.numbits x)) 0 in
+  let add divisor row =
+    if Z.equal divisor Z.one then divisor
+    else begin
+      let bits = longest row in
+      let other = min bits (Z.numbits divisor) in
+      units (Array.length row * (100 + ((bits + other) lsr 4) + ((bits * other) lsr 10)));
+      Array.fold_left Z.gcd divisor row
+    end in
+  ignore (List.fold_left add denominator rows)
+
 (* [number] is the number of layers before. *)
 let read_layer digest number document : Core.layer =
   let entry = Json.fields [ "denominator"; "bias"; "weights" ] document in
@@ -34,7 +47,10 @@ let read_layer digest number document : Core.layer =
   hash_layer digest width denominator bias blocks;
   let rows = List.map (fun (source, rows) ->
     (source, Array.of_list (List.map Numbers.row rows))) blocks in
-  { den = Numbers.natural denominator;
+  let den = Numbers.natural denominator in
+  let all_rows = List.concat_map (fun (_, rows) -> Array.to_list rows) rows in
+  pay_for_divisor den (biases :: List.map Array.of_list all_rows);
+  { den;
     neurons = List.init width (fun i ->
       (biases.(i), List.map (fun (source, of_block) -> (source, of_block.(i))) rows)) }
 
@@ -49,14 +65,14 @@ let read_network document =
   let layers = List.mapi (read_layer digest) (Json.list (entry "layers")) in
   Sha256.feed digest (Printf.sprintf "last %s\n" last);
   let core = { Core.layers; relu_last = last = "relu" } in
-  well_formed (Core.network_fits inputs core) "a network that is not as in section 2 of FORMAT.md";
+  well_formed (paid (fun () -> Core.network_fits inputs core)) "a network that is not as in section 2 of FORMAT.md";
   { core; inputs; sha256 = Sha256.hex digest }
 
 let read_network_file path =
   allow (min (Source.size_of path) (most_network_bytes + 1));
   let source = Source.open_file path in
   Fun.protect ~finally:(fun () -> Source.close source) (fun () ->
-    read_network (Json.parse (Source.read_all source most_network_bytes)))
+    read_network (Json.parse (Source.read_all ~is_network:true source most_network_bytes)))
 
 (* ---- References to networks *)
 
@@ -104,7 +120,10 @@ let resolve folder given (sha256, place) =
 
 (* ---- Domains and pairs *)
 
-type rows = { inequalities : string list; equations : string list }
+(* R^n may be called so, or be a domain without rows. *)
+type rows = { inequalities : string list; equations : string list; is_whole_space : bool }
+
+let whole_space = { inequalities = []; equations = []; is_whole_space = true }
 
 (* The texts of a domain's rows. *)
 let domain document =
@@ -113,14 +132,16 @@ let domain document =
     let found = List.map Json.text (Json.list (entry key)) in
     List.iter Numbers.check_spelled_row found;
     found in
-  { inequalities = rows "inequalities"; equations = rows "equations" }
+  let inequalities = rows "inequalities" in
+  { inequalities; equations = rows "equations"; is_whole_space = false }
 
-let read_domain { inequalities; equations } : Core.domain =
+let read_domain { inequalities; equations; _ } : Core.domain =
   let read_row text =
     match List.rev (Numbers.row text) with
     | constant :: coefficients -> (List.rev coefficients, constant)
     | [] -> unreadable "an empty row" in
-  { ineqs = List.map read_row inequalities; eqs = List.map read_row equations }
+  let ineqs = List.map read_row inequalities in
+  { ineqs; eqs = List.map read_row equations }
 
 let most_notes = 32
 

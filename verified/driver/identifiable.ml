@@ -16,18 +16,17 @@ let is_claim document =
 
 (* ---- The claim *)
 
-type claim = { reference : string * Documents.place; domain : Documents.rows;
-               is_whole_space : bool; among : string }
+type claim = { reference : string * Documents.place; domain : Documents.rows; among : string }
 
 let claim_of document =
   let entry = Json.fields [ "kind"; "network"; "domain"; "among" ] document in
   let among = Json.text (entry "among") in
   well_formed (List.mem among Refutation.classes) "not a class of parameters";
-  let is_whole_space = entry "domain" = Json.Text "R^n" in
   let domain =
-    if is_whole_space then { Documents.inequalities = []; equations = [] }
-    else Documents.domain (entry "domain") in
-  { reference = Documents.reference (entry "network"); domain; is_whole_space; among }
+    match entry "domain" with
+    | Json.Text "R^n" -> Documents.whole_space
+    | found -> Documents.domain found in
+  { reference = Documents.reference (entry "network"); domain; among }
 
 (* ---- The evidence *)
 
@@ -91,8 +90,14 @@ let read claim theorem hypotheses =
 (* The sentence of an accepted certificate. *)
 let check found (network : Documents.network) get =
   require (found.claim.among = "all") "claim: among another class";
-  require (found.claim.is_whole_space = (found.points = None))
+  require (found.claim.domain.is_whole_space = (found.points = None))
     "inside: points are for domains other than R^n";
   let domain = Documents.read_domain found.claim.domain in
+  if not found.claim.domain.is_whole_space then Cells.of_domain network.inputs domain;
+  let count = Cells.first_width network.core in
+  (match found.unique with
+   | Some (Core.Independent _) -> Cells.of_determinant count
+   | Some (Core.Subset_sums _) -> Cells.of_sums count
+   | None -> ());
   get (Core.check_shallow network.inputs network.core domain found.points found.unique);
   Core.identifiable_sentence (String.sub network.sha256 0 12) network.inputs network.core domain

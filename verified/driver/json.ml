@@ -14,14 +14,19 @@ let max_levels = 16
 (* No object of the format has more keys; `unverified` has the most of them. *)
 let max_keys = 64
 
+let cells_of_text size = size / 64
+
+(* A text is paid for and held before it is parsed; the cells that it takes. *)
 let charge text =
   units (8 * String.length text);
-  let marks = ref 0 in
+  let marks = ref 0 and cells = ref (cells_of_text (String.length text)) in
+  let mark weight = incr marks; cells := !cells + weight in
   String.iter (fun c ->
     well_formed (Char.code c < 128) "a byte that is not ASCII";
     well_formed (c <> '\\') "a backslash";
-    match c with ',' | ':' | '[' | '{' -> incr marks | _ -> ()) text;
-  units (500 * !marks)
+    match c with ',' | '[' -> mark 1 | ':' -> mark 2 | '{' -> mark 3 | _ -> ()) text;
+  units (500 * !marks);
+  hold !cells
 
 let parse text =
   charge text;

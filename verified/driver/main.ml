@@ -67,7 +67,7 @@ let of_object entries = "{" ^ String.concat ", " entries ^ "}"
 
 let as_json path verdict =
   let text key value = entry key (quoted value) in
-  let cost = entry "cost" (string_of_int !work) in
+  let cost = entry "cost" (string_of_int (cost ())) in
   of_object (text "file" path :: text "verdict" (name_of verdict) ::
     match verdict with
     | Failed (_, step, got) -> [ text "step" step; text "got" got; cost ]
@@ -86,7 +86,7 @@ let as_text = function
         List.map (fun (id, statement) -> id ^ ": " ^ statement) found.hypotheses @
         [ "trusted: " ^ String.concat "; " (trusted found) ] @
         List.map (fun sha256 -> "network: " ^ sha256) found.networks @
-        [ Printf.sprintf "cost: %d units" !work ])
+        [ Printf.sprintf "cost: %d units" (cost ()) ])
 
 (* ---- The command line *)
 

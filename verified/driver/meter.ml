@@ -1,4 +1,4 @@
-(* The budget of a check: units of work by the first table of FORMAT.md, section 3.6, and memory. *)
+(* The budget of a check: units of work, and cells of memory (FORMAT.md, section 3.6). *)
 
 exception Unreadable of string
 exception Rejected of string
@@ -10,14 +10,18 @@ let require fact message = if not fact then raise (Rejected message)
 let default_budget = 1 lsl 35
 let units_per_byte = 1 lsl 14
 (* One cell of 64 bytes for 2^12 units. *)
-let bytes_per_unit_log = 6
+let units_per_cell = 1 lsl 12
 
 let work = ref 0
+let cells = ref 0
+let most_cells = ref 0
 let budget = ref default_budget
 let is_fixed = ref false
 
 let restart fixed =
   work := 0;
+  cells := 0;
+  most_cells := 0;
   is_fixed := fixed <> None;
   budget := (match fixed with Some units -> units | None -> default_budget)
 
@@ -29,6 +33,29 @@ let units n =
   if !work > !budget then
     unreadable (Printf.sprintf
       "beyond the limits: the file costs more than %d units, which --budget raises" !budget)
+
+(* Hold memory for so long as the file is checked, or until it is released. *)
+let hold n =
+  cells := !cells + n;
+  if !cells > !most_cells then begin
+    most_cells := !cells;
+    let limit = !budget / units_per_cell in
+    if !cells > limit then
+      unreadable (Printf.sprintf
+        "beyond the limits: the file needs more than %d cells of memory, which --budget raises"
+        limit)
+  end
+
+let release n = cells := !cells - n
+
+(* The least budget that the file keeps to. *)
+let cost () = max !work (!most_cells * units_per_cell)
+
+(* What is computed here is paid for in another place; it may cost the whole budget once more. *)
+let paid compute =
+  let before = !work in
+  work := 0;
+  Fun.protect ~finally:(fun () -> work := before) compute
 
 (* A comparison of two symbols, in forms and in tables. *)
 let comparison = 50
@@ -60,7 +87,7 @@ let quotient p q = units (100 + ((p + q) lsr 4) + ((p * q) lsr 10))
 let watch_memory () =
   let check () =
     let held = (Gc.quick_stat ()).Gc.heap_words * (Sys.word_size / 8) in
-    if held > 1 lsl 28 && held lsr bytes_per_unit_log > !budget lsr 12 then
+    if held > 1 lsl 28 && held / 64 > !budget / units_per_cell then
       unreadable "beyond the limits: the file needs more memory, which --budget raises"
   in
   ignore (Gc.create_alarm check)

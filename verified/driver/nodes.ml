@@ -44,6 +44,9 @@ let node_of first document : Core.record =
   node_with first "leaf" document ~split:(fun atom -> Core.Split atom)
     ~closed:(fun leaf -> Json.literal "equal" leaf; Core.Leaf)
 
+let hold_cells path ((rounds, ending) : Core.record) =
+  Cells.visit path rounds (match ending with Core.Split symbol -> Some symbol | Core.Leaf -> None)
+
 (* A node of a list of regions. *)
 let region_node_of first document =
   node_with first "region" document ~split:(fun atom -> Core.Split_at atom)

@@ -57,7 +57,10 @@ let natural text =
 
 let row text =
   let parts = String.split_on_char ' ' text in
-  units ((200 * List.length parts) + (8 * String.length text));
+  let count = List.length parts in
+  let num_zeros = List.length (List.filter (String.equal "0") parts) in
+  units ((200 * count) + (8 * String.length text));
+  hold (count - (7 * num_zeros / 8));
   List.map integer parts
 
 let rational text : Core.q =

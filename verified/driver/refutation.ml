@@ -25,7 +25,7 @@ let claim_of document =
   well_formed (List.mem among classes) "not a class of parameters";
   let domain =
     match entry "domain" with
-    | Json.Text "R^n" -> { Documents.inequalities = []; equations = [] }
+    | Json.Text "R^n" -> Documents.whole_space
     | found -> Documents.domain found in
   ((Documents.reference (entry "network"), Documents.reference (entry "other"), domain), among)
 
@@ -80,11 +80,14 @@ let tree_equal document =
   let nodes = Json.list (entry "nodes") in
   List.iter (fun node -> ignore (Nodes.node_of Z.zero node)) nodes;
   fun (pair : Core.pair) ->
-    let first =
-      match Core.initial pair.inputs pair.one pair.two pair.place lifted parts with
-      | Some (context, _) -> context.Core.cfirst
-      | None -> Z.zero in
-    Core.Tree_equal (lifted, parts, List.map (Nodes.node_of first) nodes)
+    paid (fun () -> Cells.of_joint pair.inputs pair.place [ pair.one; pair.two ] lifted);
+    match Core.initial pair.inputs pair.one pair.two pair.place lifted parts with
+    | None -> Core.Tree_equal (lifted, parts, List.map (Nodes.node_of Z.zero) nodes)
+    | Some (context, items) ->
+        let found = List.map (Nodes.node_of context.cfirst) nodes in
+        let path = Cells.path_of context (List.map (fun (item : Core.item) -> item.used) items) in
+        List.iter (Nodes.hold_cells path) found;
+        Core.Tree_equal (lifted, parts, found)
 
 (* The evidence of same-function by theorem, of which a tree needs the pair of networks. *)
 let same_function theorem document =
@@ -186,7 +189,13 @@ let read claim theorem hypotheses pair_of =
         match same_function theorem own with
         | Some found -> found
         | None -> raise (Not_covered theorem) in
-      let pair, one, two = pair_of networks in
+      let (pair : Core.pair), one, two = pair_of networks in
+      if theorem = "tree-equal" then begin
+        (* The rule reads the domain once more. *)
+        let _, _, domain = networks in
+        ignore (Documents.read_domain domain);
+        Cells.of_domain pair.inputs pair.place
+      end;
       require (among = "all" || among = "generic") "claim: among another class";
       (match known with
        | Some (found, membership) when found = among ->
@@ -196,6 +205,15 @@ let read claim theorem hypotheses pair_of =
 
 (* The sentence of an accepted certificate. *)
 let check found get =
+  (match found.evidence with
+   | Core.One_sided (layer, source, steps, _) ->
+       paid (fun () -> Cells.of_steps found.pair layer source steps)
+   | _ -> ());
+  Cells.of_invariants found.pair.inputs found.pair.one found.layer;
+  Cells.of_invariants found.pair.inputs found.pair.two found.layer;
+  (match found.membership with
+   | Core.Minors _ -> Cells.of_determinant (Cells.first_width found.pair.two)
+   | Core.Every -> ());
   get (Core.check_competitor found.pair found.evidence found.layer found.membership);
   let one, two = found.hashes in
   Core.refutation_sentence (String.sub one 0 12) (String.sub two 0 12) found.pair

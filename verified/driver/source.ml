@@ -57,16 +57,32 @@ let starts_with source text =
   go ();
   source.stop >= wanted && Bytes.sub_string source.buffer 0 wanted = text
 
-(* All bytes, at most a number of them. *)
-let read_all source most =
-  let found = Buffer.create 65_536 in
+(* Bytes that are unpacked before the next ones are paid. *)
+let unpacked_part = 1 lsl 20
+
+(* All bytes, at most a number of them. Those of a packed network file are paid part by part, and
+   held until the text itself is. *)
+let read_all ?(is_network = false) source most =
+  let found = Buffer.create 65_536 and paid = ref 0 and cells = ref 0 in
+  let pay () =
+    let size = Buffer.length found - !paid in
+    units (8 * size);
+    hold (size / 64);
+    cells := !cells + (size / 64);
+    paid := !paid + size in
   while fill source do
     well_formed (Buffer.length found + source.stop - source.start <= most)
       (Printf.sprintf "more than %d bytes, the limit of the format" most);
-    if source.is_packed then units (8 * (source.stop - source.start));
-    Buffer.add_subbytes found source.buffer source.start (source.stop - source.start);
-    source.start <- source.stop
+    let size = source.stop - source.start in
+    let is_paid_by_part = is_network && source.is_packed in
+    let rest = !paid + unpacked_part - Buffer.length found in
+    let count = if is_paid_by_part then min size rest else size in
+    Buffer.add_subbytes found source.buffer source.start count;
+    source.start <- source.start + count;
+    if is_paid_by_part && count = rest then pay ()
   done;
+  if is_network && source.is_packed then pay ();
+  release !cells;
   Buffer.contents found
 
 (* The next line without its newline. *)

@@ -1,7 +1,7 @@
 (** Extraction to OCaml. What stands here is trusted: the realisers of the library (the five
     ExtrOcaml files) and those of this file. A reviewer has to read this file. *)
 From PolyreluVerified Require Import Verdicts Checker Sentences Limits Claims Refutations
-  Identifiable Regions VertexRegions.
+  Identifiable Regions VertexRegions Coordinates.
 Require Import ZArith NArith String DecimalString.
 Require Import Extraction ExtrOcamlBasic ExtrOcamlZBigInt ExtrOcamlNatInt ExtrOcamlChar.
 Require Import ExtrOcamlNativeString.
@@ -41,4 +41,5 @@ Extraction "core.ml"
   check_shallow identifiable_sentence
   start_regions next_region_node regions_finished check_count regions_sentence
   start_vertices next_vertex check_vertex_count vertices_sentence
-  vertices_words signed_rows num_signs num_inequalities.
+  vertices_words signed_rows num_signs num_inequalities
+  setup.  (* for the memory that a domain takes *)
