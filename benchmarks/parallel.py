@@ -1,6 +1,7 @@
 """Tasks on several processes, on a cluster and after kills: efficiency, and the same bytes.
 
-    python -m benchmarks.parallel [--part tasks|jobs|cluster|simulation|kills|deviation|deep|campaign]
+    python -m benchmarks.parallel
+        [--part tasks|jobs|cluster|simulation|kills|deviation|deep|campaign]
         [--kills 200] [--scale 104]
 
 `tasks` does all tasks of a stream of regions (4 inputs, two hidden layers of `--scale` neurons) in
@@ -13,9 +14,9 @@ each result. `kills` ends a command with 1, 2 and 4 jobs at random moments, by S
 Ctrl-C to the command or all its processes and by SIGKILL to one of its workers, and looks at what
 is left (`benchmarks.kills`). `deviation` bounds how far a network with 5 inputs and two hidden
 layers of 24 neurons is from a copy with other weights nearby, in this process and in two others,
-and compares the certificates. `deep` makes the walks of deep searches in networks of the folder that
-POLYRELU_SHARED names, and `campaign` decides many networks (`benchmarks.parallel_searches`). Parts
-that are not run keep their last results.
+and compares the certificates. `deep` makes the walks of deep searches in networks of the folder
+that POLYRELU_SHARED names, and `campaign` decides many networks (`benchmarks.parallel_searches`).
+Parts that are not run keep their last results.
 """
 
 from __future__ import annotations

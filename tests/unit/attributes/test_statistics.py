@@ -113,7 +113,7 @@ def test_wrong_arguments() -> None:
     for labels in ([0], [0.5] * 90, [3] * 90, [-1] * 90, [[0]] * 90):
         with pytest.raises(DomainError, match="labels"):
             WIDE_MAPS.num_right(labels)
-    with pytest.raises(DomainError, match="got 91 .number of points: 90"):
+    with pytest.raises(DomainError, match=r"got 91 \(number of points: 90"):
         cluster_maps(WIDE_MAPS, 91)
     shorter = float_maps(OTHER, POINTS[1:])
     with pytest.raises(DomainError, match="other points"):
