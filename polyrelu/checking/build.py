@@ -30,6 +30,7 @@ MODULES = (
     "trailing",
     "refutations",
     "replacement",
+    "leaky",
     "one_sided",
     "one_sided_cases",
     "membership",
