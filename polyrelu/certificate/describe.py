@@ -21,6 +21,7 @@ from polyrelu.certificate.meanings import (
     DIMENSION_MEANING,
     GENERIC,
     INJECTIVITY_MEANING,
+    LEAKY_REGULAR,
     LIPSCHITZ_MEANING,
     MEANING,
     MEANING_ON_DOMAIN,
@@ -320,7 +321,7 @@ def _text_of(contents: Contents) -> CertificateText:
         kind=claim["kind"],
         sha256=claim["network"]["sha256"],
         other=claim["other"]["sha256"] if "other" in claim else None,
-        network=_network_text(claim["network"]),
+        network=_network_text(claim["network"]) + _architecture_text(claim),
         among=claim.get("among", ""),
         domain=_domain_of_claim(claim),
         theorem=contents.theorem,
@@ -471,6 +472,13 @@ def _network_text(reference: dict[str, Any]) -> str:
     )
 
 
+def _architecture_text(claim: dict[str, Any]) -> str:
+    """Return the architecture in words, where it is no plain stack."""
+    if "architecture" not in claim:
+        return ""
+    return f", a stack of leaky ReLUs of slope {number_text(claim['architecture']['slope'])},"
+
+
 def _statement_on_sizes(certificate: CertificateText) -> str:
     """Return the sentence that states a claim on sizes or on a functional dimension."""
     if certificate.kind == "size":
@@ -542,6 +550,8 @@ def _competitors_statement(certificate: CertificateText) -> str:
         )
     domain = "on all of R^n" if certificate.domain == "R^n" else f"on {certificate.domain}"
     among = _CLASS_TEXTS.get(certificate.among, GENERIC)
+    if certificate.among == "regular" and certificate.theorem == "leaky-chains":
+        among = LEAKY_REGULAR
     if certificate.kind == "identifiable":
         verb = (
             "is identifiable: every parameter of the class with the same function equals it up to "

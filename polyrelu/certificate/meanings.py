@@ -6,6 +6,7 @@ __all__ = [
     "DIMENSION_MEANING",
     "GENERIC",
     "INJECTIVITY_MEANING",
+    "LEAKY_REGULAR",
     "LIPSCHITZ_MEANING",
     "MEANING",
     "MEANING_ON_DOMAIN",
@@ -108,6 +109,11 @@ REGULAR = (
     "regular parameters: every cell of codimension 0 has no zero in its sign vector, every cell of "
     "codimension 1 exactly one, and no masked product with nonempty masks vanishes; they include "
     "the transversal ones, and all but a set of measure zero, whatever the widths"
+)
+
+LEAKY_REGULAR = (
+    "regular stacks of leaky ReLUs of this slope: every cell of codimension 0 has no zero in its "
+    "sign vector, every cell of codimension 1 exactly one, and the gradient jumps across it"
 )
 
 TRANSVERSAL = (

@@ -175,6 +175,54 @@ THEOREMS: dict[str, TheoremText] = {
             "unique": "no subset of neurons can be flipped with the same linear part",
         },
     ),
+    "leaky-shallow": TheoremText(
+        "one hidden layer of leaky ReLUs, all competitors",
+        "docs/theory/architectures.md",
+        "With one hidden layer of leaky ReLUs of slope s, neither 1 nor -1, the networks with one "
+        "function have the weights and first biases of those with ReLUs.",
+        r"Let $\varphi(t) = \max(t,0) + s\min(t,0)$ with $s \neq \pm 1$. $V\varphi(Wx+b)+c$ is "
+        r"identifiable among all parameters of its shape iff $V\sigma(Wx+b)+c$ is.",
+        {
+            "inside": "each neuron is 0 at its point, which is strictly inside the domain",
+            "visible": (
+                "every neuron has nonzero incoming and outgoing weights, no two have one row up to "
+                "a positive factor, and doubled hyperplanes bend the function"
+            ),
+            "unique": "no other orientations give the same linear part",
+        },
+    ),
+    "leaky-chains": TheoremText(
+        "leaky ReLU stacks of full row rank, regular competitors",
+        "docs/theory/architectures.md",
+        "If the weights of each hidden layer have independent rows, and through each hidden neuron "
+        "there is a chain of neurons, one for each hidden layer, that vanish together at a point "
+        "and bend each other and the outputs, then every regular stack of leaky ReLUs of this "
+        "slope with the same function is this one up to permutation and positive scaling.",
+        r"Let $s > 0$, $s \neq 1$, $\operatorname{rank} W_\ell = n_\ell$ for $\ell < L$, and let "
+        r"every hidden neuron be one of the neurons $t_1, \dots, t_{L-1}$ of a chain point. Then "
+        r"every regular $\eta$ with $f_\eta = f_\theta$ has $\eta \sim \theta$.",
+        {
+            "rank": "the weights of every hidden layer have full row rank",
+            "chains": (
+                "at each point one neuron of every hidden layer is 0, each of them bends the next "
+                "one, their gradients are independent, and all of them bend the outputs; every "
+                "hidden neuron is 0 at one of the points"
+            ),
+            "membership": "what is known of the network's own membership in the class",
+        },
+    ),
+    "leaky-replacement": TheoremText(
+        "two consecutive layers of leaky ReLUs replaced",
+        "docs/theory/architectures.md",
+        "Two layers with the same map on a box that holds all values of the layer before can be "
+        "exchanged for each other.",
+        r"If $V\varphi(Wu+b)+c = V'\varphi(W'u+b')+c'$ on a box that contains all values of the "
+        r"layer before, then the networks compute one function.",
+        {
+            **_REFUTATION_HYPOTHESES,
+            "architecture": "both networks are stacks of leaky ReLUs of one slope and one shape",
+        },
+    ),
     "line": TheoremText(
         "first hidden layer of width one, all competitors",
         "docs/theory/line.md",

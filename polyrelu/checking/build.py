@@ -43,6 +43,7 @@ MODULES = (
     "injectivity",
     "sizes",
     "dimensions",
+    "leaky",
     "verdicts",
     "expressions",
     "trees",

@@ -78,6 +78,8 @@ TRUSTED_OF_MINORS = {
 DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
 #: Where competitors agree: on R^n, or on the interior of a domain.
 WHERE = OneOf(("R^n", DOMAIN))
+#: The architecture that competitors share, where they are no plain stacks (3.13).
+ARCHITECTURE = {"kind": "leaky", "slope": RATIONAL}
 AMONG = {"network": REFERENCE, "domain": WHERE, "among": re.compile("|".join(CLASSES))}
 PAIR = {"network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}
 #: What a claim size counts.
@@ -87,6 +89,13 @@ CLAIMS = OneOf(
     (
         {"kind": "identifiable", **AMONG},
         {"kind": "not-identifiable", **AMONG, "other": REFERENCE},
+        {"kind": "identifiable", **AMONG, "architecture": ARCHITECTURE},
+        {
+            "kind": "not-identifiable",
+            **AMONG,
+            "architecture": ARCHITECTURE,
+            "other": REFERENCE,
+        },
         {"kind": "determined", **AMONG, "layers": int, "neurons": [int]},
         {"kind": "not-equivalent", **PAIR},
         {
@@ -242,7 +251,10 @@ def sentence(
 def competitors_sentence(claim: Any, one: Network, two: Network, status: str) -> str:
     """The claim about all competitors, or about one of them."""
     place, members, there = competitors_words(claim)
-    head = f"{name_of(one)}, is {claim['kind']} on {place} among {members}"
+    if "architecture" in claim:
+        members += " of such stacks (FORMAT.md, section 3.13)"
+    name = name_of(one) + architecture_words(claim)
+    head = f"{name}, is {claim['kind']} on {place} among {members}"
     if claim["kind"] == "not-identifiable":
         return (
             f"{head}: network {two.sha256[:12]} is one of them, computes the same real "
@@ -254,6 +266,13 @@ def competitors_sentence(claim: Any, one: Network, two: Network, status: str) ->
         agree = "agree with it in this part" if there else "agree with it there"
         return f"{head} in {part}: {everybody} {agree} after {MOVES}{known}."
     return f"{head}: {everybody} are related to it by {MOVES}{MEMBERSHIP_OF_IDENTIFIABLE[status]}."
+
+
+def architecture_words(claim: Any) -> str:
+    """The architecture, where it is no plain stack."""
+    if "architecture" not in claim:
+        return ""
+    return f", a leaky ReLU stack of slope {bare(claim['architecture']['slope'])}"
 
 
 def competitors_words(claim: Any) -> tuple[str, str, str]:

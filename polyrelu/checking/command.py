@@ -15,6 +15,7 @@ import polyrelu.checking.cell_pairs
 import polyrelu.checking.gradients
 import polyrelu.checking.identifiability
 import polyrelu.checking.injectivity
+import polyrelu.checking.leaky
 import polyrelu.checking.lipschitz
 import polyrelu.checking.one_sided
 import polyrelu.checking.one_sided_cases

@@ -46,7 +46,8 @@ class Theorem(NamedTuple):
     """A theorem of certificates, with everything that belongs to it.
 
     `evidence` has the shape of the evidence by hypothesis, in order, and `says` what a hypothesis
-    says when it is proved. Hypotheses in `optional` may be missing.
+    says when it is proved. Hypotheses in `optional` may be missing. `architecture` is the kind that
+    claims name (3.13); it is empty for plain stacks, and where any networks are taken.
     """
 
     kind: str
@@ -55,6 +56,7 @@ class Theorem(NamedTuple):
     evidence: Mapping[str, Any]
     says: Mapping[str, str]
     optional: tuple[str, ...]
+    architecture: str
     rule: Rule
 
 
@@ -70,13 +72,16 @@ def theorem(
     says: Mapping[str, str],
     among: tuple[str, ...] = (),
     optional: tuple[str, ...] = (),
+    architecture: str = "",
 ) -> Callable[[Rule], Rule]:
     """Enter a rule into the table of theorems."""
 
     def enter(rule: Rule) -> Rule:
         """Enter one rule, and return it unchanged."""
         page_of_docs = f"docs/{page}" if page.startswith("theory/") else page
-        THEOREMS[name] = Theorem(kind, among, page_of_docs, evidence, says, optional, rule)
+        THEOREMS[name] = Theorem(
+            kind, among, page_of_docs, evidence, says, optional, architecture, rule
+        )
         return rule
 
     return enter

@@ -123,7 +123,10 @@ def check_claim(claim: Any, theorem: Theorem, networks: Sequence[Network]) -> No
     require(kind == theorem.kind, f"a claim {theorem.kind}", kind, "claim")
     if theorem.among:
         require(among in theorem.among, f"among {' or '.join(theorem.among)}", among, "claim")
-    if kind not in OF_ANY_NETWORKS:
+    named = claim.get("architecture", {}).get("kind", "")
+    fact = theorem.architecture or "plain stacks"
+    require(named == theorem.architecture, f"the architecture {fact}", named or "none", "claim")
+    if kind not in OF_ANY_NETWORKS and not named:
         plain = all(network.is_plain() for network in networks)
         well_formed(plain, f"only plain stacks have claims of the kind {kind}", "claim")
 

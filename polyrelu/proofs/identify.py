@@ -25,7 +25,7 @@ from typing import TypeAlias
 from polyrelu.certificate import Among, Certificate, Claim, Hypothesis, PartClaim
 from polyrelu.exact import Polyhedron
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
-from polyrelu.network import Network, NeuronId
+from polyrelu.network import Network, NeuronId, leaky_stack
 from polyrelu.outcomes import (
     Attempt,
     Identifiable,
@@ -44,6 +44,7 @@ from polyrelu.proofs.functional_dimension import (
     has_functional_dimension,
 )
 from polyrelu.proofs.interior import expect_interior
+from polyrelu.proofs.leaky.identify_leaky import identify_leaky
 from polyrelu.proofs.membership import (
     can_be_verified,
     generic_membership,
@@ -90,7 +91,7 @@ __all__ = ["NOT_PLAIN", "identify"]
 #: The reason why nothing is tried for networks that are no plain stacks.
 NOT_PLAIN = (
     "no theorem here covers networks whose layers read more than the layer before (through skip "
-    "connections, leaky ReLU, max pooling and the like)"
+    "connections, max pooling and the like), except stacks of leaky ReLUs of one slope"
 )
 
 
@@ -167,7 +168,8 @@ def identify(
     Parameters
     ----------
     network
-        A network, or what `polyrelu.load` takes. Networks that are no plain stacks are `Undecided`.
+        A network, or what `polyrelu.load` takes. Networks that are neither plain stacks nor stacks
+        of leaky ReLUs are `Undecided`.
     domain
         Where competitors have the same function: R^n by default, or the interior of a domain, such
         as ``"box:0,1"``. They may differ outside. Theorem P and the theorem for one neuron in layer
@@ -283,10 +285,15 @@ class _Identification:
 
     def outcome(self) -> Outcome:
         """Return the answer; `Undecided` if a limit is reached."""
-        if not self._network.is_plain:
+        leaky = None if self._network.is_plain else leaky_stack(self._network)
+        if leaky is None and not self._network.is_plain:
             return Undecided(NOT_PLAIN, next=after_skipping(self._network))
         try:
-            return self._answer()
+            return (
+                self._answer()
+                if leaky is None
+                else identify_leaky(leaky, self._question, self._limits)
+            )
         except (LimitReached, KeyboardInterrupt, MemoryError) as error:
             if (reason := self._limits.reason_of(error)) is None:
                 raise

@@ -19,7 +19,14 @@ from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.membership import has_generic_class
 from polyrelu.proofs.simplification import has_visible_redundancy, is_removable
 
-__all__ = ["REFUTED_AMONG_ALL", "Question", "after_refutation", "after_skipping"]
+__all__ = [
+    "OTHER",
+    "OTHER_ON_DOMAIN",
+    "REFUTED_AMONG_ALL",
+    "Question",
+    "after_refutation",
+    "after_skipping",
+]
 
 #: The end of the reason of an attempt that another network refutes, though not in the class.
 REFUTED_AMONG_ALL = "`--among all` refutes"
@@ -45,12 +52,12 @@ _FIBER = NextStep(
     ("fiber", "NET"),
 )
 
-_OTHER = NextStep(
+OTHER = NextStep(
     "write the other network into a file",
     "polyrelu.identify(net).other",
     ("identify", "NET", "--other", "other.json"),
 )
-_OTHER_ON_DOMAIN = NextStep(
+OTHER_ON_DOMAIN = NextStep(
     "write the other network into a file",
     "polyrelu.identify(net, domain).other",
     ("identify", "NET", "--other", "other.json"),
@@ -180,13 +187,13 @@ def after_refutation(
         Whether the functions were compared on a domain; then the step shows the other parameters.
     """
     if is_on_domain:
-        return (_OTHER_ON_DOMAIN,)
+        return (OTHER_ON_DOMAIN,)
     is_promise = (
         has_visible_redundancy(network) if one_sided is None else is_removable(network, *one_sided)
     )
     if is_promise:
         return (_SIMPLIFY,)
-    return (_OTHER if theorem in _NOT_IN_FIBERS else _FIBER,)
+    return (OTHER if theorem in _NOT_IN_FIBERS else _FIBER,)
 
 
 def after_skipping(network: Network) -> tuple[NextStep, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Literal, get_args
 
 from polyrelu.certificate.claims.statement import (
@@ -13,9 +14,10 @@ from polyrelu.certificate.claims.statement import (
 )
 from polyrelu.certificate.text import domain_text, part_text
 from polyrelu.errors import ArgumentError
-from polyrelu.exact import Polyhedron
+from polyrelu.exact import Polyhedron, format_rational
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect, expect_choice, expect_count
+from polyrelu.support.display import shortened
 
 __all__ = [
     "Among",
@@ -49,6 +51,9 @@ class Claim(Statement):
         The competitor that refutes identifiability; only for `not-identifiable`.
     domain
         A polyhedron without equations; the functions agree on its interior. None for R^n.
+    slope
+        The slope of the leaky ReLU, if the competitors are leaky ReLU stacks (FORMAT.md, section
+        3.13); None for plain stacks.
 
     Examples
     --------
@@ -63,11 +68,14 @@ class Claim(Statement):
     among: Among
     other: Network | None = None
     domain: Polyhedron | None = None
+    slope: Fraction | None = None
 
     def __post_init__(self) -> None:
         expect_choice(self.kind, get_args(ParameterClaimKind), "kind")
         expect_choice(self.among, get_args(Among), "among")
         expect_place(self.domain)
+        if self.slope is not None:
+            expect(self.slope, Fraction, "slope")
         expect_network(self.network, "network")
         if self.other is not None:
             expect_network(self.other, "other")
@@ -79,19 +87,30 @@ class Claim(Statement):
 
     def terms(self) -> dict[str, Any]:
         """Return the entries of the claim in a certificate, without kind and networks."""
-        return {"domain": place_terms(self.domain), "among": self.among}
+        terms: dict[str, Any] = {"domain": place_terms(self.domain), "among": self.among}
+        if self.slope is not None:
+            terms["architecture"] = {"kind": "leaky", "slope": format_rational(self.slope)}
+        return terms
 
     @property
     def summary(self) -> str:
         """The claim in short."""
         verb = "is identifiable" if self.kind == "identifiable" else "is not identifiable"
         place = f" on {place_text(self.domain)}" if self.domain else ""
-        return f"{plain_name(self.network)} {verb} among {self.among} parameters{place}"
+        return f"{self._name} {verb} among {self.among} parameters{place}"
+
+    @property
+    def _name(self) -> str:
+        """The network with its architecture."""
+        if self.slope is None:
+            return plain_name(self.network)
+        widths = shortened("-".join(map(str, self.network.widths)))
+        return f"{widths} stack of leaky ReLUs of slope {format_rational(self.slope)}"
 
     def __str__(self) -> str:
         if self.domain is not None:
             return self._on_domain(self.domain)
-        shape = f"The {plain_name(self.network)}"
+        shape = f"The {self._name}"
         members = "every parameter" if self.among == "all" else f"every {self.among} parameter"
         if self.kind == "identifiable":
             return (
@@ -108,7 +127,7 @@ class Claim(Statement):
 
     def _on_domain(self, domain: Polyhedron) -> str:
         """The sentence on a domain, on which the class of competitors depends, too."""
-        shape = f"The {plain_name(self.network)}"
+        shape = f"The {self._name}"
         place = f"on {place_text(domain)} among {_members_on_domain(self.among)}"
         if self.kind == "identifiable":
             return (

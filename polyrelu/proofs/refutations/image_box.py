@@ -32,6 +32,7 @@ __all__ = [
     "bounded_alternatives",
     "box_of_inputs",
     "image_box",
+    "preactivation_intervals",
 ]
 
 
@@ -110,10 +111,10 @@ def image_box(network: Network, layer: int) -> Box:
 
 
 def _next_box(network: Network, layer: int, before: Box) -> Box:
-    return tuple(map(_positive_part, _preactivation_intervals(network, layer, before)))
+    return tuple(map(_positive_part, preactivation_intervals(network, layer, before)))
 
 
-def _preactivation_intervals(network: Network, layer: int, box: Box) -> list[Interval]:
+def preactivation_intervals(network: Network, layer: int, box: Box) -> list[Interval]:
     """Return the intervals of a layer's preactivations over a box; each is sharp by itself."""
     scale = math.lcm(*(end.denominator for interval in box for end in interval if end is not None))
     low, high = (
@@ -218,7 +219,7 @@ def _bits_of_box(network: Network, layer: int, before: int) -> int | None:
 
 def _alternatives_on_box(pair: LayerPair, box: Box, rng: random.Random) -> Iterator[Alternative]:
     """Yield the alternatives of one layer whose inputs lie in the given box."""
-    ranges = _preactivation_intervals(pair.network, pair.layer, box)
+    ranges = preactivation_intervals(pair.network, pair.layer, box)
     place = f"on the box of all values that layer {pair.layer - 1} can take"
     if pair.layer == 1:
         place = "on the box around the domain"
