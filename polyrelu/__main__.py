@@ -22,7 +22,10 @@ def entry() -> NoReturn:
     except ImportError as error:
         print(f"polyrelu: cannot start: {error}; install polyrelu again", file=sys.stderr)
         sys.exit(2)
-    run()
+    try:
+        run()
+    except KeyboardInterrupt:  # before the command line has taken over Ctrl-C
+        os._exit(3)
 
 
 if __name__ == "__main__":

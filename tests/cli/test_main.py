@@ -484,6 +484,20 @@ def test_interruption(
     assert "proof.json" not in _names(folder)
 
 
+def test_ctrl_c_before_the_command_line_has_taken_over() -> None:
+    """Python would print a traceback."""
+    program = """
+import polyrelu.cli.main
+def interrupted():
+    raise KeyboardInterrupt
+polyrelu.cli.main.entry = interrupted
+from polyrelu.__main__ import entry
+entry()
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (found.returncode, found.stderr) == (3, b"")
+
+
 def test_interruption_with_json(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -65,6 +67,42 @@ def test_a_lost_scheduler_is_an_error(tmp_path: Path) -> None:
     started.close()
     with pytest.raises(PolyreluError, match=r"the cluster failed .* goes on from there"):
         list(results)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes certificates with openssl")
+def test_tls_is_set_in_the_configuration_of_dask(tmp_path: Path) -> None:
+    """With the certificates the work is done; without them the scheduler does not answer."""
+    certificate, key = str(tmp_path / "certificate.pem"), str(tmp_path / "key.pem")
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"]
+    command += ["-subj", "/CN=polyrelu", "-keyout", key, "-out", certificate]
+    subprocess.run(command, check=True, capture_output=True)
+    names = {
+        "distributed.comm.tls.ca-file": certificate,
+        "distributed.comm.require-encryption": True,
+    }
+    for role in ("scheduler", "worker", "client"):
+        names[f"distributed.comm.tls.{role}.cert"] = certificate
+        names[f"distributed.comm.tls.{role}.key"] = key
+    dask = pytest.importorskip("dask")
+    with (
+        dask.config.set(names),
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            processes=False,
+            protocol="tls://",
+            security=distributed.Security(),
+            dashboard_address=None,
+        ) as started,
+    ):
+        assert started.scheduler_address.startswith("tls://")
+        found = list(run_tasks(squared, 2, range(3), Cluster(started.scheduler_address)))
+        assert found == [b"0", b"2", b"8"]
+        with (
+            dask.config.set(dict.fromkeys(names)),
+            pytest.raises(PolyreluError, match="no scheduler of Dask answers"),
+        ):
+            Cluster(started.scheduler_address)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x", "tcp://127.0.0.1:x"])
