@@ -11,8 +11,8 @@ from tests.generators.damaged_documents import DOCUMENTS, damaged_documents, goo
 from tests.generators.guarded import read_guarded
 
 
-@pytest.mark.parametrize("number", [8, pytest.param(40, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kind", few_fast(DOCUMENTS, 4))
+@pytest.mark.parametrize("number", [8, pytest.param(24, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", few_fast(DOCUMENTS, 2))
 def test_damaged_documents(kind: str, number: int, tmp_path: Path) -> None:
     document = DOCUMENTS[kind]
     for name, content in document.beside.items():
