@@ -44,12 +44,13 @@ from polyrelu.outcomes import DeviationBounds
 from polyrelu.proofs import deviation
 from polyrelu.support.parallel import Cluster, Processes, Workers
 from polyrelu.support.parallel.tasks import AHEAD
+from tests.generators.close_networks import close_pair
 
 PARTS = ("tasks", "jobs", "cluster", "simulation", "kills", "deviation", "deep", "campaign")
 DOMAIN = "box:-1,1"
 #: Number of campaigns of kills at the same time, which makes the machine busy.
 _NUM_CAMPAIGNS = 5
-DEVIATION_WIDTHS = (5, 24, 24, 2)
+DEVIATION_WIDTHS, AT_MOST = (5, 24, 24, 2), Fraction(1, 13)
 
 
 def main() -> None:
@@ -196,22 +197,9 @@ def _deviation() -> dict[str, Any]:
 
 def _bounded(workers: Workers) -> tuple[float, bytes]:
     """Return the CPU seconds of this process for a deviation, and its certificate."""
-    rng = Random(1)
-    network = _network(DEVIATION_WIDTHS)
-    copy = from_arrays(
-        [
-            (
-                [
-                    [x + Fraction(rng.randint(-2, 2), 1024) for x in layer.weight.row(i)]
-                    for i in range(layer.weight.nrows)
-                ],
-                layer.bias.entries(),
-            )
-            for layer in network.layers
-        ]
-    )
     started = time.process_time()
-    found = deviation(network, copy, "box:-1/2,1/2", gap="1/8", budget=10**7, workers=workers)
+    question = close_pair(DEVIATION_WIDTHS), "box:-1/2,1/2"
+    found = deviation(*question[0], question[1], at_most=AT_MOST, budget=10**7, workers=workers)
     assert isinstance(found, DeviationBounds)
     return time.process_time() - started, found.certificate.to_bytes()
 

@@ -47,7 +47,8 @@ class Problem:
     lower, upper
         The corners of the box around the domain, in the coordinates.
     chosen, constants
-        How rows and clauses were made from those of another problem (`changed`); None if not.
+        Which row of another problem this is about, and the constants of its rows if they were
+        changed (`changed`).
     """
 
     first: Network

@@ -10,11 +10,9 @@ from fractions import Fraction
 from typing import Any
 
 from polyrelu.errors import PolyreluError
+from polyrelu.proofs.deviation.settings import SETTINGS
 
 __all__ = ["exact_numbers", "exact_texts", "packed", "understood", "unpacked"]
-
-#: Largest number of bytes of a result, after it was decompressed.
-_MAX_BYTES = 1 << 28
 
 
 def exact_texts(numbers: Iterable[Fraction]) -> list[str]:
@@ -50,7 +48,7 @@ def unpacked(data: bytes) -> Any:
     """Return the entries of `packed`."""
     with understood():
         stream = zlib.decompressobj()
-        text = stream.decompress(data, _MAX_BYTES)
+        text = stream.decompress(data, SETTINGS.max_bytes)
         if not stream.eof:
             raise ValueError("too long")
         return json.loads(text)
