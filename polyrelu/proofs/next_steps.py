@@ -35,7 +35,7 @@ _MAX_STEPS = 3
 #: Factor between a limit that was reached and the next one.
 _FACTOR = 10
 #: Units of work for a search that was left out, and name of its file.
-_WORK, _CHECKPOINT = 60_000, "search.gz"
+_WORK, _CHECKPOINT = 60_000, "search.db"
 #: Least time limit in seconds that is suggested.
 _LEAST_SECONDS = 60
 #: Maximum number of inputs of networks whose complex is suggested.

@@ -66,11 +66,11 @@ def test_the_search_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     )
     assert status == 3
     first = commands(out)[0]
-    options = "--budget 60000 --checkpoint search.gz --among transversal --output cert.json"
+    options = "--budget 60000 --checkpoint search.db --among transversal --output cert.json"
     assert first == ["identify", str(tmp_path / "net file.json"), *options.split()]
     first[first.index("60000")] = "500"
     assert run(capsys, *first)[0] in (0, 1, 3)
-    assert (tmp_path / "search.gz").exists()
+    assert (tmp_path / "search.db").exists()
 
 
 def test_another_class_refutes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -141,11 +141,13 @@ def test_the_same_search_with_any_workers(workers: Workers) -> None:
 
 
 @pytest.mark.usefixtures("together")
-@pytest.mark.parametrize("network", few_fast([SOURCES, CLIMBING], 1), ids=repr)
-@pytest.mark.parametrize("domain", [None, BOX], ids=["everywhere", "box"])
+@pytest.mark.parametrize(
+    "case", few_fast([(SOURCES, None), (SOURCES, BOX), (CLIMBING, None)], 2), ids=str
+)
 def test_walks_together_lead_to_accepted_certificates(
-    network: polyrelu.Network, domain: Polyhedron | None
+    case: tuple[polyrelu.Network, Polyhedron | None],
 ) -> None:
+    network, domain = case
     outcome = polyrelu.identify(network, domain, among="transversal", budget=20_000)
     proved = outcome.part if isinstance(outcome, polyrelu.Undecided) else outcome
     assert proved is not None
