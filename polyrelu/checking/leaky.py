@@ -116,7 +116,7 @@ def case_of_stacks(case: Case) -> tuple[Case, Slope]:
     optional=("inside",),
 )
 def leaky_shallow(case: Case) -> None:
-    """L = 2: fibers are those of the ReLU network with the same weights and first biases."""
+    """L = 2: the fiber has the weights and first biases of the fiber of the ReLU network."""
     shallow(case_of_stacks(case)[0])
 
 
@@ -194,7 +194,7 @@ MAX_CHAIN = 20
 class Chain:
     """A point at which one neuron of each hidden layer is 0, with derivatives modulo a prime.
 
-    `columns` are those of integer multiples of W[1] ... W[L], and `slopes` the numbers p and q by
+    `columns` has the columns of integer multiples of W[l], and `slopes` the numbers p and q by
     which neurons that are off and on are multiplied, in place of s = p/q and 1.
     """
 

@@ -160,8 +160,9 @@ def _run(options: argparse.Namespace, started: float) -> int:
 def _named(outcome: Outcome, imported: Imported) -> Outcome:
     """Return the outcome with the operations named because of which no theorem applies."""
     from polyrelu.outcomes import Undecided
+    from polyrelu.proofs.identify import NOT_PLAIN
 
-    if not isinstance(outcome, Undecided) or imported.network.is_plain:
+    if not isinstance(outcome, Undecided) or outcome.reason != NOT_PLAIN:
         return outcome
     names = imported.skipping or ("connections that skip layers",)
     reason = (

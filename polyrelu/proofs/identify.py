@@ -25,7 +25,7 @@ from typing import TypeAlias
 from polyrelu.certificate import Among, Certificate, Claim, Hypothesis, PartClaim
 from polyrelu.exact import Polyhedron
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
-from polyrelu.network import Network, NeuronId, leaky_stack
+from polyrelu.network import Network, NeuronId
 from polyrelu.outcomes import (
     Attempt,
     Identifiable,
@@ -44,7 +44,7 @@ from polyrelu.proofs.functional_dimension import (
     has_functional_dimension,
 )
 from polyrelu.proofs.interior import expect_interior
-from polyrelu.proofs.leaky.identify_leaky import identify_leaky
+from polyrelu.proofs.leaky.identify_leaky import decidable_stack, identify_leaky
 from polyrelu.proofs.membership import (
     can_be_verified,
     generic_membership,
@@ -285,7 +285,7 @@ class _Identification:
 
     def outcome(self) -> Outcome:
         """Return the answer; `Undecided` if a limit is reached."""
-        leaky = None if self._network.is_plain else leaky_stack(self._network)
+        leaky = decidable_stack(self._network)
         if leaky is None and not self._network.is_plain:
             return Undecided(NOT_PLAIN, next=after_skipping(self._network))
         try:

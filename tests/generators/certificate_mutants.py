@@ -91,6 +91,7 @@ SUITE = (
     "one-sided-cases",
     *("point", "replacement-line", "tree-equal"),
     *("trailing-affine-domain", "trailing-shallow", "trailing-shallow-domain"),
+    *("leaky-chains-domain", "leaky-replacement-domain", "leaky-shallow"),
     *("collision", "injective-one-layer", "injective-cells", "injective-cells-apart"),
     "injective-left-inverse",
     *("inverse-lipschitz", "inverse-lipschitz-always-on", "inverse-lipschitz-monotone"),

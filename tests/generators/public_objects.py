@@ -117,6 +117,7 @@ def of_network() -> list[object]:
         network.Block(0, exact.SparseMatrix.identity(200)),
         PLAIN.architecture,
         network.Architecture((2, 3), "relu"),
+        network.LeakyStack(Fraction(1, 10), PLAIN),
         NeuronId(1, 3),
         signs,
         signs.activation_pattern,

@@ -15,7 +15,7 @@ from polyrelu import Proved
 from polyrelu.exact import Polyhedron, parse_rational
 from polyrelu.foldsets import functional_dimension
 from polyrelu.formats import runtime_error
-from polyrelu.network import Network, from_document
+from polyrelu.network import Network, from_document, leaky_stack
 from polyrelu.outcomes import SizeBound
 from polyrelu.proofs import size_bound
 from polyrelu.symmetry import related
@@ -94,9 +94,25 @@ def _of_part(claim: Any, network: Network) -> str:
 
 def _of_other(claim: Any, network: Network) -> str:
     other = from_document(claim["other"]["inline"])
+    if "architecture" in claim:
+        return _of_leaky_other(claim, network, other)
     if same_function(plain(network), plain(other)) and not related(network, other):
         return "the same function by brute force, not related, in the class"
     return ""
+
+
+def _of_leaky_other(claim: Any, network: Network, other: Network) -> str:
+    """Judge a pair of leaky ReLU stacks by their parameters, and on all common cells."""
+    first, second = leaky_stack(network), leaky_stack(other)
+    slope = Fraction(claim["architecture"]["slope"])
+    if first is None or second is None or {first.slope, second.slope} != {slope}:
+        return ""
+    domain = Polyhedron.universe(network.num_inputs)
+    if claim["domain"] != "R^n":
+        domain = domain_of(claim["domain"], network.num_inputs)
+    is_related = related(first.stack, second.stack)
+    is_true = agree_on_domain(network, other, domain) and not is_related
+    return "the same function on the domain by brute force, not related" if is_true else ""
 
 
 def _of_pair(claim: Any, network: Network) -> str:

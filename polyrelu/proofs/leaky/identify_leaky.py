@@ -6,10 +6,11 @@ theorem on chains.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from polyrelu.certificate import Among, Certificate, Claim, Hypothesis
-from polyrelu.network import LeakyStack
+from polyrelu.network import LeakyStack, Network, leaky_stack
 from polyrelu.outcomes import Attempt, Identifiable, NotIdentifiable, Outcome, Undecided
 from polyrelu.proofs.leaky.moves import leaky_moves
 from polyrelu.proofs.leaky.prover import CHAINS, SHALLOW, prove_chains, prove_shallow
@@ -18,10 +19,39 @@ from polyrelu.proofs.refutations.moves import Move
 from polyrelu.support.budget import Budget
 from polyrelu.version import __version__
 
-__all__ = ["identify_leaky"]
+__all__ = ["decidable_stack", "identify_leaky"]
 
-#: Share of the work that the search for other stacks gets.
-_SHARE_OF_MOVES = 1 / 6
+
+@dataclass(frozen=True, slots=True)
+class LeakySettings:
+    """How the work is divided.
+
+    Attributes
+    ----------
+    share_of_moves
+        Share of the work that the search for other stacks gets, besides.
+    """
+
+    share_of_moves: float = 1 / 6
+
+
+SETTINGS = LeakySettings()
+
+
+def decidable_stack(network: Network) -> LeakyStack | None:
+    """Return the leaky ReLU stack that a network is, if its slope is positive; else None.
+
+    >>> from fractions import Fraction
+    >>> from polyrelu.network import from_arrays
+    >>> stack = from_arrays([([[1], [2]], [0, 2]), ([[1, 1]], [1])])
+    >>> slopes = (Fraction(1, 2), Fraction(-1))
+    >>> [decidable_stack(LeakyStack(slope, stack).network()) is not None for slope in slopes]
+    [True, False]
+    """
+    if network.is_plain:
+        return None
+    leaky = leaky_stack(network)
+    return leaky if leaky is not None and leaky.slope > 0 else None
 
 
 def identify_leaky(leaky: LeakyStack, question: Question, limits: Budget) -> Outcome:
@@ -51,7 +81,7 @@ def identify_leaky(leaky: LeakyStack, question: Question, limits: Budget) -> Out
         attempts.append(proof)
     if among != "regular":
         work = limits.total_work
-        budget = limits.apart(None if work is None else work * _SHARE_OF_MOVES)
+        budget = limits.apart(None if work is None else work * SETTINGS.share_of_moves)
         move = next(leaky_moves(leaky, question.seed, budget, domain), None)
         if move is not None:
             return _refuted(leaky, question, move)

@@ -1,9 +1,9 @@
 """Moves of leaky ReLU stacks: other parameters with the same function.
 
 Two consecutive layers make the map u ↦ V φ(W u + b) + c. On R^n, which may be all that the layers
-before reach, V, W and b are those of such a map with the same function iff they are for ReLUs in
-the place of φ, with other biases c (docs/theory/architectures.md, Theorem 1). So the moves of one
-hidden layer of ReLUs are those of leaky ones. On a domain, a neuron that has one sign on the box of
+before reach, other V, W and b keep the map for some c iff they do so with ReLUs in the place of φ
+(docs/theory/architectures.md, Theorem 1). So the moves of one hidden layer of ReLUs, with other c,
+are moves of leaky ones. On a domain, a neuron that has one sign on the box of
 all values can take another bias.
 """
 
