@@ -150,6 +150,8 @@ def test_bombs_of_network_files(tmp_path: Path) -> None:
         "beyond the limits": blanks * 10,  # members one after the other
         "EOFError": PACKED[:-4],
         "incorrect header": PACKED + b"more",
+        "unknown header flags": PACKED[:3] + b"\x20" + PACKED[4:],
+        "header crc": PACKED[:3] + b"\2" + PACKED[4:10] + b"\0\0" + PACKED[10:],
         "ASCII": gzip.compress(PACKED),
         "not JSON": gzip.compress(b""),
     }
