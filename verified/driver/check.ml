@@ -226,9 +226,10 @@ let check_vertices lines (placed : Core.placed) num_vertices =
   let rec go state number =
     if number = num_vertices then state
     else
-      match Corners.vertex place (Corners.read (next_line lines)) with
-      | exception Corners.Dependent -> raise (Not_covered "vertices with dependent zeros")
-      | vertex -> go (get (Core.next_vertex placed state vertex)) (number + 1) in
+      let line = Corners.read (next_line lines) in
+      match get (Core.next_vertex placed state (Corners.vertex place line)) with
+      | exception Corners.No_frame -> raise (Not_covered "vertices with other lists than frames")
+      | state -> go state (number + 1) in
   go start 0
 
 let check_regions lines folder given header =
