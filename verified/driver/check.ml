@@ -345,6 +345,8 @@ let check_certificate (source : Source.t) folder given =
   let proof = Json.fields [ "theorem"; "hypotheses" ] (entry "proof") in
   Documents.check_notes (entry "unverified");
   let theorem = Json.text (proof "theorem") in
+  if Json.has_key "architecture" (entry "claim") then
+    raise (Not_covered "another architecture than plain stacks of max(x, 0)");
   if Refutation.is_claim (entry "claim") then
     check_refutation source folder given (entry "claim") theorem (Json.list (proof "hypotheses"))
   else if Identifiable.is_claim (entry "claim") then
