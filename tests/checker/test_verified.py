@@ -52,7 +52,10 @@ from tests.oracles.judge import certificate_bytes
 PROGRAM = find_program()
 is_required = os.environ.get("POLYRELU_REQUIRE_VERIFIED") == "1"
 #: Kinds of networks and domains for the quick part of the tests.
-SOME_VERTICES = ("quarters", "bottleneck", "trailing ReLU", "bounded", "slice", "point")
+SOME_VERTICES = ("quarters", "dead", "zero rows", "trailing ReLU", "bounded", "slice", "point")
+#: The neurons x, y, -y, and above them |y|; and the cells on both sides of x = 0 and of y = 0.
+KINK = from_arrays([([[1, 0], [0, 1], [0, -1]], [0] * 3), ([[0, 1, 1]], [0]), ([[1]], [0])])
+SIDES: list[Any] = [[[0], [1, 2, 3]], [[], [1, 2, 3]], [[1, 3], [0]], [[2, 3], [0]]]
 SOME_KINDS = ("related rows", "trailing ReLU", "skip connections", "implicit equalities", "slice")
 pytestmark = pytest.mark.skipif(
     PROGRAM is None and not is_required, reason="polyrelu-check-verified is not built"
@@ -226,7 +229,7 @@ def test_wrong_lists_of_regions(
 
 @pytest.mark.parametrize("sizes", few_and_all((SOME_VERTICES, 12), ((*KINDS, *DOMAINS), 15)))
 def test_lists_of_vertices(second: SecondChecker, sizes: tuple[tuple[str, ...], int]) -> None:
-    """Both accept the same lists of vertices, but for those with kinds of vertices not covered."""
+    """Both accept the same lists, but for those with other lists of cells than frames."""
     kinds, num_mutants = sizes
     verdicts = list[str]()
     for name, data in by_vertices(range(1), kinds):
@@ -240,7 +243,7 @@ def test_lists_of_vertices(second: SecondChecker, sizes: tuple[tuple[str, ...], 
                 compare(second, _mutant_of(document, chance))
                 compare(second, damaged(chance, data))
     assert set(verdicts) <= {"accepted", "not covered"}
-    assert 3 * verdicts.count("accepted") >= len(verdicts)
+    assert 3 * verdicts.count("accepted") >= 2 * len(verdicts)
 
 
 @pytest.mark.parametrize(
@@ -268,6 +271,32 @@ def test_wrong_lists_of_vertices(
     verdict, other = compare(second, written(document(TRIANGLE, vertices, count=count)))
     assert verdict == "rejected"
     assert (other["verdict"], other["step"]) == ("rejected", step)
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [
+        None,
+        [],
+        SIDES[:3],
+        [*SIDES, SIDES[0]],
+        [[[0, 3], [1, 2]], *SIDES[1:]],  # |y| > 0 where y = 0
+        [[[0], [2, 1, 3]], *SIDES[1:]],
+        [[[0, 0], [1, 2, 3]], *SIDES[1:]],
+        [[[0], [1, 2, 3, 4]], *SIDES[1:]],
+        [*SIDES[:3], [[3], [0]]],  # -y < 0 where y < 0
+        [*SIDES[:3], [[2], [0, 3]]],  # |y| = 0 where y < 0
+    ],
+)
+def test_frames(second: SecondChecker, sides: list[Any] | None) -> None:
+    """At the origin |y| and -y are 0 as well, and a frame lists the sides of x and y."""
+    good = document(KINK, [["0", [0, 1, 2, 3], SIDES[::-1]]], count=4)
+    verdict, other = compare(second, written(good))
+    assert (verdict, other["verdict"]) == ("accepted", "accepted")
+    vertex: list[Any] = ["0", [0, 1, 2, 3]] + ([] if sides is None else [sides])
+    verdict, other = compare(second, written(document(KINK, [vertex], count=4)))
+    assert verdict == "rejected"
+    assert other["verdict"] in ("rejected", "not covered")
 
 
 @pytest.mark.parametrize(
@@ -444,6 +473,7 @@ def test_costs(second: SecondChecker) -> None:
         "moves",
         "long vertices",
         "quotients",
+        "silent layers",
     ],
 )
 def test_bombs(name: str, tmp_path: Path) -> None:

@@ -226,9 +226,10 @@ let check_vertices lines (placed : Core.placed) num_vertices =
   let rec go state number =
     if number = num_vertices then state
     else
-      match Corners.vertex place (Corners.read (next_line lines)) with
-      | exception Corners.Dependent -> raise (Not_covered "vertices with dependent zeros")
-      | vertex -> go (get (Core.next_vertex placed state vertex)) (number + 1) in
+      let line = Corners.read (next_line lines) in
+      match get (Core.next_vertex placed state (Corners.vertex place line)) with
+      | exception Corners.No_frame -> raise (Not_covered "vertices with other lists than frames")
+      | state -> go state (number + 1) in
   go start 0
 
 let check_regions lines folder given header =
@@ -344,6 +345,8 @@ let check_certificate (source : Source.t) folder given =
   let proof = Json.fields [ "theorem"; "hypotheses" ] (entry "proof") in
   Documents.check_notes (entry "unverified");
   let theorem = Json.text (proof "theorem") in
+  if Json.has_key "architecture" (entry "claim") then
+    raise (Not_covered "another architecture than plain stacks of max(x, 0)");
   if Refutation.is_claim (entry "claim") then
     check_refutation source folder given (entry "claim") theorem (Json.list (proof "hypotheses"))
   else if Identifiable.is_claim (entry "claim") then

@@ -4,27 +4,30 @@ open Meter
 
 (* ---- Lines *)
 
-type line = { mask : Z.t; zeros : int list; has_cells : bool }
+(* The zeros that are positive on a cell, those that are 0 on it, and whether cells are listed. *)
+type cell = { positive : int list; below : int list; has_list : bool }
+type line = { mask : Z.t; zeros : int list; cells : cell list option }
 
 (* Lists of cells stand in at most so many levels. *)
 let most_lists = 7
 
-let rec check_cell levels = function
-  | Json.List [ List positive; List zeros ] -> List.iter check_index positive; check_indices zeros
-  | Json.List [ List positive; List zeros; List cells ] when levels > 0 ->
-      check_indices positive;
-      check_indices zeros;
-      List.iter (check_cell (levels - 1)) cells
+let indices documents = List.map Json.index documents
+
+let rec cell_of levels = function
+  | Json.List (List positive :: List below :: ([] | [ List _ ] as rest))
+    when rest = [] || levels > 0 ->
+      let listed = match rest with [ Json.List cells ] -> cells | _ -> [] in
+      List.iter (fun cell -> ignore (cell_of (levels - 1) cell)) listed;
+      { positive = indices positive; below = indices below; has_list = rest <> [] }
   | _ -> unreadable "expected a cell"
-and check_index document = ignore (Json.index document)
-and check_indices documents = List.iter check_index documents
 
 let read = function
   | Json.List (Text mask :: List zeros :: ([] | [ List _ ] as rest)) ->
       well_formed (Numbers.is_spelled_natural mask) "not a natural number";
-      let cells = match rest with [ Json.List cells ] -> cells | _ -> [] in
-      List.iter (check_cell (most_lists - 1)) cells;
-      { mask = Numbers.integer mask; zeros = List.map Json.index zeros; has_cells = rest <> [] }
+      let cells = match rest with
+        | [ Json.List cells ] -> Some (List.map (cell_of (most_lists - 1)) cells)
+        | _ -> None in
+      { mask = Numbers.integer mask; zeros = indices zeros; cells }
   | _ -> unreadable "expected a vertex"
 
 let rec ascending = function
@@ -59,6 +62,8 @@ let plus x y =
   if Q.sign x = 0 then y else if Q.sign y = 0 then x else (pay x y; Q.add x y)
 
 let over x y = if Q.sign x = 0 then Q.zero else (pay x y; Q.div x y)
+
+let two_q = Q.of_int 2
 
 let exact (x : Q.t) : Core.q = { qnum = Q.num x; qden = Q.den x }
 
@@ -132,13 +137,74 @@ let in_inputs place y =
   List.map (fun form -> exact (value (dense place (form, place.start.input_scale)) y))
     place.start.input_forms
 
-(* The point of zeros whose forms are the rows: None if the forms of the zeros are dependent. *)
-let point_of place rows zeros =
-  let own = Array.of_list (List.map (fun i -> rows.(i)) zeros) in
-  Option.map (fun found ->
-    let y = ref (Array.make place.dimension Q.zero) in
-    Array.iteri (fun k u -> y := moved !y (Q.neg own.(k).(0)) u) found;
-    !y) (if List.length zeros > place.dimension then None else units_of place own)
+(* The zeros whose forms are independent of those before. *)
+let independent place rows zeros =
+  let add (basis, done_) i =
+    let reduced = List.fold_left (fun row (column, pivot) ->
+      if Q.sign row.(column) = 0 then row else moved row (Q.neg row.(column)) pivot)
+      rows.(i) (List.rev done_) in
+    let rec first c =
+      if c > place.dimension then None
+      else if Q.sign reduced.(c) <> 0 then Some c else first (c + 1) in
+    units (10 * place.dimension);
+    match first 1 with
+    | None -> (basis, done_)
+    | Some c -> (i :: basis, (c, Array.map (fun x -> over x reduced.(c)) reduced) :: done_) in
+  List.rev (fst (List.fold_left add ([], []) zeros))
+
+(* A common zero of independent forms; coordinates without a pivot are 0. *)
+let point_of place rows basis =
+  let own = Array.of_list (List.map (fun i -> rows.(i)) basis) in
+  match units_of place own with
+  | None -> raise (Rejected "zeros that are dependent")
+  | Some found ->
+      let y = ref (Array.make place.dimension Q.zero) in
+      Array.iteri (fun k u -> y := moved !y (Q.neg own.(k).(0)) u) found;
+      !y
+
+(* ---- Frames: for each form of the basis the listed cells on both sides of it *)
+
+exception No_frame
+
+type frame = (int * int, (int, int) Hashtbl.t) Hashtbl.t
+
+(* The signs of the zeros on a cell. *)
+let signs_on zeros cell =
+  let signs = Hashtbl.create 16 in
+  List.iter (fun i -> Hashtbl.replace signs i (-1)) zeros;
+  let set sign i =
+    require (Hashtbl.find_opt signs i = Some (-1)) "a cell whose signs are no signs of the zeros";
+    Hashtbl.replace signs i sign in
+  require (ascending cell.positive && ascending cell.below) "indices that do not ascend";
+  List.iter (set 1) cell.positive;
+  List.iter (set 0) cell.below;
+  require (cell.below <> zeros) "a cell on which all zeros are 0";
+  units (300 * List.length zeros);
+  signs
+
+let frame_of place zeros basis cells : frame =
+  let frame = Hashtbl.create 16 in
+  let num_sides = List.fold_left (fun sum b ->
+    sum + if b < Core.num_bound_signs place.start then 1 else 2) 0 basis in
+  let add cell =
+    let signs = signs_on zeros cell in
+    match List.filter (fun b -> Hashtbl.find signs b <> 0) basis with
+    | [ b ] ->
+        let side = (b, Hashtbl.find signs b) in
+        if cell.has_list || Hashtbl.mem frame side then raise No_frame;
+        Hashtbl.add frame side signs
+    | _ -> raise No_frame in
+  List.iter add cells;
+  if Hashtbl.length frame <> num_sides then raise No_frame;
+  frame
+
+(* The sign of a zero in the region that is spanned by sides. *)
+let sign_between sides i =
+  let signs = List.map (fun side -> Hashtbl.find side i) sides in
+  if List.mem 1 signs && List.mem (-1) signs then raise No_frame;
+  if List.mem 1 signs then Z.one else if List.mem (-1) signs then Z.minus_one else Z.zero
+
+(* ---- Regions *)
 
 (* Along a direction: the first time at which a form with a sign is 0; infinite on a ray. *)
 let time_of signs values slopes =
@@ -156,39 +222,61 @@ let edge values signs (b, slopes) : Core.edge =
     its_end = if Q.equal time Q.inf then None
               else Some (Array.to_list (Array.mapi sign_at values)) }
 
-(* What is needed for the region with some signs around a point. *)
-let region place zeros point signs : Core.region_hint =
-  let signs = Array.of_list signs in
+type corner = { point : Q.t array; all_zeros : int list; basis : int list; frame : frame option }
+
+(* What is needed for the region with some signs of the basis; the mark 2 is put at other zeros. *)
+let region place corner choice : Core.region_hint =
+  let choice = Array.of_list choice in
+  let side b = (b, Z.sign choice.(b)) in
+  let sides = match corner.frame with
+    | None -> []
+    | Some frame -> List.map (fun b ->
+        match Hashtbl.find_opt frame (side b) with Some side -> side | None -> raise No_frame)
+        corner.basis in
+  units (200 * place.size * (List.length corner.basis + 1));
+  let two = Z.of_int 2 in
+  let signs = Array.mapi (fun i x -> if Z.equal x two then sign_between sides i else x) choice in
   let rows = rows place signs in
-  units (100 * place.size * (List.length zeros + 1));
-  match units_of place (Array.of_list (List.map (fun i -> rows.(i)) zeros)) with
+  match units_of place (Array.of_list (List.map (fun i -> rows.(i)) corner.basis)) with
   | None -> raise (Rejected "zeros that are dependent in a region")
   | Some found ->
-      let found = Array.to_list found and values = Array.map (fun row -> value row point) rows in
+      let found = Array.to_list found in
+      let values = Array.map (fun row -> value row corner.point) rows in
       let slopes = List.map (fun u -> Array.map (fun row -> slope row u) rows) found in
+      let agrees b slopes listed =
+        List.for_all (fun i -> Z.sign signs.(b) * Q.sign slopes.(i) = Hashtbl.find listed i)
+          corner.all_zeros in
+      if sides <> [] then
+        List.iter2 (fun (b, slopes) listed ->
+          require (agrees b slopes listed) "a listed cell with other signs")
+          (List.combine corner.basis slopes) sides;
       let way = List.fold_left2 (fun way b u -> moved way (Q.of_bigint signs.(b)) u)
-        (Array.make place.dimension Q.zero) zeros found in
+        (Array.make place.dimension Q.zero) corner.basis found in
       let along = Array.map (fun row -> slope row way) rows in
-      let time = Q.min Q.one (over (time_of signs values along) (Q.of_int 2)) in
-      { inner_point = in_inputs place (moved point time way);
-        its_edges = List.map2 (fun b slopes -> edge values signs (b, slopes)) zeros slopes }
+      let time = Q.min Q.one (over (time_of signs values along) two_q) in
+      { its_region = Array.to_list signs;
+        inner_point = in_inputs place (moved corner.point time way);
+        its_edges = List.map2 (fun b slopes -> edge values signs (b, slopes)) corner.basis slopes }
 
-let is_constant row = Array.for_all (fun x -> Q.sign x = 0) (Array.sub row 1 (Array.length row - 1))
-
-exception Dependent
-
-(* A vertex for Core.next_vertex. Dependent: there are more zeros than independent ones, and cells
-   are listed, or no form of a zero changes anywhere. *)
+(* A vertex for Core.next_vertex. No_frame: another list of cells than a frame. *)
 let vertex place line : Core.vertex =
   let signs = signs_of place.size line in
   let rows = rows place signs in
-  match point_of place rows line.zeros with
-  | None when line.has_cells || List.for_all (fun i -> is_constant rows.(i)) line.zeros ->
-      raise Dependent
-  | None -> raise (Rejected "zeros that are dependent, without a list of cells")
-  | Some point ->
-      let agrees row sign = Q.sign (value row point) = Z.sign sign in
-      require (Array.for_all2 agrees rows signs) "other signs at the point of these zeros";
-      require (not line.has_cells) "a list of cells where zeros are independent";
-      { its_signs = Array.to_list signs; its_point = in_inputs place point;
-        its_hint = region place line.zeros point }
+  let basis = independent place rows line.zeros in
+  let point = point_of place rows basis in
+  let agrees row sign = Q.sign (value row point) = Z.sign sign in
+  require (Array.for_all2 agrees rows signs) "other signs at the point of these zeros";
+  let is_simple = basis = line.zeros || basis = [] in
+  let frame = match line.cells with
+    | None -> require is_simple "no list of cells where zeros are dependent"; None
+    | Some cells ->
+        require (not is_simple) "a list of cells at a region or where zeros are independent";
+        Some (frame_of place line.zeros basis cells) in
+  let marks = Array.copy signs in
+  if basis <> line.zeros then begin
+    List.iter (fun i -> marks.(i) <- Z.of_int 2) line.zeros;
+    List.iter (fun i -> marks.(i) <- Z.zero) basis
+  end;
+  { its_signs = Array.to_list signs; its_marks = Array.to_list marks;
+    its_point = in_inputs place point;
+    its_hint = region place { point; all_zeros = line.zeros; basis; frame } }

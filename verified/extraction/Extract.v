@@ -41,5 +41,5 @@ Extraction "core.ml"
   check_shallow identifiable_sentence
   start_regions next_region_node regions_finished check_count regions_sentence
   start_vertices next_vertex check_vertex_count vertices_sentence
-  vertices_words signed_rows num_signs num_inequalities
+  vertices_words signed_rows num_signs num_bound_signs
   setup.  (* for the memory that a domain takes *)

@@ -1,6 +1,6 @@
 (** Lists of vertices (FORMAT.md, section 5.3; docs/theory/vertices.md): every point of the domain
-    lies in the closure of a region around a listed vertex, if all zeros of each vertex are
-    independent.
+    lies in the closure of a region around a listed vertex, if the regions around each vertex are
+    known, and their edges end.
 
     The proof differs from the page: paths of vertices are not needed. Take a region around a listed
     vertex and a point x in its closure. Among the listed vertices of this closure, take one where
@@ -28,16 +28,11 @@ Section Lists.
 Variables (form point : Type) (forms : list form) (inequality : form -> Prop).
 Variables (value : form -> point -> R) (kept : (form -> Z) -> form -> point -> R).
 Hypothesis all_forms : forall i, In i forms \/ forall x, value i x = 0.
-Hypothesis no_form_twice : NoDup forms.
 
 Definition sg (x : point) (i : form) : Z := sign_of (value i x).
 Definition face (e s : form -> Z) : Prop := forall i, e i = 0%Z \/ e i = s i.
 
 Definition inside (x : point) : Prop := forall i, inequality i -> 0 <= value i x.
-
-(** The signs of a region: none is 0, and the inequalities hold. *)
-Definition full (s : form -> Z) : Prop :=
-  forall i, (s i = 1 \/ s i = -1)%Z /\ (inequality i -> s i = 1%Z).
 
 (** A way in the domain from point to point: the signs of a point and of the next one are those of
     a point between them, or 0. *)
@@ -48,23 +43,26 @@ Inductive way : point -> point -> Prop :=
 
 Hypothesis connected : forall x y, inside x -> inside y -> way x y.
 
-(** ** What the check of a list finds out *)
-
-Variable vertices : list point.
-Definition zeros (v : point) : list form :=
-  filter (fun i => (sg v i =? 0)%Z) forms.
 Definition total {A} (f : A -> R) (l : list A) : R := fold_right (fun a r => f a + r) 0 l.
 
+(** ** What the check of a list finds out *)
+
+(** Vertices with their points, with zeros that are coordinates, and with the signs of the regions
+    around them. A form that is 0 in a region has the sign 0. *)
+Variables (vertex : Type) (place : vertex -> point) (vertices : list vertex).
+Variables (basis : vertex -> list form) (around : vertex -> list (form -> Z)).
+Hypothesis basis_nodup : forall v, NoDup (basis v).
+
 (** [slope b i] is the slope of form i along the edge of the region [s] on which the zero b of [v]
-    is not 0, at the speed at which b moves by 1. The zeros are coordinates. *)
-Definition slopes_at (v : point) (s : form -> Z) (slope : form -> form -> R) : Prop :=
-  forall i y, kept s i y - kept s i v =
-    total (fun b => IZR (s b) * kept s b y * slope b i) (zeros v).
+    is not 0, at the speed at which b moves by 1. *)
+Definition slopes_at (v : vertex) (s : form -> Z) (slope : form -> form -> R) : Prop :=
+  forall i y, kept s i y - kept s i (place v) =
+    total (fun b => IZR (s b) * kept s b y * slope b i) (basis v).
 
 (** The edge ends at the listed vertex [v']. *)
-Definition ends_at (v : point) (s : form -> Z) (b : form) (v' : point) : Prop :=
-  In v' vertices /\ face (sg v') s /\ sg v' b = s b /\
-  forall i, In i (zeros v) -> i <> b -> sg v' i = 0%Z.
+Definition ends_at (v : vertex) (s : form -> Z) (b : form) (v' : vertex) : Prop :=
+  In v' vertices /\ face (sg (place v')) s /\ sg (place v') b = s b /\
+  forall i, In i (basis v) -> i <> b -> sg (place v') i = 0%Z.
 
 (** The edge is a ray. *)
 Definition is_ray (s : form -> Z) (b : form) (slope : form -> form -> R) : Prop :=
@@ -73,11 +71,18 @@ Definition is_ray (s : form -> Z) (b : form) (slope : form -> form -> R) : Prop 
 Definition kept_right (s : form -> Z) : Prop :=
   forall x, face (sg x) s -> forall i, value i x = kept s i x.
 
-Definition edges_end (v : point) : Prop :=
-  forall s, full s -> face (sg v) s -> kept_right s /\ exists slope, slopes_at v s slope /\
-    forall b, In b (zeros v) -> is_ray s b slope \/ exists v', ends_at v s b v'.
+(** The region has a point, [v] is in its closure, and all its edges at [v] end. *)
+Definition region_ends (v : vertex) (s : form -> Z) : Prop :=
+  face (sg (place v)) s /\ kept_right s /\ (exists y, inside y /\ forall i, sg y i = s i) /\
+  exists slope, slopes_at v s slope /\
+    forall b, In b (basis v) -> is_ray s b slope \/ exists v', ends_at v s b v'.
 
-Hypothesis checked : forall v, In v vertices -> inside v /\ edges_end v.
+(** Near [v], each point is in the closure of a region around it. *)
+Definition complete_at (v : vertex) : Prop :=
+  forall y, inside y -> face (sg (place v)) (sg y) -> exists s, In s (around v) /\ face (sg y) s.
+
+Hypothesis checked : forall v, In v vertices -> inside (place v) /\ complete_at v /\
+  forall s, In s (around v) -> region_ends v s.
 Hypothesis one_vertex : vertices <> [].
 
 (** ** Sums *)
@@ -137,7 +142,7 @@ Qed.
 
 (** ** The least vertex of a closure *)
 
-Lemma least (f : point -> R) (P : point -> Prop) l : (forall v, P v \/ ~ P v) ->
+Lemma least {A} (f : A -> R) (P : A -> Prop) l : (forall v, P v \/ ~ P v) ->
   (forall v, In v l -> ~ P v) \/
   exists v, In v l /\ P v /\ forall u, In u l -> P u -> f v <= f u.
 Proof.
@@ -171,151 +176,134 @@ Proof.
   - right. intro G. apply F, Forall_forall. intros i _. apply G.
 Qed.
 
-Lemma in_zeros v i : In i (zeros v) -> sg v i = 0%Z.
+(** The zeros of a point. *)
+Definition zeros (x : point) : list form := filter (fun i => (sg x i =? 0)%Z) forms.
+
+Lemma in_zeros x i : In i (zeros x) -> sg x i = 0%Z.
 Proof. unfold zeros. rewrite filter_In, Z.eqb_eq. tauto. Qed.
 
-Lemma zero_in v i : In i forms -> sg v i = 0%Z -> In i (zeros v).
+Lemma zero_in x i : In i forms -> sg x i = 0%Z -> In i (zeros x).
 Proof. unfold zeros. rewrite filter_In, Z.eqb_eq. tauto. Qed.
 
-Lemma zeros_nodup v : NoDup (zeros v).
-Proof. apply NoDup_filter. auto. Qed.
-
-Lemma adjusted s x i : kept_right s -> full s -> face (sg x) s -> 0 <= IZR (s i) * kept s i x.
+Lemma value_zero i x : sg x i = 0%Z -> value i x = 0.
 Proof.
-  intros K F C. rewrite <- (K x C). destruct (C i) as [E|E]; unfold sg in E;
-    destruct (sign_cases (value i x)) as [[V S]|[[V S]|[V S]]]; rewrite S in E;
-    try discriminate; try (rewrite <- E); try rewrite V; lra.
+  unfold sg. destruct (sign_cases (value i x)) as [[V S]|[[V S]|[V S]]]; rewrite S; auto;
+    discriminate.
 Qed.
 
-Lemma adjusted_zero s x i : kept_right s -> full s -> face (sg x) s -> IZR (s i) * kept s i x = 0 ->
-  sg x i = 0%Z.
+Lemma face_trans e f g : face e f -> face f g -> face e g.
 Proof.
-  intros K F C E. rewrite <- (K x C) in E. unfold sg.
-  destruct (sign_cases (value i x)) as [[V S]|[[V S]|[V S]]]; auto; exfalso;
-    destruct (proj1 (F i)) as [G|G]; rewrite G in E; lra.
+  intros A B i. destruct (A i) as [E|E]; auto. rewrite E. apply B.
 Qed.
 
-Lemma zero_kept s x i : kept_right s -> face (sg x) s -> sg x i = 0%Z -> kept s i x = 0.
+Lemma distance s x i : kept_right s -> face (sg x) s ->
+  Rabs (value i x) = IZR (s i) * kept s i x.
 Proof.
-  intros K C E. rewrite <- (K x C). unfold sg in E.
-  destruct (sign_cases (value i x)) as [[V S]|[[V S]|[V S]]]; rewrite S in E; congruence.
+  intros K C. rewrite <- (K x C). destruct (C i) as [E|E].
+  - rewrite value_zero by auto. rewrite Rabs_R0. ring.
+  - rewrite <- E. unfold sg. destruct (sign_cases (value i x)) as [[V S]|[[V S]|[V S]]]; rewrite S.
+    + rewrite Rabs_right by lra. ring.
+    + rewrite Rabs_left by lra. ring.
+    + rewrite V, Rabs_R0. ring.
 Qed.
 
 (** The face of [x] in the closure of a region around a listed vertex has a listed vertex. *)
-Lemma vertex_of_face s x v0 : full s -> In v0 vertices -> face (sg v0) s -> face (sg x) s ->
-  exists v, In v vertices /\ face (sg v) (sg x).
+Lemma vertex_of_face x v0 s0 : In v0 vertices -> In s0 (around v0) -> face (sg x) s0 ->
+  exists v, In v vertices /\ face (sg (place v)) (sg x).
 Proof.
-  intros F I0 C0 C. destruct (proj2 (checked v0 I0) s F C0) as [K _]. set (tight := zeros x).
-  set (l := fun y => total (fun i => IZR (s i) * kept s i y) tight).
-  destruct (least l (fun v => face (sg v) s) vertices) as [N|(v & I & Cv & M)].
-  { intro v. apply face_dec. }
-  { destruct (N v0 I0 C0). }
+  intros I0 J0 C0. set (tight := zeros x).
+  set (l := fun y => total (fun i => Rabs (value i y)) tight).
+  destruct (least (fun v => l (place v)) (fun v => Exists (fun s => face (sg x) s) (around v))
+    vertices) as [N|(v & I & P & M)].
+  { intro v. induction (around v) as [|s m [IH|IH]].
+    - right. intro Q. inversion Q.
+    - left. apply Exists_cons_tl. auto.
+    - destruct (face_dec x s) as [F|F]; [left; apply Exists_cons_hd; auto|].
+      right. intro Q. inversion Q; auto. }
+  { exfalso. apply (N v0 I0). apply Exists_exists. exists s0. auto. }
+  apply Exists_exists in P as (s & Is & Cx).
+  destruct (checked v I) as (Dv & _ & R).
+  destruct (R s Is) as (Cv & K & (z & Dz & Ez) & slope & S & Ed).
   exists v. split; auto.
-  assert (0 <= l v) as L0 by (apply total_nonneg; intros; apply adjusted; auto).
-  assert (l v = 0) as L1.
+  assert (forall y, 0 <= l y) as L0 by (intro; apply total_nonneg; intros; apply Rabs_pos).
+  assert (l (place v) = 0) as L1.
   2:{ intro i. destruct (all_forms i) as [J|J]; [|left; apply no_form; auto].
       destruct (Z.eq_dec (sg x i) 0) as [E|E].
-      - left. apply adjusted_zero with s; auto.
-        apply (total_zero (fun i => IZR (s i) * kept s i v) tight); auto.
-        + intros; apply adjusted; auto.
-        + apply zero_in; auto.
-      - destruct (C i) as [E'|E']; [tauto|]. rewrite E'. apply Cv. }
-  destruct (Rle_lt_or_eq_dec _ _ L0) as [L|]; auto. exfalso.
-  destruct (proj2 (checked v I) s F Cv) as (_ & slope & S & Ed).
+      - left. pose proof (total_zero (fun i => Rabs (value i (place v))) tight
+          (fun a _ => Rabs_pos _) L1 i (zero_in x i J E)) as Z0. cbv beta in Z0.
+        unfold sg. destruct (sign_cases (value i (place v))) as [[V Sv]|[[V Sv]|[V Sv]]]; auto;
+          exfalso; [rewrite Rabs_right in Z0 by lra|rewrite Rabs_left in Z0 by lra]; lra.
+      - destruct (Cx i) as [E'|E']; [tauto|]. rewrite E'. apply Cv. }
+  destruct (Rle_lt_or_eq_dec _ _ (L0 (place v))) as [L|]; auto. exfalso.
   set (along b := total (fun i => IZR (s i) * slope b i) tight).
-  assert (forall y, l y - l v =
-    total (fun b => IZR (s b) * kept s b y * along b) (zeros v)) as Sum.
-  { intro y. unfold l, along.
+  assert (forall y, face (sg y) s -> l y - l (place v) =
+    total (fun b => IZR (s b) * kept s b y * along b) (basis v)) as Sum.
+  { intros y Cy. unfold l, along.
+    rewrite (total_ext _ (fun i => IZR (s i) * kept s i y) tight)
+      by (intros; apply distance; auto).
+    rewrite (total_ext (fun i => Rabs (value i (place v)))
+      (fun i => IZR (s i) * kept s i (place v)) tight) by (intros; apply distance; auto).
     replace (total (fun i => IZR (s i) * kept s i y) tight -
-             total (fun i => IZR (s i) * kept s i v) tight)
-      with (total (fun i => IZR (s i) * (kept s i y - kept s i v)) tight).
+             total (fun i => IZR (s i) * kept s i (place v)) tight)
+      with (total (fun i => IZR (s i) * (kept s i y - kept s i (place v))) tight).
     2:{ clear. induction tight as [|i m IH]; simpl; [ring|]. rewrite IH. ring. }
     rewrite (total_ext _ (fun i => total (fun b =>
-      IZR (s b) * kept s b y * (IZR (s i) * slope b i)) (zeros v)) tight).
+      IZR (s b) * kept s b y * (IZR (s i) * slope b i)) (basis v)) tight).
     2:{ intros i _. rewrite S, <- total_times. apply total_ext. intros; ring. }
     rewrite total_swap. apply total_ext. intros b _. apply total_times. }
   assert (l x = 0) as Lx.
   { unfold l. rewrite (total_ext _ (fun _ => 0 * 0)), total_times; [ring|].
-    intros i J. apply in_zeros in J. rewrite (zero_kept s x i); auto. ring. }
-  destruct (total_neg (fun b => IZR (s b) * kept s b x * along b) (zeros v)) as (b & Ib & Nb).
-  { rewrite <- Sum. lra. }
-  pose proof (adjusted s x b K F C) as Ab.
+    intros i J. rewrite value_zero by (apply in_zeros; auto). rewrite Rabs_R0. ring. }
+  destruct (total_neg (fun b => IZR (s b) * kept s b x * along b) (basis v)) as (b & Ib & Nb).
+  { rewrite <- Sum by auto. lra. }
+  pose proof (distance s x b K Cx) as Ab. pose proof (Rabs_pos (value b x)).
   assert (along b < 0) as Down by nra.
   destruct (Ed b Ib) as [Ray|(u & Iu & Cu & Eb & Z)].
   - assert (0 <= along b) by (apply total_nonneg; intros; apply Ray). lra.
-  - pose proof (M u Iu Cu) as Mu. pose proof (Sum u) as Su.
-    rewrite (total_one _ _ b) in Su; [|apply zeros_nodup|auto|].
-    2:{ intros a Ja Na. rewrite (zero_kept s u a); auto. ring. }
-    pose proof (adjusted s u b K F Cu) as Au.
-    assert (IZR (s b) * kept s b u <> 0) as Nz.
-    { intro E. apply adjusted_zero in E; auto. rewrite Eb in E.
-      destruct (proj1 (F b)) as [G|G]; rewrite G in E; discriminate. }
-    nra.
+  - destruct (checked u Iu) as (_ & Lu & _).
+    assert (Exists (fun s => face (sg x) s) (around u)) as Pu.
+    { destruct (Lu z Dz) as (s' & I' & F'). { intro i. rewrite Ez. apply Cu. }
+      apply Exists_exists. exists s'. split; auto. apply face_trans with s; auto.
+      intro i. rewrite <- Ez. apply F'. }
+    pose proof (M u Iu Pu) as Mu. cbv beta in Mu. pose proof (Sum (place u) Cu) as Su.
+    rewrite (total_one _ _ b) in Su; [|apply basis_nodup|auto|].
+    2:{ intros a Ja Na. rewrite <- (K (place u) Cu), value_zero by auto. ring. }
+    rewrite <- distance in Su by auto.
+    assert (value b (place u) <> 0) as Nz.
+    { intro E. unfold sg in Eb. rewrite E in Eb.
+      destruct (sign_cases 0) as [[V _]|[[V _]|[_ Q]]]; try lra. rewrite Q in Eb.
+      rewrite <- Eb in Nb. lra. }
+    pose proof (Rabs_pos_lt _ Nz). nra.
 Qed.
 
 (** ** All points of the domain *)
 
 (** [x] is in the closure of a region around a listed vertex. *)
 Definition found (x : point) : Prop :=
-  inside x /\ exists v, In v vertices /\ forall i, 0 <= value i v * value i x.
-
-(** The region of a found point, with the sign 1 for the forms that are 0 at both points. *)
-Definition region_of (v x : point) (i : form) : Z :=
-  if Z.eq_dec (sg v i) 0 then if Z.eq_dec (sg x i) 0 then 1%Z else sg x i else sg v i.
-
-Lemma region_of_ok v x : inside v -> inside x -> (forall i, 0 <= value i v * value i x) ->
-  full (region_of v x) /\ face (sg v) (region_of v x) /\ face (sg x) (region_of v x).
-Proof.
-  intros Dv Dx H. assert (forall i, ((region_of v x i = 1 \/ region_of v x i = -1)%Z /\
-    (inequality i -> region_of v x i = 1%Z)) /\ (sg v i = 0%Z \/ sg v i = region_of v x i) /\
-    (sg x i = 0%Z \/ sg x i = region_of v x i)) as K.
-  { intro i. pose proof (H i). pose proof (Dv i). pose proof (Dx i). unfold region_of, sg.
-    destruct (sign_cases (value i v)) as [[V ->]|[[V ->]|[V ->]]],
-      (sign_cases (value i x)) as [[W ->]|[[W ->]|[W ->]]]; simpl;
-      repeat split; auto; try (intro Q; exfalso; specialize (H1 Q) || specialize (H2 Q));
-      try specialize (H1 Q); try specialize (H2 Q); try lra; try nra; exfalso; nra. }
-  repeat split; try apply K; intro i; apply K.
-Qed.
-
-Lemma face_found s x v : full s -> inside x -> In v vertices -> face (sg v) s -> face (sg x) s ->
-  found x.
-Proof.
-  intros F D I Cv Cx. destruct (proj2 (checked v I) s F Cv) as [K _]. split; auto. exists v.
-  split; auto. intro i.
-  pose proof (adjusted s v i K F Cv) as A. pose proof (adjusted s x i K F Cx) as B.
-  rewrite <- (K v Cv) in A. rewrite <- (K x Cx) in B.
-  destruct (proj1 (F i)) as [G|G]; rewrite G in *; nra.
-Qed.
+  inside x /\ exists v s, In v vertices /\ In s (around v) /\ face (sg x) s.
 
 (** Points near a found point, whose signs are those of [x] where they are not 0, are found. *)
 Lemma near_found x y : found x -> inside y -> face (sg x) (sg y) -> found y.
 Proof.
-  intros [Dx (v & I & H)] Dy N. destruct (checked v I) as [Dv _].
-  destruct (region_of_ok v x Dv Dx H) as (F & Cv & Cx).
-  destruct (vertex_of_face _ x v F I Cv Cx) as (u & Iu & Cu). split; auto. exists u. split; auto.
-  intro i. pose proof (Cu i) as A. pose proof (N i) as B. unfold sg in *.
-  destruct (sign_cases (value i u)) as [[V E]|[[V E]|[V E]]],
-    (sign_cases (value i x)) as [[W E']|[[W E']|[W E']]],
-    (sign_cases (value i y)) as [[U E'']|[[U E'']|[U E'']]]; rewrite E, E', E'' in *;
-    try (destruct A; discriminate); try (destruct B; discriminate); nra.
+  intros [Dx (v & s & I & Is & C)] Dy N. split; auto.
+  destruct (vertex_of_face x v s I Is C) as (u & Iu & Cu). destruct (checked u Iu) as (_ & L & _).
+  destruct (L y Dy) as (s' & Is' & C'); [apply face_trans with (sg x); auto|].
+  exists u, s'. auto.
 Qed.
 
 Lemma found_start : exists x, found x.
 Proof.
   assert (exists v, In v vertices) as [v I].
   { destruct vertices as [|v l]; [tauto|]. exists v. left. auto. }
-  exists v. split; [apply checked; auto|]. exists v. split; auto. intro. nra.
+  destruct (checked v I) as (D & L & _). exists (place v). split; auto.
+  destruct (L (place v) D) as (s & Is & C). { intro; auto. } exists v, s. auto.
 Qed.
 
 (** Points whose signs are those of a found point, or 0, are found. *)
 Lemma limit_found m y : found m -> inside y -> face (sg y) (sg m) -> found y.
 Proof.
-  intros [Dm (v & I & H)] Dy F. split; auto. exists v. split; auto. intro i. specialize (H i).
-  pose proof (F i) as G. unfold sg in G.
-  destruct (sign_cases (value i v)) as [[V E]|[[V E]|[V E]]],
-    (sign_cases (value i y)) as [[W E']|[[W E']|[W E']]],
-    (sign_cases (value i m)) as [[U E'']|[[U E'']|[U E'']]]; rewrite E', E'' in G;
-    try (destruct G; discriminate); nra.
+  intros [Dm (v & s & I & Is & C)] Dy F. split; auto. exists v, s. split; auto. split; auto.
+  apply face_trans with (sg m); auto.
 Qed.
 
 (** Each point of the domain is found. *)

@@ -1,142 +1,21 @@
-(** Theorem [vertices]: lists of regions by lists of vertices whose zeros are independent (claim
-    regions, FORMAT.md, section 5.3). *)
+(** Theorem [vertices]: lists of regions by lists of vertices (claim regions, FORMAT.md,
+  section 5.3)
+    where all zeros of a vertex are combinations of some that are coordinates: there are no others,
+    or a frame is listed. *)
 Require Import String ZArith NArith QArith Qreals Reals List Bool Lra Lia Psatz.
 Require Import FunctionalExtensionality.
 From PolyreluVerified Require Import Verdicts Maps Networks Domains Claims RegionLists Limits.
 From PolyreluVerified Require Import Numbers LinearForms JointNetwork Coordinates Trees.
 From PolyreluVerified Require Import Points Checker RegionTrees Regions Pieces VertexLists.
+From PolyreluVerified Require Import KeptForms.
 Import ListNotations.
 Open Scope R_scope.
 Open Scope list_scope.
-
-(** * Forms for a choice of neurons that are on *)
-
-Fixpoint keep_forms (s : list Z) (fs : list form) : list form :=
-  match s, fs with
-  | e :: s', f :: fs' => (if (e =? 1)%Z then f else []) :: keep_forms s' fs'
-  | _, _ => []
-  end.
-
-Fixpoint neuron_rows (ls : list layer) (lr : bool) (s : list Z) (F : acts) :
-  option (list rform) :=
-  match ls with
-  | [] => Some []
-  | l :: ls' =>
-      match ls', lr with
-      | [], false => Some []
-      | _, _ =>
-          match preforms F l with
-          | None => None
-          | Some (fs, D) =>
-              let n := List.length fs in
-              match neuron_rows ls' lr (skipn n s) (F ++ [(keep_forms (firstn n s) fs, D)]) with
-              | None => None
-              | Some rest => Some (List.map (fun f => (f, D)) fs ++ rest)
-              end
-          end
-      end
-  end.
-
-Fixpoint zs_from (ls : list layer) (lr : bool) (A : list (list R)) : list R :=
-  match ls with
-  | [] => []
-  | l :: ls' =>
-      let z := List.map (pre A (den l)) (neurons l) in
-      match ls', lr with
-      | [], false => []
-      | _, _ => z ++ zs_from ls' lr (A ++ [List.map relu z])
-      end
-  end.
-
-Definition ap (v : N -> R) (r : rform) : R := val v (fst r) / IZR (snd r).
-Definition fc (e f : Z) : Prop := e = 0%Z \/ e = f.
-
-Lemma zs_signs ls lr : forall A, List.map sign_of (zs_from ls lr A) = signs_from ls lr A.
-Proof.
-  induction ls as [|l ls IH]; intro A; auto. simpl.
-  destruct ls, lr; auto; rewrite map_app, IH; auto.
-Qed.
-
-Lemma keep_scaled v D fs zs : (0 < D)%Z -> Forall2 (scaled v D) fs zs -> forall s,
-  Forall2 fc (List.map sign_of zs) s ->
-  Forall2 (scaled v D) (keep_forms s fs) (List.map relu zs).
-Proof.
-  intros P F. induction F as [|f z fs zs H F IH]; intros s G; inversion G as [|? e ? s' Q Qs];
-    subst;
-    simpl; constructor; auto. unfold scaled in *.
-  destruct (sign_cases z) as [[Z E]|[[Z E]|[Z E]]]; rewrite E in Q; destruct Q as [Q|Q];
-    try discriminate; subst; simpl.
-  - rewrite relu_pos by lra. auto.
-  - rewrite relu_neg by lra. lra.
-  - rewrite relu_neg by lra. destruct (e =? 1)%Z; simpl; lra.
-  - rewrite relu_neg by lra. lra.
-Qed.
-
-Lemma ap_scaled v D fs zs : (0 < D)%Z -> Forall2 (scaled v D) fs zs ->
-  List.map (ap v) (List.map (fun f => (f, D)) fs) = zs.
-Proof.
-  intros P F. apply IZR_lt in P. induction F as [|f z fs zs H F IH]; simpl; auto. f_equal; auto.
-  unfold ap, scaled in *. cbn [fst snd]. rewrite H. field. lra.
-Qed.
-
-Lemma Forall2_split {X Y} (P : X -> Y -> Prop) a b s : Forall2 P (a ++ b) s ->
-  Forall2 P a (firstn (List.length a) s) /\ Forall2 P b (skipn (List.length a) s).
-Proof.
-  revert s. induction a as [|x a IH]; intros s F; simpl in *; [auto|].
-  inversion F as [|? y ? s' Q Qs]; subst. destruct (IH s' Qs). simpl. auto.
-Qed.
-
-Lemma rows_ok v ls lr : v 0%N = 1 -> forall s F A rs, Forall2 (act_ok v) F A ->
-  neuron_rows ls lr s F = Some rs ->
-  (Forall2 fc (List.map sign_of (zs_from ls lr A)) s \/
-   Forall2 fc (List.map (fun r => sign_of (ap v r)) rs) s) ->
-  List.map (ap v) rs = zs_from ls lr A.
-Proof.
-  intro V0. induction ls as [|l ls IH]; intros s F A rs O E C.
-  { injection E as <-. auto. }
-  assert (match ls, lr with [], false => True | _, _ => False end \/
-          match ls, lr with [], false => False | _, _ => True end) as [K|K]
-    by (destruct ls, lr; auto).
-  { destruct ls, lr; try tauto. simpl in *. injection E as <-. auto. }
-  assert (forall X (y z : X), match ls, lr with [], false => y | _, _ => z end = z) as M
-    by (intros; destruct ls, lr; tauto).
-  cbn [neuron_rows] in E. rewrite M in E. cbn [zs_from] in *. cbv zeta in *. rewrite M in *.
-  destruct (preforms F l) as [[fs D]|] eqn:P; [|discriminate].
-  destruct (preforms_ok v F A l fs D V0 O P) as [HD G].
-  set (zs := List.map (pre A (den l)) (neurons l)) in *.
-  destruct (neuron_rows ls lr _ _) as [rest|] eqn:J; [|discriminate]. injection E as <-.
-  pose proof (ap_scaled v D fs zs HD G) as Q.
-  enough (List.map (ap v) rest = zs_from ls lr (A ++ [List.map relu zs])) as W
-    by (rewrite map_app; unfold rform in *; rewrite Q, W; auto).
-  assert (List.length fs = List.length zs) as L by (apply Forall2_len in G; auto).
-  assert (Forall2 fc (List.map sign_of zs) (firstn (List.length fs) s) /\
-    (Forall2 fc (List.map sign_of (zs_from ls lr (A ++ [List.map relu zs])))
-       (skipn (List.length fs) s) \/
-     Forall2 fc (List.map (fun r => sign_of (ap v r)) rest) (skipn (List.length fs) s)))
-    as [C1 C2].
-  { destruct C as [C|C]; rewrite map_app in C; apply Forall2_split in C as [C1 C2].
-    - rewrite !map_length, <- L in *. auto.
-    - rewrite !map_length in *. split; auto.
-      rewrite <- Q, map_map. exact C1. }
-  apply (IH (skipn (List.length fs) s) (F ++ [(keep_forms (firstn (List.length fs) s) fs, D)]));
-    auto.
-  apply Forall2_app; auto. constructor; auto. split; auto. cbn [fst snd]. apply keep_scaled; auto.
-Qed.
 
 (** * The check *)
 
 Definition is_constant (r : rform) : bool := forallb (fun q => (fst q =? 0)%N) (fst r).
 Definition constant_of (f : form) : Z := fold_right (fun q s => (snd q + s)%Z) 0%Z f.
-
-Fixpoint num_hidden (ls : list layer) (lr : bool) : nat :=
-  match ls with
-  | [] => 0
-  | l :: ls' =>
-      match ls', lr with
-      | [], false => 0
-      | _, _ => List.length (neurons l) + num_hidden ls' lr
-      end
-  end.
 
 (** The signs of the regions around a vertex with the signs [s], the first [k] of inequalities. *)
 Fixpoint choices (k : nat) (s : list Z) : list (list Z) :=
@@ -186,15 +65,19 @@ Fixpoint key (s : list Z) : N :=
   end%N.
 
 (** An edge at a vertex, on which all zeros of the vertex but one are 0: this zero; the slopes of
-    all forms where the form of this zero has the slope 1; and the signs at its end, if it has one. *)
+    all forms where the form of this zero has the slope 1; and the signs at its end, if it has one.
+    *)
 Record edge := Edge { its_zero : nat; its_slopes : list Q; its_end : option (list Z) }.
 
-(** Of a region around a vertex a point inside, and its edges, one for each zero of the vertex. *)
-Record region_hint := RegionHint { inner_point : list Q; its_edges : list edge }.
+(** A region around a vertex: the signs of all forms, a point inside, and its edges. *)
+Record region_hint := RegionHint {
+  its_region : list Z; inner_point : list Q; its_edges : list edge }.
 
-(** A vertex, with a function that finds what is needed for the regions around it. *)
-Record vertex := Vertex { its_signs : list Z; its_point : list Q;
-  its_hint : list Z -> region_hint }.
+(** A vertex: the signs of all forms there; the same with the mark 2 at zeros that are combinations
+    of zeros before; its point; and a function that finds what is needed for the regions around it,
+    by the signs of the zeros without a mark. *)
+Record vertex := Vertex {
+  its_signs : list Z; its_marks : list Z; its_point : list Q; its_hint : list Z -> region_hint }.
 
 (** What the vertices so far have: their signs, the signs of the ends of edges, and the signs of all
     neurons in the regions around them. *)
@@ -225,6 +108,40 @@ Fixpoint ends_at_signs (i b : nat) (s c u : list Z) : bool :=
        else (y =? 0)%Z || (y =? x)%Z) && ends_at_signs (S i) b s' c' u'
   | [], [], [] => true
   | _, _, _ => false
+  end.
+
+(** Signs where some zeros are marked. *)
+Fixpoint marked (s t : list Z) : bool :=
+  match s, t with
+  | e :: s', m :: t' => ((m =? e)%Z || ((e =? 0)%Z && (m =? 2)%Z)) && marked s' t'
+  | [], [] => true
+  | _, _ => false
+  end.
+
+(** The signs [c] are those of [e] without a mark there. *)
+Fixpoint fits (e c : list Z) : bool :=
+  match e, c with
+  | x :: e', y :: c' => ((x =? 2)%Z || (x =? y)%Z) && fits e' c'
+  | [], [] => true
+  | _, _ => false
+  end.
+
+(** Forms with the sign 0 are constant. *)
+Fixpoint constant_zeros (c : list Z) (rs : list rform) : bool :=
+  match c, rs with
+  | x :: c', r :: rs' => (negb (x =? 0)%Z || is_constant r) && constant_zeros c' rs'
+  | _, _ => true
+  end.
+
+(** Marked forms, counted from [i] on, come no nearer to 0 where the zero [b] with the sign [e]
+    leaves 0, and do not change there if they are before it. *)
+Fixpoint follows (i b : nat) (e : Z) (t c : list Z) (qs : list Q) : bool :=
+  match t, c, qs with
+  | m :: t', x :: c', q :: qs' =>
+      (negb (m =? 2)%Z || (x =? 0)%Z ||
+       (Nat.ltb b i || (Qnum q =? 0)%Z) && (0 <=? x * Qnum q * e)%Z) &&
+      follows (S i) b e t' c' qs'
+  | _, _, _ => true
   end.
 
 (** The places of the zeros, counted from [i] on. *)
@@ -278,32 +195,38 @@ Definition check_signs (s : list Z) (rs : list rform) (x : list Q) : bool :=
 Definition remainders (rs : list rform) (es : list edge) : list rform :=
   fold_right (fun e acc => subtract (nth (its_zero e) rs ([], 1%Z)) acc (its_slopes e)) rs es.
 
-(** The end of an edge of the region with the signs [c] around a vertex with the signs [s]. *)
-Definition end_of (s c : list Z) (e : edge) : option (list N) :=
+(** The end of an edge of the region with the signs [c] around a vertex with the marks [t]. *)
+Definition end_of (t c : list Z) (e : edge) : option (list N) :=
   match its_end e with
   | None => if goes_on (nth (its_zero e) c 1%Z) c (its_slopes e) then Some [] else None
-  | Some u => if ends_at_signs 0 (its_zero e) s c u then Some [key u] else None
+  | Some u => if ends_at_signs 0 (its_zero e) t c u then Some [key u] else None
   end.
 
 (** The ends of the edges of a region; all forms are combinations of those of the zeros. *)
-Definition ends_of (s c : list Z) (h : region_hint) : option (list (list N)) :=
+Definition ends_of (t e : list Z) (h : region_hint) : option (list (list N)) :=
+  let c := its_region h in
   let? rs := rows c in
-  if forallb (fun e => negb (e =? 0)%Z) c && check_signs c rs (inner_point h) &&
-     same_places (List.map its_zero (its_edges h)) (places 0 s) &&
+  if fits e c && constant_zeros c rs && check_signs c rs (inner_point h) &&
+     same_places (List.map its_zero (its_edges h)) (places 0 t) &&
      forallb (fun e => Nat.eqb (List.length (its_slopes e)) num_forms) (its_edges h) &&
-     forallb is_constant (remainders rs (its_edges h))
-  then mapo (end_of s c) (its_edges h) else None.
+     forallb is_constant (remainders rs (its_edges h)) &&
+     forallb (fun e => follows 0 (its_zero e) (nth (its_zero e) c 1%Z) t c (its_slopes e))
+       (its_edges h)
+  then mapo (end_of t c) (its_edges h) else None.
 
-Definition add_region (v : vertex) (st : corners) (c : list Z) : option corners :=
-  let? us := ends_of (its_signs v) c (its_hint v c) in
+Definition add_region (v : vertex) (st : corners) (e : list Z) : option corners :=
+  let h := its_hint v e in
+  let? us := ends_of (its_marks v) e h in
   Some (Corners (seen st) (fold_right put (ends st) (List.concat us))
-          (put (key (skipn num_bounds c)) (around st))).
+          (put (key (skipn num_bounds (its_region h))) (around st))).
 
 Definition add_vertex (st : corners) (v : vertex) : option corners :=
   let k := key (its_signs v) in
   let? rs := rows (its_signs v) in
-  if check_signs (its_signs v) rs (its_point v) && negb (member k (seen st)) then
-    over_choices (add_region v) num_bounds (its_signs v) []
+  if check_signs (its_signs v) rs (its_point v) && marked (its_signs v) (its_marks v) &&
+     negb (member k (seen st))
+  then
+    over_choices (add_region v) num_bounds (its_marks v) []
       (Corners (put k (seen st)) (ends st) (around st))
   else None.
 
@@ -325,12 +248,6 @@ Hypothesis started : setup (num_inputs p) (area p) = Some (d, scale, fs, sl).
 Definition V (x : list R) : N -> R := coordinates (num_inputs p) (area p) d x.
 Definition values (x : list R) : list R :=
   List.map (ap (V x)) bounds ++ zs_from (layers (network p)) (relu_last (network p)) [x].
-
-Lemma zs_length ls lr : forall A, List.length (zs_from ls lr A) = num_hidden ls lr.
-Proof.
-  induction ls as [|l ls IH]; intro A; auto. simpl.
-  destruct ls, lr; auto; rewrite app_length, !map_length, IH; auto.
-Qed.
 
 Lemma values_length x : List.length (values x) = num_forms.
 Proof. unfold values, num_forms. rewrite app_length, map_length, zs_length. auto. Qed.
@@ -418,90 +335,6 @@ Proof.
   { apply (rows_right y s rs X E). right. rewrite G2. apply fc_refl. }
   repeat (split; auto). rewrite <- W, map_map. auto.
 Qed.
-(** ** Values on a segment *)
-
-Definition tame_list (u : R -> list R) : Prop :=
-  (exists n, forall t, List.length (u t) = n) /\ forall j, tame (fun t => nth j (u t) 0).
-
-Lemma tame_dot w : forall u, tame_list u -> tame (fun t => dot w (u t)).
-Proof.
-  induction w as [|c w IH]; intros u [[n L] C]; [apply (tame_const 0)|].
-  destruct n as [|n].
-  { apply (tame_eq (fun _ => 0)); [|apply tame_const]. intro t. specialize (L t).
-    destruct (u t); [auto|discriminate]. }
-  apply (tame_eq (fun t => IZR c * nth 0 (u t) 0 + dot w (tl (u t)))).
-  { intro t. specialize (L t). destruct (u t); [discriminate|auto]. }
-  apply tame_plus; [apply tame_scal; auto|]. apply IH. split.
-  - exists n. intro t. specialize (L t). destruct (u t); [discriminate|]. simpl in *. congruence.
-  - intro j. apply (tame_eq (fun t => nth (S j) (u t) 0)); auto. intro t. specialize (L t).
-    destruct (u t); [discriminate|auto].
-Qed.
-
-Definition tame_lists (A : R -> list (list R)) : Prop :=
-  (exists m, forall t, List.length (A t) = m) /\ forall k, tame_list (fun t => nth k (A t) []).
-
-Lemma tame_pre A e n : tame_lists A -> tame (fun t => pre (A t) e n).
-Proof.
-  intros [_ C]. unfold pre, Rdiv.
-  apply (tame_eq (fun t => / IZR e * (IZR (fst n) + sum_rows (A t) (snd n)))). { intro; ring. }
-  apply tame_scal, tame_plus; [apply tame_const|].
-  unfold sum_rows. induction (snd n) as [|[k w] rs IH]; simpl; [apply tame_const|].
-  apply tame_plus; auto. apply tame_dot, C.
-Qed.
-
-Lemma tame_layer A l : tame_lists A ->
-  tame_list (fun t => List.map (pre (A t) (den l)) (neurons l)).
-Proof.
-  intro C. split. { exists (List.length (neurons l)). intro. apply map_length. }
-  intro j. revert j. induction (neurons l) as [|n ns IH]; intros [|j]; simpl;
-    try apply tame_const; auto. apply tame_pre. auto.
-Qed.
-
-Lemma tame_list_relu u : tame_list u -> tame_list (fun t => List.map relu (u t)).
-Proof.
-  intros [[n L] C]. split. { exists n. intro. rewrite map_length. auto. }
-  intro j. apply (tame_eq (fun t => relu (nth j (u t) 0))); [|apply tame_relu; auto].
-  intro t. rewrite <- (map_nth relu). f_equal. rewrite relu_pos; lra.
-Qed.
-
-Lemma tame_lists_app A u : tame_lists A -> tame_list u -> tame_lists (fun t => A t ++ [u t]).
-Proof.
-  intros [[m L] C] U. split. { exists (m + 1)%nat. intro. rewrite app_length, L. auto. }
-  intro k. destruct (Nat.lt_trichotomy k m) as [H|[H|H]].
-  - replace (fun t => nth k (A t ++ [u t]) []) with (fun t => nth k (A t) []); auto.
-    apply functional_extensionality. intro t. rewrite app_nth1; auto. rewrite L. auto.
-  - replace (fun t => nth k (A t ++ [u t]) []) with u; auto.
-    apply functional_extensionality. intro t. rewrite app_nth2, L by (rewrite L; lia).
-    rewrite H, Nat.sub_diag. auto.
-  - replace (fun t => nth k (A t ++ [u t]) []) with (fun _ : R => @nil R).
-    { split; [exists 0%nat; auto|]. intros [|j]; apply tame_const. }
-    apply functional_extensionality. intro t. symmetry. apply nth_overflow.
-    rewrite app_length, L. simpl. lia.
-Qed.
-
-Lemma tame_list_app u w : tame_list u -> tame_list w -> tame_list (fun t => u t ++ w t).
-Proof.
-  intros [[n L] C] [[m M] D]. split. { exists (n + m)%nat. intro. rewrite app_length, L, M. auto. }
-  intro j. destruct (Nat.lt_ge_cases j n) as [H|H].
-  - apply (tame_eq (fun t => nth j (u t) 0)); auto. intro t. rewrite app_nth1; auto.
-    rewrite L; auto.
-  - apply (tame_eq (fun t => nth (j - n) (w t) 0)); auto. intro t.
-    rewrite app_nth2; rewrite L; auto.
-Qed.
-
-Lemma tame_zs ls lr : forall A, tame_lists A -> tame_list (fun t => zs_from ls lr (A t)).
-Proof.
-  assert (tame_list (fun _ : R => @nil R)) as Nil.
-  { split; [exists 0%nat; auto|]. intros [|j]; apply tame_const. }
-  induction ls as [|l ls IH]; intros A C; [exact Nil|].
-  assert (tame_list (fun t => List.map (pre (A t) (den l)) (neurons l) ++
-    zs_from ls lr (A t ++ [List.map relu (List.map (pre (A t) (den l)) (neurons l))]))) as K.
-  { apply tame_list_app; [apply tame_layer; auto|].
-    apply (IH (fun t => A t ++ [List.map relu (List.map (pre (A t) (den l)) (neurons l))])).
-    apply tame_lists_app; auto. apply tame_list_relu, tame_layer. auto. }
-  simpl. destruct ls, lr; auto.
-Qed.
-
 (** ** Points of the plane *)
 
 Lemma line_in_plane x y t : in_plane p x -> in_plane p y -> in_plane p (on_line t x y).
@@ -572,7 +405,6 @@ Definition kept (s : nat -> Z) (i : nat) (y : plane_point) : R :=
          end) 0.
 
 Notation sg := (sg nat plane_point value).
-Notation full := (full nat inequality).
 Notation face := (face nat).
 
 Lemma value_out i x : (num_forms <= i)%nat -> value i x = 0.
@@ -606,19 +438,39 @@ Proof.
   apply from_nth. intros i _. rewrite <- sg_nth. apply F.
 Qed.
 
-Lemma choices_in (s : nat -> Z) a : forall j k, Forall2 fc a (List.map s (seq j (List.length a))) ->
-  (forall i, (s i = 1 \/ s i = -1)%Z) -> (forall i, (i < k)%nat -> s (j + i)%nat = 1%Z) ->
-  In (List.map s (seq j (List.length a))) (choices k a).
+Lemma choices_in a : forall k e, Forall2 fc a e ->
+  (forall i, (i < List.length a)%nat -> nth i a 1%Z = 0%Z ->
+    nth i e 1%Z = 1%Z \/ nth i e 1%Z = (-1)%Z /\ (k <= i)%nat) ->
+  In e (choices k a).
 Proof.
-  induction a as [|e a IH]; intros j k F U K; simpl; [auto|].
-  simpl in F. inversion F as [|? ? ? ? F1 F2]; subst.
-  assert (In (List.map s (seq (S j) (List.length a))) (choices (pred k) a)) as I.
-  { apply IH; auto. intros i L. specialize (K (S i)). rewrite Nat.add_succ_r in K. apply K. lia. }
-  destruct (Z.eqb_spec e 0) as [->|N].
-  - destruct k as [|k].
-    + apply in_app_iff. destruct (U j) as [->| ->]; [left|right]; apply in_map; auto.
-    + specialize (K 0%nat). rewrite Nat.add_0_r in K. rewrite K by lia. apply in_map; auto.
+  induction a as [|x a IH]; intros k e F U; inversion F as [|? y ? e' F1 F2]; subst;
+    [left; auto|].
+  assert (In e' (choices (pred k) a)) as I.
+  { apply IH; auto. intros i L Z. destruct (U (S i)) as [Q|[Q R]]; auto. { simpl. lia. }
+    right. split; auto. lia. }
+  specialize (U 0%nat ltac:(simpl; lia)). simpl in U. simpl.
+  destruct (Z.eqb_spec x 0) as [->|N].
+  - destruct (U eq_refl) as [->|[-> R]]; destruct k as [|k]; try lia;
+      try (apply in_app_iff; (left; apply in_map; assumption) || (right; apply in_map; assumption)).
+    apply in_map. auto.
   - destruct F1 as [|<-]; [tauto|]. apply in_map; auto.
+Qed.
+
+Lemma choices_nth t : forall k e, In e (choices k t) -> List.length e = List.length t /\
+  forall i, (i < List.length t)%nat ->
+    (nth i t 1 = 0 -> nth i e 1 = 1 \/ nth i e 1 = -1)%Z /\
+    (nth i t 1 <> 0 -> nth i e 1 = nth i t 1)%Z.
+Proof.
+  induction t as [|m t IH]; intros k e I.
+  { destruct I as [<-|[]]. split; auto. simpl. lia. }
+  assert (exists x e', e = x :: e' /\ In e' (choices (pred k) t) /\
+    (m = 0 -> x = 1 \/ x = -1)%Z /\ (m <> 0 -> x = m)%Z) as (x & e' & -> & I' & Z & N).
+  { simpl in I. destruct (Z.eqb_spec m 0) as [->|N].
+    - destruct k; [apply in_app_iff in I as [I|I]|]; apply in_map_iff in I as (e' & <- & I);
+        repeat eexists; eauto; tauto.
+    - apply in_map_iff in I as (e' & <- & I). repeat eexists; eauto. tauto. }
+  destruct (IH _ _ I') as [L H]. split; [simpl; congruence|]. intros [|i] J; auto.
+  apply (H i). simpl in J. lia.
 Qed.
 
 Lemma Forall2_in {X Y} (P : X -> Y -> Prop) l m a : Forall2 P l m -> In a l ->
@@ -626,13 +478,6 @@ Lemma Forall2_in {X Y} (P : X -> Y -> Prop) l m a : Forall2 P l m -> In a l ->
 Proof.
   induction 1 as [|x y l m H F IH]; simpl; [tauto|]. intros [<-|I]; [exists y; auto|].
   destruct (IH I) as (b & J & K). exists b. auto.
-Qed.
-
-Lemma Forall2_in_right {X Y} (P : X -> Y -> Prop) l m b : Forall2 P l m -> In b m ->
-  exists a, In a l /\ P a b.
-Proof.
-  induction 1 as [|x y l m H F IH]; simpl; [tauto|]. intros [<-|I]; [exists x; auto|].
-  destruct (IH I) as (a & J & K). exists a. auto.
 Qed.
 
 Lemma nth_ap v rs i : nth i (List.map (ap v) rs) 0 = ap v (nth i rs ([], 1%Z)).
@@ -729,8 +574,8 @@ Proof.
 Qed.
 
 (** What is found out about a region; [known] are the ends of edges. *)
-Definition region_known (known : nset) (s c : list Z) (h : region_hint) : Prop :=
-  exists us, ends_of s c h = Some us /\ forall u, In u (List.concat us) -> has u known.
+Definition region_known (known : nset) (t e : list Z) (h : region_hint) : Prop :=
+  exists us, ends_of t e h = Some us /\ forall u, In u (List.concat us) -> has u known.
 
 Lemma has_puts u l m : has u (fold_right put m l) <-> In u l \/ has u m.
 Proof. induction l as [|k l IH]; simpl; [tauto|]. rewrite has_put, IH. intuition. Qed.
@@ -743,15 +588,17 @@ Proof. intros M (us & E & K). exists us. auto. Qed.
 
 Lemma regions_added v l : forall st st', folded (add_region v) l st = Some st' ->
   seen st' = seen st /\ more st st' /\
-  (forall c, In c l -> region_known (ends st') (its_signs v) c (its_hint v c)) /\
+  (forall c, In c l -> region_known (ends st') (its_marks v) c (its_hint v c)) /\
   (forall k, has k (around st') <->
-     has k (around st) \/ exists c, In c l /\ k = key (skipn num_bounds c)).
+     has k (around st) \/ exists c, In c l /\ k = key (skipn num_bounds (its_region (its_hint v
+       c)))).
 Proof.
   induction l as [|c l IH]; simpl; intros st st' E.
   { injection E as <-. repeat split; auto; [intros u H; auto|tauto|]. intros [H|(c & [] & _)].
     auto. }
   destruct (add_region v st c) as [st1|] eqn:A; [|discriminate].
   destruct (IH st1 st' E) as (S & M & K & R). unfold add_region in A.
+  cbv zeta in A.
   destruct (ends_of _ c _) as [us|] eqn:O; [|discriminate]. injection A as <-.
   cbn [seen ends around] in *. split; auto. split.
   { intros u H. apply M. cbn [ends]. apply has_puts. auto. }
@@ -767,14 +614,16 @@ Qed.
 Definition vertex_known (known : nset) (v : vertex) : Prop :=
   (exists rs, rows (its_signs v) = Some rs /\
     check_signs (its_signs v) rs (its_point v) = true) /\
-  forall c, In c (choices num_bounds (its_signs v)) ->
-    region_known known (its_signs v) c (its_hint v c).
+  marked (its_signs v) (its_marks v) = true /\
+  forall e, In e (choices num_bounds (its_marks v)) ->
+    region_known known (its_marks v) e (its_hint v e).
 
 Lemma vertices_added l : forall st st', folded add_vertex l st = Some st' ->
   more st st' /\ (forall v, In v l -> vertex_known (ends st') v) /\
   (forall k, has k (seen st') <-> has k (seen st) \/ exists v, In v l /\ k = key (its_signs v)) /\
   (forall k, has k (around st') <-> has k (around st) \/ exists v c, In v l /\
-     In c (choices num_bounds (its_signs v)) /\ k = key (skipn num_bounds c)).
+     In c (choices num_bounds (its_marks v)) /\
+     k = key (skipn num_bounds (its_region (its_hint v c)))).
 Proof.
   induction l as [|v l IH]; simpl; intros st st' E.
   { injection E as <-. split; [intros u H; auto|]. split; [tauto|].
@@ -782,12 +631,14 @@ Proof.
   destruct (add_vertex st v) as [st1|] eqn:A; [|discriminate].
   destruct (IH st1 st' E) as (M & K & S & R). unfold add_vertex in A.
   destruct (rows (its_signs v)) as [rs|] eqn:Q; [|discriminate].
-  destruct (check_signs _ rs _ && _) eqn:C; [|discriminate]. apply andb_prop in C as [C _].
+  destruct (check_signs _ rs _ && _ && _) eqn:C; [|discriminate]. apply andb_prop in C as [C _].
+  apply andb_prop in C as [C C'].
   rewrite over_choices_folded in A. cbn [rev_append] in A. rewrite map_id in A.
   destruct (regions_added _ _ _ _ A) as (S1 & M1 & K1 & R1). cbn [seen ends around] in *.
   split. { intros u H. apply M, M1. auto. }
   split.
-  { intros v' [<-|I]; auto. split; [eauto|]. intros c I. apply known_more with st1; auto. }
+  { intros v' [<-|I]; auto. split; [eauto|]. split; auto. intros c I.
+    apply known_more with st1; auto. }
   split; intro k.
   - rewrite S, S1, has_put. split.
     + intros [[->|H]|(v' & I & ->)]; eauto.
@@ -803,9 +654,12 @@ Hypothesis constants : constants_hold = true.
 Hypothesis added : folded add_vertex vs (Corners E E E) = Some st.
 Hypothesis complete : check_complete st count = true.
 
+Definition regions_at (v : vertex) : list (list Z) :=
+  List.map (fun e => its_region (its_hint v e)) (choices num_bounds (its_marks v)).
+
 Definition region_signs : list (list Z) :=
   nodup (list_eq_dec Z.eq_dec)
-    (List.map (skipn num_bounds) (flat_map (fun v => choices num_bounds (its_signs v)) vs)).
+    (List.map (skipn num_bounds) (flat_map regions_at vs)).
 
 Lemma parts_of_check : vs <> [] /\
   Forall (fun r => is_constant r = true -> (0 <= constant_of (fst r))%Z) sl /\
@@ -1026,56 +880,118 @@ Proof.
   symmetry. apply key_same; auto. apply signs_of_vertex. auto.
 Qed.
 
-Lemma region_facts v c : In v vs -> In c (choices num_bounds (its_signs v)) ->
-  let h := its_hint v c in let zs := zero_places (its_signs v) in
-  exists rs, rows c = Some rs /\ Forall (fun e => e <> 0%Z) c /\
+Lemma marked_nth a : forall t, marked a t = true -> List.length t = List.length a /\
+  forall i, nth i t 1%Z = nth i a 1%Z \/ nth i a 1%Z = 0%Z /\ nth i t 1%Z = 2%Z.
+Proof.
+  induction a as [|x a IH]; intros [|m t]; simpl; try discriminate.
+  { intros _. split; auto. }
+  intro M. apply andb_prop in M as [M M']. destruct (IH t M') as [L H]. split; auto.
+  intros [|i]; auto. apply orb_prop in M as [M|M]; [apply Z.eqb_eq in M; auto|].
+  apply andb_prop in M as [A B]. apply Z.eqb_eq in A. apply Z.eqb_eq in B. auto.
+Qed.
+
+Lemma fits_nth a : forall c, fits a c = true -> List.length c = List.length a /\
+  forall i, nth i a 1%Z = 2%Z \/ nth i a 1%Z = nth i c 1%Z.
+Proof.
+  induction a as [|x a IH]; intros [|y c]; simpl; try discriminate.
+  { intros _. split; auto. }
+  intro M. apply andb_prop in M as [M M']. destruct (IH c M') as [L H]. split; auto.
+  intros [|i]; auto. apply orb_prop in M as [M|M]; apply Z.eqb_eq in M; auto.
+Qed.
+
+Lemma constant_zeros_nth c : forall rs i, constant_zeros c rs = true ->
+  List.length rs = List.length c -> (i < List.length c)%nat -> nth i c 1%Z = 0%Z ->
+  is_constant (nth i rs ([], 1%Z)) = true.
+Proof.
+  induction c as [|x c IH]; intros [|r rs] i; simpl; try lia; try discriminate.
+  intros C L I Z. apply andb_prop in C as [C C']. destruct i as [|i]; [|apply IH; auto; lia].
+  subst. auto.
+Qed.
+
+Lemma follows_nth b e t : forall k c qs i, follows k b e t c qs = true ->
+  List.length c = List.length t -> List.length qs = List.length t -> (i < List.length t)%nat ->
+  nth i t 1%Z = 2%Z -> nth i c 1%Z <> 0%Z ->
+  ((b < k + i)%nat \/ Qnum (nth i qs 0%Q) = 0%Z) /\
+  (0 <= nth i c 1 * Qnum (nth i qs 0%Q) * e)%Z.
+Proof.
+  induction t as [|m t IH]; intros k [|x c] [|q qs] i; simpl; try lia.
+  intros F L L' I M X. apply andb_prop in F as [F F'].
+  destruct i as [|i]; [|rewrite Nat.add_succ_r; apply (IH (S k)); auto; lia].
+  subst. rewrite Nat.add_0_r. simpl in F.
+  apply Z.eqb_neq in X. rewrite X in F. simpl in F.
+  apply andb_prop in F as [F G]. apply Z.leb_le in G. split; auto.
+  apply orb_prop in F as [F|F]; [left; apply Nat.ltb_lt; auto|right; apply Z.eqb_eq; auto].
+Qed.
+
+Lemma marks_of_vertex v : In v vs -> List.length (its_marks v) = num_forms /\
+  forall i, nth i (its_marks v) 1%Z = nth i (its_signs v) 1%Z \/
+    nth i (its_signs v) 1%Z = 0%Z /\ nth i (its_marks v) 1%Z = 2%Z.
+Proof.
+  intro I. destruct (known v I) as (_ & M & _). apply marked_nth in M as [L H].
+  split; auto. rewrite L. apply signs_of_vertex. auto.
+Qed.
+
+Lemma region_facts v e : In v vs -> In e (choices num_bounds (its_marks v)) ->
+  let h := its_hint v e in let c := its_region h in let t := its_marks v in
+  let zs := zero_places t in
+  exists rs, rows c = Some rs /\ Forall is_sign c /\ List.length c = num_forms /\
   check_signs c rs (inner_point h) = true /\
+  (forall i, nth i e 1%Z = 2%Z \/ nth i e 1%Z = nth i c 1%Z) /\
+  (forall i, (i < num_forms)%nat -> nth i c 1%Z = 0%Z ->
+    is_constant (nth i rs ([], 1%Z)) = true) /\
   (forall i, In i all_forms -> is_constant (without rs h zs i) = true) /\
+  (forall b i, In b zs -> (i < num_forms)%nat -> nth i t 1%Z = 2%Z -> nth i c 1%Z <> 0%Z ->
+    ((b < i)%nat \/ Qnum (slope_of h b i) = 0%Z) /\
+    (0 <= nth i c 1 * Qnum (slope_of h b i) * nth b c 1)%Z) /\
   (forall b, In b zs ->
     (forall i, (i < num_forms)%nat -> (0 <= nth i c 1 * Qnum (slope_of h b i) * nth b c 1)%Z) \/
     exists v', In v' vs /\ ends_there zs c b (its_signs v')).
 Proof.
-  intros I J h zs. destruct (known v I) as [_ K]. destruct (K c J) as (us & O & U).
-  destruct (signs_of_vertex v I) as [_ Ls].
-  unfold ends_of in O. fold h in O. destruct (rows c) as [rs|] eqn:R; [|discriminate].
-  destruct (forallb _ c && _ && _ && _ && _) eqn:C; [|discriminate].
-  apply andb_prop in C as [C C5]. apply andb_prop in C as [C C4]. apply andb_prop in C as [C C3].
-  apply andb_prop in C as [C1 C2]. rewrite forallb_forall in C1, C4, C5.
+  intros I J h c t zs. destruct (known v I) as (_ & _ & K). destruct (K e J) as (us & O & U).
+  destruct (marks_of_vertex v I) as [Lt _]. fold t in Lt.
+  unfold ends_of in O. fold t h c in O. cbv zeta in O.
+  destruct (rows c) as [rs|] eqn:R; [|discriminate].
+  destruct (fits e c && _ && _ && _ && _ && _ && _) eqn:C; [|discriminate].
+  apply andb_prop in C as [C C7]. apply andb_prop in C as [C C5]. apply andb_prop in C as [C C4].
+  apply andb_prop in C as [C C3]. apply andb_prop in C as [C C2]. apply andb_prop in C as [C1 C6].
+  rewrite forallb_forall in C4, C5, C7.
   apply same_places_ok in C3. rewrite places_zero in C3 by auto. fold zs in C3.
   destruct (check_signs_ok _ _ _ R C2) as (_ & _ & Sc & Lc & Lr & _).
+  assert (Forall is_sign c) as Fc.
+  { rewrite <- Sc. apply Forall_map, Forall_forall. intros. apply sign_is_sign. }
   assert (NoDup (List.map its_zero (its_edges h))) as N.
   { rewrite C3. apply NoDup_filter, seq_NoDup. }
   assert (forall e, In e (its_edges h) -> List.length (its_slopes e) = num_forms) as Le.
-  { intros e Ie. apply Nat.eqb_eq, C4. auto. }
-  exists rs. split; auto. split.
-  { apply Forall_forall. intros e Ie. specialize (C1 e Ie). apply negb_true_iff, Z.eqb_neq in C1.
-    auto. }
-  split; auto. split.
+  { intros x Ie. apply Nat.eqb_eq, C4. auto. }
+  exists rs. split; auto. split; auto. split; auto. split; auto. split; [apply fits_nth; auto|].
+  split. { intros i Li Z. apply (constant_zeros_nth c); auto; lia. }
+  split; [|split].
   - intros i Ii. apply in_seq in Ii.
     destruct (remainders_nth rs h (its_edges h) Lr N (incl_refl _) Le) as [L W].
     rewrite <- C3, <- W by lia. apply C5, nth_In. lia.
-  - intros b Ib. pose proof Ib as Zb. rewrite <- C3 in Ib. apply in_map_iff in Ib as (e & <- & Ie).
+  - intros b i Ib Li M X. rewrite <- C3 in Ib. apply in_map_iff in Ib as (x & <- & Ie).
+    unfold slope_of. rewrite (find_edge _ _ N Ie).
+    apply (follows_nth (its_zero x) _ t 0 c); auto; try (rewrite ?Le by auto; lia).
+  - intros b Ib. pose proof Ib as Zb. rewrite <- C3 in Ib. apply in_map_iff in Ib as (x & <- & Ie).
     apply mapo_ok in O. destruct (Forall2_in _ _ _ _ O Ie) as (l & Il & El).
-    unfold end_of in El. destruct (its_end e) as [u|].
+    unfold end_of in El. destruct (its_end x) as [u|].
     + destruct (ends_at_signs _ _ _ _ u) eqn:Q; [|discriminate]. injection El as <-. right.
       destruct (ends_at_nth _ _ _ _ _ Q) as (M1 & M2 & H).
       assert (Forall is_sign u) as Su.
       { apply Forall_forall. intros y Y. apply (In_nth _ _ 1%Z) in Y as (i & Li & <-).
         destruct (proj1 (H i ltac:(lia))) as [->| ->]; [unfold is_sign; auto|].
-        assert (Forall is_sign c) as Fc.
-        { rewrite <- Sc. apply Forall_map, Forall_forall. intros. apply sign_is_sign. }
         rewrite Forall_forall in Fc. apply Fc, nth_In. lia. }
       destruct (end_listed u Su) as (v' & Iv' & <-).
       { apply U. apply in_concat. exists [key u]. split; auto. left; auto. }
       exists v'. split; auto. split; [|split].
       * intros i Li. apply H. lia.
       * unfold zs, zero_places in Zb. apply filter_In in Zb as [Zb1 Zb2]. apply in_seq in Zb1.
-        apply Z.eqb_eq in Zb2. destruct (H (its_zero e) ltac:(lia)) as [_ G].
+        apply Z.eqb_eq in Zb2. destruct (H (its_zero x) ltac:(lia)) as [_ G].
         specialize (G Zb2). rewrite Nat.add_0_l, Nat.eqb_refl in G. auto.
       * intros i Ii Ne. unfold zs, zero_places in Ii. apply filter_In in Ii as [Ii1 Ii2].
         apply in_seq in Ii1. apply Z.eqb_eq in Ii2. destruct (H i ltac:(lia)) as [_ G].
         specialize (G Ii2). rewrite Nat.add_0_l in G.
-        destruct (Nat.eqb_spec i (its_zero e)); [tauto|auto].
+        destruct (Nat.eqb_spec i (its_zero x)); [tauto|auto].
     + destruct (goes_on _ c _) eqn:G; [|discriminate]. left. intros i Li. unfold slope_of.
       rewrite (find_edge _ _ N Ie). apply goes_on_nth; auto; [rewrite Le by auto|]; lia.
 Qed.
@@ -1088,21 +1004,24 @@ Proof.
   exists (exist _ _ X). rewrite inside_iff. auto.
 Qed.
 
-Lemma points_exist : exists pts : list plane_point,
-  Forall2 (fun v x => In v vs /\ inside x /\ List.map sign_of (values (proj1_sig x)) = its_signs v)
-    vs pts.
+(** A listed vertex with its point. *)
+Definition corner : Type := vertex * plane_point.
+Definition is_corner (u : corner) : Prop :=
+  In (fst u) vs /\ inside (snd u) /\
+  List.map sign_of (values (proj1_sig (snd u))) = its_signs (fst u).
+
+Lemma corners_exist : exists us : list corner, Forall is_corner us /\ List.map fst us = vs.
 Proof.
-  assert (forall l, incl l vs -> exists pts : list plane_point, Forall2 (fun v x => In v vs /\
-    inside x /\ List.map sign_of (values (proj1_sig x)) = its_signs v) l pts) as K.
-  { induction l as [|v l IH]; intro S. { exists []. constructor. }
-    destruct IH as [pts F]. { intros u U. apply S. right; auto. }
+  assert (forall l, incl l vs -> exists us : list corner, Forall is_corner us /\
+    List.map fst us = l) as K.
+  { induction l as [|v l IH]; intro S. { exists []. auto. }
+    destruct IH as (us & F & M). { intros u U. apply S. right; auto. }
     assert (In v vs) as I by (apply S; left; auto).
-    destruct (vertex_facts v I) as (x & D & S'). exists (x :: pts). constructor; auto. }
+    destruct (vertex_facts v I) as (x & D & S'). exists ((v, x) :: us). split.
+    - constructor; auto. split; auto.
+    - simpl. f_equal. auto. }
   apply K. apply incl_refl.
 Qed.
-
-Lemma full_unit s : full s -> forall i, (s i = 1 \/ s i = -1)%Z.
-Proof. intros F i. apply F. Qed.
 
 Lemma nth_map_seq (s : nat -> Z) i e : (i < num_forms)%nat -> nth i (List.map s all_forms) e = s i.
 Proof.
@@ -1111,118 +1030,325 @@ Proof.
   rewrite map_nth, seq_nth by auto. auto.
 Qed.
 
-Lemma edges_ok pts v x : Forall2 (fun v x => In v vs /\ inside x /\
-    List.map sign_of (values (proj1_sig x)) = its_signs v) vs pts -> In v vs -> inside x ->
-  List.map sign_of (values (proj1_sig x)) = its_signs v ->
-  edges_end nat plane_point all_forms inequality value kept pts x.
+(** A list of signs as a function. *)
+Definition sf (c : list Z) (i : nat) : Z := nth i c 0%Z.
+
+Lemma sf_list c : List.length c = num_forms -> List.map (sf c) all_forms = c.
 Proof.
-  intros Pts I D S s F C. set (c := List.map s all_forms).
-  assert (List.length (its_signs v) = num_forms) as Lv
-    by (rewrite <- S, map_length; apply values_length).
-  assert (In c (choices num_bounds (its_signs v))) as Ic.
-  { unfold c, all_forms. rewrite <- Lv. apply choices_in.
-    - pose proof (face_list x s C) as Q. rewrite S in Q. rewrite Lv. exact Q.
-    - apply full_unit. auto.
-    - intros i L. apply F. exact L. }
-  destruct (region_facts v c I Ic) as (rs & E & Nz & Ck & Cs & Ed). set (h := its_hint v c) in *.
-  destruct (check_signs_ok _ _ _ E Ck) as (_ & _ & _ & Lc & Lr & Pos & _).
-  assert (forall i y, kept s i y = ap (V (proj1_sig y)) (nth i rs ([], 1%Z))) as Kp.
-  { intros i y. unfold kept. fold c. rewrite E. apply nth_ap. }
-  assert (kept_right nat plane_point value kept s) as Right.
-  { intros y Cy i. rewrite Kp. unfold value.
-    rewrite <- (rows_right (proj1_sig y) c rs (proj2_sig y) E), nth_ap; auto.
-    left. apply face_list. auto. }
-  split; auto.
-  assert (zeros nat plane_point all_forms value x = zero_places (its_signs v)) as Z.
-  { unfold zeros, zero_places. apply filter_ext_in. intros i J. apply in_seq in J.
-    rewrite sg_nth, S. f_equal. apply nth_indep. rewrite Lv. lia. }
-  set (zs := zero_places (its_signs v)) in *.
-  exists (fun b i => if (i <? num_forms)%nat then IZR (s b) * Q2R (slope_of h b i) else 0).
+  intro L. apply nth_ext with 0%Z 0%Z.
+  { unfold all_forms. rewrite map_length, seq_length. auto. }
+  unfold all_forms at 1. rewrite map_length, seq_length. intros i I. rewrite nth_map_seq; auto.
+Qed.
+
+Lemma sf_nth c i : List.length c = num_forms -> (i < num_forms)%nat -> sf c i = nth i c 1%Z.
+Proof. intros L I. apply nth_indep. lia. Qed.
+
+Definition basis (u : corner) : list nat := zero_places (its_marks (fst u)).
+Definition around_corner (u : corner) : list (nat -> Z) := List.map sf (regions_at (fst u)).
+
+Section Corner.
+(** A vertex with its point, and the choice of a region. *)
+Variables (u : corner) (e : list Z).
+Hypothesis Cu : is_corner u.
+Hypothesis Ie : In e (choices num_bounds (its_marks (fst u))).
+Notation v := (fst u).
+Notation x := (snd u).
+Notation c := (its_region (its_hint v e)).
+
+Lemma sign_at_corner i : sg x i = nth i (its_signs v) 0%Z.
+Proof. rewrite sg_nth. destruct Cu as (_ & _ & ->). auto. Qed.
+
+Lemma corner_lengths : List.length (its_signs v) = num_forms /\
+  List.length (its_marks v) = num_forms /\ List.length c = num_forms.
+Proof.
+  destruct Cu as (I & _). split; [apply signs_of_vertex; auto|].
+  split; [apply marks_of_vertex; auto|].
+  destruct (region_facts v e I Ie) as (rs & _ & _ & L & _). auto.
+Qed.
+
+(** The signs of the region, by those of the vertex and by the marks. *)
+Lemma region_sign i : (i < num_forms)%nat ->
+  (nth i (its_marks v) 1 = 0 /\ sf c i = nth i e 1 /\ (sf c i = 1 \/ sf c i = -1) /\ sg x i = 0 \/
+   nth i (its_marks v) 1 = 2 /\ sg x i = 0 \/
+   sg x i <> 0 /\ sf c i = sg x i)%Z.
+Proof.
+  intro L. destruct Cu as (I & _). destruct corner_lengths as (L1 & L2 & L3).
+  destruct (marks_of_vertex v I) as [_ M]. specialize (M i).
+  destruct (region_facts v e I Ie) as (rs & _ & _ & _ & _ & F & _). specialize (F i).
+  destruct (choices_nth _ _ _ Ie) as [_ H]. destruct (H i ltac:(lia)) as [H0 H1].
+  rewrite sf_nth, sign_at_corner by auto.
+  rewrite (nth_indep (its_signs v) 0%Z 1%Z) by lia.
+  assert (is_sign (nth i (its_signs v) 1%Z)) as S.
+  { destruct (signs_of_vertex v I) as [S _]. rewrite Forall_forall in S. apply S, nth_In. lia. }
+  destruct M as [M|[M M']].
+  - destruct (Z.eq_dec (nth i (its_marks v) 1%Z) 0) as [Z|N].
+    + left. rewrite M in Z. specialize (H0 ltac:(congruence)).
+      assert (nth i c 1 = nth i e 1)%Z as Q by (destruct F as [F|F]; [lia|auto]).
+      rewrite Q. repeat split; auto. congruence.
+    + right. right. specialize (H1 N). rewrite M in *. split; auto.
+      destruct F as [F|F]; [|congruence]. rewrite H1 in F. unfold is_sign in S. lia.
+  - right. left. auto.
+Qed.
+
+Lemma corner_face : face (sg x) (sf c).
+Proof.
+  intro i. destruct (Nat.lt_ge_cases i num_forms) as [L|L].
+  - destruct (region_sign i L) as [(_ & _ & _ & Z)|[(_ & Z)|(_ & Z)]]; auto.
+  - left. unfold VertexLists.sg. rewrite value_out by auto. apply sign_zero. auto.
+Qed.
+
+(** The rows of the region, and what they say about points. *)
+Lemma region_rows : exists rs, rows c = Some rs /\ List.length rs = num_forms /\
+  Forall (fun r => (0 < snd r)%Z /\ over_coordinates d (fst r) = true) rs /\
+  (forall i y, kept (sf c) i y = ap (V (proj1_sig y)) (nth i rs ([], 1%Z))) /\
+  kept_right nat plane_point value kept (sf c) /\
+  (forall i y, sf c i = 0%Z -> kept (sf c) i y = 0) /\
+  forall i y, (i < num_forms)%nat ->
+    (forall j, (j < i)%nat -> sg y j = 0%Z \/ sg y j = sf c j) -> value i y = kept (sf c) i y.
+Proof.
+  destruct Cu as (I & _). destruct corner_lengths as (_ & _ & L).
+  destruct (region_facts v e I Ie) as (rs & R & _ & _ & C & _ & Z & _).
+  destruct (check_signs_ok _ _ _ R C) as (X & _ & Sc & _ & Lr & Pos & W).
+  assert (forall i y, kept (sf c) i y = ap (V (proj1_sig y)) (nth i rs ([], 1%Z))) as Kp.
+  { intros i y. unfold kept. rewrite sf_list, R by auto. apply nth_ap. }
+  exists rs. split; auto. split; auto. split; auto. split; auto. split; [|split].
+  - intros y Cy i. rewrite Kp. unfold value.
+    rewrite <- (rows_right (proj1_sig y) c rs (proj2_sig y) R), nth_ap; auto.
+    left. rewrite <- (sf_list c L). apply face_list. auto.
+  - intros i y Q. rewrite Kp. destruct (Nat.lt_ge_cases i num_forms) as [Li|Li].
+    2:{ rewrite nth_overflow by lia. unfold ap. simpl. field. }
+    assert (is_constant (nth i rs ([], 1%Z)) = true) as K.
+    { apply Z; auto. rewrite <- sf_nth by auto. auto. }
+    assert (forall z, V z 0%N = 1) as V0 by reflexivity.
+    unfold ap. rewrite (constant_val _ _ (V0 _)) by exact K.
+    assert (sign_of (ap (V (List.map Q2R (inner_point (its_hint v e)))) (nth i rs ([], 1%Z))) = 0%Z)
+      as S0.
+    { rewrite <- nth_ap, W. rewrite <- (map_nth sign_of) with (d := 0) in Q at 1 || idtac.
+      unfold sf in Q. rewrite <- Sc in Q. rewrite <- (sign_zero 0 eq_refl) in Q at 1.
+      rewrite (map_nth sign_of) in Q. auto. }
+    unfold ap in S0. rewrite (constant_val _ _ (V0 _)) in S0 by exact K.
+    destruct (sign_cases (IZR (constant_of (fst (nth i rs ([], 1%Z)))) /
+      IZR (snd (nth i rs ([], 1%Z))))) as [[A B]|[[A B]|[A B]]]; try congruence; auto.
+  - intros i y Li H. rewrite Kp, <- nth_ap. unfold value. symmetry. unfold rows in R.
+    destruct (neuron_rows _ _ _ _) as [hs|] eqn:N; [|discriminate]. injection R as <-.
+    unfold values. rewrite map_app.
+    assert (forall j, nth j (List.map sign_of (values (proj1_sig y))) 0%Z = sg y j) as Sg
+      by (intro; symmetry; apply sg_nth).
+    destruct (Nat.lt_ge_cases i num_bounds) as [B|B].
+    + rewrite !app_nth1 by (rewrite map_length; auto). auto.
+    + rewrite !app_nth2 by (rewrite map_length; auto). rewrite !map_length.
+      fold num_bounds. destruct (at_plane _ (proj2_sig y)) as (Ps & _ & Fi & _).
+      eapply (rows_before (V (proj1_sig y))); [reflexivity| |exact N| |].
+      * constructor; [|constructor]. split; auto.
+      * rewrite skipn_length, zs_length, L. unfold num_forms. lia.
+      * intros j Lj. specialize (H (num_bounds + j)%nat ltac:(lia)). rewrite <- Sg in H.
+        unfold values in H. rewrite map_app, app_nth2 in H
+          by (rewrite !map_length; unfold num_bounds; lia).
+        rewrite !map_length in H. fold num_bounds in H.
+        replace (num_bounds + j - num_bounds)%nat with j in H by lia.
+        unfold sf in H. rewrite <- (firstn_skipn num_bounds c), app_nth2 in H
+          by (rewrite firstn_length; lia).
+        rewrite firstn_length in H.
+        replace (num_bounds + j - Nat.min num_bounds (List.length c))%nat with j in H
+          by (rewrite L in *; unfold num_forms; lia).
+        exact H.
+Qed.
+
+(** Along the zeros. *)
+Lemma along_zeros i y : (i < num_forms)%nat -> kept (sf c) i y - kept (sf c) i x =
+  VertexLists.total (fun b => Q2R (slope_of (its_hint v e) b i) * kept (sf c) b y) (basis u).
+Proof.
+  intro L. destruct Cu as (I & _). destruct corner_lengths as (L1 & L2 & L3).
+  destruct region_rows as (rs & R & Lr & Pos & Kp & Right & _).
+  destruct (region_facts v e I Ie) as (rs' & R' & _ & _ & _ & _ & _ & Cs & _).
+  rewrite R in R'. injection R' as <-. specialize (Cs i ltac:(apply in_seq; lia)).
+  fold (basis u) in Cs. set (h := its_hint v e) in *.
+  assert (forall y : plane_point, ap (V (proj1_sig y)) (nth i rs ([], 1%Z)) -
+    VertexLists.total (fun b => Q2R (slope_of h b i) *
+      ap (V (proj1_sig y)) (nth b rs ([], 1%Z))) (basis u)
+    = IZR (constant_of (fst (without rs h (basis u) i))) / IZR (snd (without rs h (basis u) i)))
+    as W.
+  { intro z. destruct (without_rep (V (proj1_sig z)) rs h i Pos (basis u)) as [P Q].
+    rewrite (constant_val (V (proj1_sig z)) _ eq_refl) in Q by exact Cs. apply IZR_lt in P.
+    rewrite Q. unfold Rdiv. rewrite Rmult_comm, <- Rmult_assoc, Rinv_l, Rmult_1_l by lra. auto. }
+  pose proof (W x) as Wx. rewrite <- (W y) in Wx.
+  rewrite (total_ext (fun b => Q2R (slope_of h b i) * ap (V (proj1_sig x)) (nth b rs ([], 1%Z)))
+    (fun _ => 0 * 0)) in Wx.
+  2:{ intros b J. rewrite <- Kp, <- (Right x corner_face).
+      rewrite (value_zero nat plane_point value); [ring|].
+      apply filter_In in J as [J1 J2]. apply in_seq in J1. apply Z.eqb_eq in J2.
+      destruct (region_sign b ltac:(lia)) as [(_ & _ & _ & Z)|[(Z & _)|(N & _)]]; auto; [lia|].
+      destruct (marks_of_vertex v I) as [_ M]. rewrite sign_at_corner in N.
+      rewrite (nth_indep _ 0%Z 1%Z) in N by lia. destruct (M b) as [M'|[M' _]]; congruence. }
+  rewrite total_times in Wx. rewrite !Kp.
+  rewrite (total_ext (fun b => Q2R (slope_of h b i) * kept (sf c) b y) (fun b =>
+    Q2R (slope_of h b i) * ap (V (proj1_sig y)) (nth b rs ([], 1%Z)))) by (intros; rewrite Kp;
+      auto).
+  lra.
+Qed.
+
+Lemma basis_sign b : In b (basis u) -> (b < num_forms)%nat /\ sg x b = 0%Z /\
+  sf c b = nth b e 1%Z /\ (sf c b = 1%Z \/ sf c b = (-1)%Z).
+Proof.
+  intro J. apply filter_In in J as [J1 J2]. apply in_seq in J1. apply Z.eqb_eq in J2.
+  split; [lia|]. destruct Cu as (I & _). destruct corner_lengths as (L1 & L2 & L3).
+  destruct (region_sign b ltac:(lia)) as [(_ & A & B & Z)|[(Z & _)|(N & _)]]; auto; [lia|].
+  destruct (marks_of_vertex v I) as [_ M]. rewrite sign_at_corner in N.
+  rewrite (nth_indep _ 0%Z 1%Z) in N by lia. destruct (M b) as [M'|[M' _]]; congruence.
+Qed.
+
+Lemma edges_ok us : Forall is_corner us -> List.map fst us = vs ->
+  region_ends nat plane_point inequality value kept corner snd us basis u (sf c).
+Proof.
+  intros Us Mu. destruct Cu as (I & D & S). destruct corner_lengths as (L1 & L2 & L3).
+  destruct region_rows as (rs & R & Lr & Pos & Kp & Right & _).
+  destruct (region_facts v e I Ie) as (rs' & R' & _ & _ & Ck & _ & _ & _ & _ & Ed).
+  rewrite R in R'. injection R' as <-. set (h := its_hint v e) in *.
+  split; [apply corner_face|]. split; auto. split.
+  { destruct (check_signs_ok _ _ _ R Ck) as (X & Dy & Sy & _). exists (exist _ _ X).
+    split. { apply inside_iff. auto. }
+    intro i. rewrite sg_nth. cbn [proj1_sig]. rewrite Sy. auto. }
+  exists (fun b i =>
+    if (i <? num_forms)%nat then IZR (sf (its_region h) b) * Q2R (slope_of h b i) else 0).
   split.
-  - intros i y. rewrite Z. destruct (Nat.ltb_spec i num_forms) as [L|L].
-    + specialize (Cs i ltac:(apply in_seq; lia)).
-      assert (forall y : plane_point, ap (V (proj1_sig y)) (nth i rs ([], 1%Z)) -
-        VertexLists.total (fun b => Q2R (slope_of h b i) * ap (V (proj1_sig y)) (nth b rs ([],
-          1%Z))) zs
-        = IZR (constant_of (fst (without rs h zs i))) / IZR (snd (without rs h zs i))) as W.
-      { intro u. destruct (without_rep (V (proj1_sig u)) rs h i Pos zs) as [P Q].
-        rewrite (constant_val (V (proj1_sig u)) _ eq_refl) in Q by exact Cs. apply IZR_lt in P.
-        rewrite Q. unfold Rdiv. rewrite Rmult_comm, <- Rmult_assoc, Rinv_l, Rmult_1_l by lra. auto.
-        }
-      pose proof (W x) as Wx. rewrite <- (W y) in Wx.
-      rewrite (total_ext (fun b => Q2R (slope_of h b i) * ap (V (proj1_sig x)) (nth b rs ([], 1%Z)))
-        (fun _ => 0 * 0)) in Wx.
-      2:{ intros b J. rewrite <- Z in J. apply in_zeros in J.
-          rewrite <- Kp, (zero_kept nat plane_point value kept s x b Right C J). ring. }
-      rewrite total_times in Wx. rewrite !Kp.
-      rewrite (total_ext _ (fun b => Q2R (slope_of h b i) *
-        ap (V (proj1_sig y)) (nth b rs ([], 1%Z)))). { lra. }
-      intros b _. rewrite Kp. destruct (full_unit s F b) as [-> | ->]; ring.
+  - intros i y. destruct (Nat.ltb_spec i num_forms) as [L|L].
+    + rewrite along_zeros by auto. apply total_ext. intros b J. fold h.
+      pose proof (basis_sign b J) as Cb. fold h in Cb.
+      destruct Cb as (_ & _ & _ & [-> | ->]); ring.
     + rewrite !Kp, !nth_overflow by lia. rewrite (total_ext _ (fun _ => 0 * 0)).
       { rewrite total_times. unfold ap. simpl. field. }
       intros; ring.
-  - intros b J. rewrite Z in J. assert (b < num_forms)%nat as Lb.
-    { apply filter_In in J as [J _]. apply in_seq in J. lia. }
+  - intros b J. destruct (basis_sign b J) as (Lb & _).
     destruct (Ed b J) as [Ry|(v' & Iv' & En1 & En2 & En3)].
     + left. intro i. destruct (Nat.ltb_spec i num_forms) as [L|L]; [|lra].
-      specialize (Ry i L).
-      apply IZR_le in Ry. unfold c in Ry. rewrite !nth_map_seq in Ry by auto.
-      rewrite !mult_IZR in Ry. rewrite <- Q2R_num in Ry.
+      specialize (Ry i L). rewrite <- !sf_nth in Ry by auto.
+      apply IZR_le in Ry. rewrite !mult_IZR in Ry. rewrite <- Q2R_num in Ry.
       assert (0 < IZR (Z.pos (Qden (slope_of h b i)))) by (apply IZR_lt; lia).
+      fold h in Ry.
       set (q := Q2R (slope_of h b i)) in *. set (m := IZR (Z.pos (Qden (slope_of h b i)))) in *.
-      assert (0 <= m * (IZR (s i) * (IZR (s b) * q))) as G by lra.
-      destruct (Rle_lt_dec 0 (IZR (s i) * (IZR (s b) * q))); auto. nra.
-    + right.
-      assert (exists x', In x' pts /\ List.map sign_of (values (proj1_sig x')) = its_signs v')
-        as (x' & Ix' & Sx').
-      { destruct (Forall2_in _ _ _ _ Pts Iv') as (x' & Ix' & _ & _ & Sx'). exists x'. auto. }
-      exists x'.
-      assert (List.length (its_signs v') = num_forms) as Lv'
-        by (rewrite <- Sx', map_length; apply values_length).
-      assert (forall i, (i < num_forms)%nat -> sg x' i = nth i (its_signs v') 1%Z) as Sg.
-      { intros i L. rewrite sg_nth, Sx'. apply nth_indep. lia. }
+      assert (0 <= m * (IZR (sf (its_region h) i) * (IZR (sf (its_region h) b) * q))) as G by lra.
+      destruct (Rle_lt_dec 0 (IZR (sf (its_region h) i) * (IZR (sf (its_region h) b) * q))); auto.
+      nra.
+    + right. rewrite <- Mu in Iv'. apply in_map_iff in Iv' as (u' & <- & Iu').
+      pose proof Us as Us'. rewrite Forall_forall in Us'. destruct (Us' u' Iu') as (Iv' & _ & Su).
+      exists u'. destruct (signs_of_vertex _ Iv') as [_ Lv].
+      assert (forall i, (i < num_forms)%nat -> sg (snd u') i = nth i (its_signs (fst u')) 1%Z)
+        as Sg. { intros i L. rewrite sg_nth, Su. apply nth_indep. lia. }
       split; auto. split; [|split].
       * intro i. destruct (Nat.lt_ge_cases i num_forms) as [L|L].
-        -- specialize (En1 i L). unfold c in En1. rewrite nth_map_seq, <- Sg in En1 by auto. auto.
+        -- specialize (En1 i L). rewrite <- Sg, <- sf_nth in En1 by auto. auto.
         -- left. unfold VertexLists.sg. rewrite value_out by auto. apply sign_zero. auto.
-      * unfold c in En2. rewrite nth_map_seq, <- Sg in En2 by auto. auto.
-      * intros i J' N. rewrite Z in J'. rewrite Sg; [apply En3; auto|].
+      * rewrite <- Sg, <- sf_nth in En2 by auto. auto.
+      * intros i J' N. rewrite Sg; [apply En3; auto|].
         apply filter_In in J' as [J' _]. apply in_seq in J'. lia.
 Qed.
+End Corner.
 
-Lemma choices_signs k : forall s c, In c (choices k s) -> Forall2 fc s c.
+(** Near a vertex, each point is in the closure of the region with its signs at the zeros without a
+    mark, or 1 where it is 0: by the order of the forms. *)
+Lemma complete_ok u : is_corner u ->
+  complete_at nat plane_point inequality value corner snd around_corner u.
 Proof.
-  revert k. intros k s. revert k. induction s as [|e s IH]; intros k c; simpl.
-  { intros [<-|[]]. constructor. }
-  destruct (Z.eqb_spec e 0) as [->|N].
-  - destruct k; [rewrite in_app_iff; intros [I|I]|intro I]; apply in_map_iff in I as (c' & <- & I);
-      constructor; eauto; left; auto.
-  - intro I. apply in_map_iff in I as (c' & <- & I). constructor; [right; auto|eauto].
+  intros Cu' y Dy F. pose proof Cu' as (I & D & Su). set (t := its_marks (fst u)).
+  destruct (marks_of_vertex _ I) as [Lt M]. fold t in Lt, M.
+  destruct (signs_of_vertex _ I) as [Fs Ls].
+  set (g := fun i => if (nth i t 1 =? 0)%Z then if (sg y i =? 0)%Z then 1%Z else sg y i
+                     else nth i t 1%Z).
+  set (e := List.map g all_forms).
+  assert (List.length e = num_forms) as Le by (unfold e, all_forms; rewrite map_length, seq_length;
+    auto).
+  assert (forall i, (i < num_forms)%nat -> nth i e 1%Z = g i) as G
+    by (intros; apply nth_map_seq; auto).
+  assert (In e (choices num_bounds t)) as Ie.
+  { apply choices_in.
+    - apply Forall2_nth with 1%Z 1%Z; [congruence|]. intros i L. rewrite G by lia. unfold g, fc.
+      destruct (Z.eqb_spec (nth i t 1%Z) 0); auto.
+    - intros i L Z. rewrite G by lia. unfold g. rewrite Z. simpl.
+      destruct (Z.eqb_spec (sg y i) 0) as [|N]; auto.
+      unfold VertexLists.sg in *. destruct (sign_cases (value i y)) as [[A ->]|[[A B]|[A B]]];
+        auto; [|congruence]. rewrite B in *. right. split; auto.
+      destruct (Nat.lt_ge_cases i num_bounds) as [Lb|]; auto. specialize (Dy i Lb). lra. }
+  set (c := its_region (its_hint (fst u) e)).
+  exists (sf c). split.
+  { apply in_map, in_map_iff. exists e. auto. }
+  destruct (region_rows u e Cu' Ie) as (rs & _ & _ & _ & Kp & Right & Zero & Before).
+  destruct (region_facts _ e I Ie) as (_ & _ & Fc & Lc & _ & _ & _ & _ & Fo & _).
+  fold c in Kp, Right, Zero, Before, Fc, Lc, Fo.
+  assert (forall n i, (i < n)%nat -> (i < num_forms)%nat -> sg y i = 0%Z \/ sg y i = sf c i) as K.
+  2:{ intro i. destruct (Nat.lt_ge_cases i num_forms) as [L|L].
+      - apply (K (S i)); auto.
+      - left. unfold VertexLists.sg. rewrite value_out by auto. apply sign_zero. auto. }
+  induction n as [|n IH]; intros i Li L; [lia|].
+  assert (forall j, (j < i)%nat -> sg y j = 0%Z \/ sg y j = sf c j) as Hj
+    by (intros; apply IH; lia).
+  pose proof (region_sign u e Cu' Ie i L) as Cases. fold c t in Cases.
+  destruct Cases as [(T & E1 & E2 & Z)|[(T & Z)|(N & Z)]].
+  - rewrite E1, G by auto. unfold g. rewrite T. simpl.
+    destruct (Z.eqb_spec (sg y i) 0); auto.
+  - destruct (Z.eq_dec (sf c i) 0) as [C0|C0].
+    { left. unfold VertexLists.sg. rewrite (Before i y L Hj), Zero by auto. apply sign_zero. auto. }
+    pose proof (along_zeros u e Cu' Ie i y L) as A. fold c in A.
+    rewrite <- (Right (snd u) (corner_face u e Cu' Ie)) in A.
+    rewrite (value_zero nat plane_point value i (snd u) Z) in A.
+    assert (0 <= IZR (sf c i) * value i y) as P.
+    { rewrite (Before i y L Hj).
+      replace (kept (sf c) i y) with (kept (sf c) i y - 0) by ring. rewrite A, <- total_times.
+      apply total_nonneg. intros b J. destruct (basis_sign u e Cu' Ie b J) as (Lb & _ & _ & Cb).
+      fold c in Cb. destruct (Fo b i J L T) as [[B|B] Si]; [rewrite <- sf_nth by auto; auto| |].
+      - rewrite <- !sf_nth in Si by auto. apply IZR_le in Si. rewrite !mult_IZR in Si.
+        rewrite <- Q2R_num in Si. set (h := its_hint (fst u) e) in *.
+        assert (0 < IZR (Z.pos (Qden (slope_of h b i)))) by (apply IZR_lt; lia).
+        assert (0 <= IZR (sf c i) * Q2R (slope_of h b i) * IZR (sf c b)) as Si'.
+        { set (q := Q2R (slope_of h b i)) in *. set (m := IZR (Z.pos (Qden (slope_of h b i)))) in *.
+          assert (0 <= m * (IZR (sf c i) * q * IZR (sf c b))) by lra.
+          destruct (Rle_lt_dec 0 (IZR (sf c i) * q * IZR (sf c b))); auto. nra. }
+        assert (0 <= IZR (sf c b) * kept (sf c) b y) as Sb.
+        { rewrite <- (Before b y Lb) by (intros; apply Hj; lia).
+          destruct (Hj b B) as [Hb|Hb]; unfold VertexLists.sg in Hb;
+            destruct (sign_cases (value b y)) as [[X Y]|[[X Y]|[X Y]]]; rewrite Y in Hb;
+            try discriminate; try (rewrite <- Hb); rewrite ?X; lra. }
+        destruct Cb as [Cb|Cb]; rewrite Cb in *; nra.
+      - replace (Q2R (slope_of (its_hint (fst u) e) b i)) with 0
+          by (unfold Q2R; rewrite B; lra). lra. }
+    assert (is_sign (sf c i)) as Si.
+    { rewrite Forall_forall in Fc. apply Fc, nth_In. lia. }
+    unfold VertexLists.sg. destruct (sign_cases (value i y)) as [[X ->]|[[X ->]|[X ->]]]; auto;
+      right;
+      destruct Si as [Si|[Si|Si]]; rewrite Si in *; auto; try lra; congruence.
+  - rewrite Z. destruct (F i) as [H|H]; [congruence|]. right. congruence.
 Qed.
 
 Lemma skip_bounds (a b : list Z) : List.length a = num_bounds -> skipn num_bounds (a ++ b) = b.
 Proof. intro L. rewrite <- L, skipn_app, skipn_all, Nat.sub_diag. auto. Qed.
 
 (** Near the inner point of a region all points have its signs. *)
-Lemma region_open v c : In v vs -> In c (choices num_bounds (its_signs v)) ->
-  exists x, inner p (has_signs p (skipn num_bounds c)) x /\ in_interior p x.
+Lemma region_open v e0 : In v vs -> In e0 (choices num_bounds (its_marks v)) ->
+  exists x, inner p (has_signs p (skipn num_bounds (its_region (its_hint v e0)))) x /\
+    in_interior p x.
 Proof.
-  intros I J. destruct (region_facts v c I J) as (rs & E & Nz & Ck & _).
-  set (h := its_hint v c) in *.
+  intros I J. destruct (region_facts v e0 I J) as (rs & E & _ & _ & Ck & _ & Zc & _).
+  set (h := its_hint v e0) in *. set (c := its_region h) in *.
   destruct (check_signs_ok _ _ _ E Ck) as (X & D & S & Lc & Lr & Pos & W).
   set (x := List.map Q2R (inner_point h)) in *. exists x.
   assert (exists e, 0 < e /\ forall y, near e x y -> Forall (fun r => (0 < snd r)%Z /\
     sign_of (ap (V y) r) = sign_of (ap (V x) r)) rs) as (e & Pe & N).
-  { rewrite <- W, map_map in S.
-    assert (Forall (fun r => sign_of (ap (V x) r) <> 0%Z) rs) as Nr.
-    { rewrite <- S in Nz. rewrite Forall_map in Nz. exact Nz. }
+  { assert (Forall (fun r => sign_of (ap (V x) r) <> 0%Z \/ is_constant r = true) rs) as Nr.
+    { apply Forall_forall. intros r R. apply (In_nth _ _ ([], 1%Z)) in R as (i & Li & <-).
+      destruct (Z.eq_dec (nth i c 1%Z) 0) as [Z0|N0]; [right; apply Zc; auto; rewrite <- Lr;
+        exact Li|left].
+      rewrite <- W, map_map in S. intro Q. apply N0. rewrite <- S.
+      rewrite (nth_indep _ 1%Z (sign_of (ap (V x) ([], 1%Z)))) by (rewrite map_length; auto).
+      rewrite (map_nth (fun r => sign_of (ap (V x) r))). auto. }
     clear - Pos Nr. induction rs as [|r rs IH].
     { exists 1. split; [lra|]. constructor. }
     inversion Pos as [|? ? [P O] Pos']; subst. inversion Nr as [|? ? Nz Nr']; subst.
     destruct (IH Pos' Nr') as (e & Pe & K).
     assert (exists e, 0 < e /\ forall y, near e x y ->
       sign_of (ap (V y) r) = sign_of (ap (V x) r)) as (e' & Pe' & K').
-    { pose proof (IZR_lt _ _ P) as P'. pose proof (Rinv_0_lt_compat _ P') as P''.
+    { destruct Nz as [Nz|Cn].
+      2:{ exists 1. split; [lra|]. intros y _. unfold ap.
+          rewrite (constant_val (V y) _ eq_refl Cn), (constant_val (V x) _ eq_refl Cn). auto. }
+      pose proof (IZR_lt _ _ P) as P'. pose proof (Rinv_0_lt_compat _ P') as P''.
       unfold ap, Rdiv in *.
       destruct (sign_cases (val (V x) (fst r) * / IZR (snd r))) as [[Z Q]|[[Z Q]|[Z Q]]].
       - destruct (stays_positive d V V_near x (fst r) O) as (e' & Pe' & K'). { nra. }
@@ -1278,30 +1404,30 @@ Qed.
 (** Points of an open set with the signs [t] lie in a region around a vertex. *)
 Lemma open_listed t x : inner p (has_signs p t) x -> In t region_signs.
 Proof.
-  intros (X & e & Pe & K). destruct points_exist as [pts Pts].
+  intros (X & e & Pe & K). destruct corners_exist as (us & Us & Mu).
   destruct parts_of_check as (Ne & _).
   destruct (K x X (near_refl e x Pe)) as [[_ (e0 & Pe0 & K0)] _].
   pose proof (K0 x X (near_refl e0 x Pe0)) as D.
   set (xp := exist _ x X : plane_point).
-  assert (forall v, In v pts -> inside v /\
-    edges_end nat plane_point all_forms inequality value kept pts v) as Checked.
-  { intros u Iu. destruct (Forall2_in_right _ _ _ _ Pts Iu) as (v & Iv & _ & Du & Su).
-    split; auto. apply (edges_ok pts v u); auto. }
-  assert (pts <> []) as Np. { intros ->. inversion Pts; subst. congruence. }
+  assert (forall u, In u us -> inside (snd u) /\
+    complete_at nat plane_point inequality value corner snd around_corner u /\
+    forall s, In s (around_corner u) ->
+      region_ends nat plane_point inequality value kept corner snd us basis u s) as Checked.
+  { intros u Iu. pose proof Us as Us'. rewrite Forall_forall in Us'. pose proof (Us' u Iu) as Cu.
+    split; [apply Cu|]. split; [apply complete_ok; auto|]. intros s Is.
+    apply in_map_iff in Is as (c & <- & Ic). apply in_map_iff in Ic as (e1 & <- & Ie).
+    apply (edges_ok u e1 Cu Ie us Us Mu). }
+  assert (us <> []) as Np. { intros ->. simpl in Mu. congruence. }
   assert (inside xp) as Dx by (apply inside_iff; auto).
-  destruct (all_found nat plane_point all_forms inequality value kept forms_or_zero
-    (seq_NoDup _ _) connected pts Checked Np xp Dx) as (_ & u & Iu & H).
-  destruct (Forall2_in_right _ _ _ _ Pts Iu) as (v & Iv & _ & Du & Su).
-  destruct (region_of_ok nat plane_point inequality value u xp Du Dx H) as (F & Cu & Cx).
-  set (s := region_of nat plane_point value u xp) in *. set (c := List.map s all_forms).
-  assert (List.length (its_signs v) = num_forms) as Lv
-    by (rewrite <- Su, map_length; apply values_length).
-  assert (In c (choices num_bounds (its_signs v))) as Ic.
-  { unfold c, all_forms. rewrite <- Lv. apply choices_in.
-    - pose proof (face_list u s Cu) as Q. rewrite Su in Q. rewrite Lv. exact Q.
-    - apply full_unit. auto.
-    - intros i L. apply F. exact L. }
-  destruct (region_facts v c Iv Ic) as (rs & E & Nz & Ck & _). set (h := its_hint v c) in *.
+  assert (forall u, NoDup (basis u)) as Nb by (intro; apply NoDup_filter, seq_NoDup).
+  destruct (all_found nat plane_point all_forms inequality value kept forms_or_zero connected
+    corner snd us basis around_corner Nb Checked Np xp Dx) as (_ & u & s & Iu & Is & Cx).
+  apply in_map_iff in Is as (c & <- & Ic). apply in_map_iff in Ic as (e1 & <- & Ie).
+  pose proof Us as Us'. rewrite Forall_forall in Us'. destruct (Us' u Iu) as (Iv & _).
+  destruct (region_facts (fst u) e1 Iv Ie) as (rs & E & _ & Lc0 & Ck & _ & Zc & _).
+  set (h := its_hint (fst u) e1) in *. set (c := its_region h) in *.
+  assert (Forall2 fc (List.map sign_of (values x)) c) as Fx.
+  { rewrite <- (sf_list c Lc0). apply (face_list xp). auto. }
   destruct (check_signs_ok _ _ _ E Ck) as (Y & Dy & Sy & Lc & Lr & Pos & W).
   set (y := List.map Q2R (inner_point h)) in *.
   assert (List.length x = List.length y) as LM by (destruct X, Y; congruence).
@@ -1312,15 +1438,25 @@ Proof.
   assert (near e x z) as M. { apply Kn. rewrite Rabs_right by lra. apply Rmin_l. }
   destruct (K z Z M) as [_ Sz].
   assert (List.map (ap (V x)) rs = values x) as Wx.
-  { apply (rows_right x c rs X E). left. apply (face_list xp). auto. }
+  { apply (rows_right x c rs X E). left. auto. }
   assert (List.map (fun r => sign_of (ap (V z) r)) rs = c) as Cz.
-  { pose proof (face_list xp s Cx) as Q. cbn [proj1_sig xp] in Q. fold c in Q.
-    rewrite <- Wx, map_map in Q. rewrite <- W, map_map in Sy. unfold z.
-    clearbody y. clear - Q Sy X Y Nz Tt. clearbody c. revert c Q Sy Nz.
-    induction rs as [|r rs IH]; intros c Q Sy Nz; simpl in *; auto.
+  { rewrite <- Wx, map_map in Fx. rewrite <- W, map_map in Sy. unfold z.
+    assert (Forall (fun r => sign_of (ap (V y) r) <> 0%Z \/ is_constant r = true) rs) as Nr.
+    { apply Forall_forall. intros r R. apply (In_nth _ _ ([], 1%Z)) in R as (i & Li & <-).
+      destruct (Z.eq_dec (nth i c 1%Z) 0) as [Z0|N0]; [right; apply Zc; auto; rewrite <- Lr;
+        exact Li|left].
+      intro Q. apply N0. rewrite <- Sy.
+      rewrite (nth_indep _ 1%Z (sign_of (ap (V y) ([], 1%Z)))) by (rewrite map_length; auto).
+      rewrite (map_nth (fun r => sign_of (ap (V y) r))). auto. }
+    clearbody y. clear - Fx Sy X Y Nr Tt. clearbody c. revert c Fx Sy.
+    induction rs as [|r rs IH]; intros c Q Sy; simpl in *; auto.
     destruct c as [|e c]; [discriminate|]. injection Sy as S1 S2.
-    inversion Q as [|? ? ? ? Q1 Q2]. inversion Nz as [|? ? Nz1 Nz2].
-    f_equal; [|apply IH; assumption]. rewrite ap_line by auto.
+    inversion Q as [|? ? ? ? Q1 Q2]. inversion Nr as [|? ? Nz1 Nr2].
+    f_equal; [|apply IH; assumption].
+    destruct Nz1 as [Nz1|Cn].
+    2:{ rewrite <- S1. unfold ap. rewrite (constant_val (V y) _ eq_refl Cn).
+        rewrite (constant_val (V (on_line tt x y)) _ eq_refl Cn). auto. }
+    rewrite ap_line by auto.
     set (a := ap (V x) r) in *. set (b := ap (V y) r) in *. clearbody a b.
     clear - Q1 S1 Nz1 Tt.
     destruct (sign_cases b) as [[B Eb]|[[B Eb]|[B Eb]]]; rewrite Eb in S1; rewrite <- S1 in *;
@@ -1333,7 +1469,7 @@ Proof.
   - rewrite <- Sz, <- Vz. unfold values. rewrite map_app, skip_bounds by (rewrite !map_length;
       auto).
       rewrite zs_signs. reflexivity.
-  - apply in_flat_map. exists v. auto.
+  - apply in_flat_map. exists (fst u). split; auto. apply in_map_iff. exists e1. auto.
 Qed.
 
 (** Signs of different regions have different numbers. *)
@@ -1341,17 +1477,17 @@ Lemma region_keys : NoDup (List.map key region_signs) /\
   forall k, In k (List.map key region_signs) <-> has k (around st).
 Proof.
   assert (forall t, In t region_signs <-> exists v c, In v vs /\
-    In c (choices num_bounds (its_signs v)) /\ t = skipn num_bounds c) as Q.
+    In c (choices num_bounds (its_marks v)) /\
+    t = skipn num_bounds (its_region (its_hint v c))) as Q.
   { intro t. unfold region_signs. rewrite nodup_In, in_map_iff. split.
-    - intros (c & <- & J). apply in_flat_map in J as (v & I & J). eauto.
-    - intros (v & c & I & J & ->). exists c. split; auto. apply in_flat_map. eauto. }
+    - intros (c & <- & J). apply in_flat_map in J as (v & I & J).
+      apply in_map_iff in J as (e & <- & J). eauto.
+    - intros (v & e & I & J & ->). exists (its_region (its_hint v e)). split; auto.
+      apply in_flat_map. exists v. split; auto. apply in_map_iff. eauto. }
   assert (forall t, In t region_signs -> Forall is_sign t) as S.
   { intros t T. apply Q in T as (v & c & I & J & ->).
-    destruct (region_facts v c I J) as (rs & R & _ & C & _).
-    destruct (check_signs_ok _ _ _ R C) as (_ & _ & Sc & _).
-    assert (Forall is_sign c) as F.
-    { rewrite <- Sc. apply Forall_map, Forall_forall. intros. apply sign_is_sign. }
-    rewrite <- (firstn_skipn num_bounds c) in F. apply Forall_app in F. tauto. }
+    destruct (region_facts v c I J) as (rs & _ & F & _).
+    rewrite <- (firstn_skipn num_bounds (its_region _)) in F. apply Forall_app in F. tauto. }
   split.
   - assert (NoDup region_signs) as N by apply NoDup_nodup. revert N S. clear.
     induction region_signs as [|t l IH]; intros N S; simpl; constructor; inversion N; subst.
@@ -1360,7 +1496,8 @@ Proof.
     + apply IH; auto. intros t' I. apply S. right; auto.
   - intro k. rewrite in_map_iff, (proj2 (proj2 (proj2 (vertices_added _ _ _ added)))). split.
     + intros (t & <- & T). apply Q in T as (v & c & I & J & ->). right. eauto.
-    + intros [[]|(v & c & I & J & ->)]. exists (skipn num_bounds c). split; auto. apply Q. eauto.
+    + intros [[]|(v & c & I & J & ->)].
+      exists (skipn num_bounds (its_region (its_hint v c))). split; auto. apply Q. eauto.
 Qed.
 
 Lemma right_count : List.length region_signs = count.
@@ -1377,21 +1514,20 @@ Theorem vertices_regions : good_placed p = true -> regions_are p count.
 Proof.
   intro G. destruct parts_of_check as (Ne & _).
   split; auto. split.
-  - destruct points_exist as [pts Pts].
-    destruct vs as [|v l] eqn:Ev; [tauto|]. rewrite <- Ev in *.
-    assert (In v vs) as I by (rewrite Ev; left; auto).
-    assert (exists c, In c (choices num_bounds (its_signs v))) as [c J].
-    { generalize num_bounds. induction (its_signs v) as [|e s IH]; intro k; simpl.
+  - assert (exists v, In v vs) as [v I].
+    { destruct vs as [|v l]; [tauto|]. exists v. left; auto. }
+    assert (exists e, In e (choices num_bounds (its_marks v))) as [e J].
+    { generalize num_bounds. induction (its_marks v) as [|m t IH]; intro k; simpl.
       { exists []. left; auto. }
-      destruct (IH (pred k)) as [c J]. destruct (e =? 0)%Z; [destruct k|].
-      - exists (1%Z :: c). apply in_app_iff. left. apply in_map; auto.
-      - exists (1%Z :: c). apply in_map; auto.
-      - exists (e :: c). apply in_map; auto. }
-    destruct (region_open v c I J) as (x & _ & Q). exists x. auto.
+      destruct (IH (pred k)) as [e J]. destruct (m =? 0)%Z; [destruct k|].
+      - exists (1%Z :: e). apply in_app_iff. left. apply in_map; auto.
+      - exists (1%Z :: e). apply in_map; auto.
+      - exists (m :: e). apply in_map; auto. }
+    destruct (region_open v e I J) as (x & _ & Q). exists x. auto.
   - exists region_signs. split; [apply NoDup_nodup|]. split; [apply right_count|]. intro t. split.
     + intro J. apply nodup_In, in_map_iff in J as (c & <- & J).
-      apply in_flat_map in J as (v & I & J). destruct (region_open v c I J) as (x & Q & _).
-      exists x. auto.
+      apply in_flat_map in J as (v & I & J). apply in_map_iff in J as (e & <- & J).
+      destruct (region_open v e I J) as (x & Q & _). exists x. auto.
     + intros (x & Q). apply (open_listed t x Q).
 Qed.
 End Accepted.
@@ -1477,4 +1613,4 @@ Qed.
 Definition signed_rows (p : placed) (s : corner_progress) (signs : list Z) : option (list rform) :=
   rows p (input_scale s) (input_forms s) (slack_forms s) signs.
 Definition num_signs (p : placed) (s : corner_progress) : nat := num_forms p (slack_forms s).
-Definition num_inequalities (s : corner_progress) : nat := num_bounds (slack_forms s).
+Definition num_bound_signs (s : corner_progress) : nat := num_bounds (slack_forms s).
