@@ -29,8 +29,8 @@ pieces:
 
 * L: v does not bend at u, because no path of nonzero weights leads from u to v, and all four rays
   are visible;
-* V: the same, if the rays of v are visible, and those of u perhaps not;
-* U: the rays of u are visible, and those of v perhaps not.
+* V: the same, if only the rays of v are known to be visible;
+* U: only the rays of u are known to be visible.
 
 **Modulo a prime.** The derivatives that decide the type are computed modulo a prime p, which is so
 small that products of vectors of floats are exact. A number that is nonzero modulo p is nonzero. A
@@ -247,7 +247,7 @@ class DeepNetwork:
         classes = get_args(Competitors)
         if among not in classes:
             raise DomainError(
-                f"Theorem D is about {' or '.join(classes)} competitors, not {among!r}"
+                f"Theorem D is about regular, transversal or sparse competitors, not {among!r}"
             )
         return cls(network, among)
 
