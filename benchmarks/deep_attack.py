@@ -13,6 +13,9 @@
   not related to them. If the hypotheses hold for a class of competitors, none of these may belong
   to the class; if they hold in part, all competitors of the class must agree in this part. The
   classes are the transversal and the regular parameters.
+* *zeros*: the same as *motions* for networks with zero weights between hidden layers, and sparse
+  competitors, who may have other weights than 0 in their places. *pruned*, *pruned-three*: grids
+  with zero weights, in the same way.
 * *transparent*: networks that satisfy, on a box, the assumptions of Phuong and Lampert (2020): all
   must be proved. There is one of them for ten networks of *motions*.
 """
@@ -79,6 +82,13 @@ GRIDS: dict[str, list[list[tuple[_Values, _Values]]]] = {
         [(_SIGNS, _SMALL)] * 2,
         [(_SIGNS, _NONE)],
     ],
+    "pruned": [[(_MIDDLE, _SMALL)] * 2, [(_SMALL, _SMALL)] * 2, [(_SIGNS, _NONE)]],
+    "pruned-three": [
+        [(_PAIR, _SMALL)] * 2,
+        [(_SMALL, _NONE), (_SMALL, _SIGNS)],
+        [(_SMALL, _SIGNS)] * 2,
+        [(_SIGNS, _NONE)],
+    ],
 }
 
 #: Maximum number of networks of a group that are examined.
@@ -86,10 +96,13 @@ _TRIED = 4
 
 _CLASSES: tuple[Competitors, ...] = ("transversal", "regular")
 
+#: The classes of competitors in grids with zero weights between hidden layers.
+_SPARSE: tuple[Competitors, ...] = ("sparse",)
+
 #: Number of parameters that are evaluated at a time.
 _CHUNK = 1 << 17
 
-PARTS = ("motions", *GRIDS, "transparent")
+PARTS = ("motions", "zeros", *GRIDS, "transparent")
 
 
 def main() -> None:
@@ -107,8 +120,8 @@ def main() -> None:
     found: dict[str, Any] = {part: before[part] for part in PARTS if part in before}
     for part in options.parts.split(","):
         rng = Random(f"{options.seed} {part}")
-        if part == "motions":
-            found[part] = motions(options.networks, rng)
+        if part in ("motions", "zeros"):
+            found[part] = motions(options.networks, rng, part == "zeros")
         elif part == "transparent":
             found[part] = transparent(options.networks // 10, rng)
         else:
@@ -119,15 +132,23 @@ def main() -> None:
 # -- motions ---------------------------------------------------------------------------------------
 
 
-def motions(count: int, rng: Random) -> dict[str, Any]:
-    """Confront what holds, in full or in part, with the kernel of the Jacobian."""
+def motions(count: int, rng: Random, is_sparse: bool = False) -> dict[str, Any]:
+    """Confront what holds, in full or in part, with the kernel of the Jacobian.
+
+    In the sparse case some weights between hidden layers are 0, and may move as all others.
+    """
     counts, wrong = Counter[str](), list[str]()
     for number in range(count):
         kind, layers = tiny(rng)
+        if is_sparse:
+            prune(layers, rng)
         network = polyrelu.from_arrays(layers)
         truth = Truth.of(network)
-        best = truth.best
-        if number % 20 == 0 and str(deep_hypotheses(network, ridge_points(network))) != str(best):
+        best = truth.shown("sparse") if is_sparse else truth.best
+        at_points = deep_hypotheses(
+            network, ridge_points(network) if number % 20 == 0 else [], truth_class(is_sparse)
+        )
+        if number % 20 == 0 and str(at_points) != str(best):
             wrong.append(f"points and signs of ridges differ: {layers}")
         counts["networks"] += 1
         counts[f"{kind}: networks"] += 1
@@ -135,7 +156,8 @@ def motions(count: int, rng: Random) -> dict[str, Any]:
         counts["a neuron vanishes on a region"] += truth.vanishing
         if best.hold:
             counts["hold"] += 1
-            counts["hold for regular competitors"] += truth.shown("regular").hold
+            if not is_sparse:
+                counts["hold for regular competitors"] += truth.shown("regular").hold
             counts[f"{kind}: hold"] += 1
             counts["hold, not supertransversal"] += (
                 supertransversality_violation(truth.cells) is not None
@@ -154,6 +176,21 @@ def motions(count: int, rng: Random) -> dict[str, Any]:
                 wrong.append(f"{best.determined} moves: {layers}")
                 print(wrong[-1], flush=True)
     return {**dict(sorted(counts.items())), "contradictions": wrong}
+
+
+def truth_class(is_sparse: bool) -> Competitors:
+    """Return the class of competitors of a part of the attack."""
+    return "sparse" if is_sparse else "transversal"
+
+
+def prune(layers: Layers, rng: Random) -> None:
+    """Set at least one weight between hidden layers to 0, and each other one with a chance."""
+    share = rng.choice((0.1, 0.3, 0.5))
+    inner = [(row, h) for weight, _ in layers[1:-1] for row in weight for h in range(len(row))]
+    always = rng.randrange(len(inner))
+    for number, (row, h) in enumerate(inner):
+        if number == always or rng.random() < share:
+            row[h] = 0
 
 
 def tiny(rng: Random) -> tuple[str, Layers]:
@@ -358,13 +395,17 @@ def grid(name: str, count: int, rng: Random) -> dict[str, Any]:
         if len(members) > 300:  # networks with dead neurons, about which nothing is claimed
             counts["groups too large"] += 1
             continue
-        _confront(
-            _unrelated([table.layers(int(index)) for index in members.tolist()], rng), counts, wrong
-        )
+        unrelated = _unrelated([table.layers(int(index)) for index in members.tolist()], rng)
+        _confront(unrelated, _SPARSE if "pruned" in name else _CLASSES, counts, wrong)
     return {**dict(sorted(counts.items())), "contradictions": wrong}
 
 
-def _confront(members: list[Layers], counts: Counter[str], wrong: list[str]) -> None:
+def _confront(
+    members: list[Layers],
+    classes: Sequence[Competitors],
+    counts: Counter[str],
+    wrong: list[str],
+) -> None:
     """Confront networks with the same values at some points, no two of which are related."""
     alone = len(members) == 1
     counts["groups all related" if alone else "groups that are not all related"] += 1
@@ -373,7 +414,7 @@ def _confront(members: list[Layers], counts: Counter[str], wrong: list[str]) -> 
             members[:number] + members[number + 1 :],
             Truth.of(polyrelu.from_arrays(one)),
         )
-        for among in _CLASSES:
+        for among in classes:
             best = truth.shown(among)
             counts[f"{among}: hold, in groups all related"] += best.hold and alone
             if others and (best.hold or best.determined.num_layers):
@@ -461,26 +502,31 @@ def _factor(row: list[Fraction], other: list[Fraction]) -> Fraction:
 
 def is_competitor(layers: Layers, among: Competitors) -> bool:
     """Return whether a network belongs to a class, exactly."""
-    if not has_no_vanishing_product(layers):
+    if not has_no_vanishing_product(layers, may_have_zeros=among == "sparse"):
         return False
     cells = Truth.of(polyrelu.from_arrays(layers)).cells
-    if among == "transversal":
+    if among != "regular":
         return supertransversality_violation(cells) is None
     zeros = [(cells.signs(cells.dimension - k) == 0).sum(axis=1) for k in (0, 1)]
     return not zeros[0].any() and bool((zeros[1] == 1).all())
 
 
-def has_no_vanishing_product(layers: Layers) -> bool:
-    """Return whether all masked products I_l W[l] … W[k+1] I_k are nonzero matrices."""
+def has_no_vanishing_product(layers: Layers, may_have_zeros: bool = False) -> bool:
+    """Return whether all masked products I_l W[l] … W[k+1] I_k are nonzero matrices.
+
+    If there may be zero weights, this is asked of the products whose masks have a path of nonzero
+    weights.
+    """
     weights = [np.array(weight) for weight, _ in layers]
     inputs, outputs = np.ones(weights[0].shape[1], dtype=int), np.ones(len(weights[-1]), dtype=int)
     masks = [[inputs], *(list(_masks(len(weight))) for weight in weights[:-1]), [outputs]]
     for low, high in combinations(range(len(masks)), 2):
         for some in product(*masks[low : high + 1]):
-            result = np.diag(some[0])
+            result = paths = np.diag(some[0])
             for mask, weight in zip(some[1:], weights[low:high], strict=True):
                 result = mask[:, None] * (weight @ result)
-            if not result.any():
+                paths = mask[:, None] * ((weight != 0) @ paths)
+            if not result.any() and (paths.any() or not may_have_zeros):
                 return False
     return True
 

@@ -11,84 +11,87 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-   120  1. Text
-   357  2. Networks
-   501    Exact arithmetic
-   667  3. Certificates
-   706  3.1 Words
-   722  3.2 Claims
-  1216  3.3 Proofs
-  1385    affine, shallow
-  1391      theorem affine
-  1446      theorem shallow
-  1584    line
-  1587      theorem line
-  1616    bottleneck
-  1621      theorem bottleneck
-  1728    trailing-affine, trailing-shallow
-  1756      theorem trailing-affine
-  1772      theorem trailing-shallow
-  1800    Refutations: translation, flip, line-equal
-  1893      theorem translation
-  1919      theorem flip
-  1947      theorem line-equal
-  2004    Refutations: replacement, bounded-replacement
-  2007      theorem replacement
-  2017      theorem bounded-replacement
-  2173    Refutations: one-sided
-  2251      theorem one-sided
-  2342    Refutations: one-sided-cases
-  2461      theorem one-sided-cases
-  2494  3.4 Membership in the classes generic, transversal and regular
-  2598  3.5 Invariants under ~
-  2647  3.6 Cost
-  2777  3.7 Rounding errors: theorem rounding
-  2809      theorem rounding
-  2909  3.8 Domains of pairs, and theorem point
-  3064      theorem point
-  3133  3.9 Ridges: theorems deep and deep-part
-  4118      theorem deep
-  4126      theorem deep-part
-  4164  3.10 Injectivity: theorems active-rows and collision
-  4190      theorem collision
-  4217      theorem active-rows
-  4497  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4580      theorem jumps
-  4607      theorem hyperplanes
-  4630      theorem affine-maps
-  4654      theorem bends
-  4685  3.12 Functional dimensions: theorem jacobian
-  4691      theorem jacobian
-  4806  3.13 Leaky ReLU stacks
-  4890    leaky-shallow
-  4893      theorem leaky-shallow
-  4908    leaky-chains
-  4911      theorem leaky-chains
-  5091    leaky-replacement
-  5094      theorem leaky-replacement
-  5156  4. Verdicts
-  5291  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  6104      theorem tree-equal
-  6124      theorem tree
-  6245  5.1 Lists of regions: claim regions, theorem regions
-  6250      theorem regions
-  6290  5.2 Limits
-  6296  5.3 Vertices: theorems vertices and complex (any networks)
-  6861      theorem vertices
-  6876      theorem complex
-  6894  5.4 Injectivity by cells: theorem cell-pairs
-  6906      theorem cell-pairs
-  7024  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  7029      theorem inverse-lipschitz
-  7192  5.6 Injectivity by a left inverse: theorem left-inverse
-  7195      theorem left-inverse
-  7264  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  7267      theorem monotone
-  7371  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  8688  5.9 Teaching sets: theorem parallel-lines
-  8702      theorem parallel-lines
-  8808    Files
-  8948    The command line
+   123  1. Text
+   360  2. Networks
+   504    Exact arithmetic
+   670  3. Certificates
+   709  3.1 Words
+   727  3.2 Claims
+  1221  3.3 Proofs
+  1390    affine, shallow
+  1396      theorem affine
+  1451      theorem shallow
+  1589    line
+  1592      theorem line
+  1621    bottleneck
+  1626      theorem bottleneck
+  1733    trailing-affine, trailing-shallow
+  1761      theorem trailing-affine
+  1777      theorem trailing-shallow
+  1805    Refutations: translation, flip, line-equal
+  1898      theorem translation
+  1924      theorem flip
+  1952      theorem line-equal
+  2009    Refutations: replacement, bounded-replacement
+  2012      theorem replacement
+  2022      theorem bounded-replacement
+  2178    Refutations: one-sided
+  2256      theorem one-sided
+  2347    Refutations: one-sided-cases
+  2466      theorem one-sided-cases
+  2499  3.4 Membership in the classes generic, transversal and regular
+  2605  3.5 Invariants under ~
+  2654  3.6 Cost
+  2784  3.7 Rounding errors: theorem rounding
+  2816      theorem rounding
+  2916  3.8 Domains of pairs, and theorem point
+  3071      theorem point
+  3140  3.9 Ridges: theorems deep and deep-part
+  4137      theorem deep
+  4145      theorem deep-part
+  4195    Theorem D, sparse competitors: zero weights, and ridges without a bend
+  4333      theorem deep-sparse
+  4341      theorem deep-sparse-part
+  4354  3.10 Injectivity: theorems active-rows and collision
+  4380      theorem collision
+  4407      theorem active-rows
+  4687  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4770      theorem jumps
+  4797      theorem hyperplanes
+  4820      theorem affine-maps
+  4844      theorem bends
+  4875  3.12 Functional dimensions: theorem jacobian
+  4881      theorem jacobian
+  4996  3.13 Leaky ReLU stacks
+  5080    leaky-shallow
+  5083      theorem leaky-shallow
+  5098    leaky-chains
+  5101      theorem leaky-chains
+  5281    leaky-replacement
+  5284      theorem leaky-replacement
+  5346  4. Verdicts
+  5481  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  6294      theorem tree-equal
+  6314      theorem tree
+  6435  5.1 Lists of regions: claim regions, theorem regions
+  6440      theorem regions
+  6480  5.2 Limits
+  6486  5.3 Vertices: theorems vertices and complex (any networks)
+  7051      theorem vertices
+  7066      theorem complex
+  7084  5.4 Injectivity by cells: theorem cell-pairs
+  7096      theorem cell-pairs
+  7214  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  7219      theorem inverse-lipschitz
+  7382  5.6 Injectivity by a left inverse: theorem left-inverse
+  7385      theorem left-inverse
+  7454  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  7457      theorem monotone
+  7561  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  8878  5.9 Teaching sets: theorem parallel-lines
+  8892      theorem parallel-lines
+  8998    Files
+  9138    The command line
 """
 
 from __future__ import annotations
@@ -707,6 +710,8 @@ def read_reference(reference: Any, place: str, search: Search, meter: Meter) -> 
 
 #: The classes of competitors; each one contains those before it.
 CLASSES = ("generic", "transversal", "regular", "all")
+#: The class of transversal parameters that may have zero weights.
+SPARSE = "sparse"
 #: The classes of Theorem D.
 DEEP_CLASSES = ("regular", "transversal")
 MINORS_ARE_ENOUGH = "minors imply G2 (docs/theory/bottleneck.md)"
@@ -714,7 +719,7 @@ MINORS_ARE_ENOUGH = "minors imply G2 (docs/theory/bottleneck.md)"
 TRUSTED_OF_MINORS = {
     "generic": MINORS_ARE_ENOUGH,
     **dict.fromkeys(
-        DEEP_CLASSES,
+        (*DEEP_CLASSES, SPARSE),
         f"{MINORS_ARE_ENOUGH}, generic implies transversal, which implies regular (FORMAT.md)",
     ),
 }
@@ -726,7 +731,7 @@ DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
 WHERE = OneOf(("R^n", DOMAIN))
 #: The architecture that competitors share, where they are no plain stacks (3.13).
 ARCHITECTURE = {"kind": "leaky", "slope": RATIONAL}
-AMONG = {"network": REFERENCE, "domain": WHERE, "among": re.compile("|".join(CLASSES))}
+AMONG = {"network": REFERENCE, "domain": WHERE, "among": re.compile("|".join((*CLASSES, SPARSE)))}
 PAIR = {"network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}
 #: What a claim size counts.
 QUANTITY = re.compile("hidden-layers|neurons|neurons-of-one-layer")
@@ -2502,7 +2507,9 @@ def check_membership(kind: str, among: str, network: Network, evidence: Any, met
     require((method == "every") == (among == "all"), f"evidence for the class {among}", method)
     if kind == "not-identifiable":
         require(status == "verified", "verified membership", status)
-    if among in DEEP_CLASSES:
+    if among == SPARSE:  # whose zero weights let products vanish
+        require(method in ("open", "minors"), f"evidence for the class {among}", method)
+    elif among in DEEP_CLASSES:
         require(method != "bias", f"evidence for the class {among}", method)
     else:
         require(method != "masks", f"evidence for the class {among}", method)
@@ -3660,14 +3667,18 @@ class Families:
         require(number < len(listed), f"a ridge below {len(listed)}", str(number))
         ridge, layer, name = listed[number], neurons.layer[w], f"neuron {w}, ridge {number}"
         require(w in (ridge.u, ridge.v), f"a ridge of neuron {w}", f"ridge {number}")
-        require(ridge.type != "", f"a good ridge of neuron {w}", f"ridge {number}")
-        root = self.ridges.links.root(ridge.pieces[w == ridge.v])
+        root = self.named_root(ridge, w, f"ridge {number}")
         require(root not in self.used, "families that are listed once", name)
         self.used.add(root)
         chain = self.chain(root)
         wanted = len(neurons.widths) - 1 - layer
         require(chain == wanted, f"a chain of {wanted} crossings up from neuron {w}", str(chain))
         return self.of_pieces(w, self.members[root])
+
+    def named_root(self, ridge: Ridge, w: int, name: str) -> Piece:
+        """The representative of the family of neuron w at a good ridge."""
+        require(ridge.type != "", f"a good ridge of neuron {w}", name)
+        return self.ridges.links.root(ridge.pieces[w == ridge.v])
 
     def of_pieces(self, w: int, masks: list[int]) -> PieceSet:
         """What some pieces of one family show."""
@@ -3732,11 +3743,15 @@ class FamilySets:
         """A family belongs to the set of its neuron, which it meets, and to no other set."""
         own = self.sets[new.neuron]
         fact = f"a family that can be joined: something {by} that the set shares"
-        require(getattr(new, by) & getattr(own, by) != 0, fact, name)
+        require(self.common(new, own, by) != 0, fact, name)
         fact = "a family that can be joined: told apart from the sets of other neurons"
         for other in self.peers(self.neurons.layer[new.neuron]):
             if other is not own:
                 require(self.are_apart(new, other, by), fact, name)
+
+    def common(self, new: PieceSet, own: PieceSet, by: str) -> int:
+        """What both families share."""
+        return int(getattr(new, by) & getattr(own, by))
 
     def are_apart(self, one: PieceSet, other: PieceSet, by: str) -> bool:
         """Whether the rows of two neurons are independent where both cross, or see, neurons."""
@@ -3934,6 +3949,9 @@ class SignSystem:
 class WeightSystem:
     """Which weights between hidden layers are determined by the pieces of their neurons."""
 
+    #: Whether weights may be 0; then there are no sources.
+    may_be_zero = False
+
     def __init__(self, sets: FamilySets, derivatives: Any) -> None:
         self.sets, self.derivatives, self.neurons = sets, derivatives, sets.neurons
 
@@ -3988,13 +4006,14 @@ class WeightSystem:
         """No weight is 0, and all are determined; the exceptions, in the last layer, by their h."""
         neurons, extent = self.neurons, self.sets.extent
         depth, undetermined = len(neurons.widths), dict[int, list[int]]()
-        last = depth - 1 if extent.num_layers == depth else -1
+        has_sources = extent.num_layers == depth and not self.may_be_zero
+        last = depth - 1 if has_sources else -1
         for v, own in self.sets.sets.items():
             layer, name = neurons.layer[v], f"neuron {v}"
             if layer == 0:
                 continue
             weights = neurons.network.layers[layer].rows[neurons.index(v)]
-            require(all(weights), "no weight 0", name)
+            require(self.may_be_zero or all(weights), "no weight 0", name)
             require(
                 not own.on & ~own.determined, "all weights of neurons that are on determined", name
             )
@@ -4133,6 +4152,18 @@ DEEP_SAYS = {
 )
 def deep(case: Case) -> None:
     """Theorem D, as a whole or in part."""
+    check_deep(case, Ridges, Families, FamilySets, SignSystem, WeightSystem)
+
+
+def check_deep(
+    case: Case,
+    ridges_of: type[Ridges],
+    families_of: type[Families],
+    sets_of: type[FamilySets],
+    signs_of: type[SignSystem],
+    weights_of: type[WeightSystem],
+) -> None:
+    """Theorem D for a class of competitors, by the rules for its ridges, signs and weights."""
     network, meter = case.network, case.meter
     meter.step = "theorem"
     require(len(network.layers) >= 2, "a hidden layer", str(network))
@@ -4147,18 +4178,177 @@ def deep(case: Case) -> None:
     count = sum(len(entry["ridges"]) for entry in slices)
     message = f"beyond the limits: more than {MAX_SIGNS} signs at ridges"
     well_formed(count * neurons.count <= MAX_SIGNS, message)
-    ridges = Ridges(neurons, case.claim["among"] == "regular", domain)
+    ridges = ridges_of(neurons, case.claim["among"] == "regular", domain)
     ridges.read(slices)
 
     evidence = case.hypothesis("families")
-    sets = FamilySets(Families(ridges), extent)
+    sets = sets_of(families_of(ridges), extent)
     sets.choose(evidence["chosen"])
     sets.join_by_crossing(evidence["joined"])
 
     case.hypothesis("signs")
     for layer in range(len(neurons.widths) - 1):
-        SignSystem(sets, ridges.derivatives, layer).check()
-    WeightSystem(sets, ridges.derivatives).check(case.hypothesis("weights"), ridges)
+        signs_of(sets, ridges.derivatives, layer).check()
+    weights_of(sets, ridges.derivatives).check(case.hypothesis("weights"), ridges)
+
+
+# ---- Theorem D, sparse competitors: zero weights, and ridges without a bend
+
+#: The types of ridges that link the pieces of u, of v.
+LINKS_U, LINKS_V = ("B", "L", "U"), ("B", "C", "L", "V")
+
+
+class SparseRidges(Ridges):
+    """The listed ridges, with the types B, C, L, U and V."""
+
+    def add(self, u: int, v: int, mask: int) -> None:
+        """Add a ridge with its type, and link its pieces."""
+        neurons = self.neurons
+        neurons.meter.units(20_000 + 4 * neurons.count)
+        neurons.meter.hold(24 + neurons.count // 64)
+        kind = self.type_of(u, v, mask)
+        own = [(u, neurons.key(m)) for m in (mask, mask | 1 << v)]
+        across = [(v, neurons.key(m)) for m in (mask, mask | 1 << u)]
+        self.listed.append(Ridge(u, v, mask, kind, (own[1], across[1])))
+        if kind in LINKS_V:
+            self.links.join(*across)
+        if kind in LINKS_U:
+            self.links.join(*own)
+        elif kind == "C":
+            self.links.root(own[1])
+
+    def type_of(self, u: int, v: int, mask: int) -> str:
+        """The type; c is exactly 0 where no path of nonzero weights leads from u to v."""
+        neurons, derivatives = self.neurons, self.derivatives
+        late, off = derivatives.influence(v, mask), derivatives.influence(u, mask)
+        c = derivatives.bend(u, v, mask)
+        if c == 0:
+            if self.is_path(u, v, mask):
+                return ""
+            return ("L" if late else "U") if off else ("V" if late else "")
+        if (off + c * late) % P == 0:
+            return ""
+        if late == 0:
+            return "U"
+        if off != 0:
+            return "B"
+        return "C" if neurons.part(mask, neurons.layer[v]) == 0 else ""
+
+    def is_path(self, u: int, v: int, mask: int) -> bool:
+        """Whether nonzero weights lead from u to v through neurons of the mask."""
+        neurons = self.neurons
+        first, last = neurons.layer[u], neurons.layer[v]
+        if first == last:
+            return False
+        reached = [neurons.index(u)]
+        for layer in range(first + 1, last + 1):
+            rows = neurons.network.layers[layer].rows
+            states = [1] * len(rows) if layer == last else neurons.states_of(mask, layer)
+            neurons.meter.pay(len(rows) * (len(reached) + 1))
+            on = compress(range(len(rows)), states)
+            reached = [i for i in on if any(rows[i][j] for j in reached)]
+        return neurons.index(v) in reached
+
+
+class SparseFamilies(Families):
+    """Families, and chains of ridges of the types B and C only, without levels."""
+
+    def find_chains(self) -> None:
+        """The longest chain of bends up from each family."""
+        links, neurons = self.ridges.links, self.neurons
+        steps = [
+            (links.root(ridge.pieces[0]), links.root(ridge.pieces[1]))
+            for ridge in self.ridges.listed
+            if ridge.type in ("B", "C")
+        ]
+        for low, high in sorted(steps, key=lambda step: -neurons.layer[step[0][0]]):
+            self.chains[low] = max(self.chains.get(low, 0), self.chains.get(high, 0) + 1)
+
+    def named_root(self, ridge: Ridge, w: int, name: str) -> Piece:
+        """The family of neuron w at a ridge, all of whose pieces there are visible."""
+        is_shown = ridge.type in (LINKS_V if w == ridge.v else (*LINKS_U, "C"))
+        require(is_shown, "a ridge with visible pieces of its neuron", name)
+        return super().named_root(ridge, w, name)
+
+
+class SparseSets(FamilySets):
+    """Sets of families that are joined by weights that are not 0."""
+
+    def common(self, new: PieceSet, own: PieceSet, by: str) -> int:
+        """What both families share, if the neuron reads it."""
+        return super().common(new, own, by) & read_before(self, own.neuron)
+
+
+def read_before(sets: FamilySets, w: int) -> int:
+    """The neurons of the layer before whose weights are not 0, as a mask of all neurons."""
+    neurons, layer = sets.neurons, sets.neurons.layer[w]
+    row = neurons.network.layers[layer].rows[neurons.index(w)]
+    sets.meter.units(60 * len(row))
+    return sum(1 << h for h, x in enumerate(row) if x) << neurons.starts[layer - 1]
+
+
+class SparseSigns(SignSystem):
+    """The signs of one layer: the neurons above say, one after the other, what they read."""
+
+    def check(self) -> None:
+        """The layer's signs are determined, if neurons above belong to the claim."""
+        if not self.above:
+            return
+        self.free, before = self.not_oriented(), -1
+        while self.free and self.free != before:
+            before = self.free
+            for own in self.above:
+                read = read_before(self.sets, own.neuron) >> self.neurons.starts[self.layer]
+                if read & self.free:
+                    self.free &= ~self.determined_by(own, read & self.free)
+        left = f"{self.free.bit_count()} without"
+        require(not self.free, f"signs of layer {self.layer + 1} that are determined", left)
+
+    def determined_by(self, own: PieceSet, read: int) -> int:
+        """The neurons, of those that v reads and whose signs are unknown, that v determines."""
+        neurons, layer = self.neurons, self.layer
+        crossed = neurons.part(own.crossed, layer)
+        if crossed == (1 << neurons.widths[layer]) - 1:
+            return sum(1 << h for h in ones(read) if self.is_moving(own, h))
+        on, off = (neurons.part(side, layer) & ~crossed for side in (own.on, own.off))
+        weights = neurons.rows[layer + 1][neurons.index(own.neuron)]
+        unknowns = [Unknown(h, (True,), 1) for h in ones(on)]
+        unknowns += [Unknown(h, (False,), 1) for h in ones(off & self.free)]
+        unknowns += [Unknown(h, (True, False), weights[h]) for h in ones(crossed & read)]
+        basis = rank_form(self.sets, self.derivatives, own, unknowns)
+        return read & (crossed | on) if len(basis) == len(unknowns) else 0
+
+    def is_moving(self, own: PieceSet, h: int) -> bool:
+        """Whether z_h is not constant at some piece of v."""
+        w = self.neurons.starts[self.layer] + h
+        return any(self.derivatives.along_direction(w, mask) % P for mask in own.masks)
+
+
+class SparseWeights(WeightSystem):
+    """Weights that may be 0; all of them are determined by the pieces of their neurons."""
+
+    may_be_zero = True
+
+
+@theorem(
+    "deep-sparse",
+    kind="identifiable",
+    among=("sparse",),
+    page="theory/sparse.md",
+    evidence=DEEP_EVIDENCE,
+    says={**DEEP_SAYS, "weights": "every weight between hidden layers of the claim is determined"},
+)
+@theorem(
+    "deep-sparse-part",
+    kind="determined",
+    among=("sparse",),
+    page="theory/sparse.md",
+    evidence=DEEP_EVIDENCE,
+    says={**DEEP_SAYS, "weights": "every weight between hidden layers of the claim is determined"},
+)
+def deep_sparse(case: Case) -> None:
+    """Theorem D among sparse competitors, as a whole or in part."""
+    check_deep(case, SparseRidges, SparseFamilies, SparseSets, SparseSigns, SparseWeights)
 
 
 # ==== 3.10 Injectivity: theorems active-rows and collision ====

@@ -30,6 +30,7 @@ from polyrelu.certificate.meanings import (
     REGULAR,
     RUNTIME_MEANING,
     SIZE_MEANING,
+    SPARSE,
     TEACHING_MEANING,
     TRANSVERSAL,
 )
@@ -276,6 +277,7 @@ _BOUNDS = ("deviation", "range", "holds", "same-decisions", "lipschitz")
 _CLASS_TEXTS = {
     "all": "all parameters of its architecture",
     "regular": REGULAR,
+    "sparse": SPARSE,
     "transversal": TRANSVERSAL,
     "generic": GENERIC,
 }

@@ -15,6 +15,7 @@ __all__ = [
     "REGULAR",
     "RUNTIME_MEANING",
     "SIZE_MEANING",
+    "SPARSE",
     "TEACHING_MEANING",
     "TRANSVERSAL",
 ]
@@ -114,6 +115,13 @@ REGULAR = (
 LEAKY_REGULAR = (
     "regular stacks of leaky ReLUs of this slope: every cell of codimension 0 has no zero in its "
     "sign vector, every cell of codimension 1 exactly one, and the gradient jumps across it"
+)
+
+SPARSE = (
+    "sparse parameters: supertransversal (a cell of codimension k has exactly k zeros), and no "
+    "masked product vanishes whose masks are joined by a path of nonzero weights; they include the "
+    "transversal ones, and, whatever the places of zero weights, all parameters with these zeros "
+    "but a set of measure zero among them"
 )
 
 TRANSVERSAL = (

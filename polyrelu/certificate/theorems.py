@@ -80,6 +80,23 @@ _DEEP_HYPOTHESES = {
     "membership": "what is known of the network's own membership in the class of competitors",
 }
 
+_SPARSE_HYPOTHESES = {
+    **_DEEP_HYPOTHESES,
+    "families": (
+        "(D1) every hidden neuron of the claim has a family of pieces, linked at good ridges, with "
+        "a chain of bends up to the last hidden layer, and the families that are joined to it by "
+        "crossing can be"
+    ),
+    "signs": (
+        "(D3) for each neuron of a hidden layer but the last one some neuron of the next layer "
+        "that reads it determines its sign, one after the other"
+    ),
+    "weights": (
+        "(D2) every weight between hidden layers, zeros included, is determined at pieces of its "
+        "neuron; the families that are joined by visible weights can be"
+    ),
+}
+
 _VERTICES = (
     "A listed point is a vertex, and the cells around it are known from its zeros. Every edge at "
     "it ends at another listed vertex, or is a ray; since the vertices and edges of a complex "
@@ -305,6 +322,40 @@ THEOREMS: dict[str, TheoremText] = {
         r"\ne \emptyset$, without these signs, and with different neurons in layer $M+1$, one for "
         r"each $q \in Q$, whose rows are those of $q$ up to signs.",
         _DEEP_HYPOTHESES,
+    ),
+    "deep-sparse": TheoremText(
+        "Theorem D for zero weights: any depth, sparse competitors",
+        "docs/theory/sparse.md",
+        "If at listed points, on ridges where two neurons vanish, chains of bends bound the layer "
+        "of every hidden neuron, other signs are excluded by neurons that read them, and every "
+        "weight between hidden layers is determined, zeros included, then every sparse parameter "
+        "with this function, whatever the places of its zero weights, is the given one up to "
+        "permutation and positive scaling.",
+        r"Let $L \ge 2$ and $n_0 \ge 2$. Suppose that good ridges, where exactly two neurons "
+        r"vanish, show (D1) for every hidden neuron a family of pieces from which a chain of "
+        r"bends leads up to the last hidden layer, (D2) that pieces of $(\ell, i)$ determine "
+        r"$(W_\ell)_{ih}$ for all $\ell \ge 2$, $i$, $h$, and (D3) for each layer $m \le L-2$, "
+        r"one after the other, for each neuron of layer $m$ a neuron of layer $m+1$ that reads it "
+        r"and determines its sign. Then every sparse $\eta$ of the same widths with $f_\eta = "
+        r"f_\theta$ has $\eta \sim \theta$.",
+        _SPARSE_HYPOTHESES,
+    ),
+    "deep-sparse-part": TheoremText(
+        "Theorem D for zero weights, in part",
+        "docs/theory/sparse.md",
+        "If the hypotheses of Theorem D for zero weights are shown for the hidden layers up to "
+        "some layer M, and for some neurons of the next one, then every sparse parameter with this "
+        "function has, up to permutation and positive scaling, the same rows [W|b] there, those of "
+        "the last part up to signs.",
+        r"Let $L \ge 3$, $n_0 \ge 2$, $1 \le M \le L-2$, and let $Q$ be a set of neurons of layer "
+        r"$M+1$. Suppose that good ridges show (D1) for the neurons of the layers $\le M$ and of "
+        r"$Q$, (D2) for the layers $2, \dots, M$ and $Q$, and (D3) for $m < M$ and, if $Q \ne "
+        r"\emptyset$, with neurons of $Q$ for $m = M$. Then every sparse $\eta$ of the same widths "
+        r"with $f_\eta = f_\theta$ is equivalent to one whose layers $< M$ are those of $\theta$ "
+        r"and whose rows $[W|b]$ of layer $M$ are those of $\theta$ up to signs; if $Q \ne "
+        r"\emptyset$, without these signs, and with different neurons in layer $M+1$, one for "
+        r"each $q \in Q$, whose rows are those of $q$ up to signs.",
+        _SPARSE_HYPOTHESES,
     ),
     "replacement": TheoremText(
         "two consecutive layers replaced",

@@ -40,6 +40,7 @@ MODULES = (
     "ridges",
     "families",
     "systems",
+    "sparse",
     "injectivity",
     "sizes",
     "dimensions",

@@ -61,6 +61,8 @@ def read_reference(reference: Any, place: str, search: Search, meter: Meter) -> 
 
 #: The classes of competitors; each one contains those before it.
 CLASSES = ("generic", "transversal", "regular", "all")
+#: The class of transversal parameters that may have zero weights.
+SPARSE = "sparse"
 #: The classes of Theorem D.
 DEEP_CLASSES = ("regular", "transversal")
 MINORS_ARE_ENOUGH = "minors imply G2 (docs/theory/bottleneck.md)"
@@ -68,7 +70,7 @@ MINORS_ARE_ENOUGH = "minors imply G2 (docs/theory/bottleneck.md)"
 TRUSTED_OF_MINORS = {
     "generic": MINORS_ARE_ENOUGH,
     **dict.fromkeys(
-        DEEP_CLASSES,
+        (*DEEP_CLASSES, SPARSE),
         f"{MINORS_ARE_ENOUGH}, generic implies transversal, which implies regular (FORMAT.md)",
     ),
 }
@@ -80,7 +82,7 @@ DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
 WHERE = OneOf(("R^n", DOMAIN))
 #: The architecture that competitors share, where they are no plain stacks (3.13).
 ARCHITECTURE = {"kind": "leaky", "slope": RATIONAL}
-AMONG = {"network": REFERENCE, "domain": WHERE, "among": re.compile("|".join(CLASSES))}
+AMONG = {"network": REFERENCE, "domain": WHERE, "among": re.compile("|".join((*CLASSES, SPARSE)))}
 PAIR = {"network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}
 #: What a claim size counts.
 QUANTITY = re.compile("hidden-layers|neurons|neurons-of-one-layer")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from polyrelu.checking.arithmetic import check_indices
 from polyrelu.checking.meter import require
-from polyrelu.checking.ridges import Classes, Neurons, P, Piece, Ridges, ones
+from polyrelu.checking.ridges import Classes, Neurons, P, Piece, Ridge, Ridges, ones
 
 # -- Families
 
@@ -104,14 +104,18 @@ class Families:
         require(number < len(listed), f"a ridge below {len(listed)}", str(number))
         ridge, layer, name = listed[number], neurons.layer[w], f"neuron {w}, ridge {number}"
         require(w in (ridge.u, ridge.v), f"a ridge of neuron {w}", f"ridge {number}")
-        require(ridge.type != "", f"a good ridge of neuron {w}", f"ridge {number}")
-        root = self.ridges.links.root(ridge.pieces[w == ridge.v])
+        root = self.named_root(ridge, w, f"ridge {number}")
         require(root not in self.used, "families that are listed once", name)
         self.used.add(root)
         chain = self.chain(root)
         wanted = len(neurons.widths) - 1 - layer
         require(chain == wanted, f"a chain of {wanted} crossings up from neuron {w}", str(chain))
         return self.of_pieces(w, self.members[root])
+
+    def named_root(self, ridge: Ridge, w: int, name: str) -> Piece:
+        """The representative of the family of neuron w at a good ridge."""
+        require(ridge.type != "", f"a good ridge of neuron {w}", name)
+        return self.ridges.links.root(ridge.pieces[w == ridge.v])
 
     def of_pieces(self, w: int, masks: list[int]) -> PieceSet:
         """What some pieces of one family show."""
@@ -176,11 +180,15 @@ class FamilySets:
         """A family belongs to the set of its neuron, which it meets, and to no other set."""
         own = self.sets[new.neuron]
         fact = f"a family that can be joined: something {by} that the set shares"
-        require(getattr(new, by) & getattr(own, by) != 0, fact, name)
+        require(self.common(new, own, by) != 0, fact, name)
         fact = "a family that can be joined: told apart from the sets of other neurons"
         for other in self.peers(self.neurons.layer[new.neuron]):
             if other is not own:
                 require(self.are_apart(new, other, by), fact, name)
+
+    def common(self, new: PieceSet, own: PieceSet, by: str) -> int:
+        """What both families share."""
+        return int(getattr(new, by) & getattr(own, by))
 
     def are_apart(self, one: PieceSet, other: PieceSet, by: str) -> bool:
         """Whether the rows of two neurons are independent where both cross, or see, neurons."""

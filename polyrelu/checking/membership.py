@@ -7,7 +7,7 @@ from itertools import combinations, product
 from typing import Any
 
 from polyrelu.checking.arithmetic import check_determinant, check_indices, dot, pivot_columns
-from polyrelu.checking.claims import DEEP_CLASSES
+from polyrelu.checking.claims import DEEP_CLASSES, SPARSE
 from polyrelu.checking.meter import Meter, longest, require, well_formed
 from polyrelu.checking.networks import Layer, Network
 from polyrelu.checking.theorems import nonempty_sums
@@ -23,7 +23,9 @@ def check_membership(kind: str, among: str, network: Network, evidence: Any, met
     require((method == "every") == (among == "all"), f"evidence for the class {among}", method)
     if kind == "not-identifiable":
         require(status == "verified", "verified membership", status)
-    if among in DEEP_CLASSES:
+    if among == SPARSE:  # whose zero weights let products vanish
+        require(method in ("open", "minors"), f"evidence for the class {among}", method)
+    elif among in DEEP_CLASSES:
         require(method != "bias", f"evidence for the class {among}", method)
     else:
         require(method != "masks", f"evidence for the class {among}", method)

@@ -199,6 +199,9 @@ class SignSystem:
 class WeightSystem:
     """Which weights between hidden layers are determined by the pieces of their neurons."""
 
+    #: Whether weights may be 0; then there are no sources.
+    may_be_zero = False
+
     def __init__(self, sets: FamilySets, derivatives: Any) -> None:
         self.sets, self.derivatives, self.neurons = sets, derivatives, sets.neurons
 
@@ -253,13 +256,14 @@ class WeightSystem:
         """No weight is 0, and all are determined; the exceptions, in the last layer, by their h."""
         neurons, extent = self.neurons, self.sets.extent
         depth, undetermined = len(neurons.widths), dict[int, list[int]]()
-        last = depth - 1 if extent.num_layers == depth else -1
+        has_sources = extent.num_layers == depth and not self.may_be_zero
+        last = depth - 1 if has_sources else -1
         for v, own in self.sets.sets.items():
             layer, name = neurons.layer[v], f"neuron {v}"
             if layer == 0:
                 continue
             weights = neurons.network.layers[layer].rows[neurons.index(v)]
-            require(all(weights), "no weight 0", name)
+            require(self.may_be_zero or all(weights), "no weight 0", name)
             require(
                 not own.on & ~own.determined, "all weights of neurons that are on determined", name
             )
@@ -398,6 +402,18 @@ DEEP_SAYS = {
 )
 def deep(case: Case) -> None:
     """Theorem D, as a whole or in part."""
+    check_deep(case, Ridges, Families, FamilySets, SignSystem, WeightSystem)
+
+
+def check_deep(
+    case: Case,
+    ridges_of: type[Ridges],
+    families_of: type[Families],
+    sets_of: type[FamilySets],
+    signs_of: type[SignSystem],
+    weights_of: type[WeightSystem],
+) -> None:
+    """Theorem D for a class of competitors, by the rules for its ridges, signs and weights."""
     network, meter = case.network, case.meter
     meter.step = "theorem"
     require(len(network.layers) >= 2, "a hidden layer", str(network))
@@ -412,15 +428,15 @@ def deep(case: Case) -> None:
     count = sum(len(entry["ridges"]) for entry in slices)
     message = f"beyond the limits: more than {MAX_SIGNS} signs at ridges"
     well_formed(count * neurons.count <= MAX_SIGNS, message)
-    ridges = Ridges(neurons, case.claim["among"] == "regular", domain)
+    ridges = ridges_of(neurons, case.claim["among"] == "regular", domain)
     ridges.read(slices)
 
     evidence = case.hypothesis("families")
-    sets = FamilySets(Families(ridges), extent)
+    sets = sets_of(families_of(ridges), extent)
     sets.choose(evidence["chosen"])
     sets.join_by_crossing(evidence["joined"])
 
     case.hypothesis("signs")
     for layer in range(len(neurons.widths) - 1):
-        SignSystem(sets, ridges.derivatives, layer).check()
-    WeightSystem(sets, ridges.derivatives).check(case.hypothesis("weights"), ridges)
+        signs_of(sets, ridges.derivatives, layer).check()
+    weights_of(sets, ridges.derivatives).check(case.hypothesis("weights"), ridges)

@@ -76,7 +76,7 @@ def add_identify(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--among",
-        choices=["all", "regular", "transversal", "generic"],
+        choices=["all", "regular", "sparse", "transversal", "generic"],
         help="class of competitors (each contains those after it); by default that of the first "
         "theorem that applies",
     )

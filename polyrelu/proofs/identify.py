@@ -81,8 +81,9 @@ from polyrelu.support.budget import (
     as_budget,
 )
 from polyrelu.support.interrupts import Interrupt, deferred_interrupt
+from polyrelu.support.limits import PARAMETER_LIMIT
 from polyrelu.support.parallel import Workers
-from polyrelu.support.prices import price_of_membership, price_of_samples
+from polyrelu.support.prices import price_of_cell, price_of_membership, price_of_samples
 from polyrelu.support.progress import Progress, report
 from polyrelu.version import __version__
 
@@ -132,8 +133,14 @@ class IdentifySettings:
 
 SETTINGS = IdentifySettings()
 
-#: The classes of competitors; each contains those after it.
-_CLASSES: tuple[Among, ...] = ("all", "regular", "transversal", "generic")
+#: The classes of competitors, with the classes that each one contains.
+_CLASSES: dict[Among, tuple[Among, ...]] = {
+    "all": ("all", "regular", "sparse", "transversal", "generic"),
+    "regular": ("regular", "transversal", "generic"),
+    "sparse": ("sparse", "transversal", "generic"),
+    "transversal": ("transversal", "generic"),
+    "generic": ("generic",),
+}
 
 _NO_MOVE = (
     "none was found by looking, layer by layer, for unused, dead, linear, duplicate, cancelling "
@@ -175,11 +182,12 @@ def identify(
         as ``"box:0,1"``. They may differ outside. Theorem P and the theorem for one neuron in layer
         1 are about R^n only.
     among
-        The class of competitors: ``"all"``, ``"regular"``, ``"transversal"`` or ``"generic"``
-        parameters of the architecture (FORMAT.md §3.1); on a domain, conditions on cells are about
-        those that meet its interior. By default the theorems among all and among
+        The class of competitors: ``"all"``, ``"regular"``, ``"sparse"``, ``"transversal"`` or
+        ``"generic"`` parameters of the architecture (FORMAT.md §3.1); on a domain, conditions on
+        cells are about those that meet its interior. By default the theorems among all and among
         generic parameters are tried, then another network with the same function is looked for,
-        then Theorem D is tried among transversal and regular parameters.
+        then Theorem D is tried among transversal and regular parameters, or, if a weight between
+        hidden layers is 0, among sparse ones.
     seed
         Seed of the searches for points, shifts and ridges. The same seed and budget give the same
         answer and the same certificate, on every machine.
@@ -288,6 +296,11 @@ class _Identification:
         leaky = decidable_stack(self._network)
         if leaky is None and not self._network.is_plain:
             return Undecided(NOT_PLAIN, next=after_skipping(self._network))
+        if (count := self._network.num_parameters) > PARAMETER_LIMIT:
+            return Undecided(
+                f"the network has {count:,} weights and biases, zeros included, and a certificate "
+                f"can hold {PARAMETER_LIMIT:,} (FORMAT.md §2)"
+            )
         try:
             return (
                 self._answer()
@@ -311,7 +324,8 @@ class _Identification:
         if isinstance(refuted, NotIdentifiable):
             return refuted
         self._refuted = refuted
-        if _may_be_deep(network) and _implies(network, "regular", among):
+        may_prove = among == "sparse" or _implies(network, "regular", among)
+        if _may_be_deep(network) and may_prove:
             return self._by_ridges()
         late = self._refute_late(None)
         return late if isinstance(late, NotIdentifiable) else self._undecided()
@@ -325,7 +339,7 @@ class _Identification:
             competitors = search.deep_network.among
             proof = _try_theorem(
                 self._question,
-                deep.THEOREM,
+                deep.theorem_of(competitors),
                 competitors,
                 lambda: deep.prove_search(search, limits.check_time),
             )
@@ -428,7 +442,7 @@ class _Identification:
     def _search_ridges(self, limits: Budget, before_walk: deep.BeforeWalk) -> DeepSearch:
         """Search for ridges, and go on for regular competitors where that promises something."""
         question = self._question
-        wanted: Competitors = "regular" if self._among == "regular" else "transversal"
+        wanted = self._competitors()
 
         def noting(search: DeepSearch) -> bool:
             """Keep the search, so that a limit may end it with what it has found."""
@@ -446,6 +460,20 @@ class _Identification:
             self._workers,
         )
         return deep.extend_to_regular(search, limits, noting, self._workers, question.checkpoint)
+
+    def _competitors(self) -> Competitors:
+        """Return the class of competitors of the search for ridges.
+
+        Where it is left open, they may have zero weights if the network has some.
+        """
+        network, work = self._network, self._limits.work_left
+        if self._among in ("regular", "sparse"):
+            return self._among
+        price = price_of_cell(network.num_parameters) * sum(network.widths[1:-1])
+        if self._among is not None or (work is not None and work < price):
+            return "transversal"
+        inner = (network.weight(layer).signs() for layer in range(2, network.depth))
+        return "transversal" if all(signs.all() for signs in inner) else "sparse"
 
     def _undecided(self, part: PartlyIdentifiable | None = None) -> Undecided:
         return Undecided(
@@ -493,7 +521,7 @@ def _place(domain: DomainLike, num_inputs: int) -> Polyhedron | None:
 
 def _check_arguments(among: object, seed: object, checkpoint: object, progress: object) -> None:
     if among is not None:
-        expect_choice(among, _CLASSES, "among")
+        expect_choice(among, tuple(_CLASSES), "among")
     expect_integer(seed, "seed")
     if checkpoint is not None:
         expect_path(checkpoint, "checkpoint")
@@ -515,7 +543,7 @@ def _reporting(progress: Progress | None, interrupt: Interrupt) -> deep.BeforeWa
 def _part(search: DeepSearch, check: Callable[[], None]) -> PartlyIdentifiable | None:
     """What Theorem D proves in part, among regular competitors if nothing is lost by that."""
     determined = search.hypotheses.determined
-    if search.deep_network.among != "regular" and determined.num_layers:
+    if search.deep_network.among == "transversal" and determined.num_layers:
         regular = search.among_regular()
         if regular.hypotheses.determined == determined:
             search = regular
@@ -523,7 +551,8 @@ def _part(search: DeepSearch, check: Callable[[], None]) -> PartlyIdentifiable |
     if found is None:
         return None
     claim, hypotheses = found
-    return PartlyIdentifiable(_certificate(claim, deep.PART, hypotheses))
+    name = deep.part_of(search.deep_network.among)
+    return PartlyIdentifiable(_certificate(claim, name, hypotheses))
 
 
 def _try_theorem(
@@ -543,7 +572,7 @@ def _implies(network: Network, competitors: Among, among: Among | None) -> bool:
     """Whether a proof among `competitors` is a proof among the wanted class."""
     if among == "generic" and not has_generic_class(network):
         return competitors in ("all", among)
-    return among is None or _CLASSES.index(competitors) <= _CLASSES.index(among)
+    return among is None or among in _CLASSES[competitors]
 
 
 def _may_be_deep(network: Network) -> bool:
@@ -573,7 +602,7 @@ def _refute_by(
             membership = generic_membership(move.other)
             if membership["status"] == "verified":
                 return _refuted(question, "generic", move, membership)
-    if among in ("generic", "transversal", "regular"):
+    if among in ("generic", "transversal", "sparse", "regular"):
         why = _why_not_generic(network) if among == "generic" else f"none is known to be {among}"
         return Attempt(first.theorem, f"{first.explanation}; but {why}; {REFUTED_AMONG_ALL}")
     return _refuted(question, "all", first, {"status": "verified", "method": "every"})

@@ -23,7 +23,13 @@ from polyrelu.exact import RationalMatrix, determinant, nonzero_minor, vanishing
 from polyrelu.network import Network
 from polyrelu.support.limits import MINOR_LIMIT, SUM_BIT_LIMIT, SUM_LIMIT, is_affordable
 
-__all__ = ["can_be_verified", "deep_membership", "generic_membership", "has_generic_class"]
+__all__ = [
+    "can_be_verified",
+    "deep_membership",
+    "generic_membership",
+    "has_generic_class",
+    "sparse_membership",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +152,23 @@ def deep_membership(network: Network) -> dict[str, Any]:
                 "layer": layer,
                 "masks": [[j], list(pair), [i]],
             }
+    return dict(_OPEN)
+
+
+def sparse_membership(network: Network) -> dict[str, Any]:
+    """Return evidence on membership in the class of sparse parameters.
+
+    Generic networks are transversal, hence sparse. Zero weights refute nothing.
+
+    >>> from polyrelu.network import from_arrays
+    >>> first, second = ([[1, 2], [3, 4]], [5, 6]), ([[1, 0], [3, -1]], [7, 8])
+    >>> sparse_membership(from_arrays([first, second, ([[1, 1]], [0])]))
+    {'status': 'open'}
+    """
+    if has_generic_class(network):
+        generic = generic_membership(network)
+        if generic["status"] == "verified":
+            return generic
     return dict(_OPEN)
 
 

@@ -105,7 +105,7 @@ class Question:
             )
         if has_visible_redundancy(self.network):
             yield _SIMPLIFY
-        if search is not None and obstruction(self.network) is None:
+        if search is not None and obstruction(self.network, search.deep_network.among) is None:
             yield self._longer_search(search)
         yield from self._weaker_class()
         if self.domain is None:

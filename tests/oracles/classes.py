@@ -1,8 +1,9 @@
-"""Whether small parameters are generic, transversal or regular (FORMAT.md 3.1), by brute force."""
+"""Whether small parameters are in a class of competitors (FORMAT.md 3.1), by brute force."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import reduce
 from itertools import chain, combinations, product
 
@@ -20,7 +21,14 @@ def is_in_class(layers: Network, among: str) -> bool:
         return True
     if among == "generic" and (len(layers) != 3 or not _has_independent_rows(layers)):
         return False
-    return _has_right_zeros(layers, among) and all(map(any, _masked_products(layers)))
+    if not _has_right_zeros(layers, among):
+        return False
+    products = map(any, _masked_products(layers))
+    if among != "sparse":
+        return all(products)
+    ones = [([[Fraction(w != 0) for w in row] for row in rows], b) for rows, b in layers]
+    paths = map(any, _masked_products(ones))
+    return all(left or not path for left, path in zip(products, paths, strict=True))
 
 
 def _has_independent_rows(layers: Network) -> bool:

@@ -80,7 +80,8 @@ def _of_bound(claim: Any, network: Network) -> str:
 def _of_identifiability(claim: Any, network: Network) -> str:
     if claim["among"] == "all" and network.depth == 1:
         return "an affine map determines its parameters"
-    outcome = polyrelu.identify(network, among="all" if claim["among"] == "all" else None)
+    among = claim["among"] if claim["among"] in ("all", "sparse") else None
+    outcome = polyrelu.identify(network, among=among)
     if isinstance(outcome, Proved) and contradictions(plain(network), outcome) == []:
         return "the prover proves it and brute force finds nothing against it"
     return ""

@@ -29,8 +29,9 @@ __all__ = [
     "place_text",
 ]
 
-#: The classes of competitors, from the largest to the smallest.
-Among = Literal["all", "regular", "transversal", "generic"]
+#: The classes of competitors. Each one contains those after it, but `regular` and `sparse`: these
+#: contain `transversal`, and neither of them the other one.
+Among = Literal["all", "regular", "sparse", "transversal", "generic"]
 ParameterClaimKind = Literal["identifiable", "not-identifiable"]
 
 
@@ -158,7 +159,7 @@ class PartClaim(Statement):
     kind
         Always `determined`.
     among
-        The class of competitors, `transversal` or `regular`.
+        The class of competitors, `transversal`, `regular` or `sparse`.
     domain
         A polyhedron without equations; the functions agree on its interior. None for R^n.
 

@@ -141,13 +141,14 @@ class Families:
 
     def add(self, ridge: Ridge) -> None:
         """Add the pieces, links and the crossing of a good ridge; another ridge changes nothing."""
-        if ridge.crossing is None:
+        if ridge.kind is None:
             return
         for piece in ridge.pieces:
             self._add_piece(piece)
         for one, other in ridge.links:
             self._link(one, other)
-        self._crossings.append(ridge.crossing)
+        if ridge.crossing is not None:
+            self._crossings.append(ridge.crossing)
 
     def root(self, piece: Piece) -> Piece:
         """Return the representative of the family of a piece; it changes as families grow."""

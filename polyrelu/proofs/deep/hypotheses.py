@@ -48,6 +48,7 @@ from polyrelu.proofs.deep.neuron_evidence import (
 )
 from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork, Ridge, ridge_at
 from polyrelu.proofs.deep.source_weights import resolved_sources, sources
+from polyrelu.proofs.deep.sparse_signs import undetermined_signs
 
 __all__ = [
     "DeepHypotheses",
@@ -279,8 +280,8 @@ def _unresolved_sources(
 ) -> set[int]:
     """Return the numbers of the sources whose weights the ridges do not determine."""
     all_sources = sources(deep_network, chosen)
-    if not all_sources:
-        return set()
+    if not all_sources or deep_network.among == "sparse":
+        return set(all_sources)
     return set(all_sources) - set(resolved_sources(deep_network, ridges, chosen))
 
 
@@ -297,7 +298,7 @@ def _missing_weights(
         if layer == 1:
             continue
         for h, weight in enumerate(deep_network.integer_row(neuron)):
-            if not weight:
+            if not weight and deep_network.among != "sparse":
                 yield Missing("weight", layer, neuron_id, NeuronId(layer - 1, h))
         for h in bits_of(before & ~evidence.num_active):
             if layer < deep_network.depth - 1 or h in unresolved:
@@ -315,7 +316,11 @@ def _missing_signs(
         for neuron in deep_network.neurons_in(layer + 1)
         if neuron in chosen and has_full_chain(deep_network, chosen[neuron].families[0])
     ]
-    if not is_crossed_by_all(deep_network, above):
+    if deep_network.among == "sparse":
+        deficit = undetermined_signs(deep_network, layer, chosen, above).bit_count()
+        if deficit:
+            yield Missing("signs", layer, shortfall=deficit)
+    elif not is_crossed_by_all(deep_network, above):
         deficit = sign_rank_deficit(deep_network, layer, chosen, above)
         if deficit:
             yield Missing("signs", layer, shortfall=deficit)
@@ -354,14 +359,26 @@ def _determined(
         for evidence in alone
         if has_full_chain(deep_network, evidence.families[0])
         and evidence.num_determined_weights == deep_network.mask_before(evidence.neuron)
-        and all(deep_network.integer_row(evidence.neuron))
+        and (deep_network.among == "sparse" or all(deep_network.integer_row(evidence.neuron)))
     ]
-    if not is_crossed_by_all(deep_network, determined) and sign_rank_deficit(
-        deep_network, layers, by_crossing, determined
-    ):
+    if not _has_signs(deep_network, layers, by_crossing, determined):
         determined = []
     return Determined(
         layers, tuple(deep_network.index_in_layer(evidence.neuron) for evidence in determined)
+    )
+
+
+def _has_signs(
+    deep_network: DeepNetwork,
+    layer: int,
+    chosen: Mapping[int, NeuronEvidence],
+    above: Sequence[NeuronEvidence],
+) -> bool:
+    """Return whether some neurons of the next layer determine the signs of a layer: (D3)."""
+    if deep_network.among == "sparse":
+        return not undetermined_signs(deep_network, layer, chosen, above)
+    return is_crossed_by_all(deep_network, above) or not sign_rank_deficit(
+        deep_network, layer, chosen, above
     )
 
 

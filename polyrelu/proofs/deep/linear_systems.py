@@ -48,10 +48,12 @@ from polyrelu.proofs.deep.ridges import DeepNetwork
 from polyrelu.proofs.deep.settings import SETTINGS
 
 __all__ = [
+    "SignSystem",
     "determines_weights",
     "is_crossed_by_all",
     "join_by_weights",
     "sign_rank_deficit",
+    "sign_system",
     "with_determined_weights",
 ]
 
@@ -105,7 +107,7 @@ def sign_rank_deficit(
     if alone_only:
         above = sorted(above, key=lambda v: -v.crossed_by.bit_count())[: SETTINGS.best_neurons]
     for v in above:  # in the order of the checker
-        system = _sign_system(deep_network, layer, v, unresolved)
+        system = sign_system(deep_network, layer, v, unresolved)
         if system.own_deficit:
             continue
         crossing_v = v.crossed_by & unresolved
@@ -122,7 +124,7 @@ def sign_rank_deficit(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _SignSystem:
+class SignSystem:
     """The equations of one v after elimination of its own unknowns.
 
     Attributes
@@ -137,9 +139,9 @@ class _SignSystem:
     remaining: list[list[int]]
 
 
-def _sign_system(
+def sign_system(
     deep_network: DeepNetwork, layer: int, v: NeuronEvidence, unresolved: int
-) -> _SignSystem:
+) -> SignSystem:
     """Return the system of (D3) for a neuron v; `unresolved` masks the h that are not oriented."""
     prime, start = deep_network.prime, deep_network.starts[layer - 1]
     width, crossing = deep_network.widths[layer], v.crossed_by & unresolved
@@ -147,7 +149,7 @@ def _sign_system(
     own_active = v.num_active & ~v.crossed_by & ~is_active
     own_inactive = v.num_inactive & ~v.crossed_by & unresolved & ~is_inactive
     if not (own_active | own_inactive | crossing & ~(is_active | is_inactive)):
-        return _SignSystem(0, [_unit(h - start, width) for h in bits_of(crossing)])
+        return SignSystem(0, [_unit(h - start, width) for h in bits_of(crossing)])
     with_s = [h - start for h in bits_of(v.num_active & ~v.crossed_by)]
     with_t = [h - start for h in bits_of(v.num_inactive & ~v.crossed_by & unresolved)]
     weights = np.array([w % prime for w in deep_network.integer_row(v.neuron)])
@@ -172,7 +174,7 @@ def _sign_system(
     )
     rows = _independent_rows(blocks, full_rank, prime)
     rank, remaining = eliminate_mod(rows, num_own, prime)
-    return _SignSystem(num_own - rank, remaining)
+    return SignSystem(num_own - rank, remaining)
 
 
 def determines_weights(

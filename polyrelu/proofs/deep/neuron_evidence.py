@@ -289,7 +289,10 @@ def _can_join(
         neuron: chosen[neuron].num_determined_weights if by_weights else chosen[neuron].crossed_by
         for neuron in neurons
     }
-    return bool(known & others[candidate.neuron]) and all(
+    common = known & others[candidate.neuron]
+    if deep_network.among == "sparse":
+        common &= deep_network.read_before(candidate.neuron)
+    return bool(common) and all(
         are_distinguished(deep_network, candidate.neuron, w, known & others[w])
         for w in neurons
         if w != candidate.neuron

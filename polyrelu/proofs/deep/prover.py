@@ -35,7 +35,7 @@ from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.deep.selection import select_ridges
 from polyrelu.proofs.deep.settings import SETTINGS
 from polyrelu.proofs.deep.walk_tasks import walk
-from polyrelu.proofs.membership import deep_membership
+from polyrelu.proofs.membership import deep_membership, sparse_membership
 from polyrelu.support.budget import BudgetLike
 from polyrelu.support.parallel import Execution, TaskStream, Workers
 from polyrelu.version import __version__
@@ -46,17 +46,32 @@ __all__ = [
     "BeforeWalk",
     "extend_to_regular",
     "obstruction",
+    "part_of",
     "prove",
     "prove_part",
     "prove_search",
     "run_search",
+    "theorem_of",
 ]
 
 #: The names of Theorem D and of Theorem D in part in certificates.
 THEOREM, PART = "deep", "deep-part"
 
+#: The same for sparse competitors.
+_SPARSE_THEOREM, _SPARSE_PART = "deep-sparse", "deep-sparse-part"
+
 #: Called before each walk with the search, which ends if the answer is False.
 BeforeWalk: TypeAlias = Callable[[DeepSearch], bool]
+
+
+def theorem_of(among: Competitors) -> str:
+    """Return the name of Theorem D for a class of competitors."""
+    return _SPARSE_THEOREM if among == "sparse" else THEOREM
+
+
+def part_of(among: Competitors) -> str:
+    """Return the name of Theorem D in part for a class of competitors."""
+    return _SPARSE_PART if among == "sparse" else PART
 
 
 def prove(network: Network, seed: int = 0, budget: BudgetLike = None) -> list[Hypothesis] | Attempt:
@@ -130,7 +145,7 @@ def run_search(
         The search, with the ridges that it met; they depend neither on the workers nor on the file.
     """
     search = DeepSearch(network, seed, among, domain)
-    if obstruction(network) is None:
+    if obstruction(network, among) is None:
         with _walks(search, workers, checkpoint) as stream:
             search.run(budget, may_walk=_asking(search, before_walk), stream=stream)
     return search
@@ -192,7 +207,7 @@ def extend_to_regular(
     DeepSearch
         A search that is enough for regular competitors, or the given one.
     """
-    if search.deep_network.among == "regular" or not search.hypotheses.hold:
+    if search.deep_network.among != "transversal" or not search.hypotheses.hold:
         return search
     regular = search.among_regular()
     may_walk = _asking(search, before_walk)
@@ -208,15 +223,16 @@ def prove_search(
 
     `check` is called again and again while ridges are selected; it may raise an exception.
     """
-    reason = obstruction(search.network)
+    name = theorem_of(search.deep_network.among)
+    reason = obstruction(search.network, search.deep_network.among)
     if reason is not None:
-        return Attempt(THEOREM, reason)
+        return Attempt(name, reason)
     if not search.hypotheses.hold:
         return _not_found(search)
     size, layers = search.deep_network.size, search.network.depth - 1
     try:
         return _evidence(
-            search, THEOREM, range(size), layers, _checked(lambda found: found.hold, check)
+            search, name, range(size), layers, _checked(lambda found: found.hold, check)
         )
     except _OutsideError as error:
         return prove_search(search.without(error.ridges), check)
@@ -251,7 +267,8 @@ def prove_part(
     `check` is as for `prove_search`.
     """
     determined = search.hypotheses.determined
-    if not determined.num_layers or obstruction(search.network) is not None:
+    among = search.deep_network.among
+    if not determined.num_layers or obstruction(search.network, among) is not None:
         return None
 
     def is_enough(other: DeepHypotheses) -> bool:
@@ -261,7 +278,7 @@ def prove_part(
         # with other neurons than the claim has, the signs may rest on these other neurons
         return other.determined == determined
 
-    start, among = search.deep_network.starts[determined.num_layers], search.deep_network.among
+    start = search.deep_network.starts[determined.num_layers]
     neurons = [*range(start), *(start + i for i in determined.neurons)]
     claim = PartClaim(
         search.network,
@@ -272,7 +289,7 @@ def prove_part(
     )
     try:
         return claim, _evidence(
-            search, PART, neurons, determined.num_layers, _checked(is_enough, check)
+            search, part_of(among), neurons, determined.num_layers, _checked(is_enough, check)
         )
     except _OutsideError as error:
         return prove_part(search.without(error.ridges), check)
@@ -298,18 +315,19 @@ def _evidence(
         raise _OutsideError(outside)
     ridges = {ridge: search.ridges[ridge] for ridge in selected}
     hypotheses = evaluate(network, selected, Families(network, selected))
+    membership = sparse_membership if network.among == "sparse" else deep_membership
     evidence_of = evidence(network, search.planes, ridges, hypotheses, neurons, layers)
     return [
         *(Hypothesis(theorem, name, entry) for name, entry in evidence_of.items()),
-        Hypothesis(theorem, "membership", deep_membership(search.network)),
+        Hypothesis(theorem, "membership", membership(search.network)),
     ]
 
 
-def obstruction(network: Network) -> str | None:
+def obstruction(network: Network, among: Competitors = "transversal") -> str | None:
     """Return a reason why the hypotheses fail whatever ridges there are; None if none is known."""
     for layer in range(1, network.depth):
         signs = network.weight(layer).signs()
-        if layer > 1 and not signs.all():
+        if layer > 1 and among != "sparse" and not signs.all():
             i, h = (int(indices[0]) for indices in (signs == 0).nonzero())
             neuron, other = neuron_name(NeuronId(layer, i)), neuron_name(NeuronId(layer - 1, h))
             return f"weights: the weight of {neuron} on {other} is 0"
@@ -330,7 +348,7 @@ def _not_found(search: DeepSearch) -> Attempt:
     end = ", and the last walks met no new one" if search.is_idle else ""
     names = ", neurons as (layer, index)" if any(e.neuron_id for e in first.values()) else ""
     reason = f"not found, with {len(search.ridges)} ridges{end}{names}: {'; '.join(named)}"
-    return Attempt(THEOREM, reason, tuple(map(str, missing)))
+    return Attempt(theorem_of(search.deep_network.among), reason, tuple(map(str, missing)))
 
 
 def _with_count(entry: Missing, count: int) -> str:

@@ -23,6 +23,15 @@ gradient of z_v differs on the two sides of u. The ridge is *good* if it has one
 A ridge is *clear* if it has type A or B and f is constant on none of its sectors. For the larger
 class of regular competitors only clear ridges count as good.
 
+For *sparse* competitors, which may have zero weights, neurons that cross without a bend need not
+be of one layer (docs/theory/sparse.md). Besides B and C there are types of ridges that only link
+pieces:
+
+* L: v does not bend at u, because no path of nonzero weights leads from u to v, and all four rays
+  are visible;
+* V: the same, if only the rays of v are known to be visible;
+* U: only the rays of u are known to be visible.
+
 **Modulo a prime.** The derivatives that decide the type are computed modulo a prime p, which is so
 small that products of vectors of floats are exact. A number that is nonzero modulo p is nonzero. A
 nonzero number may vanish modulo p; then a good ridge stays unused, or f is taken to be constant in
@@ -37,6 +46,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeVar, get_args
 
@@ -54,6 +64,7 @@ from polyrelu.symmetry import rescale
 from polyrelu.walks import AffineSlice
 
 __all__ = [
+    "BENDING",
     "Competitors",
     "Crossing",
     "DeepNetwork",
@@ -65,10 +76,13 @@ __all__ = [
     "ridge_at",
 ]
 
-Kind = Literal["A", "B", "C"]
+Kind = Literal["A", "B", "C", "L", "U", "V"]
 
-#: The classes of competitors of Theorem D; the first one contains the second one.
-Competitors = Literal["regular", "transversal"]
+#: The classes of competitors of Theorem D. Both others contain the transversal ones.
+Competitors = Literal["regular", "transversal", "sparse"]
+
+#: The types of ridges that show which of two neurons of a competitor is in the later layer.
+BENDING: frozenset[Kind | None] = frozenset({"B", "C"})
 
 _Table = TypeVar("_Table", NDArray[np.int64], Floats)
 
@@ -134,10 +148,11 @@ class Ridge(NamedTuple):
         """Pairs of pieces that belong to one family; none if the ridge is not good."""
         if self.kind is None:
             return ()
+        link_of_u = self.ray(self.u, True), self.ray(self.u, False)
+        if self.kind == "U":
+            return (link_of_u,)
         link_of_v = self.ray(self.v, True), self.ray(self.v, False)
-        if self.kind == "C":
-            return (link_of_v,)
-        return link_of_v, (self.ray(self.u, True), self.ray(self.u, False))
+        return (link_of_v,) if self.kind in ("C", "V") else (link_of_v, link_of_u)
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -147,8 +162,8 @@ class Ridge(NamedTuple):
 
     @property
     def crossing(self) -> Crossing | None:
-        """A piece of u and a piece of v that meet here; None if the ridge is not good."""
-        if self.kind is None:
+        """A piece of u and a piece of v that meet here; None if nothing follows about layers."""
+        if self.kind not in ("A", "B", "C"):
             return None
         return Crossing(self.kind, self.ray(self.u, True), self.ray(self.v, True))
 
@@ -232,7 +247,7 @@ class DeepNetwork:
         classes = get_args(Competitors)
         if among not in classes:
             raise DomainError(
-                f"Theorem D is about {' or '.join(classes)} competitors, not {among!r}"
+                f"Theorem D is about regular, transversal or sparse competitors, not {among!r}"
             )
         return cls(network, among)
 
@@ -303,6 +318,8 @@ class DeepNetwork:
 
     def _kind_among(self, u: int, v: int, mask: int, jumps: Jumps) -> Kind | None:
         """Return the type of a good ridge for the class of competitors."""
+        if self.among == "sparse":
+            return self._sparse_kind(u, v, mask, jumps)
         if not jumps.at_v.any():
             return None
         kind = self._kind(u, v, mask, jumps)
@@ -321,6 +338,45 @@ class DeepNetwork:
             return "B"
         return None if mask & self.layer_mask[self.layer_of[v]] else "C"
 
+    def _sparse_kind(self, u: int, v: int, mask: int, jumps: Jumps) -> Kind | None:
+        """Return the type of a good ridge for competitors that may have zero weights."""
+        bend, at_u, at_v = jumps
+        shows_u, shows_v = bool(at_u.any()), bool(at_v.any())
+        if not bend:
+            if self._is_path(u, v, mask):
+                return None
+            return ("L" if shows_v else "U") if shows_u else ("V" if shows_v else None)
+        if not np.mod(at_u + np.mod(bend * at_v, self.prime), self.prime).any():
+            return None
+        if not shows_v:
+            return "U"
+        if shows_u:
+            return "B"
+        return None if mask & self.layer_mask[self.layer_of[v]] else "C"
+
+    def _is_path(self, u: int, v: int, mask: int) -> bool:
+        """Return whether nonzero weights lead from u to v through active neurons."""
+        first, last = self.layer_of[u], self.layer_of[v]
+        if first == last:
+            return False
+        active = self.unpack(mask)
+        reached: NDArray[np.bool_] = self.support[first][:, self.index_in_layer(u)]
+        for layer in range(first + 1, last):
+            kept = reached & active[self.starts[layer - 1] : self.starts[layer]]
+            reached = np.any(self.support[layer][:, kept], axis=1)
+        return bool(reached[self.index_in_layer(v)])
+
+    @cached_property
+    def support(self) -> list[NDArray[np.bool_]]:
+        """For each layer which weights are nonzero, shape (n_ℓ, n_{ℓ-1})."""
+        return [np.array(layer.weight.signs() != 0) for layer in self.network.layers]
+
+    def read_before(self, neuron: int) -> int:
+        """Return the mask of the neurons of the layer before on which the weight is nonzero."""
+        layer = self.layer_of[neuron]
+        row = self.support[layer - 1][self.index_in_layer(neuron)]
+        return mask_of(row) << self.starts[layer - 2] if layer > 1 else 0
+
     def _is_clear(self, u: int, v: int, active: NDArray[np.bool_], jumps: Jumps) -> bool:
         """Return whether the derivative of f along one direction is nonzero on all four sectors."""
         bend, at_u, at_v = jumps
@@ -338,6 +394,15 @@ class DeepNetwork:
             np.mod(at_u * slope_u, self.prime) + np.mod(at_v * bent, self.prime),
         )
         return all(np.mod(slopes[-1] + change, self.prime).any() for change in changes)
+
+    def slopes(self, layer: int, mask: int) -> Floats:
+        """Return the derivatives of a hidden layer along one direction on a cell, modulo p."""
+        active = self.unpack(mask)
+        slopes: Floats = self._along
+        for number in range(2, layer + 1):
+            kept = slopes * active[self.starts[number - 2] : self.starts[number - 1]]
+            slopes = np.mod(self._modular[number - 1] @ kept, self.prime)
+        return slopes
 
     def gradients(self, layer: int, mask: int, count: int) -> NDArray[np.int64]:
         """Return ∇z of all neurons of a layer on a cell, modulo p, up to one common factor.

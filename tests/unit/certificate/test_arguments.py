@@ -128,7 +128,8 @@ def test_wrong_arguments(
         ),
         (
             lambda: Claim("identifiable", NET, "every"),  # type: ignore[arg-type]
-            "among: choose from 'all', 'regular', 'transversal', 'generic', got str 'every'",
+            "among: choose from 'all', 'regular', 'sparse', 'transversal', 'generic', "
+            "got str 'every'",
         ),
         (
             lambda: PairClaim("equivalent", NET, NET, "R^n"),  # type: ignore[arg-type]

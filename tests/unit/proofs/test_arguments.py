@@ -136,7 +136,8 @@ def test_a_module_of_torch() -> None:
         (
             lambda: identify(NET, among="some"),  # type: ignore[arg-type]
             ArgumentError,
-            "among: choose from 'all', 'regular', 'transversal', 'generic', got str 'some'",
+            "among: choose from 'all', 'regular', 'sparse', 'transversal', 'generic', "
+            "got str 'some'",
         ),
         (
             lambda: identify(NET, seed=0.5),  # type: ignore[arg-type]

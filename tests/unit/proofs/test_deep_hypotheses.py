@@ -246,7 +246,9 @@ def test_networks_that_the_theorem_is_not_about(network: Network) -> None:
 
 def test_a_class_that_the_theorem_is_not_about() -> None:
     among: Any = "generic"
-    with pytest.raises(DomainError, match="regular or transversal competitors, not 'generic'"):
+    with pytest.raises(
+        DomainError, match="regular, transversal or sparse competitors, not 'generic'"
+    ):
         deep_hypotheses(CORNERS, [], among)
 
 

@@ -143,7 +143,7 @@ def test_a_part_among_regular_parameters(
 def test_a_wrong_class() -> None:
     with pytest.raises(
         polyrelu.PolyreluError,
-        match="'all', 'regular', 'transversal', 'generic', got str 'general'",
+        match="'all', 'regular', 'sparse', 'transversal', 'generic', got str 'general'",
     ):
         polyrelu.identify(LATER, among="general")  # type: ignore[arg-type]
 
