@@ -26,7 +26,7 @@ __all__ = ["Measured", "campaign_in_parallel", "deep_searches"]
 #: Networks of POLYRELU_SHARED, and units of work of their searches.
 _NETWORKS = {"mnist_256x2.onnx": 60_000, "acasxu_1_1.nnet": 30_000}
 #: Number of networks of the campaign, and units of work for each.
-_NUM_NETWORKS, _BUDGET = 240, 1500
+_NUM_NETWORKS, _BUDGET = 120, 1500
 
 
 class Measured:
