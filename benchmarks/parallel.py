@@ -46,7 +46,7 @@ PARTS = ("tasks", "jobs", "cluster", "simulation", "kills", "deviation")
 DOMAIN = "box:-1,1"
 #: Number of campaigns of kills at the same time, which makes the machine busy.
 _NUM_CAMPAIGNS = 4
-DEVIATION_WIDTHS, AT_MOST = (5, 24, 24, 2), Fraction(1, 13)
+DEVIATION_WIDTHS, AT_MOST = (5, 24, 24, 2), Fraction(1, 14)
 
 
 def main() -> None:
