@@ -21,6 +21,7 @@ type claim = { reference : string * Documents.place; domain : Documents.rows; am
 let claim_of document =
   let entry = Json.fields [ "kind"; "network"; "domain"; "among" ] document in
   let among = Json.text (entry "among") in
+  if among = "sparse" then raise (Not_covered "the class sparse");
   well_formed (List.mem among Refutation.classes) "not a class of parameters";
   let domain =
     match entry "domain" with
