@@ -50,7 +50,7 @@ PARTS = ("tasks", "jobs", "cluster", "simulation", "kills", "deviation", "deep",
 DOMAIN = "box:-1,1"
 #: Number of campaigns of kills at the same time, which makes the machine busy.
 _NUM_CAMPAIGNS = 5
-DEVIATION_WIDTHS, AT_MOST = (5, 24, 24, 2), Fraction(1, 13)
+DEVIATION_WIDTHS, AT_MOST = (5, 24, 24, 2), Fraction(1, 14)
 
 
 def main() -> None:

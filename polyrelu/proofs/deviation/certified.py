@@ -106,14 +106,10 @@ class CertifiedTree:
         stream of tasks, these do what is left after some work.
         """
         budget.check()
-        counted = budget.part(None)
+        counted, first = budget.part(None), SETTINGS.task_work
         stack = list(self._leaves())[::-1]
         while stack:
-            if (
-                tasks is not None
-                and counted.spent >= SETTINGS.task_work_of_leaves
-                and len(stack) > 1
-            ):
+            if tasks is not None and counted.spent >= first and len(stack) > 1:
                 self._close_by_tasks(stack, budget, progress, tasks)
                 return
             self._close_some(stack, counted, may_cut)

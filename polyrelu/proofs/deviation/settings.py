@@ -87,7 +87,7 @@ class DeviationSettings:
     joint_gain: float = 1.02
     num_poor_steps: int = 10
     task_work: float = 2_000
-    task_work_of_leaves: float = 20_000
+    task_work_of_leaves: float = 8_000
     num_ahead: int = 32
     boxes_per_task: int = 32
     leaves_per_task: int = 128
