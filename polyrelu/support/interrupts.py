@@ -236,18 +236,21 @@ def postponed_interrupts() -> Iterator[None]:
         yield
         return
     came = list[tuple[int, FrameType | None]]()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    own = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in own:
+        signal.signal(number, lambda pressed, frame: came.append((pressed, frame)))
+    # New processes inherit what is blocked. Other threads of this one do not block it, so that the
+    # handlers are needed as well.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    terminate = signal.getsignal(signal.SIGTERM)
-    if callable(terminate):
-        signal.signal(signal.SIGTERM, lambda number, frame: came.append((number, frame)))
     try:
         yield
     finally:
-        if callable(terminate):
-            signal.signal(signal.SIGTERM, terminate)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        if came and callable(terminate):
-            terminate(*came[0])
+        for number, handler in own.items():
+            signal.signal(number, handler)
+        for pressed, frame in came[:1]:
+            own[signal.Signals(pressed)](pressed, frame)
 
 
 def quit_with(status: int, *lines: tuple[int, str]) -> None:

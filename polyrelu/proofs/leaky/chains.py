@@ -27,6 +27,7 @@ Rows: TypeAlias = list[list[int]]
 def leaky_signs(leaky: LeakyStack, point: Point) -> Signs:
     """Return the signs of all hidden neurons at a point.
 
+    >>> from fractions import Fraction
     >>> from polyrelu.network import from_arrays
     >>> stack = from_arrays([([[1], [2]], [0, -2]), ([[2, 1]], [3])])
     >>> leaky_signs(LeakyStack(Fraction(1, 2), stack), (Fraction(0),))

@@ -42,6 +42,7 @@ def decidable_stack(network: Network) -> LeakyStack | None:
     """Return the leaky ReLU stack that a network is, if its slope is positive; else None.
 
     >>> from fractions import Fraction
+    >>> from fractions import Fraction
     >>> from polyrelu.network import from_arrays
     >>> stack = from_arrays([([[1], [2]], [0, 2]), ([[1, 1]], [1])])
     >>> slopes = (Fraction(1, 2), Fraction(-1))
@@ -59,6 +60,7 @@ def identify_leaky(leaky: LeakyStack, question: Question, limits: Budget) -> Out
 
     A `LimitReached` says that a limit of time or memory, or the work, ended the search.
 
+    >>> from fractions import Fraction
     >>> from polyrelu.network import from_arrays
     >>> stack = from_arrays([([[1], [2]], [0, 2]), ([[1, 1]], [1])])
     >>> leaky = LeakyStack(Fraction(1, 2), stack)

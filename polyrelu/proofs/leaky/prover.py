@@ -42,7 +42,7 @@ def prove_chains(
 
     >>> from fractions import Fraction
     >>> from polyrelu.network import from_arrays
-    >>> layers = [([[1, 2], [2, -1]], [0, 2]), ([[1, 1], [1, -2]], [1, 0]), ([[1, 3]], [0])]
+    >>> layers = [([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [1, -2]], [-1, 1]), ([[1, 3]], [0])]
     >>> found = prove_chains(LeakyStack(Fraction(1, 2), from_arrays(layers)), 0, Budget())
     >>> [hypothesis.id for hypothesis in found]
     ['rank', 'chains', 'membership']

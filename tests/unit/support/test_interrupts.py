@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from argparse import Namespace
 from pathlib import Path
 
@@ -72,6 +74,28 @@ if __name__ == "__main__":
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert found.stdout == "1\n1\n"
+
+
+def test_a_signal_to_another_thread_is_postponed() -> None:
+    """A blocked signal goes to another thread, if there is one, and its handler runs at once."""
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    steps = list[str]()
+
+    def work() -> None:
+        with postponed_interrupts():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)
+            steps.append("end of the block")
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    finally:
+        end.set()
+        thread.join()
+    assert steps == ["end of the block"]
 
 
 def test_nothing_happens_without_a_signal() -> None:
