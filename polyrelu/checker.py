@@ -17,81 +17,81 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
    670  3. Certificates
    709  3.1 Words
    727  3.2 Claims
-  1221  3.3 Proofs
-  1390    affine, shallow
-  1396      theorem affine
-  1451      theorem shallow
-  1589    line
-  1592      theorem line
-  1621    bottleneck
-  1626      theorem bottleneck
-  1733    trailing-affine, trailing-shallow
-  1761      theorem trailing-affine
-  1777      theorem trailing-shallow
-  1805    Refutations: translation, flip, line-equal
-  1898      theorem translation
-  1924      theorem flip
-  1952      theorem line-equal
-  2009    Refutations: replacement, bounded-replacement
-  2012      theorem replacement
-  2022      theorem bounded-replacement
-  2178    Refutations: one-sided
-  2256      theorem one-sided
-  2347    Refutations: one-sided-cases
-  2466      theorem one-sided-cases
-  2499  3.4 Membership in the classes generic, transversal and regular
-  2605  3.5 Invariants under ~
-  2654  3.6 Cost
-  2784  3.7 Rounding errors: theorem rounding
-  2816      theorem rounding
-  2916  3.8 Domains of pairs, and theorem point
-  3071      theorem point
-  3140  3.9 Ridges: theorems deep and deep-part
-  4137      theorem deep
-  4145      theorem deep-part
-  4195    Theorem D, sparse competitors: zero weights, and ridges without a bend
-  4333      theorem deep-sparse
-  4341      theorem deep-sparse-part
-  4354  3.10 Injectivity: theorems active-rows and collision
-  4380      theorem collision
-  4407      theorem active-rows
-  4687  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4770      theorem jumps
-  4797      theorem hyperplanes
-  4820      theorem affine-maps
-  4844      theorem bends
-  4875  3.12 Functional dimensions: theorem jacobian
-  4881      theorem jacobian
-  4996  3.13 Leaky ReLU stacks
-  5080    leaky-shallow
-  5083      theorem leaky-shallow
-  5098    leaky-chains
-  5101      theorem leaky-chains
-  5281    leaky-replacement
-  5284      theorem leaky-replacement
-  5346  4. Verdicts
-  5481  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  6294      theorem tree-equal
-  6314      theorem tree
-  6435  5.1 Lists of regions: claim regions, theorem regions
-  6440      theorem regions
-  6480  5.2 Limits
-  6486  5.3 Vertices: theorems vertices and complex (any networks)
-  7051      theorem vertices
-  7066      theorem complex
-  7084  5.4 Injectivity by cells: theorem cell-pairs
-  7096      theorem cell-pairs
-  7214  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  7219      theorem inverse-lipschitz
-  7382  5.6 Injectivity by a left inverse: theorem left-inverse
-  7385      theorem left-inverse
-  7454  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  7457      theorem monotone
-  7561  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  8878  5.9 Teaching sets: theorem parallel-lines
-  8892      theorem parallel-lines
-  8998    Files
-  9138    The command line
+  1218  3.3 Proofs
+  1387    affine, shallow
+  1393      theorem affine
+  1448      theorem shallow
+  1586    line
+  1589      theorem line
+  1618    bottleneck
+  1623      theorem bottleneck
+  1730    trailing-affine, trailing-shallow
+  1758      theorem trailing-affine
+  1774      theorem trailing-shallow
+  1802    Refutations: translation, flip, line-equal
+  1895      theorem translation
+  1921      theorem flip
+  1949      theorem line-equal
+  2006    Refutations: replacement, bounded-replacement
+  2009      theorem replacement
+  2019      theorem bounded-replacement
+  2175    Refutations: one-sided
+  2253      theorem one-sided
+  2344    Refutations: one-sided-cases
+  2463      theorem one-sided-cases
+  2496  3.4 Membership in the classes generic, transversal and regular
+  2602  3.5 Invariants under ~
+  2651  3.6 Cost
+  2781  3.7 Rounding errors: theorem rounding
+  2813      theorem rounding
+  2913  3.8 Domains of pairs, and theorem point
+  3068      theorem point
+  3137  3.9 Ridges: theorems deep and deep-part
+  4134      theorem deep
+  4142      theorem deep-part
+  4192    Theorem D, sparse competitors: zero weights, and ridges without a bend
+  4330      theorem deep-sparse
+  4338      theorem deep-sparse-part
+  4351  3.10 Injectivity: theorems active-rows and collision
+  4377      theorem collision
+  4404      theorem active-rows
+  4684  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4767      theorem jumps
+  4794      theorem hyperplanes
+  4817      theorem affine-maps
+  4841      theorem bends
+  4872  3.12 Functional dimensions: theorem jacobian
+  4878      theorem jacobian
+  4993  3.13 Leaky ReLU stacks
+  5077    leaky-shallow
+  5080      theorem leaky-shallow
+  5095    leaky-chains
+  5098      theorem leaky-chains
+  5278    leaky-replacement
+  5281      theorem leaky-replacement
+  5343  4. Verdicts
+  5478  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  6291      theorem tree-equal
+  6311      theorem tree
+  6432  5.1 Lists of regions: claim regions, theorem regions
+  6437      theorem regions
+  6477  5.2 Limits
+  6483  5.3 Vertices: theorems vertices and complex (any networks)
+  7048      theorem vertices
+  7063      theorem complex
+  7081  5.4 Injectivity by cells: theorem cell-pairs
+  7093      theorem cell-pairs
+  7211  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  7216      theorem inverse-lipschitz
+  7379  5.6 Injectivity by a left inverse: theorem left-inverse
+  7382      theorem left-inverse
+  7451  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  7454      theorem monotone
+  7558  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  8879  5.9 Teaching sets: theorem parallel-lines
+  8893      theorem parallel-lines
+  8999    Files
+  9139    The command line
 """
 
 from __future__ import annotations
@@ -799,6 +799,7 @@ LINEAR_ROW = {
 }
 EXCEPT = [{"lower": [RATIONAL], "upper": [RATIONAL]}]
 PROPERTY = {"kind": "holds", "clauses": [[LINEAR_ROW]], "except": EXCEPT}
+DECISIONS = {"kind": "same-decisions", **PAIR, "margin": RATIONAL, "except": EXCEPT}
 #: The kinds of claims that are about both of two networks.
 OF_PAIRS = ("equivalent", "not-equivalent", "deviation", "holds", "same-decisions")
 #: The claims of tree files.
@@ -832,12 +833,7 @@ TREE_CLAIMS: dict[str, Any] = {
         "at-least": RATIONAL,
         "at-most": RATIONAL,
     },
-    "same-decisions": {
-        "kind": "same-decisions",
-        **PAIR,
-        "margin": RATIONAL,
-        "except": EXCEPT,
-    },
+    "same-decisions": OneOf((DECISIONS, {**DECISIONS, "choose": re.compile("smallest")})),
 }
 #: Maximum number of neurons that a sentence lists, and of characters of a domain in it.
 LISTED_NEURONS, DOMAIN_CHARACTERS = 16, 400
@@ -1036,10 +1032,11 @@ def bounds_sentence(claim: Any, one: Network, two: Network) -> str:
     if kind == "same-decisions":
         margin = bare(claim["margin"])
         more = f" by more than {margin}" if claim["margin"] != "0" else ""
+        wins = "is smaller than" if "choose" in claim else "exceeds"
         return (
             f"{pair}, make the same-decisions at every point of {place}{outside}: where one output "
-            f"of the first network exceeds all others{more}, the same output of the second one "
-            "exceeds all others."
+            f"of the first network {wins} all others{more}, the same output of the second one "
+            f"{wins} all others."
         )
     subject = pair if "other" in claim else name_of(one)
     return (
@@ -8320,14 +8317,18 @@ def clauses_of_range(claim: Any, f: Network, meter: Meter) -> Clauses:
 
 
 def clauses_of_decisions(claim: Any, f: Network, meter: Meter) -> Clauses:
-    """Where output i of f exceeds all others by more than the margin, g_j < g_i for all j."""
+    """Where output i of f exceeds all others by more than the margin, g_j < g_i for all j.
+
+    With `choose`, the same is said of the negatives of all outputs: the smallest one is chosen.
+    """
+    sign = -1 if "choose" in claim else 1
     count, margin = f.widths[-1], rational(claim["margin"], meter)
     require(count > 1, "two outputs or more", str(count))
     require(margin >= 0, "a margin that is not negative", quote(claim["margin"]))
     meter.units(400 * count * count * count)
     meter.hold(20 * count * count + count * count * count)
     clear = {
-        (i, k): ClauseRow(((i, 1), (k, -1)), (), (), -margin, is_strict=False)
+        (i, k): ClauseRow(((i, sign), (k, -sign)), (), (), -margin, is_strict=False)
         for i in range(count)
         for k in range(count)
         if k != i
@@ -8337,7 +8338,7 @@ def clauses_of_decisions(claim: Any, f: Network, meter: Meter) -> Clauses:
         rows = [clear[i, k] for k in range(count) if k != i]
         for j in range(count):
             if j != i:
-                less = ClauseRow((), ((j, 1), (i, -1)), (), Fraction(0), is_strict=True)
+                less = ClauseRow((), ((j, sign), (i, -sign)), (), Fraction(0), is_strict=True)
                 found.append([*rows, less])
     return found
 

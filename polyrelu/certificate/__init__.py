@@ -15,6 +15,7 @@ from polyrelu.certificate.certificate import Certificate, Hypothesis
 from polyrelu.certificate.claims import (
     Among,
     BoundsClaim,
+    Choice,
     Claim,
     ComplexClaim,
     DecisionsClaim,
@@ -95,6 +96,7 @@ __all__ = [
     "BoundsNode",
     "Certificate",
     "CertificateText",
+    "Choice",
     "Claim",
     "ComplexClaim",
     "DecisionsClaim",

@@ -150,6 +150,7 @@ LINEAR_ROW = {
 }
 EXCEPT = [{"lower": [RATIONAL], "upper": [RATIONAL]}]
 PROPERTY = {"kind": "holds", "clauses": [[LINEAR_ROW]], "except": EXCEPT}
+DECISIONS = {"kind": "same-decisions", **PAIR, "margin": RATIONAL, "except": EXCEPT}
 #: The kinds of claims that are about both of two networks.
 OF_PAIRS = ("equivalent", "not-equivalent", "deviation", "holds", "same-decisions")
 #: The claims of tree files.
@@ -183,12 +184,7 @@ TREE_CLAIMS: dict[str, Any] = {
         "at-least": RATIONAL,
         "at-most": RATIONAL,
     },
-    "same-decisions": {
-        "kind": "same-decisions",
-        **PAIR,
-        "margin": RATIONAL,
-        "except": EXCEPT,
-    },
+    "same-decisions": OneOf((DECISIONS, {**DECISIONS, "choose": re.compile("smallest")})),
 }
 #: Maximum number of neurons that a sentence lists, and of characters of a domain in it.
 LISTED_NEURONS, DOMAIN_CHARACTERS = 16, 400
@@ -387,10 +383,11 @@ def bounds_sentence(claim: Any, one: Network, two: Network) -> str:
     if kind == "same-decisions":
         margin = bare(claim["margin"])
         more = f" by more than {margin}" if claim["margin"] != "0" else ""
+        wins = "is smaller than" if "choose" in claim else "exceeds"
         return (
             f"{pair}, make the same-decisions at every point of {place}{outside}: where one output "
-            f"of the first network exceeds all others{more}, the same output of the second one "
-            "exceeds all others."
+            f"of the first network {wins} all others{more}, the same output of the second one "
+            f"{wins} all others."
         )
     subject = pair if "other" in claim else name_of(one)
     return (

@@ -79,14 +79,18 @@ def clauses_of_range(claim: Any, f: Network, meter: Meter) -> Clauses:
 
 
 def clauses_of_decisions(claim: Any, f: Network, meter: Meter) -> Clauses:
-    """Where output i of f exceeds all others by more than the margin, g_j < g_i for all j."""
+    """Where output i of f exceeds all others by more than the margin, g_j < g_i for all j.
+
+    With `choose`, the same is said of the negatives of all outputs: the smallest one is chosen.
+    """
+    sign = -1 if "choose" in claim else 1
     count, margin = f.widths[-1], rational(claim["margin"], meter)
     require(count > 1, "two outputs or more", str(count))
     require(margin >= 0, "a margin that is not negative", quote(claim["margin"]))
     meter.units(400 * count * count * count)
     meter.hold(20 * count * count + count * count * count)
     clear = {
-        (i, k): ClauseRow(((i, 1), (k, -1)), (), (), -margin, is_strict=False)
+        (i, k): ClauseRow(((i, sign), (k, -sign)), (), (), -margin, is_strict=False)
         for i in range(count)
         for k in range(count)
         if k != i
@@ -96,7 +100,7 @@ def clauses_of_decisions(claim: Any, f: Network, meter: Meter) -> Clauses:
         rows = [clear[i, k] for k in range(count) if k != i]
         for j in range(count):
             if j != i:
-                less = ClauseRow((), ((j, 1), (i, -1)), (), Fraction(0), is_strict=True)
+                less = ClauseRow((), ((j, sign), (i, -sign)), (), Fraction(0), is_strict=True)
                 found.append([*rows, less])
     return found
 

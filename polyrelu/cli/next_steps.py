@@ -28,7 +28,7 @@ _FEW_DIMENSIONS = 3
 #: Options that go on in steps with another command, by that command.
 _SHARED = {"equivalent": ("domain",)}
 #: Values of options that need not be written.
-_IMPLIED = {"domain": "R^n", "seed": 0, "margin": "0", "jobs": 1}
+_IMPLIED = {"domain": "R^n", "seed": 0, "margin": "0", "choose": "largest", "jobs": 1}
 #: Options about the reading of networks, which every command has, with the values implied.
 _READING = {
     "rounding": "",

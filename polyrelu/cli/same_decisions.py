@@ -33,6 +33,7 @@ __all__ = ["add_same_decisions"]
 _CONTINUED = (
     "domain",
     "margin",
+    "choose",
     "seed",
     "budget",
     "time_limit",
@@ -63,8 +64,15 @@ def add_same_decisions(subparsers: Any) -> None:
     parser.add_argument(
         "--margin",
         default="0",
-        help="compare them where the largest output of NET exceeds all others by more than this "
-        "(default 0)",
+        help="compare them where the chosen output of NET differs from all others by more than "
+        "this (default 0)",
+    )
+    parser.add_argument(
+        "--choose",
+        choices=("largest", "smallest"),
+        default="largest",
+        help="which output is the class that a network chooses (default largest); smallest for "
+        "costs, as in ACAS Xu",
     )
     parser.add_argument(
         "-o",
@@ -102,6 +110,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             pair[1].network,
             domain,
             margin=options.margin,
+            choose=options.choose,
             seed=options.seed,
             budget=options.limits,
             workers=chosen_workers(options),
@@ -111,7 +120,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
     outcome = with_kept(outcome, options)
     outcome = with_commands(outcome, options, [options.network, options.other], _CONTINUED)
     written = _write_certificate(options, outcome, pair)
-    answer = {"margin": options.margin, **_answer(outcome), "next": next_texts(outcome)}
+    asked = {"margin": options.margin, "choose": options.choose}
+    answer = {**asked, **_answer(outcome), "next": next_texts(outcome)}
     return print_answer(options, outcome, started, answer, pair, written)
 
 

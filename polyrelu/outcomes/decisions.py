@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
-from polyrelu.certificate import BoundsCertificate, DecisionsClaim, TreeCertificate
+from polyrelu.certificate import BoundsCertificate, Choice, DecisionsClaim, TreeCertificate
 from polyrelu.exact import decimal_below
 from polyrelu.outcomes.answers import Answer, NextStep, Proved, answer_text
 from polyrelu.outcomes.points import Witness
@@ -26,7 +26,8 @@ class SameDecisions(Proved[BoundsCertificate | TreeCertificate]):
     certificate
         The certificate.
     margin
-        The first network chooses a class where its output exceeds all others by more than this.
+        The first network chooses a class where its output differs from all others by more than
+        this.
     classes
         The classes that the first network chose at points that were tried. Where several classes
         meet there are ties, about which nothing is said. Empty if the certificate shows that both
@@ -35,6 +36,8 @@ class SameDecisions(Proved[BoundsCertificate | TreeCertificate]):
         How much work the answer took.
     claim
         What is proved; None if the certificate claims equality of both networks, or just this.
+    choose
+        Whether networks choose the largest or the smallest output.
     next
         What to try next, the most promising first; empty if there is nothing to suggest.
 
@@ -52,6 +55,7 @@ class SameDecisions(Proved[BoundsCertificate | TreeCertificate]):
     classes: tuple[int, ...]
     search: ProofStatistics
     claim: DecisionsClaim | None = field(default=None, kw_only=True)
+    choose: Choice = field(default="largest", kw_only=True)
 
     @property
     def statement(self) -> str:
@@ -59,7 +63,8 @@ class SameDecisions(Proved[BoundsCertificate | TreeCertificate]):
         claim: Any = self.claim or self.certificate.claim
         if isinstance(claim, DecisionsClaim):
             return str(claim)
-        return str(DecisionsClaim(claim.network, claim.other, claim.domain, self.margin))
+        pair = claim.network, claim.other
+        return str(DecisionsClaim(*pair, claim.domain, self.margin, choose=self.choose))
 
     def _remarks(self) -> list[str]:
         if not self.classes:
@@ -87,6 +92,8 @@ class DifferentDecisions(Answer):
         The point, with the exact outputs of both networks.
     margin
         The margin of the question.
+    choose
+        Whether networks choose the largest or the smallest output.
     next
         What to try next, the most promising first; empty if there is nothing to suggest.
 
@@ -103,28 +110,36 @@ class DifferentDecisions(Answer):
     witness: Witness
     margin: Fraction
     next: tuple[NextStep, ...] = field(default=(), kw_only=True)
+    choose: Choice = field(default="largest", kw_only=True)
     status: ClassVar[str] = "refuted"
     certificate: ClassVar[None] = None
 
     @property
     def first_best(self) -> tuple[int, ...]:
         """The class that the first network chooses at the point."""
-        return _best(self.witness.f)
+        return _best(self.witness.f, self.choose)
 
     @property
     def second_best(self) -> tuple[int, ...]:
-        """The classes with the largest output of the second network at the point."""
-        return _best(self.witness.g)
+        """The classes of the second network at the point, several at a tie."""
+        return _best(self.witness.g, self.choose)
+
+    @property
+    def lead(self) -> Fraction:
+        """By how much the class of the first network differs from its next best one."""
+        f = sorted(self.witness.f, reverse=self.choose == "largest")
+        return abs(f[0] - f[1])
 
     @property
     def statement(self) -> str:
         """The sentence that is shown by the point."""
         second = ", ".join(map(str, self.second_best))
         theirs = f"class {second}" if len(self.second_best) == 1 else f"a tie of {second}"
-        f = sorted(self.witness.f)
+        lead = decimal_below(self.lead)
+        what = ", the smallest output," if self.choose == "smallest" else ""
         return (
-            f"At a point the first network chooses class {self.first_best[0]} by "
-            f"{decimal_below(f[-1] - f[-2])}, and the second one {theirs}."
+            f"At a point the first network chooses class {self.first_best[0]}{what} by {lead}, and "
+            f"the second one {theirs}."
         )
 
     def __str__(self) -> str:
@@ -177,7 +192,7 @@ class DecisionsUndecided(Answer):
 DecisionsOutcome: TypeAlias = SameDecisions | DifferentDecisions | DecisionsUndecided
 
 
-def _best(outputs: tuple[Fraction, ...]) -> tuple[int, ...]:
-    """Return the indices of the largest outputs."""
-    largest = max(outputs)
-    return tuple(i for i, value in enumerate(outputs) if value == largest)
+def _best(outputs: tuple[Fraction, ...], choose: Choice) -> tuple[int, ...]:
+    """Return the indices of the largest, or of the smallest, outputs."""
+    best = min(outputs) if choose == "smallest" else max(outputs)
+    return tuple(i for i, value in enumerate(outputs) if value == best)

@@ -6,13 +6,15 @@ The functions are |x| and its neighbours, so that every claim can be decided on 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from polyrelu import checker
 from polyrelu.certificate import (
     BoundsNode,
+    Choice,
+    DecisionsClaim,
     HoldsClaim,
     LinearRow,
     LipschitzBoundClaim,
@@ -161,6 +163,40 @@ def test_changed_header(path: Any, value: Any, step: str, expected: str) -> None
     assert (report.step, report.expected[: len(expected)]) == (step, expected), report
 
 
+@pytest.mark.parametrize(
+    ("name", "path", "value", "step", "expected"),
+    [
+        ("smallest", (0, "claim", "choose"), "largest", "line 1.claim.choose", "a file in the"),
+        ("smallest", (0, "claim", "choose"), ["smallest"], "line 1.claim.choose", "a file in the"),
+        ("smallest", (0, "claim", "margin"), "-1/8", "claim", "a margin that is not negative"),
+        ("smallest", (0, "claim", "margin"), "1/10", "line 5", NOTHING_HOLDS),
+        ("exact", (0, "claim", "choose"), "smallest", "line 1.claim", "a file in the format"),
+    ],
+)
+def test_changed_decisions(name: str, path: Any, value: Any, step: str, expected: str) -> None:
+    report = check(changed(ACCEPTED[name], path, value))
+    assert report.verdict != "accepted"
+    assert (report.step, report.expected[: len(expected)]) == (step, expected), report
+
+
+def test_the_smallest_output_is_another_claim() -> None:
+    """x and 0 against x + 1/9 and 0: only at 0 > x > -1/9 does the larger output change."""
+    first, second = from_arrays([([[1], [0]], [0, 0])]), from_arrays([([[1], [0]], [F(1, 9), 0])])
+    verdicts = []
+    for low, high in ((F(-1), F(-1, 5)), (F(1, 5), F(1)), (F(-1, 10), F(-1, 20))):
+        for choose in get_args(Choice):
+            place = Polyhedron.box([low], [high])
+            claim = DecisionsClaim(first, second, place, F(0), choose=choose)
+            verdicts.append(check(document(claim, [[low]], [LEAF])).verdict)
+    assert verdicts == ["accepted"] * 4 + ["rejected"] * 2
+    three = [from_arrays([([[1], [0], [0]], [0, 0, b])]) for b in (5, -5)]
+    found = dict[str, str]()
+    for choose in get_args(Choice):  # 5 is the largest output of one, -5 the smallest of the other
+        claim = DecisionsClaim(three[0], three[1], SEGMENT, F(2), choose=choose)
+        found[choose] = check(document(claim, [[0]], [LEAF])).verdict
+    assert found == {"largest": "rejected", "smallest": "accepted"}
+
+
 def test_multiples_of_cuts_by_sign() -> None:
     """max(x, 0) - x ≤ 1 and x - max(x, 0) ≤ 0: the sign of the neuron is all that is known."""
     ramp = from_arrays([([[1]], [0]), ([[1]], [0])])
@@ -211,6 +247,12 @@ def test_multiples_of_cuts_by_sign() -> None:
             "make the same-decisions at every point of {x : (-1).x <= 1, (1).x <= 1}: where one "
             "output of the first network exceeds all others by more than 1/8, the same output "
             "of the second one exceeds all others. The tree has 5 nodes.",
+        ),
+        (
+            "smallest",
+            "make the same-decisions at every point of {x : (-1).x <= 1, (1).x <= 1}: where one "
+            "output of the first network is smaller than all others by more than 1/8, the same "
+            "output of the second one is smaller than all others. The tree has 5 nodes.",
         ),
     ],
 )

@@ -164,4 +164,12 @@ ACCEPTED: dict[str, Document] = {
         [[0]],
         [BoundsNode("cut", place=F(-3, 25)), LEAF, BoundsNode("cut", place=F(0)), LEAF, LEAF],
     ),
+    "smallest": document(
+        DecisionsClaim(
+            from_arrays([([[1], [0]], [0, 0])]), from_arrays([([[1], [0]], [F(1, 9), 0])]),
+            SEGMENT, F(1, 8), choose="smallest",
+        ),
+        [[0]],
+        [BoundsNode("cut", place=F(-3, 25)), LEAF, BoundsNode("cut", place=F(0)), LEAF, LEAF],
+    ),
 }  # fmt: skip

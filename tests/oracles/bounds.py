@@ -82,7 +82,7 @@ def _conditions(claim: Any, count: int) -> tuple[list[Row], list[Condition]]:
         bound = F(claim["at-most"])
         return [], [_is_near(i, bound) for i in claim["outputs"]]
     if claim["kind"] == "same-decisions":
-        return _decisions(F(claim["margin"]), count)
+        return _decisions(F(claim["margin"]), count, -1 if "choose" in claim else 1)
     tests, conditions = list[Row](), list[Condition]()
     for clause in claim["clauses"]:
         rows = [(_row(row), row["is"] == "<0") for row in clause]
@@ -103,23 +103,26 @@ def _one_holds(rows: Sequence[tuple[Row, bool]]) -> Condition:
     return lambda v: any(row(v) < 0 if is_strict else row(v) <= 0 for row, is_strict in rows)
 
 
-def _gap(key: str, i: int, j: int, margin: Fraction) -> Row:
-    return lambda v: v[key][i] - v[key][j] - margin
+def _gap(key: str, i: int, j: int, margin: Fraction, sign: int) -> Row:
+    return lambda v: sign * (v[key][i] - v[key][j]) - margin
 
 
-def _decisions(margin: Fraction, count: int) -> tuple[list[Row], list[Condition]]:
-    """Where an output of f exceeds all others by more than the margin, so it does in g."""
+def _decisions(margin: Fraction, count: int, sign: int) -> tuple[list[Row], list[Condition]]:
+    """Where an output of f exceeds all others by more than the margin, so it does in g.
+
+    With the sign -1, the outputs are taken times -1.
+    """
     pairs = [(i, j) for i in range(count) for j in range(count) if i != j]
 
     def condition(v: Values) -> bool:
         for i in range(count):
             others = [j for j in range(count) if j != i]
-            if all(v["f"][i] - v["f"][j] > margin for j in others):
-                return all(v["g"][i] > v["g"][j] for j in others)
+            if all(sign * (v["f"][i] - v["f"][j]) > margin for j in others):
+                return all(sign * (v["g"][i] - v["g"][j]) > 0 for j in others)
         return True
 
-    tests = [_gap("f", i, j, margin) for i, j in pairs]
-    tests += [_gap("g", i, j, F(0)) for i, j in pairs]
+    tests = [_gap("f", i, j, margin, sign) for i, j in pairs]
+    tests += [_gap("g", i, j, F(0), sign) for i, j in pairs]
     return tests, [condition]
 
 

@@ -10,6 +10,7 @@ networks, `bounds` of their values, about `cells`, about different `inputs`, and
 
 from polyrelu.certificate.claims.bounds import (
     BoundsClaim,
+    Choice,
     DecisionsClaim,
     DeviationClaim,
     HoldsClaim,
@@ -28,6 +29,7 @@ from polyrelu.certificate.claims.sizes import DimensionClaim, Quantity, SizeClai
 __all__ = [
     "Among",
     "BoundsClaim",
+    "Choice",
     "Claim",
     "ComplexClaim",
     "DecisionsClaim",

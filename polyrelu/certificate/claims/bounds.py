@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from polyrelu.certificate.claims.statement import (
     Statement,
@@ -27,6 +27,7 @@ from polyrelu.support.display import bracketed, count_text
 
 __all__ = [
     "BoundsClaim",
+    "Choice",
     "DecisionsClaim",
     "DeviationClaim",
     "HoldsClaim",
@@ -36,6 +37,9 @@ __all__ = [
     "RangeClaim",
     "SubBox",
 ]
+
+#: Which output is the class that a network chooses.
+Choice: TypeAlias = Literal["largest", "smallest"]
 
 #: Maximum number of outputs that a sentence lists.
 _LISTED_OUTPUTS = 8
@@ -418,7 +422,8 @@ class DecisionsClaim(ValuesClaim):
     """The claim that two networks decide alike wherever the first one decides clearly.
 
     At every point of the domain where one output of f exceeds all others by more than the margin,
-    the same output of g exceeds all others.
+    the same output of g exceeds all others; or the same with outputs that are smaller than all
+    others.
 
     Attributes
     ----------
@@ -430,6 +435,8 @@ class DecisionsClaim(ValuesClaim):
         The margin, not negative.
     excluded
         Boxes about which nothing is said.
+    choose
+        Whether the claim is about outputs that are larger, or smaller, than all others.
     kind
         Always `same-decisions`.
 
@@ -446,6 +453,7 @@ class DecisionsClaim(ValuesClaim):
     domain: Polyhedron
     margin: Fraction
     excluded: tuple[SubBox, ...] = ()
+    choose: Choice = "largest"
     kind: Literal["same-decisions"] = "same-decisions"
     among: ClassVar[str] = ""  # there are no competitors
 
@@ -455,6 +463,7 @@ class DecisionsClaim(ValuesClaim):
         expect(self.domain, Polyhedron, "domain")
         expect(self.margin, Fraction, "margin")
         expect(self.excluded, tuple, "excluded")
+        expect_choice(self.choose, get_args(Choice), "choose")
 
     @property
     def networks(self) -> dict[str, Network]:
@@ -467,6 +476,7 @@ class DecisionsClaim(ValuesClaim):
             "domain": domain_terms(self.domain),
             "margin": format_rational(self.margin),
             "except": [box.to_json() for box in self.excluded],
+            **({"choose": self.choose} if self.choose == "smallest" else {}),
         }
 
     @property
@@ -479,10 +489,11 @@ class DecisionsClaim(ValuesClaim):
         names = " and ".join(map(name_of, self.networks.values()))
         margin = number_text(format_rational(self.margin))
         more = f" by more than {margin}" if self.margin else ""
+        wins = "is smaller than" if self.choose == "smallest" else "exceeds"
         return (
             f"At every point of {self._place()}{_outside(self.excluded)}, where one output of the "
-            f"first of the networks {names} exceeds all others{more}, the same output of the "
-            "second one exceeds all others."
+            f"first of the networks {names} {wins} all others{more}, the same output of the "
+            f"second one {wins} all others."
         )
 
 

@@ -18,11 +18,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from polyrelu.certificate import (
     BoundsCertificate,
+    Choice,
     DecisionsClaim,
     HoldsClaim,
     LinearRow,
@@ -255,6 +257,13 @@ class PartAnswer:
     search: ProofStatistics = field(default_factory=ProofStatistics)
 
 
+class Decisions(NamedTuple):
+    """What clauses say about the decisions of two networks (`decisions`)."""
+
+    margin: Fraction
+    choose: Choice
+
+
 class PartQuestion:
     """Whether clauses hold on one set of inputs, and the points that were found.
 
@@ -266,8 +275,8 @@ class PartQuestion:
         One network or two.
     seed
         Seed of the points.
-    margin
-        The margin if the clauses say that two networks decide alike (`decisions`).
+    decisions
+        What the clauses mean if they say that two networks decide alike (`decisions`).
     execution
         Who does the tasks into which a long search is divided.
 
@@ -282,12 +291,12 @@ class PartQuestion:
         part: PropertyPart,
         networks: Sequence[Network],
         seed: int,
-        margin: Fraction | None = None,
+        decisions: Decisions | None = None,
         execution: Execution = _ALONE,
     ) -> None:
         self._execution = execution
         self._part, self._networks, self._seed = part, networks, seed
-        self._margin = margin
+        self._decisions = decisions
         self._coordinates = DomainCoordinates.of(part.domain)
         self._root = NodePolyhedron.at_root(self._coordinates)
         self._outputs = all_outputs(networks)
@@ -371,8 +380,9 @@ class PartQuestion:
         clauses = tuple(linear_rows(clause, sizes) for clause in self._part.clauses)
         first, domain = self._networks[0], self._coordinates.domain
         other = self._networks[1] if len(self._networks) > 1 else None
-        if self._margin is not None and other is not None:
-            return DecisionsClaim(first, other, domain, self._margin), clauses
+        if self._decisions is not None and other is not None:
+            margin, choose = self._decisions
+            return DecisionsClaim(first, other, domain, margin, choose=choose), clauses
         return HoldsClaim(first, domain, clauses, other), clauses
 
     def _by_split_tree(self, budget: Budget, progress: Progress | None) -> PartAnswer:

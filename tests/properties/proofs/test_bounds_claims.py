@@ -14,6 +14,7 @@ from polyrelu import checker
 from polyrelu.certificate import (
     BoundsClaim,
     BoundsNode,
+    Choice,
     DecisionsClaim,
     DeviationClaim,
     HoldsClaim,
@@ -94,7 +95,8 @@ class Draw:
             return HoldsClaim(self.f, domain, clauses, self.g, excluded), [low]
         if kind == "same-decisions":
             margin = random.choice([F(0), F(1, 4), F(3)])
-            return DecisionsClaim(self.f, self.g, domain, margin, excluded), [low]
+            choose = random.choice(get_args(Choice))
+            return DecisionsClaim(self.f, self.g, domain, margin, excluded, choose), [low]
         bound, middle = random.choice([F(1), F(5), F(30)]), [(self.low + self.high) / 2]
         claim = LipschitzBoundClaim(
             self.f, domain, outputs, random.choice(get_args(Norm)), F(0), bound

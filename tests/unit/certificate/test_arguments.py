@@ -81,7 +81,7 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...]]] = {
     "DeviationClaim": (DeviationClaim, (NET, NET, PLANE, (0,), ONE[0], ONE[0], ())),
     "RangeClaim": (RangeClaim, (NET, PLANE, (OutputRange(0, PAIR_OF_ONES, PAIR_OF_ONES),))),
     "HoldsClaim": (HoldsClaim, (NET, PLANE, ((LinearRow(),),))),
-    "DecisionsClaim": (DecisionsClaim, (NET, NET, PLANE, ONE[0], ())),
+    "DecisionsClaim": (DecisionsClaim, (NET, NET, PLANE, ONE[0], (), "smallest")),
     "LipschitzBoundClaim": (LipschitzBoundClaim, (NET, PLANE, (0,), "1", ONE[0], ONE[0])),
     "LinearRow": (LinearRow, ({}, {}, {}, ONE[0])),
     "OutputRange": (OutputRange, (0, PAIR_OF_ONES, PAIR_OF_ONES)),

@@ -21,6 +21,9 @@ SENTENCES = {
     "are their outputs.",
     "decisions": "decide alike: at every point of [-1, 1]^1, where one output of the first exceeds "
     "all others by more than 1/8, the same output of the second exceeds all others.",
+    "smallest": "decide alike: at every point of [-1, 1]^1, where one output of the first is "
+    "smaller than all others by more than 1/8, the same output of the second is smaller than all "
+    "others.",
     "Lipschitz": "has these slopes of outputs: the largest 1-norm of a gradient is between 1 and "
     "1, on [-1, 1]^1.",
 }

@@ -11,11 +11,18 @@ from random import Random
 import pytest
 
 from polyrelu import Network, check_file, from_arrays, same_decisions, verify
-from polyrelu.certificate import BoundsCertificate, TreeCertificate
+from polyrelu.certificate import BoundsCertificate, DecisionsClaim, TreeCertificate
 from polyrelu.errors import ArgumentError, DomainError, NetworkError
 from polyrelu.exact import RationalMatrix
+from polyrelu.formats import as_domain
 from polyrelu.network import Block, Layer
-from polyrelu.outcomes import DifferentDecisions, PropertyFails, PropertyHolds, PropertyUndecided
+from polyrelu.outcomes import (
+    DifferentDecisions,
+    PropertyFails,
+    PropertyHolds,
+    PropertyUndecided,
+    SameDecisions,
+)
 
 HEAD = "(declare-const X_0 Real) (declare-const Y_0 Real)\n"
 BOX = "(assert (and (>= X_0 -1) (<= X_0 2)))\n"
@@ -155,6 +162,30 @@ def test_one_function_decides_alike_at_its_ties() -> None:
     assert "both networks compute the same function" in str(outcome)
 
 
+def test_costs_of_one_function_and_of_others() -> None:
+    """With outputs of one function the certificate claims equality, and the answer says more."""
+    one = from_arrays([([[1], [-1], [0]], [0, 0, 2])])
+    two = from_arrays([([[1], [-1], [0]], [0, 0, 1])])
+    outcome = same_decisions(one, one, choose="smallest")
+    assert "where one output of the first" in outcome.statement
+    assert outcome.statement.count("is smaller than all others") == 2
+    low = same_decisions(one, two, "box:1/2,1", choose="smallest")
+    assert isinstance(low, SameDecisions)
+    assert low.classes == (1,)
+    assert low.certificate.claim == low.claim
+    high = same_decisions(one, two, "box:1/2,1", choose="largest")
+    assert isinstance(high, DifferentDecisions)
+    assert (high.first_best, high.second_best) == ((2,), (0, 2))
+
+
+def test_the_largest_output_is_not_written_in_claims() -> None:
+    net, line = from_arrays([([[1], [0]], [0, 0])]), as_domain("box:0,1", 1)
+    plain = DecisionsClaim(net, net, line, Fraction(0))
+    assert list(plain.terms()) == ["domain", "margin", "except"]
+    chosen = DecisionsClaim(net, net, line, Fraction(0), choose="smallest")
+    assert chosen.terms() == {**plain.terms(), "choose": "smallest"}
+
+
 @pytest.mark.parametrize(
     ("outputs", "margin", "error", "message"),
     [
@@ -169,3 +200,9 @@ def test_errors_of_decisions(
     pair = [from_arrays([([[1]] * size, [0] * size)]) for size in outputs]
     with pytest.raises(error, match=message):
         same_decisions(pair[0], pair[1], margin=margin)
+
+
+def test_an_unknown_choice() -> None:
+    net = from_arrays([([[1], [0]], [0, 0])])
+    with pytest.raises(ArgumentError, match="choose: choose from 'largest', 'smallest', got str"):
+        same_decisions(net, net, choose="least")  # type: ignore[arg-type]
