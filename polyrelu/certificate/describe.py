@@ -396,7 +396,7 @@ def _bounds_terms(claim: dict[str, Any]) -> str:
         return f"has this property at every point of {place}: {clauses}; {outputs}"
     if claim["kind"] == "same-decisions":
         more = "" if claim["margin"] == "0" else f" by more than {number_text(claim['margin'])}"
-        wins = "is smaller than" if "choose" in claim else "exceeds"
+        wins = "is smaller than" if claim.get("choose") == "smallest" else "exceeds"
         return (
             f"at every point of {place}, where one output of the first {wins} all others{more}, "
             f"the same output of the second {wins} all others"

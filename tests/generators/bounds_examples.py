@@ -164,9 +164,10 @@ ACCEPTED: dict[str, Document] = {
         [[0]],
         [BoundsNode("cut", place=F(-3, 25)), LEAF, BoundsNode("cut", place=F(0)), LEAF, LEAF],
     ),
-    "smallest": document(
+    "smallest": document(  # the largest outputs are 2 and, where x > 8/9, x + 1/9
         DecisionsClaim(
-            from_arrays([([[1], [0]], [0, 0])]), from_arrays([([[1], [0]], [F(1, 9), 0])]),
+            from_arrays([([[1], [0], [0]], [0, 0, 2])]),
+            from_arrays([([[1], [0], [0]], [F(1, 9), 0, 1])]),
             SEGMENT, F(1, 8), choose="smallest",
         ),
         [[0]],

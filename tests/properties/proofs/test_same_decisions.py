@@ -101,16 +101,16 @@ def check_outcome(
         assert outcome.lead == sorted(f)[-1] - sorted(f)[-2] > margin
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(2, 13), range(40)))
+@pytest.mark.parametrize("seeds", few_and_all(range(16), range(40)))
 def test_four_inputs_without_margin(seeds: range, tmp_path: Path) -> None:
     """Strict inequalities on all regions of both networks; ties are on many of their faces."""
     answers, path = Counter[tuple[str, bool]](), tmp_path / "proof.cert"
     for seed in seeds:
         with case(seed):
             rng = Random(seed)
-            pair = random_pair(rng, 2, 4)
+            pair = random_pair(rng, 2 + seed % 2, 4)
             choose: Choice = rng.choice(("largest", "smallest"))
-            outcome = same_decisions(*pair, "box:-2,2", choose=choose, budget=2_000)
+            outcome = same_decisions(*pair, "box:-2,2", choose=choose, budget=500)
             expected = differs(pair, 0, choose, tmp_path)
             answers[outcome.status, expected] += 1
             check_outcome(outcome, expected, 0, choose, path)
@@ -152,14 +152,12 @@ def test_a_tie_at_one_corner_of_the_domain(choose: Choice, tmp_path: Path) -> No
 def test_ties_of_both_networks_at_the_same_points(choose: Choice, domain: str) -> None:
     """The claim is true, no certificate shows it, and a margin makes it provable."""
     pair = pair_at_a_corner(Fraction(0), 1 if choose == "largest" else -1, factor=2)
-    outcome = same_decisions(*pair, domain, choose=choose, budget=3_000)
+    outcome = same_decisions(*pair, domain, choose=choose, budget=500)
     assert outcome.status == "undecided"
     assert "activation regions has a counterexample" in outcome.statement
     (step,) = outcome.next
     options = dict(zip(step.command[3::2], step.command[4::2], strict=True))
     assert options.pop("--choose", "largest") == choose
-    clear = same_decisions(
-        *pair, domain, choose=choose, margin=options.pop("--margin"), budget=3_000
-    )
+    clear = same_decisions(*pair, domain, choose=choose, margin=options.pop("--margin"), budget=500)
     assert clear.status == "proved"
     assert not options
