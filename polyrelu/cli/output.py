@@ -137,10 +137,14 @@ def value_text(value: object) -> str:
     )
 
 
-def written_lines(output: str | None, written: Sequence[Path]) -> list[str]:
+def written_lines(
+    output: str | None, written: Sequence[Path], is_refuted: bool = False
+) -> list[str]:
     """Return lines of text about the files of the option -o; the certificate is the last file."""
     if output is None:
         return []
+    if not written and is_refuted:
+        return ["no certificate was written: the point that is found can be evaluated by itself"]
     if not written:
         old = "; the file of that name is an older one" if Path(output).exists() else ""
         return [f"no certificate was written: the question is undecided{old}"]

@@ -67,7 +67,7 @@ def with_kept(outcome: _Answer, options: argparse.Namespace) -> _Answer:
     if options.checkpoint is None or answer.status != "undecided":
         return outcome
     more = " with a larger budget" if "units of work" in answer.reason else ""
-    kept = f"what is done is in {options.checkpoint}; the same command{more} goes on from there"
+    kept = f"finished tasks are in {options.checkpoint}; the same command{more} goes on from there"
     changed: _Answer = replace(answer, reason=f"{answer.reason}: {kept}")
     return changed
 
@@ -76,4 +76,4 @@ def kept_text(options: argparse.Namespace) -> str:
     """Return in words what an interrupted command has kept."""
     if options.checkpoint is None:
         return "nothing was written; with --checkpoint FILE the work done would be kept"
-    return f"what is done is in {options.checkpoint}; the same command goes on from there"
+    return f"finished tasks are in {options.checkpoint}; the same command goes on from there"

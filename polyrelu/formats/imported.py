@@ -230,7 +230,11 @@ class Imported:
         found = {
             "leaky ReLU": any(isinstance(o, LeakyRelu) and min(o.slopes) >= 0 for o in operations),
             "absolute values": any(
-                isinstance(o, LeakyRelu) and min(o.slopes) < 0 for o in operations
+                isinstance(o, LeakyRelu) and min(o.slopes) == -1 for o in operations
+            ),
+            "leaky ReLUs of negative slope": any(
+                isinstance(o, LeakyRelu) and min(o.slopes) < 0 and min(o.slopes) != -1
+                for o in operations
             ),
             "max pooling" if pools else "maxima": any(isinstance(o, Maximum) for o in operations),
             "minima": any(isinstance(o, Minimum) for o in operations),

@@ -230,7 +230,8 @@ class Network:
         """
         if not self.is_plain:
             raise NetworkError(
-                "the network has skip connections, so its architecture is not a list of widths"
+                "the network has connections that skip layers (so have residual sums, max pooling "
+                "and leaky ReLUs), and this question is about plain stacks of ReLUs only"
             )
         return Architecture(self.widths, self.last)
 

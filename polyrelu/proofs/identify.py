@@ -92,7 +92,7 @@ __all__ = ["NOT_PLAIN", "identify"]
 #: The reason why nothing is tried for networks that are no plain stacks.
 NOT_PLAIN = (
     "no theorem here covers networks whose layers read more than the layer before (through skip "
-    "connections, max pooling and the like), except stacks of leaky ReLUs of one slope"
+    "connections, max pooling and the like), except stacks of leaky ReLUs of one slope that is positive and not 1"
 )
 
 
@@ -603,7 +603,7 @@ def _refute_by(
             if membership["status"] == "verified":
                 return _refuted(question, "generic", move, membership)
     if among in ("generic", "transversal", "sparse", "regular"):
-        why = _why_not_generic(network) if among == "generic" else f"none is known to be {among}"
+        why = _why_not_generic(network) if among == "generic" else f"no other network found is known to be {among}"
         return Attempt(first.theorem, f"{first.explanation}; but {why}; {REFUTED_AMONG_ALL}")
     return _refuted(question, "all", first, {"status": "verified", "method": "every"})
 

@@ -196,6 +196,12 @@ def _need_stacks(first: Network, second: Network) -> None:
     for network in (first, second):
         network.architecture  # noqa: B018 - raises for skip connections
     one, two = first.architecture, second.architecture
+    for what, place in (("inputs", 0), ("outputs", -1)):
+        if one.widths[place] != two.widths[place]:
+            raise NetworkError(
+                f"the networks have {one.widths[place]} and {two.widths[place]} {what}; give two "
+                f"networks with as many {what}"
+            )
     ends = [(a.widths[0], a.widths[-1], len(a.widths), a.last) for a in (one, two)]
     if ends[0] != ends[1]:
         raise NetworkError(

@@ -196,7 +196,7 @@ def test_operations_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         assert read(name).skipping == (text,)
         status, out, _ = run(capsys, "identify", name)
         assert status == 3
-        assert f"undecided: no theorem here covers networks with {text} (the commands" in out
+        assert f"undecided: no theorem here covers networks with {text}, except stacks of" in out
         steps = commands(out)
         assert [step[0] for step in steps][-2:] == ["runtime-error", "info"]
         assert [run(capsys, *step)[0] for step in steps] == [0] * len(steps)

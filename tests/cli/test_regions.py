@@ -119,7 +119,7 @@ def test_the_same_bytes_after_three_kills(tmp_path: Path, end: signal.Signals) -
             break
         assert program.returncode == (-9 if end is signal.SIGKILL else 3)
         if end is signal.SIGTERM:
-            assert "undecided: interrupted: what is done is in work.db; the same command" in out
+            assert "undecided: interrupted: finished tasks are in work.db; the same command" in out
             assert error == ""
         assert not (killed / "regions.csv").exists()
     assert program.returncode == 0

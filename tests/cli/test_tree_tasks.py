@@ -64,7 +64,7 @@ def test_an_open_answer_says_where_its_work_is(
     assert status == 3
     words = " ".join(out.split())
     assert (
-        "of work was used up: what is done is in work.db; the same command with a larger" in words
+        "of work was used up: finished tasks are in work.db; the same command with a larger" in words
     )
     assert "--checkpoint work.db" in out  # in the next step
     status, out, _ = run(capsys, *command)
@@ -137,7 +137,7 @@ def test_the_same_certificate_after_three_kills(tmp_path: Path) -> None:
         assert program.returncode == (-9 if end is signal.SIGKILL else 3)
         if end is signal.SIGTERM:
             words = " ".join(out.split())
-            assert "interrupted: what is done is in work.db; the same command goes on" in words
+            assert "interrupted: finished tasks are in work.db; the same command goes on" in words
         (killed / "found.cert").unlink(missing_ok=True)
     program = _program(killed, "--jobs", "2")
     program.communicate()
