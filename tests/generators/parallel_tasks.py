@@ -30,6 +30,12 @@ def unhurried(context: str, task: int) -> bytes:
     return bytes([task])
 
 
+def threads(context: bytes, task: int) -> bytes:
+    """Return the process, and the number of threads that its libraries use; take some time."""
+    time.sleep(0.02)
+    return f"{os.getpid()} {os.environ['OMP_NUM_THREADS']}".encode("ascii")
+
+
 def deadly(context: None, task: int) -> bytes:
     """Kill the process."""
     os.kill(os.getpid(), signal.SIGKILL)

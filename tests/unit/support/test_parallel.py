@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from polyrelu.support.parallel import (
     workers_for,
 )
 from tests.generators.campaigns import few_and_all
-from tests.generators.parallel_tasks import deadly, failing, squared, unhurried
+from tests.generators.parallel_tasks import deadly, failing, squared, threads, unhurried
 
 QUESTION = {"question": "squares", "network": "a1"}
 
@@ -77,6 +78,31 @@ def test_a_killed_worker_is_replaced(tmp_path: Path) -> None:
 def test_workers_that_always_die_are_an_error() -> None:
     with pytest.raises(PolyreluError, match=r"died 3 times, one after the other .* use fewer jobs"):
         list(run_tasks(deadly, None, [1, 2], Processes(1)))
+
+
+def test_all_processes_are_started_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the context is large, so that the first process is ready before the second."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    found = set(run_tasks(threads, bytes(10**7), range(20), Processes(2)))
+    assert len(found) == 2
+    assert all(entry.endswith(b" 1") for entry in found)
+
+
+def test_work_that_cannot_be_sent() -> None:
+    with pytest.raises(ArgumentError, match=r"cannot be sent to other processes .*lambda"):
+        list(run_tasks(lambda context, task: b"", None, [1, 2], Processes(2)))
+    assert multiprocessing.active_children() == []
+
+
+def test_processes_that_cannot_be_started() -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + 16, limits[1]))
+    try:
+        with pytest.raises(PolyreluError, match=r"cannot start 32 processes: .*; use fewer jobs"):
+            list(run_tasks(squared, 2, [1, 2], Processes(32)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert multiprocessing.active_children() == []
 
 
 @pytest.mark.parametrize("workers", [Serial(), Processes(2)], ids=repr)
