@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -70,10 +69,7 @@ def do_task(context: _Context, data: bytes) -> bytes:
 
 @dataclass(slots=True)
 class _Context:
-    """What all tasks share, and what was made from it before.
-
-    A worker of a cluster may do several tasks in one process, each in its own thread.
-    """
+    """What all tasks share, and what was made from it before."""
 
     base: Problem
     partners: Sequence[LayerPartners]
@@ -95,13 +91,12 @@ class _Context:
         )
 
     def _kept(self, name: tuple[Any, ...], make: Callable[[], _T]) -> _T:
-        """Return what was made before by this thread, or make it; there are few of these."""
-        key = threading.get_ident(), *name
-        if key not in self._made:
+        """Return what was made before, or make it; there are few of these."""
+        if name not in self._made:
             if len(self._made) >= 64:
                 self._made.clear()
-            self._made[key] = make()
-        found: _T = self._made[key]
+            self._made[name] = make()
+        found: _T = self._made[name]
         return found
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from math import isqrt
 from pathlib import Path
 from random import Random
@@ -26,6 +27,7 @@ from polyrelu.support.parallel import (
     run_tasks,
     workers_for,
 )
+from polyrelu.support.parallel.cluster import do_alone
 from tests.generators.campaigns import few_and_all
 from tests.generators.parallel_tasks import deadly, failing, squared, threads, unhurried
 
@@ -109,6 +111,23 @@ def test_processes_that_cannot_be_started() -> None:
 def test_errors_of_tasks_reach_the_caller(workers: Workers) -> None:
     with pytest.raises(DomainError, match="task 0: no such domain"):
         list(run_tasks(failing, None, range(2), workers))
+
+
+def test_a_process_of_a_cluster_does_one_task_at_a_time() -> None:
+    """Its threads wait for each other, since tasks share what the process remembers."""
+
+    def overlaps(open_tasks: list[int], task: int) -> bytes:
+        """Return the number of tasks that were open in between."""
+        open_tasks.append(task)
+        time.sleep(0.005)
+        found = bytes([len(open_tasks)])
+        open_tasks.remove(task)
+        return found
+
+    shared = list[int]()
+    with ThreadPoolExecutor(4) as threads:
+        found = threads.map(lambda task: do_alone(overlaps, shared, task), range(8))
+        assert set(found) == {b"\x01"}
 
 
 def test_an_abandoned_run_leaves_no_processes() -> None:
