@@ -51,3 +51,10 @@ def described(file: Path, *, factor: int) -> dict[str, Any]:
     """Return a row about a network in a file."""
     network = as_network(file)
     return {"size": factor * network.num_parameters, "widths": list(network.widths)}
+
+
+def total(item: Any) -> dict[str, Any]:
+    """Return a row about an array, or about a folder of files with numbers."""
+    if isinstance(item, Path):
+        return {"total": sum(int(file.read_text()) for file in item.iterdir())}
+    return {"total": int(item.sum())}
