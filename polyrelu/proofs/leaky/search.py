@@ -15,7 +15,7 @@ from functools import reduce
 
 import numpy as np
 
-from polyrelu.exact import PRIMES, Polyhedron, RationalMatrix, solve
+from polyrelu.exact import PRIMES, Polyhedron, RationalMatrix, as_float, solve
 from polyrelu.network import LeakyStack
 from polyrelu.proofs.interior import Interior, is_inside
 from polyrelu.proofs.leaky.chains import ChainConditions, leaky_signs
@@ -80,15 +80,17 @@ class ChainSearch:
         self.leaky, self._budget = leaky, budget
         self._interior = None if domain is None else Interior(domain)
         box = box_of_inputs(domain, leaky.stack.num_inputs)
-        self._low = np.array([-np.inf if side.low is None else float(side.low) for side in box])
-        self._high = np.array([np.inf if side.high is None else float(side.high) for side in box])
+        self._low = np.array([-np.inf if side.low is None else as_float(side.low) for side in box])
+        self._high = np.array(
+            [np.inf if side.high is None else as_float(side.high) for side in box]
+        )
         self._rng = np.random.default_rng(seed)
         self.conditions = ChainConditions.of(leaky, PRIMES[0])
         layers = leaky.stack.layers
         self._weights = [layer.weight.to_floats() for layer in layers[:-1]]
         self._biases = [layer.bias.to_floats()[:, 0] for layer in layers[:-1]]
         self._missing = [set(range(layer.width)) for layer in layers[:-1]]
-        self._slope = float(leaky.slope)
+        self._slope = as_float(leaky.slope)
 
     @property
     def missing(self) -> tuple[int, int] | None:
@@ -183,7 +185,12 @@ class ChainSearch:
         return None
 
     def _step(self, point: Floats, values: Floats, gradients: Floats) -> Floats | None:
-        """Return the step to the zeros of forms; None if their gradients are dependent."""
+        """Return the step to the zeros of forms; None if their gradients are dependent.
+
+        There is none beyond the range of floats either.
+        """
+        if not (np.isfinite(values).all() and np.isfinite(gradients).all()):
+            return None
         room = np.minimum(np.minimum(point - self._low, self._high - point), 1.0)
         step, _, rank, _ = np.linalg.lstsq(gradients * room, -values, rcond=None)
         moved: Floats = step * room
@@ -239,7 +246,7 @@ class ChainSearch:
         extra = 0 if self._interior is None else self._interior.point_digits - max(SETTINGS.digits)
         for digits in SETTINGS.digits:
             unit = 1 << digits + max(extra, 0)
-            given = [Fraction(round(x * unit), unit) for x in near[free].tolist()]
+            given = [Fraction(round(Fraction(x) * unit), unit) for x in near[free].tolist()]
             right = rest @ RationalMatrix.column([*given, 1])
             solved = solve(pivots, -right)
             if solved is None:
