@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from polyrelu.certificate import LinearRow
-from polyrelu.exact import Polyhedron
 from polyrelu.proofs.deviation.box_search import search_boxes
 from polyrelu.proofs.deviation.certified import close_boxes
 from polyrelu.proofs.deviation.problem import Problem
@@ -20,7 +19,7 @@ from polyrelu.proofs.deviation.sign_search import cut_signs
 from polyrelu.proofs.deviation.wire import exact_numbers, exact_texts, packed, understood, unpacked
 from polyrelu.support.parallel import Execution, TaskStream
 
-__all__ = ["domain_hash", "tree_tasks"]
+__all__ = ["tree_tasks"]
 
 _T = TypeVar("_T")
 
@@ -40,15 +39,6 @@ def tree_tasks(
         Who does the tasks.
     """
     return execution.stream(do_task, _Context(problem, partners), _name(problem, partners))
-
-
-def domain_hash(domain: Polyhedron) -> str:
-    """Return the hash of a polyhedron as it is given."""
-    parts = (domain.inequalities, domain.equations)
-    text = "\n=\n".join(
-        "\n".join(" ".join(exact_texts(map(Fraction, row))) for row in part) for part in parts
-    )
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def do_task(context: _Context, data: bytes) -> bytes:
@@ -105,7 +95,7 @@ def _name(problem: Problem, partners: Sequence[LayerPartners]) -> str:
     networks = [problem.first] if problem.second is None else [problem.first, problem.second]
     entries = {
         "networks": [network.sha256 for network in networks],
-        "domain": domain_hash(problem.coordinates.domain),
+        "domain": problem.coordinates.domain.sha256,
         "rows": [_row_texts(row) for row in problem.rows],
         "clauses": problem.clauses,
         "partners": [
