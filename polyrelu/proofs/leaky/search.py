@@ -21,7 +21,7 @@ from polyrelu.proofs.interior import Interior, is_inside
 from polyrelu.proofs.leaky.chains import ChainConditions, leaky_signs
 from polyrelu.proofs.refutations.image_box import box_of_inputs
 from polyrelu.support.budget import Budget
-from polyrelu.support.prices import price_of_point
+from polyrelu.support.prices import price_of_chain, price_of_point
 from polyrelu.support.typing import Floats, Point
 
 __all__ = ["ChainSearch"]
@@ -150,6 +150,7 @@ class ChainSearch:
         for point in self._rounded(near, forms, columns):
             if self._interior is not None and not is_inside(self._interior.domain, point):
                 continue
+            self._budget.spend(price_of_chain(len(zeros)))
             if self.conditions.hold(exact := leaky_signs(self.leaky, point)) and all(
                 layer[t] == 0 for layer, t in zip(exact, zeros, strict=True)
             ):
