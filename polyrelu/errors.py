@@ -67,7 +67,7 @@ class NetworkFileError(NetworkError):
         super().__init__(": ".join(_plain(part) for part in parts))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let errors of other processes arrive, also those of a node of a file."""
+        """Let an error arrive from another process, as one of this type."""
         return NetworkFileError, (self.path, self.place, self.problem)
 
 
