@@ -50,48 +50,48 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   4137      theorem deep
   4145      theorem deep-part
   4195    Theorem D, sparse competitors: zero weights, and ridges without a bend
-  4333      theorem deep-sparse
-  4341      theorem deep-sparse-part
-  4354  3.10 Injectivity: theorems active-rows and collision
-  4380      theorem collision
-  4407      theorem active-rows
-  4687  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4770      theorem jumps
-  4797      theorem hyperplanes
-  4820      theorem affine-maps
-  4844      theorem bends
-  4875  3.12 Functional dimensions: theorem jacobian
-  4881      theorem jacobian
-  4996  3.13 Leaky ReLU stacks
-  5080    leaky-shallow
-  5083      theorem leaky-shallow
-  5098    leaky-chains
-  5101      theorem leaky-chains
-  5281    leaky-replacement
-  5284      theorem leaky-replacement
-  5346  4. Verdicts
-  5481  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  6294      theorem tree-equal
-  6314      theorem tree
-  6435  5.1 Lists of regions: claim regions, theorem regions
-  6440      theorem regions
-  6480  5.2 Limits
-  6486  5.3 Vertices: theorems vertices and complex (any networks)
-  7051      theorem vertices
-  7066      theorem complex
-  7084  5.4 Injectivity by cells: theorem cell-pairs
-  7096      theorem cell-pairs
-  7214  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  7219      theorem inverse-lipschitz
-  7382  5.6 Injectivity by a left inverse: theorem left-inverse
-  7385      theorem left-inverse
-  7454  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  7457      theorem monotone
-  7561  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  8878  5.9 Teaching sets: theorem parallel-lines
-  8892      theorem parallel-lines
-  8998    Files
-  9138    The command line
+  4340      theorem deep-sparse
+  4348      theorem deep-sparse-part
+  4361  3.10 Injectivity: theorems active-rows and collision
+  4387      theorem collision
+  4414      theorem active-rows
+  4694  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4777      theorem jumps
+  4804      theorem hyperplanes
+  4827      theorem affine-maps
+  4851      theorem bends
+  4882  3.12 Functional dimensions: theorem jacobian
+  4888      theorem jacobian
+  5003  3.13 Leaky ReLU stacks
+  5087    leaky-shallow
+  5090      theorem leaky-shallow
+  5105    leaky-chains
+  5108      theorem leaky-chains
+  5288    leaky-replacement
+  5291      theorem leaky-replacement
+  5353  4. Verdicts
+  5488  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  6301      theorem tree-equal
+  6321      theorem tree
+  6442  5.1 Lists of regions: claim regions, theorem regions
+  6447      theorem regions
+  6487  5.2 Limits
+  6493  5.3 Vertices: theorems vertices and complex (any networks)
+  7058      theorem vertices
+  7073      theorem complex
+  7091  5.4 Injectivity by cells: theorem cell-pairs
+  7103      theorem cell-pairs
+  7221  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  7226      theorem inverse-lipschitz
+  7389  5.6 Injectivity by a left inverse: theorem left-inverse
+  7392      theorem left-inverse
+  7461  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  7464      theorem monotone
+  7568  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  8885  5.9 Teaching sets: theorem parallel-lines
+  8899      theorem parallel-lines
+  9005    Files
+  9145    The command line
 """
 
 from __future__ import annotations
@@ -4330,13 +4330,20 @@ class SparseWeights(WeightSystem):
     may_be_zero = True
 
 
+#: What the hypotheses say; all but the weights is as for other competitors.
+SPARSE_SAYS = {
+    **DEEP_SAYS,
+    "weights": "every weight between hidden layers of the claim is determined",
+}
+
+
 @theorem(
     "deep-sparse",
     kind="identifiable",
     among=("sparse",),
     page="theory/sparse.md",
     evidence=DEEP_EVIDENCE,
-    says={**DEEP_SAYS, "weights": "every weight between hidden layers of the claim is determined"},
+    says=SPARSE_SAYS,
 )
 @theorem(
     "deep-sparse-part",
@@ -4344,7 +4351,7 @@ class SparseWeights(WeightSystem):
     among=("sparse",),
     page="theory/sparse.md",
     evidence=DEEP_EVIDENCE,
-    says={**DEEP_SAYS, "weights": "every weight between hidden layers of the claim is determined"},
+    says=SPARSE_SAYS,
 )
 def deep_sparse(case: Case) -> None:
     """Theorem D among sparse competitors, as a whole or in part."""
