@@ -144,9 +144,9 @@ class ChainSearch:
         near = self._newton(zeros)
         if near is None or not np.isfinite(near).all():
             return None
-        gradients, signs = self._gradients(near, zeros)[1:]
+        gradients, slopes = self._gradients(near, zeros)[1:]
         columns = _pivot_columns(gradients)
-        forms = self._exact_forms(signs, zeros)
+        forms = self._exact_forms(slopes, zeros)
         for point in self._rounded(near, forms, columns):
             if self._interior is not None and not is_inside(self._interior.domain, point):
                 continue
@@ -172,17 +172,17 @@ class ChainSearch:
         """
         point, last = self._start(), None
         for _ in range(SETTINGS.max_steps):
-            values, gradients, signs = self._gradients(point, zeros)
+            values, gradients, slopes = self._gradients(point, zeros)
             if last is not None and all(
                 (np.delete(a, t) == np.delete(b, t)).all()
-                for a, b, t in zip(signs, last, zeros, strict=True)
+                for a, b, t in zip(slopes, last, zeros, strict=True)
             ):
                 return point
             step = self._step(point, values, gradients)
             if step is None:
                 return None
             point, is_whole = self._moved(point, step)
-            last = signs if is_whole else None
+            last = slopes if is_whole else None
         return None
 
     def _step(self, point: Floats, values: Floats, gradients: Floats) -> Floats | None:
@@ -206,6 +206,7 @@ class ChainSearch:
     def _gradients(self, point: Floats, zeros: list[int]) -> tuple[Floats, Floats, list[Floats]]:
         """Return values and gradients of the neurons of a chain, and the slopes of all neurons.
 
+        Their shapes are (hidden layers,), (hidden layers, n_0) and (n_ℓ,) for each hidden layer.
         The neurons of the chain count as off.
         """
         values, gradients, slopes = list[float](), list[Floats](), list[Floats]()
