@@ -24,7 +24,6 @@ from __future__ import annotations
 import argparse
 import heapq
 import json
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -35,7 +34,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.kills import Campaign
-from benchmarks.parallel_searches import campaign_in_parallel, deep_searches
+from benchmarks.parallel_searches import Measured, campaign_in_parallel, deep_searches
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu.complex.region_stream import RegionTotals, count_regions
 from polyrelu.formats import save
@@ -135,34 +134,8 @@ def _tasks(network: Network, scale: int) -> dict[str, Any]:
     }
 
 
-def _cpu_of_task(context: Any, task: Any) -> bytes:
-    """Do a task; return the process and its CPU seconds before and after, with the result."""
-    function, inner = context
-    before = time.process_time()
-    result: bytes = function(inner, task)
-    head = f"{os.getpid()} {before} {time.process_time()}\n"
-    return head.encode("ascii") + result
-
-
-class _Measured:
-    """Workers whose CPU seconds are noted."""
-
-    def __init__(self, workers: Workers) -> None:
-        self.workers, self.number = workers, workers.number
-        self.seconds = dict[str, float]()
-
-    def results(self, function: Any, context: Any, tasks: Any) -> Any:
-        """See `Workers`."""
-        for number, data in self.workers.results(_cpu_of_task, (function, context), tasks):
-            head, _, result = data.partition(b"\n")
-            process, before, after = head.decode("ascii").split()
-            used = float(after) - float(before)
-            self.seconds[process] = self.seconds.get(process, 0.0) + used
-            yield number, result
-
-
 def _with(network: Network, workers: Workers, alone: dict[str, Any]) -> dict[str, Any]:
-    measured, started = _Measured(workers), time.process_time()
+    measured, started = Measured(workers), time.process_time()
     totals = count_regions(network, DOMAIN, workers=measured)
     main_seconds = time.process_time() - started
     assert totals == RegionTotals(alone["regions"], totals.num_bounded_regions)
@@ -176,7 +149,7 @@ def _with(network: Network, workers: Workers, alone: dict[str, Any]) -> dict[str
 
 def _deviation() -> dict[str, Any]:
     """Bound a deviation in one process and in two."""
-    alone, measured = _Timed(), _Measured(Processes(2))
+    alone, measured = _Timed(), Measured(Processes(2))
     whole, expected = _bounded(alone)
     main_seconds, found = _bounded(measured)
     return {

@@ -50,48 +50,48 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   4134      theorem deep
   4142      theorem deep-part
   4192    Theorem D, sparse competitors: zero weights, and ridges without a bend
-  4330      theorem deep-sparse
-  4338      theorem deep-sparse-part
-  4351  3.10 Injectivity: theorems active-rows and collision
-  4377      theorem collision
-  4404      theorem active-rows
-  4684  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4767      theorem jumps
-  4794      theorem hyperplanes
-  4817      theorem affine-maps
-  4841      theorem bends
-  4872  3.12 Functional dimensions: theorem jacobian
-  4878      theorem jacobian
-  4993  3.13 Leaky ReLU stacks
-  5077    leaky-shallow
-  5080      theorem leaky-shallow
-  5095    leaky-chains
-  5098      theorem leaky-chains
-  5278    leaky-replacement
-  5281      theorem leaky-replacement
-  5343  4. Verdicts
-  5478  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  6291      theorem tree-equal
-  6311      theorem tree
-  6432  5.1 Lists of regions: claim regions, theorem regions
-  6437      theorem regions
-  6477  5.2 Limits
-  6483  5.3 Vertices: theorems vertices and complex (any networks)
-  7048      theorem vertices
-  7063      theorem complex
-  7081  5.4 Injectivity by cells: theorem cell-pairs
-  7093      theorem cell-pairs
-  7211  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  7216      theorem inverse-lipschitz
-  7379  5.6 Injectivity by a left inverse: theorem left-inverse
-  7382      theorem left-inverse
-  7451  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  7454      theorem monotone
-  7558  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  8879  5.9 Teaching sets: theorem parallel-lines
-  8893      theorem parallel-lines
-  8999    Files
-  9139    The command line
+  4337      theorem deep-sparse
+  4345      theorem deep-sparse-part
+  4358  3.10 Injectivity: theorems active-rows and collision
+  4384      theorem collision
+  4411      theorem active-rows
+  4691  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4774      theorem jumps
+  4801      theorem hyperplanes
+  4824      theorem affine-maps
+  4848      theorem bends
+  4879  3.12 Functional dimensions: theorem jacobian
+  4885      theorem jacobian
+  5000  3.13 Leaky ReLU stacks
+  5084    leaky-shallow
+  5087      theorem leaky-shallow
+  5102    leaky-chains
+  5105      theorem leaky-chains
+  5285    leaky-replacement
+  5288      theorem leaky-replacement
+  5350  4. Verdicts
+  5485  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  6298      theorem tree-equal
+  6318      theorem tree
+  6439  5.1 Lists of regions: claim regions, theorem regions
+  6444      theorem regions
+  6484  5.2 Limits
+  6490  5.3 Vertices: theorems vertices and complex (any networks)
+  7055      theorem vertices
+  7070      theorem complex
+  7088  5.4 Injectivity by cells: theorem cell-pairs
+  7100      theorem cell-pairs
+  7218  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  7223      theorem inverse-lipschitz
+  7386  5.6 Injectivity by a left inverse: theorem left-inverse
+  7389      theorem left-inverse
+  7458  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  7461      theorem monotone
+  7565  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  8886  5.9 Teaching sets: theorem parallel-lines
+  8900      theorem parallel-lines
+  9006    Files
+  9146    The command line
 """
 
 from __future__ import annotations
@@ -4327,13 +4327,20 @@ class SparseWeights(WeightSystem):
     may_be_zero = True
 
 
+#: What the hypotheses say; all but the weights is as for other competitors.
+SPARSE_SAYS = {
+    **DEEP_SAYS,
+    "weights": "every weight between hidden layers of the claim is determined",
+}
+
+
 @theorem(
     "deep-sparse",
     kind="identifiable",
     among=("sparse",),
     page="theory/sparse.md",
     evidence=DEEP_EVIDENCE,
-    says={**DEEP_SAYS, "weights": "every weight between hidden layers of the claim is determined"},
+    says=SPARSE_SAYS,
 )
 @theorem(
     "deep-sparse-part",
@@ -4341,7 +4348,7 @@ class SparseWeights(WeightSystem):
     among=("sparse",),
     page="theory/sparse.md",
     evidence=DEEP_EVIDENCE,
-    says={**DEEP_SAYS, "weights": "every weight between hidden layers of the claim is determined"},
+    says=SPARSE_SAYS,
 )
 def deep_sparse(case: Case) -> None:
     """Theorem D among sparse competitors, as a whole or in part."""

@@ -9,6 +9,7 @@ it is a mistake of the calling program, which no message to a user could mend.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 __all__ = [
     "ArgumentError",
@@ -64,6 +65,10 @@ class NetworkFileError(NetworkError):
         self.path, self.place, self.problem = Path(path), place, problem
         parts = [str(path), place, problem] if place else [str(path), problem]
         super().__init__(": ".join(_plain(part) for part in parts))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let an error arrive from another process, as one of this type."""
+        return NetworkFileError, (self.path, self.place, self.problem)
 
 
 class ArgumentError(PolyreluError, TypeError):

@@ -156,13 +156,20 @@ class SparseWeights(WeightSystem):
     may_be_zero = True
 
 
+#: What the hypotheses say; all but the weights is as for other competitors.
+SPARSE_SAYS = {
+    **DEEP_SAYS,
+    "weights": "every weight between hidden layers of the claim is determined",
+}
+
+
 @theorem(
     "deep-sparse",
     kind="identifiable",
     among=("sparse",),
     page="theory/sparse.md",
     evidence=DEEP_EVIDENCE,
-    says={**DEEP_SAYS, "weights": "every weight between hidden layers of the claim is determined"},
+    says=SPARSE_SAYS,
 )
 @theorem(
     "deep-sparse-part",
@@ -170,7 +177,7 @@ class SparseWeights(WeightSystem):
     among=("sparse",),
     page="theory/sparse.md",
     evidence=DEEP_EVIDENCE,
-    says={**DEEP_SAYS, "weights": "every weight between hidden layers of the claim is determined"},
+    says=SPARSE_SAYS,
 )
 def deep_sparse(case: Case) -> None:
     """Theorem D among sparse competitors, as a whole or in part."""

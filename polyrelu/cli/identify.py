@@ -26,7 +26,7 @@ from polyrelu.cli.output import (
     show,
     written_lines,
 )
-from polyrelu.cli.workers import add_workers, chosen_workers
+from polyrelu.cli.workers import add_workers, check_checkpoint, chosen_workers
 from polyrelu.errors import CertificateError
 from polyrelu.support.display import count_text
 from polyrelu.support.interrupts import deferred_interrupt
@@ -229,8 +229,7 @@ def _check_files(options: argparse.Namespace) -> None:
             f"--other {options.other}: the certificate is to be written to this file; choose two "
             "names"
         )
-    for name in kept:
-        check_output("--checkpoint", name, inputs)
+    check_checkpoint(options, inputs)
 
 
 def _write_files(

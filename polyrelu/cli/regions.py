@@ -15,7 +15,7 @@ from polyrelu.cli.output import (
     reading,
     show,
 )
-from polyrelu.cli.workers import add_workers, chosen_workers, kept_text
+from polyrelu.cli.workers import add_workers, check_checkpoint, chosen_workers, kept_text
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -88,11 +88,9 @@ def _check(options: argparse.Namespace) -> None:
     taken = [options.network, options.domain.removeprefix("slice:")]
     if options.output is not None:
         check_output("-o", options.output, taken)
-        taken.append(options.output)
     elif options.columns is not None:
         raise UsageError("--columns says what the file of -o has; give -o FILE too")
-    if options.checkpoint is not None:
-        check_output("--checkpoint", options.checkpoint, taken)
+    check_checkpoint(options, taken)
 
 
 def _totals(options: argparse.Namespace, network: Network) -> RegionTotals:

@@ -102,10 +102,8 @@ def add_verify(subparsers: Any) -> None:
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.cli.next_steps import next_texts, with_commands
+    from polyrelu.cli.next_steps import next_texts
     from polyrelu.formats import read_vnnlib
-    from polyrelu.proofs import verify
-    from polyrelu.support.interrupts import deferred_interrupt
 
     _check_options(options)
     query = read_vnnlib(options.property)
@@ -113,18 +111,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     networks = _named(query, imported)
     if options.against is not None:
         return _check(options, started, query, networks)
-    with deferred_interrupt(say_interrupted), ProgressLine() as line:
-        outcome = verify(
-            networks,
-            query,
-            seed=options.seed,
-            budget=options.limits,
-            workers=chosen_workers(options),
-            checkpoint=options.checkpoint,
-            progress=line.show,
-        )
-    outcome = with_kept(outcome, options)
-    outcome = with_commands(outcome, options, options.networks, _CONTINUED)
+    outcome = _outcome(options, query, networks)
     written = _write_certificates(options, outcome, imported)
     cost = check_cost(options, written) if len(written) == 1 else None
     caution = _write_result(options, outcome, query, networks)
@@ -150,6 +137,27 @@ def _run(options: argparse.Namespace, started: float) -> int:
         if lines:
             show(*lines)
     return EXIT[outcome.status]
+
+
+def _outcome(
+    options: argparse.Namespace, query: VnnlibQuery, networks: Mapping[str, Imported]
+) -> PropertyOutcome:
+    """Return the answer of the search, with what to try next."""
+    from polyrelu.cli.next_steps import with_commands
+    from polyrelu.proofs import verify
+    from polyrelu.support.interrupts import deferred_interrupt
+
+    with deferred_interrupt(say_interrupted), ProgressLine() as line:
+        outcome = verify(
+            networks,
+            query,
+            seed=options.seed,
+            budget=options.limits,
+            workers=chosen_workers(options),
+            checkpoint=options.checkpoint,
+            progress=line.show,
+        )
+    return with_commands(with_kept(outcome, options), options, options.networks, _CONTINUED)
 
 
 def _check_options(options: argparse.Namespace) -> None:

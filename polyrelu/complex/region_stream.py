@@ -13,7 +13,6 @@ slice of this one, and so on.
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -30,7 +29,7 @@ from polyrelu.complex.frame import frame_of, need_few_cells
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.complex.region_columns import COLUMNS, NUMBER, chosen_columns, piece_of
 from polyrelu.errors import DomainError
-from polyrelu.exact import Polyhedron, format_integer
+from polyrelu.exact import Polyhedron
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect_function, expect_path
@@ -94,15 +93,11 @@ class _Question:
 
     def entries(self) -> dict[str, str]:
         """What a checkpoint compares."""
-        parts = (self.domain.inequalities, self.domain.equations)
-        text = "\n=\n".join(
-            "\n".join(" ".join(map(format_integer, row)) for row in part) for part in parts
-        )
         return {
             "question": "regions",
             "version": __version__,
             "network": self.network.sha256,
-            "domain": hashlib.sha256(text.encode("ascii")).hexdigest(),
+            "domain": self.domain.sha256,
             "columns": " ".join(self.columns),
             "format": self.suffix,
             "parts": " ".join(map(str, (_NUM_TASKS, _LEAST_SLICE, *self.sizes))),

@@ -7,6 +7,7 @@ H-representation and the V-representation by PPL, whose cost is exponential in t
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +19,7 @@ from polyrelu.exact.lp.parsing import Numbers, read_bounds, read_index, read_num
 from polyrelu.exact.lp.results import Point
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.ppl.client import constraints_of, generators_of
-from polyrelu.exact.rational import primitive
+from polyrelu.exact.rational import format_integer, primitive
 from polyrelu.exact.redundancy import (
     irredundant_rows,
     positive_primitive,
@@ -258,6 +259,19 @@ class Polyhedron:
         return cls(size, _as_rows(inequalities), _as_rows(equations))
 
     # -- points and directions --------------------------------------------------------------------
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the dimension and the rows; equal polyhedra (==) have the same one.
+
+        >>> Polyhedron.box([0], [1]).sha256 == Polyhedron.box([0], [2]).sha256
+        False
+        """
+        parts = "\n=\n".join(
+            "\n".join(" ".join(map(format_integer, row)) for row in rows)
+            for rows in (self.inequalities, self.equations)
+        )
+        return hashlib.sha256(f"{self.ambient_dimension}\n{parts}".encode("ascii")).hexdigest()
 
     def program(self) -> LinearProgram:
         """Return a new linear program with the inequalities first, then the equations."""

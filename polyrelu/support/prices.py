@@ -12,6 +12,7 @@ __all__ = [
     "price_of_boxes",
     "price_of_case",
     "price_of_cell",
+    "price_of_chain",
     "price_of_component",
     "price_of_evaluation",
     "price_of_forms",
@@ -126,6 +127,15 @@ def price_of_node(num_terms: int, dimension: int) -> float:
     1.4
     """
     return 1 + num_terms * dimension / 1000
+
+
+def price_of_chain(num_layers: int) -> float:
+    """Return the price of all choices of signs of a neuron in each hidden layer (leaky ReLUs).
+
+    >>> price_of_chain(10)
+    2.048
+    """
+    return (1 << num_layers) * num_layers / 5_000
 
 
 def price_of_point(num_parameters: int) -> float:

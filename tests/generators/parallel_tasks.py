@@ -30,6 +30,12 @@ def unhurried(context: str, task: int) -> bytes:
     return bytes([task])
 
 
+def threads(context: bytes, task: int) -> bytes:
+    """Return the process, and the number of threads that its libraries use; take some time."""
+    time.sleep(0.02)
+    return f"{os.getpid()} {os.environ['OMP_NUM_THREADS']}".encode("ascii")
+
+
 def deadly(context: None, task: int) -> bytes:
     """Kill the process."""
     os.kill(os.getpid(), signal.SIGKILL)
@@ -45,3 +51,10 @@ def described(file: Path, *, factor: int) -> dict[str, Any]:
     """Return a row about a network in a file."""
     network = as_network(file)
     return {"size": factor * network.num_parameters, "widths": list(network.widths)}
+
+
+def total(item: Any) -> dict[str, Any]:
+    """Return a row about an array, or about a folder of files with numbers."""
+    if isinstance(item, Path):
+        return {"total": sum(int(file.read_text()) for file in item.iterdir())}
+    return {"total": int(item.sum())}

@@ -232,8 +232,6 @@ class DeepSearch:
             What all ridges of the search prove, also the ridges of earlier runs.
         """
         self.budget = as_budget(budget)
-        if stream is not None:
-            self._stream = stream
         if not self.ridges and not self.walks:
             self._look()
 
@@ -242,11 +240,14 @@ class DeepSearch:
             is_left = self.budget.has_work and self.budget.why_stopped() is None
             return is_left and (may_walk is None or may_walk())
 
+        own = self._stream
+        self._stream = own if stream is None else stream
         try:
             self._rounds(rounds, may_continue)
         finally:
             self._begun.clear()
             self._stream.forget()
+            self._stream = own  # the caller closes the other one
         return self.hypotheses
 
     def _rounds(self, limit: int | None, may_continue: Callable[[], bool]) -> None:

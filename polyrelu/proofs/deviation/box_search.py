@@ -34,6 +34,7 @@ from polyrelu.proofs.deviation.wire import (
     packed,
     understood,
     unpacked,
+    work_of,
 )
 from polyrelu.support.budget import Budget
 from polyrelu.support.parallel import TaskStream
@@ -199,8 +200,8 @@ class BoxSearch:
                     groups.append(self._next_group())
                     tasks.add(self._task(groups[-1]))
                 result = unpacked(tasks.take())
+                budget.spend(work_of(result))
                 with understood():
-                    budget.spend(float(result["work"]))
                     self._graft(groups.popleft(), result)
                 self._report(progress, len(self._heap) + sum(map(len, groups)))
         finally:

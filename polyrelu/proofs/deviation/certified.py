@@ -33,6 +33,7 @@ from polyrelu.proofs.deviation.wire import (
     packed,
     understood,
     unpacked,
+    work_of,
 )
 from polyrelu.support.budget import Budget
 from polyrelu.support.parallel import TaskStream
@@ -148,8 +149,8 @@ class CertifiedTree:
                     groups.append([left.popleft() for _ in range(number)])
                     tasks.add(self._task(groups[-1]))
                 result = unpacked(tasks.take())
+                budget.spend(work_of(result))
                 with understood():
-                    budget.spend(float(result["work"]))
                     left.extendleft(self._graft(groups.popleft(), result)[::-1])
                 self._report(progress, len(left) + sum(map(len, groups)))
         finally:

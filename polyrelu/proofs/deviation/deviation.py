@@ -48,7 +48,7 @@ from polyrelu.proofs.deviation.problem import Problem, deviation_rows
 from polyrelu.proofs.deviation.rounded import LayerPartners, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.proofs.deviation.sign_search import SignSearch
-from polyrelu.proofs.deviation.tree_tasks import domain_hash, tree_tasks
+from polyrelu.proofs.deviation.tree_tasks import tree_tasks
 from polyrelu.proofs.deviation.wire import exact_texts
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
@@ -218,7 +218,7 @@ class _Question:
             "version": __version__,
             "first network": self.first.sha256,
             "second network": self.second.sha256,
-            "domain": domain_hash(self.coordinates.domain),
+            "domain": self.coordinates.domain.sha256,
             "at most": "" if limit is None else exact_texts([limit])[0],
             "gap": exact_texts([self.goal.gap])[0],
             "outputs": " ".join(map(str, self.outputs)),

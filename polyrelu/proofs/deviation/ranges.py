@@ -45,7 +45,7 @@ from polyrelu.proofs.deviation.problem import Problem
 from polyrelu.proofs.deviation.rounded import RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.proofs.deviation.sign_search import SignSearch
-from polyrelu.proofs.deviation.tree_tasks import domain_hash, tree_tasks
+from polyrelu.proofs.deviation.tree_tasks import tree_tasks
 from polyrelu.proofs.deviation.wire import exact_texts
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
@@ -189,7 +189,7 @@ class _Question:
             "question": "range",
             "version": __version__,
             "network": self.network.sha256,
-            "domain": domain_hash(self.coordinates.domain),
+            "domain": self.coordinates.domain.sha256,
             "gap": exact_texts([self.gap])[0],
             "outputs": " ".join(map(str, self.outputs)),
             "seed": str(self.seed),

@@ -39,6 +39,7 @@ from polyrelu.proofs.deviation.wire import (
     packed,
     understood,
     unpacked,
+    work_of,
 )
 from polyrelu.support.budget import Budget, CertificateLimit
 from polyrelu.support.limits import DEPTH_LIMIT_OF_TREES
@@ -175,8 +176,8 @@ class SignSearch:
                 if not entries:
                     break
                 result = unpacked(tasks.take())
+                budget.spend(work_of(result))
                 with understood():
-                    budget.spend(float(result["work"]))
                     self._graft(entries.popleft()[2], result)
                 self._report(progress)
         finally:
@@ -499,7 +500,8 @@ class SignSearch:
         nodes, entries = [node], result["nodes"]
         for one, two in zip(entries[::2], entries[1::2], strict=True):
             whole = nodes[one[0]]
-            assert whole.neuron is not None
+            if whole.neuron is None:
+                raise ValueError("a part of a node that is not cut")
             for sign, (_, bounds, neuron, is_exact) in ((1, one), (-1, two)):
                 part = _Node({**whole.cuts, whole.neuron: sign}, list(_bounds_from(bounds)))
                 part.neuron, part.is_exact = neuron and tuple(neuron), is_exact

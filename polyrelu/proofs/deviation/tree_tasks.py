@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,7 +11,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from polyrelu.certificate import LinearRow
-from polyrelu.exact import Polyhedron
 from polyrelu.proofs.deviation.box_search import search_boxes
 from polyrelu.proofs.deviation.certified import close_boxes
 from polyrelu.proofs.deviation.problem import Problem
@@ -21,7 +19,7 @@ from polyrelu.proofs.deviation.sign_search import cut_signs
 from polyrelu.proofs.deviation.wire import exact_numbers, exact_texts, packed, understood, unpacked
 from polyrelu.support.parallel import Execution, TaskStream
 
-__all__ = ["domain_hash", "tree_tasks"]
+__all__ = ["tree_tasks"]
 
 _T = TypeVar("_T")
 
@@ -43,15 +41,6 @@ def tree_tasks(
     return execution.stream(do_task, _Context(problem, partners), _name(problem, partners))
 
 
-def domain_hash(domain: Polyhedron) -> str:
-    """Return the hash of a polyhedron as it is given."""
-    parts = (domain.inequalities, domain.equations)
-    text = "\n=\n".join(
-        "\n".join(" ".join(exact_texts(map(Fraction, row))) for row in part) for part in parts
-    )
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
 def do_task(context: _Context, data: bytes) -> bytes:
     """Do a task."""
     task = unpacked(data)
@@ -70,10 +59,7 @@ def do_task(context: _Context, data: bytes) -> bytes:
 
 @dataclass(slots=True)
 class _Context:
-    """What all tasks share, and what was made from it before.
-
-    A worker of a cluster may do several tasks in one process, each in its own thread.
-    """
+    """What all tasks share, and what was made from it before."""
 
     base: Problem
     partners: Sequence[LayerPartners]
@@ -95,13 +81,12 @@ class _Context:
         )
 
     def _kept(self, name: tuple[Any, ...], make: Callable[[], _T]) -> _T:
-        """Return what was made before by this thread, or make it; there are few of these."""
-        key = threading.get_ident(), *name
-        if key not in self._made:
+        """Return what was made before, or make it; there are few of these."""
+        if name not in self._made:
             if len(self._made) >= 64:
                 self._made.clear()
-            self._made[key] = make()
-        found: _T = self._made[key]
+            self._made[name] = make()
+        found: _T = self._made[name]
         return found
 
 
@@ -110,7 +95,7 @@ def _name(problem: Problem, partners: Sequence[LayerPartners]) -> str:
     networks = [problem.first] if problem.second is None else [problem.first, problem.second]
     entries = {
         "networks": [network.sha256 for network in networks],
-        "domain": domain_hash(problem.coordinates.domain),
+        "domain": problem.coordinates.domain.sha256,
         "rows": [_row_texts(row) for row in problem.rows],
         "clauses": problem.clauses,
         "partners": [

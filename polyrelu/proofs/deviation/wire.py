@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -12,7 +13,18 @@ from typing import Any
 from polyrelu.errors import PolyreluError
 from polyrelu.proofs.deviation.settings import SETTINGS
 
-__all__ = ["exact_numbers", "exact_texts", "packed", "understood", "unpacked"]
+__all__ = ["exact_numbers", "exact_texts", "packed", "understood", "unpacked", "work_of"]
+
+#: What comes of entries of another form.
+_WRONG_FORM = (
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    RecursionError,
+    zlib.error,
+)
 
 
 def exact_texts(numbers: Iterable[Fraction]) -> list[str]:
@@ -54,12 +66,21 @@ def unpacked(data: bytes) -> Any:
         return json.loads(text)
 
 
+def work_of(result: Any) -> float:
+    """Return the units of work that a task has spent."""
+    with understood():
+        work = float(result["work"])
+        if not 0 <= work < math.inf:
+            raise ValueError("not an amount of work")
+        return work
+
+
 @contextlib.contextmanager
 def understood() -> Iterator[None]:
     """Turn errors of a result of another form into an error for people."""
     try:
         yield
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, zlib.error):
+    except _WRONG_FORM:
         raise PolyreluError(
             "a result in the checkpoint, or of a worker, is not understood; delete the checkpoint, "
             "and use the same version of polyrelu everywhere"

@@ -24,12 +24,12 @@ __all__ = ["decidable_stack", "identify_leaky"]
 
 @dataclass(frozen=True, slots=True)
 class LeakySettings:
-    """How the work is divided.
+    """How much work the parts of a question get.
 
     Attributes
     ----------
     share_of_moves
-        Share of the work that the search for other stacks gets, besides.
+        Work of the search for other stacks, as a share of the budget, which does not pay for it.
     """
 
     share_of_moves: float = 1 / 6

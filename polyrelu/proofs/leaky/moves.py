@@ -3,8 +3,8 @@
 Two consecutive layers make the map u ↦ V φ(W u + b) + c. On R^n, which may be all that the layers
 before reach, other V, W and b keep the map for some c iff they do so with ReLUs in the place of φ
 (docs/theory/architectures.md, Theorem 1). So the moves of one hidden layer of ReLUs, with other c,
-are moves of leaky ones. On a domain, a neuron that has one sign on the box of
-all values can take another bias.
+are moves of leaky ones. On a domain, a neuron that has one sign on the box of all values can take
+another bias.
 """
 
 from __future__ import annotations

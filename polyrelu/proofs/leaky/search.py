@@ -15,13 +15,13 @@ from functools import reduce
 
 import numpy as np
 
-from polyrelu.exact import PRIMES, Polyhedron, RationalMatrix, solve
+from polyrelu.exact import PRIMES, Polyhedron, RationalMatrix, as_float, solve
 from polyrelu.network import LeakyStack
 from polyrelu.proofs.interior import Interior, is_inside
 from polyrelu.proofs.leaky.chains import ChainConditions, leaky_signs
 from polyrelu.proofs.refutations.image_box import box_of_inputs
 from polyrelu.support.budget import Budget
-from polyrelu.support.prices import price_of_point
+from polyrelu.support.prices import price_of_chain, price_of_point
 from polyrelu.support.typing import Floats, Point
 
 __all__ = ["ChainSearch"]
@@ -80,15 +80,17 @@ class ChainSearch:
         self.leaky, self._budget = leaky, budget
         self._interior = None if domain is None else Interior(domain)
         box = box_of_inputs(domain, leaky.stack.num_inputs)
-        self._low = np.array([-np.inf if side.low is None else float(side.low) for side in box])
-        self._high = np.array([np.inf if side.high is None else float(side.high) for side in box])
+        self._low = np.array([-np.inf if side.low is None else as_float(side.low) for side in box])
+        self._high = np.array(
+            [np.inf if side.high is None else as_float(side.high) for side in box]
+        )
         self._rng = np.random.default_rng(seed)
         self.conditions = ChainConditions.of(leaky, PRIMES[0])
         layers = leaky.stack.layers
         self._weights = [layer.weight.to_floats() for layer in layers[:-1]]
         self._biases = [layer.bias.to_floats()[:, 0] for layer in layers[:-1]]
         self._missing = [set(range(layer.width)) for layer in layers[:-1]]
-        self._slope = float(leaky.slope)
+        self._slope = as_float(leaky.slope)
 
     @property
     def missing(self) -> tuple[int, int] | None:
@@ -142,12 +144,13 @@ class ChainSearch:
         near = self._newton(zeros)
         if near is None or not np.isfinite(near).all():
             return None
-        gradients, signs = self._gradients(near, zeros)[1:]
+        gradients, slopes = self._gradients(near, zeros)[1:]
         columns = _pivot_columns(gradients)
-        forms = self._exact_forms(signs, zeros)
+        forms = self._exact_forms(slopes, zeros)
         for point in self._rounded(near, forms, columns):
             if self._interior is not None and not is_inside(self._interior.domain, point):
                 continue
+            self._budget.spend(price_of_chain(len(zeros)))
             if self.conditions.hold(exact := leaky_signs(self.leaky, point)) and all(
                 layer[t] == 0 for layer, t in zip(exact, zeros, strict=True)
             ):
@@ -169,21 +172,26 @@ class ChainSearch:
         """
         point, last = self._start(), None
         for _ in range(SETTINGS.max_steps):
-            values, gradients, signs = self._gradients(point, zeros)
+            values, gradients, slopes = self._gradients(point, zeros)
             if last is not None and all(
                 (np.delete(a, t) == np.delete(b, t)).all()
-                for a, b, t in zip(signs, last, zeros, strict=True)
+                for a, b, t in zip(slopes, last, zeros, strict=True)
             ):
                 return point
             step = self._step(point, values, gradients)
             if step is None:
                 return None
             point, is_whole = self._moved(point, step)
-            last = signs if is_whole else None
+            last = slopes if is_whole else None
         return None
 
     def _step(self, point: Floats, values: Floats, gradients: Floats) -> Floats | None:
-        """Return the step to the zeros of forms; None if their gradients are dependent."""
+        """Return the step to the zeros of forms; None if their gradients are dependent.
+
+        There is none beyond the range of floats either.
+        """
+        if not (np.isfinite(values).all() and np.isfinite(gradients).all()):
+            return None
         room = np.minimum(np.minimum(point - self._low, self._high - point), 1.0)
         step, _, rank, _ = np.linalg.lstsq(gradients * room, -values, rcond=None)
         moved: Floats = step * room
@@ -198,6 +206,7 @@ class ChainSearch:
     def _gradients(self, point: Floats, zeros: list[int]) -> tuple[Floats, Floats, list[Floats]]:
         """Return values and gradients of the neurons of a chain, and the slopes of all neurons.
 
+        Their shapes are (hidden layers,), (hidden layers, n_0) and (n_ℓ,) for each hidden layer.
         The neurons of the chain count as off.
         """
         values, gradients, slopes = list[float](), list[Floats](), list[Floats]()
@@ -239,7 +248,7 @@ class ChainSearch:
         extra = 0 if self._interior is None else self._interior.point_digits - max(SETTINGS.digits)
         for digits in SETTINGS.digits:
             unit = 1 << digits + max(extra, 0)
-            given = [Fraction(round(x * unit), unit) for x in near[free].tolist()]
+            given = [Fraction(round(Fraction(x) * unit), unit) for x in near[free].tolist()]
             right = rest @ RationalMatrix.column([*given, 1])
             solved = solve(pivots, -right)
             if solved is None:

@@ -44,7 +44,6 @@ from polyrelu.outcomes import (
     SameDecisions,
     Witness,
 )
-from polyrelu.proofs.deviation.tree_tasks import domain_hash
 from polyrelu.proofs.deviation.wire import exact_texts
 from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.larger_limits import larger_limits, limits_after
@@ -184,7 +183,7 @@ def _entries(
         "version": __version__,
         "first network": networks[0].sha256,
         "second network": networks[1].sha256,
-        "domain": domain_hash(domain),
+        "domain": domain.sha256,
         "margin": exact_texts([asked.margin])[0],
         "choose": asked.choose,
         "seed": str(seed),

@@ -53,7 +53,6 @@ from polyrelu.outcomes import (
     PropertyOutcome,
     PropertyUndecided,
 )
-from polyrelu.proofs.deviation.tree_tasks import domain_hash
 from polyrelu.proofs.deviation.wire import exact_texts, packed
 from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.equivalence.witness import simplified
@@ -218,7 +217,7 @@ def _entries(query: VnnlibQuery, networks: Sequence[Network], seed: int) -> dict
     """Return what a checkpoint compares."""
     digest = hashlib.sha256()
     for part in property_of(query).parts:
-        digest.update(domain_hash(part.domain).encode("ascii"))
+        digest.update(part.domain.sha256.encode("ascii"))
         for row in (row for clause in part.clauses for row in (*clause.rows, None)):
             texts = [] if row is None else [[i, *exact_texts([x])] for i, x in row.coefficients]
             ends = [] if row is None else [exact_texts([row.constant]), row.is_strict]

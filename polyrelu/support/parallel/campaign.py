@@ -6,11 +6,12 @@ import csv
 import hashlib
 import io
 import json
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from polyrelu.errors import DomainError, PolyreluError
+from polyrelu.errors import ArgumentError, DomainError, PolyreluError
 from polyrelu.support.arguments import expect_function, expect_path
 from polyrelu.support.parallel.stream import Execution
 from polyrelu.support.parallel.tasks import Workers
@@ -53,8 +54,9 @@ def campaign(
     workers
         Who does the work; None for this process. Each item is one task.
     checkpoint
-        A file that keeps the rows. Rows of items that are in it and did not change, files included,
-        are not computed again.
+        A file that keeps the rows. Rows of items that are in it and did not change are not computed
+        again. Items that are files or folders are compared by what is in them, all others by their
+        pickles.
     progress
         Called with a `polyrelu.support.ProgressStep` after each item.
 
@@ -68,6 +70,8 @@ def campaign(
     ------
     DomainError
         The checkpoint belongs to another function or to other settings.
+    ArgumentError
+        An item cannot be pickled, and so not be compared.
     PolyreluError
         The checkpoint cannot be used.
 
@@ -94,7 +98,8 @@ def campaign(
         execution.stream(_answer, (function, chosen, dict(items))) as stream,
     ):
         for name, item in items.items():
-            stream.add(json.dumps([name, _fingerprint(item)]).encode("ascii"))
+            digest = None if checkpoint is None else _digest(name, item)
+            stream.add(json.dumps([name, digest]).encode("ascii"))
         for name in items:
             rows.append(_row(name, stream.take()))
             report(progress, "asking", len(rows), len(items), "items")
@@ -123,15 +128,30 @@ def _row(name: str, data: bytes) -> Row:
     return {_NAME: name} | row
 
 
-def _fingerprint(item: Any) -> str:
-    """Return what tells an item from a later one of the same name."""
+def _digest(name: str, item: Any) -> str:
+    """Return a hash that tells an item from a later one of the same name."""
     if isinstance(item, Path):
-        try:
-            with item.open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError:  # the function says what is wrong with it
-            return "none"
-    return str(getattr(item, "sha256", repr(item)))
+        files = sorted(item.rglob("*")) if item.is_dir() else [item]
+        found = [[str(file.relative_to(item)), _digest_of_file(file)] for file in files]
+        return hashlib.sha256(json.dumps(found).encode("ascii")).hexdigest()
+    if isinstance(known := getattr(item, "sha256", None), str):
+        return known
+    try:
+        return hashlib.sha256(pickle.dumps(item, protocol=5)).hexdigest()
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ArgumentError(
+            f"items: {name!r} cannot be compared with what the checkpoint knows ({error}); give a "
+            "file, or a value that can be pickled"
+        ) from None
+
+
+def _digest_of_file(file: Path) -> str:
+    """Return the hash of a file; of what cannot be read the function says what is wrong."""
+    try:
+        with file.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError:
+        return "none"
 
 
 def save_rows(rows: Sequence[Mapping[str, Any]], name: str | Path) -> None:

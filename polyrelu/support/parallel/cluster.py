@@ -6,6 +6,7 @@ result. Certificates are checked by the checker all the same.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +23,16 @@ _PATIENCE = 10
 #: Tasks for each worker that are with the cluster at a time.
 _TASKS_PER_WORKER = 4
 
+#: Held while this process, a worker of Dask, does a task.
+_ONE_TASK = threading.Lock()
+
 
 class Cluster:
     """Does tasks on the workers of a Dask scheduler, which has to run already.
 
     A task whose worker dies is begun again by the scheduler. TLS and everything else about the
-    connection are set as Dask says, in its configuration.
+    connection are set as Dask says, in its configuration. A process does one task at a time, so
+    that further threads of a worker are of no use.
 
     Parameters
     ----------
@@ -43,11 +48,12 @@ class Cluster:
     def __init__(self, address: str) -> None:
         self.address = address
         self._client = self._connected()
-        self.number = sum(self._client.nthreads().values())
+        self.number = len(self._client.nthreads())
         if not self.number:
             self._client.close()
             raise PolyreluError(
-                f"{address}: the scheduler has no workers; start some: dask worker {address}"
+                f"{address}: the scheduler has no workers; start some: dask worker {address} "
+                "--nworkers -1 --nthreads 1"
             )
 
     def _connected(self) -> Client:
@@ -64,7 +70,7 @@ class Cluster:
             reason = " ".join(str(error).split())[:200]
             raise PolyreluError(
                 f"{self.address}: no scheduler of Dask answers ({reason}); start one with `dask "
-                "scheduler` and workers with `dask worker ADDRESS`"
+                "scheduler` and workers with `dask worker ADDRESS --nworkers -1 --nthreads 1`"
             ) from None
 
     def __repr__(self) -> str:
@@ -103,7 +109,9 @@ class Cluster:
         while True:
             while self._may_begin(open_tasks) and (entry := next(source, None)) is not None:
                 number, task = entry
-                future = self._client.submit(function, shared, task, pure=False, priority=-number)
+                future = self._client.submit(
+                    do_alone, function, shared, task, pure=False, priority=-number
+                )
                 open_tasks[future] = number
             if not open_tasks:
                 return
@@ -127,3 +135,9 @@ class Cluster:
             self._client.close()
         except Exception:  # the scheduler is gone
             return
+
+
+def do_alone(function: TaskFunction, context: Any, task: Any) -> bytes:
+    """Do a task while no other thread of this process does one: tasks share what they remember."""
+    with _ONE_TASK:
+        return function(context, task)

@@ -7,11 +7,15 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for_end
+from multiprocessing.process import BaseProcess
+from multiprocessing.synchronize import Event
+from pickle import PicklingError
 from typing import Any
 
 from polyrelu.errors import ArgumentError, PolyreluError
@@ -66,14 +70,14 @@ class Processes:
         self, function: TaskFunction, context: Any, tasks: Iterable[Numbered]
     ) -> Iterator[tuple[int, bytes]]:
         """See `Workers`."""
-        open_tasks, source, deaths = list[Numbered](), iter(tasks), 0
+        begun, source, deaths = list[Numbered](), iter(tasks), 0
         while True:
-            pool: _Pool | None = None
+            pool = _Pool(self.number, function, context, begun)
             try:
                 resource_tracker.ensure_running()  # which lets Ctrl-C through where it begins
                 with postponed_interrupts():
-                    pool = _Pool(self.number, function, context)
-                for number, result in pool.results(open_tasks, source):
+                    pool.start()
+                for number, result in pool.results(source):
                     deaths = 0
                     yield number, result
                 return
@@ -84,37 +88,60 @@ class Processes:
                         f"worker processes died {deaths} times, one after the other (often for "
                         "lack of memory); use fewer jobs"
                     ) from None
-                if pool is not None:
-                    open_tasks = pool.unfinished()
+                begun = pool.unfinished()
             finally:
-                if pool is not None:
-                    pool.end()
+                pool.end()
 
 
 class _Pool:
-    """Worker processes until one of them dies."""
+    """Worker processes until one of them dies; tasks that were begun before come first."""
 
-    def __init__(self, number: int, function: TaskFunction, context: Any) -> None:
-        self._number = number
-        before = set(multiprocessing.active_children())
-        with _one_thread():
-            self._pool = ProcessPoolExecutor(
-                number,
-                multiprocessing.get_context("spawn"),
-                initializer=_begin,
-                initargs=(function, context),
-            )
-            for future in [self._pool.submit(os.getpid) for _ in range(number)]:
-                future.add_done_callback(lambda _: None)
-        self._processes = set(multiprocessing.active_children()) - before
+    def __init__(
+        self, number: int, function: TaskFunction, context: Any, begun: Sequence[Numbered]
+    ) -> None:
+        self._number, self._begun = number, deque(begun)
+        processes = multiprocessing.get_context("spawn")
+        self._are_all_started = processes.Event()
+        self._pool = ProcessPoolExecutor(
+            number,
+            processes,
+            initializer=_begin,
+            initargs=(function, context, self._are_all_started),
+        )
+        self._processes = set[BaseProcess]()
         self._tasks = dict[Future[bytes], Numbered]()
 
-    def results(
-        self, again: list[Numbered], source: Iterator[Numbered]
-    ) -> Iterator[tuple[int, bytes]]:
+    def start(self) -> None:
+        """Start all processes.
+
+        An executor starts a process for a task if none is idle, so that processes wait until all
+        of them are there. One that began later could use more threads, and be hit by Ctrl-C.
+        """
+        before = set(multiprocessing.active_children())
+        try:
+            with _one_thread():
+                for _ in range(self._number):
+                    self._pool.submit(os.getpid)
+        except BrokenPipeError:  # a process died while it was started
+            raise BrokenProcessPool from None
+        except OSError as error:
+            raise PolyreluError(
+                f"cannot start {self._number} processes: {error.strerror or error}; use fewer jobs"
+            ) from None
+        except (PicklingError, AttributeError, TypeError) as error:
+            raise ArgumentError(
+                f"the work cannot be sent to other processes ({error}); its function has to stand "
+                "at the top level of a module, and its values must be such that can be pickled"
+            ) from None
+        finally:
+            self._processes = set(multiprocessing.active_children()) - before
+        self._are_all_started.set()
+
+    def results(self, source: Iterator[Numbered]) -> Iterator[tuple[int, bytes]]:
         """Do tasks that were begun before, then new ones."""
-        for begun in again:
-            self._begin(begun)
+        while self._begun:
+            self._begin(self._begun[0])
+            self._begun.popleft()
         while True:
             while self._may_begin() and (entry := next(source, None)) is not None:
                 self._begin(entry)
@@ -128,7 +155,7 @@ class _Pool:
 
     def unfinished(self) -> list[Numbered]:
         """Return the tasks that were begun and not finished."""
-        return sorted(self._tasks.values(), key=lambda entry: entry[0])
+        return sorted([*self._begun, *self._tasks.values()], key=lambda entry: entry[0])
 
     def end(self) -> None:
         """End all processes, whatever they do."""
@@ -168,11 +195,12 @@ def _one_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _begin(function: TaskFunction, context: Any) -> None:
+def _begin(function: TaskFunction, context: Any, are_all_started: Event) -> None:
     """Prepare a worker process: Ctrl-C is for the process that began it, and it ends with that."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _WORK[:] = [(function, context)]
+    are_all_started.wait()
 
 
 def _end_with_parent() -> None:

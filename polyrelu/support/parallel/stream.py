@@ -111,7 +111,8 @@ class TaskStream:
 
     def forget(self) -> None:
         """Drop all tasks that wait; those that were begun are finished, and kept as the others."""
-        self._queue.clear()
+        for number, _ in self._queue.taken():
+            del self._tasks[number]
         self._came.clear()
         self._first = self._next
 
@@ -212,9 +213,11 @@ class _Queue:
         """Add a task."""
         self._tasks.append(entry)
 
-    def clear(self) -> None:
-        """Drop all tasks."""
+    def taken(self) -> list[Numbered]:
+        """Take all tasks."""
+        found = list(self._tasks)
         self._tasks.clear()
+        return found
 
 
 def _place(digest: bytes) -> int:

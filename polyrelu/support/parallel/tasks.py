@@ -25,6 +25,8 @@ AHEAD = 16
 class Workers(Protocol):
     """What does tasks: this process, other processes, or a cluster.
 
+    A process does one task at a time, so that functions of tasks may remember what they made.
+
     Attributes
     ----------
     number

@@ -6,6 +6,7 @@ exact.
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections.abc import Sequence
 from fractions import Fraction
@@ -815,8 +816,9 @@ def test_what_looks_like_a_tail_in_the_middle_is_refused(tmp_path: Path) -> None
     twice = [node("Sigmoid", "x", "y"), node("Add", "yx", "z")]
     for nodes, output in ((middle, "y"), (twice, "z")):
         path = write(tmp_path, "net.onnx", model(nodes, output=output))
-        with pytest.raises(NetworkFileError, match=r"\(Sigmoid\)"):
+        with pytest.raises(NetworkFileError, match=r"\(Sigmoid\)") as error:
             load(path, strip_tail=True)
+        assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
 
 
 # --- External data --------------------------------------------------------------------------------

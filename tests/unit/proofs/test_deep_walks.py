@@ -192,6 +192,15 @@ def test_walks_in_a_file_are_not_made_again(
     assert met(deep.run_search(OPEN, budget=400, checkpoint=path)) == met(longer)
 
 
+def test_a_search_goes_on_without_its_file(tmp_path: Path) -> None:
+    search = deep.run_search(OPEN, budget=100, checkpoint=tmp_path / "kept")
+    whole = deep.run_search(OPEN, budget=100)
+    for each in (search, whole):
+        each.run(budget=100)
+    assert met(search) == met(whole)
+    assert search.walks > 0
+
+
 def test_a_search_that_is_impossible_is_not_kept(tmp_path: Path) -> None:
     narrow = polyrelu.from_arrays([([[1, 2]], [0]), ([[1], [-1]], [-1, 2]), ([[1, 1]], [0])])
     assert not deep.run_search(narrow, checkpoint=tmp_path / "kept").walks

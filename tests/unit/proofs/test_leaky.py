@@ -144,3 +144,22 @@ def test_why_chains_are_not_found() -> None:
     assert "dependent" in reasons[0]
     assert "more than inputs" in reasons[1]
     assert "no point was found" in reasons[2]
+
+
+@pytest.mark.parametrize(
+    ("slope", "size", "domain"),
+    [
+        (HALF, 1, "box:-1e400,1e400"),
+        (Fraction(10) ** 400, 1, None),
+        (Fraction(1, 10**400), 1, "box:-1,1"),
+        (HALF, 10**308, None),
+        (HALF, 10**400, "box:-1e308,1e308"),
+    ],
+    ids=["domain", "slope", "short slope", "weights", "both"],
+)
+def test_numbers_beyond_the_range_of_floats(slope: Fraction, size: int, domain: str | None) -> None:
+    """The search in floats finds no points there, or exact ones; it never fails."""
+    layers = [([[size, 0], [0, size]], [0, 1]), ([[1, size], [1, -2]], [-1, 1]), ([[1, 3]], [0])]
+    outcome = identify(LeakyStack(slope, from_arrays(layers)).network(), domain, budget=300)
+    if not isinstance(outcome, Undecided):
+        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -139,7 +140,24 @@ def test_a_checkpoint_of_another_question_is_refused(tmp_path: Path) -> None:
         polyrelu.deviation(*close_pair((4, 3, 2)), "box:-1,1", gap="1/4", checkpoint=path)
 
 
-@pytest.mark.parametrize("data", [b"", b"no", packed([]), packed({"work": "1"}), packed(None)])
+BOXES = {"boxes": 1, "points": 1, "joint": True, "cuts": [], "leaves": [], "open": []}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"no",
+        packed([]),
+        packed({"work": "1"}),
+        packed(None),
+        packed({"work": math.nan}),
+        packed({"work": -1}),
+        packed({"work": 10**400}),
+        packed({**BOXES, "work": 1, "point": ["1/0"] * 4}),
+    ],
+    ids=repr,
+)
 def test_results_of_another_form_are_errors(
     data: bytes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

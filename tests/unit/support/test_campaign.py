@@ -7,13 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import polyrelu
-from polyrelu.errors import DomainError
+from polyrelu.errors import ArgumentError, DomainError
 from polyrelu.support import ProgressStep
 from polyrelu.support.parallel import Processes, campaign, save_rows
-from tests.generators.parallel_tasks import described
+from tests.generators.parallel_tasks import described, total
 
 ROWS: list[dict[str, Any]] = [
     {"name": "a", "regions": 7, "flat": True, "share": 0.5, "huge": 2**63, "widths": [1, 2]},
@@ -56,6 +57,21 @@ def test_rows_that_are_kept(files: dict[str, Path], tmp_path: Path) -> None:
     more = files | {"again": files["1.json"]}
     rows = campaign(described, more, {"factor": 1}, checkpoint=kept)
     assert [row.get("size") for row in rows] == [5, 4, 5, None, 4]
+
+
+def test_items_that_look_alike_are_told_apart(tmp_path: Path) -> None:
+    """Arrays that are shown with an ellipsis, and folders whose files changed."""
+    kept, folder, array = tmp_path / "kept", tmp_path / "folder", np.zeros(5000, dtype=int)
+    folder.mkdir()
+    found = list[int]()
+    for number in (3, 4):
+        array[2500] = number
+        (folder / "file").write_text(str(number))
+        items = {"array": array.copy(), "folder": folder}
+        found += [row["total"] for row in campaign(total, items, checkpoint=kept)]
+    assert found == [3, 3, 4, 4]
+    with pytest.raises(ArgumentError, match="items: 'one' cannot be compared"):
+        campaign(total, {"one": lambda: 1}, checkpoint=kept)
 
 
 @pytest.mark.parametrize(

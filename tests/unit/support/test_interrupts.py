@@ -62,8 +62,8 @@ from polyrelu.support.parallel import processes
 if __name__ == "__main__":
     pool = processes._Pool
     class Slow(pool):
-        def __init__(self, *arguments):
-            super().__init__(*arguments)
+        def start(self):
+            super().start()
             for child in multiprocessing.active_children():
                 status = Path(f"/proc/{child.pid}/status").read_text()
                 print(int(re.search(r"SigBlk:\\s*(\\w+)", status)[1], 16) >> 1 & 1)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import resource
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from math import isqrt
 from pathlib import Path
 from random import Random
@@ -25,8 +27,9 @@ from polyrelu.support.parallel import (
     run_tasks,
     workers_for,
 )
+from polyrelu.support.parallel.cluster import do_alone
 from tests.generators.campaigns import few_and_all
-from tests.generators.parallel_tasks import deadly, failing, squared, unhurried
+from tests.generators.parallel_tasks import deadly, failing, squared, threads, unhurried
 
 QUESTION = {"question": "squares", "network": "a1"}
 
@@ -79,10 +82,51 @@ def test_workers_that_always_die_are_an_error() -> None:
         list(run_tasks(deadly, None, [1, 2], Processes(1)))
 
 
+def test_all_processes_are_started_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the context is large, so that the first process is ready before the second."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    found = set(run_tasks(threads, bytes(10**7), range(40), Processes(2)))
+    assert all(entry.endswith(b" 1") for entry in found)
+
+
+def test_work_that_cannot_be_sent() -> None:
+    with pytest.raises(ArgumentError, match=r"cannot be sent to other processes .*lambda"):
+        list(run_tasks(lambda context, task: b"", None, [1, 2], Processes(2)))
+    assert multiprocessing.active_children() == []
+
+
+def test_processes_that_cannot_be_started() -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + 16, limits[1]))
+    try:
+        with pytest.raises(PolyreluError, match=r"cannot start 32 processes: .*; use fewer jobs"):
+            list(run_tasks(squared, 2, [1, 2], Processes(32)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert multiprocessing.active_children() == []
+
+
 @pytest.mark.parametrize("workers", [Serial(), Processes(2)], ids=repr)
 def test_errors_of_tasks_reach_the_caller(workers: Workers) -> None:
-    with pytest.raises(DomainError, match="task 0: no such domain"):
+    with pytest.raises(DomainError, match=r"task \d: no such domain"):
         list(run_tasks(failing, None, range(2), workers))
+
+
+def test_a_process_of_a_cluster_does_one_task_at_a_time() -> None:
+    """Its threads wait for each other, since tasks share what the process remembers."""
+
+    def overlaps(open_tasks: list[int], task: int) -> bytes:
+        """Return the number of tasks that were open in between."""
+        open_tasks.append(task)
+        time.sleep(0.005)
+        found = bytes([len(open_tasks)])
+        open_tasks.remove(task)
+        return found
+
+    shared = list[int]()
+    with ThreadPoolExecutor(4) as threads:
+        found = threads.map(lambda task: do_alone(overlaps, shared, task), range(8))
+        assert set(found) == {b"\x01"}
 
 
 def test_an_abandoned_run_leaves_no_processes() -> None:

@@ -25,6 +25,7 @@ OPERATIONS = {
     "price_of_node": ("a look at a node", "td"),
     "price_of_vertex": ("a vertex in", "n"),
     "price_of_point": ("the exact values", "p"),
+    "price_of_chain": ("all choices of signs", "h"),
     "price_of_products": ("n products", "n"),
     "price_of_table": ("bounds in floats", "e"),
     "price_of_samples": ("signs of all neurons", "p"),

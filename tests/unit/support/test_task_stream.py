@@ -42,6 +42,7 @@ def test_forgotten_tasks_are_not_done() -> None:
             stream.add(task)
         assert stream.take() == b"aa"
         stream.forget()
+        assert not stream._tasks
         stream.add(b"d")
         assert (stream.take(), stream.num_waiting) == (b"dd", 0)
     assert done == [b"a", b"d"]
