@@ -58,7 +58,10 @@ def print_answer(
         _print_readings(options, read)
     else:
         print_text()
-    lines = [*written_lines(options.output, written, outcome.status == "refuted"), *(cost.lines() if cost else [])]
+    lines = [
+        *written_lines(options.output, written, outcome.status == "refuted"),
+        *(cost.lines() if cost else []),
+    ]
     if lines:
         show(*lines)
     return EXIT[outcome.status]

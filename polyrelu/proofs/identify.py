@@ -603,7 +603,11 @@ def _refute_by(
             if membership["status"] == "verified":
                 return _refuted(question, "generic", move, membership)
     if among in ("generic", "transversal", "sparse", "regular"):
-        why = _why_not_generic(network) if among == "generic" else f"no other network found is known to be {among}"
+        why = (
+            _why_not_generic(network)
+            if among == "generic"
+            else f"no other network found is known to be {among}"
+        )
         return Attempt(first.theorem, f"{first.explanation}; but {why}; {REFUTED_AMONG_ALL}")
     return _refuted(question, "all", first, {"status": "verified", "method": "every"})
 

@@ -64,7 +64,8 @@ def test_an_open_answer_says_where_its_work_is(
     assert status == 3
     words = " ".join(out.split())
     assert (
-        "of work was used up: finished tasks are in work.db; the same command with a larger" in words
+        "of work was used up: finished tasks are in work.db; the same command with a larger"
+        in words
     )
     assert "--checkpoint work.db" in out  # in the next step
     status, out, _ = run(capsys, *command)
