@@ -15,6 +15,7 @@ from polyrelu.checking.networks import Layer, Network
 from polyrelu.checking.pairs import check_inside, domain_of_competitors, scaled_point
 from polyrelu.checking.refutations import Changed, changed_layers, check_refutation
 from polyrelu.checking.replacement import Box, box_of_inputs, check_maps
+from polyrelu.checking.ridges import ON_OUTPUTS
 from polyrelu.checking.text import RATIONAL, rational, rationals
 from polyrelu.checking.theorems import MEMBERSHIP, PRIMES, THEOREMS, Case, theorem
 
@@ -246,11 +247,11 @@ class Chain:
     def check_visible(self) -> None:
         """The outputs bend at each neuron of the chain, whatever the signs of the later ones.
 
-        One combination of the outputs is enough, with coefficients 3^o. Its derivative by the
-        activations of a layer is a combination of `rows`: of the first one, where all neurons of
-        the chain are off, and of one for each later neuron of the chain that is on.
+        One combination of the outputs is enough, with powers of a large number. Its derivative
+        by the activations of a layer is a combination of `rows`: of the first one, where all
+        neurons of the chain are off, and of one for each later neuron of the chain that is on.
         """
-        outputs = [pow(3, o, self.prime) for o in range(self.network.widths[-1])]
+        outputs = [pow(ON_OUTPUTS, o, self.prime) for o in range(self.network.widths[-1])]
         rows, sides = self.times([outputs], len(self.zeros) + 1), [[1]]
         for number in range(len(self.zeros), 0, -1):
             t = self.zeros[number - 1]

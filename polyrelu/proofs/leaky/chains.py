@@ -23,6 +23,10 @@ __all__ = ["ChainConditions", "leaky_signs"]
 Signs: TypeAlias = list[list[int]]
 Rows: TypeAlias = list[list[int]]
 
+#: The outputs are added with powers of this number, as in the certificate format: small numbers
+#: hardly ever cancel then.
+_ON_OUTPUTS = 1234567890123456789
+
 
 def leaky_signs(leaky: LeakyStack, point: Point) -> Signs:
     """Return the signs of all hidden neurons at a point.
@@ -111,7 +115,7 @@ class ChainConditions:
         combination of `rows`, with coefficients `sides` for each choice of signs.
         """
         off, on = self._slopes
-        outputs = [pow(3, o, self.prime) for o in range(self.leaky.stack.num_outputs)]
+        outputs = [pow(_ON_OUTPUTS, o, self.prime) for o in range(self.leaky.stack.num_outputs)]
         rows, sides = self._times([outputs], len(zeros) + 1), [[1]]
         for number in range(len(zeros), 0, -1):
             t = zeros[number - 1]

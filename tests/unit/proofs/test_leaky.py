@@ -24,7 +24,8 @@ Parameters = tuple[int, ...]
 
 HALF = Fraction(1, 2)
 #: Two hidden layers of two neurons, with two chain points.
-CHAIN = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [1, -2]], [-1, 1]), ([[1, 3]], [0])])
+HIDDEN = [([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [1, -2]], [-1, 1])]
+CHAIN = from_arrays([*HIDDEN, ([[1, 3]], [0])])
 
 
 def _value(stack: Network, slope: Fraction, point: list[Fraction]) -> list[Fraction]:
@@ -68,6 +69,14 @@ def test_chains_are_proved(domain: str | None) -> None:
     report = checker.check_bytes(certificate_bytes(outcome))
     assert report.verdict == "accepted"
     assert "a leaky ReLU stack of slope 1/2" in report.statement
+
+
+def test_outputs_of_small_weights_do_not_cancel() -> None:
+    """One output is -3 times the other, so that a sum of small multiples of both could be 0."""
+    stack = from_arrays([*HIDDEN, ([[-3, -9], [1, 3]], [0, 0])])
+    outcome = identify(LeakyStack(HALF, stack).network())
+    assert isinstance(outcome, Identifiable)
+    assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
 
 
 def test_classes_of_plain_stacks_are_not_asked_for() -> None:
