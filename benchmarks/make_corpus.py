@@ -2,10 +2,11 @@
 
     python -m benchmarks.make_corpus                # writes polyrelu/corpus/data
     python -m benchmarks.make_corpus --only sliver  # checks the networks with this word, no files
+    python -m benchmarks.make_corpus --jobs 2 --checkpoint FILE
 
 Each answer is computed by the package (`corpus.answers`) and compared with brute force that shares
-nothing with it (`corpus.truth`); a contradiction ends the script. Running it again gives the same
-bytes, on every machine: a test does so for a few networks.
+nothing with it (`corpus.truth`); where they contradict each other, the script ends without files.
+Running it again gives the same bytes, on every machine: a test does so for a few networks.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ from benchmarks.corpus.shapes import shapes
 from benchmarks.corpus.specimen import Specimen
 from benchmarks.corpus.training import trained
 from benchmarks.corpus.truth import untrue
-from polyrelu.network import to_document
+from benchmarks.reporting import add_campaign_options, asked
+from polyrelu.network import Network, to_document
 
 __all__ = ["FOLDER", "VERSION", "index_entry", "pack_line", "specimens"]
 
@@ -93,31 +95,43 @@ def _compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def checked(
-    chosen: Iterable[Specimen], networks: dict[str, Any]
-) -> Iterator[tuple[Specimen, Answered]]:
-    """Yield the answers of networks; a contradiction with brute force is an error."""
-    for specimen in chosen:
-        found = answered(specimen, networks)
-        problems = list(untrue(specimen, found, networks))
-        if problems:
-            sys.exit(f"{specimen.name}: " + "; ".join(problems))
-        print(specimen.name, file=sys.stderr)
-        yield specimen, found
+def row_of(item: tuple[Specimen, dict[str, Network], Any]) -> dict[str, Any]:
+    """Return what the files say of a network, and what brute force says against it."""
+    specimen, networks, _ = item
+    found = answered(specimen, networks)
+    return {
+        "entry": index_entry(specimen, found),
+        "line": pack_line(specimen, found),
+        "problems": list(untrue(specimen, found, networks)),
+    }
 
 
-def write(folder: Path) -> None:
-    """Write the index and one file for each kind."""
+def checked(word: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return the rows of networks with a word; contradictions with brute force are an error."""
     chosen = specimens()
     networks = {specimen.name: specimen.network for specimen in chosen}
-    entries: list[dict[str, Any]] = []
+    items = dict[str, Any]()
+    for specimen in chosen:
+        if word in specimen.name:
+            names = (specimen.name, *(name for name, _ in specimen.twins))
+            others = {name: networks[name] for name in names}
+            hashes = [network.sha256 for network in others.values()]
+            items[specimen.name] = specimen, others, hashes
+    rows = asked(row_of, items, {}, options)
+    wrong = [f"{name}: {text}" for name, row in rows.items() for text in row["problems"]]
+    if wrong:
+        sys.exit("\n".join(wrong))
+    return list(rows.values())
+
+
+def write(folder: Path, rows: list[dict[str, Any]]) -> None:
+    """Write the index and one file for each kind."""
     packs: dict[str, list[str]] = {}
-    for specimen, found in checked(chosen, networks):
-        entries.append(index_entry(specimen, found))
-        packs.setdefault(specimen.kind, []).append(pack_line(specimen, found))
+    for row in rows:
+        packs.setdefault(row["entry"]["kind"], []).append(row["line"])
     folder.mkdir(parents=True, exist_ok=True)
     head = f'{{"format": "polyrelu-corpus", "version": {VERSION}, "entries": [\n'
-    lines = ",\n".join(map(_compact, entries))
+    lines = ",\n".join(_compact(row["entry"]) for row in rows)
     (folder / "index.json").write_text(f"{head}{lines}\n]}}\n", "utf-8", newline="\n")
     for kind, texts in packs.items():
         text = "".join(f"{line}\n" for line in texts)
@@ -129,14 +143,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Write the corpus that the package ships.")
     parser.add_argument("--output", type=Path, default=FOLDER, help="the folder to write to")
     parser.add_argument("--only", metavar="WORD", help="check networks with this word; no files")
+    add_campaign_options(parser)
     options = parser.parse_args()
+    rows = checked(options.only or "", options)
     if options.only is None:
-        write(options.output)
-        return
-    chosen = specimens()
-    networks = {specimen.name: specimen.network for specimen in chosen}
-    for _ in checked((s for s in chosen if options.only in s.name), networks):
-        pass
+        write(options.output, rows)
 
 
 if __name__ == "__main__":

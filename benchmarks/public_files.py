@@ -1,13 +1,15 @@
 """`identify` on network files from elsewhere: what is proved, refuted, or undecided and why.
 
     python -m benchmarks.public_files FOLDER [--budget 60000] [--memory 6000] [--only NAME,...]
+        [--jobs N] [--checkpoint FILE]
 
 Every file below the folder whose ending polyrelu knows is read, in a process of its own, and
 `identify` runs on it with the same budget of work. Files that are refused are counted with the
 error. Files that hold the same network (in exact numbers) are marked as copies of the first one.
 Certificates go through the checker unless `--unchecked` is given. Times are CPU seconds of one
-thread, without the imports. Results of files that are not run again stay in
-results/public_files.json.
+thread, without the imports. The budget counts work and no seconds, so that answers depend neither
+on the load of the machine nor on the number of jobs. Results of files that are not run again stay
+in results/public_files.json.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import polyrelu
-from benchmarks.reporting import RESULTS, write_results
+from benchmarks.reporting import RESULTS, add_campaign_options, asked, write_results
 from polyrelu import PolyreluError, checker
 from polyrelu.network import Network
 from polyrelu.outcomes import NotIdentifiable, Outcome, Undecided
@@ -46,19 +49,25 @@ def main() -> None:
     parser.add_argument("--only", default="", help="parts of the names of the files to run")
     parser.add_argument("--unchecked", action="store_true")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    add_campaign_options(parser)
     options = parser.parse_args()
     if options.one:
         print(json.dumps(result_of(options.folder, options.budget, not options.unchecked)))
         return
-    results = _known_results(options)
     names = options.only.split(",")
-    for path in files_below(options.folder):
-        name = str(path.relative_to(options.folder))
-        if any(part in name for part in names):
-            results[name] = _in_own_process(path, options)
-            print(name, results[name], file=sys.stderr, flush=True)
-            _write(options, results)
-    _write(options, results)
+    files = {str(path.relative_to(options.folder)): path for path in files_below(options.folder)}
+    chosen = {name: files[name] for name in files if any(part in name for part in names)}
+    settings = {
+        "budget": options.budget,
+        "memory": options.memory,
+        "is_checked": not options.unchecked,
+    }
+    results = _known_results(options) | asked(in_own_process, chosen, settings, options)
+    ordered = {name: results[name] for name in sorted(results)}
+    write_results(
+        "public_files",
+        {"budget": options.budget, "summary": summary(ordered), "files": ordered},
+    )
 
 
 def _known_results(options: argparse.Namespace) -> dict[str, Any]:
@@ -70,25 +79,18 @@ def _known_results(options: argparse.Namespace) -> dict[str, Any]:
     return files
 
 
-def _write(options: argparse.Namespace, results: dict[str, Any]) -> None:
-    files = {name: results[name] for name in sorted(results)}
-    write_results(
-        "public_files", {"budget": options.budget, "summary": summary(files), "files": files}
-    )
-
-
 def files_below(folder: Path) -> list[Path]:
     """Return the files below a folder that may be networks, in the order of their names."""
     found = (path for path in folder.rglob("*") if path.is_file())
     return sorted(path for path in found if path.suffix not in _OTHERS)
 
 
-def _in_own_process(path: Path, options: argparse.Namespace) -> dict[str, Any]:
+def in_own_process(path: Path, *, budget: int, memory: int, is_checked: bool) -> dict[str, Any]:
     """Return the result for one file, computed in one thread under the limit of memory."""
     command = [sys.executable, "-m", "benchmarks.public_files", "--one", str(path)]
-    command += ["--budget", str(options.budget)]
-    command += ["--unchecked"] if options.unchecked else []
-    limited = f'ulimit -v {1024 * options.memory}; exec "$@"'
+    command += ["--budget", str(budget)]
+    command += [] if is_checked else ["--unchecked"]
+    limited = f'ulimit -v {1024 * memory}; exec "$@"'
     done = subprocess.run(
         ["bash", "-c", limited, "bash", *command],
         capture_output=True,
@@ -96,6 +98,8 @@ def _in_own_process(path: Path, options: argparse.Namespace) -> dict[str, Any]:
         check=False,
         env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )
+    if done.returncode in (-signal.SIGKILL, -signal.SIGTERM):  # says nothing about the file
+        raise RuntimeError(f"{path}: something else ended the process")
     if done.returncode:
         return {"verdict": "failed", "reason": done.stderr.strip().splitlines()[-1:]}
     result: dict[str, Any] = json.loads(done.stdout)

@@ -1,7 +1,8 @@
-"""Shared parts of the benchmark scripts: files of results, plots, CPU seconds of a command."""
+"""Shared parts of the benchmark scripts: results, plots, CPU seconds of a command, campaigns."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import platform
 import resource
@@ -12,8 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from polyrelu._core import chosen_engine
+from polyrelu.errors import PolyreluError
+from polyrelu.support.parallel import CampaignFunction, campaign, workers_for
+from polyrelu.support.progress import ProgressStep
 
-__all__ = ["RESULTS", "cpu_seconds", "draw_bars", "draw_lines", "write_results"]
+__all__ = [
+    "RESULTS",
+    "add_campaign_options",
+    "asked",
+    "cpu_seconds",
+    "draw_bars",
+    "draw_lines",
+    "write_results",
+]
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -111,3 +123,41 @@ def cpu_seconds(arguments: list[str], allowed: tuple[int, ...] = (0,)) -> float:
         raise RuntimeError(f"{arguments} ended with {done.returncode}: {done.stderr[-300:]}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def add_campaign_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that `asked` takes."""
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="number of processes")
+    parser.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="FILE",
+        help="keep results here, and go on from them; a change of the code needs a new file",
+    )
+
+
+def asked(
+    function: CampaignFunction,
+    items: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    options: argparse.Namespace,
+) -> dict[str, dict[str, Any]]:
+    """Return what a function says of each item, by the names of the items, in their order.
+
+    A `PolyreluError` of the function, or of the options, ends the script.
+    """
+
+    def show(step: ProgressStep) -> None:
+        percent, before = (100 * done // len(items) for done in (step.num_done, step.num_done - 1))
+        if percent > before:
+            print(step, file=sys.stderr, flush=True)
+
+    try:
+        workers, kept = workers_for(options.jobs), options.checkpoint
+        rows = campaign(function, items, settings, workers=workers, checkpoint=kept, progress=show)
+    except PolyreluError as error:
+        sys.exit(str(error))
+    errors = [f"{row['name']}: {row['error']}" for row in rows if "error" in row]
+    if errors:
+        sys.exit("\n".join(errors))
+    return {row.pop("name"): row for row in rows}

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import pickle
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -48,7 +49,8 @@ def campaign(
         A function at the top level of a module. It takes an item, and the settings by their names,
         and returns a row with values that JSON has.
     items
-        The items by their names, such as files (as `Path`) or networks.
+        The items by their names: files (as `Path`), networks, or other values whose `repr` is the
+        same for equal values only.
     settings
         Values that JSON has, the same ones for all items.
     workers
@@ -89,7 +91,7 @@ def campaign(
     question = {
         "question": "campaign",
         "version": __version__,
-        "function": f"{function.__module__}.{function.__qualname__}",
+        "function": f"{_module_of(function)}.{function.__qualname__}",
         "settings": json.dumps(chosen, sort_keys=True),
     }
     rows = list[Row]()
@@ -104,6 +106,14 @@ def campaign(
             rows.append(_row(name, stream.take()))
             report(progress, "asking", len(rows), len(items), "items")
     return rows
+
+
+def _module_of(function: CampaignFunction) -> str:
+    """Return the module of a function, also of one in the program that runs."""
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    if function.__module__ == "__main__" and spec is not None:
+        return str(spec.name)
+    return function.__module__
 
 
 def _answer(context: tuple[CampaignFunction, Row, Mapping[str, Any]], task: bytes) -> bytes:

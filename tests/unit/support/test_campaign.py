@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,23 @@ def test_other_campaigns_are_refused(
     campaign(described, {}, {"factor": 1}, checkpoint=tmp_path / "kept")
     with pytest.raises(DomainError, match=f"of other work {text}"):
         call(tmp_path / "kept")
+
+
+def test_functions_of_programs_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two programs that are begun with `python -m` may have functions of one name."""
+
+    def size(item: int) -> dict[str, int]:
+        return {"size": item}
+
+    main = sys.modules["__main__"]
+    size.__module__ = "__main__"
+    monkeypatch.setattr(main, "__spec__", ModuleSpec("first", None))
+    assert campaign(size, {"a": 1}, checkpoint=tmp_path / "kept") == [{"name": "a", "size": 1}]
+    monkeypatch.setattr(main, "__spec__", ModuleSpec("second", None))
+    with pytest.raises(DomainError, match=r"of other work \(function: "):
+        campaign(size, {"a": 1}, checkpoint=tmp_path / "kept")
 
 
 def test_tables(tmp_path: Path) -> None:
