@@ -45,7 +45,7 @@ from polyrelu.proofs.deviation.wire import exact_texts
 from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.larger_limits import larger_limits
 from polyrelu.proofs.properties.prover import SETTINGS, PartQuestion
-from polyrelu.support.arguments import expect_function, expect_integer
+from polyrelu.support.arguments import expect_count, expect_function
 from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.parallel import Execution, Workers
@@ -143,7 +143,7 @@ def same_decisions(
     least = to_fraction(margin)
     if least < 0:
         raise ArgumentError(f"margin: {format_rational(least)[:40]} must be 0 or more")
-    seed = expect_integer(seed, "seed")
+    seed = expect_count(seed, "seed")
     expect_function(progress, "progress")
     limits = as_budget(budget, time_limit, memory_limit)
     entries = _entries(networks, place, least, seed)
