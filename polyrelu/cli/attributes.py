@@ -13,6 +13,7 @@ from polyrelu.cli.options import (
     add_command,
     add_limits,
     add_reading,
+    add_seed,
     read_network,
 )
 from polyrelu.cli.output import print_object, print_reading, reading, show
@@ -73,7 +74,7 @@ def add_attributes(subparsers: Any) -> None:
         help="another network: fit matrices that map the affine maps of each NET to NET2, "
         "and count the test points that get the right class",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the clusters (0)")
+    add_seed(parser, "seed of the clusters (0)")
     add_limits(parser)
     add_reading(parser)
 
@@ -84,8 +85,6 @@ def _run(options: argparse.Namespace, started: float) -> int:
     counts = _counts(options.clusters)
     if options.divide in (0.0, float("inf")) or options.divide != options.divide:
         raise UsageError(f"--divide {options.divide}: expected a number other than 0")
-    if options.seed < 0:
-        raise UsageError(f"--seed {options.seed}: expected an integer from 0")
     names = [*options.networks, *([] if options.map_to is None else [options.map_to])]
     imported = [read_network(options, name) for name in names]
     _check_inputs(names, imported)

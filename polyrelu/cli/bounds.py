@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.answers import print_answer
+from polyrelu.cli.options import add_seed
 from polyrelu.cli.output import (
     check_output,
 )
@@ -27,12 +28,7 @@ def add_certificate(parser: argparse.ArgumentParser) -> None:
         "FILE.json or FILE.vnnlib, as for `complex`",
     )
     parser.add_argument("-o", "--output", metavar="CERT", help="write the certificate here")
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        help="seed of the searches (default 0); the same seed gives the same answer",
-    )
+    add_seed(parser, "seed of the searches (default 0); the same seed gives the same answer")
 
 
 def check_certificate_file(options: argparse.Namespace) -> None:

@@ -14,6 +14,7 @@ from polyrelu.cli.options import (
     add_command,
     add_limits,
     add_reading,
+    add_seed,
     read_network,
 )
 from polyrelu.cli.output import (
@@ -98,12 +99,7 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         metavar="CERT",
         help="write the certificate here (compressed if the name ends in .gz)",
     )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        help="seed of the points that are tried (default 0)",
-    )
+    add_seed(parser, "seed of the points that are tried (default 0)")
     add_workers(parser)
     add_limits(
         parser,

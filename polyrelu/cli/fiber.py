@@ -21,6 +21,7 @@ from polyrelu.cli.options import (
     add_limits,
     add_network,
     add_reading,
+    add_seed,
     read_network,
 )
 from polyrelu.cli.output import (
@@ -86,7 +87,7 @@ def add_fiber(subparsers: Any) -> None:
     parser.add_argument(
         "--onnx", action="store_true", help="with --to: ONNX files as well (extra `onnx`)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the random members")
+    add_seed(parser, "seed of the random members")
     add_limits(
         parser,
         "work of the list of components, and of the proof for each member, in units of about a "

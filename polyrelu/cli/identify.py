@@ -14,6 +14,7 @@ from polyrelu.cli.options import (
     add_limits,
     add_network,
     add_reading,
+    add_seed,
     read_network,
 )
 from polyrelu.cli.output import (
@@ -101,11 +102,9 @@ def add_identify(subparsers: Any) -> None:
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
     """Add the options about the search of ridges."""
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        help="seed of the searches (default 0); the same seed and budget give the same answer "
+    add_seed(
+        parser,
+        "seed of the searches (default 0); the same seed and budget give the same answer "
         "and certificate on every machine",
     )
     add_limits(

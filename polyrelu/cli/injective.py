@@ -14,6 +14,7 @@ from polyrelu.cli.options import (
     add_limits,
     add_network,
     add_reading,
+    add_seed,
     read_network,
 )
 from polyrelu.cli.output import (
@@ -103,11 +104,9 @@ def add_injective(subparsers: Any) -> None:
         metavar="CERT",
         help="write the certificate here",
     )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        help="seed of the local search (default 0); the same seed and budget give the same answer "
+    add_seed(
+        parser,
+        "seed of the local search (default 0); the same seed and budget give the same answer "
         "and certificate on every machine",
     )
     add_limits(

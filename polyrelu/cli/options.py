@@ -25,6 +25,7 @@ __all__ = [
     "add_limits",
     "add_network",
     "add_reading",
+    "add_seed",
     "named_operations",
     "output_index",
     "read_network",
@@ -173,6 +174,18 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         help="how many times the usual memory and work the reading of a file of its size may take; "
         "inf is no limit (1)",
     )
+
+
+def add_seed(parser: argparse.ArgumentParser, help_text: str) -> None:
+    """Add the seed of random choices, which is 0 by default."""
+    parser.add_argument("--seed", type=_seed, default=0, help=help_text)
+
+
+def _seed(text: str) -> int:
+    """Return a seed that an option gives as text."""
+    if not re.fullmatch("[0-9]{1,4000}", text, re.ASCII):
+        raise UsageError(f"--seed {text[:40]}: expected an integer from 0")
+    return int(text)
 
 
 def output_index(option: str, text: str, hint: str = "") -> int:

@@ -12,6 +12,7 @@ from polyrelu.cli.options import (
     add_command,
     add_limits,
     add_reading,
+    add_seed,
     read_network,
 )
 from polyrelu.cli.output import (
@@ -88,9 +89,7 @@ def add_recover(subparsers: Any) -> None:
         help="instead of a search, write a certificate with points whose values determine the "
         "network --oracle, among all with one hidden layer that is not wider",
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="seed of the random lines and points (default 0)"
-    )
+    add_seed(parser, "seed of the random lines and points (default 0)")
     add_limits(parser)
     add_reading(parser)
 

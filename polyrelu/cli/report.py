@@ -10,6 +10,7 @@ from polyrelu.cli.options import (
     add_limits,
     add_network,
     add_reading,
+    add_seed,
     read_network,
 )
 from polyrelu.cli.output import check_output, print_object, reading, show
@@ -51,9 +52,7 @@ def add_report(subparsers: Any) -> None:
         'through points of {"points": …}. By default the domain, or a plane through three random '
         "points of it",
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="seed of random points and searches (default 0)"
-    )
+    add_seed(parser, "seed of random points and searches (default 0)")
     add_limits(
         parser,
         "work of the whole report, in units of about a millisecond (default 60000; inf: no "

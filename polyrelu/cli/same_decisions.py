@@ -14,6 +14,7 @@ from polyrelu.cli.options import (
     add_command,
     add_limits,
     add_reading,
+    add_seed,
     read_network,
 )
 from polyrelu.cli.output import (
@@ -80,11 +81,9 @@ def add_same_decisions(subparsers: Any) -> None:
         metavar="CERT",
         help="write the certificate here (compressed if the name ends in .gz)",
     )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        help="seed of the points tried (default 0); the same seed and budget give the same answer",
+    add_seed(
+        parser,
+        "seed of the points tried (default 0); the same seed and budget give the same answer",
     )
     add_workers(parser)
     add_limits(parser, "work of the search, in units of about a millisecond (default: no limit)")

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.check_cost import check_cost
-from polyrelu.cli.options import add_command, add_limits, add_network, add_reading, read_network
+from polyrelu.cli.options import (
+    add_command,
+    add_limits,
+    add_network,
+    add_reading,
+    add_seed,
+    read_network,
+)
 from polyrelu.cli.output import (
     check_output,
     check_written_ending,
@@ -57,11 +64,9 @@ def add_simplify(subparsers: Any) -> None:
         "'box:lo0,hi0;lo1,hi1;…', slice:FILE, FILE.json or FILE.vnnlib, as for "
         "`complex`",
     )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        help="seed of the points at which neurons are looked at (default 0); the same seed gives "
+    add_seed(
+        parser,
+        "seed of the points at which neurons are looked at (default 0); the same seed gives "
         "the same network",
     )
     add_limits(

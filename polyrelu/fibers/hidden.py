@@ -32,13 +32,7 @@ from polyrelu.exact import Rational, RationalMatrix, format_rational, to_fractio
 from polyrelu.fibers.linear_part import random_source
 from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Block, Layer, Network
-from polyrelu.support.arguments import (
-    expect,
-    expect_count,
-    expect_index,
-    expect_indices,
-    expect_integer,
-)
+from polyrelu.support.arguments import expect, expect_count, expect_index, expect_indices
 from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import Vector
 from polyrelu.symmetry import rescale
@@ -160,7 +154,7 @@ class HiddenHyperplane:
 
     def sample(self, seed: int = 0) -> Network:
         """Return a random member of a random component."""
-        rng = Random(expect_integer(seed, "seed"))
+        rng = Random(expect_count(seed, "seed"))
         flipped = [k for k in self.flippable if rng.random() < 0.5]
         return random_translation(self, flipped, rng)
 

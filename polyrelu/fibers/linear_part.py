@@ -50,7 +50,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, kernel, rank, row_basis, solve
 from polyrelu.exact.vectors import add_multiple, dot, linear_combination
 from polyrelu.fibers.settings import SETTINGS
-from polyrelu.support.arguments import expect, expect_integer
+from polyrelu.support.arguments import expect, expect_count
 from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import Vector
 from polyrelu.symmetry import LayerDomain
@@ -529,7 +529,7 @@ def realise(part: LinearPart, rng: Random | None) -> Realisation | None:
 
 def random_source(seed: int | None) -> Random | None:
     """Return the source of random numbers for a seed, None for none."""
-    return None if seed is None else Random(expect_integer(seed, "seed"))
+    return None if seed is None else Random(expect_count(seed, "seed"))
 
 
 def _perturbed(form: Vector, rng: Random, domain: LayerDomain) -> Vector:

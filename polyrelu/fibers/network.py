@@ -35,7 +35,7 @@ from polyrelu.fibers.linear_part import random_source
 from polyrelu.fibers.settings import SETTINGS
 from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
-from polyrelu.support.arguments import expect_integer
+from polyrelu.support.arguments import expect_count
 from polyrelu.support.budget import Budget, WorkLimit
 from polyrelu.support.display import bracketed, count_text, html_columns
 from polyrelu.support.prices import price_of_component
@@ -349,7 +349,7 @@ class Fiber:
 
     def sample(self, seed: int = 0) -> Network:
         """Return a random member of a random component."""
-        rng = Random(expect_integer(seed, "seed"))
+        rng = Random(expect_count(seed, "seed"))
         return rng.choice(self.components).member(seed=rng.getrandbits(64))
 
 

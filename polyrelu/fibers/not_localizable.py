@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from polyrelu.errors import NetworkError
 from polyrelu.network import Network, from_arrays
-from polyrelu.support.arguments import expect_integer
+from polyrelu.support.arguments import expect_count
 from polyrelu.support.display import bracketed
 
 __all__ = ["NotLocalizable", "not_localizable"]
@@ -96,7 +96,7 @@ def not_localizable(widths: Sequence[int], *, seed: int = 0) -> NotLocalizable:
     polyrelu.errors.NetworkError: n_1 = 1: layers 1 and 2 of one neuron each are never ...
     """
     _check_widths(widths)
-    rng = random.Random(expect_integer(seed, "seed"))
+    rng = random.Random(expect_count(seed, "seed"))
     n0, n1, n2, n3, n4 = widths
     layers = [_first_layer(n0, n1, rng), _bounded_layer(n1, n2, rng)]
     bound = layers[1][1]

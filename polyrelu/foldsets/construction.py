@@ -31,7 +31,7 @@ from polyrelu.exact import Polyhedron, RationalMatrix, dot, rank
 from polyrelu.foldsets.hypotheses import phuong_lampert
 from polyrelu.formats import DomainLike, as_domain
 from polyrelu.network import Network, from_arrays
-from polyrelu.support.arguments import expect, expect_count, expect_integer, expect_list
+from polyrelu.support.arguments import expect, expect_count, expect_list
 from polyrelu.support.display import bracketed
 from polyrelu.support.typing import Point
 
@@ -127,7 +127,7 @@ def construct_identifiable(
     region = as_domain(domain if domain is not None else "box:-1,1", widths[0])
     if region.interior_point() is None or not region.is_bounded():
         raise DomainError("domain: expected a bounded polyhedron with interior, such as box:-1,1")
-    rng = Random(expect_integer(seed, "seed"))
+    rng = Random(expect_count(seed, "seed"))
     limits = expect(limits, Limits, "limits")
     for draw in range(_NETWORK_DRAWS):
         network = _network(widths, region, rng, sum(widths[1:-1]) // 2 + 1 + draw)

@@ -27,7 +27,7 @@ from random import Random
 
 from polyrelu.errors import ArgumentError
 from polyrelu.network import Network, from_arrays
-from polyrelu.support.arguments import expect_count, expect_integer
+from polyrelu.support.arguments import expect_count
 from polyrelu.support.display import bracketed
 
 __all__ = ["CliqueInstance", "clique_instance", "random_clique_instance"]
@@ -174,7 +174,7 @@ def random_clique_instance(
     >>> random_clique_instance(3, 2, 0.5, seed=1)
     <CliqueInstance, 3 classes of 2, 7 edges, network 3-39-1-1>
     """
-    rng = Random(expect_integer(seed, "seed"))
+    rng = Random(expect_count(seed, "seed"))
     vertices = product(range(num_classes), range(class_size))
     pairs = [(one, other) for one, other in combinations(vertices, 2) if one[0] < other[0]]
     return clique_instance(

@@ -34,7 +34,7 @@ from polyrelu.foldsets.echelons import BLOCK, Echelon
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.network.points import Points, read_batch
-from polyrelu.support.arguments import expect_count, expect_function, expect_integer
+from polyrelu.support.arguments import expect_count, expect_function
 from polyrelu.support.display import bracketed
 from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Mask, Point
@@ -211,7 +211,7 @@ def points_in_cells(
     """
     network, count = as_network(network), expect_count(count, "count")
     region = as_domain(domain, network.num_inputs)
-    rng = Random(expect_integer(seed, "seed"))
+    rng = Random(expect_count(seed, "seed"))
     centre = region.interior_point() or (Fraction(0),) * network.num_inputs
     found: list[Point] = []
     for line in range(20 * count):

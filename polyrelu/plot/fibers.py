@@ -16,7 +16,7 @@ from polyrelu.plot.parts import paint_part, zero_set
 from polyrelu.plot.picture import in_frame, require_complete
 from polyrelu.plot.slices import slice_or_domain
 from polyrelu.plot.view import BoxLike
-from polyrelu.support.arguments import expect, expect_count, expect_integer
+from polyrelu.support.arguments import expect, expect_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +78,7 @@ def draw_fiber(
     neuron 1 flipped\\ndimension 1']
     """
     fiber = expect(fiber, Fiber, "fiber", "polyrelu.fiber makes them")
-    members, rng = expect_count(members, "members", 0), Random(expect_integer(seed, "seed"))
+    members, rng = expect_count(members, "members", 0), Random(expect_count(seed, "seed"))
     shown = fiber.components[:_MAX_PANELS]
     columns = min(len(shown), 3)
     rows = -(-len(shown) // columns)

@@ -26,7 +26,7 @@ from polyrelu.network import Network
 from polyrelu.network.points import Points, read_batch
 from polyrelu.outcomes import DimensionBound
 from polyrelu.proofs.provenance import with_sources
-from polyrelu.support.arguments import expect_function, expect_integer
+from polyrelu.support.arguments import expect_count, expect_function
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Point
 from polyrelu.version import __version__
@@ -109,14 +109,14 @@ def certify_functional_dimension(
     R^n is 7, of 9 parameters.
     """
     read = as_imported(network)
-    net = expect_stack(read.network)
+    net, seed = expect_stack(read.network), expect_count(seed, "seed")
     expect_function(progress, "progress")
     region = as_domain(domain, net.num_inputs)
     if region.equations or region.interior_point() is None:
         raise DomainError("functional dimension: the domain has no interior")
     upper = net.num_parameters - num_nonzero_neurons(net)
     if points is None:
-        chosen = _points(net, region, upper, expect_integer(seed, "seed"))
+        chosen = _points(net, region, upper, seed)
     else:
         given = read_batch(points, net.num_inputs)
         chosen = [point for point in map(tuple, given) if region.contains(point)]

@@ -24,7 +24,7 @@ from polyrelu.outcomes import Identifiable
 from polyrelu.proofs.deep.prover import obstruction
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.identify import identify
-from polyrelu.support.arguments import expect_count, expect_integer, expect_list
+from polyrelu.support.arguments import expect_count, expect_list
 
 __all__ = ["identifiable_network"]
 
@@ -104,7 +104,7 @@ def identifiable_network(widths: Sequence[int], *, seed: int = 0) -> Identifiabl
             "widths: expected n_0, …, n_L with a hidden layer, all but n_L at least 2, such as "
             "(2, 3, 2, 1)"
         )
-    return _Drawing(found, Random(expect_integer(seed, "seed"))).network()
+    return _Drawing(found, Random(expect_count(seed, "seed"))).network()
 
 
 class _Drawing:

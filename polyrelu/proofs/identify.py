@@ -69,8 +69,8 @@ from polyrelu.proofs.tree_moves import is_small, tree_moves
 from polyrelu.support.arguments import (
     expect,
     expect_choice,
+    expect_count,
     expect_function,
-    expect_integer,
     expect_path,
 )
 from polyrelu.support.budget import (
@@ -522,7 +522,7 @@ def _place(domain: DomainLike, num_inputs: int) -> Polyhedron | None:
 def _check_arguments(among: object, seed: object, checkpoint: object, progress: object) -> None:
     if among is not None:
         expect_choice(among, tuple(_CLASSES), "among")
-    expect_integer(seed, "seed")
+    expect_count(seed, "seed")
     if checkpoint is not None:
         expect_path(checkpoint, "checkpoint")
     expect_function(progress, "progress")

@@ -10,7 +10,7 @@ from polyrelu.network import Network
 from polyrelu.outcomes import SizeBound, Undecided
 from polyrelu.proofs.simplification import Simplified, simplify
 from polyrelu.proofs.sizes import SETTINGS, size_bound
-from polyrelu.support.arguments import expect_integer
+from polyrelu.support.arguments import expect_count
 from polyrelu.support.display import bracketed
 
 __all__ = ["MinimalNetwork", "minimal_network"]
@@ -105,7 +105,7 @@ def minimal_network(
     (True, 'refuted')
     """
     read = as_imported(network)
-    seed = expect_integer(seed, "seed")
+    seed = expect_count(seed, "seed")
     simplified = simplify(read, domain, seed=seed, budget=budget)
     small = simplified.network
     quantity: Quantity = "neurons-of-one-layer" if small.num_hidden_layers == 1 else "hidden-layers"

@@ -35,7 +35,7 @@ from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.proofs.trees.root_signs import root_signs
 from polyrelu.proofs.trees.sign_tree import SignNotProved
-from polyrelu.support.arguments import expect_function, expect_integer
+from polyrelu.support.arguments import expect_count, expect_function
 from polyrelu.support.budget import Budget, WorkLimit
 from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.limits import LINE_LIMIT
@@ -208,7 +208,7 @@ def simplify(
     >>> small.removed[1][1]
     'neuron 0 of layer 2: it is dead: its preactivation is never positive on R^n'
     """
-    read, seed = as_imported(network), expect_integer(seed, "seed")
+    read, seed = as_imported(network), expect_count(seed, "seed")
     expect_function(progress, "progress")
     found = _smaller(read.network, domain, seed, Budget(budget), progress)
     return replace(found, outcome=with_sources(found.outcome, read))

@@ -36,7 +36,7 @@ from polyrelu.proofs.deep.ridges import Competitors
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.interior import expect_interior, is_inside
 from polyrelu.proofs.provenance import with_sources
-from polyrelu.support.arguments import expect_choice, expect_integer
+from polyrelu.support.arguments import expect_choice, expect_count
 from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
 from polyrelu.support.prices import price_of_cell
 from polyrelu.support.typing import IntegerRow, Point
@@ -139,6 +139,7 @@ def size_bound(
     expect_choice(quantity, get_args(Quantity), "quantity")
     classes = ("all", "regular", "transversal") if quantity == "hidden-layers" else ("all",)
     expect_choice(among, classes, "among")
+    seed = expect_count(seed, "seed")
     region = as_domain(domain, net.num_inputs)
     is_whole = not any(map(any, (*region.inequalities, *region.equations)))
     if not is_whole:
@@ -146,7 +147,7 @@ def size_bound(
     if not net.is_plain:
         return Undecided("no theorem here covers networks whose layers skip others")
     place = None if is_whole else region
-    question = _Question(net, place, expect_integer(seed, "seed"), limits)
+    question = _Question(net, place, seed, limits)
     if among == "all":
         theorem, bound, evidence = _FINDERS[quantity](question)
     else:

@@ -9,6 +9,7 @@ from typing import Any
 
 from polyrelu.errors import ArgumentError, DomainError
 from polyrelu.exact import Polyhedron, dot, to_fraction
+from polyrelu.support.arguments import expect_count
 from polyrelu.support.typing import Point, Vector
 
 __all__ = ["Oracle", "QueriesSpentError", "difference", "scaled"]
@@ -77,7 +78,7 @@ class Oracle:
             raise ArgumentError(f"relative_error: expected a number >= 0, got {relative_error}")
         self.num_inputs, self.domain = num_inputs, domain
         self.relative_error, self.max_queries = relative_error, max_queries
-        self.random = random.Random(seed)
+        self.random = random.Random(expect_count(seed, "seed"))
         self.num_queries = 0
         self._function = function
         self._known: dict[Point, Vector] = {}

@@ -20,7 +20,7 @@ from polyrelu.recovery.oracle import Oracle, QueriesSpentError
 from polyrelu.recovery.search import ROUNDS, Candidate, Search
 from polyrelu.recovery.visibility import invisible_neurons, undetermined_weights
 from polyrelu.recovery.weights import read_weights
-from polyrelu.support.arguments import expect_count, expect_function, expect_integer
+from polyrelu.support.arguments import expect_count, expect_function
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Point
 from polyrelu.symmetry import related
@@ -326,7 +326,7 @@ def _search(
         domain=domain if domain.inequalities or domain.equations else None,
         relative_error=relative_error,
         max_queries=expect_count(max_queries, "max_queries"),
-        seed=expect_integer(seed, "seed"),
+        seed=expect_count(seed, "seed"),
     )
     return Search(oracle, progress=progress)
 

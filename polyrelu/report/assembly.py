@@ -19,7 +19,7 @@ from polyrelu.report.claims import identifiability_part, injectivity_part
 from polyrelu.report.question import OpenEnd, Part, Question, sentence
 from polyrelu.report.reading import reading_part
 from polyrelu.report.symmetries import symmetry_part
-from polyrelu.support.arguments import expect, expect_function, expect_integer, expect_path
+from polyrelu.support.arguments import expect, expect_count, expect_function, expect_path
 from polyrelu.support.budget import BudgetLike, LimitReached, as_budget
 from polyrelu.support.display import bracketed, count_text, html_table
 from polyrelu.support.document import Block, Document, Paragraph, Section, Table
@@ -225,7 +225,7 @@ def report(
     polyhedron = as_domain(domain, size)
     if polyhedron.is_empty():
         raise DomainError("the domain is empty, so that there is nothing to report")
-    seed = expect_integer(seed, "seed")
+    seed = expect_count(seed, "seed")
     shown, shown_text = _shown(polyhedron, _words(domain), show, seed, size)
     file = expect_path(file, "file")
     title = imported.source or "network" if name is None else expect(name, str, "name")

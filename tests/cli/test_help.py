@@ -190,9 +190,18 @@ def test_negative_boxes(
 
 
 def test_numbers_of_other_types(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_json(capsys, "fiber", "example:xor", "--sample", "1", "--seed", "-3")[0] == 0
+    assert run_json(capsys, "fiber", "example:xor", "--sample", "1", "--seed", "3")[0] == 0
     status, _, err = run(capsys, "identify", "example:xor", "--time-limit", "-1")
     assert (status, "--time-limit -1.0: must be 0 or more" in err) == (2, True)
+
+
+def test_seeds(capsys: pytest.CaptureFixture[str]) -> None:
+    seeded = [name for name in COMMANDS if "--seed SEED" in COMMANDS[name].format_help()]
+    assert len(seeded) > 10
+    for name in seeded:
+        for seed in ("-1", "1.5", "x"):
+            expected = f"polyrelu: --seed {seed}: expected an integer from 0\n"
+            assert run(capsys, name, "example:xor", "--seed", seed) == (2, "", expected)
 
 
 # --- Completion -----------------------------------------------------------------------------------

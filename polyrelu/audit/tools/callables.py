@@ -113,7 +113,7 @@ def points_to_try(
     if box is None:
         raise DomainError("domain: points are tried on bounded domains only; use 'box:-1,1'")
     low, high = (nearest_vector(corner) for corner in box)
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(expect_count(seed, "seed"))
     count = expect_count(num_points, "num_points")
     parts = [low + (high - low) * draw.random((count, len(low)))]
     if has_few_regions(network):

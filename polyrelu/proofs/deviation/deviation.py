@@ -52,7 +52,7 @@ from polyrelu.proofs.deviation.tree_tasks import tree_tasks
 from polyrelu.proofs.deviation.wire import exact_texts
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
-from polyrelu.support.arguments import expect_function, expect_integer
+from polyrelu.support.arguments import expect_count, expect_function
 from polyrelu.support.budget import Budget, BudgetLike, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.parallel import Execution, TaskStream, Workers
@@ -158,7 +158,7 @@ def deviation(
         bounded_coordinates(as_domain(domain, one.num_inputs)),
         chosen_outputs(outputs, one),
         Goal(limit, not_negative(gap, "gap")),
-        expect_integer(seed, "seed"),
+        expect_count(seed, "seed"),
         progress,
         match(one, two),
         note,

@@ -49,7 +49,7 @@ from polyrelu.proofs.deviation.tree_tasks import tree_tasks
 from polyrelu.proofs.deviation.wire import exact_texts
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
-from polyrelu.support.arguments import expect_function, expect_integer
+from polyrelu.support.arguments import expect_count, expect_function
 from polyrelu.support.budget import Budget, BudgetLike, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.parallel import Execution, TaskStream, Workers
@@ -136,7 +136,7 @@ def output_range(
         bounded_coordinates(as_domain(domain, imported.network.num_inputs)),
         chosen_outputs(outputs, imported.network),
         not_negative(gap, "gap"),
-        expect_integer(seed, "seed"),
+        expect_count(seed, "seed"),
         progress,
     )
     limits = as_budget(budget, time_limit, memory_limit)

@@ -70,7 +70,7 @@ from polyrelu.proofs.trees.node_polyhedron import (
 )
 from polyrelu.proofs.trees.search import Difference, TreeStatistics, search
 from polyrelu.proofs.trees.sparse_forms import integer_row
-from polyrelu.support.arguments import expect_function, expect_integer
+from polyrelu.support.arguments import expect_count, expect_function
 from polyrelu.support.budget import Budget, BudgetLike, CertificateLimit, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import LINE_LIMIT
@@ -175,7 +175,7 @@ def equivalent(
     read = as_imported(first), as_imported(second)
     one, two = (entry.network for entry in read)
     _check_sizes(one, two)
-    seed = expect_integer(seed, "seed")
+    seed = expect_count(seed, "seed")
     expect_function(progress, "progress")
     question = _Question(one, two, as_domain(domain, one.num_inputs), seed, progress)
     limits = as_budget(budget, time_limit, memory_limit)

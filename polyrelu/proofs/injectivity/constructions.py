@@ -20,7 +20,7 @@ from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.outcomes import Injective, Undecided
 from polyrelu.proofs.injectivity.prover import injective
 from polyrelu.proofs.injectivity.settings import SETTINGS
-from polyrelu.support.arguments import expect_integer, expect_list
+from polyrelu.support.arguments import expect_count, expect_list
 from polyrelu.support.budget import BudgetLike
 from polyrelu.support.display import bracketed
 
@@ -180,7 +180,7 @@ def made_injective(
     ('proved', Fraction(1, 8))
     """
     given, limit = as_network(network), to_fraction(distance)
-    seed = expect_integer(seed, "seed")
+    seed = expect_count(seed, "seed")
     if limit <= 0:
         raise ArgumentError("distance: expected a positive number")
     if given.num_hidden_layers == given.depth:

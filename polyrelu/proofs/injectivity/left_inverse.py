@@ -29,7 +29,7 @@ from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates, NodePolyhedron
 from polyrelu.proofs.trees.search import TreeStatistics, search
-from polyrelu.support.arguments import expect_integer
+from polyrelu.support.arguments import expect_count
 from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.prices import price_of_table
@@ -127,7 +127,7 @@ def left_inverse(
         ends,
         part,
         DomainCoordinates.of(as_domain(domain, part.num_inputs)),
-        Random(expect_integer(seed, "seed")),
+        Random(expect_count(seed, "seed")),
     )
     limits = as_budget(budget, time_limit, memory_limit)
     given = None if inverse is None else as_network(inverse)

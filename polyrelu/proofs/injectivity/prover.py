@@ -32,7 +32,7 @@ from polyrelu.proofs.injectivity.parts import layer_range, part_of
 from polyrelu.proofs.injectivity.settings import SETTINGS
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
-from polyrelu.support.arguments import expect_function, expect_integer
+from polyrelu.support.arguments import expect_count, expect_function
 from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.progress import Progress
@@ -109,7 +109,7 @@ def injective(
     whole = imported.network
     first, last = layer_range(layers, whole.depth)
     part = part_of(whole, first, last)
-    seed = expect_integer(seed, "seed")
+    seed = expect_count(seed, "seed")
     expect_function(progress, "progress")
     question = _Question(
         whole, (first, last), part, as_domain(domain, part.num_inputs), seed, progress

@@ -48,7 +48,7 @@ from polyrelu.proofs.deviation.wire import exact_texts
 from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.larger_limits import larger_limits, limits_after
 from polyrelu.proofs.properties.prover import SETTINGS, Decisions, PartQuestion
-from polyrelu.support.arguments import expect_choice, expect_function, expect_integer
+from polyrelu.support.arguments import expect_choice, expect_count, expect_function
 from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.parallel import Execution, Workers
@@ -154,7 +154,7 @@ def same_decisions(
     least = to_fraction(margin)
     if least < 0:
         raise ArgumentError(f"margin: {format_rational(least)[:40]} must be 0 or more")
-    seed = expect_integer(seed, "seed")
+    seed = expect_count(seed, "seed")
     expect_choice(choose, get_args(Choice), "choose")
     expect_function(progress, "progress")
     asked = Decisions(least, choose)

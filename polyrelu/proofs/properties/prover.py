@@ -66,7 +66,7 @@ from polyrelu.proofs.trees.node_polyhedron import (
     HomogeneousPoint,
     NodePolyhedron,
 )
-from polyrelu.support.arguments import expect_function, expect_integer, expect_one_of
+from polyrelu.support.arguments import expect_count, expect_function, expect_one_of
 from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.parallel import Execution, Workers
@@ -199,7 +199,7 @@ def verify(
     expect_one_of(query, (VnnlibQuery, str, Path), "query", "read_vnnlib makes one")
     asked = query if isinstance(query, VnnlibQuery) else read_vnnlib(query)
     networks = networks_of(asked, network)
-    seed = expect_integer(seed, "seed")
+    seed = expect_count(seed, "seed")
     expect_function(progress, "progress")
     limits = as_budget(budget, time_limit, memory_limit)
     entries = {} if checkpoint is None else _entries(asked, networks, seed)

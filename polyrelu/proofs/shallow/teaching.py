@@ -24,7 +24,7 @@ from polyrelu.network import Network
 from polyrelu.outcomes import Attempt, TeachingSet, Undecided
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.shallow.vanishing_sums import no_vanishing_sum
-from polyrelu.support.arguments import expect_integer
+from polyrelu.support.arguments import expect_count
 from polyrelu.support.typing import Point, Vector
 from polyrelu.version import __version__
 
@@ -92,7 +92,7 @@ def teaching_set(network: NetworkLike, *, seed: int = 0) -> TeachingSet | Undeci
     >>> taught.points
     ((Fraction(-3, 1),), (Fraction(-2, 1),), (Fraction(-1, 1),), (Fraction(0, 1),))
     """
-    imported = as_imported(network)
+    imported, seed = as_imported(network), expect_count(seed, "seed")
     known = imported.network
     if not known.is_plain or len(known.widths) != 3 or known.architecture.last != "affine":
         raise NetworkError(
@@ -100,7 +100,7 @@ def teaching_set(network: NetworkLike, *, seed: int = 0) -> TeachingSet | Undeci
             "for more layers it is not known whether finitely many values suffice"
         )
     reason = _why_not_regular(known)
-    lines = None if reason else _lines(known, Random(expect_integer(seed, "seed")))
+    lines = None if reason else _lines(known, Random(seed))
     if lines is None:
         reason = reason or "no lines were found that meet every hyperplane in another point"
         return Undecided(reason, (Attempt(_THEOREM, reason),))

@@ -94,6 +94,13 @@ def test_wrong_arguments(
         outcome(call)
 
 
+@pytest.mark.parametrize("name", [name for name in CALLS if "seed" in CALLS[name][2]])
+def test_negative_seeds(name: str) -> None:
+    function, arguments, options = CALLS[name]
+    with pytest.raises(ArgumentError, match=r"^seed: expected an integer, at least 0, got -1$"):
+        function(*arguments, **{**options, "seed": -1})
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_good_arguments(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
