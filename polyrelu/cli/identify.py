@@ -166,8 +166,9 @@ def _named(outcome: Outcome, imported: Imported) -> Outcome:
         return outcome
     names = imported.skipping or ("connections that skip layers",)
     reason = (
-        f"no theorem here covers networks with {' and '.join(names)} (the commands complex, "
-        "topology, plot, equivalent and runtime-error take them)"
+        f"no theorem here proves that networks with {' and '.join(names)} are identifiable, and no "
+        "other network with the same function was found (the commands complex, topology, plot, "
+        "equivalent and runtime-error take them)"
     )
     return replace(outcome, reason=reason)
 
