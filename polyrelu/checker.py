@@ -71,29 +71,29 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   5298      theorem leaky-replacement
   5360  3.14 Networks of blocks
   5392      theorem blocks-neuron
-  5687  4. Verdicts
-  5822  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  6635      theorem tree-equal
-  6655      theorem tree
-  6776  5.1 Lists of regions: claim regions, theorem regions
-  6781      theorem regions
-  6821  5.2 Limits
-  6827  5.3 Vertices: theorems vertices and complex (any networks)
-  7392      theorem vertices
-  7407      theorem complex
-  7425  5.4 Injectivity by cells: theorem cell-pairs
-  7437      theorem cell-pairs
-  7555  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  7560      theorem inverse-lipschitz
-  7723  5.6 Injectivity by a left inverse: theorem left-inverse
-  7726      theorem left-inverse
-  7795  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  7798      theorem monotone
-  7902  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  9219  5.9 Teaching sets: theorem parallel-lines
-  9233      theorem parallel-lines
-  9339    Files
-  9479    The command line
+  5688  4. Verdicts
+  5823  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  6636      theorem tree-equal
+  6656      theorem tree
+  6777  5.1 Lists of regions: claim regions, theorem regions
+  6782      theorem regions
+  6822  5.2 Limits
+  6828  5.3 Vertices: theorems vertices and complex (any networks)
+  7393      theorem vertices
+  7408      theorem complex
+  7426  5.4 Injectivity by cells: theorem cell-pairs
+  7438      theorem cell-pairs
+  7556  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  7561      theorem inverse-lipschitz
+  7724  5.6 Injectivity by a left inverse: theorem left-inverse
+  7727      theorem left-inverse
+  7796  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  7799      theorem monotone
+  7903  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  9220  5.9 Teaching sets: theorem parallel-lines
+  9234      theorem parallel-lines
+  9340    Files
+  9480    The command line
 """
 
 from __future__ import annotations
@@ -5497,13 +5497,14 @@ def check_rows(block: Expected, others: Matrix, first: Layer, second: Layer, met
     bits, own = max(first.bits, second.bits), longest([block.added, [q]])
     size = len(block.rows) * len(block.rows[0])
     meter.pay(2 * size, bits, bits if d != e else 0)
-    if any(block.added):
+    is_added = any(block.added)
+    if is_added:
         meter.pay(6 * size, bits + own, bits + own)
     for k, (row, other) in enumerate(zip(block.rows, others, strict=True)):
         if k == block.skipped:
             continue
         v = block.column[k]
-        if v and any(block.added):
+        if v and is_added:
             row = [x * q + v * w for x, w in zip(row, block.added, strict=True)]
             same = [x * e for x in row] == [y * d * q for y in other]
         else:

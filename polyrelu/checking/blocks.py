@@ -156,13 +156,14 @@ def check_rows(block: Expected, others: Matrix, first: Layer, second: Layer, met
     bits, own = max(first.bits, second.bits), longest([block.added, [q]])
     size = len(block.rows) * len(block.rows[0])
     meter.pay(2 * size, bits, bits if d != e else 0)
-    if any(block.added):
+    is_added = any(block.added)
+    if is_added:
         meter.pay(6 * size, bits + own, bits + own)
     for k, (row, other) in enumerate(zip(block.rows, others, strict=True)):
         if k == block.skipped:
             continue
         v = block.column[k]
-        if v and any(block.added):
+        if v and is_added:
             row = [x * q + v * w for x, w in zip(row, block.added, strict=True)]
             same = [x * e for x in row] == [y * d * q for y in other]
         else:
