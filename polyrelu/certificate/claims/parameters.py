@@ -82,6 +82,8 @@ class Claim(Statement):
         if self.slope is not None:
             expect(self.slope, Fraction, "slope")
         expect(self.has_blocks, bool, "has_blocks")
+        if self.has_blocks and self.slope is not None:
+            raise ArgumentError("has_blocks: a claim with a slope is about leaky ReLU stacks")
         expect_network(self.network, "network")
         if self.other is not None:
             expect_network(self.other, "other")
