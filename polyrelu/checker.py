@@ -11,87 +11,89 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-   123  1. Text
-   360  2. Networks
-   504    Exact arithmetic
-   670  3. Certificates
-   709  3.1 Words
-   727  3.2 Claims
-  1218  3.3 Proofs
-  1387    affine, shallow
-  1393      theorem affine
-  1448      theorem shallow
-  1586    line
-  1589      theorem line
-  1618    bottleneck
-  1623      theorem bottleneck
-  1730    trailing-affine, trailing-shallow
-  1758      theorem trailing-affine
-  1774      theorem trailing-shallow
-  1802    Refutations: translation, flip, line-equal
-  1895      theorem translation
-  1921      theorem flip
-  1949      theorem line-equal
-  2006    Refutations: replacement, bounded-replacement
-  2009      theorem replacement
-  2019      theorem bounded-replacement
-  2175    Refutations: one-sided
-  2253      theorem one-sided
-  2344    Refutations: one-sided-cases
-  2463      theorem one-sided-cases
-  2496  3.4 Membership in the classes generic, transversal and regular
-  2602  3.5 Invariants under ~
-  2651  3.6 Cost
-  2781  3.7 Rounding errors: theorem rounding
-  2813      theorem rounding
-  2913  3.8 Domains of pairs, and theorem point
-  3068      theorem point
-  3137  3.9 Ridges: theorems deep and deep-part
-  4134      theorem deep
-  4142      theorem deep-part
-  4192    Theorem D, sparse competitors: zero weights, and ridges without a bend
-  4337      theorem deep-sparse
-  4345      theorem deep-sparse-part
-  4358  3.10 Injectivity: theorems active-rows and collision
-  4384      theorem collision
-  4411      theorem active-rows
-  4691  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4774      theorem jumps
-  4801      theorem hyperplanes
-  4824      theorem affine-maps
-  4848      theorem bends
-  4879  3.12 Functional dimensions: theorem jacobian
-  4885      theorem jacobian
-  5000  3.13 Leaky ReLU stacks
-  5084    leaky-shallow
-  5087      theorem leaky-shallow
-  5102    leaky-chains
-  5105      theorem leaky-chains
-  5285    leaky-replacement
-  5288      theorem leaky-replacement
-  5350  4. Verdicts
-  5485  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  6298      theorem tree-equal
-  6318      theorem tree
-  6439  5.1 Lists of regions: claim regions, theorem regions
-  6444      theorem regions
-  6484  5.2 Limits
-  6490  5.3 Vertices: theorems vertices and complex (any networks)
-  7055      theorem vertices
-  7070      theorem complex
-  7088  5.4 Injectivity by cells: theorem cell-pairs
-  7100      theorem cell-pairs
-  7218  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  7223      theorem inverse-lipschitz
-  7386  5.6 Injectivity by a left inverse: theorem left-inverse
-  7389      theorem left-inverse
-  7458  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  7461      theorem monotone
-  7565  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  8886  5.9 Teaching sets: theorem parallel-lines
-  8900      theorem parallel-lines
-  9006    Files
-  9146    The command line
+   125  1. Text
+   362  2. Networks
+   506    Exact arithmetic
+   672  3. Certificates
+   711  3.1 Words
+   729  3.2 Claims
+  1232  3.3 Proofs
+  1401    affine, shallow
+  1407      theorem affine
+  1462      theorem shallow
+  1600    line
+  1603      theorem line
+  1632    bottleneck
+  1637      theorem bottleneck
+  1744    trailing-affine, trailing-shallow
+  1772      theorem trailing-affine
+  1788      theorem trailing-shallow
+  1816    Refutations: translation, flip, line-equal
+  1909      theorem translation
+  1935      theorem flip
+  1963      theorem line-equal
+  2020    Refutations: replacement, bounded-replacement
+  2023      theorem replacement
+  2033      theorem bounded-replacement
+  2189    Refutations: one-sided
+  2267      theorem one-sided
+  2358    Refutations: one-sided-cases
+  2477      theorem one-sided-cases
+  2510  3.4 Membership in the classes generic, transversal and regular
+  2616  3.5 Invariants under ~
+  2665  3.6 Cost
+  2795  3.7 Rounding errors: theorem rounding
+  2827      theorem rounding
+  2927  3.8 Domains of pairs, and theorem point
+  3082      theorem point
+  3151  3.9 Ridges: theorems deep and deep-part
+  4148      theorem deep
+  4156      theorem deep-part
+  4206    Theorem D, sparse competitors: zero weights, and ridges without a bend
+  4351      theorem deep-sparse
+  4359      theorem deep-sparse-part
+  4372  3.10 Injectivity: theorems active-rows and collision
+  4398      theorem collision
+  4425      theorem active-rows
+  4705  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4788      theorem jumps
+  4815      theorem hyperplanes
+  4838      theorem affine-maps
+  4862      theorem bends
+  4893  3.12 Functional dimensions: theorem jacobian
+  4899      theorem jacobian
+  5014  3.13 Leaky ReLU stacks
+  5098    leaky-shallow
+  5101      theorem leaky-shallow
+  5116    leaky-chains
+  5119      theorem leaky-chains
+  5299    leaky-replacement
+  5302      theorem leaky-replacement
+  5364  3.14 Networks of blocks
+  5396      theorem blocks-neuron
+  5692  4. Verdicts
+  5827  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  6640      theorem tree-equal
+  6660      theorem tree
+  6781  5.1 Lists of regions: claim regions, theorem regions
+  6786      theorem regions
+  6826  5.2 Limits
+  6832  5.3 Vertices: theorems vertices and complex (any networks)
+  7397      theorem vertices
+  7412      theorem complex
+  7430  5.4 Injectivity by cells: theorem cell-pairs
+  7442      theorem cell-pairs
+  7560  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  7565      theorem inverse-lipschitz
+  7728  5.6 Injectivity by a left inverse: theorem left-inverse
+  7731      theorem left-inverse
+  7800  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  7803      theorem monotone
+  7907  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  9228  5.9 Teaching sets: theorem parallel-lines
+  9242      theorem parallel-lines
+  9348    Files
+  9488    The command line
 """
 
 from __future__ import annotations
@@ -729,8 +731,8 @@ TRUSTED_OF_MINORS = {
 DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
 #: Where competitors agree: on R^n, or on the interior of a domain.
 WHERE = OneOf(("R^n", DOMAIN))
-#: The architecture that competitors share, where they are no plain stacks (3.13).
-ARCHITECTURE = {"kind": "leaky", "slope": RATIONAL}
+#: The architecture that competitors share, where they are no plain stacks (3.13, 3.14).
+ARCHITECTURE = OneOf(({"kind": "leaky", "slope": RATIONAL}, {"kind": "blocks"}))
 AMONG = {"network": REFERENCE, "domain": WHERE, "among": re.compile("|".join((*CLASSES, SPARSE)))}
 PAIR = {"network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}
 #: What a claim size counts.
@@ -898,8 +900,7 @@ def sentence(
 def competitors_sentence(claim: Any, one: Network, two: Network, status: str) -> str:
     """The claim about all competitors, or about one of them."""
     place, members, there = competitors_words(claim)
-    if "architecture" in claim:
-        members += " of such stacks (FORMAT.md, section 3.13)"
+    members += members_words(claim)
     name = name_of(one) + architecture_words(claim)
     head = f"{name}, is {claim['kind']} on {place} among {members}"
     if claim["kind"] == "not-identifiable":
@@ -916,10 +917,23 @@ def competitors_sentence(claim: Any, one: Network, two: Network, status: str) ->
 
 
 def architecture_words(claim: Any) -> str:
-    """The architecture, where it is no plain stack."""
-    if "architecture" not in claim:
+    """What the architecture adds to the name, where it is a leaky ReLU stack."""
+    if claim.get("architecture", {}).get("kind") != "leaky":
         return ""
     return f", a leaky ReLU stack of slope {bare(claim['architecture']['slope'])}"
+
+
+def members_words(claim: Any) -> str:
+    """The networks whose parameters competitors have, where they are no plain stacks."""
+    kind = claim.get("architecture", {}).get("kind")
+    if kind == "leaky":
+        return " of such stacks (FORMAT.md, section 3.13)"
+    if kind == "blocks":
+        return (
+            " of all networks of its widths whose layers read the same layers, with any weights "
+            "(FORMAT.md, section 3.14)"
+        )
+    return ""
 
 
 def competitors_words(claim: Any) -> tuple[str, str, str]:
@@ -5345,6 +5359,334 @@ def leaky_box(layer: Layer, box: Box, slope: Slope, meter: Meter) -> Box:
         lower.append(None if low is None else -low * (slope.q if low < 0 else slope.p))
         upper.append(None if high is None else high * (slope.q if high > 0 else slope.p))
     return Box(lower, upper, box.denominator * layer.denominator * slope.q)
+
+
+# ==== 3.14 Networks of blocks ====
+
+UNUSED, DEAD, LINEAR, FLIP = "unused", "dead", "linear", "flip"
+
+
+#: Weights of one neuron by the layers that it reads.
+Weights = list[tuple[int, list[int]]]
+
+
+class ChangedNeuron(NamedTuple):
+    """Neuron i of layer l, l = `number`, in both networks: all its weights by source, and biases.
+
+    The rows are over the denominators of the layers.
+    """
+
+    number: int
+    i: int
+    rows: tuple[Weights, Weights]
+    biases: tuple[int, int]
+    denominators: tuple[int, int]
+
+    def shift(self, case: str, meter: Meter) -> Fraction:
+        """What later biases lose for each unit of weight: 0, b' - b, or -b if it is flipped."""
+        (b, c), (d, e) = self.biases, self.denominators
+        bits = longest([self.biases, self.denominators])
+        meter.pay(8, bits, bits)
+        meter.pay_divisions(8, 2 * bits, 2 * bits)
+        if case == LINEAR:
+            return Fraction(c, e) - Fraction(b, d)
+        return Fraction(-b, d) if case == FLIP else Fraction(0)
+
+
+@theorem(
+    "blocks-neuron",
+    kind="not-identifiable",
+    among=("all",),
+    architecture="blocks",
+    page="theory/architectures.md",
+    evidence={
+        "architecture": {},
+        "same-function": {
+            "layer": int,
+            "neuron": int,
+            "case": re.compile(f"{UNUSED}|{DEAD}|{LINEAR}|{FLIP}"),
+        },
+        "not-related": {},
+        "membership": MEMBERSHIP,
+    },
+    says={
+        "architecture": "both networks have layers of the same widths, which read the same layers",
+        "same-function": "they compute the same real function on the domain: one neuron is "
+        "unused, never positive or never negative there, or what reads it also reads what it reads",
+        "not-related": "they differ in an invariant of permutations and positive scalings",
+    },
+)
+def blocks_neuron(case: Case) -> None:
+    """One hidden neuron has another row [W|b], and later biases make up for it."""
+    one, two, meter = case.network, case.other, case.meter
+    case.domain = domain_of_competitors(case)
+    case.hypothesis("architecture")
+    require(one.widths == two.widths, "equal widths", f"{one}; {two}")
+    require(one.last == two.last, "equal last activations", f"{one}; {two}")
+    require(sources_of(one) == sources_of(two), "layers that read the same layers")
+    evidence = case.hypothesis("same-function")
+    number, i, last = evidence["layer"], evidence["neuron"], len(one.layers)
+    require(1 <= number < last, f"a layer from 1 to {last - 1}", str(number))
+    require(i < one.widths[number], f"a neuron of layer {number}", str(i))
+    neuron = neuron_of(one, two, number, i)
+    check_other_layers(one, two, neuron, evidence["case"], meter)
+    check_case(case, neuron, evidence["case"])
+    case.hypothesis("not-related")
+    check_not_related(one, neuron, meter)
+
+
+def sources_of(network: Network) -> list[list[int]]:
+    """The layers that each layer reads besides the one before."""
+    return [[source for source, _ in layer.earlier] for layer in network.layers]
+
+
+def blocks_of(network: Network, number: int) -> list[tuple[int, list[list[int]]]]:
+    """All blocks of a layer: source, rows."""
+    layer = network.layers[number - 1]
+    return [*layer.earlier, (number - 1, layer.rows)]
+
+
+def neuron_of(one: Network, two: Network, number: int, i: int) -> ChangedNeuron:
+    """A neuron in both networks."""
+    mine, others = (
+        [(source, rows[i]) for source, rows in blocks_of(network, number)] for network in (one, two)
+    )
+    first, second = one.layers[number - 1], two.layers[number - 1]
+    biases, denominators = (first.bias[i], second.bias[i]), (first.denominator, second.denominator)
+    return ChangedNeuron(number, i, (mine, others), biases, denominators)
+
+
+def check_other_layers(
+    one: Network, two: Network, neuron: ChangedNeuron, name: str, meter: Meter
+) -> None:
+    """All else is equal, but for what makes up for a larger bias, or for a negated row [w|b].
+
+    As max(t, 0) = t + max(-t, 0), a layer that reads a negated neuron with the weight v has v w
+    more on what the neuron reads, and the bias v b more.
+    """
+    shift = neuron.shift(name, meter)
+    for number in range(1, len(one.layers) + 1):
+        skipped, column = (neuron.i if number == neuron.number else -1), [0] * one.widths[number]
+        for source, rows in blocks_of(one, number):
+            if source == neuron.number:
+                column = [row[neuron.i] for row in rows]
+        left = dict(neuron.rows[0]) if name == FLIP and any(column) else {}
+        pairs = zip(blocks_of(one, number), blocks_of(two, number), strict=True)
+        for (source, rows), (_, others) in pairs:
+            added = left.pop(source, [])
+            expected = Expected(number, rows, skipped, column, added, neuron.denominators[0])
+            check_rows(expected, others, one.layers[number - 1], two.layers[number - 1], meter)
+        wanted = f"a layer {number} that reads what the neuron reads"
+        require(not any(map(any, left.values())), wanted, "another one")
+        check_biases(one.layers[number - 1], two.layers[number - 1], column, shift, skipped, meter)
+
+
+class Expected(NamedTuple):
+    """A block of layer `number` of `other`: rows + column * added / denominator.
+
+    One row may be any other, unless `skipped` is -1; without change `added` is empty.
+    """
+
+    number: int
+    rows: Matrix
+    skipped: int
+    column: Sequence[int]
+    added: Sequence[int]
+    denominator: int
+
+
+def check_rows(block: Expected, others: Matrix, first: Layer, second: Layer, meter: Meter) -> None:
+    """The rows of a block of `other` are the expected ones."""
+    d, e, q = first.denominator, second.denominator, block.denominator
+    bits, own = max(first.bits, second.bits), longest([block.added, [q]])
+    size = len(block.rows) * len(block.rows[0])
+    meter.pay(2 * size, bits, bits if d != e else 0)
+    is_added = any(block.added)
+    if is_added:
+        meter.pay(6 * size, bits + own, bits + own)
+    for k, (row, other) in enumerate(zip(block.rows, others, strict=True)):
+        if k == block.skipped:
+            continue
+        v = block.column[k]
+        if v and is_added:
+            row = [x * q + v * w for x, w in zip(row, block.added, strict=True)]
+            same = [x * e for x in row] == [y * d * q for y in other]
+        else:
+            same = row == other if d == e else [x * e for x in row] == [y * d for y in other]
+        wanted = f"the weights of neuron {k} of layer {block.number} as the theorem says"
+        require(same, wanted, "different ones")
+
+
+def check_biases(
+    first: Layer,
+    second: Layer,
+    column: Sequence[int],
+    shift: Fraction,
+    skipped: int,
+    meter: Meter,
+) -> None:
+    """The biases of a layer of `other`, but for one of them, are b - shift * column."""
+    p, q = shift.as_integer_ratio()
+    bits = max(first.bits, second.bits)
+    meter.pay(5 * len(column), 2 * bits, bits + max(p.bit_length(), q.bit_length()))
+    for k, (b, c, v) in enumerate(zip(first.bias, second.bias, column, strict=True)):
+        if k != skipped:
+            same = (b * q - p * v) * second.denominator == c * q * first.denominator
+            require(same, "the biases of `other` as the theorem says", f"another one, {k}")
+
+
+def check_case(case: Case, neuron: ChangedNeuron, name: str) -> None:
+    """Nothing reads the neuron, or it has one sign on the box in both networks, or is negated."""
+    if name == UNUSED:
+        check_unused(case.network, neuron)
+    elif name != FLIP:
+        check_one_sign(case, neuron, 1 if name == DEAD else -1)
+    if name in (LINEAR, FLIP):
+        sign, (d, e) = (1 if name == LINEAR else -1), neuron.denominators
+        for (_, row), (_, changed) in zip(*neuron.rows, strict=True):
+            same = [x * e for x in row] == [sign * y * d for y in changed]
+            require(same, f"weights of a {name} neuron", "other ones")
+    if name == FLIP:
+        (b, c), (d, e) = neuron.biases, neuron.denominators
+        require(b * e == -c * d, "the bias of a flip neuron", "another one")
+
+
+def check_unused(network: Network, neuron: ChangedNeuron) -> None:
+    """No later layer reads the neuron."""
+    for number in range(neuron.number + 1, len(network.layers) + 1):
+        for source, rows in blocks_of(network, number):
+            is_read = source == neuron.number and any(row[neuron.i] for row in rows)
+            require(not is_read, f"an unused neuron {neuron.i}", f"layer {number} reads it")
+
+
+def check_one_sign(case: Case, neuron: ChangedNeuron, sign: int) -> None:
+    """The neuron, times the sign, is never positive on the box, in both networks."""
+    boxes, meter, i = boxes_of(case, neuron.number - 1), case.meter, neuron.number - 1
+    layer, other = case.network.layers[i], case.other.layers[i]
+    common, bits = common_of(boxes, [source for source, _ in neuron.rows[0]], meter)
+    size = sum(len(row) + 2 for _, row in neuron.rows[0])
+    meter.pay(4 * size, bits + common.bit_length(), max(layer.bits, other.bits))
+    for rows, bias in zip(neuron.rows, neuron.biases, strict=True):
+        end = supremum(rows, bias, sign, boxes, common)
+        fact = f"a neuron that is never {'positive' if sign > 0 else 'negative'} on the box"
+        got = f"neuron {neuron.i} of layer {neuron.number}"
+        has_sign = end is not None and end <= 0
+        require(has_sign, fact, got)
+
+
+def boxes_of(case: Case, depth: int) -> list[Box]:
+    """Boxes that hold the inputs, and the activations of layers 1 to `depth`, on the domain."""
+    boxes, network, meter = [box_of_inputs(case)], case.network, case.meter
+    for number in range(1, depth + 1):
+        layer, blocks = network.layers[number - 1], blocks_of(network, number)
+        common, bits = common_of(boxes, [source for source, _ in blocks], meter)
+        grown = bits + common.bit_length() + layer.bits
+        message = f"beyond the limits: a box with ends of more than {GROWN_BITS} bits"
+        well_formed(grown <= GROWN_BITS, message)
+        size = sum(len(rows) * (len(rows[0]) + 2) for _, rows in blocks)
+        meter.pay(4 * size, bits + common.bit_length(), layer.bits)
+        meter.hold(cells_of(2 * len(layer.rows), grown))
+        lower, upper = list[End](), list[End]()
+        for k, b in enumerate(layer.bias):
+            row = [(source, rows[k]) for source, rows in blocks]
+            low, high = (supremum(row, b, sign, boxes, common) for sign in (-1, 1))
+            lower.append(0 if low is None else max(-low, 0))
+            upper.append(None if high is None else max(high, 0))
+        boxes.append(Box(lower, upper, common * layer.denominator))
+    return boxes
+
+
+def common_of(boxes: Sequence[Box], sources: Sequence[int], meter: Meter) -> tuple[int, int]:
+    """A common denominator of the boxes that a layer reads, and the bits of their ends."""
+    common = least_common_multiple([boxes[source].denominator for source in sources], meter)
+    message = f"beyond the limits: a box with ends of more than {GROWN_BITS} bits"
+    well_formed(common.bit_length() <= GROWN_BITS, message)
+    return common, max(boxes[source].bits() for source in sources)
+
+
+def supremum(rows: Weights, bias: int, sign: int, boxes: Sequence[Box], common: int) -> End:
+    """The largest value of sign * (sum of rows . activations + bias) on boxes, times `common`."""
+    total = sign * bias * common
+    for source, row in rows:
+        end = boxes[source].supremum([*row, 0], sign)
+        if end is None:
+            return None
+        total += end * (common // boxes[source].denominator)
+    return total
+
+
+# -- Invariants of neurons of networks of blocks
+
+
+class Named(NamedTuple):
+    """Numbers of invariants of the neurons of a layer, and their scales over one denominator."""
+
+    names: list[int]
+    scales: list[int]
+    common: int
+
+
+def check_not_related(network: Network, neuron: ChangedNeuron, meter: Meter) -> None:
+    """The invariant of the neuron differs, and no other one of its layer does."""
+    numbers = dict[Row, int]()
+    inputs = list(range(network.widths[0]))
+    layers = [Named([name_of_key(Row((0, j)), numbers) for j in inputs], [1] * len(inputs), 1)]
+    for number in range(1, neuron.number):
+        layer = network.layers[number - 1]
+        rows = [
+            [(source, rows[k]) for source, rows in blocks_of(network, number)]
+            for k in range(len(layer.rows))
+        ]
+        layers.append(named(number, rows, layer.bias, layer.denominator, (layers, numbers), meter))
+    (mine,), (other,) = (
+        named(neuron.number, [rows], [bias], 1, (layers, numbers), meter).names
+        for rows, bias in zip(neuron.rows, neuron.biases, strict=True)
+    )
+    require(mine != other, "different invariants", "equal ones")
+
+
+def name_of_key(key: Row, numbers: dict[Row, int]) -> int:
+    """The number of an invariant: equal ones have equal numbers, so that nothing nests."""
+    return numbers.setdefault(key, len(numbers))
+
+
+def named(
+    number: int,
+    rows: Sequence[Weights],
+    biases: Sequence[int],
+    denominator: int,
+    known: tuple[list[Named], dict[Row, int]],
+    meter: Meter,
+) -> Named:
+    """The invariants of neurons of a layer: of each one its ray (b, e), as in 3.5."""
+    layers, numbers = known
+    sources = [source for source, _ in rows[0]]
+    common = least_common_multiple([layers[source].common for source in sources], meter)
+    factors = [(source, common // layers[source].common) for source in sources]
+    bits = longest([*(layers[source].scales for source in sources), [common]])
+    bits += max(common.bit_length(), *(longest([row]) for weights in rows for _, row in weights))
+    bits += longest([biases, [denominator]])
+    well_formed(bits <= GROWN_BITS, f"beyond the limits: scales of more than {GROWN_BITS} bits")
+    names, scales = list[int](), list[int]()
+    for weights, b in zip(rows, biases, strict=True):
+        size = sum(len(row) for _, row in weights)
+        terms = sum(len(row) - row.count(0) for _, row in weights)
+        meter.pay(2 * size)
+        meter.pay_divisions(10 * (terms + 4), bits, bits)
+        meter.hold(cells_of(2 * terms + 4, bits))
+        e = [
+            (name, w * scale * factor)
+            for (source, factor), (_, row) in zip(factors, weights, strict=True)
+            for w, name, scale in zip(row, *layers[source][:2], strict=True)
+            if w * scale
+        ]
+        front = b * common
+        divisor = math.gcd(front, *(x for _, x in e)) or 1
+        pairs = sorted((name, x // divisor) for name, x in e)
+        key = Row((number, front // divisor, *chain.from_iterable(pairs)))
+        names.append(name_of_key(key, numbers))
+        scales.append(sum(abs(x) for _, x in e) + abs(front))
+    return Named(names, scales, common * denominator)
 
 
 # ==== 4. Verdicts ====

@@ -477,9 +477,12 @@ def _network_text(reference: dict[str, Any]) -> str:
 
 def _architecture_text(claim: dict[str, Any]) -> str:
     """Return the architecture in words, where it is no plain stack."""
-    if "architecture" not in claim:
+    architecture = claim.get("architecture")
+    if architecture is None:
         return ""
-    return f", a stack of leaky ReLUs of slope {number_text(claim['architecture']['slope'])},"
+    if architecture["kind"] == "blocks":
+        return ", whose competitors are all networks with layers that read the same layers,"
+    return f", a stack of leaky ReLUs of slope {number_text(architecture['slope'])},"
 
 
 def _statement_on_sizes(certificate: CertificateText) -> str:

@@ -240,6 +240,21 @@ THEOREMS: dict[str, TheoremText] = {
             "architecture": "both networks are stacks of leaky ReLUs of one slope and one shape",
         },
     ),
+    "blocks-neuron": TheoremText(
+        "one neuron replaced in a network whose layers read several layers",
+        "docs/theory/architectures.md",
+        "A hidden neuron that no later layer reads, or that is dead on a box of all values that it "
+        "reads, can have another row; one that is never negative there can have another bias, for "
+        "which later biases make up.",
+        r"If no layer reads $\sigma(wx+b)$, or $wx+b \leq 0$ and $w'x+b' \leq 0$, or $wx+b \geq 0$ "
+        r"and $wx+b+t \geq 0$, on a box of all values, then $(w,b)$ may become $(w',b')$, in the "
+        r"last case $(w,b+t)$ with $c-tv$ in the place of later biases $c$.",
+        {
+            **_REFUTATION_HYPOTHESES,
+            "architecture": "both networks have the same widths, and layers that read the same "
+            "layers",
+        },
+    ),
     "line": TheoremText(
         "first hidden layer of width one, all competitors",
         "docs/theory/line.md",

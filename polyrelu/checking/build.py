@@ -45,6 +45,7 @@ MODULES = (
     "sizes",
     "dimensions",
     "leaky",
+    "blocks",
     "verdicts",
     "expressions",
     "trees",

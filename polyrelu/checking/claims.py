@@ -80,8 +80,8 @@ TRUSTED_OF_MINORS = {
 DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
 #: Where competitors agree: on R^n, or on the interior of a domain.
 WHERE = OneOf(("R^n", DOMAIN))
-#: The architecture that competitors share, where they are no plain stacks (3.13).
-ARCHITECTURE = {"kind": "leaky", "slope": RATIONAL}
+#: The architecture that competitors share, where they are no plain stacks (3.13, 3.14).
+ARCHITECTURE = OneOf(({"kind": "leaky", "slope": RATIONAL}, {"kind": "blocks"}))
 AMONG = {"network": REFERENCE, "domain": WHERE, "among": re.compile("|".join((*CLASSES, SPARSE)))}
 PAIR = {"network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}
 #: What a claim size counts.
@@ -249,8 +249,7 @@ def sentence(
 def competitors_sentence(claim: Any, one: Network, two: Network, status: str) -> str:
     """The claim about all competitors, or about one of them."""
     place, members, there = competitors_words(claim)
-    if "architecture" in claim:
-        members += " of such stacks (FORMAT.md, section 3.13)"
+    members += members_words(claim)
     name = name_of(one) + architecture_words(claim)
     head = f"{name}, is {claim['kind']} on {place} among {members}"
     if claim["kind"] == "not-identifiable":
@@ -267,10 +266,23 @@ def competitors_sentence(claim: Any, one: Network, two: Network, status: str) ->
 
 
 def architecture_words(claim: Any) -> str:
-    """The architecture, where it is no plain stack."""
-    if "architecture" not in claim:
+    """What the architecture adds to the name, where it is a leaky ReLU stack."""
+    if claim.get("architecture", {}).get("kind") != "leaky":
         return ""
     return f", a leaky ReLU stack of slope {bare(claim['architecture']['slope'])}"
+
+
+def members_words(claim: Any) -> str:
+    """The networks whose parameters competitors have, where they are no plain stacks."""
+    kind = claim.get("architecture", {}).get("kind")
+    if kind == "leaky":
+        return " of such stacks (FORMAT.md, section 3.13)"
+    if kind == "blocks":
+        return (
+            " of all networks of its widths whose layers read the same layers, with any weights "
+            "(FORMAT.md, section 3.14)"
+        )
+    return ""
 
 
 def competitors_words(claim: Any) -> tuple[str, str, str]:

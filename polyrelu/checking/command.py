@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, TypeVar
 
+import polyrelu.checking.blocks
 import polyrelu.checking.cell_pairs
 import polyrelu.checking.gradients
 import polyrelu.checking.identifiability

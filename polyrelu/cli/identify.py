@@ -165,9 +165,10 @@ def _named(outcome: Outcome, imported: Imported) -> Outcome:
         return outcome
     names = imported.skipping or ("connections that skip layers",)
     reason = (
-        f"no theorem here covers networks with {' and '.join(names)}, except stacks of leaky ReLUs "
-        "of one slope that is positive and not 1 (the commands complex, topology, plot, equivalent "
-        "and runtime-error take them)"
+        f"no theorem here proves that networks with {' and '.join(names)} are identifiable, except "
+        "stacks of leaky ReLUs of one slope that is positive and not 1, and no other network with "
+        "the same function was found (the commands complex, topology, plot, equivalent and "
+        "runtime-error take them)"
     )
     return replace(outcome, reason=reason)
 

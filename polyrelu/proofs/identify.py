@@ -35,6 +35,7 @@ from polyrelu.outcomes import (
     Undecided,
 )
 from polyrelu.proofs import bottleneck, line
+from polyrelu.proofs.blocks.identify_blocks import NOT_PLAIN, identify_blocks
 from polyrelu.proofs.deep import prover as deep
 from polyrelu.proofs.deep.one_sided_candidates import one_sided_candidates
 from polyrelu.proofs.deep.ridges import Competitors
@@ -88,12 +89,6 @@ from polyrelu.support.progress import Progress, report
 from polyrelu.version import __version__
 
 __all__ = ["NOT_PLAIN", "identify"]
-
-#: The reason why nothing is tried for networks that are no plain stacks.
-NOT_PLAIN = (
-    "no theorem here covers networks whose layers read more than the layer before (through skip "
-    "connections, max pooling and the like), except stacks of leaky ReLUs of one slope that is positive and not 1"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +171,7 @@ def identify(
     ----------
     network
         A network, or what `polyrelu.load` takes. Networks that are neither plain stacks nor stacks
-        of leaky ReLUs are `Undecided`.
+        of leaky ReLUs are only refuted, among all networks whose layers read the same layers.
     domain
         Where competitors have the same function: R^n by default, or the interior of a domain, such
         as ``"box:0,1"``. They may differ outside. Theorem P and the theorem for one neuron in layer
@@ -293,20 +288,20 @@ class _Identification:
 
     def outcome(self) -> Outcome:
         """Return the answer; `Undecided` if a limit is reached."""
-        leaky = decidable_stack(self._network)
-        if leaky is None and not self._network.is_plain:
-            return Undecided(NOT_PLAIN, next=after_skipping(self._network))
-        if (count := self._network.num_parameters) > PARAMETER_LIMIT:
+        network = self._network
+        if (count := network.num_parameters) > PARAMETER_LIMIT:
             return Undecided(
                 f"the network has {count:,} weights and biases, zeros included, and a certificate "
-                f"can hold {PARAMETER_LIMIT:,} (FORMAT.md §2)"
+                f"can hold {PARAMETER_LIMIT:,} (FORMAT.md §2)",
+                next=() if network.is_plain else after_skipping(network),
             )
         try:
-            return (
-                self._answer()
-                if leaky is None
-                else identify_leaky(leaky, self._question, self._limits)
-            )
+            if network.is_plain:
+                return self._answer()
+            leaky = decidable_stack(network)
+            if leaky is None:
+                return identify_blocks(self._question, self._limits)
+            return identify_leaky(leaky, self._question, self._limits)
         except (LimitReached, KeyboardInterrupt, MemoryError) as error:
             if (reason := self._limits.reason_of(error)) is None:
                 raise

@@ -209,6 +209,14 @@ def test_not_identifiable(name: str, among: str) -> None:
             "the same real function there, and is not related to it by permuting and positively "
             "scaling hidden neurons.",
         ),
+        (
+            "blocks-dead",
+            "widths (1, 2, 1) with affine output, is not-identifiable on the interior of {x : "
+            "(1).x <= 1, (-1).x <= 0} among all parameters of all networks of its widths whose "
+            "layers read the same layers, with any weights (FORMAT.md, section 3.14): network "
+            "b670523309eb is one of them, computes the same real function there, and is not "
+            "related to it by permuting and positively scaling hidden neurons.",
+        ),
         # Without inequalities a domain is R^n.
         (
             "deep-domain-without-rows",

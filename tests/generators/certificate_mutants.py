@@ -92,6 +92,7 @@ SUITE = (
     *("point", "replacement-line", "tree-equal"),
     *("trailing-affine-domain", "trailing-shallow", "trailing-shallow-domain"),
     *("leaky-chains-domain", "leaky-replacement-domain", "leaky-shallow"),
+    *("blocks-dead", "blocks-dead-second", "blocks-flip", "blocks-linear", "blocks-unused"),
     *("collision", "injective-one-layer", "injective-cells", "injective-cells-apart"),
     "injective-left-inverse",
     *("inverse-lipschitz", "inverse-lipschitz-always-on", "inverse-lipschitz-monotone"),

@@ -28,6 +28,7 @@ from tests.oracles.grid import same_function
 from tests.oracles.injectivity import is_injective_network
 from tests.oracles.judge import contradictions, plain
 from tests.oracles.local_fiber import is_part_rigid
+from tests.oracles.related_blocks import related_blocks
 
 __all__ = [
     "a_difference",
@@ -95,11 +96,27 @@ def _of_part(claim: Any, network: Network) -> str:
 
 def _of_other(claim: Any, network: Network) -> str:
     other = from_document(claim["other"]["inline"])
-    if "architecture" in claim:
+    architecture = claim.get("architecture", {"kind": "plain"})["kind"]
+    if architecture == "leaky":
         return _of_leaky_other(claim, network, other)
+    if architecture == "blocks":
+        return _of_block_other(claim, network, other)
     if same_function(plain(network), plain(other)) and not related(network, other):
         return "the same function by brute force, not related, in the class"
     return ""
+
+
+def _of_block_other(claim: Any, network: Network, other: Network) -> str:
+    """Judge a pair of networks of blocks by all permutations, and on all common cells."""
+    sources = [[b.source for b in layer.blocks] for net in (network, other) for layer in net.layers]
+    if sources[: network.depth] != sources[network.depth :] or network.last != other.last:
+        return ""
+    domain = Polyhedron.universe(network.num_inputs)
+    if claim["domain"] != "R^n":
+        domain = domain_of(claim["domain"], network.num_inputs)
+    is_related = network.widths != other.widths or related_blocks(network, other)
+    is_true = not is_related and agree_on_domain(network, other, domain)
+    return "the same function on the domain by brute force, not related" if is_true else ""
 
 
 def _of_leaky_other(claim: Any, network: Network, other: Network) -> str:

@@ -54,7 +54,10 @@ class Claim(Statement):
         A polyhedron without equations; the functions agree on its interior. None for R^n.
     slope
         The slope of the leaky ReLU, if the competitors are leaky ReLU stacks (FORMAT.md, section
-        3.13); None for plain stacks.
+        3.13); None for others.
+    has_blocks
+        Whether the competitors are all networks whose layers read the same layers (FORMAT.md,
+        section 3.14).
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Claim(Statement):
     other: Network | None = None
     domain: Polyhedron | None = None
     slope: Fraction | None = None
+    has_blocks: bool = False
 
     def __post_init__(self) -> None:
         expect_choice(self.kind, get_args(ParameterClaimKind), "kind")
@@ -77,6 +81,9 @@ class Claim(Statement):
         expect_place(self.domain)
         if self.slope is not None:
             expect(self.slope, Fraction, "slope")
+        expect(self.has_blocks, bool, "has_blocks")
+        if self.has_blocks and self.slope is not None:
+            raise ArgumentError("has_blocks: a claim with a slope is about leaky ReLU stacks")
         expect_network(self.network, "network")
         if self.other is not None:
             expect_network(self.other, "other")
@@ -91,6 +98,8 @@ class Claim(Statement):
         terms: dict[str, Any] = {"domain": place_terms(self.domain), "among": self.among}
         if self.slope is not None:
             terms["architecture"] = {"kind": "leaky", "slope": format_rational(self.slope)}
+        if self.has_blocks:
+            terms["architecture"] = {"kind": "blocks"}
         return terms
 
     @property
@@ -103,9 +112,11 @@ class Claim(Statement):
     @property
     def _name(self) -> str:
         """The network with its architecture."""
+        widths = shortened("-".join(map(str, self.network.widths)))
+        if self.has_blocks:
+            return f"{widths} network, among those whose layers read the same layers,"
         if self.slope is None:
             return plain_name(self.network)
-        widths = shortened("-".join(map(str, self.network.widths)))
         return f"{widths} stack of leaky ReLUs of slope {format_rational(self.slope)}"
 
     def __str__(self) -> str:

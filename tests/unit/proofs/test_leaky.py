@@ -56,7 +56,10 @@ def test_other_networks_are_no_leaky_stacks() -> None:
     for slopes in ((HALF, HALF), (Fraction(1, 3), Fraction(1, 3))):
         x = graph.add(LeakyRelu(slopes), [x], (1, 2))
     graph.finish([x])
-    assert isinstance(identify(lower(graph).network), Undecided)
+    assert leaky_stack(lower(graph).network) is None
+    outcome = identify(lower(graph).network)
+    assert isinstance(outcome, NotIdentifiable)
+    assert outcome.certificate.theorem == "blocks-neuron"
 
 
 @pytest.mark.parametrize("domain", [None, "box:-3,2"])

@@ -1,0 +1,4 @@
+"""Networks whose layers read several layers before them: refutations of identifiability.
+
+The theory is on the page docs/theory/architectures.md.
+"""
