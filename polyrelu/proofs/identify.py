@@ -233,7 +233,7 @@ def identify(
     DomainError
         The domain is not understood, or it has no interior.
     PolyreluError
-        The checkpoint cannot be read or written.
+        The checkpoint cannot be read or written, or it is one of another question.
 
     Notes
     -----
@@ -257,6 +257,8 @@ def identify(
     expect(functional_dimension, bool, "functional_dimension")
     place = _place(domain, read.network.num_inputs)
     file = None if checkpoint is None else str(checkpoint)
+    if file is not None:  # also where an answer comes before the search
+        deep.check_checkpoint(file, read.network, seed, place)
     question = Question(read.network, among, seed, limits.work, limits.seconds, file, place)
     outcome = with_sources(_Identification(question, limits, progress, workers).outcome(), read)
     if not functional_dimension or not has_functional_dimension(read.network):

@@ -159,6 +159,25 @@ def test_the_search_of_something_else(
     assert (folder / "kept").read_bytes() == before
 
 
+@pytest.mark.parametrize("network", ["example:xor", "example:digits", "open.json"])
+def test_files_are_checked_before_an_answer(
+    folder: Path, capsys: pytest.CaptureFixture[str], network: str
+) -> None:
+    """Questions that are answered without a search refuse the wrong file as well."""
+    (folder / "letter").write_text("a letter\n")
+    run(capsys, "regions", "open.json", "--domain", "box:-1,1", "--checkpoint", "regions")
+    texts = {"letter": "not a checkpoint", "regions": "of other work (question: regions in place"}
+    for name, text in texts.items():
+        before = (folder / name).read_bytes()
+        status, out, err = run(capsys, "identify", network, "--checkpoint", name, "--budget", "0")
+        assert (status, out) == (2, "")
+        assert err.startswith(f"polyrelu: {name}: ")
+        assert text in err
+        assert (folder / name).read_bytes() == before
+    run(capsys, "identify", "example:xor", "--checkpoint", "new", "--budget", "0")
+    assert not (folder / "new").exists()
+
+
 def test_a_file_that_is_no_search(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "precious").write_text("a letter\n")
     status, _, err = run(

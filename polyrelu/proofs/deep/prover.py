@@ -15,6 +15,7 @@ contains the parameters that Phuong and Lampert (2020) call general.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -36,13 +37,14 @@ from polyrelu.proofs.deep.settings import SETTINGS
 from polyrelu.proofs.deep.walk_tasks import walk
 from polyrelu.proofs.membership import deep_membership, sparse_membership
 from polyrelu.support.budget import BudgetLike
-from polyrelu.support.parallel import Execution, TaskStream, Workers
+from polyrelu.support.parallel import Checkpoint, Execution, TaskStream, Workers
 from polyrelu.version import __version__
 
 __all__ = [
     "PART",
     "THEOREM",
     "BeforeWalk",
+    "check_checkpoint",
     "extend_to_regular",
     "obstruction",
     "part_of",
@@ -155,20 +157,42 @@ def _walks(
     search: DeepSearch, workers: Workers | None, checkpoint: str | Path | None
 ) -> Iterator[TaskStream]:
     """Open the stream of the walks of a search for the time of a block."""
-    with Execution.opened(workers, checkpoint, _entries(search)) as execution:
+    entries = _entries(search.network, search.seed, search.domain)
+    with Execution.opened(workers, checkpoint, entries) as execution:
         context = search.context
         with execution.stream(walk, context, context.among) as stream:
             yield stream
 
 
-def _entries(search: DeepSearch) -> dict[str, str]:
+def check_checkpoint(
+    checkpoint: str | Path, network: Network, seed: int, domain: Polyhedron | None
+) -> None:
+    """Refuse a file, if it is there, that does not keep the walks of such a search.
+
+    Parameters
+    ----------
+    checkpoint, network, seed, domain
+        As for `run_search`.
+
+    Raises
+    ------
+    DomainError
+        The file is no checkpoint of this version, or one of another question.
+    PolyreluError
+        The file cannot be opened, or another process uses it.
+    """
+    if os.path.exists(checkpoint):
+        Checkpoint(checkpoint, _entries(network, seed, domain)).close()
+
+
+def _entries(network: Network, seed: int, domain: Polyhedron | None) -> dict[str, str]:
     """Return what a checkpoint compares; it serves all classes of competitors."""
     return {
         "question": "ridges",
         "version": __version__,
-        "network": search.network.sha256,
-        "domain": "R^n" if search.domain is None else search.domain.sha256,
-        "seed": str(search.seed),
+        "network": network.sha256,
+        "domain": "R^n" if domain is None else domain.sha256,
+        "seed": str(seed),
     }
 
 
