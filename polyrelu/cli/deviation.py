@@ -10,11 +10,11 @@ from polyrelu.cli.answers import print_answer
 from polyrelu.cli.equivalent import read_pair
 from polyrelu.cli.options import (
     NETWORK_HELP,
-    UsageError,
     add_command,
     add_limits,
     add_reading,
     add_seed,
+    exact_number,
     read_network,
 )
 from polyrelu.cli.output import (
@@ -26,7 +26,6 @@ from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from fractions import Fraction
 
     from polyrelu.formats import Imported
     from polyrelu.outcomes import DeviationBounds, DeviationExceeded, RangeBounds, Undecided
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     Answer: TypeAlias = DeviationBounds | DeviationExceeded | Undecided
     Decided: TypeAlias = DeviationBounds | DeviationExceeded | RangeBounds
 
-__all__ = ["add_deviation", "add_search_options", "continued", "decided_part", "exact_number"]
+__all__ = ["add_deviation", "add_search_options", "continued", "decided_part"]
 
 #: The default of --budget, as in `proofs.deviation`.
 _BUDGET = 600_000
@@ -107,20 +106,6 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(budget=_BUDGET)
     add_reading(parser)
-
-
-def exact_number(text: str, option: str) -> Fraction:
-    """Return a number that is not negative, or raise an error that names the option."""
-    from polyrelu.errors import PolyreluError
-    from polyrelu.exact import to_fraction
-
-    try:
-        found = to_fraction(text)
-    except PolyreluError:
-        found = None
-    if found is None or found < 0:
-        raise UsageError(f"{option} {text[:40]!r}: expected a number from 0 on, such as 1/100")
-    return found
 
 
 def continued(options: argparse.Namespace, names: Sequence[str]) -> list[str]:

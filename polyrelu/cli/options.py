@@ -10,12 +10,16 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.output import EXIT_STATUS
 from polyrelu.cli.parser import UsageError
+from polyrelu.support.limits import NUMBER
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from polyrelu.formats import Imported
 
 __all__ = [
@@ -26,6 +30,7 @@ __all__ = [
     "add_network",
     "add_reading",
     "add_seed",
+    "exact_number",
     "named_operations",
     "output_index",
     "read_network",
@@ -186,6 +191,27 @@ def _seed(text: str) -> int:
     if not re.fullmatch("[0-9]{1,4000}", text, re.ASCII):
         raise UsageError(f"--seed {text[:40]}: expected an integer from 0")
     return int(text)
+
+
+def exact_number(text: str, option: str) -> Fraction:
+    """Return a number from 0 on that an option gives as text: p, p/q or a decimal, exactly.
+
+    >>> exact_number("0.05", "--gap"), exact_number("1e-3", "--gap")
+    (Fraction(1, 20), Fraction(1, 1000))
+    """
+    from fractions import Fraction
+
+    from polyrelu.errors import PolyreluError
+    from polyrelu.exact import to_fraction
+
+    found = None
+    with suppress(PolyreluError):  # numbers with more digits than people write have one spelling
+        found = Fraction(text) if NUMBER.fullmatch(text) else to_fraction(text)
+    if found is None or found < 0:
+        raise UsageError(
+            f"{option} {text[:40]!r}: expected a number from 0 on, such as 1/100 or 0.01"
+        )
+    return found
 
 
 def output_index(option: str, text: str, hint: str = "") -> int:

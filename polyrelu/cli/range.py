@@ -6,8 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.answers import print_answer
-from polyrelu.cli.deviation import add_search_options, continued, decided_part, exact_number
-from polyrelu.cli.options import UsageError, add_command, add_network, read_network
+from polyrelu.cli.deviation import add_search_options, continued, decided_part
+from polyrelu.cli.options import UsageError, add_command, add_network, exact_number, read_network
 from polyrelu.cli.output import (
     check_output,
     say_interrupted,

@@ -10,11 +10,11 @@ from polyrelu.cli.answers import print_answer
 from polyrelu.cli.equivalent import read_pair
 from polyrelu.cli.options import (
     NETWORK_HELP,
-    UsageError,
     add_command,
     add_limits,
     add_reading,
     add_seed,
+    exact_number,
     read_network,
 )
 from polyrelu.cli.output import (
@@ -92,6 +92,7 @@ def add_same_decisions(subparsers: Any) -> None:
 
 def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.cli.next_steps import next_texts, with_commands
+    from polyrelu.exact import format_rational
     from polyrelu.formats import parse_domain
     from polyrelu.proofs import same_decisions
     from polyrelu.support.interrupts import deferred_interrupt
@@ -100,7 +101,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
         inputs = [options.network, options.other, options.domain.removeprefix("slice:")]
         check_output("-o", options.output, inputs)
     check_checkpoint(options, [options.network, options.other])
-    _check_margin(options.margin)
+    margin = exact_number(options.margin, "--margin")
     pair = read_pair(options, read_network)
     domain = parse_domain(options.domain, pair[0].network.num_inputs)
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
@@ -108,7 +109,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             pair[0].network,
             pair[1].network,
             domain,
-            margin=options.margin,
+            margin=margin,
             choose=options.choose,
             seed=options.seed,
             budget=options.limits,
@@ -119,22 +120,9 @@ def _run(options: argparse.Namespace, started: float) -> int:
     outcome = with_kept(outcome, options)
     outcome = with_commands(outcome, options, [options.network, options.other], _CONTINUED)
     written = _write_certificate(options, outcome, pair)
-    asked = {"margin": options.margin, "choose": options.choose}
+    asked = {"margin": format_rational(margin), "choose": options.choose}
     answer = {**asked, **_answer(outcome), "next": next_texts(outcome)}
     return print_answer(options, outcome, started, answer, pair, written)
-
-
-def _check_margin(text: str) -> None:
-    """Raise an error for a margin that is no number."""
-    from polyrelu.errors import PolyreluError
-    from polyrelu.exact import to_fraction
-
-    try:
-        is_good = to_fraction(text) >= 0
-    except PolyreluError:
-        is_good = False
-    if not is_good:
-        raise UsageError(f"--margin {text[:40]!r}: expected a number from 0 on, such as 1/100")
 
 
 def _answer(outcome: DecisionsOutcome) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import pytest
 from polyrelu.cli.main import _parser, main
 from polyrelu.complex import canonical_complex
 from polyrelu.formats import load, save, save_onnx
+from polyrelu.network import from_arrays
 from tests.cli.commands import help_of, run, run_json
 from tests.generators.files import ROOT
 
@@ -202,6 +203,35 @@ def test_seeds(capsys: pytest.CaptureFixture[str]) -> None:
         for seed in ("-1", "1.5", "x"):
             expected = f"polyrelu: --seed {seed}: expected an integer from 0\n"
             assert run(capsys, name, "example:xor", "--seed", seed) == (2, "", expected)
+
+
+@pytest.mark.parametrize("decimal", ["0.05", "5e-2"])
+def test_decimals_are_exact(
+    decimal: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(from_arrays([([[1], [1]], [0, 1])]), net := tmp_path / "net.json")
+    found = {}
+    for number in (decimal, "1/20"):
+        words = [str(net), str(net), "--domain", "box:0,1"]
+        same = run_json(capsys, "same-decisions", *words, "--margin", number)[1]
+        limited = run_json(capsys, "deviation", *words, "--at-most", number, "--gap", number)[1]
+        assert (same["status"], limited["status"]) == ("proved", "proved")
+        found[number] = same["margin"], limited["statement"]
+    assert found[decimal] == found["1/20"]
+    assert found[decimal][0] == "1/20"
+
+
+@pytest.mark.parametrize("number", ["1/0", "x", "-1/2", "-0.5", "1e9999", "inf", ""])
+def test_what_is_no_number_from_0_on(number: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pair = ["example:xor", "example:xor", "--domain", "box:0,1"]
+    for command, files, option in (
+        ("deviation", pair, "--at-most"),
+        ("range", pair[1:], "--gap"),
+        ("same-decisions", pair, "--margin"),
+    ):
+        expected = "expected a number from 0 on, such as 1/100 or 0.01"
+        answer = (2, "", f"polyrelu: {option} {number!r}: {expected}\n")
+        assert run(capsys, command, *files, f"{option}={number}") == answer
 
 
 # --- Completion -----------------------------------------------------------------------------------
