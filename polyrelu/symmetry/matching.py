@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import RationalMatrix
+from polyrelu.exact import RationalMatrix, as_float
 from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Network
 from polyrelu.support.display import bracketed, count_text
@@ -98,6 +98,7 @@ class AlignedPair:
     matching: tuple[Matching, ...] = ()
 
 
+@np.errstate(all="ignore")  # floats only guess: without a partner bounds are wider
 def match(first: NetworkLike, second: NetworkLike) -> tuple[Matching, ...]:
     """Find partners in one network for the neurons of another one.
 
@@ -142,7 +143,7 @@ def match(first: NetworkLike, second: NetworkLike) -> tuple[Matching, ...]:
         before = np.zeros((len(partners), one.widths[layer]))
         for m, (partner, scale) in enumerate(zip(partners, scales, strict=True)):
             if partner >= 0:
-                before[m, partner] = float(scale)
+                before[m, partner] = as_float(scale)
     return tuple(found)
 
 
@@ -238,19 +239,30 @@ def _partners(
     partner for each at first. Rows that are left over get the most similar partner, although it has
     one already.
     """
-    lengths = [np.linalg.norm(rows, axis=1) for rows in (mine, theirs)]
-    units = [
-        rows / np.where(length > 0, length, 1)[:, None]
-        for rows, length in zip((mine, theirs), lengths, strict=True)
-    ]
-    cosines = np.round(units[1] @ units[0].T, 9)
-    found = _assigned(cosines)
+    (units, lengths, exponents), (other_units, other_lengths, other_exponents) = map(
+        _units, (mine, theirs)
+    )
+    found = _assigned(np.round(other_units @ units.T, 9))
     scales = []
     for m, partner in enumerate(found):
-        has_size = partner >= 0 and lengths[0][partner] > 0
-        ratio = lengths[1][m] / lengths[0][partner] if has_size else 1.0
-        scales.append(_scale(float(ratio)))
+        has_size = partner >= 0 and lengths[partner] > 0
+        ratio = other_lengths[m] / lengths[partner] if has_size else 1.0
+        power = other_exponents[m] - exponents[partner] if has_size else 0
+        scales.append(_scale(float(np.ldexp(ratio, power))))
     return found, scales
+
+
+def _units(
+    rows: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
+    """Return rows divided by their lengths, and the lengths over and the exponents of 2^k.
+
+    These powers of two are near the entries, so that no square of them overflows.
+    """
+    _, exponents = np.frexp(np.abs(rows).max(axis=1, initial=0))
+    near = np.ldexp(rows, -exponents[:, None])
+    lengths = np.asarray(np.linalg.norm(near, axis=1), dtype=np.float64)
+    return near / np.where(lengths > 0, lengths, 1)[:, None], lengths, exponents
 
 
 def _scale(ratio: float) -> Fraction:

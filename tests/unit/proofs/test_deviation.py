@@ -20,7 +20,7 @@ from polyrelu.exact import RationalMatrix
 from polyrelu.outcomes import DeviationBounds, DeviationExceeded, LipschitzBounds, RangeBounds
 from polyrelu.proofs.deviation.lipschitz import Norm
 from polyrelu.proofs.deviation.settings import SETTINGS
-from polyrelu.symmetry import permute, rescale
+from polyrelu.symmetry import match, permute, rescale
 from tests.generators.campaigns import case, few_and_all
 
 HAT = polyrelu.from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])])
@@ -329,6 +329,23 @@ def test_networks_of_unequal_depths(tmp_path: Path) -> None:
     found = polyrelu.deviation(line, one, "box:-1,1")
     assert isinstance(found, DeviationBounds)
     assert found.at_most == found.at_least == 1
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", ["1e300", "1e400"])
+def test_weights_whose_squares_overflow(size: str, tmp_path: Path) -> None:
+    """Floats that are not finite find no partners, and do no other harm; they say nothing."""
+    w = Fraction(size)
+    first = ([[w, 1], [1, -w]], [w, 1])
+    one, two = (polyrelu.from_arrays([first, ([[1, a]], [0])]) for a in (1, 2))
+    two = permute(two, 1, [1, 0])
+    if size == "1e300":
+        assert [entry.partners for entry in match(one, two)] == [(1, 0)]
+    found = polyrelu.deviation(one, two, "box:-1,1", budget=200)
+    bounds = found.bounds if isinstance(found, Undecided) else found
+    assert isinstance(bounds, DeviationBounds)
+    assert bounds.at_least <= w + 2 <= bounds.at_most  # the second neuron, at (1, -1)
+    assert _accepted(bounds.certificate, tmp_path)
 
 
 def _layers(network: Network) -> list[tuple[RationalMatrix, RationalMatrix]]:
