@@ -274,7 +274,7 @@ def test_a_limit_of_time_leaves_bounds(tmp_path: Path) -> None:
     ("arguments", "error", "text"),
     [
         ((HAT, HAT, "R^n"), DomainError, "unbounded"),
-        ((HAT, "example:xor", "box:0,1"), NetworkError, "cannot be compared"),
+        ((HAT, "example:xor", "box:0,1"), NetworkError, "1 and 2 inputs"),
         ((HAT, HAT, "box:1,0"), DomainError, "empty"),
     ],
 )
