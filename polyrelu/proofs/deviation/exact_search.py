@@ -41,11 +41,17 @@ __all__ = ["ExactSearch"]
 
 @dataclass(slots=True)
 class _Node:
-    """A box with signs of neurons, in the order in which they were cut."""
+    """A box with signs of neurons, in the order in which they were cut.
+
+    `num_open` is the number of open neurons of the box around it, and `num_idle` the number of cuts
+    of boxes in a row that have not made it smaller.
+    """
 
     low: ExactPoint
     high: ExactPoint
     cuts: dict[Neuron, int]
+    num_open: int = 0
+    num_idle: int = 0
     record: BoundsNode | None = None
     parts: tuple[_Node, ...] = ()
 
@@ -149,7 +155,7 @@ class ExactSearch:
         neurons = leaf.open_neurons
         if not neurons:
             self._solve(node, leaf, budget)
-        elif len(neurons) <= SETTINGS.max_open_neurons or not self._may_cut(node):
+        elif len(neurons) <= SETTINGS.max_open_neurons or not self._may_cut(node, len(neurons)):
             self._cut_sign(node, neurons[0], excess)
         else:
             self._cut_box(node, excess, budget)
@@ -166,7 +172,12 @@ class ExactSearch:
             listed.append((number, 0, found.multiples))
         node.record = BoundsNode("exact", multiples=listed)
 
-    def _may_cut(self, node: _Node) -> bool:
+    def _may_cut(self, node: _Node, num_open: int) -> bool:
+        """Whether cutting the box may help: it does not where many neurons are 0 at one point."""
+        node.num_idle = node.num_idle + 1 if num_open >= node.num_open else 0
+        node.num_open = num_open
+        if node.num_idle > SETTINGS.max_idle_cuts * len(node.low):
+            return False
         is_small = len(node.low) <= SETTINGS.max_split_inputs
         return is_small and any(a < b for a, b in zip(node.low, node.high, strict=True))
 
@@ -187,8 +198,9 @@ class ExactSearch:
         j = int(np.where(movable, score, -np.inf).argmax())
         at = ((node.low[j] + node.high[j]) / 2,)
         node.record = BoundsNode("cut", coordinate=j)
-        first = _Node(node.low, node.high[:j] + at + node.high[j + 1 :], node.cuts)
-        second = _Node(node.low[:j] + at + node.low[j + 1 :], node.high, node.cuts)
+        history = node.num_open, node.num_idle
+        first = _Node(node.low, node.high[:j] + at + node.high[j + 1 :], node.cuts, *history)
+        second = _Node(node.low[:j] + at + node.low[j + 1 :], node.high, node.cuts, *history)
         self._divide(node, [first, second], excess)
 
     def _divide(self, node: _Node, parts: list[_Node], excess: Fraction) -> None:

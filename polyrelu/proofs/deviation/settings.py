@@ -29,6 +29,8 @@ class DeviationSettings:
         Share of the work for bounds with few inputs, before an exact maximum is searched.
     max_exact_inputs
         Maximum number of inputs with which an exact maximum is searched.
+    max_idle_cuts
+        Maximum number of cuts of a box in a row, for each input, that leave as many neurons open.
     max_open_neurons
         Maximum number of open neurons of a node that is cut by a sign.
     max_grid
@@ -75,6 +77,7 @@ class DeviationSettings:
     exact_share: float = 0.5
     first_share: float = 0.002
     max_exact_inputs: int = 3
+    max_idle_cuts: int = 6
     max_open_neurons: int = 4
     max_grid: int = 4_096
     max_split_inputs: int = 20

@@ -348,5 +348,21 @@ def test_weights_whose_squares_overflow(size: str, tmp_path: Path) -> None:
     assert _accepted(bounds.certificate, tmp_path)
 
 
+def test_boxes_around_a_point_where_many_neurons_are_0(tmp_path: Path) -> None:
+    """Cutting the box once went on for ever at the breakpoint -2/3, which no cut reaches."""
+    first = ([["2/3"], [1], [0]], [0, "2/3", "-3/2"])
+    changed = ([[0], [1], [0]], first[1])
+    second = ([["-4/3", -4, 3], [0, 0, -4]], [0, -2])
+    other = ([["-4/3", -4, 3], ["-1/8", 0, -4]], [0, -2])
+    last = ([["2/3", "-2/3"], [0, 4]], ["-2/3", "-1/2"])
+    small = ([[0, "-19/24"], [0, 4]], last[1])
+    one = polyrelu.from_arrays([first, second, last])
+    two = polyrelu.from_arrays([changed, other, small])
+    found = polyrelu.deviation(one, two, "box:-1,1")
+    assert isinstance(found, DeviationBounds)
+    assert found.at_least == found.at_most == 0
+    assert _accepted(found.certificate, tmp_path)
+
+
 def _layers(network: Network) -> list[tuple[RationalMatrix, RationalMatrix]]:
     return [(layer.weight, layer.bias) for layer in network.layers]
