@@ -32,6 +32,8 @@ _MAX_TASKS, _MAX_BYTES = 10**8, 1 << 30
 #: Number of characters of a value that an error shows.
 _SHOWN = 24
 _HEADER = b"SQLite format 3\x00"
+#: The byte 18 of files that are written through a log.
+_HAS_LOG = 2
 
 
 class Checkpoint:
@@ -116,12 +118,16 @@ class Checkpoint:
         """Refuse a file of another kind, which SQLite would not always do."""
         try:
             with self.path.open("rb") as file:
-                start = file.read(len(_HEADER))
+                start = file.read(len(_HEADER) + 3)
         except FileNotFoundError:
             return
         except OSError as error:
             raise PolyreluError(f"{self.path}: cannot read: {error.strerror or error}") from None
-        if start and start != _HEADER:
+        if not start:
+            return
+        # A file of ours has a log of writes from its first byte on. SQLite would give another
+        # database one, before anything in it could be compared.
+        if not start.startswith(_HEADER) or start[-1] != _HAS_LOG:
             raise self._not_ours("another format")
 
     def _prepare(self, question: Mapping[str, str]) -> None:

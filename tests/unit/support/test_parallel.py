@@ -256,6 +256,16 @@ def test_damaged_files_are_errors_in_a_line(tmp_path: Path, name: str) -> None:
     assert "\n" not in str(error.value)
 
 
+def test_databases_of_other_programs_are_not_changed(tmp_path: Path) -> None:
+    path = tmp_path / "own.db"
+    _run("CREATE TABLE own (x); INSERT INTO own VALUES (1)")(path)
+    before = path.read_bytes()
+    with pytest.raises(PolyreluError, match="another format"):
+        Checkpoint(path, QUESTION)
+    assert path.read_bytes() == before
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
 def _answer(path: Path) -> list[bytes] | str:
     """Return the results with a checkpoint, or the error about it."""
     try:
