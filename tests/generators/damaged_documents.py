@@ -106,7 +106,9 @@ DOCUMENTS = {
     "certificate, checked": Document(".json", ["check"], _certificates),
     "certificate, shown": Document(".json", ["show"], _certificates),
     "checkpoint of regions": Document(".db", _REGIONS, lambda: _written(*_REGIONS, ending=".db")),
-    "checkpoint of a search": Document(".json", _IDENTIFY, lambda: _written(*_IDENTIFY)),
+    "checkpoint of a search": Document(
+        ".db", _IDENTIFY, lambda: _written(*_IDENTIFY, ending=".db")
+    ),
     "property": Document(".vnnlib", ["verify", "--budget", "50", "example:xor"], lambda: [_QUERY]),
     "counterexample": Document(
         ".txt",

@@ -73,7 +73,7 @@ def block_moves(
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [2]], [1, -3]), ([[1, 1]], [0])])
     >>> next(block_moves(net, Budget(), Polyhedron.box([0], [1]))).explanation
-    'neuron 1 of layer 1 is dead on the box around the domain'
+    'neuron 0 of layer 1 is never negative on the box around the domain'
     """
     names = NeuronNames(network)
     try:

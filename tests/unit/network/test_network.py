@@ -343,7 +343,7 @@ _WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "point too short": (lambda: _NET([1]), "expected a point of shape .2,."),
     "ragged batch": (lambda: _NET.evaluate([[1, 2], [1]]), "different lengths"),
     "point not finite": (lambda: _NET([1, float("inf")]), "not a finite number"),
-    "architecture of a skip network": (lambda: _SKIP.architecture, "skip connections"),
+    "architecture of a skip network": (lambda: _SKIP.architecture, "connections that skip layers"),
     "permute the output": (lambda: permute(_NET, 2, [0]), "layer 2 is not a hidden layer"),
     "permute the input": (lambda: permute(_NET, 0, [0, 1]), "layer 0 is not a hidden layer"),
     "not a permutation": (lambda: permute(_NET, 1, [0, 0]), "is not a permutation"),
