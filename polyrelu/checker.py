@@ -47,53 +47,53 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   2927  3.8 Domains of pairs, and theorem point
   3082      theorem point
   3151  3.9 Ridges: theorems deep and deep-part
-  4148      theorem deep
-  4156      theorem deep-part
-  4206    Theorem D, sparse competitors: zero weights, and ridges without a bend
-  4351      theorem deep-sparse
-  4359      theorem deep-sparse-part
-  4372  3.10 Injectivity: theorems active-rows and collision
-  4398      theorem collision
-  4425      theorem active-rows
-  4705  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4788      theorem jumps
-  4815      theorem hyperplanes
-  4838      theorem affine-maps
-  4862      theorem bends
-  4893  3.12 Functional dimensions: theorem jacobian
-  4899      theorem jacobian
-  5014  3.13 Leaky ReLU stacks
-  5098    leaky-shallow
-  5101      theorem leaky-shallow
-  5116    leaky-chains
-  5119      theorem leaky-chains
-  5299    leaky-replacement
-  5302      theorem leaky-replacement
-  5364  3.14 Networks of blocks
-  5396      theorem blocks-neuron
-  5692  4. Verdicts
-  5827  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  6640      theorem tree-equal
-  6660      theorem tree
-  6781  5.1 Lists of regions: claim regions, theorem regions
-  6786      theorem regions
-  6826  5.2 Limits
-  6832  5.3 Vertices: theorems vertices and complex (any networks)
-  7397      theorem vertices
-  7412      theorem complex
-  7430  5.4 Injectivity by cells: theorem cell-pairs
-  7442      theorem cell-pairs
-  7560  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  7565      theorem inverse-lipschitz
-  7728  5.6 Injectivity by a left inverse: theorem left-inverse
-  7731      theorem left-inverse
-  7800  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  7803      theorem monotone
-  7907  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  9228  5.9 Teaching sets: theorem parallel-lines
-  9242      theorem parallel-lines
-  9348    Files
-  9488    The command line
+  4155      theorem deep
+  4163      theorem deep-part
+  4213    Theorem D, sparse competitors: zero weights, and ridges without a bend
+  4343      theorem deep-sparse
+  4351      theorem deep-sparse-part
+  4364  3.10 Injectivity: theorems active-rows and collision
+  4390      theorem collision
+  4417      theorem active-rows
+  4697  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4780      theorem jumps
+  4807      theorem hyperplanes
+  4830      theorem affine-maps
+  4854      theorem bends
+  4885  3.12 Functional dimensions: theorem jacobian
+  4891      theorem jacobian
+  5006  3.13 Leaky ReLU stacks
+  5090    leaky-shallow
+  5093      theorem leaky-shallow
+  5108    leaky-chains
+  5111      theorem leaky-chains
+  5291    leaky-replacement
+  5294      theorem leaky-replacement
+  5356  3.14 Networks of blocks
+  5388      theorem blocks-neuron
+  5684  4. Verdicts
+  5819  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  6632      theorem tree-equal
+  6652      theorem tree
+  6773  5.1 Lists of regions: claim regions, theorem regions
+  6778      theorem regions
+  6818  5.2 Limits
+  6824  5.3 Vertices: theorems vertices and complex (any networks)
+  7389      theorem vertices
+  7404      theorem complex
+  7422  5.4 Injectivity by cells: theorem cell-pairs
+  7434      theorem cell-pairs
+  7552  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  7557      theorem inverse-lipschitz
+  7720  5.6 Injectivity by a left inverse: theorem left-inverse
+  7723      theorem left-inverse
+  7792  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  7795      theorem monotone
+  7899  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  9220  5.9 Teaching sets: theorem parallel-lines
+  9234      theorem parallel-lines
+  9340    Files
+  9480    The command line
 """
 
 from __future__ import annotations
@@ -3521,6 +3521,10 @@ class Ridge(NamedTuple):
 class Ridges:
     """The listed ridges, strictly inside a domain, and the links of their pieces."""
 
+    #: The types of ridges that link the pieces of u, of v.
+    links_u: tuple[str, ...] = ("A", "B")
+    links_v: tuple[str, ...] = ("A", "B", "C")
+
     def __init__(self, neurons: Neurons, is_regular: bool, domain: Domain = EVERYWHERE) -> None:
         self.neurons, self.domain, self.is_regular = neurons, domain, is_regular
         self.derivatives = Derivatives(neurons)
@@ -3544,9 +3548,12 @@ class Ridges:
         own = [(u, neurons.key(m)) for m in (mask, mask | 1 << v)]
         across = [(v, neurons.key(m)) for m in (mask, mask | 1 << u)]
         self.listed.append(Ridge(u, v, mask, kind, (own[1], across[1])))
-        if kind:
+        if kind in self.links_v:
             self.links.join(*across)
-            self.links.join(own[1], own[1 if kind == "C" else 0])
+        if kind in self.links_u:
+            self.links.join(*own)
+        elif kind == "C":
+            self.links.root(own[1])
 
     def type_of(self, u: int, v: int, mask: int) -> str:
         """The type, from the rays across which the gradient of f jumps.
@@ -4205,28 +4212,11 @@ def check_deep(
 
 # ---- Theorem D, sparse competitors: zero weights, and ridges without a bend
 
-#: The types of ridges that link the pieces of u, of v.
-LINKS_U, LINKS_V = ("B", "L", "U"), ("B", "C", "L", "V")
-
 
 class SparseRidges(Ridges):
     """The listed ridges, with the types B, C, L, U and V."""
 
-    def add(self, u: int, v: int, mask: int) -> None:
-        """Add a ridge with its type, and link its pieces."""
-        neurons = self.neurons
-        neurons.meter.units(20_000 + 4 * neurons.count)
-        neurons.meter.hold(24 + neurons.count // 64)
-        kind = self.type_of(u, v, mask)
-        own = [(u, neurons.key(m)) for m in (mask, mask | 1 << v)]
-        across = [(v, neurons.key(m)) for m in (mask, mask | 1 << u)]
-        self.listed.append(Ridge(u, v, mask, kind, (own[1], across[1])))
-        if kind in LINKS_V:
-            self.links.join(*across)
-        if kind in LINKS_U:
-            self.links.join(*own)
-        elif kind == "C":
-            self.links.root(own[1])
+    links_u, links_v = ("B", "L", "U"), ("B", "C", "L", "V")
 
     def type_of(self, u: int, v: int, mask: int) -> str:
         """The type; c is exactly 0 where no path of nonzero weights leads from u to v."""
@@ -4277,7 +4267,9 @@ class SparseFamilies(Families):
 
     def named_root(self, ridge: Ridge, w: int, name: str) -> Piece:
         """The family of neuron w at a ridge, all of whose pieces there are visible."""
-        is_shown = ridge.type in (LINKS_V if w == ridge.v else (*LINKS_U, "C"))
+        is_shown = ridge.type in (
+            self.ridges.links_v if w == ridge.v else (*self.ridges.links_u, "C")
+        )
         require(is_shown, "a ridge with visible pieces of its neuron", name)
         return super().named_root(ridge, w, name)
 

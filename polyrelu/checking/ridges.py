@@ -386,6 +386,10 @@ class Ridge(NamedTuple):
 class Ridges:
     """The listed ridges, strictly inside a domain, and the links of their pieces."""
 
+    #: The types of ridges that link the pieces of u, of v.
+    links_u: tuple[str, ...] = ("A", "B")
+    links_v: tuple[str, ...] = ("A", "B", "C")
+
     def __init__(self, neurons: Neurons, is_regular: bool, domain: Domain = EVERYWHERE) -> None:
         self.neurons, self.domain, self.is_regular = neurons, domain, is_regular
         self.derivatives = Derivatives(neurons)
@@ -409,9 +413,12 @@ class Ridges:
         own = [(u, neurons.key(m)) for m in (mask, mask | 1 << v)]
         across = [(v, neurons.key(m)) for m in (mask, mask | 1 << u)]
         self.listed.append(Ridge(u, v, mask, kind, (own[1], across[1])))
-        if kind:
+        if kind in self.links_v:
             self.links.join(*across)
-            self.links.join(own[1], own[1 if kind == "C" else 0])
+        if kind in self.links_u:
+            self.links.join(*own)
+        elif kind == "C":
+            self.links.root(own[1])
 
     def type_of(self, u: int, v: int, mask: int) -> str:
         """The type, from the rays across which the gradient of f jumps.

@@ -20,28 +20,11 @@ from polyrelu.checking.theorems import Case, theorem
 
 # ---- Theorem D, sparse competitors: zero weights, and ridges without a bend
 
-#: The types of ridges that link the pieces of u, of v.
-LINKS_U, LINKS_V = ("B", "L", "U"), ("B", "C", "L", "V")
-
 
 class SparseRidges(Ridges):
     """The listed ridges, with the types B, C, L, U and V."""
 
-    def add(self, u: int, v: int, mask: int) -> None:
-        """Add a ridge with its type, and link its pieces."""
-        neurons = self.neurons
-        neurons.meter.units(20_000 + 4 * neurons.count)
-        neurons.meter.hold(24 + neurons.count // 64)
-        kind = self.type_of(u, v, mask)
-        own = [(u, neurons.key(m)) for m in (mask, mask | 1 << v)]
-        across = [(v, neurons.key(m)) for m in (mask, mask | 1 << u)]
-        self.listed.append(Ridge(u, v, mask, kind, (own[1], across[1])))
-        if kind in LINKS_V:
-            self.links.join(*across)
-        if kind in LINKS_U:
-            self.links.join(*own)
-        elif kind == "C":
-            self.links.root(own[1])
+    links_u, links_v = ("B", "L", "U"), ("B", "C", "L", "V")
 
     def type_of(self, u: int, v: int, mask: int) -> str:
         """The type; c is exactly 0 where no path of nonzero weights leads from u to v."""
@@ -92,7 +75,9 @@ class SparseFamilies(Families):
 
     def named_root(self, ridge: Ridge, w: int, name: str) -> Piece:
         """The family of neuron w at a ridge, all of whose pieces there are visible."""
-        is_shown = ridge.type in (LINKS_V if w == ridge.v else (*LINKS_U, "C"))
+        is_shown = ridge.type in (
+            self.ridges.links_v if w == ridge.v else (*self.ridges.links_u, "C")
+        )
         require(is_shown, "a ridge with visible pieces of its neuron", name)
         return super().named_root(ridge, w, name)
 

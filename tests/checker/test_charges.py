@@ -98,7 +98,6 @@ ROWS = {
     "forms on a slice": "ridges.unpacked",
     "layer on a slice": "ridges.move",
     "ridge": "ridges.add",
-    "sparse ridge": "sparse.add",
     "path": "sparse.is_path",
     "weights that are read": "sparse.read_before",
     "point of a ridge": "ridges.check_ridge",

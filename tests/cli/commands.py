@@ -1,10 +1,14 @@
-"""Running a command of `polyrelu` in this process, with its output."""
+"""Running a command of `polyrelu` in this process, with its output, or in another one."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -39,3 +43,21 @@ def help_of(capsys: pytest.CaptureFixture[str], *command: str) -> str:
     with pytest.raises(SystemExit):
         main([*command, "--help"])
     return capsys.readouterr().out
+
+
+def begun(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Begin the program in a process of its own, in a folder."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "polyrelu", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def checkpoint_size(path: Path) -> int:
+    """Return the size of a checkpoint, with the file that SQLite has beside it."""
+    files_of_it = [path, path.with_name(f"{path.name}-wal")]
+    return sum(file.stat().st_size for file in files_of_it if file.exists())

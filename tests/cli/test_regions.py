@@ -15,7 +15,7 @@ import pytest
 
 from polyrelu.formats import save
 from polyrelu.network import from_arrays
-from tests.cli.commands import run, run_json
+from tests.cli.commands import begun, checkpoint_size, run, run_json
 
 
 def test_regions_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,23 +77,8 @@ def _large(path: Path) -> None:
 
 
 def _program(folder: Path, *options: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "polyrelu", "regions", "net.json", "--domain", "box:-1,1"]
-    command += ["-o", "regions.csv", "--checkpoint", "work.db", *options]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def _size(path: Path) -> int:
-    """Return the size of a checkpoint, with the file that SQLite has beside it."""
-    files = [path, path.with_name(f"{path.name}-wal")]
-    return sum(file.stat().st_size for file in files if file.exists())
+    words = ["regions", "net.json", "--domain", "box:-1,1", "-o", "regions.csv"]
+    return begun(folder, *words, "--checkpoint", "work.db", *options)
 
 
 @pytest.mark.slow
@@ -107,10 +92,10 @@ def test_the_same_bytes_after_three_kills(tmp_path: Path, end: signal.Signals) -
     assert program.communicate()[1] == ""
     assert program.returncode == 0
     for number in count():
-        before = _size(killed / "work.db")
+        before = checkpoint_size(killed / "work.db")
         program = _program(killed, "--jobs", "2")
         if number < 3:  # as soon as something new is kept
-            while _size(killed / "work.db") <= before + 20_000 and program.poll() is None:
+            while checkpoint_size(killed / "work.db") <= before + 20_000 and program.poll() is None:
                 time.sleep(0.01)
             assert program.poll() is None
             program.send_signal(end)
@@ -150,7 +135,7 @@ def test_a_full_disk_is_an_error_and_the_checkpoint_stays(tmp_path: Path) -> Non
     assert len(ended.stderr.splitlines()) == 1
     assert "work.db: cannot use the checkpoint" in ended.stderr or "cannot write" in ended.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["net.json", "work.db"]
-    assert _size(tmp_path / "work.db") > 20_000
+    assert checkpoint_size(tmp_path / "work.db") > 20_000
     program = _program(tmp_path)
     assert program.communicate()[1] == ""
     assert program.returncode == 0

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from polyrelu.formats import save
-from tests.cli.commands import run, run_json
+from tests.cli.commands import begun, checkpoint_size, run, run_json
 from tests.generators.close_networks import close_pair
 
 QUERY = """
@@ -97,24 +95,8 @@ def test_wrong_options(
 
 
 def _program(folder: Path, *options: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "polyrelu", "deviation", "a.json", "b.json"]
-    command += ["--domain", "box:-1/2,1/2", "--at-most", "1/14", "-o", "found.cert"]
-    command += ["--checkpoint", "work.db", *options]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def _size(path: Path) -> int:
-    """Return the size of a checkpoint, with the file that SQLite has beside it."""
-    files = [path, path.with_name(f"{path.name}-wal")]
-    return sum(file.stat().st_size for file in files if file.exists())
+    words = ["deviation", "a.json", "b.json", "--domain", "box:-1/2,1/2", "--at-most", "1/14"]
+    return begun(folder, *words, "-o", "found.cert", "--checkpoint", "work.db", *options)
 
 
 @pytest.mark.slow
@@ -128,9 +110,9 @@ def test_the_same_certificate_after_three_kills(tmp_path: Path) -> None:
     program.communicate()
     assert program.returncode == 0
     for end in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
-        before = _size(killed / "work.db")
+        before = checkpoint_size(killed / "work.db")
         program = _program(killed, "--jobs", "2")
-        while _size(killed / "work.db") <= before + 12_000 and program.poll() is None:
+        while checkpoint_size(killed / "work.db") <= before + 12_000 and program.poll() is None:
             time.sleep(0.01)  # until something new is kept
         assert program.poll() is None
         program.send_signal(end)
