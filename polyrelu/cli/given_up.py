@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from polyrelu.cli.output import EXIT, show, show_error
 
 __all__ = [
+    "finished_text",
     "interrupted_text",
     "larger_limit",
     "memory_ran_out",
@@ -37,7 +38,12 @@ def interrupted_text(options: argparse.Namespace) -> str:
     kept = getattr(options, "checkpoint", None)
     if kept is None or not os.path.exists(kept):
         return "interrupted; nothing was written"
-    return f"interrupted; the work that {kept} keeps is not lost: the same command goes on from it"
+    return f"interrupted; {finished_text(kept)}"
+
+
+def finished_text(checkpoint: str, more: str = "") -> str:
+    """Return in words where finished work is kept; `more` says how the next command differs."""
+    return f"finished tasks are in {checkpoint}; the same command{more} goes on from there"
 
 
 def memory_ran_out(options: argparse.Namespace) -> str:

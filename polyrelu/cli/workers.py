@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from polyrelu.cli.given_up import finished_text
 from polyrelu.cli.options import UsageError
 from polyrelu.cli.output import check_output
 
@@ -67,7 +68,7 @@ def with_kept(outcome: _Answer, options: argparse.Namespace) -> _Answer:
     if options.checkpoint is None or answer.status != "undecided":
         return outcome
     more = " with a larger budget" if "units of work" in answer.reason else ""
-    kept = f"finished tasks are in {options.checkpoint}; the same command{more} goes on from there"
+    kept = finished_text(options.checkpoint, more)
     changed: _Answer = replace(answer, reason=f"{answer.reason}: {kept}")
     return changed
 
@@ -76,4 +77,4 @@ def kept_text(options: argparse.Namespace) -> str:
     """Return in words what an interrupted command has kept."""
     if options.checkpoint is None:
         return "nothing was written; with --checkpoint FILE the work done would be kept"
-    return f"finished tasks are in {options.checkpoint}; the same command goes on from there"
+    return finished_text(options.checkpoint)

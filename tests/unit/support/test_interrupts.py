@@ -111,5 +111,5 @@ def test_an_interrupted_command_says_what_its_checkpoint_keeps(tmp_path: Path) -
     options = Namespace(checkpoint=str(kept))
     assert interrupted_text(options) == "interrupted; nothing was written"
     kept.write_bytes(b"results")
-    assert f"the work that {kept} keeps is not lost" in interrupted_text(options)
+    assert f"finished tasks are in {kept}" in interrupted_text(options)
     assert interrupted_text(Namespace()) == "interrupted; nothing was written"
