@@ -26,7 +26,15 @@ from polyrelu.exact import (
     num_products,
     num_stored,
 )
-from polyrelu.formats.graph.operations import AffineForms, Input, Linear, Operation, Relu, Take
+from polyrelu.formats.graph.operations import (
+    MERGED,
+    AffineForms,
+    Input,
+    Linear,
+    Operation,
+    Relu,
+    Take,
+)
 from polyrelu.formats.graph.values import Graph
 from polyrelu.formats.meter import need
 from polyrelu.network import Block, Layer, Network
@@ -52,7 +60,7 @@ class Lowered:
         For each group of neurons, its layer and the number of its first neuron in the layer. Group
         0 is the input, which is layer 0.
     notes
-        Which operations were merged.
+        Which operations were folded or merged.
     """
 
     network: Network
@@ -162,11 +170,10 @@ class NeuronGroups:
         Constant and nonnegative forms need no neurons.
         """
         if forms.nonnegative:
-            self.notes.append(
-                "a ReLU of values that the operation before leaves nonnegative was merged with it"
-            )
+            self.note(f"a ReLU {MERGED}")
             return forms
         if not forms.parts:
+            self.note("a ReLU of constants is a constant")
             return AffineForms({}, forms.offset.relu(), nonnegative=True)
         self._num_neurons += forms.size
         if self._num_neurons > _NEURON_LIMIT:
@@ -182,6 +189,10 @@ class NeuronGroups:
             preactivation,
             True,
         )
+
+    def note(self, text: str) -> None:
+        """Keep a note on an operation that was folded or merged."""
+        self.notes.append(text)
 
     def network(
         self, inputs: int, output: AffineForms

@@ -36,6 +36,7 @@ from polyrelu.exact import (
 )
 
 __all__ = [
+    "MERGED",
     "Add",
     "AffineForms",
     "Clip",
@@ -50,6 +51,9 @@ __all__ = [
     "Relu",
     "Take",
 ]
+
+#: The end of a note on an operation that changes no value.
+MERGED = "of values that the operation before leaves nonnegative was merged with it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,10 @@ class Neurons(Protocol):
 
     def relu(self, forms: AffineForms) -> AffineForms:
         """Return σ(forms), with new neurons where σ is not known to be affine."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Tell the user about an operation that was folded or merged."""
         ...
 
 
@@ -284,10 +292,16 @@ class LeakyRelu:
     def lower(self, inputs: Sequence[AffineForms], neurons: Neurons) -> AffineForms:
         """Return αx + (1 - α)σ(x), where α are the slopes."""
         x = inputs[0]
-        if x.nonnegative or all(slope == 1 for slope in self.slopes):
+        if x.nonnegative:
+            name = "an absolute value" if set(self.slopes) == {-1} else "a leaky ReLU"
+            neurons.note(f"{name} {MERGED}")
+            return x
+        if set(self.slopes) == {1}:
+            neurons.note("a leaky ReLU of slope 1 is the identity and was left out")
             return x
         activations = neurons.relu(x)
         if not any(self.slopes):
+            neurons.note("a leaky ReLU of slope 0 is a ReLU and was read as one")
             return activations
         others = {slope: 1 - slope for slope in set(self.slopes)}
         bent = x.scaled(self.slopes).plus(
@@ -315,7 +329,11 @@ class Clip:
         """
         x, low, high = inputs[0], self.low, self.high
         if low is not None and high is not None and low >= high:
+            neurons.note("a clip whose lower limit is not below the upper one is a constant")
             return AffineForms({}, _constant_column(high, x.size))
+        if low is None and high is None:
+            neurons.note("a clip without limits is the identity and was left out")
+            return x
         if low is None or (x.nonnegative and low <= 0):
             lifted, floor = x, Fraction(0) if x.nonnegative else None
         else:
@@ -324,6 +342,8 @@ class Clip:
             floor = low
         is_nonnegative = floor is not None and floor >= 0
         if high is None:
+            if lifted is x:
+                neurons.note(f"a clip {MERGED}")
             return AffineForms(lifted.parts, lifted.offset, lifted.preactivation, is_nonnegative)
         bent = x.preactivation if x.preactivation is not None and high >= 0 else x
         clipped = lifted.minus(neurons.relu(bent.shifted(-_constant_column(high, x.size))))

@@ -673,6 +673,45 @@ def test_relu_and_leaky_relu_are_kept_apart(tmp_path: Path) -> None:
     assert list(leaky([-1, 2])) == [-Fraction(float(np.float32(0.1))), 2]
 
 
+_FOLDED = {
+    "a leaky ReLU of slope 1 is the identity and was left out": [
+        node("LeakyRelu", "x", "y", alpha=1.0)
+    ],
+    "a leaky ReLU of slope 0 is a ReLU and was read as one": [
+        node("LeakyRelu", "x", "y", alpha=0.0)
+    ],
+    "a leaky ReLU of values that the operation before leaves nonnegative was merged with it": [
+        node("Abs", "x", "a"),
+        node("LeakyRelu", "a", "y", alpha=0.5),
+    ],
+    "an absolute value of values that the operation before leaves nonnegative was merged with it": [
+        node("Relu", "x", "a"),
+        node("Abs", "a", "y"),
+    ],
+    "a clip without limits is the identity and was left out": [node("Clip", "x", "y")],
+    "a clip whose lower limit is not below the upper one is a constant": [
+        node("Constant", "", "one", value_float=1.0),
+        node("Clip", ["x", "one", "one"], "y"),
+    ],
+    "a clip of values that the operation before leaves nonnegative was merged with it": [
+        node("Constant", "", "zero", value_float=0.0),
+        node("Relu", "x", "a"),
+        node("Clip", ["a", "zero"], "y"),
+    ],
+    "a ReLU of constants is a constant": [
+        node("Constant", "", "one", value_float=1.0),
+        node("Clip", ["x", "one", "one"], "a"),
+        node("Relu", "a", "y"),
+    ],
+}
+
+
+@pytest.mark.parametrize("said", _FOLDED)
+def test_folded_operations_are_said(said: str, tmp_path: Path) -> None:
+    imported = read(write(tmp_path, "net.onnx", model(_FOLDED[said])))
+    assert said in imported.notes
+
+
 def test_relu6_keeps_its_limit(tmp_path: Path) -> None:
     content = model([node("Clip", "xab", "y")], [constant("a", 0), constant("b", 6)], (1, 3))
     assert list(load(write(tmp_path, "net.onnx", content))([-1, 5, 7])) == [0, 5, 6]
