@@ -72,7 +72,7 @@ def _print_text(options: argparse.Namespace, imported: Imported) -> None:
         ("weights", ", ".join(imported.dtypes) or "none"),
         ("rounding", imported.rounding),
         ("read", " > ".join(imported.steps)),
-        *(("note", note) for note in imported.notes),
+        *(("note", note) for note in _notes(imported)),
         *(("caution", caveat) for caveat in imported.caveats),
         ("compared", str(imported.comparison)),
         ("file sha256", imported.source_sha256),
@@ -92,6 +92,20 @@ def _architecture_text(imported: Imported) -> str:
     return f"{widths} with {names}, written as connections that skip layers"
 
 
+def _notes(imported: Imported) -> list[str]:
+    """Return the notes of the reader, and whether `identify` takes it for a leaky ReLU stack."""
+    from polyrelu.exact.texts import number_text
+    from polyrelu.network import leaky_stack
+
+    stack = leaky_stack(imported.network)
+    if stack is None or stack.slope < 0:
+        return list(imported.notes)
+    what = f"the network is a stack of leaky ReLUs of slope {number_text(stack.slope)}"
+    if "leaky ReLU" not in imported.skipping:
+        what = f"the connections that skip layers are those of leaky ReLUs, so that {what}"
+    return [*imported.notes, f"{what}, and identify answers among such stacks"]
+
+
 def _answer(imported: Imported) -> dict[str, Any]:
     """Return the entries of the JSON object."""
     network = imported.network
@@ -104,7 +118,7 @@ def _answer(imported: Imported) -> dict[str, Any]:
         "format": imported.format,
         "dtypes": list(imported.dtypes),
         "read": list(imported.steps),
-        "notes": list(imported.notes),
+        "notes": _notes(imported),
         "caveats": list(imported.caveats),
         "widths": list(network.widths),
         "numbers": imported.num_stored,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from polyrelu import from_arrays, load, save
+from polyrelu.network import LeakyStack
 from tests.cli.commands import run, run_json
 
 
@@ -68,6 +69,22 @@ def test_what_the_reading_assumed_is_said(
     assert "rounding: text: float32" in out
     assert "caution: the normalisation of the header is not applied" in out
     assert load(output).weight(1)[0, 0] == Fraction(13421773, 2**27)
+
+
+def test_leaky_relus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`info` says which networks `identify` takes for stacks of leaky ReLUs."""
+    pytest.importorskip("onnx")
+    stack = from_arrays([([[1, 2], [3, -1]], [1, 0]), ([[1, 1]], [0])])
+    first, second = (str(tmp_path / f"net{ending}") for ending in (".json", ".onnx"))
+    save(LeakyStack(Fraction(1, 4), stack).network(), first)
+    said = "the network is a stack of leaky ReLUs of slope 1/4, and identify answers among such"
+    skipping = "the connections that skip layers are those of leaky ReLUs, so that"
+    assert f"note         {skipping} {said}" in run(capsys, "info", first)[1]
+    assert "note" not in run(capsys, "convert", first, second)[1]
+    assert f"note         {said}" in run(capsys, "info", second)[1]
+    assert any(said in note for note in run_json(capsys, "info", second)[1]["notes"])
+    save(LeakyStack(Fraction(-1), stack).network(), first)
+    assert "note" not in run(capsys, "info", first)[1]
 
 
 @pytest.mark.parametrize(

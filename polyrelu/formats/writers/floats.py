@@ -8,7 +8,7 @@ sparse until their floats are known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from polyrelu.errors import NetworkError
 from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix
 from polyrelu.formats.graph.constants import FLOAT_FORMATS
-from polyrelu.network import Network
+from polyrelu.network import Network, leaky_slopes
 from polyrelu.support.arguments import expect_choice
 from polyrelu.support.typing import Array, Floats
 
@@ -47,15 +47,20 @@ class FloatWeights:
     largest_difference: Fraction
 
 
-def float_weights(network: Network, numbers: str | None) -> FloatWeights:
+def float_weights(
+    network: Network, numbers: str | None, slopes: Mapping[str, Fraction] | None = None
+) -> FloatWeights:
     """Return the parameters in a float type, by default the smallest one that holds them exactly.
 
-    A `NetworkError` names an array with an entry beyond the range of the type.
+    `slopes` are further numbers by name; their arrays have shape (1, 1). A `NetworkError` names an
+    array with an entry beyond the range of the type.
     """
     if numbers is not None:
         expect_choice(numbers, FLOAT_FORMATS, "numbers")
     check_size(network)
     parts = {name: _Part.of(name, matrix) for name, matrix in weights_by_name(network)}
+    for name, slope in (slopes or {}).items():
+        parts[name] = _Part.of(name, RationalMatrix.column([slope]))
     if numbers is None:
         numbers = "float32" if all(part.fits_float32 for part in parts.values()) else "float64"
     arrays, largest = dict[str, Array](), Fraction()
@@ -82,6 +87,10 @@ def weights_by_name(network: Network) -> Iterator[tuple[str, AnyMatrix]]:
 def check_plain(network: Network, ending: str) -> None:
     """Refuse a network that is no plain stack, or that ends in a ReLU."""
     remedy = "save the network as .json or .onnx"
+    if leaky_slopes(network) is not None:
+        raise NetworkError(
+            f"the network has leaky ReLUs, and {ending} files hold no slopes; {remedy}"
+        )
     if not network.is_plain:
         raise NetworkError(
             "the network has connections that skip layers; only plain stacks are written as "

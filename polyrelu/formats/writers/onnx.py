@@ -1,13 +1,17 @@
 """Writer of ONNX files: a Gemm for each layer, a Relu after each hidden layer.
 
-Where a layer reads more than the layer before, there is a Gemm for each, and a Sum. A network that
-was read with names of its inputs and outputs keeps them: several inputs are joined by a Concat
-before the first layer, several outputs are parts of a Split after the last.
+Where a layer reads more than the layer before, there is a Gemm for each, and a Sum. Stacks with
+leaky ReLUs, which are such networks too, are written with LeakyRelu (or Abs) in their place, if the
+numbers of this form need no more rounding. A network that was read with names of its inputs and
+outputs keeps them: several inputs are joined by a Concat before the first layer, several outputs
+are parts of a Split after the last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +21,13 @@ from polyrelu.errors import NetworkFileError
 from polyrelu.formats.arguments import NetworkLike, as_imported
 from polyrelu.formats.imported import Imported
 from polyrelu.formats.writers.floats import FloatWeights, float_weights
-from polyrelu.formats.writers.saved import SavedNetwork, names_left_out, target
-from polyrelu.network import Layer
+from polyrelu.formats.writers.saved import (
+    SavedNetwork,
+    names_left_out,
+    operations_rewritten,
+    target,
+)
+from polyrelu.network import Layer, Network, leaky_slopes
 from polyrelu.support.text_files import write_all
 from polyrelu.version import __version__
 
@@ -83,14 +92,64 @@ def save_onnx(
     """
     file = target(path, (".onnx",), "save_onnx")
     imported = as_imported(network)
-    weights = float_weights(imported.network, numbers)
-    files = write_all([(file, [_serialized(imported, weights, file)])])
+    form = _form(imported.network, numbers)
+    files = write_all([(file, [_serialized(imported, form, file)])])
     is_named = _has_distinct_names(imported)
     notes = () if is_named else names_left_out(imported, ".onnx", "stand twice, not allowed in")
-    return SavedNetwork(tuple(files), weights.numbers, weights.largest_difference, notes)
+    notes = (*notes, *_rewritten(imported, form))
+    return SavedNetwork(tuple(files), form.weights.numbers, form.weights.largest_difference, notes)
 
 
-def _serialized(imported: Imported, weights: FloatWeights, path: Path) -> bytes:
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What is written for a network.
+
+    Attributes
+    ----------
+    network
+        The network itself, or the weights and biases of a stack with leaky ReLUs.
+    slopes
+        The slope after each hidden layer, 0 for a ReLU.
+    weights
+        The numbers in floats.
+    """
+
+    network: Network
+    slopes: tuple[Fraction, ...]
+    weights: FloatWeights
+
+
+def _form(network: Network, numbers: str | None) -> _Form:
+    """Return the form of a network: with leaky ReLUs, unless only the other form is exact."""
+    leaky = _leaky_form(network, numbers)
+    if leaky is not None and not leaky.weights.largest_difference:
+        return leaky
+    relus = (Fraction(),) * network.num_hidden_layers
+    plain = _Form(network, relus, float_weights(network, numbers))
+    return leaky if leaky is not None and plain.weights.largest_difference else plain
+
+
+def _leaky_form(network: Network, numbers: str | None) -> _Form | None:
+    """Return the form with leaky ReLUs; None if the network is no stack with such."""
+    found = leaky_slopes(network)
+    if found is None:
+        return None
+    slopes, stack = found
+    named = {f"slope{number}": slope for number, slope in enumerate(slopes, 1) if slope}
+    more = (Fraction(),) * (stack.num_hidden_layers - len(slopes))
+    return _Form(stack, slopes + more, float_weights(stack, numbers, named))
+
+
+def _rewritten(imported: Imported, form: _Form) -> tuple[str, ...]:
+    """Return a note on operations that are not written as they were read."""
+    if not any(form.slopes):
+        return operations_rewritten(imported)
+    if form.weights.numbers == "float32" or not set(form.slopes) - {0, -1}:
+        return ()
+    return ("leaky ReLUs are written as Relu, Sub, Mul, Add: onnxruntime has none in float64",)
+
+
+def _serialized(imported: Imported, form: _Form, path: Path) -> bytes:
     """Return the bytes of the ONNX model."""
     try:
         from onnx import helper, numpy_helper
@@ -100,9 +159,11 @@ def _serialized(imported: Imported, weights: FloatWeights, path: Path) -> bytes:
         ) from None
     inputs, outputs = _ends(imported)
     own = _OwnNames([name for name, _ in (*inputs, *outputs)])
-    nodes, constants = _nodes(imported, inputs, outputs, own)
-    constants |= {own(name): array for name, array in weights.arrays.items()}
-    element = helper.np_dtype_to_tensor_dtype(np.dtype(weights.numbers))
+    nodes, constants = _nodes(form, inputs, outputs, own)
+    read = {name for node in nodes for name in node.input}
+    arrays = {own(name): array for name, array in form.weights.arrays.items()}
+    constants |= {name: array for name, array in arrays.items() if name in read}
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(form.weights.numbers))
     declared = [
         [helper.make_tensor_value_info(name, element, ["batch", size]) for name, size in ends]
         for ends in (inputs, outputs)
@@ -148,12 +209,12 @@ def _has_distinct_names(imported: Imported) -> bool:
 
 
 def _nodes(
-    imported: Imported, inputs: _Ends, outputs: _Ends, own: _OwnNames
+    form: _Form, inputs: _Ends, outputs: _Ends, own: _OwnNames
 ) -> tuple[list[Any], dict[str, Any]]:
     """Return the nodes of the model, and the constants that they need beside the weights."""
     from onnx import helper
 
-    network, nodes, value = imported.network, list[Any](), inputs[0][0]
+    network, nodes, value = form.network, list[Any](), inputs[0][0]
     if len(inputs) > 1:
         names, value = [name for name, _ in inputs], own("x")
         nodes.append(helper.make_node("Concat", names, [value], name="inputs", axis=1))
@@ -166,12 +227,38 @@ def _nodes(
         activations.append(total)
         if number <= network.num_hidden_layers:
             activations[-1] = result if last else own(f"a{number}")
-            nodes.append(helper.make_node("Relu", [total], activations[-1:], name=f"relu{number}"))
+            nodes += _activation_nodes(number, form, total, activations[-1], own)
     if len(outputs) == 1:
         return nodes, {}
     names, sizes = [name for name, _ in outputs], own("sizes")
     nodes.append(helper.make_node("Split", [result, sizes], names, name="outputs", axis=1))
     return nodes, {sizes: np.array([size for _, size in outputs], np.int64)}
+
+
+def _activation_nodes(
+    number: int, form: _Form, total: str, result: str, own: _OwnNames
+) -> list[Any]:
+    """Return the nodes of the activations of a layer.
+
+    onnxruntime has no LeakyRelu in float64. Its values are r + s (z - r), where r is the ReLU.
+    """
+    from onnx import helper
+
+    slope, make = form.slopes[number - 1], helper.make_node
+    if not slope:
+        return [make("Relu", [total], [result], name=f"relu{number}")]
+    if slope == -1:
+        return [make("Abs", [total], [result], name=f"abs{number}")]
+    if form.weights.numbers == "float32":
+        alpha = float(form.weights.arrays[f"slope{number}"][0, 0])
+        return [make("LeakyRelu", [total], [result], name=f"leaky{number}", alpha=alpha)]
+    relu, below, leak = (own(f"{name}{number}") for name in ("r", "n", "l"))
+    return [
+        make("Relu", [total], [relu], name=f"relu{number}"),
+        make("Sub", [total, relu], [below], name=f"below{number}"),
+        make("Mul", [below, own(f"slope{number}")], [leak], name=f"leak{number}"),
+        make("Add", [relu, leak], [result], name=f"leaky{number}"),
+    ]
 
 
 def _affine_nodes(

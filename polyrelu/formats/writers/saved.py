@@ -13,7 +13,7 @@ from polyrelu.formats.imported import Imported
 from polyrelu.support.arguments import expect_path
 from polyrelu.support.display import bracketed
 
-__all__ = ["SavedNetwork", "names_left_out", "target"]
+__all__ = ["SavedNetwork", "names_left_out", "operations_rewritten", "target"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -30,7 +30,8 @@ class SavedNetwork:
     largest_difference
         The largest |number in the network - number in the file| over all weights and biases.
     notes
-        What the network was read with and the file has no place for, such as names of inputs.
+        What the network was read with and the file has no place for, such as names of inputs, and
+        which operations are written as others.
 
     Examples
     --------
@@ -77,3 +78,11 @@ def names_left_out(
         return ()
     listed = ", ".join(repr(name[:40]) for name in names[:6])
     return (f"names of inputs and outputs ({listed}) {reason} {ending} files",)
+
+
+def operations_rewritten(imported: Imported) -> tuple[str, ...]:
+    """Return a note on the operations that are written as ReLUs and skipping connections."""
+    names = [name for name in imported.skipping if name != "skip connections"]
+    if not names:
+        return ()
+    return (f"written as ReLUs and connections that skip layers: {' and '.join(names)}",)

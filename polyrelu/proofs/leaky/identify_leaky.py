@@ -42,7 +42,6 @@ def decidable_stack(network: Network) -> LeakyStack | None:
     """Return the leaky ReLU stack that a network is, if its slope is positive; else None.
 
     >>> from fractions import Fraction
-    >>> from fractions import Fraction
     >>> from polyrelu.network import from_arrays
     >>> stack = from_arrays([([[1], [2]], [0, 2]), ([[1, 1]], [1])])
     >>> slopes = (Fraction(1, 2), Fraction(-1))

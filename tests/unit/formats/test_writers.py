@@ -6,7 +6,7 @@ import os
 import sys
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -15,7 +15,9 @@ from polyrelu import Network, NetworkError, NetworkFileError, PolyreluError, fro
 from polyrelu.exact import RationalMatrix, as_sparse
 from polyrelu.formats import WRITTEN, save, save_nnet, save_onnx, save_torch
 from polyrelu.formats.graph import tensors
-from polyrelu.network import Block, Layer
+from polyrelu.formats.graph.lowering import lower
+from polyrelu.formats.graph.values import Graph
+from polyrelu.network import Block, Layer, LeakyStack
 
 SHARED = os.environ.get("POLYRELU_SHARED")
 THIRDS = from_arrays([([["1/3", 1]], [0]), ([[2]], ["1/7"])])
@@ -124,6 +126,89 @@ def test_connections_that_skip_layers(tmp_path: Path) -> None:
     for ending in (".npz", ".nnet", ".pt"):
         with pytest.raises(NetworkError, match=r"only plain stacks .* save .* as \.json or \.onnx"):
             save(network, tmp_path / f"net{ending}")
+
+
+def operations(path: Path) -> list[str]:
+    """The operations of an ONNX file that are no affine maps."""
+    import onnx
+
+    found = [node.op_type for node in onnx.load(str(path)).graph.node]
+    return [name for name in found if name not in ("Gemm", "Sum")]
+
+
+def leaky_network(*slopes: str, last: Literal["affine", "relu"] = "affine") -> Network:
+    """A network with leaky ReLUs after its two hidden layers, or a ReLU at its end."""
+    weights = [[[1, 2], [3, -1], [1, 1]], [[1, -1, 2], [2, 1, 1]], [[1, 3]]]
+    graph = Graph()
+    (value,) = graph.inputs([(1, 2)])
+    for number, weight in enumerate(weights):
+        value = tensors.matmul(graph, value, np.array(weight).T, np.arange(len(weight)))
+        if number < 2:
+            slope = np.array(Fraction(slopes[number]), dtype=object)
+            value = tensors.leaky_relu(graph, value, slope)
+    graph.finish([tensors.relu(graph, value) if last == "relu" else value])
+    return lower(graph).network
+
+
+FOUR = ["Relu", "Sub", "Mul", "Add"]
+
+
+@pytest.mark.parametrize(
+    ("slopes", "numbers", "expected"),
+    [
+        (("1/4", "1/4"), None, ["LeakyRelu", "LeakyRelu"]),
+        (("1/4", "-1/2"), None, ["LeakyRelu", "LeakyRelu"]),
+        (("0", "-1"), "float64", ["Relu", "Abs"]),
+        (("0", "3"), "float64", ["Relu", *FOUR]),
+        (("1/10", "1/4"), None, FOUR + FOUR),
+        (("1/10", "1/4"), "float32", ["LeakyRelu", "LeakyRelu"]),
+    ],
+)
+@pytest.mark.parametrize("last", ["affine", "relu"])
+def test_leaky_relus(
+    slopes: tuple[str, str],
+    numbers: str | None,
+    expected: list[str],
+    last: Literal["affine", "relu"],
+    tmp_path: Path,
+) -> None:
+    """They are written as such, a slope that is no float being rounded as a weight is."""
+    pytest.importorskip("onnx")
+    network = leaky_network(*slopes, last=last)
+    written = save(network, tmp_path / "net.onnx", numbers=numbers)
+    ends = ["Relu"] if last == "relu" else []
+    assert operations(tmp_path / "net.onnx") == expected + ends
+    assert bool(written.notes) == ("Sub" in expected)
+    type_ = np.float32 if written.numbers == "float32" else np.float64
+    rounded = [Fraction(float(type_(Fraction(slope)))) for slope in slopes]
+    moved = [abs(near - Fraction(slope)) for near, slope in zip(rounded, slopes, strict=True)]
+    assert written.largest_difference == max(moved)
+    back = read(tmp_path / "net.onnx")
+    assert back.network == leaky_network(*map(str, rounded), last=last)
+    assert back.comparison.runtime or back.comparison.reason.endswith("not installed")
+
+
+def test_weights_that_are_exact_only_as_skipping_connections(tmp_path: Path) -> None:
+    """As a stack of leaky ReLUs of slope 1/3 this network would have to be rounded."""
+    pytest.importorskip("onnx")
+    stack = from_arrays([([[3, 6], [9, -3]], [0, 3]), ([["3/2", "3/2"]], [1])])
+    network = LeakyStack(Fraction(1, 3), stack).network()
+    thirds = from_arrays([([[1, 2], [3, -1]], [0, 1]), ([["1/3", "1/3"]], [1])])
+    assert save(network, tmp_path / "a.onnx").exact
+    assert load(tmp_path / "a.onnx") == network
+    assert operations(tmp_path / "a.onnx") == ["Relu"]
+    assert not save(LeakyStack(Fraction(1, 3), thirds).network(), tmp_path / "b.onnx").exact
+    assert set(FOUR) == set(operations(tmp_path / "b.onnx"))
+
+
+def test_leaky_relus_have_no_place_in_other_formats(tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    save(leaky_network("1/4", "1/4"), tmp_path / "net.onnx")
+    for ending in (".npz", ".nnet", ".pt"):
+        with pytest.raises(NetworkError, match=r"has leaky ReLUs, and \.\w+ files hold no slopes"):
+            save(tmp_path / "net.onnx", tmp_path / f"net{ending}")
+    written = save(tmp_path / "net.onnx", tmp_path / "net.json")
+    assert "written as ReLUs and connections that skip layers: leaky ReLU" in written.notes
 
 
 @pytest.mark.parametrize("ending", [".npz", ".nnet", ".pt"])
