@@ -17,6 +17,7 @@ __all__ = [
     "DomainError",
     "NetworkError",
     "NetworkFileError",
+    "NotCoveredError",
     "PolyreluError",
 ]
 
@@ -27,6 +28,13 @@ class PolyreluError(Exception):
 
 class NetworkError(PolyreluError, ValueError):
     """Weights that do not form a network, such as shapes that do not fit or numbers not finite."""
+
+
+class NotCoveredError(NetworkError):
+    """A network about which a question has an answer that nothing here finds.
+
+    The networks have another kind than all that the method is about. Commands answer *undecided*.
+    """
 
 
 class DomainError(PolyreluError, ValueError):

@@ -1,4 +1,7 @@
-"""Commands that a limit or Ctrl-C ended: the reason, and the answer if nothing was done."""
+"""Commands without an answer of their own, and the answer *undecided* in its place.
+
+A limit or Ctrl-C has ended the command, or it does not cover networks of this kind.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import json
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 
 from polyrelu.cli.output import EXIT, show, show_error
 
@@ -16,6 +20,7 @@ __all__ = [
     "larger_limit",
     "memory_ran_out",
     "report_given_up",
+    "report_not_covered",
     "undecided_object",
     "why_ended",
 ]
@@ -77,6 +82,26 @@ def report_given_up(options: argparse.Namespace, limit: str | None) -> int:
     if limit is None:
         # another Ctrl-C may come while the colours are imported
         show_error(f"polyrelu: {reason}", is_plain=True)
+    return EXIT["undecided"]
+
+
+def report_not_covered(options: argparse.Namespace, problem: str) -> int:
+    """Say that a question is not answered for networks of this kind, and what takes them."""
+    from polyrelu.cli.next_steps import with_commands
+    from polyrelu.cli.options import named_operations
+    from polyrelu.outcomes import Undecided
+    from polyrelu.proofs.next_steps import after_skipping
+
+    outcome = Undecided(named_operations(options, problem))
+    skipping = getattr(options, "skipping", None)
+    if skipping is not None:
+        outcome = replace(outcome, next=after_skipping(skipping.network))
+        outcome = with_commands(outcome, options, [options.skipping_file])
+    if options.json:
+        steps = list(map(str, outcome.next))
+        print(json.dumps(undecided_object(options.command, outcome.reason, steps)))
+    else:
+        show(str(outcome))
     return EXIT["undecided"]
 
 

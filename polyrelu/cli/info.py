@@ -102,7 +102,7 @@ def _notes(imported: Imported) -> list[str]:
         return list(imported.notes)
     what = f"the network is a stack of leaky ReLUs of slope {number_text(stack.slope)}"
     if "leaky ReLU" not in imported.skipping:
-        what = f"the connections that skip layers are those of leaky ReLUs, so that {what}"
+        what = f"leaky ReLUs make connections that skip layers just like these, so that {what}"
     return [*imported.notes, f"{what}, and identify answers among such stacks"]
 
 

@@ -7,6 +7,7 @@ Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `
 rejected, 2 unreadable; `audit` 0 agrees, 1 differs, 2 error; `info`, `convert`, `show`, `examples`
 and `corpus` 0 or 2. Errors that nobody foresaw are 2 as well. A limit of time or memory that ends a
 command before anything is done is an answer as well: undecided, with the limit and how to go on.
+Undecided is also the answer about a network of a kind for which nothing here answers the question.
 With `--json` exactly one object goes to stdout, errors included; every error is also one line on
 stderr. Without arguments the program prints its help.
 """
@@ -41,6 +42,7 @@ from polyrelu.cli.given_up import (
     interrupted_text,
     memory_ran_out,
     report_given_up,
+    report_not_covered,
     undecided_object,
 )
 from polyrelu.cli.identify import add_identify
@@ -61,7 +63,7 @@ from polyrelu.cli.show import add_show
 from polyrelu.cli.simplify import add_simplify
 from polyrelu.cli.topology import add_topology
 from polyrelu.cli.verify import add_verify
-from polyrelu.errors import PolyreluError
+from polyrelu.errors import NotCoveredError, PolyreluError
 from polyrelu.support.interrupts import Watch, quit_with
 from polyrelu.version import __version__
 
@@ -129,6 +131,8 @@ def _report_interrupt(options: argparse.Namespace) -> int:
 
 def _report_failure(options: argparse.Namespace, given: list[str], error: Exception) -> int:
     """Report an error that ended a command; errors of printing are raised again."""
+    if isinstance(error, NotCoveredError):
+        return report_not_covered(options, str(error))
     if isinstance(error, PolyreluError):
         options.json |= "--json" in given  # before a command, where it does not belong
         return _report_error(options, named_operations(options, str(error)))

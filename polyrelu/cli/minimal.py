@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 from polyrelu.cli.bounds import add_certificate, check_certificate_file, print_bound
@@ -12,6 +13,7 @@ from polyrelu.cli.options import (
     add_limits,
     add_network,
     add_reading,
+    named_operations,
     read_network,
 )
 
@@ -54,6 +56,7 @@ def add_minimal(subparsers: Any) -> None:
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.cli.next_steps import with_commands
     from polyrelu.formats import parse_domain
     from polyrelu.outcomes import Undecided
     from polyrelu.proofs import size_bound
@@ -72,6 +75,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
     )
     answer = {"quantity": options.quantity, "among": options.among}
     if isinstance(outcome, Undecided):
+        outcome = with_commands(outcome, options, [options.network])
+        outcome = replace(outcome, reason=named_operations(options, outcome.reason))
         answer |= {"at_least": None, "own_size": None}
     else:
         answer |= {"at_least": outcome.at_least, "own_size": outcome.own_size}

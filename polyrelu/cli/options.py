@@ -224,15 +224,20 @@ def output_index(option: str, text: str, hint: str = "") -> int:
 def named_operations(options: argparse.Namespace, message: str) -> str:
     """Return an error with the operations that make connections skip layers, if it is about these.
 
-    >>> options = argparse.Namespace(skipping=("max pooling",))
-    >>> named_operations(options, "only without skip connections")
-    'only without skip connections (here they come from max pooling)'
+    >>> from types import SimpleNamespace
+    >>> options = argparse.Namespace(skipping=SimpleNamespace(skipping=["max pooling"]))
+    >>> named_operations(options, "it has connections that skip layers, so that")
+    'it has connections that skip layers (here they come from max pooling), so that'
     """
-    names = [name for name in getattr(options, "skipping", ()) if name not in message]
-    about = "skip connection" in message or "skip layers" in message
-    if not about or not names or names == ["skip connections"]:
+    skipping = getattr(options, "skipping", None)
+    names = [name for name in skipping.skipping if name not in message] if skipping else []
+    if not names or names == ["skip connections"]:
         return message
-    return f"{message} (here they come from {' and '.join(names)})"
+    connections = "connections that skip layers"
+    said = f" (here they come from {' and '.join(names)})"
+    if "skip connection" in message:
+        return message + said
+    return message.replace(connections, connections + said, 1)
 
 
 def read_network(
@@ -240,8 +245,8 @@ def read_network(
 ) -> Imported:
     """Read a network file as the options say.
 
-    `unused` names options that mean nothing for the format of the file. The operations because of
-    which layers are skipped are noted in the options, for errors (`named_operations`).
+    `unused` names options that mean nothing for the format of the file. The first network whose
+    layers skip others is noted in the options, for answers about it (`named_operations`).
     """
     from polyrelu.formats import read
 
@@ -264,5 +269,6 @@ def read_network(
         compare=not options.no_compare,
         read_limit=options.read_limit,
     )
-    options.skipping = imported.skipping
+    if not (imported.network.is_plain or hasattr(options, "skipping")):
+        options.skipping, options.skipping_file = imported, name
     return imported

@@ -24,7 +24,7 @@ from polyrelu.cli.output import (
     show,
     written_lines,
 )
-from polyrelu.errors import CertificateError, NetworkError
+from polyrelu.errors import CertificateError
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -83,11 +83,6 @@ def _run(options: argparse.Namespace, started: float) -> int:
 
     _check_files(options)
     imported = read_network(options, options.network)
-    if imported.skipping:
-        raise NetworkError(
-            f"{options.network}: simplify takes plain stacks, and this network has "
-            f"{' and '.join(imported.skipping)}; `polyrelu equivalent` takes it as it is"
-        )
     domain = parse_domain(options.domain, imported.network.num_inputs)
     with ProgressLine() as line:
         found = simplify(

@@ -285,10 +285,7 @@ def loss_gradients(
     [8 0 2]
     """
     network = as_network(network)
-    if not network.is_plain:
-        raise NetworkError(
-            "the network has skip connections; conserved quantities are for plain stacks"
-        )
+    network.require_plain()
     inputs = _exact_rows(points, network.num_inputs, "points", "a point needs {} coordinates")
     shape = f"a gradient needs one row of {{}} numbers for each of the {len(inputs)} points"
     derivatives = _exact_rows(output_gradients, network.num_outputs, "output_gradients", shape)

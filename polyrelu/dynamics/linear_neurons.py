@@ -248,10 +248,7 @@ def linear_evidence(network: NetworkLike, layer: int, domain: DomainLike = None)
 
 def check_layer(network: Network, layer: int) -> None:
     """Raise `NetworkError` unless a plain stack with such a hidden layer is given."""
-    if not network.is_plain:
-        raise NetworkError(
-            "the network has skip connections; conserved quantities are for plain stacks"
-        )
+    network.require_plain()
     if type(layer) is not int or not 1 <= layer <= network.num_hidden_layers:
         raise NetworkError(
             f"there is no hidden layer {layer}; the network has {network.num_hidden_layers}, from 1"

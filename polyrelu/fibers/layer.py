@@ -548,12 +548,9 @@ def layer_fiber(
     [((), 1), ((0,), 1)]
     """
     network, layer = as_network(network), expect_integer(layer, "layer")
-    if (
-        not network.is_plain
-        or not 1 <= layer <= network.num_hidden_layers
-        or layer == network.depth
-    ):
-        raise NetworkError("a layer of a plain stack is asked for, with weights after it")
+    network.require_plain()
+    if not 1 <= layer <= network.num_hidden_layers or layer == network.depth:
+        raise NetworkError("a hidden layer is asked for, with weights after it")
     space = _layer_domain(domain, layer, network.widths[layer - 1])
     hidden, after = network.layers[layer - 1], network.layers[layer]
     neurons = LayerNeurons(

@@ -148,11 +148,7 @@ def simplify_layers(network: NetworkLike, domain: DomainLike = None) -> Simplifi
     ((1, 2, 1), (True,), True)
     """
     network = as_network(network)
-    if not network.is_plain:
-        raise NetworkError(
-            "simplify_layers takes plain stacks; networks with connections that skip layers are "
-            "left as they are"
-        )
+    network.require_plain()
     polyhedron = None if domain is None else as_domain(domain, network.num_inputs)
     smallest: list[bool | None] = []
     last = network.depth - 1

@@ -26,7 +26,7 @@ from html import escape
 from random import Random
 from typing import Literal, Protocol
 
-from polyrelu.errors import DomainError, NetworkError
+from polyrelu.errors import DomainError, NetworkError, NotCoveredError
 from polyrelu.exact import rank
 from polyrelu.fibers.equations import Conditions, conditions_of, hidden_conditions
 from polyrelu.fibers.hidden import HiddenHyperplane, hidden_hyperplane, random_translation
@@ -395,11 +395,11 @@ def fiber(network: NetworkLike, domain: DomainLike = None, *, budget: float | No
     """
     network = as_network(network)
     polyhedron, limits = as_domain(domain, network.num_inputs), Budget(budget)
-    if not network.is_plain or network.depth < 2:
-        shape = network.architecture if network.is_plain else "with connections that skip layers"
-        raise NetworkError(
-            "fibers are described for plain stacks with a hidden layer and weights after it, not "
-            f"{shape}"
+    network.require_plain()
+    if network.depth < 2:
+        raise NotCoveredError(
+            "fibers are described for networks with a hidden layer and weights after it, not "
+            f"{network.architecture}"
         )
     if network.depth == 2 and network.last == "affine":
         return _one_hidden_layer(network, LayerDomain.of(polyhedron), limits)

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex import canonical_complex
-from polyrelu.errors import DomainError, NetworkError
+from polyrelu.errors import DomainError, NotCoveredError
 from polyrelu.exact import Polyhedron, RationalMatrix, float_prime, rank, rank_mod
 from polyrelu.foldsets.construction import simplest_between
 from polyrelu.foldsets.echelons import BLOCK, Echelon
@@ -234,10 +234,11 @@ def points_in_cells(
 
 def expect_stack(network: Network) -> Network:
     """Return a network if functional dimensions are defined for it."""
-    if not network.is_plain or network.last == "relu":
-        raise NetworkError(
-            "functional dimension: defined for networks without skip connections that end in an "
-            "affine layer"
+    network.require_plain()
+    if network.last == "relu":
+        raise NotCoveredError(
+            "functional dimensions are bounded for networks that end in an affine layer, and this "
+            "one ends in a ReLU"
         )
     return network
 

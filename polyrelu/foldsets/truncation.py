@@ -90,8 +90,7 @@ def truncated_network(network: NetworkLike, first: int, last: int | None = None)
     """
     network, first = as_network(network), expect_integer(first, "first")
     last = network.depth if last is None else expect_integer(last, "last")
-    if not network.is_plain:
-        raise NetworkError("truncated networks: the network has skip connections")
+    network.require_plain()
     if not 1 <= first <= last <= network.depth:
         raise NetworkError(f"there are no layers {first} to {last}, only 1 to {network.depth}")
     layers = tuple(

@@ -27,7 +27,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from polyrelu.errors import NetworkError
+from polyrelu.errors import NetworkError, NotCoveredError
 from polyrelu.exact import RationalMatrix, SparseMatrix, format_integer
 from polyrelu.network.canonical_bytes import canonical_pieces
 from polyrelu.network.layers import Block, Last, Layer
@@ -41,6 +41,10 @@ __all__ = ["READ", "AffineMap", "Architecture", "Network", "from_arrays"]
 
 #: How to make a network, for errors.
 READ = "polyrelu.load makes a network of a file, a model or pairs (W, b)"
+_NOT_PLAIN = (
+    "the network has connections that skip layers, and this question is answered for plain stacks "
+    "of ReLUs only"
+)
 #: Maximum number of rows and columns of an affine map that is shown as a formula.
 _SHOWN = 8
 
@@ -225,15 +229,26 @@ class Network:
 
         Raises
         ------
-        NetworkError
-            The network has skip connections.
+        NotCoveredError
+            The network has connections that skip layers.
+        """
+        self.require_plain()
+        return Architecture(self.widths, self.last)
+
+    def require_plain(self) -> None:
+        """Raise an error, which commands report as *undecided*, unless this is a plain stack.
+
+        Raises
+        ------
+        NotCoveredError
+            The network has connections that skip layers.
+
+        Examples
+        --------
+        >>> from_arrays([([[1, 2]], [3])]).require_plain()
         """
         if not self.is_plain:
-            raise NetworkError(
-                "the network has connections that skip layers (so have residual sums, max pooling "
-                "and leaky ReLUs), and this question is about plain stacks of ReLUs only"
-            )
-        return Architecture(self.widths, self.last)
+            raise NotCoveredError(_NOT_PLAIN)
 
     @property
     def num_parameters(self) -> int:

@@ -18,7 +18,7 @@ from functools import cached_property
 from itertools import product
 
 from polyrelu.certificate import NodeRecord, PairClaim, TreeCertificate, TreeLog
-from polyrelu.errors import DomainError, NetworkError
+from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.fibers import smallest_layer
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
@@ -218,11 +218,7 @@ def _smaller(
     network: Network, domain: DomainLike, seed: int, budget: Budget, progress: Progress | None
 ) -> Simplified:
     """Leave out what can be left out with one of several means, the first that can be proved."""
-    if not network.is_plain:
-        raise NetworkError(
-            "simplify takes plain stacks, and connections of this network skip layers (so they do "
-            "after leaky ReLU, max pooling or concatenation); `equivalent` takes it as it is"
-        )
+    network.require_plain()
     polyhedron = None if domain is None else as_domain(domain, network.num_inputs)
     question = _Simplification(network, polyhedron, seed, budget, progress)
     tried = set[Network]()

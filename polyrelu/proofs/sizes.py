@@ -25,6 +25,7 @@ from polyrelu.breakpoints import breakpoint_complex
 from polyrelu.certificate import Among, Certificate, Hypothesis, Quantity, SizeClaim
 from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex
 from polyrelu.complex.interior_points import point_in
+from polyrelu.errors import NotCoveredError
 from polyrelu.exact import Polyhedron, RationalMatrix, dot, format_rational, primitive
 from polyrelu.foldsets.surfaces import Hyperplanes
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_imported
@@ -35,6 +36,7 @@ from polyrelu.proofs.deep.evidence import slices_of
 from polyrelu.proofs.deep.ridges import Competitors
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.interior import expect_interior, is_inside
+from polyrelu.proofs.next_steps import after_skipping
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.support.arguments import expect_choice, expect_count
 from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
@@ -144,8 +146,10 @@ def size_bound(
     is_whole = not any(map(any, (*region.inequalities, *region.equations)))
     if not is_whole:
         expect_interior(region, "size_bound")
-    if not net.is_plain:
-        return Undecided("no theorem here covers networks whose layers skip others")
+    try:
+        net.require_plain()
+    except NotCoveredError as error:
+        return Undecided(str(error), next=after_skipping(net))
     place = None if is_whole else region
     question = _Question(net, place, seed, limits)
     if among == "all":

@@ -78,7 +78,7 @@ def test_leaky_relus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     first, second = (str(tmp_path / f"net{ending}") for ending in (".json", ".onnx"))
     save(LeakyStack(Fraction(1, 4), stack).network(), first)
     said = "the network is a stack of leaky ReLUs of slope 1/4, and identify answers among such"
-    skipping = "the connections that skip layers are those of leaky ReLUs, so that"
+    skipping = "leaky ReLUs make connections that skip layers just like these, so that"
     assert f"note         {skipping} {said}" in run(capsys, "info", first)[1]
     assert "note" not in run(capsys, "convert", first, second)[1]
     assert f"note         {said}" in run(capsys, "info", second)[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from argparse import Namespace
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 
@@ -15,7 +16,7 @@ from polyrelu import Polyhedron
 from polyrelu.cli.next_steps import with_commands
 from polyrelu.exact import RationalMatrix
 from polyrelu.formats import read, save
-from polyrelu.network import Block, Layer, Network, from_arrays
+from polyrelu.network import Block, Layer, LeakyStack, Network, from_arrays
 from polyrelu.outcomes import NextStep, NotIdentifiable, Undecided
 from polyrelu.proofs.simplification import SimplificationSettings
 from tests.cli.commands import run, run_json
@@ -43,6 +44,11 @@ def commands(text: str) -> list[list[str]]:
     lines = re.findall(r"^next: .*: (polyrelu .*)$", text, re.MULTILINE)
     assert len(lines) == text.count("next: ")
     return [shlex.split(line)[1:] for line in lines]
+
+
+def flat(text: str) -> str:
+    """A text in one line."""
+    return " ".join(text.split())
 
 
 @pytest.fixture(autouse=True)
@@ -202,8 +208,43 @@ def test_operations_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         assert [step[0] for step in steps][-2:] == ["runtime-error", "info"]
         assert [run(capsys, *step)[0] for step in steps] == [0] * len(steps)
         assert f"{text}, written as connections that skip layers" in run(capsys, "info", name)[1]
-        assert f"(here they come from {text})" in run(capsys, "fiber", name)[2]
-        assert text in run(capsys, "simplify", name)[2]
+        for command in ("fiber", "simplify", "dimension", "minimal"):
+            status, out, _ = run(capsys, command, name)
+            assert status == 3
+            assert f"skip layers (here they come from {text}), and this question" in flat(out)
+            assert commands(out) == steps
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ["range", "--domain", "box:-1,1"],
+        ["range", "--domain", "box:-1,1", "--lipschitz", "inf"],
+        ["deviation", "net file.json", "--domain", "box:-1,1"],
+        ["simplify"],
+        ["fiber"],
+        ["dimension"],
+        ["minimal"],
+        ["minimal", "--among", "transversal"],
+    ],
+    ids=" ".join,
+)
+def test_questions_about_plain_stacks(
+    question: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All commands are undecided in the same words, and say what takes the network."""
+    stack = from_arrays([([[1, 2], [3, -1]], [1, 0]), ([[1, 1]], [0])])
+    name = written(LeakyStack(Fraction(1, 4), stack).network(), tmp_path)
+    status, out, err = run(capsys, question[0], name, *question[1:])
+    assert (status, err) == (3, "")
+    assert flat(out).startswith(
+        "undecided: the network has connections that skip layers, and this question is answered "
+        "for plain stacks of ReLUs only"
+    )
+    assert [step[0] for step in commands(out)] == ["complex", "runtime-error", "info"]
+    assert all(step[1] == name for step in commands(out))
+    status, found = run_json(capsys, question[0], name, *question[1:])
+    assert (status, found["status"]) == (3, "undecided")
 
 
 def test_networks_with_skip_connections(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

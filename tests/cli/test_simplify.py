@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from polyrelu.exact import RationalMatrix
 from polyrelu.formats import load, save
-from polyrelu.network import Block, Layer, Network, from_arrays
+from polyrelu.network import from_arrays
 from tests.cli.commands import run, run_json
 
 #: A duplicate and a dead neuron; the second and third output weights differ.
@@ -82,15 +81,6 @@ def test_refusals(large: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     status, _, err = run(capsys, "simplify", large, "-o", large)
     assert status == 2
     assert "would overwrite" in err
-
-
-def test_connections_that_skip_layers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    name, one = str(tmp_path / "skip.json"), RationalMatrix.identity(1)
-    first, second = Layer((Block(0, one),), one), Layer((Block(0, one), Block(1, one)), one)
-    save(Network(1, (first, second)), name)
-    status, out, err = run(capsys, "simplify", name)
-    assert (status, out) == (2, "")
-    assert "simplify takes plain stacks" in err
 
 
 def test_nothing_to_leave_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

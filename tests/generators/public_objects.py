@@ -40,6 +40,7 @@ from polyrelu.errors import (
     DomainError,
     NetworkError,
     NetworkFileError,
+    NotCoveredError,
     PolyreluError,
 )
 
@@ -92,7 +93,14 @@ def public_types() -> dict[type, str]:
 
 def of_errors() -> list[object]:
     """An error of each kind."""
-    kinds = (PolyreluError, NetworkError, DomainError, CertificateError, ArgumentError)
+    kinds = (
+        PolyreluError,
+        NetworkError,
+        NotCoveredError,
+        DomainError,
+        CertificateError,
+        ArgumentError,
+    )
     made: list[object] = [kind("one sentence") for kind in kinds]
     made.append(NetworkFileError("net.onnx", "node 'act'", "only ReLU networks are supported"))
     return [*made, topology.UnfinishedError("interrupted"), walks.StepLimitError("10 steps")]

@@ -94,6 +94,7 @@ def lipschitz_bounds(
     expect_function(progress, "progress")
     expect_choice(norm, ("1", "2", "inf"), "norm")
     net, share = imported.network, not_negative(gap, "gap")
+    net.require_plain()
     coordinates = bounded_coordinates(as_domain(domain, net.num_inputs))
     if coordinates.domain.equations:
         raise DomainError("the domain has no interior, so that it has no gradients of the network")

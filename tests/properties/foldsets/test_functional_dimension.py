@@ -70,6 +70,6 @@ def test_domains_and_arguments() -> None:
     zero = from_arrays([([[0, 0], [1, 2]], [0, 0]), ([[0, 3]], [0])])
     assert functional_dimension(zero).num_scalings == 1
     assert functional_dimension(from_arrays([([[1, 2]], [3])])).lower == 3
-    with pytest.raises(NetworkError, match="skip connections"):
+    with pytest.raises(NetworkError, match="and this one ends in a ReLU"):
         functional_dimension(from_arrays([([[1]], [0])], last="relu"))
     assert all(isinstance(x, Fraction) for point in points_in_cells(net, 3) for x in point)

@@ -135,7 +135,7 @@ def test_what_is_refused() -> None:
             )
         }
     )
-    with pytest.raises(NetworkError, match="skip connections"):
+    with pytest.raises(NetworkError, match="connections that skip layers"):
         conserved_quantities(skipping)
 
 

@@ -99,7 +99,7 @@ def test_layers_and_widths() -> None:
         with pytest.raises(ArgumentError, match=r"^layer: expected int"):
             hidden_hyperplane(NETWORK, wrong)  # type: ignore[arg-type]
     for number in (0, 2, -1):
-        with pytest.raises(NetworkError, match="a layer of a plain stack is asked for"):
+        with pytest.raises(NetworkError, match="a hidden layer is asked for, with weights"):
             layer_fiber(NETWORK, number)
         with pytest.raises(ArgumentError, match=f"layer: expected 1 to 1, got {number}"):
             hidden_hyperplane(NETWORK, number)
