@@ -212,10 +212,8 @@ class _Forms:
         bounds = augmented.scale_rows(is_z)
         bounds = bounds + positive.scale_rows([int(k in case.above) for k in neurons])
         self.rows = _substituted(self.rows, bounds)
-        for kind, k in names:
-            row = (positive if kind == "upper" else augmented).take([k - start])
-            self.rows = self.rows.over(row.scale(_factor(kind, case.signs.get(k, 0))))
-        self.names += names
+        for kinds, table in ((("sign", "relu"), augmented), (("upper",), positive)):
+            self._append([name for name in names if name[0] in kinds], case, table, start)
 
     def finish(self, case: _Case, inputs: RationalMatrix, walls: RationalMatrix | None) -> None:
         """Replace the activations of layer 1, and append its inequalities and the domain's."""
@@ -223,13 +221,20 @@ class _Forms:
         self._keep(case, 0, names)
         is_z = [int(case.signs.get(k, 0) > 0) for k in range(inputs.nrows)]
         self.rows = _substituted(self.rows, inputs.scale_rows(is_z))
-        for kind, k in names:
-            row = inputs.take([k]).scale(_factor(kind, case.signs.get(k, 0)))
-            self.rows = self.rows.over(row)
-        self.names += names
+        self._append(names, case, inputs, 0)
         if walls is not None:
             self.rows = self.rows.over(walls)
             self.names += [("wall", i) for i in range(walls.nrows)]
+
+    def _append(
+        self, names: list[tuple[Kind, int]], case: _Case, table: RationalMatrix, start: int
+    ) -> None:
+        """Append the inequalities of neurons whose rows, or positive terms, are in a table."""
+        if names:
+            factors = [_factor(kind, case.signs.get(k, 0)) for kind, k in names]
+            rows = table.take([k - start for _, k in names])
+            self.rows = self.rows.over(rows.scale_rows(factors))
+            self.names += names
 
     def _keep(self, case: _Case, layer: int, names: list[tuple[Kind, int]]) -> None:
         """Note the coefficients of activations of unknown sign, with the sign they must have."""

@@ -18,7 +18,7 @@ from polyrelu.exact.lp.warm_program import FloatSolution, WarmProgram
 from polyrelu.proofs.refutations.cases.scope import Scope
 from polyrelu.support.typing import Floats
 
-__all__ = ["CaseAnswer", "Relaxation"]
+__all__ = ["CaseAnswer", "ProgramTable", "Relaxation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,16 @@ class RelaxationSettings:
 
 
 SETTINGS = RelaxationSettings()
+
+
+class ProgramTable(NamedTuple):
+    """A program: minimise costs · x for lower ≤ x and least ≤ A x ≤ most, A the matrix."""
+
+    matrix: Floats
+    costs: Floats
+    lower: Floats
+    least: Floats
+    most: Floats
 
 
 class CaseAnswer(NamedTuple):
@@ -78,6 +88,13 @@ class Relaxation:
         The sign of each neuron in the current case, 0 if it is unknown.
     num_entries
         The number of coefficients of the program.
+    table
+        The program without known signs. Its columns are the inputs that matter, the activations a,
+        and the s; its last rows are the least value and the inequalities of the domain.
+    num_inputs
+        The number of inputs that matter.
+    bias
+        The constant term of sign · z.
     """
 
     def __init__(self, scope: Scope) -> None:
@@ -85,12 +102,16 @@ class Relaxation:
         self._weights, self._biases, last, self._lengths = _scaled_layers(scope)
         self._wall_lengths = _lengths(_wall_rows(scope)[:, :-1])
         self._row = scope.candidate.sign * last[:-1]
-        self._bias = float(scope.candidate.sign * last[-1])
-        self._num_inputs = self._weights[0].shape[1] if scope.reads_inputs else 0
+        self.bias = float(scope.candidate.sign * last[-1])
+        self.num_inputs = self._weights[0].shape[1] if scope.reads_inputs else 0
         self._first = 0 if scope.reads_inputs else scope.starts[1]
         self.signs = np.zeros(count, dtype=np.int8)
         self._importance = self._importances()
-        self._program = self._made_program()
+        self.table = table = self._made_table()
+        upper = np.full(len(table.lower), np.inf)
+        self._program = WarmProgram(
+            table.matrix, table.costs, table.lower, upper, table.least, table.most
+        )
         self.num_entries = self._program.num_entries
         if scope.guard is not None:
             self.fix(scope.guard, 1)
@@ -98,7 +119,7 @@ class Relaxation:
     def fix(self, neuron: int, sign: int) -> None:
         """Fix the sign of a neuron; 0 makes it unknown again."""
         self.signs[neuron] = sign
-        start, count = self._num_inputs, self._scope.num_neurons
+        start, count = self.num_inputs, self._scope.num_neurons
         self._program.bound(start + neuron, 0, 0 if sign < 0 else np.inf)
         self._program.bound(start + count + neuron, 0, 0 if sign > 0 else np.inf)
 
@@ -114,29 +135,36 @@ class Relaxation:
         if found.value is None:
             gaps = np.zeros(len(self.signs))
             return CaseAnswer(False, True, gaps, slopes, multipliers, False)
-        is_open = found.value + self._bias < -SETTINGS.tolerance
-        start, count = self._num_inputs, self._scope.num_neurons
-        active, other = np.split(found.point[start : start + 2 * count], 2)
-        gaps = np.minimum(active, other) * (self.signs == 0)
-        gaps[: self._first] = 0
-        gaps[gaps <= SETTINGS.tolerance] = 0
-        is_real = is_open and self._is_real(found.point)
-        gaps = gaps * self._importance
+        is_open = found.value + self.bias < -SETTINGS.tolerance
+        gaps = self.gaps(found.point, SETTINGS.tolerance)
+        is_real = is_open and self.is_real(found.point)
         return CaseAnswer(is_open, False, gaps, slopes, multipliers, is_real)
 
-    def _is_real(self, point: Floats) -> bool:
-        """Return whether the network itself has sign · z < 0 < z of the guard at a point."""
-        scope, values = self._scope, point[: self._num_inputs]
+    def gaps(self, point: Floats, tolerance: float) -> Floats:
+        """Return how much the unknown sign of each neuron may matter at a point of the program."""
+        start, count = self.num_inputs, self._scope.num_neurons
+        active, other = np.split(point[start : start + 2 * count], 2)
+        gaps = np.minimum(active, other) * (self.signs == 0)
+        gaps[: self._first] = 0
+        gaps[gaps <= tolerance] = 0
+        return np.asarray(gaps * self._importance, dtype=np.float64)
+
+    def is_real(self, point: Floats, one: float = 1.0) -> bool:
+        """Return whether the network itself has sign · z < 0 < z of the guard at a point.
+
+        `one` is what stands for the constant 1.
+        """
+        scope, values = self._scope, point[: self.num_inputs]
         layers = list(zip(self._weights, self._biases, strict=True))
         if not scope.reads_inputs:
             values, layers = point[: scope.starts[1]], layers[1:]
         z = values
         for weight, bias in layers:
-            z = weight @ values + bias
+            z = weight @ values + bias * one
             values = np.maximum(z, 0)
         guard = scope.guard
         is_active = guard is None or z[guard - scope.starts[-2]] > SETTINGS.tolerance
-        return bool(is_active and self._row @ values + self._bias < -SETTINGS.tolerance)
+        return bool(is_active and self._row @ values + self.bias * one < -SETTINGS.tolerance)
 
     def _reasons(self, found: FloatSolution) -> tuple[Floats, Floats]:
         """Return the slopes and multipliers that the multipliers of the rows say.
@@ -175,10 +203,10 @@ class Relaxation:
             found.append(size)
         return np.concatenate(found[::-1])
 
-    def _made_program(self) -> WarmProgram:
+    def _made_table(self) -> ProgramTable:
         """Return the program: rows a - s - W a = b, upper bounds of a, and the least value."""
         scope, starts = self._scope, self._scope.starts
-        count, inputs = scope.num_neurons, self._num_inputs
+        count, inputs = scope.num_neurons, self.num_inputs
         matrix = np.zeros((2 * count - starts[1] + 1 + len(self._wall_lengths), inputs + 2 * count))
         right, most = np.zeros(len(matrix)), np.full(len(matrix), np.inf)
         for j, (weight, bias) in enumerate(zip(self._weights, self._biases, strict=True)):
@@ -197,13 +225,13 @@ class Relaxation:
         costs = np.zeros(inputs + 2 * count)
         costs[inputs + starts[-2] : inputs + count] = self._row
         place = 2 * count - starts[1]
-        matrix[place], right[place] = costs, -1 - self._bias
+        matrix[place], right[place] = costs, -1 - self.bias
         walls = _wall_rows(scope) / self._wall_lengths[:, None]
         for row, wall in enumerate(walls, place + 1):
             matrix[row, :inputs], right[row] = -wall[:-1], -wall[-1]
         lower = np.zeros(inputs + 2 * count)
         lower[:inputs] = -np.inf
-        return WarmProgram(matrix, costs, lower, np.full(len(lower), np.inf), right, most)
+        return ProgramTable(matrix, costs, lower, right, most)
 
 
 def _wall_rows(scope: Scope) -> Floats:
