@@ -145,7 +145,7 @@ public:
             using T = std::remove_const_t<std::remove_pointer_t<std::decay_t<decltype(pointer)>>>;
             const auto array = py::cast<Borrowed<T>>(from[name]);
             pointer = array.data();
-            kept_.append(array);
+            kept_.push_back(array);
             return array;
         };
         layer->width = static_cast<std::size_t>(borrow(arrays, "bias", layer->bias).size());
@@ -254,9 +254,7 @@ public:
     }
 
     Core part(const Input<std::int64_t>& top) const {
-        Core part(*this);
-        part.inner_ = inner_.part({top.data(), static_cast<std::size_t>(top.size())});
-        return part;
+        return Core(*this, inner_.part({top.data(), static_cast<std::size_t>(top.size())}));
     }
 
     std::pair<std::uint64_t, std::uint64_t> take_decisions() {
@@ -300,9 +298,13 @@ public:
     }
 
 private:
+    /// A part reads the arrays of the whole, and may be given others.
+    Core(const Core& whole, Subdivision&& part)
+        : inner_(std::move(part)), rows_(whole.rows_), errors_(whole.errors_), kept_(whole.kept_) {}
+
     Subdivision inner_;
     Borrowed<double> rows_, errors_;
-    py::list kept_;
+    std::vector<py::array> kept_;
 };
 
 }  // namespace

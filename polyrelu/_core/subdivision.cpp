@@ -21,6 +21,14 @@ void set_sign(Word& word, int bit, int sign) {
 
 }  // namespace
 
+Chunk Chunk::restricted(const Array<std::uint8_t>& marked) const {
+    Chunk part{members, is_last, first_neuron, first, stride, {}};
+    if (words.empty()) return part;
+    for (std::size_t vertex = 0; vertex < marked.size(); ++vertex)
+        if (marked[vertex]) part.words.push_back(words[vertex]);
+    return part;
+}
+
 // -- first cells -------------------------------------------------------------------------------
 
 void Subdivision::start(std::span<const std::uint8_t> two_sided, Array<std::int32_t> numbers,
@@ -370,13 +378,7 @@ bool Subdivision::drop_negative(int bit) {
 }
 
 void Subdivision::restrict(const std::vector<Array<std::uint8_t>>& marked) {
-    for (Chunk& chunk : chunks) {
-        if (chunk.words.empty()) continue;  // of the current chunk, whose words are in the lattice
-        std::size_t count = 0;
-        for (std::size_t vertex = 0; vertex < chunk.words.size(); ++vertex)
-            if (marked[0][vertex]) chunk.words[count++] = chunk.words[vertex];
-        chunk.words.resize(count);
-    }
+    for (Chunk& chunk : chunks) chunk = chunk.restricted(marked[0]);
     lattice = lattice.restricted(marked);
     vertices = vertices.restricted(marked[0]);
 }
@@ -390,11 +392,17 @@ void Subdivision::positive(std::size_t chunk, std::uint8_t* marks, std::size_t s
             marks[cell * stride + static_cast<std::size_t>(bit)] = of_top[cell] >> bit & 1;
 }
 
+/// Only what the part keeps is copied: a part is often much smaller than the whole.
 Subdivision Subdivision::part(std::span<const std::int64_t> top) const {
-    Subdivision part(*this);
-    part.num_decisions = part.num_exact_decisions = 0;
+    const std::vector<Array<std::uint8_t>> marked = lattice.closure(top);
+    Subdivision part(lattice.dimension());
+    part.lattice = lattice.restricted(marked);
+    part.vertices = vertices.restricted(marked[0]);
+    part.forms = forms;
+    for (const Chunk& chunk : chunks) part.chunks.push_back(chunk.restricted(marked[0]));
+    part.current = current;
+    part.base_forms = base_forms;
     part.is_part_ = true;
-    part.restrict(lattice.closure(top));
     return part;
 }
 

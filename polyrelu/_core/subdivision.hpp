@@ -26,6 +26,9 @@ struct Chunk {
     std::int32_t stride = 0;
     /// The words of the vertices; those of the current chunk are in the lattice.
     Array<Word> words;
+
+    /// The chunk with the words of the vertices with marks that are not 0.
+    Chunk restricted(const Array<std::uint8_t>& marked) const;
 };
 
 /// A form of a chunk that is one of the base forms, whose signs are known from the start.

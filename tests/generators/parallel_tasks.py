@@ -47,6 +47,11 @@ def failing(context: None, task: int) -> bytes:
     raise DomainError(f"task {task}: no such domain")
 
 
+def failing_at(context: int, task: int) -> bytes:
+    """Return the task; raise an error at that of the context."""
+    return failing(None, task) if task == context else str(task).encode("ascii")
+
+
 def described(file: Path, *, factor: int) -> dict[str, Any]:
     """Return a row about a network in a file."""
     network = as_network(file)

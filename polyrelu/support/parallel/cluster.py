@@ -6,11 +6,11 @@ result. Certificates are checked by the checker all the same.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.errors import PolyreluError
+from polyrelu.support.parallel.batches import Batch, Batches, do_batch
 from polyrelu.support.parallel.tasks import AHEAD, Numbered, TaskFunction
 
 if TYPE_CHECKING:
@@ -20,11 +20,8 @@ __all__ = ["Cluster"]
 
 #: Seconds to wait for a scheduler that does not answer.
 _PATIENCE = 10
-#: Tasks for each worker that are with the cluster at a time.
-_TASKS_PER_WORKER = 4
-
-#: Held while this process, a worker of Dask, does a task.
-_ONE_TASK = threading.Lock()
+#: Batches for each worker that are with the cluster at a time.
+_BATCHES_PER_WORKER = 4
 
 
 class Cluster:
@@ -82,9 +79,9 @@ class Cluster:
         """See `Workers`."""
         from distributed import CancelledError, KilledWorker
 
-        open_tasks: dict[Future, int] = {}
+        begun: dict[Future, Batch] = {}
         try:
-            yield from self._results(function, context, iter(tasks), open_tasks)
+            yield from self._results(function, context, Batches(tasks, self.number), begun)
         except (OSError, TimeoutError, CancelledError, KilledWorker) as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise PolyreluError(
@@ -92,52 +89,46 @@ class Cluster:
                 "command goes on from there"
             ) from None
         finally:
-            self._forget(open_tasks)
+            self._forget(begun)
 
     def _results(
         self,
         function: TaskFunction,
         context: Any,
-        source: Iterator[Numbered],
-        open_tasks: dict[Future, int],
+        batches: Batches,
+        begun: dict[Future, Batch],
     ) -> Iterator[tuple[int, bytes]]:
-        from distributed import wait
+        from distributed import as_completed
 
         if self._client.status == "closed":  # the connection of an earlier call
             self._client = self._connected()
         shared = self._client.scatter([context], broadcast=True, hash=False)[0]
+        completed = as_completed(loop=self._client.loop)
         while True:
-            while self._may_begin(open_tasks) and (entry := next(source, None)) is not None:
-                number, task = entry
+            while self._may_begin(begun) and (batch := batches.next()) is not None:
                 future = self._client.submit(
-                    do_alone, function, shared, task, pure=False, priority=-number
+                    do_batch, function, shared, batch.tasks, pure=False, priority=-batch.numbers[0]
                 )
-                open_tasks[future] = number
-            if not open_tasks:
+                begun[future] = batch
+                completed.add(future)
+            if not begun:
                 return
-            with self._client.as_current():
-                finished = wait(list(open_tasks), return_when="FIRST_COMPLETED").done
-            for future in sorted(finished, key=open_tasks.__getitem__):
-                result = future.result()
-                yield open_tasks.pop(future), result
+            for future in completed.next_batch():
+                results, batch = future.result(), begun.pop(future)
+                batches.note(batch, len(results))
+                yield from zip(batch.numbers, results, strict=False)
 
-    def _may_begin(self, open_tasks: dict[Future, int]) -> bool:
-        """Whether the cluster wants a task, and not too many results wait for an earlier one."""
-        if len(open_tasks) >= _TASKS_PER_WORKER * self.number:
+    def _may_begin(self, begun: dict[Future, Batch]) -> bool:
+        """Whether the cluster wants a batch, and not too many results wait for an earlier one."""
+        if len(begun) >= _BATCHES_PER_WORKER * self.number:
             return False
-        numbers = open_tasks.values()
-        return not numbers or max(numbers) - min(numbers) < AHEAD * self.number
+        places = [batch.place for batch in begun.values()]
+        return not places or max(places) - min(places) < AHEAD * self.number
 
-    def _forget(self, open_tasks: dict[Future, int]) -> None:
+    def _forget(self, begun: dict[Future, Batch]) -> None:
         """Cancel the tasks that are not finished."""
         try:
-            self._client.cancel(list(open_tasks), force=True)
+            self._client.cancel(list(begun), force=True)
             self._client.close()
         except Exception:  # the scheduler is gone
             return
-
-
-def do_alone(function: TaskFunction, context: Any, task: Any) -> bytes:
-    """Do a task while no other thread of this process does one: tasks share what they remember."""
-    with _ONE_TASK:
-        return function(context, task)

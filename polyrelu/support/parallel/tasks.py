@@ -147,6 +147,10 @@ class _Queue:
     def __iter__(self) -> Iterator[Numbered]:
         return self
 
+    def __length_hint__(self) -> int:
+        """Return how many tasks are not begun, or were done before."""
+        return len(self.tasks) - self._next
+
     def __next__(self) -> Numbered:
         while self._next in self._done:
             self._next += 1

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import gc
 import hashlib
 import sqlite3
+import tracemalloc
 import zlib
 from collections.abc import Callable
 from fractions import Fraction
@@ -22,8 +24,11 @@ from polyrelu.complex import (
     save_region_stream,
     stream_complex,
 )
+from polyrelu.complex.engine.compiled import subdivision_of
+from polyrelu.complex.frame import frame_of
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.exact import Polyhedron
+from polyrelu.formats import as_domain
 from polyrelu.network import Network, from_arrays
 from polyrelu.support.parallel import Processes, Serial, Workers
 from polyrelu.support.progress import ProgressStep
@@ -271,3 +276,26 @@ def test_wrong_files_and_columns(tmp_path: Path) -> None:
         save_region_stream(network, None, tmp_path / "regions.csv", columns=["sign"])
     with pytest.raises(PolyreluError, match="cannot write"):
         save_region_stream(network, None, tmp_path / "missing" / "regions.csv")
+
+
+def test_finished_parts_leave_nothing_behind_in_the_whole() -> None:
+    """Each part has a last layer of its own, whose arrays once stayed with the whole."""
+    whole = subdivision_of(MANY, frame_of(MANY, as_domain("box:-1,1", 3)))
+    left = whole.undivided(40)
+
+    def finish(num_parts: int) -> int:
+        """Finish some parts, and return the bytes that are in use afterwards."""
+        for top in whole.slices(8)[:num_parts]:
+            part = whole.part(top)
+            assert part.cut_while_small(left, 4096) == []
+            part.finish()
+            del part
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        few = finish(4)
+        assert finish(30) - few < 1 << 15
+    finally:
+        tracemalloc.stop()

@@ -27,7 +27,7 @@ from polyrelu.support.parallel import (
     run_tasks,
     workers_for,
 )
-from polyrelu.support.parallel.cluster import do_alone
+from polyrelu.support.parallel.batches import do_batch
 from tests.generators.campaigns import few_and_all
 from tests.generators.parallel_tasks import deadly, failing, squared, threads, unhurried
 
@@ -125,8 +125,8 @@ def test_a_process_of_a_cluster_does_one_task_at_a_time() -> None:
 
     shared = list[int]()
     with ThreadPoolExecutor(4) as threads:
-        found = threads.map(lambda task: do_alone(overlaps, shared, task), range(8))
-        assert set(found) == {b"\x01"}
+        found = threads.map(lambda task: do_batch(overlaps, shared, (task,)), range(8))
+        assert list(found) == [[b"\x01"]] * 8
 
 
 def test_an_abandoned_run_leaves_no_processes() -> None:
