@@ -22,6 +22,7 @@ from polyrelu.cli.output import (
     say_interrupted,
     show,
 )
+from polyrelu.cli.workers import WORKERS, add_workers, check_checkpoint, chosen_workers, with_kept
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ __all__ = ["add_equivalent", "read_pair"]
 #: Maximum number of outputs in floats that are printed for people.
 _MAX_VALUES = 12
 #: Options that go on where a next step is the same command.
-_CONTINUED = ("domain", "seed", "budget", "time_limit", "memory_limit", "output")
+_CONTINUED = ("domain", "seed", "budget", "time_limit", "memory_limit", "output", *WORKERS)
 
 
 def add_equivalent(subparsers: Any) -> None:
@@ -67,6 +68,7 @@ def add_equivalent(subparsers: Any) -> None:
         "seed of the points tried (default 0); the same seed and budget give the same answer "
         "and certificate on every machine",
     )
+    add_workers(parser)
     add_limits(
         parser,
         "work of the comparison, in units of about a millisecond (default: no limit)",
@@ -91,8 +93,12 @@ def _run(options: argparse.Namespace, started: float) -> int:
             seed=options.seed,
             budget=options.limits,
             progress=line.show,
+            workers=chosen_workers(options),
+            checkpoint=options.checkpoint,
         )
-    outcome = with_commands(outcome, options, [options.network, options.other], _CONTINUED)
+    outcome = with_commands(
+        with_kept(outcome, options), options, [options.network, options.other], _CONTINUED
+    )
     floats = _float_outputs(pair, outcome)
     written = _write_certificate(options, outcome, pair)
     answer = {**_answer(outcome, floats), "next": next_texts(outcome)}
@@ -106,9 +112,10 @@ def _run(options: argparse.Namespace, started: float) -> int:
 
 def _check_options(options: argparse.Namespace) -> None:
     """Raise an error for a file that cannot be written."""
+    inputs = [options.network, options.other, options.domain.removeprefix("slice:")]
     if options.output is not None:
-        inputs = [options.network, options.other, options.domain.removeprefix("slice:")]
         check_output("-o", options.output, inputs)
+    check_checkpoint(options, inputs)
 
 
 def read_pair(

@@ -167,12 +167,12 @@ def test_ctrl_c(tmp_path: Path) -> None:
         "from polyrelu.proofs.equivalence import prover\n"
         "from polyrelu.cli.main import main\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored in the background
-        "search = prover.search\n"
+        "search = prover.search_by_tasks\n"
         "def told(*arguments):\n"
         "    print('started', file=sys.stderr, flush=True)\n"
         "    return search(*arguments)\n"
         "prover.SETTINGS = replace(prover.SETTINGS, max_coordinates_of_parts=0)\n"
-        "prover.search = told\n"
+        "prover.search_by_tasks = told\n"
         "prover.canonical_position = lambda network: None\n"
         "sys.exit(main())"
     )

@@ -29,6 +29,7 @@ QUERY = """
         ["range", "example:bends", "--domain", "box:-1,1"],
         ["same-decisions", "example:digits", "example:digits"],
         ["verify", "example:xor", "q.vnnlib"],
+        ["equivalent", "example:twins-a", "example:twins-b"],
     ],
     ids=lambda command: command[0],
 )

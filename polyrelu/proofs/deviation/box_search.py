@@ -28,7 +28,9 @@ from polyrelu.proofs.deviation.float_pair import Floats
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem
 from polyrelu.proofs.deviation.settings import SETTINGS
-from polyrelu.proofs.deviation.wire import (
+from polyrelu.support.budget import Budget
+from polyrelu.support.parallel import TaskStream
+from polyrelu.support.parallel.wire import (
     exact_numbers,
     exact_texts,
     packed,
@@ -36,8 +38,6 @@ from polyrelu.proofs.deviation.wire import (
     unpacked,
     work_of,
 )
-from polyrelu.support.budget import Budget
-from polyrelu.support.parallel import TaskStream
 from polyrelu.support.prices import price_of_boxes
 from polyrelu.support.progress import Progress, report
 

@@ -27,7 +27,9 @@ from polyrelu.proofs.deviation.outside import outside_node
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
 from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
-from polyrelu.proofs.deviation.wire import (
+from polyrelu.support.budget import Budget
+from polyrelu.support.parallel import TaskStream
+from polyrelu.support.parallel.wire import (
     exact_numbers,
     exact_texts,
     packed,
@@ -35,8 +37,6 @@ from polyrelu.proofs.deviation.wire import (
     unpacked,
     work_of,
 )
-from polyrelu.support.budget import Budget
-from polyrelu.support.parallel import TaskStream
 from polyrelu.support.prices import price_of_boxes, price_of_forms, price_of_generators
 from polyrelu.support.progress import Progress, report
 

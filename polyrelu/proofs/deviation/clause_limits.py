@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from polyrelu.proofs.deviation.box_search import Goal
 from polyrelu.proofs.deviation.points import BestPoint
-from polyrelu.proofs.deviation.wire import exact_numbers, exact_texts
+from polyrelu.support.parallel.wire import exact_numbers, exact_texts
 
 __all__ = ["ClauseLimits", "FixedLimits", "GoalLimits", "RangeLimits", "limits_from"]
 

@@ -49,13 +49,13 @@ from polyrelu.proofs.deviation.rounded import LayerPartners, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.proofs.deviation.sign_search import SignSearch
 from polyrelu.proofs.deviation.tree_tasks import tree_tasks
-from polyrelu.proofs.deviation.wire import exact_texts
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.arguments import expect_count, expect_function
 from polyrelu.support.budget import Budget, BudgetLike, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.parallel import Execution, TaskStream, Workers
+from polyrelu.support.parallel.wire import exact_texts
 from polyrelu.support.prices import price_of_forms, price_of_generators, price_of_samples
 from polyrelu.support.progress import Progress
 from polyrelu.symmetry.matching import Matching, align, match

@@ -65,8 +65,6 @@ class DeviationSettings:
         A task ends after some steps when fewer boxes are open; then they go into other tasks.
     steps_per_task
         Maximum number of steps of a task, and of a search before it is divided.
-    max_bytes
-        Maximum number of bytes of a result of a task, after it was decompressed.
     """
 
     budget: float = 600_000
@@ -97,7 +95,6 @@ class DeviationSettings:
     least_boxes: int = 16
     least_steps: int = 4
     steps_per_task: int = 32
-    max_bytes: int = 1 << 28
 
 
 SETTINGS = DeviationSettings()

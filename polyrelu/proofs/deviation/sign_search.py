@@ -33,7 +33,10 @@ from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem
 from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
-from polyrelu.proofs.deviation.wire import (
+from polyrelu.support.budget import Budget, CertificateLimit
+from polyrelu.support.limits import DEPTH_LIMIT_OF_TREES
+from polyrelu.support.parallel import TaskStream
+from polyrelu.support.parallel.wire import (
     exact_numbers,
     exact_texts,
     packed,
@@ -41,9 +44,6 @@ from polyrelu.proofs.deviation.wire import (
     unpacked,
     work_of,
 )
-from polyrelu.support.budget import Budget, CertificateLimit
-from polyrelu.support.limits import DEPTH_LIMIT_OF_TREES
-from polyrelu.support.parallel import TaskStream
 from polyrelu.support.prices import price_of_program, price_of_signs
 from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Floats

@@ -16,8 +16,8 @@ from polyrelu.proofs.deviation.certified import close_boxes
 from polyrelu.proofs.deviation.problem import Problem
 from polyrelu.proofs.deviation.rounded import LayerPartners, RoundedRule
 from polyrelu.proofs.deviation.sign_search import cut_signs
-from polyrelu.proofs.deviation.wire import exact_numbers, exact_texts, packed, understood, unpacked
 from polyrelu.support.parallel import Execution, TaskStream
+from polyrelu.support.parallel.wire import exact_numbers, exact_texts, packed, understood, unpacked
 
 __all__ = ["tree_tasks"]
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from polyrelu.certificate import (
     NodeRecord,
@@ -70,10 +71,12 @@ from polyrelu.proofs.trees.node_polyhedron import (
 )
 from polyrelu.proofs.trees.search import Difference, TreeStatistics, search
 from polyrelu.proofs.trees.sparse_forms import integer_row
+from polyrelu.proofs.trees.subtrees import search_by_tasks
 from polyrelu.support.arguments import expect_count, expect_function
 from polyrelu.support.budget import Budget, BudgetLike, CertificateLimit, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import LINE_LIMIT
+from polyrelu.support.parallel import Execution, Workers
 from polyrelu.support.progress import Progress, report
 from polyrelu.version import __version__
 
@@ -117,6 +120,8 @@ def equivalent(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
+    workers: Workers | None = None,
+    checkpoint: str | Path | None = None,
 ) -> PairOutcome:
     """Prove that two networks compute the same function on a domain, or find where they differ.
 
@@ -140,6 +145,12 @@ def equivalent(
     progress
         Called with a `polyrelu.support.ProgressStep` after each node of a split tree. The
         number of nodes to come is unknown; "percent closed" says how much of the tree is done.
+    workers
+        Who searches large split trees (`polyrelu.support.parallel`); None for this process. The
+        answer and the certificate do not depend on it.
+    checkpoint
+        A file that keeps the parts of trees that are done; a later search, also one with a larger
+        budget, goes on from there.
 
     Returns
     -------
@@ -152,9 +163,12 @@ def equivalent(
     NetworkError
         A network cannot be read, or the networks have different numbers of inputs or outputs.
     DomainError
-        The domain is not understood, is empty or has another dimension.
+        The domain is not understood, is empty or has another dimension; or the checkpoint belongs
+        to another question.
     ArgumentError
         An argument has a wrong type, or lies outside its range.
+    PolyreluError
+        The checkpoint cannot be used.
 
     Notes
     -----
@@ -177,9 +191,24 @@ def equivalent(
     _check_sizes(one, two)
     seed = expect_count(seed, "seed")
     expect_function(progress, "progress")
-    question = _Question(one, two, as_domain(domain, one.num_inputs), seed, progress)
+    polyhedron = as_domain(domain, one.num_inputs)
     limits = as_budget(budget, time_limit, memory_limit)
-    return with_sources(_answer(question, limits), *read)
+    with Execution.opened(workers, checkpoint, _entries(one, two, polyhedron, seed)) as execution:
+        question = _Question(one, two, polyhedron, seed, progress, execution=execution)
+        answer = _answer(question, limits)
+    return with_sources(answer, *read)
+
+
+def _entries(first: Network, second: Network, domain: Polyhedron, seed: int) -> dict[str, str]:
+    """Return what a checkpoint compares."""
+    return {
+        "question": "equivalent",
+        "version": __version__,
+        "first network": first.sha256,
+        "second network": second.sha256,
+        "domain": domain.sha256,
+        "seed": str(seed),
+    }
 
 
 def equivalent_within(
@@ -226,8 +255,10 @@ class _Question:
         seed: int,
         progress: Progress | None = None,
         max_nodes: int | None = None,
+        execution: Execution | None = None,
     ) -> None:
         self._first, self._second, self._domain = first, second, domain
+        self._execution = execution
         self._comparison = Comparison(first, second, seed)
         self._seed, self._progress = seed, progress
         self._max_nodes, self._num_nodes = max_nodes, 0
@@ -354,16 +385,12 @@ class _Question:
                 return None
         return self._proved(log, "bottleneck", parts=parts)
 
-    def _search(
-        self,
-        joint: JointNetwork,
-        polyhedron: NodePolyhedron,
-        budget: Budget,
-        log: TreeLog,
-        max_nodes: int | None = None,
-    ) -> Difference | None:
-        """Search one tree and append its records to a log, at most `max_nodes` of them."""
-        return search(joint, polyhedron, self._recorder(log, max_nodes), budget, self._statistics)
+    def _search(self, joint: JointNetwork, budget: Budget, log: TreeLog) -> Difference | None:
+        """Search one tree over the domain and append its records to a log."""
+        record, done, where = self._recorder(log), self._statistics, self._coordinates
+        if self._execution is None:
+            return search(joint, NodePolyhedron.at_root(where), record, budget, done)
+        return search_by_tasks(joint, where, record, budget, done, self._execution)
 
     def _recorder(self, log: TreeLog, max_nodes: int | None = None) -> Callable[[NodeRecord], None]:
         """Return the function that appends records to a log."""
@@ -404,13 +431,9 @@ class _Question:
             self._first, self._second, self._coordinates.inputs, self._joint.common, budget.check
         )
         log = self._new_attempt()
-        difference = self._search(
-            joint,
-            lifted_polyhedron(joint, self._coordinates),
-            budget,
-            log,
-            SETTINGS.max_lifted_nodes,
-        )
+        polyhedron = lifted_polyhedron(joint, self._coordinates)
+        record = self._recorder(log, SETTINGS.max_lifted_nodes)
+        difference = search(joint, polyhedron, record, budget, self._statistics)
         return self._proved(log, "prefix", lifted=joint) if difference is None else None
 
     def _by_parts(self, budget: Budget, tried: list[HomogeneousPoint]) -> Equivalent | None:
@@ -424,17 +447,14 @@ class _Question:
         log = self._new_attempt(len(parts))
         for part in parts:
             joint = self._joint.part([integer_row(row) for row in part if row])
-            root = NodePolyhedron.at_root(self._coordinates)
-            if self._search(joint, root, budget, log) is not None:
+            if self._search(joint, budget, log) is not None:
                 return None
         return self._proved(log, self._route(), parts=parts)
 
     def _by_tree(self, budget: Budget) -> Equivalent | NotEquivalent:
         """Return the answer of one tree for the whole difference."""
         log = self._new_attempt()
-        difference = self._search(
-            self._joint, NodePolyhedron.at_root(self._coordinates), budget, log
-        )
+        difference = self._search(self._joint, budget, log)
         if difference is None:
             return self._proved(log, self._route())
         point = difference.point

@@ -44,7 +44,6 @@ from polyrelu.outcomes import (
     SameDecisions,
     Witness,
 )
-from polyrelu.proofs.deviation.wire import exact_texts
 from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.larger_limits import larger_limits, limits_after
 from polyrelu.proofs.properties.prover import SETTINGS, Decisions, PartQuestion
@@ -52,6 +51,7 @@ from polyrelu.support.arguments import expect_choice, expect_count, expect_funct
 from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.parallel import Execution, Workers
+from polyrelu.support.parallel.wire import exact_texts
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Point
 from polyrelu.version import __version__

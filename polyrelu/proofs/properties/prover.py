@@ -53,7 +53,6 @@ from polyrelu.outcomes import (
     PropertyOutcome,
     PropertyUndecided,
 )
-from polyrelu.proofs.deviation.wire import exact_texts, packed
 from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.equivalence.witness import simplified
 from polyrelu.proofs.properties.bound_tree import BoundTree, bound_at_root, has_box, linear_rows
@@ -70,6 +69,7 @@ from polyrelu.support.arguments import expect_count, expect_function, expect_one
 from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.parallel import Execution, Workers
+from polyrelu.support.parallel.wire import exact_texts, packed
 from polyrelu.support.prices import price_of_cell
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Point

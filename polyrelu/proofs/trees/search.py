@@ -51,7 +51,20 @@ from polyrelu.support.prices import (
     price_of_table,
 )
 
-__all__ = ["Difference", "Sample", "TreeStatistics", "search", "sign_record"]
+__all__ = [
+    "Difference",
+    "OpenNode",
+    "Sample",
+    "Step",
+    "TreeSearch",
+    "TreeStatistics",
+    "search",
+    "sign_record",
+]
+
+#: A split on the way to a node: the atoms whose signs were proved just before it, with the signs,
+#: in rounds; the atom that is split; and the side of the node, 1 or -1.
+Step = tuple[tuple[tuple[tuple[int, int], ...], ...], int, int]
 
 
 @dataclass(slots=True)
@@ -97,12 +110,15 @@ class Difference:
         forms that does not vanish.
     samples
         Known points of the polyhedron.
+    node
+        The node.
     """
 
     point: HomogeneousPoint | None
     polyhedron: NodePolyhedron
     expressions: Expressions
     samples: list[Sample]
+    node: OpenNode
 
 
 def search(
@@ -118,30 +134,30 @@ def search(
     is returned. Raises `LimitReached` when the budget is used up, and `CertificateLimit` when the
     records would be too large for the checker.
     """
-    return _Search(joint, polyhedron, budget, statistics).run(record)
+    return TreeSearch(joint, polyhedron, budget, statistics).run(record, [OpenNode()])
 
 
-@dataclass(slots=True)
-class _OpenNode:
-    """A node that is still to be visited.
+@dataclass(frozen=True, slots=True)
+class OpenNode:
+    """A node that is still to be visited; by default the root.
 
     Attributes
     ----------
-    depth
-        The number of splits above it.
-    cut
-        The inequality by which the polyhedron is smaller than the polyhedron of the parent: a form
-        that is ≥ 0, and the factor of the term that was split; None at the root.
+    steps
+        The splits above it, from the root down.
+    cuts
+        The inequalities of these splits: a form that is ≥ 0, and the factor of the term that was
+        split.
     known
         The signs that hold on its polyhedron.
     samples
         Known points of its polyhedron.
     """
 
-    depth: int
-    cut: tuple[SparseForm, int] | None
-    known: KnownSigns
-    samples: list[Sample]
+    steps: tuple[Step, ...] = ()
+    cuts: tuple[tuple[SparseForm, int], ...] = ()
+    known: KnownSigns = field(default_factory=KnownSigns)
+    samples: list[Sample] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -174,52 +190,106 @@ class _ResolvedNode:
         return bool(self.expressions.difference) and self.split is None
 
 
-class _Search:
+class TreeSearch:
+    """The search of a split tree, or of some subtrees.
+
+    Parameters
+    ----------
+    joint, polyhedron, budget, statistics
+        As for `search`.
+    bounds
+        The bounds that the visit of the root has proved; None before it.
+
+    Attributes
+    ----------
+    bounds
+        The bounds at the root.
+    """
+
     def __init__(
         self,
         joint: JointNetwork,
         polyhedron: NodePolyhedron,
         budget: Budget,
         statistics: TreeStatistics,
+        bounds: BoxBounds | None = None,
     ) -> None:
         self._joint, self._polyhedron = joint, polyhedron
         self._budget, self._statistics = budget, statistics
-        size = len(joint.atoms)
-        budget.spend(price_of_table(size * (1 + joint.dimension + size)))
-        self._bounds = BoxBounds(joint, polyhedron.sides())
+        self._cuts: tuple[tuple[SparseForm, int], ...] = ()
+        if bounds is None:
+            size = len(joint.atoms)
+            budget.spend(price_of_table(size * (1 + joint.dimension + size)))
+            bounds = BoxBounds(joint, polyhedron.sides())
+        self.bounds = bounds
         self._price_of_program = price_of_program(joint.dimension, 2 * joint.dimension)
 
-    def run(self, record: Callable[[NodeRecord], None]) -> Difference | None:
-        """Visit the nodes in prefix order, as `search` describes."""
-        waiting = [_OpenNode(0, None, KnownSigns(), [])]
-        while waiting:
+    def run(
+        self,
+        record: Callable[[NodeRecord], None],
+        waiting: list[OpenNode],
+        is_over: Callable[[], bool] = lambda: False,
+    ) -> Difference | None:
+        """Visit nodes and those below them in prefix order, as `search` describes.
+
+        `waiting` has the nodes, the first one last; and in the end those that were not visited,
+        because `is_over` said so.
+        """
+        while waiting and not is_over():
             node = waiting.pop()
-            self._polyhedron.go_to(node.depth, node.cut)
+            self._go_to(node)
             resolved = self._resolve(node)
             self._count(node, resolved)
             differing = next((sample.point for sample in resolved.samples if sample.differs), None)
             if resolved.differs or differing is not None:
                 return Difference(
-                    differing, self._polyhedron, resolved.expressions, resolved.samples
+                    differing, self._polyhedron, resolved.expressions, resolved.samples, node
                 )
             split = (
                 None if resolved.split is None else self._joint.atom_number(resolved.split.symbol)
             )
             record(NodeRecord(resolved.rounds, split))
             if resolved.split is not None:
-                waiting += _children(node, resolved, resolved.split)
+                waiting += self._children(node, resolved, resolved.split)
         return None
 
-    def _count(self, node: _OpenNode, resolved: _ResolvedNode) -> None:
+    def _go_to(self, node: OpenNode) -> None:
+        """Go to the polyhedron of a node from the one before, which may have some of its cuts."""
+        pairs = zip(node.cuts, self._cuts, strict=False)
+        common = next((i for i, (cut, other) in enumerate(pairs) if cut != other), None)
+        if common is None:
+            common = min(len(node.cuts), len(self._cuts))
+        while self._polyhedron.depth > common:
+            self._polyhedron.pop()
+        for depth, cut in enumerate(node.cuts[common:], common + 1):
+            self._polyhedron.go_to(depth, cut)
+        self._cuts = node.cuts
+
+    def _children(self, node: OpenNode, resolved: _ResolvedNode, split: Term) -> list[OpenNode]:
+        """Return both sides of a split; the last one is visited first."""
+        shown = (
+            tuple((record.atom, record.sign) for record in group if record.value >= 0)
+            for group in resolved.rounds
+        )
+        rounds, number, children = tuple(shown), self._joint.atom_number(split.symbol), []
+        for sign in (-1, 1):
+            cut = split.form if sign > 0 else negated(split.form), split.factor
+            samples = [s for s in resolved.samples if value_sign(cut[0], s.point) >= 0]
+            known = resolved.known.extended([(split, sign)])
+            steps = (*node.steps, (rounds, number, sign))
+            children.append(OpenNode(steps, (*node.cuts, cut), known, samples))
+        return children
+
+    def _count(self, node: OpenNode, resolved: _ResolvedNode) -> None:
         statistics = self._statistics
         statistics.num_nodes += 1
-        statistics.depth = max(statistics.depth, node.depth)
+        statistics.depth = max(statistics.depth, len(node.cuts))
         statistics.num_signs += sum(map(len, resolved.rounds))
         if not resolved.expressions.difference:
             statistics.num_leaves += 1
-            statistics.closed += 2.0**-node.depth / statistics.num_trees
+            statistics.closed += 2.0 ** -len(node.cuts) / statistics.num_trees
 
-    def _resolve(self, node: _OpenNode) -> _ResolvedNode:
+    def _resolve(self, node: OpenNode) -> _ResolvedNode:
         """Return the node with all signs that can be found without a split."""
         resolved = _ResolvedNode(
             [],
@@ -227,7 +297,7 @@ class _Search:
             node.samples[-SETTINGS.max_samples :],
             self._joint.expressions(node.known),
         )
-        if node.depth == 0:
+        if not node.cuts:
             self._apply(resolved, self._box_records(resolved.expressions))
         while True:
             terms = len(resolved.expressions.terms)
@@ -265,8 +335,8 @@ class _Search:
         }
         for term in expressions.terms:
             self._budget.check()
-            if sign := self._bounds.signs.get(term.symbol, 0):
-                proof = self._bounds.prove_sign(term.symbol, sign) or []
+            if sign := self.bounds.signs.get(term.symbol, 0):
+                proof = self.bounds.prove_sign(term.symbol, sign) or []
                 products = sum(lengths[k] for record in proof for k in record.slopes)
                 self._budget.spend(price_of_products(products))
                 records += proof
@@ -279,7 +349,7 @@ class _Search:
         samples of the node.
         """
         records: list[SignRecord] = []
-        relaxation = _NodeRelaxation(node.expressions, self._bounds)
+        relaxation = _NodeRelaxation(node.expressions, self.bounds)
         for term in node.expressions.terms:
             for sign in (1, -1):
                 if any(sample.sign(term) == -sign for sample in node.samples):
@@ -346,17 +416,6 @@ class _NodeRelaxation:
         return affine_lower_bound(
             term.form, sign, self.forms, dimension, self.bounds, self.box.slopes
         )
-
-
-def _children(node: _OpenNode, resolved: _ResolvedNode, split: Term) -> list[_OpenNode]:
-    """Return both sides of a split; the last one is visited first."""
-    children = []
-    for sign in (-1, 1):
-        side = split.form if sign > 0 else negated(split.form)
-        samples = [sample for sample in resolved.samples if value_sign(side, sample.point) >= 0]
-        known = resolved.known.extended([(split, sign)])
-        children.append(_OpenNode(node.depth + 1, (side, split.factor), known, samples))
-    return children
 
 
 def _rarest_form(terms: list[Term]) -> Term:

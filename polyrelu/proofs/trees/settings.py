@@ -32,6 +32,16 @@ class TreeSettings:
     max_coordinates
         Maximum number of coordinates for which linear programs over the domain are solved at the
         root.
+    task_work
+        Units of work of a task, and of a search in one process before it is divided into tasks.
+    num_ahead
+        Number of tasks that are chosen before the result of the first of them is known.
+    nodes_per_task
+        Maximum number of nodes with which a task begins.
+    samples_sent
+        Maximum number of known points of its polyhedron that are sent with a node.
+    remembered_nodes
+        Maximum number of nodes whose forms a process keeps from task to task.
     """
 
     max_samples: int = 64
@@ -40,6 +50,11 @@ class TreeSettings:
     max_table_entries: int = 20_000_000
     max_products: int = 1_000_000
     max_coordinates: int = 64
+    task_work: float = 2_000
+    num_ahead: int = 32
+    nodes_per_task: int = 16
+    samples_sent: int = 8
+    remembered_nodes: int = 256
 
 
 #: The settings of every search.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,11 @@ from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.outcomes import DeviationBounds, RangeBounds, Undecided
 from polyrelu.proofs.deviation import box_search, certified, sign_search
 from polyrelu.proofs.deviation.settings import SETTINGS
-from polyrelu.proofs.deviation.wire import packed, unpacked
 from polyrelu.support.budget import Budget
 from polyrelu.support.parallel import Processes, Serial
+from polyrelu.support.parallel.wire import packed, unpacked
 from tests.generators.close_networks import close_pair
+from tests.generators.workers import Backwards, Counted, Wrong
 
 
 @pytest.fixture(autouse=True)
@@ -27,40 +27,6 @@ def _short_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     short = replace(SETTINGS, task_work=15, task_work_of_leaves=60, num_ahead=6)
     for module in (box_search, certified, sign_search):
         monkeypatch.setattr(module, "SETTINGS", short)
-
-
-class Counted:
-    """Does tasks in this process, and ends the program in one of them if that is wanted."""
-
-    number = 1
-
-    def __init__(self, end: int | None = None) -> None:
-        self.num_done, self.end = 0, end
-
-    def results(
-        self, function: Any, context: Any, tasks: Iterable[tuple[int, bytes]]
-    ) -> Iterator[tuple[int, bytes]]:
-        """See `Workers`."""
-        for number, task in tasks:
-            if self.num_done == self.end:
-                raise SystemExit
-            self.num_done += 1
-            yield number, function(context, task)
-
-
-class Backwards(Counted):
-    """Does the tasks that are there in the wrong order."""
-
-    def results(
-        self, function: Any, context: Any, tasks: Iterable[tuple[int, bytes]]
-    ) -> Iterator[tuple[int, bytes]]:
-        """See `Workers`."""
-        source, listed = iter(tasks), list[tuple[int, bytes]]()
-        while True:
-            listed += iter(lambda: next(source, None), None)
-            number, task = listed.pop()
-            self.num_done += 1
-            yield number, function(context, task)
 
 
 def the_deviation(**options: Any) -> bytes:
@@ -161,13 +127,8 @@ BOXES = {"boxes": 1, "points": 1, "joint": True, "cuts": [], "leaves": [], "open
 def test_results_of_another_form_are_errors(
     data: bytes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    class Wrong(Counted):
-        def results(self, function: Any, context: Any, tasks: Any) -> Any:
-            """See `Workers`."""
-            return ((number, data) for number, _ in tasks)
-
     with pytest.raises(PolyreluError, match="is not understood; delete the checkpoint"):
-        the_deviation(workers=Wrong())
+        the_deviation(workers=Wrong(data))
 
 
 def test_entries_come_back() -> None:

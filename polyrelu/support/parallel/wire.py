@@ -11,10 +11,11 @@ from fractions import Fraction
 from typing import Any
 
 from polyrelu.errors import PolyreluError
-from polyrelu.proofs.deviation.settings import SETTINGS
 
 __all__ = ["exact_numbers", "exact_texts", "packed", "understood", "unpacked", "work_of"]
 
+#: Maximum number of bytes of a task or a result, after it was decompressed.
+_MAX_BYTES = 1 << 28
 #: What comes of entries of another form.
 _WRONG_FORM = (
     ValueError,
@@ -60,7 +61,7 @@ def unpacked(data: bytes) -> Any:
     """Return the entries of `packed`."""
     with understood():
         stream = zlib.decompressobj()
-        text = stream.decompress(data, SETTINGS.max_bytes)
+        text = stream.decompress(data, _MAX_BYTES)
         if not stream.eof:
             raise ValueError("too long")
         return json.loads(text)
