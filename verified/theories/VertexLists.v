@@ -47,26 +47,25 @@ Definition total {A} (f : A -> R) (l : list A) : R := fold_right (fun a r => f a
 
 (** ** What the check of a list finds out *)
 
-(** Vertices with their points, with zeros that are coordinates, and with the signs of the regions
-    around them. A form that is 0 in a region has the sign 0. *)
+(** Vertices with their points, and with the signs of the regions around them. A form that is 0 in a
+    region has the sign 0. *)
 Variables (vertex : Type) (place : vertex -> point) (vertices : list vertex).
-Variables (basis : vertex -> list form) (around : vertex -> list (form -> Z)).
-Hypothesis basis_nodup : forall v, NoDup (basis v).
+Variable around : vertex -> list (form -> Z).
 
-(** [slope b i] is the slope of form i along the edge of the region [s] on which the zero b of [v]
-    is not 0, at the speed at which b moves by 1. *)
-Definition slopes_at (v : vertex) (s : form -> Z) (slope : form -> form -> R) : Prop :=
-  forall i y, kept s i y - kept s i (place v) =
-    total (fun b => IZR (s b) * kept s b y * slope b i) (basis v).
+(** The changes of all forms along the edges of a region. Where a sum of multiples of forms is less
+    than at the vertex, it is so along some edge. *)
+Definition leads (v : vertex) (s : form -> Z) (edges : list (form -> R)) : Prop :=
+  forall (w : form -> R) l y, face (sg y) s ->
+    total (fun i => w i * (kept s i y - kept s i (place v))) l < 0 ->
+    exists e, In e edges /\ total (fun i => w i * e i) l < 0.
 
 (** The edge ends at the listed vertex [v']. *)
-Definition ends_at (v : vertex) (s : form -> Z) (b : form) (v' : vertex) : Prop :=
-  In v' vertices /\ face (sg (place v')) s /\ sg (place v') b = s b /\
-  forall i, In i (basis v) -> i <> b -> sg (place v') i = 0%Z.
+Definition ends_at (v : vertex) (s : form -> Z) (e : form -> R) (v' : vertex) : Prop :=
+  In v' vertices /\ face (sg (place v')) s /\
+  exists t, 0 < t /\ forall i, kept s i (place v') - kept s i (place v) = t * e i.
 
 (** The edge is a ray. *)
-Definition is_ray (s : form -> Z) (b : form) (slope : form -> form -> R) : Prop :=
-  forall i, 0 <= IZR (s i) * slope b i.
+Definition is_ray (s : form -> Z) (e : form -> R) : Prop := forall i, 0 <= IZR (s i) * e i.
 
 Definition kept_right (s : form -> Z) : Prop :=
   forall x, face (sg x) s -> forall i, value i x = kept s i x.
@@ -74,8 +73,8 @@ Definition kept_right (s : form -> Z) : Prop :=
 (** The region has a point, [v] is in its closure, and all its edges at [v] end. *)
 Definition region_ends (v : vertex) (s : form -> Z) : Prop :=
   face (sg (place v)) s /\ kept_right s /\ (exists y, inside y /\ forall i, sg y i = s i) /\
-  exists slope, slopes_at v s slope /\
-    forall b, In b (basis v) -> is_ray s b slope \/ exists v', ends_at v s b v'.
+  exists edges, leads v s edges /\
+    forall e, In e edges -> is_ray s e \/ exists v', ends_at v s e v'.
 
 (** Near [v], each point is in the closure of a region around it. *)
 Definition complete_at (v : vertex) : Prop :=
@@ -103,13 +102,6 @@ Proof.
     assert (0 <= total f l) by (apply total_nonneg; auto). apply IH; auto. lra.
 Qed.
 
-Lemma total_neg {A} (f : A -> R) l : total f l < 0 -> exists a, In a l /\ f a < 0.
-Proof.
-  induction l as [|b l IH]; simpl; intro T; [lra|].
-  destruct (Rlt_dec (f b) 0); [exists b; auto|].
-  destruct IH as (a & I & F); [lra|]. exists a; auto.
-Qed.
-
 Lemma total_ext {A} (f g : A -> R) l : (forall a, In a l -> f a = g a) -> total f l = total g l.
 Proof.
   induction l as [|b l IH]; simpl; intro H; auto. rewrite (H b), IH; auto.
@@ -120,25 +112,6 @@ Proof. induction l as [|b l IH]; simpl; [ring|]. rewrite IH. ring. Qed.
 
 Lemma total_times {A} c (f : A -> R) l : total (fun a => c * f a) l = c * total f l.
 Proof. induction l as [|b l IH]; simpl; [ring|]. rewrite IH. ring. Qed.
-
-Lemma total_swap {A B} (f : A -> B -> R) l m :
-  total (fun a => total (f a) m) l = total (fun b => total (fun a => f a b) l) m.
-Proof.
-  induction l as [|a l IH]; simpl.
-  - induction m as [|b m IHm]; simpl; auto. rewrite <- IHm. ring.
-  - rewrite IH, <- total_plus. auto.
-Qed.
-
-Lemma total_one {A} (f : A -> R) l b : NoDup l -> In b l ->
-  (forall a, In a l -> a <> b -> f a = 0) -> total f l = f b.
-Proof.
-  induction l as [|c l IH]; simpl; intros N I H; [tauto|]. inversion N; subst.
-  destruct I as [->|I].
-  - rewrite (total_ext f (fun _ => 0 * 0) l).
-    + rewrite total_times. ring.
-    + intros a J. rewrite H; [ring|auto|]. intros ->. tauto.
-  - rewrite IH; auto. rewrite (H c); [ring|auto|]. intros ->. tauto.
-Qed.
 
 (** ** The least vertex of a closure *)
 
@@ -223,7 +196,7 @@ Proof.
   { exfalso. apply (N v0 I0). apply Exists_exists. exists s0. auto. }
   apply Exists_exists in P as (s & Is & Cx).
   destruct (checked v I) as (Dv & _ & R).
-  destruct (R s Is) as (Cv & K & (z & Dz & Ez) & slope & S & Ed).
+  destruct (R s Is) as (Cv & K & (z & Dz & Ez) & edges & S & Ed).
   exists v. split; auto.
   assert (forall y, 0 <= l y) as L0 by (intro; apply total_nonneg; intros; apply Rabs_pos).
   assert (l (place v) = 0) as L1.
@@ -235,45 +208,34 @@ Proof.
           exfalso; [rewrite Rabs_right in Z0 by lra|rewrite Rabs_left in Z0 by lra]; lra.
       - destruct (Cx i) as [E'|E']; [tauto|]. rewrite E'. apply Cv. }
   destruct (Rle_lt_or_eq_dec _ _ (L0 (place v))) as [L|]; auto. exfalso.
-  set (along b := total (fun i => IZR (s i) * slope b i) tight).
   assert (forall y, face (sg y) s -> l y - l (place v) =
-    total (fun b => IZR (s b) * kept s b y * along b) (basis v)) as Sum.
-  { intros y Cy. unfold l, along.
+    total (fun i => IZR (s i) * (kept s i y - kept s i (place v))) tight) as Sum.
+  { intros y Cy. unfold l.
     rewrite (total_ext _ (fun i => IZR (s i) * kept s i y) tight)
       by (intros; apply distance; auto).
     rewrite (total_ext (fun i => Rabs (value i (place v)))
       (fun i => IZR (s i) * kept s i (place v)) tight) by (intros; apply distance; auto).
-    replace (total (fun i => IZR (s i) * kept s i y) tight -
-             total (fun i => IZR (s i) * kept s i (place v)) tight)
-      with (total (fun i => IZR (s i) * (kept s i y - kept s i (place v))) tight).
-    2:{ clear. induction tight as [|i m IH]; simpl; [ring|]. rewrite IH. ring. }
-    rewrite (total_ext _ (fun i => total (fun b =>
-      IZR (s b) * kept s b y * (IZR (s i) * slope b i)) (basis v)) tight).
-    2:{ intros i _. rewrite S, <- total_times. apply total_ext. intros; ring. }
-    rewrite total_swap. apply total_ext. intros b _. apply total_times. }
+    clear. induction tight as [|i m IH]; simpl; [ring|].
+    replace (IZR (s i) * (kept s i y - kept s i (place v)) + total _ m) with
+      (IZR (s i) * (kept s i y - kept s i (place v)) +
+       (total (fun i => IZR (s i) * kept s i y) m -
+        total (fun i => IZR (s i) * kept s i (place v)) m)) by (rewrite IH; ring). ring. }
   assert (l x = 0) as Lx.
   { unfold l. rewrite (total_ext _ (fun _ => 0 * 0)), total_times; [ring|].
     intros i J. rewrite value_zero by (apply in_zeros; auto). rewrite Rabs_R0. ring. }
-  destruct (total_neg (fun b => IZR (s b) * kept s b x * along b) (basis v)) as (b & Ib & Nb).
-  { rewrite <- Sum by auto. lra. }
-  pose proof (distance s x b K Cx) as Ab. pose proof (Rabs_pos (value b x)).
-  assert (along b < 0) as Down by nra.
-  destruct (Ed b Ib) as [Ray|(u & Iu & Cu & Eb & Z)].
-  - assert (0 <= along b) by (apply total_nonneg; intros; apply Ray). lra.
+  destruct (S (fun i => IZR (s i)) tight x Cx) as (e & Ie & Down). { rewrite <- Sum by auto. lra. }
+  destruct (Ed e Ie) as [Ray|(u & Iu & Cu & t & T & Along)].
+  - assert (0 <= total (fun i => IZR (s i) * e i) tight) by (apply total_nonneg; intros; apply Ray).
+    lra.
   - destruct (checked u Iu) as (_ & Lu & _).
     assert (Exists (fun s => face (sg x) s) (around u)) as Pu.
     { destruct (Lu z Dz) as (s' & I' & F'). { intro i. rewrite Ez. apply Cu. }
       apply Exists_exists. exists s'. split; auto. apply face_trans with s; auto.
       intro i. rewrite <- Ez. apply F'. }
     pose proof (M u Iu Pu) as Mu. cbv beta in Mu. pose proof (Sum (place u) Cu) as Su.
-    rewrite (total_one _ _ b) in Su; [|apply basis_nodup|auto|].
-    2:{ intros a Ja Na. rewrite <- (K (place u) Cu), value_zero by auto. ring. }
-    rewrite <- distance in Su by auto.
-    assert (value b (place u) <> 0) as Nz.
-    { intro E. unfold sg in Eb. rewrite E in Eb.
-      destruct (sign_cases 0) as [[V _]|[[V _]|[_ Q]]]; try lra. rewrite Q in Eb.
-      rewrite <- Eb in Nb. lra. }
-    pose proof (Rabs_pos_lt _ Nz). nra.
+    rewrite (total_ext _ (fun i => t * (IZR (s i) * e i))), total_times in Su.
+    2:{ intros i _. rewrite Along. ring. }
+    nra.
 Qed.
 
 (** ** All points of the domain *)

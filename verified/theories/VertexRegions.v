@@ -1,13 +1,11 @@
 (** Theorem [vertices]: lists of regions by lists of vertices (claim regions, FORMAT.md,
-  section 5.3)
-    where all zeros of a vertex are combinations of some that are coordinates: there are no others,
-    or a frame is listed. *)
+    section 5.3). *)
 Require Import String ZArith NArith QArith Qreals Reals List Bool Lra Lia Psatz.
 Require Import FunctionalExtensionality.
 From PolyreluVerified Require Import Verdicts Maps Networks Domains Claims RegionLists Limits.
 From PolyreluVerified Require Import Numbers LinearForms JointNetwork Coordinates Trees.
 From PolyreluVerified Require Import Points Checker RegionTrees Regions Pieces VertexLists.
-From PolyreluVerified Require Import KeptForms.
+From PolyreluVerified Require Import KeptForms Cones.
 Import ListNotations.
 Open Scope R_scope.
 Open Scope list_scope.
@@ -16,43 +14,6 @@ Open Scope list_scope.
 
 Definition is_constant (r : rform) : bool := forallb (fun q => (fst q =? 0)%N) (fst r).
 Definition constant_of (f : form) : Z := fold_right (fun q s => (snd q + s)%Z) 0%Z f.
-
-(** The signs of the regions around a vertex with the signs [s], the first [k] of inequalities. *)
-Fixpoint choices (k : nat) (s : list Z) : list (list Z) :=
-  match s with
-  | [] => [[]]
-  | e :: s' =>
-      let rest := choices (pred k) s' in
-      if (e =? 0)%Z then
-        match k with
-        | O => List.map (cons 1%Z) rest ++ List.map (cons (-1)%Z) rest
-        | _ => List.map (cons 1%Z) rest
-        end
-      else List.map (cons e) rest
-  end.
-
-Fixpoint zs_eqb (a b : list Z) : bool :=
-  match a, b with
-  | [], [] => true
-  | x :: a', y :: b' => (x =? y)%Z && zs_eqb a' b'
-  | _, _ => false
-  end.
-
-(** A function that may fail, on all choices from the left to the right; [before] are the signs that
-    are chosen already, backwards. *)
-Fixpoint over_choices {A} (f : A -> list Z -> option A) (k : nat) (s before : list Z) (a : A) :
-  option A :=
-  match s with
-  | [] => f a (rev_append before [])
-  | e :: s' =>
-      if (e =? 0)%Z then
-        let? a' := over_choices f (pred k) s' (1%Z :: before) a in
-        match k with
-        | O => over_choices f O s' ((-1)%Z :: before) a'
-        | _ => Some a'
-        end
-      else over_choices f (pred k) s' (e :: before) a
-  end.
 
 Fixpoint folded {A B} (f : A -> B -> option A) (l : list B) (a : A) : option A :=
   match l with [] => Some a | b :: l' => let? a' := f a b in folded f l' a' end.
@@ -64,64 +25,24 @@ Fixpoint key (s : list Z) : N :=
   | e :: s' => 4 * key s' + match e with Z0 => 1 | Zpos _ => 2 | Zneg _ => 0 end
   end%N.
 
-(** An edge at a vertex, on which all zeros of the vertex but one are 0: this zero; the slopes of
-    all forms where the form of this zero has the slope 1; and the signs at its end, if it has one.
-    *)
-Record edge := Edge { its_zero : nat; its_slopes : list Q; its_end : option (list Z) }.
-
-(** A region around a vertex: the signs of all forms, a point inside, and its edges. *)
+(** A region around a vertex: the signs of all forms, and functions of its rows that find a point
+    inside, by the directions of the edges, and the signs where an edge ends, if it does. *)
 Record region_hint := RegionHint {
-  its_region : list Z; inner_point : list Q; its_edges : list edge }.
+  its_region : list Z; inner_point : list rform -> list (list Z) -> list Q;
+  its_end : list rform -> list Z -> option (list Z) }.
 
-(** A vertex: the signs of all forms there; the same with the mark 2 at zeros that are combinations
-    of zeros before; its point; and a function that finds what is needed for the regions around it,
-    by the signs of the zeros without a mark. *)
+(** A vertex: the signs of all forms there, its point, and the regions around it. *)
 Record vertex := Vertex {
-  its_signs : list Z; its_marks : list Z; its_point : list Q; its_hint : list Z -> region_hint }.
+  its_signs : list Z; its_point : list Q; its_regions : list region_hint }.
 
 (** What the vertices so far have: their signs, the signs of the ends of edges, and the signs of all
     neurons in the regions around them. *)
 Record corners := Corners { seen : nset; ends : nset; around : nset }.
 
-(** The forms minus these multiples of a form. *)
-Fixpoint subtract (z : rform) (rs : list rform) (qs : list Q) : list rform :=
-  match rs, qs with
-  | r :: rs', q :: qs' =>
-      (if (Qnum q =? 0)%Z then r else raxpy r (- Qnum q) (Zpos (Qden q)) z) :: subtract z rs' qs'
-  | _, _ => []
-  end.
-
-(** With signs [c], no form comes nearer to 0 along the edge where a form with the sign [e] leaves
-    0. *)
-Fixpoint goes_on (e : Z) (c : list Z) (qs : list Q) : bool :=
-  match c, qs with
-  | x :: c', q :: qs' => (0 <=? x * Qnum q * e)%Z && goes_on e c' qs'
-  | _, _ => true
-  end.
-
-(** A point with the signs [u] is in the closure of the region with the signs [c]; and of the zeros
-    of the signs [s], counted from [i] on, exactly the one with the number [b] is not 0 there. *)
-Fixpoint ends_at_signs (i b : nat) (s c u : list Z) : bool :=
-  match s, c, u with
-  | e :: s', x :: c', y :: u' =>
-      (if (e =? 0)%Z then if Nat.eqb i b then (y =? x)%Z else (y =? 0)%Z
-       else (y =? 0)%Z || (y =? x)%Z) && ends_at_signs (S i) b s' c' u'
-  | [], [], [] => true
-  | _, _, _ => false
-  end.
-
-(** Signs where some zeros are marked. *)
-Fixpoint marked (s t : list Z) : bool :=
-  match s, t with
-  | e :: s', m :: t' => ((m =? e)%Z || ((e =? 0)%Z && (m =? 2)%Z)) && marked s' t'
-  | [], [] => true
-  | _, _ => false
-  end.
-
-(** The signs [c] are those of [e] without a mark there. *)
-Fixpoint fits (e c : list Z) : bool :=
-  match e, c with
-  | x :: e', y :: c' => ((x =? 2)%Z || (x =? y)%Z) && fits e' c'
+(** A point with the signs [s] is in the closure of the region with the signs [c]. *)
+Fixpoint closes (s c : list Z) : bool :=
+  match s, c with
+  | e :: s', x :: c' => ((e =? 0)%Z || (e =? x)%Z) && closes s' c'
   | [], [] => true
   | _, _ => false
   end.
@@ -133,28 +54,35 @@ Fixpoint constant_zeros (c : list Z) (rs : list rform) : bool :=
   | _, _ => true
   end.
 
-(** Marked forms, counted from [i] on, come no nearer to 0 where the zero [b] with the sign [e]
-    leaves 0, and do not change there if they are before it. *)
-Fixpoint follows (i b : nat) (e : Z) (t c : list Z) (qs : list Q) : bool :=
-  match t, c, qs with
-  | m :: t', x :: c', q :: qs' =>
-      (negb (m =? 2)%Z || (x =? 0)%Z ||
-       (Nat.ltb b i || (Qnum q =? 0)%Z) && (0 <=? x * Qnum q * e)%Z) &&
-      follows (S i) b e t' c' qs'
+(** The forms that are 0 at a vertex with the signs [s], with the signs [c]; the first [k] forms are
+    inequalities. *)
+Fixpoint walls (k : nat) (s c : list Z) (rs : list rform) : list wall :=
+  match s, c, rs with
+  | e :: s', x :: c', r :: rs' =>
+      if (e =? 0)%Z then Wall (fst r) x (negb (Nat.eqb k 0)) :: walls (pred k) s' c' rs'
+      else walls (pred k) s' c' rs'
+  | _, _, _ => []
+  end.
+
+(** With signs [c], no form comes nearer to 0 along the edge. *)
+Fixpoint goes_on (c : list Z) (rs : list rform) (e : list Z) : bool :=
+  match c, rs with
+  | x :: c', r :: rs' => (0 <=? x * slope (fst r) e)%Z && goes_on c' rs' e
+  | _, _ => true
+  end.
+
+(** A point with the signs [u], in the closure of the region, is on the edge. *)
+Fixpoint ends_there (s u : list Z) (rs : list rform) (e : list Z) : bool :=
+  match s, u, rs with
+  | x :: s', y :: u', r :: rs' =>
+      (negb (x =? 0)%Z || negb (slope (fst r) e =? 0)%Z || (y =? 0)%Z) && ends_there s' u' rs' e
   | _, _, _ => true
   end.
 
-(** The places of the zeros, counted from [i] on. *)
-Fixpoint places (i : nat) (s : list Z) : list nat :=
-  match s with
-  | [] => []
-  | e :: s' => if (e =? 0)%Z then i :: places (S i) s' else places (S i) s'
-  end.
-
-Fixpoint same_places (a b : list nat) : bool :=
-  match a, b with
-  | [], [] => true
-  | i :: a', j :: b' => Nat.eqb i j && same_places a' b'
+(** A zero of the vertex is no zero at the end. *)
+Fixpoint moves (s u : list Z) : bool :=
+  match s, u with
+  | x :: s', y :: u' => ((x =? 0)%Z && negb (y =? 0)%Z) || moves s' u'
   | _, _ => false
   end.
 
@@ -192,42 +120,50 @@ Definition check_signs (s : list Z) (rs : list rform) (x : list Q) : bool :=
   | None => false
   end.
 
-Definition remainders (rs : list rform) (es : list edge) : list rform :=
-  fold_right (fun e acc => subtract (nth (its_zero e) rs ([], 1%Z)) acc (its_slopes e)) rs es.
-
-(** The end of an edge of the region with the signs [c] around a vertex with the marks [t]. *)
-Definition end_of (t c : list Z) (e : edge) : option (list N) :=
-  match its_end e with
-  | None => if goes_on (nth (its_zero e) c 1%Z) c (its_slopes e) then Some [] else None
-  | Some u => if ends_at_signs 0 (its_zero e) t c u then Some [key u] else None
+(** The end of an edge of the region with the signs [c] around a vertex with the signs [s]. *)
+Definition end_of (s c : list Z) (rs : list rform) (h : region_hint) (e : ray) :
+  option (list N) :=
+  match its_end h rs (way_of e) with
+  | None => if goes_on c rs (way_of e) then Some [] else None
+  | Some u =>
+      if closes u c && ends_there s u rs (way_of e) && moves s u then Some [key u] else None
   end.
 
-(** The ends of the edges of a region; all forms are combinations of those of the zeros. *)
-Definition ends_of (t e : list Z) (h : region_hint) : option (list (list N)) :=
+(** The ends of the edges of a region around a vertex with the signs [s], and the cone of the
+    region. *)
+Definition check_region (s : list Z) (h : region_hint) : option (list (list N) * found) :=
   let c := its_region h in
   let? rs := rows c in
-  if fits e c && constant_zeros c rs && check_signs c rs (inner_point h) &&
-     same_places (List.map its_zero (its_edges h)) (places 0 t) &&
-     forallb (fun e => Nat.eqb (List.length (its_slopes e)) num_forms) (its_edges h) &&
-     forallb is_constant (remainders rs (its_edges h)) &&
-     forallb (fun e => follows 0 (its_zero e) (nth (its_zero e) c 1%Z) t c (its_slopes e))
-       (its_edges h)
-  then mapo (end_of t c) (its_edges h) else None.
+  if closes s c && constant_zeros c rs then
+    let ws := walls num_bounds s c rs in
+    let? f := run ws [] (Found (whole (N.to_nat d)) [] []) in
+    let k := its_cone f in
+    if forallb (fun r => forallb (fun l => (slope (fst r) l =? 0)%Z) (its_lines k)) rs &&
+       on_side ws k && forallb (is_edge ws k) (its_rays k) &&
+       check_signs c rs (inner_point h rs (List.map way_of (its_rays k)))
+    then let? us := mapo (end_of s c rs h) (its_rays k) in Some (us, f) else None
+  else None.
 
-Definition add_region (v : vertex) (st : corners) (e : list Z) : option corners :=
-  let h := its_hint v e in
-  let? us := ends_of (its_marks v) e h in
-  Some (Corners (seen st) (fold_right put (ends st) (List.concat us))
-          (put (key (skipn num_bounds (its_region h))) (around st))).
+(** The regions that are needed around a vertex are there. *)
+Definition all_there (l : list (list (list N) * found)) : bool :=
+  let known := fold_right put E (List.map key (flat_map (fun q => nodes (snd q)) l)) in
+  forallb (fun q => member (key q) known) (flat_map (fun q => needed (snd q)) l).
 
 Definition add_vertex (st : corners) (v : vertex) : option corners :=
   let k := key (its_signs v) in
   let? rs := rows (its_signs v) in
-  if check_signs (its_signs v) rs (its_point v) && marked (its_signs v) (its_marks v) &&
-     negb (member k (seen st))
-  then
-    over_choices (add_region v) num_bounds (its_marks v) []
-      (Corners (put k (seen st)) (ends st) (around st))
+  if check_signs (its_signs v) rs (its_point v) && negb (member k (seen st)) then
+    let? l := mapo (check_region (its_signs v)) (its_regions v) in
+    match l with
+    | [] => None
+    | _ =>
+        if all_there l then
+          Some (Corners (put k (seen st))
+            (fold_right put (ends st) (flat_map (fun q => List.concat (fst q)) l))
+            (fold_right put (around st)
+              (List.map (fun h => key (skipn num_bounds (its_region h))) (its_regions v))))
+        else None
+    end
   else None.
 
 (** All ends of edges are vertices, and the regions are so many. *)
@@ -271,12 +207,6 @@ Proof.
   - constructor; [|constructor]. split; auto.
   - destruct C as [C|C]; rewrite map_app in C; apply Forall2_split in C as [_ C];
       rewrite !map_length in C; auto.
-Qed.
-
-Lemma zs_eqb_ok a : forall b, zs_eqb a b = true -> a = b.
-Proof.
-  induction a as [|x a IH]; intros [|y b]; simpl; try discriminate; auto. intro E.
-  apply andb_prop in E as [E F]. apply Z.eqb_eq in E. f_equal; auto.
 Qed.
 
 Lemma sign_pos z : 0 < z -> sign_of z = 1%Z.
@@ -438,41 +368,6 @@ Proof.
   apply from_nth. intros i _. rewrite <- sg_nth. apply F.
 Qed.
 
-Lemma choices_in a : forall k e, Forall2 fc a e ->
-  (forall i, (i < List.length a)%nat -> nth i a 1%Z = 0%Z ->
-    nth i e 1%Z = 1%Z \/ nth i e 1%Z = (-1)%Z /\ (k <= i)%nat) ->
-  In e (choices k a).
-Proof.
-  induction a as [|x a IH]; intros k e F U; inversion F as [|? y ? e' F1 F2]; subst;
-    [left; auto|].
-  assert (In e' (choices (pred k) a)) as I.
-  { apply IH; auto. intros i L Z. destruct (U (S i)) as [Q|[Q R]]; auto. { simpl. lia. }
-    right. split; auto. lia. }
-  specialize (U 0%nat ltac:(simpl; lia)). simpl in U. simpl.
-  destruct (Z.eqb_spec x 0) as [->|N].
-  - destruct (U eq_refl) as [->|[-> R]]; destruct k as [|k]; try lia;
-      try (apply in_app_iff; (left; apply in_map; assumption) || (right; apply in_map; assumption)).
-    apply in_map. auto.
-  - destruct F1 as [|<-]; [tauto|]. apply in_map; auto.
-Qed.
-
-Lemma choices_nth t : forall k e, In e (choices k t) -> List.length e = List.length t /\
-  forall i, (i < List.length t)%nat ->
-    (nth i t 1 = 0 -> nth i e 1 = 1 \/ nth i e 1 = -1)%Z /\
-    (nth i t 1 <> 0 -> nth i e 1 = nth i t 1)%Z.
-Proof.
-  induction t as [|m t IH]; intros k e I.
-  { destruct I as [<-|[]]. split; auto. simpl. lia. }
-  assert (exists x e', e = x :: e' /\ In e' (choices (pred k) t) /\
-    (m = 0 -> x = 1 \/ x = -1)%Z /\ (m <> 0 -> x = m)%Z) as (x & e' & -> & I' & Z & N).
-  { simpl in I. destruct (Z.eqb_spec m 0) as [->|N].
-    - destruct k; [apply in_app_iff in I as [I|I]|]; apply in_map_iff in I as (e' & <- & I);
-        repeat eexists; eauto; tauto.
-    - apply in_map_iff in I as (e' & <- & I). repeat eexists; eauto. tauto. }
-  destruct (IH _ _ I') as [L H]. split; [simpl; congruence|]. intros [|i] J; auto.
-  apply (H i). simpl in J. lia.
-Qed.
-
 Lemma Forall2_in {X Y} (P : X -> Y -> Prop) l m a : Forall2 P l m -> In a l ->
   exists b, In b m /\ P a b.
 Proof.
@@ -484,52 +379,6 @@ Lemma nth_ap v rs i : nth i (List.map (ap v) rs) 0 = ap v (nth i rs ([], 1%Z)).
 Proof.
   rewrite <- (map_nth (ap v)). f_equal. unfold ap. simpl. field.
 Qed.
-
-Lemma rep_nth v rs i : Forall (fun r => (0 < snd r)%Z /\ over_coordinates d (fst r) = true) rs ->
-  rep v (nth i rs ([], 1%Z)) (ap v (nth i rs ([], 1%Z))).
-Proof.
-  intro F. assert (0 < snd (nth i rs ([], 1%Z)))%Z as P.
-  { destruct (Nat.lt_ge_cases i (List.length rs)) as [H|H].
-    - rewrite Forall_forall in F. apply F. apply nth_In. auto.
-    - rewrite nth_overflow by auto. simpl. lia. }
-  split; auto. apply IZR_lt in P. unfold ap. field. lra.
-Qed.
-
-(** The slope of a form along the edge where a zero moves, and the form minus the slopes times the
-    zeros. *)
-Definition slope_of (h : region_hint) (b i : nat) : Q :=
-  match List.find (fun e => Nat.eqb (its_zero e) b) (its_edges h) with
-  | Some e => nth i (its_slopes e) 0%Q
-  | None => 0%Q
-  end.
-
-Definition without (rs : list rform) (h : region_hint) (zs : list nat) (i : nat) : rform :=
-  fold_right (fun b acc =>
-      let q := slope_of h b i in
-      if (Qnum q =? 0)%Z then acc
-      else raxpy acc (- Qnum q) (Zpos (Qden q)) (nth b rs ([], 1%Z)))
-    (nth i rs ([], 1%Z)) zs.
-
-Lemma without_rep v rs h i : Forall (fun r => (0 < snd r)%Z /\ over_coordinates d (fst r) = true)
-  rs ->
-  forall zs, rep v (without rs h zs i) (ap v (nth i rs ([], 1%Z)) -
-    total (fun b => Q2R (slope_of h b i) * ap v (nth b rs ([], 1%Z))) zs).
-Proof.
-  intros F. induction zs as [|b zs IH]; simpl.
-  { rewrite Rminus_0_r. apply rep_nth. auto. }
-  set (q := slope_of h b i) in *. set (a := ap v (nth b rs ([], 1%Z))) in *.
-  replace (ap v (nth i rs ([], 1%Z)) - (Q2R q * a + _)) with
-    (ap v (nth i rs ([], 1%Z)) - total (fun b => Q2R (slope_of h b i) * ap v (nth b rs ([],
-      1%Z))) zs
-     + - (Q2R q * a)) by ring.
-  destruct (Z.eqb_spec (Qnum q) 0) as [Z0|_].
-  { replace (Q2R q) with 0 by (unfold Q2R; rewrite Z0; lra).
-    match goal with |- rep _ _ (?x + - (0 * a)) => replace (x + - (0 * a)) with x by ring end.
-    exact IH. }
-  apply raxpy_ok with (y := a); auto; [apply rep_nth; auto|lia|].
-  rewrite opp_IZR, <- Q2R_num. ring.
-Qed.
-
 Lemma constant_val v f : v 0%N = 1 -> forallb (fun q => (fst q =? 0)%N) f = true ->
   val v f = IZR (constant_of f).
 Proof.
@@ -557,95 +406,47 @@ Qed.
 Lemma sign_is_sign z : is_sign (sign_of z).
 Proof. unfold is_sign. destruct (sign_cases z) as [[_ ->]|[[_ ->]|[_ ->]]]; auto. Qed.
 
-Lemma folded_app {A B} (f : A -> B -> option A) l m a :
-  folded f (l ++ m) a = match folded f l a with Some b => folded f m b | None => None end.
-Proof. revert a. induction l as [|b l IH]; intro a; simpl; auto. destruct (f a b); auto. Qed.
-
-Lemma over_choices_folded {A} (f : A -> list Z -> option A) s : forall k before a,
-  over_choices f k s before a = folded f (List.map (rev_append before) (choices k s)) a.
-Proof.
-  induction s as [|e s IH]; intros k before a; simpl. { destruct (f a _); auto. }
-  assert (forall x l, List.map (rev_append before) (List.map (cons x) l) =
-    List.map (rev_append (x :: before)) l) as M by (intros; rewrite map_map; auto).
-  destruct (Z.eqb_spec e 0); [|rewrite M; apply IH].
-  destruct k as [|k]; [rewrite map_app, folded_app|]; rewrite !M, IH; simpl pred.
-  - destruct (folded f _ a); auto.
-  - destruct (folded f _ a); auto.
-Qed.
-
-(** What is found out about a region; [known] are the ends of edges. *)
-Definition region_known (known : nset) (t e : list Z) (h : region_hint) : Prop :=
-  exists us, ends_of t e h = Some us /\ forall u, In u (List.concat us) -> has u known.
-
 Lemma has_puts u l m : has u (fold_right put m l) <-> In u l \/ has u m.
 Proof. induction l as [|k l IH]; simpl; [tauto|]. rewrite has_put, IH. intuition. Qed.
 
-Definition more (st st' : corners) : Prop := forall u, has u (ends st) -> has u (ends st').
-
-Lemma known_more st st' s c h : more st st' -> region_known (ends st) s c h ->
-  region_known (ends st') s c h.
-Proof. intros M (us & E & K). exists us. auto. Qed.
-
-Lemma regions_added v l : forall st st', folded (add_region v) l st = Some st' ->
-  seen st' = seen st /\ more st st' /\
-  (forall c, In c l -> region_known (ends st') (its_marks v) c (its_hint v c)) /\
-  (forall k, has k (around st') <->
-     has k (around st) \/ exists c, In c l /\ k = key (skipn num_bounds (its_region (its_hint v
-       c)))).
-Proof.
-  induction l as [|c l IH]; simpl; intros st st' E.
-  { injection E as <-. repeat split; auto; [intros u H; auto|tauto|]. intros [H|(c & [] & _)].
-    auto. }
-  destruct (add_region v st c) as [st1|] eqn:A; [|discriminate].
-  destruct (IH st1 st' E) as (S & M & K & R). unfold add_region in A.
-  cbv zeta in A.
-  destruct (ends_of _ c _) as [us|] eqn:O; [|discriminate]. injection A as <-.
-  cbn [seen ends around] in *. split; auto. split.
-  { intros u H. apply M. cbn [ends]. apply has_puts. auto. }
-  split.
-  - intros c' [<-|I]; auto. exists us. split; auto. intros u I. apply M. cbn [ends].
-    apply has_puts. auto.
-  - intro k. rewrite R, has_put. split.
-    + intros [[->|H]|(c' & I & ->)]; eauto.
-    + intros [H|(c' & [<-|I] & ->)]; eauto.
-Qed.
-
-(** What is found out about a vertex. *)
+(** What is found out about a vertex; [known] are the ends of edges. *)
 Definition vertex_known (known : nset) (v : vertex) : Prop :=
   (exists rs, rows (its_signs v) = Some rs /\
     check_signs (its_signs v) rs (its_point v) = true) /\
-  marked (its_signs v) (its_marks v) = true /\
-  forall e, In e (choices num_bounds (its_marks v)) ->
-    region_known known (its_marks v) e (its_hint v e).
+  exists l, Forall2 (fun h q => check_region (its_signs v) h = Some q) (its_regions v) l /\
+    l <> [] /\ all_there l = true /\
+    forall q u, In q l -> In u (List.concat (fst q)) -> has u known.
 
 Lemma vertices_added l : forall st st', folded add_vertex l st = Some st' ->
-  more st st' /\ (forall v, In v l -> vertex_known (ends st') v) /\
+  (forall u, has u (ends st) -> has u (ends st')) /\
+  (forall v, In v l -> vertex_known (ends st') v) /\
   (forall k, has k (seen st') <-> has k (seen st) \/ exists v, In v l /\ k = key (its_signs v)) /\
-  (forall k, has k (around st') <-> has k (around st) \/ exists v c, In v l /\
-     In c (choices num_bounds (its_marks v)) /\
-     k = key (skipn num_bounds (its_region (its_hint v c)))).
+  (forall k, has k (around st') <-> has k (around st) \/ exists v h, In v l /\
+     In h (its_regions v) /\ k = key (skipn num_bounds (its_region h))).
 Proof.
   induction l as [|v l IH]; simpl; intros st st' E.
-  { injection E as <-. split; [intros u H; auto|]. split; [tauto|].
-    split; intro k; split; auto; [intros [H|(v & [] & _)]|intros [H|(v & _ & [] & _)]]; auto. }
+  { injection E as <-. split; [auto|]. split; [tauto|].
+    split; intro k; split; auto; [intros [H|(v & [] & _)]|intros [H|(v & h & [] & _)]]; auto. }
   destruct (add_vertex st v) as [st1|] eqn:A; [|discriminate].
   destruct (IH st1 st' E) as (M & K & S & R). unfold add_vertex in A.
   destruct (rows (its_signs v)) as [rs|] eqn:Q; [|discriminate].
-  destruct (check_signs _ rs _ && _ && _) eqn:C; [|discriminate]. apply andb_prop in C as [C _].
-  apply andb_prop in C as [C C'].
-  rewrite over_choices_folded in A. cbn [rev_append] in A. rewrite map_id in A.
-  destruct (regions_added _ _ _ _ A) as (S1 & M1 & K1 & R1). cbn [seen ends around] in *.
-  split. { intros u H. apply M, M1. auto. }
+  destruct (check_signs _ rs _ && _) eqn:C; [|discriminate]. apply andb_prop in C as [C _].
+  destruct (mapo _ _) as [qs|] eqn:Mo; [|discriminate]. apply mapo_ok in Mo.
+  destruct qs as [|q0 qs']; [discriminate|]. set (qs := q0 :: qs') in *.
+  destruct (all_there qs) eqn:At; [|discriminate]. injection A as <-.
+  cbn [seen ends around] in *.
+  split. { intros u H. apply M. apply has_puts. auto. }
   split.
-  { intros v' [<-|I]; auto. split; [eauto|]. split; auto. intros c I.
-    apply known_more with st1; auto. }
+  { intros v' [<-|I]; auto. split; [eauto|]. exists qs. split; auto. split; [discriminate|].
+    split; auto. intros q u Iq Iu. apply M, has_puts. left.
+    change (In u (flat_map (fun q => List.concat (fst q)) qs)). apply in_flat_map. eauto. }
   split; intro k.
-  - rewrite S, S1, has_put. split.
+  - rewrite S, has_put. split.
     + intros [[->|H]|(v' & I & ->)]; eauto.
     + intros [H|(v' & [<-|I] & ->)]; eauto.
-  - rewrite R, R1. split.
-    + intros [[H|(c & I & ->)]|(v' & c & I & J & ->)]; eauto 8.
-    + intros [H|(v' & c & [<-|I] & J & ->)]; eauto 8.
+  - rewrite R, has_puts, in_map_iff. split.
+    + intros [[(h & <- & I)|H]|(v' & h & I & J & ->)]; eauto 8.
+    + intros [H|(v' & h & [<-|I] & J & ->)]; eauto 8.
 Qed.
 
 Section Accepted.
@@ -654,8 +455,7 @@ Hypothesis constants : constants_hold = true.
 Hypothesis added : folded add_vertex vs (Corners E E E) = Some st.
 Hypothesis complete : check_complete st count = true.
 
-Definition regions_at (v : vertex) : list (list Z) :=
-  List.map (fun e => its_region (its_hint v e)) (choices num_bounds (its_marks v)).
+Definition regions_at (v : vertex) : list (list Z) := List.map its_region (its_regions v).
 
 Definition region_signs : list (list Z) :=
   nodup (list_eq_dec Z.eq_dec)
@@ -767,97 +567,122 @@ Qed.
 
 (** *** Regions around a vertex *)
 
-Definition zero_places (s : list Z) : list nat :=
-  filter (fun i => (nth i s 1 =? 0)%Z) (seq 0 num_forms).
-
-Lemma places_filter s : forall k,
-  places k s = filter (fun i => (nth (i - k) s 1 =? 0)%Z) (seq k (List.length s)).
+Lemma constant_zeros_nth c : forall rs i, constant_zeros c rs = true ->
+  List.length rs = List.length c -> (i < List.length c)%nat -> nth i c 1%Z = 0%Z ->
+  is_constant (nth i rs ([], 1%Z)) = true.
 Proof.
-  induction s as [|e s IH]; intro k; simpl; auto. rewrite Nat.sub_diag, IH.
-  rewrite (filter_ext_in (fun i => (nth (i - S k) s 1 =? 0)%Z)
-    (fun i => (match (i - k)%nat with O => e | S m => nth m s 1%Z end =? 0)%Z)); auto.
-  intros i I. apply in_seq in I. replace (i - k)%nat with (S (i - S k))%nat by lia. auto.
+  induction c as [|x c IH]; intros [|r rs] i; simpl; try lia; try discriminate.
+  intros C L I Z. apply andb_prop in C as [C C']. destruct i as [|i]; [|apply IH; auto; lia].
+  subst. auto.
 Qed.
 
-Lemma places_zero s : List.length s = num_forms -> places 0 s = zero_places s.
+Lemma closes_nth a : forall c, closes a c = true -> List.length a = List.length c /\
+  forall i e, nth i a e = 0%Z \/ nth i a e = nth i c e.
 Proof.
-  intro L. rewrite places_filter, L. unfold zero_places. apply filter_ext. intro i.
-  rewrite Nat.sub_0_r. auto.
+  induction a as [|x a IH]; intros [|y c]; simpl; try discriminate.
+  { intros _. split; auto. }
+  intro M. apply andb_prop in M as [M M']. destruct (IH c M') as [L H]. split; auto.
+  intros [|i] e; auto. apply orb_prop in M as [M|M]; apply Z.eqb_eq in M; auto.
 Qed.
 
-Lemma same_places_ok a : forall b, same_places a b = true -> a = b.
+Lemma goes_on_nth c : forall rs e i, goes_on c rs e = true -> List.length rs = List.length c ->
+  (i < List.length c)%nat -> (0 <= nth i c 1 * slope (fst (nth i rs ([], 1%Z))) e)%Z.
 Proof.
-  induction a as [|i a IH]; intros [|j b]; simpl; try discriminate; auto. intro Q.
-  apply andb_prop in Q as [Q F]. apply Nat.eqb_eq in Q. f_equal; auto.
-Qed.
-
-Lemma find_edge es e : NoDup (List.map its_zero es) -> In e es ->
-  List.find (fun e' => Nat.eqb (its_zero e') (its_zero e)) es = Some e.
-Proof.
-  induction es as [|a es IH]; simpl; [tauto|]. intros N I. inversion N as [|? ? X N']; subst.
-  destruct I as [->|I]; [rewrite Nat.eqb_refl; auto|].
-  destruct (Nat.eqb_spec (its_zero a) (its_zero e)) as [Q|]; auto.
-  destruct X. rewrite Q. apply in_map. auto.
-Qed.
-
-Lemma subtract_length z : forall rs qs, List.length rs = List.length qs ->
-  List.length (subtract z rs qs) = List.length rs.
-Proof. induction rs as [|r rs IH]; intros [|q qs] L; simpl in *; auto. Qed.
-
-Lemma subtract_nth z : forall rs qs i, List.length rs = List.length qs ->
-  (i < List.length rs)%nat -> nth i (subtract z rs qs) ([], 1%Z) =
-    let q := nth i qs 0%Q in
-    if (Qnum q =? 0)%Z then nth i rs ([], 1%Z)
-    else raxpy (nth i rs ([], 1%Z)) (- Qnum q) (Zpos (Qden q)) z.
-Proof.
-  induction rs as [|r rs IH]; intros [|q qs] i L I; simpl in *; try lia.
-  destruct i as [|i]; auto. apply IH; lia.
-Qed.
-
-Lemma remainders_nth rs h es : List.length rs = num_forms ->
-  NoDup (List.map its_zero (its_edges h)) -> incl es (its_edges h) ->
-  (forall e, In e (its_edges h) -> List.length (its_slopes e) = num_forms) ->
-  List.length (remainders rs es) = num_forms /\
-  forall i, (i < num_forms)%nat ->
-    nth i (remainders rs es) ([], 1%Z) = without rs h (List.map its_zero es) i.
-Proof.
-  intros L N. induction es as [|e es IH]; intros I S; simpl; auto.
-  destruct IH as [IL IH]; auto. { intros x X. apply I. right; auto. }
-  assert (In e (its_edges h)) as Ie by (apply I; left; auto).
-  pose proof (S e Ie) as Le. fold (remainders rs es). split.
-  - rewrite subtract_length; congruence.
-  - intros i J. rewrite subtract_nth by congruence. cbv zeta. unfold slope_of.
-    rewrite (find_edge _ _ N Ie). rewrite IH by auto. auto.
-Qed.
-
-Lemma goes_on_nth e c : forall qs i, goes_on e c qs = true -> List.length qs = List.length c ->
-  (i < List.length c)%nat -> (0 <= nth i c 1 * Qnum (nth i qs 0%Q) * e)%Z.
-Proof.
-  induction c as [|x c IH]; intros [|q qs] i G L I; simpl in *; try lia.
+  induction c as [|x c IH]; intros [|r rs] e i G L I; simpl in *; try lia.
   apply andb_prop in G as [G G']. apply Z.leb_le in G. destruct i as [|i]; auto.
   apply IH; auto; lia.
 Qed.
 
-Lemma ends_at_nth b s : forall k c u, ends_at_signs k b s c u = true ->
-  List.length c = List.length s /\ List.length u = List.length s /\
-  forall i, (i < List.length s)%nat ->
-    (nth i u 1 = 0 \/ nth i u 1 = nth i c 1)%Z /\
-    (nth i s 1 = 0 -> if Nat.eqb (k + i) b then nth i u 1 = nth i c 1 else nth i u 1 = 0)%Z.
+Lemma ends_there_nth s : forall u rs e i, ends_there s u rs e = true ->
+  List.length u = List.length s -> List.length rs = List.length s -> (i < List.length s)%nat ->
+  nth i s 1%Z = 0%Z -> slope (fst (nth i rs ([], 1%Z))) e = 0%Z -> nth i u 1%Z = 0%Z.
 Proof.
-  induction s as [|e s IH]; intros k [|x c] [|y u]; simpl; try discriminate.
-  { intros _. repeat split; auto; lia. }
-  intro Q. apply andb_prop in Q as [Q F]. destruct (IH _ _ _ F) as (L & M & H).
-  split; [congruence|]. split; [congruence|]. intros [|i] I.
-  - rewrite Nat.add_0_r. destruct (Z.eqb_spec e 0) as [->|Ne].
-    + destruct (Nat.eqb k b); apply Z.eqb_eq in Q; auto.
-    + apply orb_prop in Q as [Q|Q]; apply Z.eqb_eq in Q; split; auto; tauto.
-  - rewrite Nat.add_succ_r. apply (H i). lia.
+  induction s as [|x s IH]; intros [|y u] [|r rs] e i G L L' I; simpl in *; try lia.
+  apply andb_prop in G as [G G']. destruct i as [|i]; [|apply (IH u rs e i); auto; lia].
+  intros X Y. rewrite X, Y in G. simpl in G. apply Z.eqb_eq. auto.
 Qed.
 
-(** The end of an edge is a vertex with these signs. *)
-Definition ends_there (zs : list nat) (c : list Z) (b : nat) (u : list Z) : Prop :=
-  (forall i, (i < num_forms)%nat -> nth i u 1 = 0 \/ nth i u 1 = nth i c 1)%Z /\
-  nth b u 1%Z = nth b c 1%Z /\ forall i, In i zs -> i <> b -> nth i u 1%Z = 0%Z.
+Lemma moves_nth s : forall u, moves s u = true -> List.length u = List.length s ->
+  exists i, (i < List.length s)%nat /\ nth i s 1%Z = 0%Z /\ nth i u 1%Z <> 0%Z.
+Proof.
+  induction s as [|x s IH]; intros [|y u] M L; simpl in *; try discriminate.
+  apply orb_prop in M as [M|M].
+  - apply andb_prop in M as [A B]. apply Z.eqb_eq in A. apply negb_true_iff, Z.eqb_neq in B.
+    exists 0%nat. repeat split; auto. lia.
+  - destruct (IH u M) as (i & I & X & Y); [lia|]. exists (S i). repeat split; auto. lia.
+Qed.
+
+Lemma walls_in s : forall k c rs w, In w (walls k s c rs) -> exists i, (i < List.length s)%nat /\
+  (i < List.length c)%nat /\ (i < List.length rs)%nat /\ nth i s 1%Z = 0%Z /\
+  its_form w = fst (nth i rs ([], 1%Z)) /\ its_sign w = nth i c 1%Z.
+Proof.
+  induction s as [|x s IH]; intros k [|y c] [|r rs] w; simpl; try tauto.
+  intro I. assert (w = Wall (fst r) y (negb (Nat.eqb k 0)) /\ x = 0%Z \/
+    In w (walls (pred k) s c rs)) as [[-> ->]|J].
+  { destruct (Z.eqb_spec x 0); [destruct I as [<-|I]|]; auto. }
+  - exists 0%nat. simpl. repeat split; auto; lia.
+  - destruct (IH _ _ _ _ J) as (i & A & B & C & D). exists (S i). simpl.
+    split; [lia|]. split; [lia|]. split; [lia|]. auto.
+Qed.
+
+(** The signs at the zeros of [s]. *)
+Fixpoint at_zeros (s gs : list Z) : list Z :=
+  match s, gs with
+  | e :: s', g :: gs' => if (e =? 0)%Z then g :: at_zeros s' gs' else at_zeros s' gs'
+  | _, _ => []
+  end.
+
+(** Signs that are right form by form. *)
+Lemma right_at_zeros u s : forall k c rs gs, List.length c = List.length s ->
+  List.length rs = List.length s -> List.length gs = List.length s ->
+  (forall i, (i < List.length s)%nat -> (forall j, (j < i)%nat -> fc (nth j gs 0%Z) (nth j c 0%Z)) ->
+    nth i s 0%Z = 0%Z -> nth i gs 0%Z = sign_of (val u (fst (nth i rs ([], 1%Z))))) ->
+  (forall i, (i < List.length s)%nat -> nth i s 0%Z <> 0%Z -> fc (nth i gs 0%Z) (nth i c 0%Z)) ->
+  (forall i, (i < k)%nat -> (i < List.length s)%nat -> nth i gs 0%Z <> (-1)%Z) ->
+  right_signs u (walls k s c rs) (at_zeros s gs) /\
+  List.length (walls k s c rs) = List.length (at_zeros s gs).
+Proof.
+  induction s as [|e s IH]; intros k [|x c] [|r rs] [|g gs] L1 L2 L3 A B C; simpl in *;
+    try discriminate; auto.
+  assert (fc g x -> right_signs u (walls (pred k) s c rs) (at_zeros s gs) /\
+    List.length (walls (pred k) s c rs) = List.length (at_zeros s gs)) as K.
+  { intro F. apply IH; try lia.
+    - intros i I H Z. apply (A (S i)); auto; [lia|]. intros [|j] J; auto. apply H. lia.
+    - intros i I. apply (B (S i)). lia.
+    - intros i I J. apply (C (S i)); lia. }
+  assert (List.length (walls (pred k) s c rs) = List.length (at_zeros s gs)) as Len.
+  { clear - L1 L2 L3. generalize (pred k). revert c rs gs L1 L2 L3.
+    induction s as [|e s IH]; intros [|x c] [|r rs] [|g gs] L1 L2 L3 m; simpl in *;
+      try discriminate; auto. destruct (e =? 0)%Z; simpl; rewrite (IH c rs gs); auto. }
+  destruct (Z.eqb_spec e 0) as [Z|Z].
+  - split; [|simpl; congruence]. simpl. split; [|split].
+    + apply (A 0%nat); auto; [lia|]. intros j J. lia.
+    + intro Q. apply negb_true_iff, Nat.eqb_neq in Q. apply (C 0%nat); lia.
+    + intro F. apply K. auto.
+  - apply K. apply (B 0%nat); auto. lia.
+Qed.
+
+Lemma path_walls k s : forall c rs, List.length c = List.length s ->
+  List.length rs = List.length s -> path (walls k s c rs) = at_zeros s c.
+Proof.
+  revert k. induction s as [|e s IH]; intros k [|x c] [|r rs] L1 L2; simpl in *;
+    try discriminate; auto.
+  destruct (e =? 0)%Z; simpl; rewrite IH; auto.
+Qed.
+
+(** Signs that agree at the zeros and besides. *)
+Lemma agree_all s : forall gs c, List.length c = List.length s -> List.length gs = List.length s ->
+  Forall2 fc (at_zeros s gs) (at_zeros s c) ->
+  (forall i, (i < List.length s)%nat -> nth i s 0%Z <> 0%Z -> fc (nth i gs 0%Z) (nth i c 0%Z)) ->
+  forall i, fc (nth i gs 0%Z) (nth i c 0%Z).
+Proof.
+  induction s as [|e s IH]; intros [|g gs] [|x c] L1 L2 F B; simpl in *; try discriminate.
+  { intros [|i]; left; auto. }
+  assert (Forall2 fc (at_zeros s gs) (at_zeros s c) /\ fc g x) as [F' G].
+  { destruct (Z.eqb_spec e 0) as [Z|Z]; [inversion F; auto|]. split; auto. apply (B 0%nat); auto.
+    lia. }
+  intros [|i]; auto. apply IH; auto; try lia. intros j J. apply (B (S j)). lia.
+Qed.
 
 Lemma known v : In v vs -> vertex_known (ends st) v.
 Proof. apply (vertices_added _ _ _ added). Qed.
@@ -880,120 +705,55 @@ Proof.
   symmetry. apply key_same; auto. apply signs_of_vertex. auto.
 Qed.
 
-Lemma marked_nth a : forall t, marked a t = true -> List.length t = List.length a /\
-  forall i, nth i t 1%Z = nth i a 1%Z \/ nth i a 1%Z = 0%Z /\ nth i t 1%Z = 2%Z.
-Proof.
-  induction a as [|x a IH]; intros [|m t]; simpl; try discriminate.
-  { intros _. split; auto. }
-  intro M. apply andb_prop in M as [M M']. destruct (IH t M') as [L H]. split; auto.
-  intros [|i]; auto. apply orb_prop in M as [M|M]; [apply Z.eqb_eq in M; auto|].
-  apply andb_prop in M as [A B]. apply Z.eqb_eq in A. apply Z.eqb_eq in B. auto.
-Qed.
-
-Lemma fits_nth a : forall c, fits a c = true -> List.length c = List.length a /\
-  forall i, nth i a 1%Z = 2%Z \/ nth i a 1%Z = nth i c 1%Z.
-Proof.
-  induction a as [|x a IH]; intros [|y c]; simpl; try discriminate.
-  { intros _. split; auto. }
-  intro M. apply andb_prop in M as [M M']. destruct (IH c M') as [L H]. split; auto.
-  intros [|i]; auto. apply orb_prop in M as [M|M]; apply Z.eqb_eq in M; auto.
-Qed.
-
-Lemma constant_zeros_nth c : forall rs i, constant_zeros c rs = true ->
-  List.length rs = List.length c -> (i < List.length c)%nat -> nth i c 1%Z = 0%Z ->
-  is_constant (nth i rs ([], 1%Z)) = true.
-Proof.
-  induction c as [|x c IH]; intros [|r rs] i; simpl; try lia; try discriminate.
-  intros C L I Z. apply andb_prop in C as [C C']. destruct i as [|i]; [|apply IH; auto; lia].
-  subst. auto.
-Qed.
-
-Lemma follows_nth b e t : forall k c qs i, follows k b e t c qs = true ->
-  List.length c = List.length t -> List.length qs = List.length t -> (i < List.length t)%nat ->
-  nth i t 1%Z = 2%Z -> nth i c 1%Z <> 0%Z ->
-  ((b < k + i)%nat \/ Qnum (nth i qs 0%Q) = 0%Z) /\
-  (0 <= nth i c 1 * Qnum (nth i qs 0%Q) * e)%Z.
-Proof.
-  induction t as [|m t IH]; intros k [|x c] [|q qs] i; simpl; try lia.
-  intros F L L' I M X. apply andb_prop in F as [F F'].
-  destruct i as [|i]; [|rewrite Nat.add_succ_r; apply (IH (S k)); auto; lia].
-  subst. rewrite Nat.add_0_r. simpl in F.
-  apply Z.eqb_neq in X. rewrite X in F. simpl in F.
-  apply andb_prop in F as [F G]. apply Z.leb_le in G. split; auto.
-  apply orb_prop in F as [F|F]; [left; apply Nat.ltb_lt; auto|right; apply Z.eqb_eq; auto].
-Qed.
-
-Lemma marks_of_vertex v : In v vs -> List.length (its_marks v) = num_forms /\
-  forall i, nth i (its_marks v) 1%Z = nth i (its_signs v) 1%Z \/
-    nth i (its_signs v) 1%Z = 0%Z /\ nth i (its_marks v) 1%Z = 2%Z.
-Proof.
-  intro I. destruct (known v I) as (_ & M & _). apply marked_nth in M as [L H].
-  split; auto. rewrite L. apply signs_of_vertex. auto.
-Qed.
-
-Lemma region_facts v e : In v vs -> In e (choices num_bounds (its_marks v)) ->
-  let h := its_hint v e in let c := its_region h in let t := its_marks v in
-  let zs := zero_places t in
-  exists rs, rows c = Some rs /\ Forall is_sign c /\ List.length c = num_forms /\
-  check_signs c rs (inner_point h) = true /\
-  (forall i, nth i e 1%Z = 2%Z \/ nth i e 1%Z = nth i c 1%Z) /\
+(** What is found out about a region [h] around a vertex [v]: its rows, and its cone. *)
+Definition facts (v : vertex) (h : region_hint) (rs : list rform) (f : found) : Prop :=
+  let c := its_region h in let s := its_signs v in
+  rows c = Some rs /\ Forall is_sign c /\ List.length c = num_forms /\
+  (exists x, check_signs c rs x = true) /\ closes s c = true /\
   (forall i, (i < num_forms)%nat -> nth i c 1%Z = 0%Z ->
     is_constant (nth i rs ([], 1%Z)) = true) /\
-  (forall i, In i all_forms -> is_constant (without rs h zs i) = true) /\
-  (forall b i, In b zs -> (i < num_forms)%nat -> nth i t 1%Z = 2%Z -> nth i c 1%Z <> 0%Z ->
-    ((b < i)%nat \/ Qnum (slope_of h b i) = 0%Z) /\
-    (0 <= nth i c 1 * Qnum (slope_of h b i) * nth b c 1)%Z) /\
-  (forall b, In b zs ->
-    (forall i, (i < num_forms)%nat -> (0 <= nth i c 1 * Qnum (slope_of h b i) * nth b c 1)%Z) \/
-    exists v', In v' vs /\ ends_there zs c b (its_signs v')).
+  run (walls num_bounds s c rs) [] (Found (whole (N.to_nat d)) [] []) = Some f /\
+  (forall r l, In r rs -> In l (its_lines (its_cone f)) -> slope (fst r) l = 0%Z) /\
+  on_side (walls num_bounds s c rs) (its_cone f) = true /\
+  (forall e, In e (its_rays (its_cone f)) ->
+    is_edge (walls num_bounds s c rs) (its_cone f) e = true /\
+    (goes_on c rs (way_of e) = true \/
+     exists u, closes u c = true /\ ends_there s u rs (way_of e) = true /\ moves s u = true /\
+       exists v', In v' vs /\ its_signs v' = u)).
+
+Lemma region_facts v h us f : In v vs -> In h (its_regions v) ->
+  check_region (its_signs v) h = Some (us, f) ->
+  (forall u, In u (List.concat us) -> has u (ends st)) -> exists rs, facts v h rs f.
 Proof.
-  intros I J h c t zs. destruct (known v I) as (_ & _ & K). destruct (K e J) as (us & O & U).
-  destruct (marks_of_vertex v I) as [Lt _]. fold t in Lt.
-  unfold ends_of in O. fold t h c in O. cbv zeta in O.
+  intros I J O U. unfold facts. set (c := its_region h). set (s := its_signs v) in *.
+  unfold check_region in O. fold c in O. cbv zeta in O.
   destruct (rows c) as [rs|] eqn:R; [|discriminate].
-  destruct (fits e c && _ && _ && _ && _ && _ && _) eqn:C; [|discriminate].
-  apply andb_prop in C as [C C7]. apply andb_prop in C as [C C5]. apply andb_prop in C as [C C4].
-  apply andb_prop in C as [C C3]. apply andb_prop in C as [C C2]. apply andb_prop in C as [C1 C6].
-  rewrite forallb_forall in C4, C5, C7.
-  apply same_places_ok in C3. rewrite places_zero in C3 by auto. fold zs in C3.
-  destruct (check_signs_ok _ _ _ R C2) as (_ & _ & Sc & Lc & Lr & _).
+  destruct (closes s c && _) eqn:C; [|discriminate]. apply andb_prop in C as [C1 C2].
+  destruct (run _ _ _) as [f'|] eqn:Ru; [|discriminate].
+  match type of O with (if ?b then _ else _) = _ => destruct b eqn:C end; [|discriminate].
+  apply andb_prop in C as [C C3]. apply andb_prop in C as [C C6].
+  apply andb_prop in C as [C4 C5].
+  destruct (mapo _ _) as [us'|] eqn:M; [|discriminate]. injection O as -> ->.
+  destruct (check_signs_ok _ _ _ R C3) as (_ & _ & Sc & Lc & Lr & _).
   assert (Forall is_sign c) as Fc.
   { rewrite <- Sc. apply Forall_map, Forall_forall. intros. apply sign_is_sign. }
-  assert (NoDup (List.map its_zero (its_edges h))) as N.
-  { rewrite C3. apply NoDup_filter, seq_NoDup. }
-  assert (forall e, In e (its_edges h) -> List.length (its_slopes e) = num_forms) as Le.
-  { intros x Ie. apply Nat.eqb_eq, C4. auto. }
-  exists rs. split; auto. split; auto. split; auto. split; auto. split; [apply fits_nth; auto|].
+  exists rs. split; auto. split; auto. split; auto. split; [eauto|]. split; auto.
   split. { intros i Li Z. apply (constant_zeros_nth c); auto; lia. }
-  split; [|split].
-  - intros i Ii. apply in_seq in Ii.
-    destruct (remainders_nth rs h (its_edges h) Lr N (incl_refl _) Le) as [L W].
-    rewrite <- C3, <- W by lia. apply C5, nth_In. lia.
-  - intros b i Ib Li M X. rewrite <- C3 in Ib. apply in_map_iff in Ib as (x & <- & Ie).
-    unfold slope_of. rewrite (find_edge _ _ N Ie).
-    apply (follows_nth (its_zero x) _ t 0 c); auto; try (rewrite ?Le by auto; lia).
-  - intros b Ib. pose proof Ib as Zb. rewrite <- C3 in Ib. apply in_map_iff in Ib as (x & <- & Ie).
-    apply mapo_ok in O. destruct (Forall2_in _ _ _ _ O Ie) as (l & Il & El).
-    unfold end_of in El. destruct (its_end x) as [u|].
-    + destruct (ends_at_signs _ _ _ _ u) eqn:Q; [|discriminate]. injection El as <-. right.
-      destruct (ends_at_nth _ _ _ _ _ Q) as (M1 & M2 & H).
-      assert (Forall is_sign u) as Su.
-      { apply Forall_forall. intros y Y. apply (In_nth _ _ 1%Z) in Y as (i & Li & <-).
-        destruct (proj1 (H i ltac:(lia))) as [->| ->]; [unfold is_sign; auto|].
-        rewrite Forall_forall in Fc. apply Fc, nth_In. lia. }
-      destruct (end_listed u Su) as (v' & Iv' & <-).
-      { apply U. apply in_concat. exists [key u]. split; auto. left; auto. }
-      exists v'. split; auto. split; [|split].
-      * intros i Li. apply H. lia.
-      * unfold zs, zero_places in Zb. apply filter_In in Zb as [Zb1 Zb2]. apply in_seq in Zb1.
-        apply Z.eqb_eq in Zb2. destruct (H (its_zero x) ltac:(lia)) as [_ G].
-        specialize (G Zb2). rewrite Nat.add_0_l, Nat.eqb_refl in G. auto.
-      * intros i Ii Ne. unfold zs, zero_places in Ii. apply filter_In in Ii as [Ii1 Ii2].
-        apply in_seq in Ii1. apply Z.eqb_eq in Ii2. destruct (H i ltac:(lia)) as [_ G].
-        specialize (G Ii2). rewrite Nat.add_0_l in G.
-        destruct (Nat.eqb_spec i (its_zero x)); [tauto|auto].
-    + destruct (goes_on _ c _) eqn:G; [|discriminate]. left. intros i Li. unfold slope_of.
-      rewrite (find_edge _ _ N Ie). apply goes_on_nth; auto; [rewrite Le by auto|]; lia.
+  split; auto. split; [|split; auto].
+  { intros r x Ir Ix. rewrite forallb_forall in C4. specialize (C4 r Ir).
+    rewrite forallb_forall in C4. apply Z.eqb_eq. auto. }
+  intros e Ie. rewrite forallb_forall in C6. split; auto.
+  apply mapo_ok in M. destruct (Forall2_in _ _ _ _ M Ie) as (q & Iq & El).
+  unfold end_of in El. destruct (its_end h rs (way_of e)) as [u|].
+  - right. exists u. destruct (closes u c && _ && _) eqn:D; [|discriminate].
+    injection El as <-. apply andb_prop in D as [D D3]. apply andb_prop in D as [D1 D2].
+    split; auto. split; auto. split; auto. apply end_listed.
+    + destruct (closes_nth _ _ D1) as [Lu H]. apply Forall_forall. intros y Y.
+      apply (In_nth _ _ 1%Z) in Y as (i & Li & <-).
+      destruct (H i 1%Z) as [-> | ->]; [unfold is_sign; auto|].
+      rewrite Forall_forall in Fc. apply Fc, nth_In. lia.
+    + apply U, in_concat. exists [key u]. split; auto. left; auto.
+  - left. destruct (goes_on c rs (way_of e)); [auto|discriminate].
 Qed.
 
 Lemma vertex_facts v : In v vs -> exists x : plane_point, inside x /\
@@ -1043,62 +803,35 @@ Qed.
 Lemma sf_nth c i : List.length c = num_forms -> (i < num_forms)%nat -> sf c i = nth i c 1%Z.
 Proof. intros L I. apply nth_indep. lia. Qed.
 
-Definition basis (u : corner) : list nat := zero_places (its_marks (fst u)).
 Definition around_corner (u : corner) : list (nat -> Z) := List.map sf (regions_at (fst u)).
 
 Section Corner.
-(** A vertex with its point, and the choice of a region. *)
-Variables (u : corner) (e : list Z).
+(** A vertex with its point, and a region around it. *)
+Variables (u : corner) (h : region_hint) (rs : list rform) (f : found).
 Hypothesis Cu : is_corner u.
-Hypothesis Ie : In e (choices num_bounds (its_marks (fst u))).
+Hypothesis Ih : In h (its_regions (fst u)).
+Hypothesis Fa : facts (fst u) h rs f.
 Notation v := (fst u).
 Notation x := (snd u).
-Notation c := (its_region (its_hint v e)).
+Notation c := (its_region h).
+Notation s := (its_signs (fst u)).
 
-Lemma sign_at_corner i : sg x i = nth i (its_signs v) 0%Z.
+Lemma sign_at_corner i : sg x i = nth i s 0%Z.
 Proof. rewrite sg_nth. destruct Cu as (_ & _ & ->). auto. Qed.
 
-Lemma corner_lengths : List.length (its_signs v) = num_forms /\
-  List.length (its_marks v) = num_forms /\ List.length c = num_forms.
+Lemma corner_lengths : List.length s = num_forms /\ List.length c = num_forms.
 Proof.
-  destruct Cu as (I & _). split; [apply signs_of_vertex; auto|].
-  split; [apply marks_of_vertex; auto|].
-  destruct (region_facts v e I Ie) as (rs & _ & _ & L & _). auto.
-Qed.
-
-(** The signs of the region, by those of the vertex and by the marks. *)
-Lemma region_sign i : (i < num_forms)%nat ->
-  (nth i (its_marks v) 1 = 0 /\ sf c i = nth i e 1 /\ (sf c i = 1 \/ sf c i = -1) /\ sg x i = 0 \/
-   nth i (its_marks v) 1 = 2 /\ sg x i = 0 \/
-   sg x i <> 0 /\ sf c i = sg x i)%Z.
-Proof.
-  intro L. destruct Cu as (I & _). destruct corner_lengths as (L1 & L2 & L3).
-  destruct (marks_of_vertex v I) as [_ M]. specialize (M i).
-  destruct (region_facts v e I Ie) as (rs & _ & _ & _ & _ & F & _). specialize (F i).
-  destruct (choices_nth _ _ _ Ie) as [_ H]. destruct (H i ltac:(lia)) as [H0 H1].
-  rewrite sf_nth, sign_at_corner by auto.
-  rewrite (nth_indep (its_signs v) 0%Z 1%Z) by lia.
-  assert (is_sign (nth i (its_signs v) 1%Z)) as S.
-  { destruct (signs_of_vertex v I) as [S _]. rewrite Forall_forall in S. apply S, nth_In. lia. }
-  destruct M as [M|[M M']].
-  - destruct (Z.eq_dec (nth i (its_marks v) 1%Z) 0) as [Z|N].
-    + left. rewrite M in Z. specialize (H0 ltac:(congruence)).
-      assert (nth i c 1 = nth i e 1)%Z as Q by (destruct F as [F|F]; [lia|auto]).
-      rewrite Q. repeat split; auto. congruence.
-    + right. right. specialize (H1 N). rewrite M in *. split; auto.
-      destruct F as [F|F]; [|congruence]. rewrite H1 in F. unfold is_sign in S. lia.
-  - right. left. auto.
+  destruct Cu as (I & _). split; [apply signs_of_vertex; auto|]. apply Fa.
 Qed.
 
 Lemma corner_face : face (sg x) (sf c).
 Proof.
-  intro i. destruct (Nat.lt_ge_cases i num_forms) as [L|L].
-  - destruct (region_sign i L) as [(_ & _ & _ & Z)|[(_ & Z)|(_ & Z)]]; auto.
-  - left. unfold VertexLists.sg. rewrite value_out by auto. apply sign_zero. auto.
+  intro i. rewrite sign_at_corner. destruct Fa as (_ & _ & _ & _ & C & _).
+  apply closes_nth in C as [_ C]. apply C.
 Qed.
 
 (** The rows of the region, and what they say about points. *)
-Lemma region_rows : exists rs, rows c = Some rs /\ List.length rs = num_forms /\
+Lemma region_rows : List.length rs = num_forms /\
   Forall (fun r => (0 < snd r)%Z /\ over_coordinates d (fst r) = true) rs /\
   (forall i y, kept (sf c) i y = ap (V (proj1_sig y)) (nth i rs ([], 1%Z))) /\
   kept_right nat plane_point value kept (sf c) /\
@@ -1106,12 +839,12 @@ Lemma region_rows : exists rs, rows c = Some rs /\ List.length rs = num_forms /\
   forall i y, (i < num_forms)%nat ->
     (forall j, (j < i)%nat -> sg y j = 0%Z \/ sg y j = sf c j) -> value i y = kept (sf c) i y.
 Proof.
-  destruct Cu as (I & _). destruct corner_lengths as (_ & _ & L).
-  destruct (region_facts v e I Ie) as (rs & R & _ & _ & C & _ & Z & _).
+  destruct Cu as (I & _). destruct corner_lengths as (_ & L).
+  destruct Fa as (R & _ & _ & (q & C) & _ & Z & _).
   destruct (check_signs_ok _ _ _ R C) as (X & _ & Sc & _ & Lr & Pos & W).
   assert (forall i y, kept (sf c) i y = ap (V (proj1_sig y)) (nth i rs ([], 1%Z))) as Kp.
   { intros i y. unfold kept. rewrite sf_list, R by auto. apply nth_ap. }
-  exists rs. split; auto. split; auto. split; auto. split; auto. split; [|split].
+  split; auto. split; auto. split; auto. split; [|split].
   - intros y Cy i. rewrite Kp. unfold value.
     rewrite <- (rows_right (proj1_sig y) c rs (proj2_sig y) R), nth_ap; auto.
     left. rewrite <- (sf_list c L). apply face_list. auto.
@@ -1121,7 +854,7 @@ Proof.
     { apply Z; auto. rewrite <- sf_nth by auto. auto. }
     assert (forall z, V z 0%N = 1) as V0 by reflexivity.
     unfold ap. rewrite (constant_val _ _ (V0 _)) by exact K.
-    assert (sign_of (ap (V (List.map Q2R (inner_point (its_hint v e)))) (nth i rs ([], 1%Z))) = 0%Z)
+    assert (sign_of (ap (V (List.map Q2R q)) (nth i rs ([], 1%Z))) = 0%Z)
       as S0.
     { rewrite <- nth_ap, W. rewrite <- (map_nth sign_of) with (d := 0) in Q at 1 || idtac.
       unfold sf in Q. rewrite <- Sc in Q. rewrite <- (sign_zero 0 eq_refl) in Q at 1.
@@ -1154,182 +887,327 @@ Proof.
         exact H.
 Qed.
 
-(** Along the zeros. *)
-Lemma along_zeros i y : (i < num_forms)%nat -> kept (sf c) i y - kept (sf c) i x =
-  VertexLists.total (fun b => Q2R (slope_of (its_hint v e) b i) * kept (sf c) b y) (basis u).
+(** From the vertex to another point. *)
+Definition delta (y : plane_point) : vec := fun s => V (proj1_sig y) s - V (proj1_sig x) s.
+
+Lemma val_delta y g : val (delta y) g = val (V (proj1_sig y)) g - val (V (proj1_sig x)) g.
 Proof.
-  intro L. destruct Cu as (I & _). destruct corner_lengths as (L1 & L2 & L3).
-  destruct region_rows as (rs & R & Lr & Pos & Kp & Right & _).
-  destruct (region_facts v e I Ie) as (rs' & R' & _ & _ & _ & _ & _ & Cs & _).
-  rewrite R in R'. injection R' as <-. specialize (Cs i ltac:(apply in_seq; lia)).
-  fold (basis u) in Cs. set (h := its_hint v e) in *.
-  assert (forall y : plane_point, ap (V (proj1_sig y)) (nth i rs ([], 1%Z)) -
-    VertexLists.total (fun b => Q2R (slope_of h b i) *
-      ap (V (proj1_sig y)) (nth b rs ([], 1%Z))) (basis u)
-    = IZR (constant_of (fst (without rs h (basis u) i))) / IZR (snd (without rs h (basis u) i)))
-    as W.
-  { intro z. destruct (without_rep (V (proj1_sig z)) rs h i Pos (basis u)) as [P Q].
-    rewrite (constant_val (V (proj1_sig z)) _ eq_refl) in Q by exact Cs. apply IZR_lt in P.
-    rewrite Q. unfold Rdiv. rewrite Rmult_comm, <- Rmult_assoc, Rinv_l, Rmult_1_l by lra. auto. }
-  pose proof (W x) as Wx. rewrite <- (W y) in Wx.
-  rewrite (total_ext (fun b => Q2R (slope_of h b i) * ap (V (proj1_sig x)) (nth b rs ([], 1%Z)))
-    (fun _ => 0 * 0)) in Wx.
-  2:{ intros b J. rewrite <- Kp, <- (Right x corner_face).
-      rewrite (value_zero nat plane_point value); [ring|].
-      apply filter_In in J as [J1 J2]. apply in_seq in J1. apply Z.eqb_eq in J2.
-      destruct (region_sign b ltac:(lia)) as [(_ & _ & _ & Z)|[(Z & _)|(N & _)]]; auto; [lia|].
-      destruct (marks_of_vertex v I) as [_ M]. rewrite sign_at_corner in N.
-      rewrite (nth_indep _ 0%Z 1%Z) in N by lia. destruct (M b) as [M'|[M' _]]; congruence. }
-  rewrite total_times in Wx. rewrite !Kp.
-  rewrite (total_ext (fun b => Q2R (slope_of h b i) * kept (sf c) b y) (fun b =>
-    Q2R (slope_of h b i) * ap (V (proj1_sig y)) (nth b rs ([], 1%Z)))) by (intros; rewrite Kp;
-      auto).
-  lra.
+  induction g as [|[t a] g IH]; simpl; [ring|]. rewrite IH. unfold delta. ring.
 Qed.
 
-Lemma basis_sign b : In b (basis u) -> (b < num_forms)%nat /\ sg x b = 0%Z /\
-  sf c b = nth b e 1%Z /\ (sf c b = 1%Z \/ sf c b = (-1)%Z).
+Lemma delta_whole y : in_cone (whole (N.to_nat d)) (delta y).
 Proof.
-  intro J. apply filter_In in J as [J1 J2]. apply in_seq in J1. apply Z.eqb_eq in J2.
-  split; [lia|]. destruct Cu as (I & _). destruct corner_lengths as (L1 & L2 & L3).
-  destruct (region_sign b ltac:(lia)) as [(_ & A & B & Z)|[(Z & _)|(N & _)]]; auto; [lia|].
-  destruct (marks_of_vertex v I) as [_ M]. rewrite sign_at_corner in N.
-  rewrite (nth_indep _ 0%Z 1%Z) in N by lia. destruct (M b) as [M'|[M' _]]; congruence.
+  apply whole_all.
+  - unfold delta, V, coordinates. simpl. ring.
+  - intros t T. rewrite N2Nat.id in T. unfold delta, V, coordinates.
+    destruct (N.eqb_spec t 0); [lia|]. destruct (N.leb_spec t d); [lia|]. ring.
+Qed.
+
+Definition row (i : nat) : rform := nth i rs ([], 1%Z).
+
+Lemma row_positive i : 0 < IZR (snd (row i)).
+Proof.
+  destruct region_rows as (_ & Pos & _). apply IZR_lt. unfold row.
+  destruct (Nat.lt_ge_cases i (List.length rs)) as [H|H].
+  - rewrite Forall_forall in Pos. apply Pos, nth_In. auto.
+  - rewrite nth_overflow by auto. simpl. lia.
+Qed.
+
+Lemma kept_delta i y : kept (sf c) i y - kept (sf c) i x =
+  val (delta y) (fst (row i)) / IZR (snd (row i)).
+Proof.
+  destruct region_rows as (_ & _ & Kp & _). rewrite !Kp, val_delta. unfold ap. fold (row i).
+  pose proof (row_positive i). field. lra.
+Qed.
+
+(** The value of a zero of the vertex at another point. *)
+Lemma zero_value i y : (i < num_forms)%nat -> sg x i = 0%Z ->
+  (forall j, (j < i)%nat -> sg y j = 0%Z \/ sg y j = sf c j) ->
+  value i y = val (delta y) (fst (row i)) / IZR (snd (row i)).
+Proof.
+  intros L Z H. destruct region_rows as (_ & _ & _ & Right & _ & Before).
+  rewrite (Before i y L H), <- kept_delta, <- (Right x corner_face).
+  rewrite (value_zero nat plane_point value i x Z). ring.
+Qed.
+
+Lemma same_lengths : List.length c = List.length s /\ List.length rs = List.length s.
+Proof.
+  destruct corner_lengths as [Ls Lc]. destruct region_rows as (Lr & _).
+  split; [congruence|]. rewrite Ls. exact Lr.
+Qed.
+
+(** Signs of a point at the zeros of the vertex. *)
+Definition zero_signs (y : plane_point) : list Z :=
+  at_zeros s (List.map sign_of (values (proj1_sig y))).
+Notation ws := (walls num_bounds s c rs).
+
+Lemma sign_quotient a q : 0 < q -> sign_of (a / q) = sign_of a.
+Proof.
+  intro Q. assert (a / q * q = a) as E by (field; lra). set (r := a / q) in *.
+  destruct (sign_cases r) as [[A ->]|[[A ->]|[A ->]]].
+  - rewrite sign_pos; auto. nra.
+  - rewrite sign_neg; auto. nra.
+  - rewrite sign_zero; auto. rewrite <- E, A. ring.
+Qed.
+
+Lemma signs_right y : inside y -> (forall i, sg x i <> 0%Z -> sg y i = 0%Z \/ sg y i = sf c i) ->
+  right_signs (delta y) ws (zero_signs y) /\ List.length ws = List.length (zero_signs y).
+Proof.
+  intros D B. destruct same_lengths as [Lc Lr]. destruct corner_lengths as [Ls _].
+  assert (forall i, nth i (List.map sign_of (values (proj1_sig y))) 0%Z = sg y i) as Sg
+    by (intro; symmetry; apply sg_nth).
+  unfold zero_signs. apply right_at_zeros; auto.
+  - rewrite map_length, values_length. auto.
+  - intros i L H Z. rewrite Sg. unfold VertexLists.sg. rewrite zero_value.
+    + unfold row. apply sign_quotient. apply row_positive.
+    + congruence.
+    + rewrite sign_at_corner. auto.
+    + intros j J. rewrite <- Sg. apply H. auto.
+  - intros i L Z. rewrite Sg. apply B. rewrite sign_at_corner. auto.
+  - intros i L _. rewrite Sg. unfold VertexLists.sg. specialize (D i L).
+    destruct (sign_cases (value i y)) as [[A ->]|[[A ->]|[A ->]]]; try discriminate. lra.
+Qed.
+
+Lemma wall_signs : Forall one_sign ws.
+Proof.
+  apply Forall_forall. intros w W. destruct (walls_in _ _ _ _ _ W) as (i & _ & Li & _ & _ & _ & E).
+  unfold one_sign. rewrite E. destruct Fa as (_ & F & _). rewrite Forall_forall in F.
+  apply F, nth_In. auto.
+Qed.
+
+(** Signs that agree with those of the region at the zeros of the vertex. *)
+Lemma agrees y : (forall i, sg x i <> 0%Z -> sg y i = 0%Z \/ sg y i = sf c i) ->
+  Forall2 fc (zero_signs y) (path ws) -> face (sg y) (sf c).
+Proof.
+  intros B F i. destruct same_lengths as [Lc Lr]. destruct corner_lengths as [Ls _].
+  rewrite path_walls in F by auto. rewrite sg_nth.
+  apply (agree_all s); auto. { rewrite map_length, values_length. auto. }
+  intros j L Z. rewrite <- sg_nth. apply B. rewrite sign_at_corner. auto.
+Qed.
+
+(** The closure of the region lies in its cone. *)
+Lemma closure_in_cone y : inside y -> face (sg y) (sf c) -> in_cone (its_cone f) (delta y).
+Proof.
+  intros D C. destruct (signs_right y D) as [Ri Le]. { intros i _. apply C. }
+  destruct same_lengths as [Lc Lr]. destruct corner_lengths as [Ls _].
+  destruct Fa as (_ & _ & _ & _ & _ & _ & Ru & _).
+  destruct (run_ok _ _ _ _ (delta y) _ Ru wall_signs (delta_whole y) Ri) as
+    [[_ K]|(G1 & g & G2 & P1 & a & P2 & EG & EP & B & N & _)]; auto.
+  exfalso. apply N. rewrite path_walls in EP by auto.
+  assert (forall (ss gs cs : list Z), List.length gs = List.length ss ->
+    List.length cs = List.length ss -> (forall i, fc (nth i gs 0%Z) (nth i cs 0%Z)) ->
+    Forall2 fc (at_zeros ss gs) (at_zeros ss cs)) as At.
+  { induction ss as [|e ss IH]; intros [|g' gs] [|a' cs] L L' H; simpl in *; try discriminate;
+      [constructor|].
+    assert (Forall2 fc (at_zeros ss gs) (at_zeros ss cs)) as F
+      by (apply IH; auto; intro i; apply (H (S i))).
+    destruct (e =? 0)%Z; auto. constructor; auto. apply (H 0%nat). }
+  specialize (At s (List.map sign_of (values (proj1_sig y))) c
+    ltac:(rewrite map_length, values_length; auto) Lc).
+  unfold zero_signs in EG. rewrite EG, EP in At.
+  assert (Forall2 fc (G1 ++ g :: G2) (P1 ++ a :: P2)) as Q.
+  { apply At. intro i. rewrite <- sg_nth. apply C. }
+  apply Forall2_app_inv_l in Q as (b1 & b2 & Q1 & Q2 & Eb).
+  assert (P1 = b1 /\ a :: P2 = b2) as [-> <-].
+  { apply app_same; auto. apply Forall2_len in B. apply Forall2_len in Q1. congruence. }
+  inversion Q2. auto.
+Qed.
+
+Lemma lines_flat i l : In l (its_lines (its_cone f)) -> slope (fst (row i)) l = 0%Z.
+Proof.
+  intro I. unfold row. destruct (Nat.lt_ge_cases i (List.length rs)) as [H|H].
+  - destruct Fa as (_ & _ & _ & _ & _ & _ & _ & K & _). apply K; auto. apply nth_In. auto.
+  - rewrite nth_overflow by auto. reflexivity.
+Qed.
+
+(** The changes of the forms along an edge. *)
+Definition changes (e : ray) (i : nat) : R :=
+  val (dir (way_of e)) (fst (row i)) / IZR (snd (row i)).
+
+Lemma region_point : exists z, inside z /\ forall i, sg z i = sf c i.
+Proof.
+  destruct Fa as (R & _ & _ & (q & Ck) & _).
+  destruct (check_signs_ok _ _ _ R Ck) as (X & Dy & Sy & _). exists (exist _ _ X).
+  split. { apply inside_iff. auto. }
+  intro i. rewrite sg_nth. cbn [proj1_sig]. rewrite Sy. auto.
+Qed.
+
+Lemma face_inside y : face (sg y) (sf c) -> inside y.
+Proof.
+  intros C i L. destruct region_point as (z & Dz & Ez). specialize (Dz i L). specialize (C i).
+  rewrite <- Ez in C. unfold VertexLists.sg in C.
+  destruct (sign_cases (value i y)) as [[A E]|[[A E]|[A E]]]; try lra. exfalso. rewrite E in C.
+  destruct (sign_cases (value i z)) as [[B Q]|[[B Q]|[B Q]]]; rewrite Q in C;
+    destruct C; try discriminate. lra.
+Qed.
+
+Lemma edges_lead : leads nat plane_point value kept corner snd u (sf c)
+  (List.map changes (its_rays (its_cone f))).
+Proof.
+  intros w l y C N.
+  set (F := fun g : vec =>
+    VertexLists.total (fun i => w i * (val g (fst (row i)) / IZR (snd (row i)))) l).
+  destruct (linear_line (its_cone f) F (delta y)) as (e & Ie & Ne).
+  - intros g g'. unfold F. rewrite <- total_plus. apply total_ext. intros i _.
+    rewrite val_plus. unfold Rdiv. ring.
+  - intros t g. unfold F. rewrite <- total_times. apply total_ext. intros i _.
+    rewrite val_times. unfold Rdiv. ring.
+  - intros m Im. unfold F. rewrite (total_ext _ (fun _ => 0 * 0)), total_times; [ring|].
+    intros i _. rewrite val_dir, lines_flat by auto. unfold Rdiv. ring.
+  - apply closure_in_cone; auto. apply face_inside. auto.
+  - unfold F. rewrite (total_ext _ (fun i => w i * (kept (sf c) i y - kept (sf c) i x))); auto.
+    intros i _. rewrite kept_delta. auto.
+  - exists (changes e). split; [apply in_map; auto|]. exact Ne.
 Qed.
 
 Lemma edges_ok us : Forall is_corner us -> List.map fst us = vs ->
-  region_ends nat plane_point inequality value kept corner snd us basis u (sf c).
+  region_ends nat plane_point inequality value kept corner snd us u (sf c).
 Proof.
-  intros Us Mu. destruct Cu as (I & D & S). destruct corner_lengths as (L1 & L2 & L3).
-  destruct region_rows as (rs & R & Lr & Pos & Kp & Right & _).
-  destruct (region_facts v e I Ie) as (rs' & R' & _ & _ & Ck & _ & _ & _ & _ & Ed).
-  rewrite R in R'. injection R' as <-. set (h := its_hint v e) in *.
-  split; [apply corner_face|]. split; auto. split.
-  { destruct (check_signs_ok _ _ _ R Ck) as (X & Dy & Sy & _). exists (exist _ _ X).
-    split. { apply inside_iff. auto. }
-    intro i. rewrite sg_nth. cbn [proj1_sig]. rewrite Sy. auto. }
-  exists (fun b i =>
-    if (i <? num_forms)%nat then IZR (sf (its_region h) b) * Q2R (slope_of h b i) else 0).
-  split.
-  - intros i y. destruct (Nat.ltb_spec i num_forms) as [L|L].
-    + rewrite along_zeros by auto. apply total_ext. intros b J. fold h.
-      pose proof (basis_sign b J) as Cb. fold h in Cb.
-      destruct Cb as (_ & _ & _ & [-> | ->]); ring.
-    + rewrite !Kp, !nth_overflow by lia. rewrite (total_ext _ (fun _ => 0 * 0)).
-      { rewrite total_times. unfold ap. simpl. field. }
-      intros; ring.
-  - intros b J. destruct (basis_sign b J) as (Lb & _).
-    destruct (Ed b J) as [Ry|(v' & Iv' & En1 & En2 & En3)].
-    + left. intro i. destruct (Nat.ltb_spec i num_forms) as [L|L]; [|lra].
-      specialize (Ry i L). rewrite <- !sf_nth in Ry by auto.
-      apply IZR_le in Ry. rewrite !mult_IZR in Ry. rewrite <- Q2R_num in Ry.
-      assert (0 < IZR (Z.pos (Qden (slope_of h b i)))) by (apply IZR_lt; lia).
-      fold h in Ry.
-      set (q := Q2R (slope_of h b i)) in *. set (m := IZR (Z.pos (Qden (slope_of h b i)))) in *.
-      assert (0 <= m * (IZR (sf (its_region h) i) * (IZR (sf (its_region h) b) * q))) as G by lra.
-      destruct (Rle_lt_dec 0 (IZR (sf (its_region h) i) * (IZR (sf (its_region h) b) * q))); auto.
-      nra.
-    + right. rewrite <- Mu in Iv'. apply in_map_iff in Iv' as (u' & <- & Iu').
-      pose proof Us as Us'. rewrite Forall_forall in Us'. destruct (Us' u' Iu') as (Iv' & _ & Su).
-      exists u'. destruct (signs_of_vertex _ Iv') as [_ Lv].
-      assert (forall i, (i < num_forms)%nat -> sg (snd u') i = nth i (its_signs (fst u')) 1%Z)
-        as Sg. { intros i L. rewrite sg_nth, Su. apply nth_indep. lia. }
-      split; auto. split; [|split].
-      * intro i. destruct (Nat.lt_ge_cases i num_forms) as [L|L].
-        -- specialize (En1 i L). rewrite <- Sg, <- sf_nth in En1 by auto. auto.
-        -- left. unfold VertexLists.sg. rewrite value_out by auto. apply sign_zero. auto.
-      * rewrite <- Sg, <- sf_nth in En2 by auto. auto.
-      * intros i J' N. rewrite Sg; [apply En3; auto|].
-        apply filter_In in J' as [J' _]. apply in_seq in J'. lia.
+  intros Us Mu. destruct region_rows as (Lr & _ & Kp & Right & _).
+  split; [apply corner_face|]. split; [exact Right|]. split; [apply region_point|].
+  exists (List.map changes (its_rays (its_cone f))). split; [apply edges_lead|].
+  intros e' I. apply in_map_iff in I as (e & <- & Ie).
+  destruct same_lengths as [Lc Ls]. destruct corner_lengths as [Ls' Lc'].
+  destruct Fa as (_ & Fc & _ & _ & _ & _ & _ & _ & Os & Ed).
+  destruct (Ed e Ie) as [Ex [G|(q & C1 & C2 & C3 & v' & Iv' & Eq)]].
+  - left. intro i. unfold changes. destruct (Nat.lt_ge_cases i num_forms) as [L|L].
+    + rewrite val_dir, sf_nth by (auto; congruence).
+      pose proof (goes_on_nth c rs (way_of e) i G ltac:(rewrite Lc; exact Ls) ltac:(lia)) as P.
+      apply IZR_le in P. rewrite mult_IZR in P. fold (row i) in P. unfold Rdiv.
+      rewrite <- Rmult_assoc. apply Rmult_le_pos; auto.
+      apply Rlt_le, Rinv_0_lt_compat, row_positive.
+    + unfold row. rewrite nth_overflow.
+      { cbn [fst snd val]. unfold Rdiv. rewrite Rmult_0_l. lra. }
+      rewrite Ls, Ls'. auto.
+  - right. rewrite <- Mu in Iv'. apply in_map_iff in Iv' as (u' & <- & Iu').
+    pose proof Us as Us'. rewrite Forall_forall in Us'. destruct (Us' u' Iu') as (Iv' & D' & Su).
+    exists u'. split; auto. destruct (closes_nth _ _ C1) as [Lq Cl].
+    assert (forall i, sg (snd u') i = nth i q 0%Z) as Sg.
+    { intros i. rewrite sg_nth, Su, Eq. auto. }
+    assert (face (sg (snd u')) (sf c)) as Cu'. { intro i. rewrite Sg. apply Cl. }
+    split; auto.
+    pose proof (closure_in_cone (snd u') D' Cu') as Co.
+    assert (forall i, (i < num_forms)%nat -> sg x i = 0%Z ->
+      val (delta (snd u')) (fst (row i)) / IZR (snd (row i)) = value i (snd u')) as Vz.
+    { intros i L Z. symmetry. apply zero_value; auto. }
+    destruct (edge_ok ws (its_cone f) e (delta (snd u')) Os Ex Co) as (t & T & K).
+    { intros w W Nw Zw. destruct (walls_in _ _ _ _ _ W) as (i & L1 & L2 & L3 & Z & Ef & _).
+      rewrite Ef in *. fold (row i) in *.
+      assert (nth i q 1%Z = 0%Z) as Qz by (apply (ends_there_nth s q rs (way_of e)); auto; lia).
+      assert (value i (snd u') = 0) as Vu.
+      { apply (value_zero nat plane_point value). rewrite Sg.
+        rewrite (nth_indep q 0%Z 1%Z) by lia. auto. }
+      rewrite <- Vz in Vu; [|lia|rewrite sign_at_corner, (nth_indep _ 0%Z 1%Z); auto].
+      pose proof (Rinv_0_lt_compat _ (row_positive i)). unfold Rdiv in Vu.
+      apply Rmult_integral in Vu as [Vu|Vu]; auto. exfalso. lra. }
+    exists t. assert (forall i, kept (sf c) i (snd u') - kept (sf c) i x = t * changes e i) as Ch.
+    { intro i. rewrite kept_delta, K by (intros; apply lines_flat; auto). unfold changes, Rdiv.
+      ring. }
+    split; auto. destruct T as [T|T]; auto. exfalso.
+    destruct (moves_nth _ _ C3) as (i & L & Z & N); [lia|].
+    assert (sg x i = 0%Z) as Zx by (rewrite sign_at_corner, (nth_indep _ 0%Z 1%Z); auto).
+    specialize (Vz i ltac:(lia) Zx). rewrite <- kept_delta, Ch, <- T, Rmult_0_l in Vz.
+    apply N. rewrite (nth_indep q 1%Z 0%Z), <- Sg by lia. unfold VertexLists.sg. rewrite <- Vz.
+    apply sign_zero. auto.
 Qed.
 End Corner.
 
-(** Near a vertex, each point is in the closure of the region with its signs at the zeros without a
-    mark, or 1 where it is 0: by the order of the forms. *)
+(** The regions around a vertex, with their rows and cones. *)
+Definition with_walls (v : vertex) (l : list (list wall * found)) : Prop :=
+  (forall ws f, In (ws, f) l -> exists h rs, In h (its_regions v) /\ facts v h rs f /\
+    ws = walls num_bounds (its_signs v) (its_region h) rs) /\
+  forall q f ws, In (ws, f) l -> In q (needed f) -> exists ws' f', In (ws', f') l /\
+    In q (nodes f').
+
+Lemma all_facts v : In v vs -> exists l, l <> [] /\ with_walls v l /\
+  forall h, In h (its_regions v) -> exists rs f, facts v h rs f.
+Proof.
+  intro I. destruct (known v I) as (_ & l & F & Ne & At & U).
+  assert (forall h, In h (its_regions v) -> exists us f rs, In (us, f) l /\ facts v h rs f) as Hf.
+  { intros h J. destruct (Forall2_in _ _ _ _ F J) as ([us f] & Il & O).
+    destruct (region_facts v h us f I J O) as (rs & Fa). { intros u Iu. apply (U _ _ Il Iu). }
+    eauto 6. }
+  assert (forall hs qs, Forall2 (fun h q => check_region (its_signs v) h = Some q) hs qs ->
+    incl hs (its_regions v) -> incl qs l -> exists m,
+    (forall ws f, In (ws, f) m -> exists h rs, In h (its_regions v) /\ facts v h rs f /\
+      ws = walls num_bounds (its_signs v) (its_region h) rs) /\
+    List.map snd m = List.map snd qs) as K.
+  { clear F Ne At Hf. intros hs qs G. induction G as [|h [us f] hs qs O G IH]; intros Ih Iq.
+    { exists []. split; [intros ws f []|auto]. }
+    destruct IH as (m & A & B). { intros z Z. apply Ih. right; auto. }
+    { intros z Z. apply Iq. right; auto. }
+    assert (In h (its_regions v)) as J by (apply Ih; left; auto).
+    destruct (region_facts v h us f I J O) as (rs & Fa).
+    { intros u Iu. apply (U (us, f)); auto. apply Iq. left; auto. }
+    exists ((walls num_bounds (its_signs v) (its_region h) rs, f) :: m). split.
+    - intros ws f' [[= <- <-]|M]; eauto.
+    - simpl. congruence. }
+  destruct (K _ _ F (incl_refl _) (incl_refl _)) as (m & A & B). exists m. split.
+  { intros ->. destruct l; [tauto|discriminate]. }
+  split; [|intros h J; destruct (Hf h J) as (us & f & rs & _ & Fa); eauto].
+  split; auto. intros q f ws M Nq.
+  assert (forall f, In f (List.map snd l) <-> exists ws, In (ws, f) m) as Snd.
+  { intro f'. rewrite <- B, in_map_iff. split.
+    - intros ([w g] & <- & J). eauto.
+    - intros (w & J). exists (w, f'). auto. }
+  assert (forall f, In f (List.map snd l) -> forall q, In q (nodes f) \/ In q (needed f) ->
+    Forall is_sign q) as Sq.
+  { intros f' Jf q' Q. apply Snd in Jf as (w & J). destruct (A _ _ J) as (h & rs & Jh & Fa & ->).
+    destruct Fa as (R & Fc & Lc & Ck & Cs & Zc & Ru & _).
+    refine (run_signs _ _ _ _ Ru _ (Forall_nil _) _ q' Q); [|intros z [[]|[]]].
+    apply Forall_forall. intros z Z. destruct (walls_in _ _ _ _ _ Z) as (i & _ & Li & _ & _ & _ & E).
+    unfold one_sign. rewrite E. rewrite Forall_forall in Fc. apply Fc, nth_In. auto. }
+  unfold all_there in At. rewrite forallb_forall in At.
+  assert (In q (flat_map (fun q => needed (snd q)) l)) as Jq.
+  { assert (In f (List.map snd l)) as J by (apply Snd; eauto).
+    apply in_map_iff in J as (z & <- & J). apply in_flat_map. eauto. }
+  specialize (At q Jq). apply has_member, has_puts in At. destruct At as [At|At]; [|destruct At].
+  apply in_map_iff in At as (q' & Eq & J'). apply in_flat_map in J' as ([us' f'] & Jl & Jn).
+  cbn [snd] in Jn. assert (In f' (List.map snd l)) as Jf.
+  { apply in_map_iff. exists (us', f'). auto. }
+  apply key_same in Eq.
+  - subst q'. apply Snd in Jf as (w & J). eauto.
+  - apply (Sq f'); auto.
+  - apply (Sq f); auto. apply Snd. eauto.
+Qed.
+
+(** Near a vertex, each point is in the closure of a region around it. *)
 Lemma complete_ok u : is_corner u ->
   complete_at nat plane_point inequality value corner snd around_corner u.
 Proof.
-  intros Cu' y Dy F. pose proof Cu' as (I & D & Su). set (t := its_marks (fst u)).
-  destruct (marks_of_vertex _ I) as [Lt M]. fold t in Lt, M.
-  destruct (signs_of_vertex _ I) as [Fs Ls].
-  set (g := fun i => if (nth i t 1 =? 0)%Z then if (sg y i =? 0)%Z then 1%Z else sg y i
-                     else nth i t 1%Z).
-  set (e := List.map g all_forms).
-  assert (List.length e = num_forms) as Le by (unfold e, all_forms; rewrite map_length, seq_length;
-    auto).
-  assert (forall i, (i < num_forms)%nat -> nth i e 1%Z = g i) as G
-    by (intros; apply nth_map_seq; auto).
-  assert (In e (choices num_bounds t)) as Ie.
-  { apply choices_in.
-    - apply Forall2_nth with 1%Z 1%Z; [congruence|]. intros i L. rewrite G by lia. unfold g, fc.
-      destruct (Z.eqb_spec (nth i t 1%Z) 0); auto.
-    - intros i L Z. rewrite G by lia. unfold g. rewrite Z. simpl.
-      destruct (Z.eqb_spec (sg y i) 0) as [|N]; auto.
-      unfold VertexLists.sg in *. destruct (sign_cases (value i y)) as [[A ->]|[[A B]|[A B]]];
-        auto; [|congruence]. rewrite B in *. right. split; auto.
-      destruct (Nat.lt_ge_cases i num_bounds) as [Lb|]; auto. specialize (Dy i Lb). lra. }
-  set (c := its_region (its_hint (fst u) e)).
-  exists (sf c). split.
-  { apply in_map, in_map_iff. exists e. auto. }
-  destruct (region_rows u e Cu' Ie) as (rs & _ & _ & _ & Kp & Right & Zero & Before).
-  destruct (region_facts _ e I Ie) as (_ & _ & Fc & Lc & _ & _ & _ & _ & Fo & _).
-  fold c in Kp, Right, Zero, Before, Fc, Lc, Fo.
-  assert (forall n i, (i < n)%nat -> (i < num_forms)%nat -> sg y i = 0%Z \/ sg y i = sf c i) as K.
-  2:{ intro i. destruct (Nat.lt_ge_cases i num_forms) as [L|L].
-      - apply (K (S i)); auto.
-      - left. unfold VertexLists.sg. rewrite value_out by auto. apply sign_zero. auto. }
-  induction n as [|n IH]; intros i Li L; [lia|].
-  assert (forall j, (j < i)%nat -> sg y j = 0%Z \/ sg y j = sf c j) as Hj
-    by (intros; apply IH; lia).
-  pose proof (region_sign u e Cu' Ie i L) as Cases. fold c t in Cases.
-  destruct Cases as [(T & E1 & E2 & Z)|[(T & Z)|(N & Z)]].
-  - rewrite E1, G by auto. unfold g. rewrite T. simpl.
-    destruct (Z.eqb_spec (sg y i) 0); auto.
-  - destruct (Z.eq_dec (sf c i) 0) as [C0|C0].
-    { left. unfold VertexLists.sg. rewrite (Before i y L Hj), Zero by auto. apply sign_zero. auto. }
-    pose proof (along_zeros u e Cu' Ie i y L) as A. fold c in A.
-    rewrite <- (Right (snd u) (corner_face u e Cu' Ie)) in A.
-    rewrite (value_zero nat plane_point value i (snd u) Z) in A.
-    assert (0 <= IZR (sf c i) * value i y) as P.
-    { rewrite (Before i y L Hj).
-      replace (kept (sf c) i y) with (kept (sf c) i y - 0) by ring. rewrite A, <- total_times.
-      apply total_nonneg. intros b J. destruct (basis_sign u e Cu' Ie b J) as (Lb & _ & _ & Cb).
-      fold c in Cb. destruct (Fo b i J L T) as [[B|B] Si]; [rewrite <- sf_nth by auto; auto| |].
-      - rewrite <- !sf_nth in Si by auto. apply IZR_le in Si. rewrite !mult_IZR in Si.
-        rewrite <- Q2R_num in Si. set (h := its_hint (fst u) e) in *.
-        assert (0 < IZR (Z.pos (Qden (slope_of h b i)))) by (apply IZR_lt; lia).
-        assert (0 <= IZR (sf c i) * Q2R (slope_of h b i) * IZR (sf c b)) as Si'.
-        { set (q := Q2R (slope_of h b i)) in *. set (m := IZR (Z.pos (Qden (slope_of h b i)))) in *.
-          assert (0 <= m * (IZR (sf c i) * q * IZR (sf c b))) by lra.
-          destruct (Rle_lt_dec 0 (IZR (sf c i) * q * IZR (sf c b))); auto. nra. }
-        assert (0 <= IZR (sf c b) * kept (sf c) b y) as Sb.
-        { rewrite <- (Before b y Lb) by (intros; apply Hj; lia).
-          destruct (Hj b B) as [Hb|Hb]; unfold VertexLists.sg in Hb;
-            destruct (sign_cases (value b y)) as [[X Y]|[[X Y]|[X Y]]]; rewrite Y in Hb;
-            try discriminate; try (rewrite <- Hb); rewrite ?X; lra. }
-        destruct Cb as [Cb|Cb]; rewrite Cb in *; nra.
-      - replace (Q2R (slope_of (its_hint (fst u) e) b i)) with 0
-          by (unfold Q2R; rewrite B; lra). lra. }
-    assert (is_sign (sf c i)) as Si.
-    { rewrite Forall_forall in Fc. apply Fc, nth_In. lia. }
-    unfold VertexLists.sg. destruct (sign_cases (value i y)) as [[X ->]|[[X ->]|[X ->]]]; auto;
-      right;
-      destruct Si as [Si|[Si|Si]]; rewrite Si in *; auto; try lra; congruence.
-  - rewrite Z. destruct (F i) as [H|H]; [congruence|]. right. congruence.
+  intros Cu y D F. pose proof Cu as (I & _). destruct (all_facts _ I) as (l & Ne & (A & B) & _).
+  assert (forall i, sg (snd u) i <> 0%Z -> sg y i = sg (snd u) i) as Same.
+  { intros i N. destruct (F i); [tauto|congruence]. }
+  assert (forall h rs f, In h (its_regions (fst u)) -> facts (fst u) h rs f ->
+    forall i, sg (snd u) i <> 0%Z -> sg y i = 0%Z \/ sg y i = sf (its_region h) i) as Besides.
+  { intros h rs f J Fa i N. right. rewrite (Same i N).
+    destruct (corner_face u h rs f Cu Fa i); [tauto|auto]. }
+  assert (exists ws f, In (ws, f) l) as (ws0 & f0 & J0).
+  { destruct l as [|[ws f] m]; [tauto|]. exists ws, f. left; auto. }
+  destruct (A _ _ J0) as (h0 & rs0 & Jh0 & Fa0 & _).
+  destruct (all_around (whole (N.to_nat d)) l (delta u y) (zero_signs u y) Ne) as (ws & f & J & G).
+  - intros ws f J. destruct (A _ _ J) as (h & rs & Jh & Fa & ->). pose proof Fa as Fa'.
+    destruct Fa' as (_ & _ & _ & _ & _ & _ & Ru & _). split; auto.
+    split; [apply (wall_signs u h rs f); auto|].
+    apply (signs_right u h rs f); auto. apply (Besides h rs f); auto.
+  - intros ws f q J Q. apply (B q f ws); auto.
+  - apply delta_whole.
+  - destruct (A _ _ J) as (h & rs & Jh & Fa & ->). exists (sf (its_region h)). split.
+    { unfold around_corner, regions_at. apply in_map, in_map. auto. }
+    apply (agrees u h rs f); auto. apply (Besides h rs f); auto.
 Qed.
 
 Lemma skip_bounds (a b : list Z) : List.length a = num_bounds -> skipn num_bounds (a ++ b) = b.
 Proof. intro L. rewrite <- L, skipn_app, skipn_all, Nat.sub_diag. auto. Qed.
 
 (** Near the inner point of a region all points have its signs. *)
-Lemma region_open v e0 : In v vs -> In e0 (choices num_bounds (its_marks v)) ->
-  exists x, inner p (has_signs p (skipn num_bounds (its_region (its_hint v e0)))) x /\
-    in_interior p x.
+Lemma region_open v h : In v vs -> In h (its_regions v) ->
+  exists x, inner p (has_signs p (skipn num_bounds (its_region h))) x /\ in_interior p x.
 Proof.
-  intros I J. destruct (region_facts v e0 I J) as (rs & E & _ & _ & Ck & _ & Zc & _).
-  set (h := its_hint v e0) in *. set (c := its_region h) in *.
+  intros I J. destruct (all_facts v I) as (_ & _ & _ & Hf).
+  destruct (Hf h J) as (rs & f & E & _ & _ & (q & Ck) & _ & Zc & _). set (c := its_region h) in *.
   destruct (check_signs_ok _ _ _ E Ck) as (X & D & S & Lc & Lr & Pos & W).
-  set (x := List.map Q2R (inner_point h)) in *. exists x.
+  set (x := List.map Q2R q) in *. exists x.
   assert (exists e, 0 < e /\ forall y, near e x y -> Forall (fun r => (0 < snd r)%Z /\
     sign_of (ap (V y) r) = sign_of (ap (V x) r)) rs) as (e & Pe & N).
   { assert (Forall (fun r => sign_of (ap (V x) r) <> 0%Z \/ is_constant r = true) rs) as Nr.
@@ -1412,24 +1290,24 @@ Proof.
   assert (forall u, In u us -> inside (snd u) /\
     complete_at nat plane_point inequality value corner snd around_corner u /\
     forall s, In s (around_corner u) ->
-      region_ends nat plane_point inequality value kept corner snd us basis u s) as Checked.
+      region_ends nat plane_point inequality value kept corner snd us u s) as Checked.
   { intros u Iu. pose proof Us as Us'. rewrite Forall_forall in Us'. pose proof (Us' u Iu) as Cu.
     split; [apply Cu|]. split; [apply complete_ok; auto|]. intros s Is.
-    apply in_map_iff in Is as (c & <- & Ic). apply in_map_iff in Ic as (e1 & <- & Ie).
-    apply (edges_ok u e1 Cu Ie us Us Mu). }
+    apply in_map_iff in Is as (c & <- & Ic). apply in_map_iff in Ic as (h & <- & Ih).
+    destruct (all_facts _ (proj1 Cu)) as (_ & _ & _ & Hf). destruct (Hf h Ih) as (rs & f & Fa).
+    apply (edges_ok u h rs f Cu Fa us Us Mu). }
   assert (us <> []) as Np. { intros ->. simpl in Mu. congruence. }
   assert (inside xp) as Dx by (apply inside_iff; auto).
-  assert (forall u, NoDup (basis u)) as Nb by (intro; apply NoDup_filter, seq_NoDup).
   destruct (all_found nat plane_point all_forms inequality value kept forms_or_zero connected
-    corner snd us basis around_corner Nb Checked Np xp Dx) as (_ & u & s & Iu & Is & Cx).
-  apply in_map_iff in Is as (c & <- & Ic). apply in_map_iff in Ic as (e1 & <- & Ie).
+    corner snd us around_corner Checked Np xp Dx) as (_ & u & s & Iu & Is & Cx).
+  apply in_map_iff in Is as (c & <- & Ic). apply in_map_iff in Ic as (h & <- & Ih).
   pose proof Us as Us'. rewrite Forall_forall in Us'. destruct (Us' u Iu) as (Iv & _).
-  destruct (region_facts (fst u) e1 Iv Ie) as (rs & E & _ & Lc0 & Ck & _ & Zc & _).
-  set (h := its_hint (fst u) e1) in *. set (c := its_region h) in *.
+  destruct (all_facts _ Iv) as (_ & _ & _ & Hf).
+  destruct (Hf h Ih) as (rs & f & E & _ & Lc0 & (q & Ck) & _ & Zc & _). set (c := its_region h) in *.
   assert (Forall2 fc (List.map sign_of (values x)) c) as Fx.
   { rewrite <- (sf_list c Lc0). apply (face_list xp). auto. }
   destruct (check_signs_ok _ _ _ E Ck) as (Y & Dy & Sy & Lc & Lr & Pos & W).
-  set (y := List.map Q2R (inner_point h)) in *.
+  set (y := List.map Q2R q) in *.
   assert (List.length x = List.length y) as LM by (destruct X, Y; congruence).
   destruct (on_line_near e x Pe y LM) as (t0 & T0 & Kn).
   set (tt := Rmin t0 1). assert (0 < tt <= 1) as Tt.
@@ -1469,25 +1347,24 @@ Proof.
   - rewrite <- Sz, <- Vz. unfold values. rewrite map_app, skip_bounds by (rewrite !map_length;
       auto).
       rewrite zs_signs. reflexivity.
-  - apply in_flat_map. exists (fst u). split; auto. apply in_map_iff. exists e1. auto.
+  - apply in_flat_map. exists (fst u). split; auto. apply in_map_iff. exists h. auto.
 Qed.
 
 (** Signs of different regions have different numbers. *)
 Lemma region_keys : NoDup (List.map key region_signs) /\
   forall k, In k (List.map key region_signs) <-> has k (around st).
 Proof.
-  assert (forall t, In t region_signs <-> exists v c, In v vs /\
-    In c (choices num_bounds (its_marks v)) /\
-    t = skipn num_bounds (its_region (its_hint v c))) as Q.
+  assert (forall t, In t region_signs <-> exists v h, In v vs /\ In h (its_regions v) /\
+    t = skipn num_bounds (its_region h)) as Q.
   { intro t. unfold region_signs. rewrite nodup_In, in_map_iff. split.
     - intros (c & <- & J). apply in_flat_map in J as (v & I & J).
-      apply in_map_iff in J as (e & <- & J). eauto.
-    - intros (v & e & I & J & ->). exists (its_region (its_hint v e)). split; auto.
+      apply in_map_iff in J as (h & <- & J). eauto.
+    - intros (v & h & I & J & ->). exists (its_region h). split; auto.
       apply in_flat_map. exists v. split; auto. apply in_map_iff. eauto. }
   assert (forall t, In t region_signs -> Forall is_sign t) as S.
-  { intros t T. apply Q in T as (v & c & I & J & ->).
-    destruct (region_facts v c I J) as (rs & _ & F & _).
-    rewrite <- (firstn_skipn num_bounds (its_region _)) in F. apply Forall_app in F. tauto. }
+  { intros t T. apply Q in T as (v & h & I & J & ->). destruct (all_facts v I) as (_ & _ & _ & Hf).
+    destruct (Hf h J) as (rs & f & _ & F & _).
+    rewrite <- (firstn_skipn num_bounds (its_region h)) in F. apply Forall_app in F. tauto. }
   split.
   - assert (NoDup region_signs) as N by apply NoDup_nodup. revert N S. clear.
     induction region_signs as [|t l IH]; intros N S; simpl; constructor; inversion N; subst.
@@ -1495,9 +1372,9 @@ Proof.
         left]; auto. congruence.
     + apply IH; auto. intros t' I. apply S. right; auto.
   - intro k. rewrite in_map_iff, (proj2 (proj2 (proj2 (vertices_added _ _ _ added)))). split.
-    + intros (t & <- & T). apply Q in T as (v & c & I & J & ->). right. eauto.
-    + intros [[]|(v & c & I & J & ->)].
-      exists (skipn num_bounds (its_region (its_hint v c))). split; auto. apply Q. eauto.
+    + intros (t & <- & T). apply Q in T as (v & h & I & J & ->). right. eauto.
+    + intros [[]|(v & h & I & J & ->)].
+      exists (skipn num_bounds (its_region h)). split; auto. apply Q. eauto.
 Qed.
 
 Lemma right_count : List.length region_signs = count.
@@ -1516,18 +1393,15 @@ Proof.
   split; auto. split.
   - assert (exists v, In v vs) as [v I].
     { destruct vs as [|v l]; [tauto|]. exists v. left; auto. }
-    assert (exists e, In e (choices num_bounds (its_marks v))) as [e J].
-    { generalize num_bounds. induction (its_marks v) as [|m t IH]; intro k; simpl.
-      { exists []. left; auto. }
-      destruct (IH (pred k)) as [e J]. destruct (m =? 0)%Z; [destruct k|].
-      - exists (1%Z :: e). apply in_app_iff. left. apply in_map; auto.
-      - exists (1%Z :: e). apply in_map; auto.
-      - exists (m :: e). apply in_map; auto. }
-    destruct (region_open v e I J) as (x & _ & Q). exists x. auto.
+    destruct (all_facts v I) as (l & Nl & (A & _) & _).
+    assert (exists h, In h (its_regions v)) as [h J].
+    { destruct l as [|[ws f] l']; [tauto|].
+      destruct (A ws f (or_introl eq_refl)) as (h & _ & J & _). eauto. }
+    destruct (region_open v h I J) as (x & _ & Q). exists x. auto.
   - exists region_signs. split; [apply NoDup_nodup|]. split; [apply right_count|]. intro t. split.
     + intro J. apply nodup_In, in_map_iff in J as (c & <- & J).
-      apply in_flat_map in J as (v & I & J). apply in_map_iff in J as (e & <- & J).
-      destruct (region_open v e I J) as (x & Q & _). exists x. auto.
+      apply in_flat_map in J as (v & I & J). apply in_map_iff in J as (h & <- & J).
+      destruct (region_open v h I J) as (x & Q & _). exists x. auto.
     + intros (x & Q). apply (open_listed t x Q).
 Qed.
 End Accepted.
