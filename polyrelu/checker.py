@@ -11,89 +11,91 @@ Sections have the numbers of FORMAT.md, and notation is as there. A theorem is o
 names its kind of claim, the page of its proof, the shape of its evidence and what each hypothesis
 says; the function below re-derives the hypotheses, each fact in one `require`. Contents, by line:
 
-   125  1. Text
-   362  2. Networks
-   506    Exact arithmetic
-   672  3. Certificates
-   711  3.1 Words
-   729  3.2 Claims
-  1232  3.3 Proofs
-  1401    affine, shallow
-  1407      theorem affine
-  1462      theorem shallow
-  1600    line
-  1603      theorem line
-  1632    bottleneck
-  1637      theorem bottleneck
-  1744    trailing-affine, trailing-shallow
-  1772      theorem trailing-affine
-  1788      theorem trailing-shallow
-  1816    Refutations: translation, flip, line-equal
-  1909      theorem translation
-  1935      theorem flip
-  1963      theorem line-equal
-  2020    Refutations: replacement, bounded-replacement
-  2023      theorem replacement
-  2033      theorem bounded-replacement
-  2189    Refutations: one-sided
-  2267      theorem one-sided
-  2358    Refutations: one-sided-cases
-  2477      theorem one-sided-cases
-  2510  3.4 Membership in the classes generic, transversal and regular
-  2616  3.5 Invariants under ~
-  2665  3.6 Cost
-  2795  3.7 Rounding errors: theorem rounding
-  2827      theorem rounding
-  2927  3.8 Domains of pairs, and theorem point
-  3082      theorem point
-  3151  3.9 Ridges: theorems deep and deep-part
-  4155      theorem deep
-  4163      theorem deep-part
-  4213    Theorem D, sparse competitors: zero weights, and ridges without a bend
-  4343      theorem deep-sparse
-  4351      theorem deep-sparse-part
-  4364  3.10 Injectivity: theorems active-rows and collision
-  4390      theorem collision
-  4417      theorem active-rows
-  4697  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4780      theorem jumps
-  4807      theorem hyperplanes
-  4830      theorem affine-maps
-  4854      theorem bends
-  4885  3.12 Functional dimensions: theorem jacobian
-  4891      theorem jacobian
-  5006  3.13 Leaky ReLU stacks
-  5090    leaky-shallow
-  5093      theorem leaky-shallow
-  5108    leaky-chains
-  5111      theorem leaky-chains
-  5291    leaky-replacement
-  5294      theorem leaky-replacement
-  5356  3.14 Networks of blocks
-  5388      theorem blocks-neuron
-  5684  4. Verdicts
-  5819  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  6632      theorem tree-equal
-  6652      theorem tree
-  6773  5.1 Lists of regions: claim regions, theorem regions
-  6778      theorem regions
-  6818  5.2 Limits
-  6824  5.3 Vertices: theorems vertices and complex (any networks)
-  7389      theorem vertices
-  7404      theorem complex
-  7422  5.4 Injectivity by cells: theorem cell-pairs
-  7434      theorem cell-pairs
-  7552  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  7557      theorem inverse-lipschitz
-  7720  5.6 Injectivity by a left inverse: theorem left-inverse
-  7723      theorem left-inverse
-  7792  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  7795      theorem monotone
-  7899  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  9220  5.9 Teaching sets: theorem parallel-lines
-  9234      theorem parallel-lines
-  9340    Files
-  9480    The command line
+   127  1. Text
+   364  2. Networks
+   508    Exact arithmetic
+   674  3. Certificates
+   713  3.1 Words
+   731  3.2 Claims
+  1234  3.3 Proofs
+  1403    affine, shallow
+  1409      theorem affine
+  1464      theorem shallow
+  1602    line
+  1605      theorem line
+  1634    bottleneck
+  1639      theorem bottleneck
+  1746    trailing-affine, trailing-shallow
+  1774      theorem trailing-affine
+  1790      theorem trailing-shallow
+  1818    Refutations: translation, flip, line-equal
+  1911      theorem translation
+  1937      theorem flip
+  1965      theorem line-equal
+  2022    Refutations: replacement, bounded-replacement
+  2025      theorem replacement
+  2035      theorem bounded-replacement
+  2208    Refutations: one-sided
+  2290      theorem one-sided
+  2387    Refutations: one-sided-cases
+  2506      theorem one-sided-cases
+  2539  3.4 Membership in the classes generic, transversal and regular
+  2645  3.5 Invariants under ~
+  2694  3.6 Cost
+  2824  3.7 Rounding errors: theorem rounding
+  2856      theorem rounding
+  2956  3.8 Domains of pairs, and theorem point
+  3111      theorem point
+  3180  3.9 Ridges: theorems deep and deep-part
+  4184      theorem deep
+  4192      theorem deep-part
+  4242    Theorem D, sparse competitors: zero weights, and ridges without a bend
+  4372      theorem deep-sparse
+  4380      theorem deep-sparse-part
+  4393  3.10 Injectivity: theorems active-rows and collision
+  4419      theorem collision
+  4446      theorem active-rows
+  4726  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4809      theorem jumps
+  4836      theorem hyperplanes
+  4859      theorem affine-maps
+  4883      theorem bends
+  4914  3.12 Functional dimensions: theorem jacobian
+  4920      theorem jacobian
+  5035  3.13 Leaky ReLU stacks
+  5119    leaky-shallow
+  5122      theorem leaky-shallow
+  5137    leaky-chains
+  5140      theorem leaky-chains
+  5320    leaky-replacement
+  5323      theorem leaky-replacement
+  5385  3.14 Networks of blocks
+  5417      theorem blocks-neuron
+  5759      theorem blocks-replacement
+  5941      theorem blocks-one-sided
+  6116  4. Verdicts
+  6251  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  7064      theorem tree-equal
+  7084      theorem tree
+  7205  5.1 Lists of regions: claim regions, theorem regions
+  7210      theorem regions
+  7250  5.2 Limits
+  7256  5.3 Vertices: theorems vertices and complex (any networks)
+  7821      theorem vertices
+  7836      theorem complex
+  7854  5.4 Injectivity by cells: theorem cell-pairs
+  7866      theorem cell-pairs
+  7984  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  7989      theorem inverse-lipschitz
+  8152  5.6 Injectivity by a left inverse: theorem left-inverse
+  8155      theorem left-inverse
+  8224  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  8227      theorem monotone
+  8331  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  9652  5.9 Teaching sets: theorem parallel-lines
+  9666      theorem parallel-lines
+  9772    Files
+  9912    The command line
 """
 
 from __future__ import annotations
@@ -2116,11 +2118,12 @@ class AbsoluteValueForm:
 
     Coordinates with equal ends are put in; over the others, which have an interior, `common` times
     the difference is a sum of terms[h, s] max(s h.(u, 1), 0), h as in `primitive_plane`, s a sign,
-    plus a constant.
+    plus an affine map: its constants, and in `linear` the rows of it that are not constant.
     """
 
     def __init__(self, changed: Changed, box: Box, meter: Meter) -> None:
         self.meter, self.terms = meter, dict[tuple[Row, int], list[int]]()
+        self.linear = dict[int, list[int]]()
         ends = list(enumerate(zip(box.lower, box.upper, strict=True)))
         self.free = [k for k, (x, y) in ends if x is None or x != y]
         self.fixed = [(k, x) for k, (x, y) in ends if x is not None and x == y]
@@ -2138,7 +2141,7 @@ class AbsoluteValueForm:
     def add(self, factor: int, lower: Layer, upper: Layer) -> None:
         """Add a multiple of one of the maps, times both denominators."""
         scale, num_outputs = self.box.denominator, len(upper.rows)
-        self.meter.pay(2 * len(lower.rows) * len(lower.rows[0]), lower.bits, self.box_bits)
+        self.meter.pay(2 * sum(map(len, lower.rows)), lower.bits, self.box_bits)
         columns = upper.columns()
         for row, column in zip(lower.augmented(), columns, strict=True):
             constant = row[-1] * scale + sum(row[k] * x for k, x in self.fixed)
@@ -2152,6 +2155,18 @@ class AbsoluteValueForm:
         for o, b in enumerate(upper.bias):
             self.constant[o] += 2 * factor * lower.denominator * scale * b
 
+    def add_linear(self, factor: int, rows: Matrix) -> None:
+        """Add a multiple of a linear map of all coordinates, times `common`."""
+        scale, size = self.box.denominator, len(rows) * len(rows[0])
+        bits = longest(rows) + factor.bit_length()
+        self.meter.pay(4 * size, bits, self.box_bits)
+        self.meter.hold(cells_of(size, bits + self.box_bits))
+        for o, row in enumerate(rows):
+            old = self.linear.get(o) or [0] * len(self.free)
+            own = [2 * factor * scale * row[k] for k in self.free]
+            self.linear[o] = [x + y for x, y in zip(old, own, strict=True)]
+            self.constant[o] += 2 * factor * sum(row[k] * x for k, x in self.fixed)
+
     def check(self) -> None:
         """All coefficients of |h| are zero, and so is the affine rest."""
         left = {key: value for key, value in self.terms.items() if any(value)}
@@ -2159,13 +2174,17 @@ class AbsoluteValueForm:
         size = len(left) * (len(self.free) + 1)
         self.meter.pay(2 * size, self.box_bits, longest(h for h, _ in left))
         self.meter.pay(size * len(self.constant), bits, longest(h for h, _ in left))
-        affine = [[*([0] * len(self.free)), c] for c in self.constant]
-        for (h, sign), coefficient in left.items():
-            slope = self.twice_the_slope(h, sign, coefficient, left)
-            for row, c in zip(affine, coefficient, strict=True):
-                if slope * c:
-                    row[:] = [x + slope * c * y for x, y in zip(row, h, strict=True)]
-        require(not any(map(any, affine)), "equal affine parts", "different ones")
+        slopes = {
+            (h, sign): self.twice_the_slope(h, sign, coefficient, left)
+            for (h, sign), coefficient in left.items()
+        }
+        for o, constant in enumerate(self.constant):
+            affine = [*self.linear.get(o, []), constant]
+            for (h, sign), slope in slopes.items():
+                if c := slope * left[h, sign][o]:
+                    affine = affine if len(affine) == len(h) else [*([0] * (len(h) - 1)), constant]
+                    affine = [x + c * y for x, y in zip(affine, h, strict=True)]
+            require(not any(affine), "equal affine parts", "different ones")
 
     def twice_the_slope(
         self, h: Row, sign: int, coefficient: list[int], left: Mapping[tuple[Row, int], list[int]]
@@ -2197,8 +2216,8 @@ class Facts:
 
     Facts 2k and 2k+1 are a and d a - t of neuron k, as a = max(t/d, 0); from 2N on come `more`: 1,
     what the source adds, the slacks of the domain, what steps add. The N neurons of layers before
-    layer `number` are numbered from 0, layer by layer. Symbols: 0 for 1, then the inputs, then the
-    neurons.
+    layer `number` are numbered from 0, layer by layer; `source` has the number of the source, if
+    there is one. Symbols: 0 for 1, then the inputs, then the neurons.
     """
 
     def __init__(self, case: Case, number: int, source: list[int]) -> None:
@@ -2206,22 +2225,26 @@ class Facts:
         self.layers, self.meter, self.more = network.layers, case.meter, [{0: 1}]
         self.starts = list(accumulate(network.widths[:number], initial=1))
         self.num_neurons = self.starts[-1] - self.starts[1]
-        for j in source:
-            own, t = self.neuron(self.num_neurons - network.widths[number - 1] + j)
+        for k in source:
+            own, t = self.neuron(k)
             self.more.append(added(t, own, -1))
         self.more.extend(case.domain.slacks)
 
-    def form(self, number: int, row: Sequence[int]) -> Form:
-        """A row of [W | b] of a layer as a form."""
-        self.meter.pay(2 * len(row))
-        return {0: row[-1], **dict(enumerate(row[:-1], self.starts[number - 1]))}
+    def form(self, blocks: Sequence[tuple[int, Sequence[int]]], bias: int) -> Form:
+        """Weights on layers, each with its number, and a bias as a form."""
+        self.meter.pay(2 * (1 + sum(len(row) for _, row in blocks)))
+        form = {0: bias}
+        for source, row in blocks:
+            form.update(enumerate(row, self.starts[source]))
+        return form
 
     def neuron(self, k: int) -> tuple[Form, Form]:
         """The forms d a and t of neuron k."""
         symbol = self.starts[1] + k
         number = bisect(self.starts, symbol) - 1
         layer, i = self.layers[number - 1], symbol - self.starts[number]
-        return {symbol: layer.denominator}, self.form(number, [*layer.rows[i], layer.bias[i]])
+        blocks = [(source, rows[i]) for source, rows in (*layer.earlier, (number - 1, layer.rows))]
+        return {symbol: layer.denominator}, self.form(blocks, layer.bias[i])
 
     def fact(self, number: int) -> Form:
         """A fact by its number."""
@@ -2282,7 +2305,7 @@ def one_sided(case: Case) -> None:
     evidence, changed, meter = case.evidence["same-function"], changed_layers(case), case.meter
     source = evidence["source"]
     check_source(changed, source)
-    facts = Facts(case, changed.number, source)
+    facts = Facts(case, changed.number, numbers_of(changed, source, case))
     for step in evidence["steps"]:
         facts.add_step(*step)
     proofs = {v: (text, multiples) for v, _, text, multiples in evidence["signs"]}
@@ -2295,7 +2318,7 @@ def one_sided(case: Case) -> None:
         for row in rows:
             meter.pay(len(row), longest([row]), factor.bit_length())
             own = [factor * x if sign == "+" else -factor * x for x in row]
-            facts.check_follows(facts.form(changed.number, own), multiples)
+            facts.check_follows(facts.form([(changed.number - 1, own[:-1])], own[-1]), multiples)
 
     marks = [(v, sign) for v, sign, *_ in evidence["signs"]]
     check_change(case, changed, source, marks, check_sign)
@@ -2307,6 +2330,12 @@ def check_source(changed: Changed, source: list[int]) -> None:
     require(len(source) <= 1, "at most one source", str(len(source)))
     require(not source or changed.number > 1, "a source in a hidden layer", "an input")
     require(all(h < width for h in source), f"a source below {width}")
+
+
+def numbers_of(changed: Changed, source: list[int], case: Case) -> list[int]:
+    """The number of the source among all neurons before layer l, if there is one."""
+    before = sum(case.network.widths[1 : changed.number - 1])
+    return [before + h for h in source]
 
 
 def check_change(
@@ -2495,7 +2524,7 @@ def one_sided_cases(case: Case) -> None:
     facts, forms = CaseFacts(case, changed.number, source), list[Form]()
     check_indices([v for v, _ in evidence["signs"]], len(rows), "neurons with signs")
     for v, mark in evidence["signs"]:
-        form = facts.form(changed.number, rows[v])
+        form = facts.form([(changed.number - 1, rows[v][:-1])], rows[v][-1])
         forms.append(form if mark == "+" else {symbol: -x for symbol, x in form.items()})
     check_cases(facts, forms, evidence["nodes"])
 
@@ -5411,20 +5440,33 @@ class ChangedNeuron(NamedTuple):
 def blocks_neuron(case: Case) -> None:
     """One hidden neuron has another row [W|b], and later biases make up for it."""
     one, two, meter = case.network, case.other, case.meter
-    case.domain = domain_of_competitors(case)
-    case.hypothesis("architecture")
-    require(one.widths == two.widths, "equal widths", f"{one}; {two}")
-    require(one.last == two.last, "equal last activations", f"{one}; {two}")
-    require(sources_of(one) == sources_of(two), "layers that read the same layers")
+    check_architecture(case)
     evidence = case.hypothesis("same-function")
-    number, i, last = evidence["layer"], evidence["neuron"], len(one.layers)
-    require(1 <= number < last, f"a layer from 1 to {last - 1}", str(number))
+    number, i = hidden_layer(case), evidence["neuron"]
     require(i < one.widths[number], f"a neuron of layer {number}", str(i))
     neuron = neuron_of(one, two, number, i)
     check_other_layers(one, two, neuron, evidence["case"], meter)
     check_case(case, neuron, evidence["case"])
     case.hypothesis("not-related")
     check_not_related(one, neuron, meter)
+
+
+def check_architecture(case: Case) -> None:
+    """Both networks have the same widths and last activation, and layers that read the same."""
+    one, two = case.network, case.other
+    case.domain = domain_of_competitors(case)
+    case.hypothesis("architecture")
+    require(one.widths == two.widths, "equal widths", f"{one}; {two}")
+    require(one.last == two.last, "equal last activations", f"{one}; {two}")
+    require(sources_of(one) == sources_of(two), "layers that read the same layers")
+
+
+def hidden_layer(case: Case) -> int:
+    """The evidence's layer, which is not the last one."""
+    number: int = case.evidence["same-function"]["layer"]
+    last = len(case.network.layers)
+    require(1 <= number < last, f"a layer from 1 to {last - 1}", str(number))
+    return number
 
 
 def sources_of(network: Network) -> list[list[int]]:
@@ -5438,11 +5480,14 @@ def blocks_of(network: Network, number: int) -> list[tuple[int, list[list[int]]]
     return [*layer.earlier, (number - 1, layer.rows)]
 
 
+def row_of(network: Network, number: int, i: int) -> Weights:
+    """The weights of a neuron on all that it reads."""
+    return [(source, rows[i]) for source, rows in blocks_of(network, number)]
+
+
 def neuron_of(one: Network, two: Network, number: int, i: int) -> ChangedNeuron:
     """A neuron in both networks."""
-    mine, others = (
-        [(source, rows[i]) for source, rows in blocks_of(network, number)] for network in (one, two)
-    )
+    mine, others = (row_of(network, number, i) for network in (one, two))
     first, second = one.layers[number - 1], two.layers[number - 1]
     biases, denominators = (first.bias[i], second.bias[i]), (first.denominator, second.denominator)
     return ChangedNeuron(number, i, (mine, others), biases, denominators)
@@ -5621,25 +5666,54 @@ class Named(NamedTuple):
 def check_not_related(network: Network, neuron: ChangedNeuron, meter: Meter) -> None:
     """The invariant of the neuron differs, and no other one of its layer does."""
     numbers = dict[Row, int]()
-    inputs = list(range(network.widths[0]))
-    layers = [Named([name_of_key(Row((0, j)), numbers) for j in inputs], [1] * len(inputs), 1)]
-    for number in range(1, neuron.number):
-        layer = network.layers[number - 1]
-        rows = [
-            [(source, rows[k]) for source, rows in blocks_of(network, number)]
-            for k in range(len(layer.rows))
-        ]
-        layers.append(named(number, rows, layer.bias, layer.denominator, (layers, numbers), meter))
+    known = names_below(network, neuron.number, numbers, meter), numbers
     (mine,), (other,) = (
-        named(neuron.number, [rows], [bias], 1, (layers, numbers), meter).names
+        named(neuron.number, [rows], [bias], 1, known, meter).names
         for rows, bias in zip(neuron.rows, neuron.biases, strict=True)
     )
     require(mine != other, "different invariants", "equal ones")
 
 
+def check_different_invariants(case: Case) -> None:
+    """The invariants of the layer that the evidence names differ."""
+    layer, numbers = case.hypothesis("not-related")["layer"], dict[Row, int]()
+    last = len(case.network.layers)
+    require(1 <= layer <= last, "a layer of the networks", str(layer))
+    mine, others = (
+        names_below(network, layer + 1, numbers, case.meter)[-1].names
+        for network in (case.network, case.other)
+    )
+    if layer < last:
+        mine, others = sorted(mine), sorted(others)
+    require(mine != others, "different invariants", "equal ones")
+
+
+def names_below(network: Network, stop: int, numbers: dict[Row, int], meter: Meter) -> list[Named]:
+    """The invariants of inputs, and of the neurons of the layers before layer `stop`."""
+    inputs = list(range(network.widths[0]))
+    layers = [Named([name_of_key(Row((0, j)), numbers) for j in inputs], [1] * len(inputs), 1)]
+    for number in range(1, stop):
+        layer = network.layers[number - 1]
+        rows = [row_of(network, number, k) for k in range(len(layer.rows))]
+        is_last = number == len(network.layers)
+        known = layers, numbers
+        layers.append(named(number, rows, layer.bias, layer.denominator, known, meter, is_last))
+    return layers
+
+
 def name_of_key(key: Row, numbers: dict[Row, int]) -> int:
     """The number of an invariant: equal ones have equal numbers, so that nothing nests."""
     return numbers.setdefault(key, len(numbers))
+
+
+def name_of_vector(
+    number: int, front: list[int], e: list[tuple[int, int]], numbers: dict[Row, int]
+) -> int:
+    """The number of a neuron's invariant, by the primitive multiple of its vector (b, e)."""
+    divisor = math.gcd(*front, *(x for _, x in e)) or 1
+    pairs = sorted((name, x // divisor) for name, x in e)
+    key = (number, *(x // divisor for x in front), *chain.from_iterable(pairs))
+    return name_of_key(Row(key), numbers)
 
 
 def named(
@@ -5649,8 +5723,12 @@ def named(
     denominator: int,
     known: tuple[list[Named], dict[Row, int]],
     meter: Meter,
+    is_last: bool = False,
 ) -> Named:
-    """The invariants of neurons of a layer: of each one its ray (b, e), as in 3.5."""
+    """The invariants of neurons of a layer: of each one its ray (b, e), as in 3.5.
+
+    The invariant of an output is (b, e) itself, so that the common denominator joins the vector.
+    """
     layers, numbers = known
     sources = [source for source, _ in rows[0]]
     common = least_common_multiple([layers[source].common for source in sources], meter)
@@ -5672,13 +5750,367 @@ def named(
             for w, name, scale in zip(row, *layers[source][:2], strict=True)
             if w * scale
         ]
-        front = b * common
-        divisor = math.gcd(front, *(x for _, x in e)) or 1
-        pairs = sorted((name, x // divisor) for name, x in e)
-        key = Row((number, front // divisor, *chain.from_iterable(pairs)))
-        names.append(name_of_key(key, numbers))
-        scales.append(sum(abs(x) for _, x in e) + abs(front))
+        front = [b * common, common * denominator] if is_last else [b * common]
+        names.append(name_of_vector(number, front, e, numbers))
+        scales.append(sum(abs(x) for _, x in e) + abs(front[0]))
     return Named(names, scales, common * denominator)
+
+
+@theorem(
+    "blocks-replacement",
+    kind="not-identifiable",
+    among=("all",),
+    architecture="blocks",
+    page="theory/architectures.md",
+    evidence={
+        "architecture": {},
+        "same-function": {"layer": int},
+        "not-related": {"layer": int},
+        "membership": MEMBERSHIP,
+    },
+    says={
+        "architecture": "both networks have layers of the same widths, which read the same layers",
+        "same-function": "they compute the same real function on the domain: one layer, and the "
+        "layers that read it, have the same maps",
+        "not-related": "they differ in an invariant of permutations and positive scalings",
+    },
+)
+def blocks_replacement(case: Case) -> None:
+    """Layer l and each layer that reads it have one map on the box of all values before l."""
+    check_architecture(case)
+    case.hypothesis("same-function")
+    number = hidden_layer(case)
+    readers = readers_of(case.network, number)
+    check_equal_layers(case, {number, *readers})
+    boxes = boxes_of(case, number - 1)
+    for reader in readers:
+        check_reader(case, Reading(number, reader), boxes)
+    check_different_invariants(case)
+
+
+def readers_of(network: Network, number: int) -> list[int]:
+    """The layers that read a layer."""
+    later = range(number + 1, len(network.layers) + 1)
+    return [k for k in later if any(source == number for source, _ in blocks_of(network, k))]
+
+
+def check_equal_layers(case: Case, changed: set[int]) -> None:
+    """All layers but some are equal."""
+    pairs = zip(case.network.layers, case.other.layers, strict=True)
+    for k, (mine, others) in enumerate(pairs, 1):
+        if k not in changed:
+            require(mine == others, f"equal layers {k}", "different ones")
+
+
+class Reading(NamedTuple):
+    """Layer l = `number`, and a layer that reads it."""
+
+    number: int
+    reader: int
+
+
+def check_reader(case: Case, pair: Reading, boxes: Sequence[Box]) -> None:
+    """The maps of layer l and of a reader agree on the box; behind l the reader's blocks are equal.
+
+    The coordinates are the neurons of all layers before l that one of the two layers reads.
+    """
+    one, two, meter = case.network, case.other, case.meter
+    first, second = (network.layers[pair.reader - 1] for network in (one, two))
+    blocks = zip(blocks_of(one, pair.reader), blocks_of(two, pair.reader), strict=True)
+    for (source, rows), (_, others) in blocks:
+        if source > pair.number:
+            same = Expected(pair.reader, rows, -1, [0] * len(rows), [], 1)
+            check_rows(same, others, first, second, meter)
+    read = {source for k in pair for source, _ in blocks_of(one, k) if source < pair.number}
+    sources = sorted(read)
+    common, bits = common_of(boxes, sources, meter)
+    meter.pay(sum(4 * len(boxes[k].lower) for k in sources), bits, common.bit_length())
+    box = joint_box([boxes[k] for k in sources], common)
+    form = AbsoluteValueForm(changed_neurons(case, pair, sources), box, meter)
+    for sign, network in ((1, one), (-1, two)):
+        layer = network.layers[pair.reader - 1]
+        linear = [(k, rows) for k, rows in blocks_of(network, pair.reader) if k < pair.number]
+        if linear:
+            width = [one.widths[k] for k in sources]
+            table = joint_rows(dict(linear), sources, width, len(layer.rows), meter)
+            form.add_linear(sign * form.common // layer.denominator, table)
+    form.check()
+
+
+def joint_box(boxes: Sequence[Box], common: int) -> Box:
+    """The product of boxes, over a common denominator."""
+    lower, upper = (
+        [
+            None if end is None else end * (common // box.denominator)
+            for box in boxes
+            for end in (box.lower if is_lower else box.upper)
+        ]
+        for is_lower in (True, False)
+    )
+    return Box(lower, upper, common)
+
+
+def joint_rows(
+    blocks: Mapping[int, Matrix],
+    sources: Sequence[int],
+    widths: Sequence[int],
+    size: int,
+    meter: Meter,
+) -> list[list[int]]:
+    """Rows on the neurons of several layers one after the other, 0 where nothing is read."""
+    meter.pay(size * sum(widths))
+    meter.hold(size * sum(widths))
+    return [
+        [
+            x
+            for source, width in zip(sources, widths, strict=True)
+            for x in (blocks[source][i] if source in blocks else [0] * width)
+        ]
+        for i in range(size)
+    ]
+
+
+def changed_neurons(case: Case, pair: Reading, sources: Sequence[int]) -> Changed:
+    """The neurons of layer l that differ in their rows, or in the weights of the reader on them.
+
+    Of the reader only its weights on them and its biases are kept.
+    """
+    one, two, meter = case.network, case.other, case.meter
+    sides = [side_of(network, pair, meter) for network in (one, two)]
+    (lower, upper), (below, above) = (
+        (network.layers[pair.number - 1], network.layers[pair.reader - 1]) for network in (one, two)
+    )
+    size = one.widths[pair.number] * (1 + len(upper.rows))
+    size += sum(len(rows) * len(rows[0]) for _, rows in blocks_of(one, pair.number))
+    meter.pay(2 * size, max(lower.bits, upper.bits), max(below.bits, above.bits))
+    found = list[int]()
+    for i, (mine, others) in enumerate(zip(*(side.neurons for side in sides), strict=True)):
+        same = is_same(mine, lower.denominator, others, below.denominator)
+        column, other = (side.columns[i] for side in sides)
+        if not (same and is_same(column, upper.denominator, other, above.denominator)):
+            found.append(i)
+    first, second = (
+        changed_layers_of(network, side, found, pair, (sources, meter))
+        for network, side in zip((one, two), sides, strict=True)
+    )
+    return Changed(pair.number, *first, second)
+
+
+class ReadNeurons(NamedTuple):
+    """The rows [b|W] of the neurons of layer l, and the weights of a reader on them."""
+
+    neurons: list[list[int]]
+    columns: list[tuple[int, ...]]
+
+
+def side_of(network: Network, pair: Reading, meter: Meter) -> ReadNeurons:
+    """The neurons of layer l of a network."""
+    layer, blocks = network.layers[pair.number - 1], blocks_of(network, pair.number)
+    read = dict(blocks_of(network, pair.reader))[pair.number]
+    meter.hold(len(layer.bias) * (1 + len(read) + sum(len(rows[0]) for _, rows in blocks)))
+    neurons = [[b, *(x for _, rows in blocks for x in rows[i])] for i, b in enumerate(layer.bias)]
+    return ReadNeurons(neurons, list(zip(*read, strict=True)))
+
+
+def is_same(row: Sequence[int], d: int, other: Sequence[int], e: int) -> bool:
+    """Whether row / d and other / e are equal."""
+    return all(x * e == y * d for x, y in zip(row, other, strict=True))
+
+
+def changed_layers_of(
+    network: Network,
+    side: ReadNeurons,
+    found: list[int],
+    pair: Reading,
+    space: tuple[Sequence[int], Meter],
+) -> tuple[Layer, Layer]:
+    """Layer l with some of its neurons, on all coordinates, and what reads them."""
+    (sources, meter), layer = space, network.layers[pair.number - 1]
+    reader = network.layers[pair.reader - 1]
+    widths = [network.widths[k] for k in sources]
+    blocks = {k: [rows[i] for i in found] for k, rows in blocks_of(network, pair.number)}
+    rows = joint_rows(blocks, sources, widths, len(found), meter)
+    bias = [layer.bias[i] for i in found]
+    weights = [[side.columns[i][o] for i in found] for o in range(len(reader.rows))]
+    return (
+        Layer(layer.denominator, bias, rows, [], layer.bits),
+        Layer(reader.denominator, reader.bias, weights, [], reader.bits),
+    )
+
+
+@theorem(
+    "blocks-one-sided",
+    kind="not-identifiable",
+    among=("all",),
+    architecture="blocks",
+    page="theory/architectures.md",
+    evidence={
+        "architecture": {},
+        "same-function": {
+            "layer": int,
+            "source": [int],
+            "steps": [(int, NATURAL, MULTIPLES, MULTIPLES)],
+            "signs": [(int, SIGN_MARK, NATURAL, MULTIPLES)],
+        },
+        "not-related": {"layer": int},
+        "membership": MEMBERSHIP,
+    },
+    says={
+        "architecture": "both networks have layers of the same widths, which read the same layers",
+        "same-function": "they compute the same real function on the domain: neurons of one layer "
+        "have one sign wherever one neuron that they read is on",
+        "not-related": "they differ in an invariant of permutations and positive scalings",
+    },
+)
+def blocks_one_sided(case: Case) -> None:
+    """Neurons of layer l have one sign wherever the source is on; their weights on it change."""
+    check_architecture(case)
+    evidence = case.hypothesis("same-function")
+    number, network = hidden_layer(case), case.network
+    place = place_of_source(network, number, evidence["source"])
+    neurons = [] if place is None else [sum(network.widths[1 : place.layer]) + place.neuron]
+    facts = Facts(case, number, neurons)
+    for step in evidence["steps"]:
+        facts.add_step(*step)
+    check_indices([v for v, *_ in evidence["signs"]], network.widths[number], "neurons with signs")
+    for v, sign, factor, multiples in evidence["signs"]:
+        check_signs(case, facts, number, SignProof(v, sign, integer(factor), multiples))
+    readers = readers_of(network, number)
+    check_equal_layers(case, {number, *readers})
+    changes = check_layer_with_signs(case, number, place, evidence["signs"])
+    for reader in readers:
+        check_reader_of_signs(case, (number, reader), place, changes)
+    check_different_invariants(case)
+
+
+class SourceNeuron(NamedTuple):
+    """A neuron of a hidden layer."""
+
+    layer: int
+    neuron: int
+
+
+def place_of_source(network: Network, number: int, source: list[int]) -> SourceNeuron | None:
+    """The source [k, h], a neuron of a hidden layer that layer l reads; None for the constant 1."""
+    require(len(source) in (0, 2), "no source, or its layer and neuron", str(len(source)))
+    if not source:
+        return None
+    read = [k for k, _ in blocks_of(network, number) if k]
+    require(source[0] in read, f"a source in a hidden layer that layer {number} reads")
+    require(source[1] < network.widths[source[0]], f"a neuron of layer {source[0]}")
+    return SourceNeuron(*source)
+
+
+class SignProof(NamedTuple):
+    """A neuron, its sign, and a proof of a multiple of it."""
+
+    neuron: int
+    sign: str
+    factor: int
+    multiples: object
+
+
+def check_signs(case: Case, facts: Facts, number: int, given: SignProof) -> None:
+    """The neuron has the sign in both networks, by the same multiples."""
+    require(given.factor > 0, "a positive factor of a sign", "0")
+    layers = case.network.layers[number - 1], case.other.layers[number - 1]
+    scales = layers[1].denominator, layers[0].denominator
+    for network, layer, scale in zip((case.network, case.other), layers, scales, strict=True):
+        factor = scale * (given.factor if given.sign == "+" else -given.factor)
+        row = row_of(network, number, given.neuron)
+        size = 1 + sum(len(weights) for _, weights in row)
+        case.meter.pay(size, layer.bits, factor.bit_length())
+        own = [(source, [factor * x for x in weights]) for source, weights in row]
+        form = facts.form(own, factor * layer.bias[given.neuron])
+        facts.check_follows(form, given.multiples)
+
+
+class Changes(NamedTuple):
+    """Numerators, over one scale, of the changes of neurons that are never negative."""
+
+    numerators: dict[int, int]
+    scale: int
+
+    def bits(self) -> int:
+        """The bits of the longest number."""
+        return longest([[*self.numerators.values(), self.scale]])
+
+
+def check_layer_with_signs(
+    case: Case,
+    number: int,
+    place: SourceNeuron | None,
+    signs: Sequence[tuple[int, str, str, object]],
+) -> Changes:
+    """Layer l is equal but for the weights of `signs` on the source, or their biases."""
+    networks, meter = (case.network, case.other), case.meter
+    layers = [network.layers[number - 1] for network in networks]
+    tables = [table_of(network, number, place, meter) for network in networks]
+    (d, e), bits = (layer.denominator for layer in layers), max(layer.bits for layer in layers)
+    chosen = {v: sign for v, sign, *_ in signs}
+    meter.pay(sum(2 * len(row) for row in tables[0].rows), bits, bits)
+    for row, other in zip(*(table.rows for table in tables), strict=True):
+        same = is_same(row, d, other, e)
+        require(same, f"equal layers {number} but for the weights of `signs` on the source")
+    meter.pay(2 * len(tables[0].weights), bits, bits)
+    changes = dict[int, int]()
+    for v, (x, y) in enumerate(zip(*(table.weights for table in tables), strict=True)):
+        change = y * d - x * e
+        require(not change or v in chosen, "changed weights of `signs` only", f"neuron {v}")
+        if change and chosen[v] == "+":
+            changes[v] = change
+    return Changes(changes, d * e)
+
+
+class SplitLayer(NamedTuple):
+    """A layer: its weights on the source, or biases without a source, and all other numbers."""
+
+    weights: list[int]
+    rows: list[list[int]]
+
+
+def table_of(network: Network, number: int, place: SourceNeuron | None, meter: Meter) -> SplitLayer:
+    """A layer with the weights on the source taken out; they are 0 if it is not read."""
+    layer, blocks = network.layers[number - 1], blocks_of(network, number)
+    weights, rows = list[int](), list[list[int]]()
+    size = len(layer.bias) * (1 + sum(len(table[0]) for _, table in blocks))
+    meter.pay(size)
+    meter.hold(size)
+    for i, b in enumerate(layer.bias):
+        row = [b]
+        weights.append(b if place is None else 0)
+        for source, table in blocks:
+            row += table[i]
+            if place is not None and source == place.layer:
+                weights[-1] = table[i][place.neuron]
+                row[place.neuron - len(table[i])] = 0
+        if place is None:
+            row[0] = 0
+        rows.append(row)
+    return SplitLayer(weights, rows)
+
+
+def check_reader_of_signs(
+    case: Case, layers: tuple[int, int], place: SourceNeuron | None, changes: Changes
+) -> None:
+    """A reader has less weight on the source, or a smaller bias, by what the changes add to it."""
+    one, two, meter = case.network, case.other, case.meter
+    number, reader = layers
+    first, second = one.layers[reader - 1], two.layers[reader - 1]
+    d, e, read = first.denominator, second.denominator, dict(blocks_of(one, reader))
+    bits, own = max(first.bits, second.bits), changes.bits()
+    meter.pay(len(first.bias) * (len(changes.numerators) + 6), bits + own, bits)
+    totals = [sum(n * row[v] for v, n in changes.numerators.items()) for row in read[number]]
+    fact = f"changes that cancel in layer {reader}, which does not read the source"
+    require(place is None or place.layer in read or not any(totals), fact, "others")
+    tables = [table_of(network, reader, place, meter) for network in (one, two)]
+    meter.pay(sum(2 * len(row) for row in tables[0].rows), bits, bits)
+    for row, other in zip(*(table.rows for table in tables), strict=True):
+        same = is_same(row, d, other, e)
+        require(same, f"layer {reader} of `other` as the theorem says", "another one")
+    for total, x, y in zip(totals, *(table.weights for table in tables), strict=True):
+        same = (x * changes.scale - total) * e == y * d * changes.scale
+        require(same, f"layer {reader} of `other` as the theorem says", "another one")
 
 
 # ==== 4. Verdicts ====

@@ -57,6 +57,10 @@ _REFUTATION_HYPOTHESES = {
     ),
     "membership": "the other network belongs to the class of competitors",
 }
+_HYPOTHESES_ON_BLOCKS = {
+    **_REFUTATION_HYPOTHESES,
+    "architecture": "both networks have the same widths, and layers that read the same layers",
+}
 
 _DEEP_HYPOTHESES = {
     "ridges": (
@@ -249,11 +253,28 @@ THEOREMS: dict[str, TheoremText] = {
         r"If no layer reads $\sigma(wx+b)$, or $wx+b \leq 0$ and $w'x+b' \leq 0$, or $wx+b \geq 0$ "
         r"and $wx+b+t \geq 0$, on a box of all values, then $(w,b)$ may become $(w',b')$, in the "
         r"last case $(w,b+t)$ with $c-tv$ in the place of later biases $c$.",
-        {
-            **_REFUTATION_HYPOTHESES,
-            "architecture": "both networks have the same widths, and layers that read the same "
-            "layers",
-        },
+        _HYPOTHESES_ON_BLOCKS,
+    ),
+    "blocks-replacement": TheoremText(
+        "one layer and what reads it replaced in a network whose layers read several layers",
+        "docs/theory/architectures.md",
+        "Two duplicate neurons can trade outgoing weights: in general a layer, and the layers that "
+        "read it, can be replaced by others whose maps agree on the box of all values before the "
+        "layer.",
+        r"If $w' = \lambda w$, $b' = \lambda b$ for two neurons of one layer, $\lambda > 0$, then "
+        r"weights $v, v'$ on them may become $v + \lambda t, v' - t$, for any $t$.",
+        _HYPOTHESES_ON_BLOCKS,
+    ),
+    "blocks-one-sided": TheoremText(
+        "weights on a neuron wherever it is off, in a network whose layers read several layers",
+        "docs/theory/architectures.md",
+        "A neuron that is never positive wherever one that it reads is active can have a smaller "
+        "weight on it; one that is never negative there can have a larger one, if what reads the "
+        "neuron makes up for it.",
+        r"If $z_v \leq 0$ wherever $a_h > 0$, the weight of $v$ on $h$ may be any smaller number; "
+        r"if $z_v \geq 0$ there, it may become $w + t$, $t > 0$, if all that read $v$ with a "
+        r"weight $c$ have $ct$ less on $h$.",
+        _HYPOTHESES_ON_BLOCKS,
     ),
     "line": TheoremText(
         "first hidden layer of width one, all competitors",

@@ -74,20 +74,33 @@ class ChangedNeuron(NamedTuple):
 def blocks_neuron(case: Case) -> None:
     """One hidden neuron has another row [W|b], and later biases make up for it."""
     one, two, meter = case.network, case.other, case.meter
-    case.domain = domain_of_competitors(case)
-    case.hypothesis("architecture")
-    require(one.widths == two.widths, "equal widths", f"{one}; {two}")
-    require(one.last == two.last, "equal last activations", f"{one}; {two}")
-    require(sources_of(one) == sources_of(two), "layers that read the same layers")
+    check_architecture(case)
     evidence = case.hypothesis("same-function")
-    number, i, last = evidence["layer"], evidence["neuron"], len(one.layers)
-    require(1 <= number < last, f"a layer from 1 to {last - 1}", str(number))
+    number, i = hidden_layer(case), evidence["neuron"]
     require(i < one.widths[number], f"a neuron of layer {number}", str(i))
     neuron = neuron_of(one, two, number, i)
     check_other_layers(one, two, neuron, evidence["case"], meter)
     check_case(case, neuron, evidence["case"])
     case.hypothesis("not-related")
     check_not_related(one, neuron, meter)
+
+
+def check_architecture(case: Case) -> None:
+    """Both networks have the same widths and last activation, and layers that read the same."""
+    one, two = case.network, case.other
+    case.domain = domain_of_competitors(case)
+    case.hypothesis("architecture")
+    require(one.widths == two.widths, "equal widths", f"{one}; {two}")
+    require(one.last == two.last, "equal last activations", f"{one}; {two}")
+    require(sources_of(one) == sources_of(two), "layers that read the same layers")
+
+
+def hidden_layer(case: Case) -> int:
+    """The evidence's layer, which is not the last one."""
+    number: int = case.evidence["same-function"]["layer"]
+    last = len(case.network.layers)
+    require(1 <= number < last, f"a layer from 1 to {last - 1}", str(number))
+    return number
 
 
 def sources_of(network: Network) -> list[list[int]]:
@@ -101,11 +114,14 @@ def blocks_of(network: Network, number: int) -> list[tuple[int, list[list[int]]]
     return [*layer.earlier, (number - 1, layer.rows)]
 
 
+def row_of(network: Network, number: int, i: int) -> Weights:
+    """The weights of a neuron on all that it reads."""
+    return [(source, rows[i]) for source, rows in blocks_of(network, number)]
+
+
 def neuron_of(one: Network, two: Network, number: int, i: int) -> ChangedNeuron:
     """A neuron in both networks."""
-    mine, others = (
-        [(source, rows[i]) for source, rows in blocks_of(network, number)] for network in (one, two)
-    )
+    mine, others = (row_of(network, number, i) for network in (one, two))
     first, second = one.layers[number - 1], two.layers[number - 1]
     biases, denominators = (first.bias[i], second.bias[i]), (first.denominator, second.denominator)
     return ChangedNeuron(number, i, (mine, others), biases, denominators)
@@ -284,25 +300,54 @@ class Named(NamedTuple):
 def check_not_related(network: Network, neuron: ChangedNeuron, meter: Meter) -> None:
     """The invariant of the neuron differs, and no other one of its layer does."""
     numbers = dict[Row, int]()
-    inputs = list(range(network.widths[0]))
-    layers = [Named([name_of_key(Row((0, j)), numbers) for j in inputs], [1] * len(inputs), 1)]
-    for number in range(1, neuron.number):
-        layer = network.layers[number - 1]
-        rows = [
-            [(source, rows[k]) for source, rows in blocks_of(network, number)]
-            for k in range(len(layer.rows))
-        ]
-        layers.append(named(number, rows, layer.bias, layer.denominator, (layers, numbers), meter))
+    known = names_below(network, neuron.number, numbers, meter), numbers
     (mine,), (other,) = (
-        named(neuron.number, [rows], [bias], 1, (layers, numbers), meter).names
+        named(neuron.number, [rows], [bias], 1, known, meter).names
         for rows, bias in zip(neuron.rows, neuron.biases, strict=True)
     )
     require(mine != other, "different invariants", "equal ones")
 
 
+def check_different_invariants(case: Case) -> None:
+    """The invariants of the layer that the evidence names differ."""
+    layer, numbers = case.hypothesis("not-related")["layer"], dict[Row, int]()
+    last = len(case.network.layers)
+    require(1 <= layer <= last, "a layer of the networks", str(layer))
+    mine, others = (
+        names_below(network, layer + 1, numbers, case.meter)[-1].names
+        for network in (case.network, case.other)
+    )
+    if layer < last:
+        mine, others = sorted(mine), sorted(others)
+    require(mine != others, "different invariants", "equal ones")
+
+
+def names_below(network: Network, stop: int, numbers: dict[Row, int], meter: Meter) -> list[Named]:
+    """The invariants of inputs, and of the neurons of the layers before layer `stop`."""
+    inputs = list(range(network.widths[0]))
+    layers = [Named([name_of_key(Row((0, j)), numbers) for j in inputs], [1] * len(inputs), 1)]
+    for number in range(1, stop):
+        layer = network.layers[number - 1]
+        rows = [row_of(network, number, k) for k in range(len(layer.rows))]
+        is_last = number == len(network.layers)
+        known = layers, numbers
+        layers.append(named(number, rows, layer.bias, layer.denominator, known, meter, is_last))
+    return layers
+
+
 def name_of_key(key: Row, numbers: dict[Row, int]) -> int:
     """The number of an invariant: equal ones have equal numbers, so that nothing nests."""
     return numbers.setdefault(key, len(numbers))
+
+
+def name_of_vector(
+    number: int, front: list[int], e: list[tuple[int, int]], numbers: dict[Row, int]
+) -> int:
+    """The number of a neuron's invariant, by the primitive multiple of its vector (b, e)."""
+    divisor = math.gcd(*front, *(x for _, x in e)) or 1
+    pairs = sorted((name, x // divisor) for name, x in e)
+    key = (number, *(x // divisor for x in front), *chain.from_iterable(pairs))
+    return name_of_key(Row(key), numbers)
 
 
 def named(
@@ -312,8 +357,12 @@ def named(
     denominator: int,
     known: tuple[list[Named], dict[Row, int]],
     meter: Meter,
+    is_last: bool = False,
 ) -> Named:
-    """The invariants of neurons of a layer: of each one its ray (b, e), as in 3.5."""
+    """The invariants of neurons of a layer: of each one its ray (b, e), as in 3.5.
+
+    The invariant of an output is (b, e) itself, so that the common denominator joins the vector.
+    """
     layers, numbers = known
     sources = [source for source, _ in rows[0]]
     common = least_common_multiple([layers[source].common for source in sources], meter)
@@ -335,10 +384,7 @@ def named(
             for w, name, scale in zip(row, *layers[source][:2], strict=True)
             if w * scale
         ]
-        front = b * common
-        divisor = math.gcd(front, *(x for _, x in e)) or 1
-        pairs = sorted((name, x // divisor) for name, x in e)
-        key = Row((number, front // divisor, *chain.from_iterable(pairs)))
-        names.append(name_of_key(key, numbers))
-        scales.append(sum(abs(x) for _, x in e) + abs(front))
+        front = [b * common, common * denominator] if is_last else [b * common]
+        names.append(name_of_vector(number, front, e, numbers))
+        scales.append(sum(abs(x) for _, x in e) + abs(front[0]))
     return Named(names, scales, common * denominator)

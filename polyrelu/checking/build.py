@@ -46,6 +46,8 @@ MODULES = (
     "dimensions",
     "leaky",
     "blocks",
+    "blocks_replacement",
+    "blocks_one_sided",
     "verdicts",
     "expressions",
     "trees",

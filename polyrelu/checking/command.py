@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, TypeVar
 
 import polyrelu.checking.blocks
+import polyrelu.checking.blocks_one_sided
+import polyrelu.checking.blocks_replacement
 import polyrelu.checking.cell_pairs
 import polyrelu.checking.gradients
 import polyrelu.checking.identifiability

@@ -32,8 +32,8 @@ class Facts:
 
     Facts 2k and 2k+1 are a and d a - t of neuron k, as a = max(t/d, 0); from 2N on come `more`: 1,
     what the source adds, the slacks of the domain, what steps add. The N neurons of layers before
-    layer `number` are numbered from 0, layer by layer. Symbols: 0 for 1, then the inputs, then the
-    neurons.
+    layer `number` are numbered from 0, layer by layer; `source` has the number of the source, if
+    there is one. Symbols: 0 for 1, then the inputs, then the neurons.
     """
 
     def __init__(self, case: Case, number: int, source: list[int]) -> None:
@@ -41,22 +41,26 @@ class Facts:
         self.layers, self.meter, self.more = network.layers, case.meter, [{0: 1}]
         self.starts = list(accumulate(network.widths[:number], initial=1))
         self.num_neurons = self.starts[-1] - self.starts[1]
-        for j in source:
-            own, t = self.neuron(self.num_neurons - network.widths[number - 1] + j)
+        for k in source:
+            own, t = self.neuron(k)
             self.more.append(added(t, own, -1))
         self.more.extend(case.domain.slacks)
 
-    def form(self, number: int, row: Sequence[int]) -> Form:
-        """A row of [W | b] of a layer as a form."""
-        self.meter.pay(2 * len(row))
-        return {0: row[-1], **dict(enumerate(row[:-1], self.starts[number - 1]))}
+    def form(self, blocks: Sequence[tuple[int, Sequence[int]]], bias: int) -> Form:
+        """Weights on layers, each with its number, and a bias as a form."""
+        self.meter.pay(2 * (1 + sum(len(row) for _, row in blocks)))
+        form = {0: bias}
+        for source, row in blocks:
+            form.update(enumerate(row, self.starts[source]))
+        return form
 
     def neuron(self, k: int) -> tuple[Form, Form]:
         """The forms d a and t of neuron k."""
         symbol = self.starts[1] + k
         number = bisect(self.starts, symbol) - 1
         layer, i = self.layers[number - 1], symbol - self.starts[number]
-        return {symbol: layer.denominator}, self.form(number, [*layer.rows[i], layer.bias[i]])
+        blocks = [(source, rows[i]) for source, rows in (*layer.earlier, (number - 1, layer.rows))]
+        return {symbol: layer.denominator}, self.form(blocks, layer.bias[i])
 
     def fact(self, number: int) -> Form:
         """A fact by its number."""
@@ -117,7 +121,7 @@ def one_sided(case: Case) -> None:
     evidence, changed, meter = case.evidence["same-function"], changed_layers(case), case.meter
     source = evidence["source"]
     check_source(changed, source)
-    facts = Facts(case, changed.number, source)
+    facts = Facts(case, changed.number, numbers_of(changed, source, case))
     for step in evidence["steps"]:
         facts.add_step(*step)
     proofs = {v: (text, multiples) for v, _, text, multiples in evidence["signs"]}
@@ -130,7 +134,7 @@ def one_sided(case: Case) -> None:
         for row in rows:
             meter.pay(len(row), longest([row]), factor.bit_length())
             own = [factor * x if sign == "+" else -factor * x for x in row]
-            facts.check_follows(facts.form(changed.number, own), multiples)
+            facts.check_follows(facts.form([(changed.number - 1, own[:-1])], own[-1]), multiples)
 
     marks = [(v, sign) for v, sign, *_ in evidence["signs"]]
     check_change(case, changed, source, marks, check_sign)
@@ -142,6 +146,12 @@ def check_source(changed: Changed, source: list[int]) -> None:
     require(len(source) <= 1, "at most one source", str(len(source)))
     require(not source or changed.number > 1, "a source in a hidden layer", "an input")
     require(all(h < width for h in source), f"a source below {width}")
+
+
+def numbers_of(changed: Changed, source: list[int], case: Case) -> list[int]:
+    """The number of the source among all neurons before layer l, if there is one."""
+    before = sum(case.network.widths[1 : changed.number - 1])
+    return [before + h for h in source]
 
 
 def check_change(

@@ -165,7 +165,7 @@ def one_sided_cases(case: Case) -> None:
     facts, forms = CaseFacts(case, changed.number, source), list[Form]()
     check_indices([v for v, _ in evidence["signs"]], len(rows), "neurons with signs")
     for v, mark in evidence["signs"]:
-        form = facts.form(changed.number, rows[v])
+        form = facts.form([(changed.number - 1, rows[v][:-1])], rows[v][-1])
         forms.append(form if mark == "+" else {symbol: -x for symbol, x in form.items()})
     check_cases(facts, forms, evidence["nodes"])
 

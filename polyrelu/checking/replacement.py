@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from polyrelu.checking.arithmetic import Row, common_denominator, primitive_plane
+from polyrelu.checking.arithmetic import Matrix, Row, common_denominator, primitive_plane
 from polyrelu.checking.meter import (
     GROWN_BITS,
     Meter,
+    cells_of,
     longest,
     require,
     well_formed,
@@ -117,11 +118,12 @@ class AbsoluteValueForm:
 
     Coordinates with equal ends are put in; over the others, which have an interior, `common` times
     the difference is a sum of terms[h, s] max(s h.(u, 1), 0), h as in `primitive_plane`, s a sign,
-    plus a constant.
+    plus an affine map: its constants, and in `linear` the rows of it that are not constant.
     """
 
     def __init__(self, changed: Changed, box: Box, meter: Meter) -> None:
         self.meter, self.terms = meter, dict[tuple[Row, int], list[int]]()
+        self.linear = dict[int, list[int]]()
         ends = list(enumerate(zip(box.lower, box.upper, strict=True)))
         self.free = [k for k, (x, y) in ends if x is None or x != y]
         self.fixed = [(k, x) for k, (x, y) in ends if x is not None and x == y]
@@ -139,7 +141,7 @@ class AbsoluteValueForm:
     def add(self, factor: int, lower: Layer, upper: Layer) -> None:
         """Add a multiple of one of the maps, times both denominators."""
         scale, num_outputs = self.box.denominator, len(upper.rows)
-        self.meter.pay(2 * len(lower.rows) * len(lower.rows[0]), lower.bits, self.box_bits)
+        self.meter.pay(2 * sum(map(len, lower.rows)), lower.bits, self.box_bits)
         columns = upper.columns()
         for row, column in zip(lower.augmented(), columns, strict=True):
             constant = row[-1] * scale + sum(row[k] * x for k, x in self.fixed)
@@ -153,6 +155,18 @@ class AbsoluteValueForm:
         for o, b in enumerate(upper.bias):
             self.constant[o] += 2 * factor * lower.denominator * scale * b
 
+    def add_linear(self, factor: int, rows: Matrix) -> None:
+        """Add a multiple of a linear map of all coordinates, times `common`."""
+        scale, size = self.box.denominator, len(rows) * len(rows[0])
+        bits = longest(rows) + factor.bit_length()
+        self.meter.pay(4 * size, bits, self.box_bits)
+        self.meter.hold(cells_of(size, bits + self.box_bits))
+        for o, row in enumerate(rows):
+            old = self.linear.get(o) or [0] * len(self.free)
+            own = [2 * factor * scale * row[k] for k in self.free]
+            self.linear[o] = [x + y for x, y in zip(old, own, strict=True)]
+            self.constant[o] += 2 * factor * sum(row[k] * x for k, x in self.fixed)
+
     def check(self) -> None:
         """All coefficients of |h| are zero, and so is the affine rest."""
         left = {key: value for key, value in self.terms.items() if any(value)}
@@ -160,13 +174,17 @@ class AbsoluteValueForm:
         size = len(left) * (len(self.free) + 1)
         self.meter.pay(2 * size, self.box_bits, longest(h for h, _ in left))
         self.meter.pay(size * len(self.constant), bits, longest(h for h, _ in left))
-        affine = [[*([0] * len(self.free)), c] for c in self.constant]
-        for (h, sign), coefficient in left.items():
-            slope = self.twice_the_slope(h, sign, coefficient, left)
-            for row, c in zip(affine, coefficient, strict=True):
-                if slope * c:
-                    row[:] = [x + slope * c * y for x, y in zip(row, h, strict=True)]
-        require(not any(map(any, affine)), "equal affine parts", "different ones")
+        slopes = {
+            (h, sign): self.twice_the_slope(h, sign, coefficient, left)
+            for (h, sign), coefficient in left.items()
+        }
+        for o, constant in enumerate(self.constant):
+            affine = [*self.linear.get(o, []), constant]
+            for (h, sign), slope in slopes.items():
+                if c := slope * left[h, sign][o]:
+                    affine = affine if len(affine) == len(h) else [*([0] * (len(h) - 1)), constant]
+                    affine = [x + c * y for x, y in zip(affine, h, strict=True)]
+            require(not any(affine), "equal affine parts", "different ones")
 
     def twice_the_slope(
         self, h: Row, sign: int, coefficient: list[int], left: Mapping[tuple[Row, int], list[int]]

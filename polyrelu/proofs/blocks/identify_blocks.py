@@ -5,16 +5,21 @@ No theorem shows that it does, so that the answer is another network, or it is u
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from polyrelu.certificate import Certificate, Claim, Hypothesis
 from polyrelu.outcomes import Attempt, NotIdentifiable, Outcome, Undecided
-from polyrelu.proofs.blocks.moves import THEOREM, BlockMove, block_moves
+from polyrelu.proofs.blocks.block_move import BlockMove
+from polyrelu.proofs.blocks.duplicates import duplicate_moves
+from polyrelu.proofs.blocks.moves import block_moves
+from polyrelu.proofs.blocks.one_sided_blocks import one_sided_block_moves
+from polyrelu.proofs.blocks.settings import SETTINGS
 from polyrelu.proofs.next_steps import OTHER, OTHER_ON_DOMAIN, Question, after_skipping
 from polyrelu.support.budget import Budget
 from polyrelu.version import __version__
 
-__all__ = ["NOT_PLAIN", "identify_blocks"]
+__all__ = ["NOT_PLAIN", "identify_blocks", "refuted_by"]
 
 #: The reason why nothing is proved for networks that are no plain stacks.
 NOT_PLAIN = (
@@ -23,8 +28,10 @@ NOT_PLAIN = (
     "one slope"
 )
 _NO_MOVE = (
-    "none was found by looking, layer by layer, for neurons that nothing reads and, by interval "
-    "bounds, for neurons of one sign; other networks with the same function may exist all the same"
+    "none was found by looking, layer by layer, for neurons that nothing reads, for duplicate "
+    "neurons and, by interval bounds and linear programs, for neurons of one sign, or of one sign "
+    "wherever a neuron that they read is on; other networks with the same function may exist all "
+    "the same"
 )
 
 
@@ -48,21 +55,31 @@ def identify_blocks(question: Question, limits: Budget) -> Outcome:
             "read more than the layer before; they have the class all",
             next=after_skipping(question.network),
         )
-    move = next(block_moves(question.network, limits, question.domain), None)
+    move = next(_moves(question, limits), None)
     if move is not None:
-        return _refuted(question, move)
+        return refuted_by(question, move)
     attempt = Attempt("other networks", _NO_MOVE)
     return Undecided(NOT_PLAIN, (attempt,), next=after_skipping(question.network))
 
 
-def _refuted(question: Question, move: BlockMove) -> NotIdentifiable:
+def _moves(question: Question, limits: Budget) -> Iterator[BlockMove]:
+    """Yield moves, cheap ones first."""
+    network, domain = question.network, question.domain
+    yield from block_moves(network, limits, domain)
+    yield from duplicate_moves(network, limits, domain)
+    budget = limits.part(SETTINGS.work_of_programs)
+    yield from one_sided_block_moves(network, budget, domain, question.seed)
+
+
+def refuted_by(question: Question, move: BlockMove) -> NotIdentifiable:
+    """Return the answer with another network, and its certificate."""
     evidence: dict[str, dict[str, Any]] = {
         "architecture": {},
         "same-function": dict(move.evidence),
-        "not-related": {},
+        "not-related": dict(move.difference),
         "membership": {"status": "verified", "method": "every"},
     }
-    hypotheses = tuple(Hypothesis(THEOREM, key, value) for key, value in evidence.items())
+    hypotheses = tuple(Hypothesis(move.theorem, key, value) for key, value in evidence.items())
     claim = Claim(
         "not-identifiable",
         question.network,
@@ -71,6 +88,6 @@ def _refuted(question: Question, move: BlockMove) -> NotIdentifiable:
         question.domain,
         has_blocks=True,
     )
-    certificate = Certificate(claim, THEOREM, hypotheses, {"tool": f"polyrelu {__version__}"})
+    certificate = Certificate(claim, move.theorem, hypotheses, {"tool": f"polyrelu {__version__}"})
     step = OTHER if question.domain is None else OTHER_ON_DOMAIN
     return NotIdentifiable(certificate, move.other, move.explanation, next=(step,))

@@ -1,4 +1,4 @@
-"""Moves of networks of blocks: one hidden neuron that may have another row and bias.
+"""Moves of networks of blocks in which one hidden neuron has another row and bias.
 
 Skip connections, max pooling and concatenations make layers that read several layers before them.
 A hidden neuron that no later layer reads, or that is dead on a box of all values that it reads, may
@@ -32,35 +32,17 @@ from polyrelu.exact import (
     take_rows,
 )
 from polyrelu.network import Block, Layer, Network
+from polyrelu.proofs.blocks.block_move import BlockMove
 from polyrelu.proofs.blocks.names import NeuronNames
 from polyrelu.proofs.refutations.image_box import Interval, box_of_inputs
 from polyrelu.support.budget import Budget, WorkLimit
 from polyrelu.support.limits import SCALE_BIT_LIMIT, is_affordable
 from polyrelu.support.prices import price_of_layer
 
-__all__ = ["THEOREM", "BlockMove", "block_moves"]
+__all__ = ["THEOREM", "block_moves", "can_check_boxes"]
 
 #: The name of the theorem in certificates.
 THEOREM = "blocks-neuron"
-
-
-class BlockMove(NamedTuple):
-    """Another network of the same blocks with the same function.
-
-    Attributes
-    ----------
-    evidence
-        The layer, the neuron that differs, and why it may: ``"unused"``, ``"dead"``,
-        ``"linear"`` or ``"flip"``.
-    other
-        The other network.
-    explanation
-        Why the functions agree, in words.
-    """
-
-    evidence: dict[str, int | str]
-    other: Network
-    explanation: str
 
 
 def block_moves(
@@ -80,7 +62,7 @@ def block_moves(
         for move in chain(
             _unused(network, budget), _one_sided(network, budget, domain), _flipped(network, budget)
         ):
-            number, i = int(move.evidence["layer"]), int(move.evidence["neuron"])
+            number, i = move.evidence["layer"], move.evidence["neuron"]
             mine, others = (
                 names.of_neuron(net.layers[number - 1], number, i) for net in (network, move.other)
             )
@@ -98,7 +80,7 @@ def _unused(network: Network, budget: Budget) -> Iterator[BlockMove]:
         for i in np.flatnonzero(~np.logical_or.reduce(used)).tolist():
             if other := _without_weights(network, number, i):
                 text = f"neuron {i} of layer {number} is unused, as its outgoing weights are 0"
-                yield BlockMove(_evidence(number, i, "unused"), other, text)
+                yield _move(number, i, "unused", other, text)
 
 
 def _one_sided(network: Network, budget: Budget, domain: Polyhedron | None) -> Iterator[BlockMove]:
@@ -116,18 +98,34 @@ def _one_sided(network: Network, budget: Budget, domain: Polyhedron | None) -> I
             name = f"neuron {i} of layer {number} is"
             if high is not None and high <= 0:
                 if other := _without_weights(network, number, i):
-                    yield BlockMove(_evidence(number, i, "dead"), other, f"{name} dead {place}")
+                    yield _move(number, i, "dead", other, f"{name} dead {place}")
             elif low is not None and low >= 0:
                 least = Fraction(low, ends.denominator)
                 other = _with_shifted_bias(network, number, i, least)
-                yield BlockMove(
-                    _evidence(number, i, "linear"), other, f"{name} never negative {place}"
-                )
+                yield _move(number, i, "linear", other, f"{name} never negative {place}")
         boxes.append(ends.positive_part())
 
 
-def _evidence(number: int, i: int, case: str) -> dict[str, int | str]:
-    return {"layer": number, "neuron": i, "case": case}
+def _move(number: int, i: int, case: str, other: Network, text: str) -> BlockMove:
+    return BlockMove(THEOREM, {"layer": number, "neuron": i, "case": case}, {}, other, text)
+
+
+def can_check_boxes(
+    network: Network, depth: int, domain: Polyhedron | None, budget: Budget
+) -> bool:
+    """Return whether the checker can compute the boxes of a number of layers, and of the inputs.
+
+    >>> from polyrelu.network import from_arrays
+    >>> can_check_boxes(from_arrays([([[1]], [0]), ([[1]], [0])]), 1, None, Budget())
+    True
+    """
+    boxes = [Ends.of(box_of_inputs(domain, network.num_inputs))]
+    for number in range(1, depth + 1):
+        budget.spend(price_of_layer(_num_nonzeros(network.layers[number - 1])))
+        if not _is_affordable(network, number, boxes):
+            return False
+        boxes.append(_preactivations(network, number, boxes).positive_part())
+    return _is_affordable(network, depth + 1, boxes)
 
 
 def _num_nonzeros(layer: Layer) -> int:
@@ -149,7 +147,7 @@ def _flipped(network: Network, budget: Budget) -> Iterator[BlockMove]:
                     f"neuron {i} of layer {number} can be negated, since max(t, 0) = t + max(-t, 0)"
                     " and what reads it also reads what it reads"
                 )
-                yield BlockMove(_evidence(number, i, "flip"), other, text)
+                yield _move(number, i, "flip", other, text)
 
 
 def _candidates(network: Network, number: int) -> list[int]:

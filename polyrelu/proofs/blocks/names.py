@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from polyrelu.exact import as_sparse
 from polyrelu.network import Layer, Network
+from polyrelu.support.limits import SCALE_BIT_LIMIT, is_affordable
 
 __all__ = ["NeuronNames"]
 
@@ -46,6 +47,22 @@ class NeuronNames:
         self._network, self._numbers = network, dict[Hashable, int]()
         inputs = [self._number((0, j)) for j in range(network.num_inputs)]
         self._layers = [_Named(inputs, [1] * len(inputs), 1)]
+
+    def is_affordable(self, number: int) -> bool:
+        """Return whether the checker can compare the invariants of a layer in two networks.
+
+        The layers before are the network's in both.
+        """
+        layers = self._network.layers[:number]
+        self.of_neuron(layers[-1], number, 0)
+        scales = max(max(named.scales) for named in self._layers).bit_length()
+        bits = scales + max(2 * named.common.bit_length() for named in self._layers)
+        bits += max(layer.bits for layer in layers)
+        entries = sum(
+            as_sparse(block.entries).num_nonzeros for layer in layers for block in layer.blocks
+        )
+        entries += sum(4 * layer.width for layer in layers)
+        return bits <= SCALE_BIT_LIMIT and is_affordable(24 * entries, bits)
 
     def of_neuron(self, layer: Layer, number: int, i: int) -> int:
         """Return the invariant of a neuron of a layer; the layers before are the network's."""

@@ -1,17 +1,18 @@
-"""Linear forms over the inputs and activations of a plain stack that are valid inequalities.
+"""Linear forms over the inputs and activations of a network that are valid inequalities.
 
 `valid_inequalities` says which they are, and derives further ones.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
 from polyrelu.exact import Polyhedron, column_basis
-from polyrelu.network import Network, NeuronId
+from polyrelu.network import Layer, Network, NeuronId
 from polyrelu.proofs.refutations.settings import SETTINGS
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "InequalityForms",
     "Multipliers",
     "add_multiple",
+    "denominator_of",
 ]
 
 #: Integer coefficients by symbol. Symbol 0 is the constant 1; then come the inputs and then the
@@ -82,13 +84,39 @@ class DerivedInequality(NamedTuple):
     form: Form
 
 
+def denominator_of(layer: Layer) -> int:
+    """Return the least common denominator of the weights and biases of a layer."""
+    weights = (block.entries.denominator for block in layer.blocks)
+    return math.lcm(layer.bias.denominator, *weights)
+
+
+class _IntegerLayer(NamedTuple):
+    """The rows of a layer by the layers that it reads, and its bias, over one denominator."""
+
+    denominator: int
+    blocks: list[tuple[int, list[list[int]]]]
+    bias: list[int]
+
+    @classmethod
+    def of(cls, layer: Layer) -> _IntegerLayer:
+        weights = [(block.source, block.weight) for block in layer.blocks]
+        common = denominator_of(layer)
+        factors = [common // w.denominator for _, w in weights]
+        blocks = [
+            (source, [[factor * x for x in row] for row in w.integer_rows()])
+            for (source, w), factor in zip(weights, factors, strict=True)
+        ]
+        factor = common // layer.bias.denominator
+        return cls(common, blocks, [factor * row[0] for row in layer.bias.integer_rows()])
+
+
 class InequalityForms:
-    """The forms of the valid inequalities of a plain stack.
+    """The forms of the valid inequalities of a network.
 
     Attributes
     ----------
     network
-        The plain stack.
+        The network.
     domain
         The domain, a polyhedron without equations; None for R^n.
     walls
@@ -111,9 +139,9 @@ class InequalityForms:
         widths = network.widths
         self._starts = list(accumulate(widths, initial=1))
         self.first = self._starts[1]
-        tables = [layer.augmented() for layer in network.layers]
+        tables = [_IntegerLayer.of(layer) for layer in network.layers]
         self.denominators = [table.denominator for table in tables]
-        self._rows = [table.integer_rows() for table in tables]
+        self._tables = tables
         self.layers = [number for number in range(1, network.depth) for _ in range(widths[number])]
         self.derivations: list[DerivedInequality] = []
         self.unguarded: list[Inequality] = []
@@ -124,10 +152,13 @@ class InequalityForms:
         """Return the symbols of inputs that no linear program has to look at.
 
         In every form here the coefficients of the inputs are a sum of multiples of rows of W[1], if
-        there is no domain. So they vanish if those vanish that belong to a basis of its columns.
+        there is no domain, and later layers do not read the inputs. So they vanish if those vanish
+        that belong to a basis of its columns.
         """
         weight = self.network.weight(1)
         is_large = weight.nrows * weight.ncols > SETTINGS.max_basis_entries
+        if not self.network.is_plain:
+            return frozenset()
         if self.domain is not None or weight.nrows >= weight.ncols or is_large:
             return frozenset()
         return frozenset(range(1, self.first)) - {1 + j for j in column_basis(weight)}
@@ -142,9 +173,12 @@ class InequalityForms:
 
     def preactivation(self, neuron: NeuronId, sign: int = 1) -> Form:
         """Return sign · the preactivation of a neuron, over the denominator of its layer."""
-        *row, bias = self._rows[neuron.layer - 1][neuron.index]
-        entries = enumerate((sign * w for w in row), self._starts[neuron.layer - 1])
-        return {0: sign * bias, **{symbol: w for symbol, w in entries if w}}
+        table = self._tables[neuron.layer - 1]
+        form = {0: sign * table.bias[neuron.index]}
+        for source, rows in table.blocks:
+            entries = enumerate(rows[neuron.index], self._starts[source])
+            form.update((symbol, sign * w) for symbol, w in entries if w)
+        return form
 
     def inequality(self, name: Inequality, guard: int | None = None) -> Form:
         """Return the form of a valid inequality.

@@ -31,7 +31,7 @@ from polyrelu.errors import NetworkError, PolyreluError
 from polyrelu.exact import LinearProgram, Optimal, Polyhedron, format_integer
 from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.refutations.bound_program import Bound
-from polyrelu.proofs.refutations.inequality_forms import Inequality, Multipliers
+from polyrelu.proofs.refutations.inequality_forms import Inequality, Multipliers, denominator_of
 from polyrelu.proofs.refutations.moves import Move
 from polyrelu.proofs.refutations.one_layer import LayerPair, layer_pair, plus_multiple
 from polyrelu.proofs.refutations.sampled_candidates import (
@@ -45,7 +45,15 @@ from polyrelu.support.limits import BIT_LIMIT, is_affordable
 from polyrelu.support.prices import price_of_program, price_of_samples
 from polyrelu.symmetry import first_difference
 
-__all__ = ["THEOREM", "OneSided", "alternatives_of", "one_sided_moves", "one_sided_neurons"]
+__all__ = [
+    "THEOREM",
+    "OneSided",
+    "alternatives_of",
+    "one_sided_evidence",
+    "one_sided_moves",
+    "one_sided_neurons",
+    "proved_candidates",
+]
 
 THEOREM = "one-sided"
 
@@ -113,7 +121,9 @@ def one_sided_neurons(
     [(1, -1, 0), (0, -1, 1), (0, 1, 0)]
     """
     inequalities = ValidInequalities(network, as_budget(budget))
-    return [proved.candidate for proved in _proved_candidates(inequalities, candidates, seed)]
+    if not _is_applicable(inequalities):
+        return []
+    return [proved.candidate for proved in proved_candidates(inequalities, candidates, seed)]
 
 
 def one_sided_moves(
@@ -148,14 +158,14 @@ def one_sided_moves(
             _sampled(inequalities, seed, limits) if candidates is None else candidates,
             limits,
         )
-        for proved in _proved_candidates(inequalities, chosen, seed):
+        for proved in proved_candidates(inequalities, chosen, seed):
             group = [proved]
             if _needs_a_group(proved.candidate):
                 group = groups.setdefault(proved.candidate.guard or proved.candidate.neuron, [])
                 group.append(proved)
             for explanation, other in _alternatives(inequalities, group, rng, limits):
                 difference = first_difference(network, other)
-                evidence = _evidence(inequalities, group, other)
+                evidence = one_sided_evidence(inequalities, group, other)
                 if difference is not None and evidence is not None:
                     yield Move(THEOREM, evidence, other, difference, explanation)
     except (NetworkError, WorkLimit):  # too long numbers in the other network, or no work left
@@ -240,7 +250,7 @@ def _joint_shifts(
     return answer.point if isinstance(answer, Optimal) and answer.value else None
 
 
-def _proved_candidates(
+def proved_candidates(
     inequalities: ValidInequalities,
     candidates: Iterable[OneSidedCandidate] | None,
     seed: int,
@@ -249,10 +259,13 @@ def _proved_candidates(
 
     On R^n there are none in layer 1: only constant neurons have one sign, and other moves cover
     them.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [-1]], [-1, -1]), ([[2, -1], [-1, 3]], [1, -1]), ([[1, 1]], [0])])
+    >>> next(proved_candidates(ValidInequalities(net), None, 0)).candidate.neuron
+    NeuronId(layer=2, index=1)
     """
     network = inequalities.network
-    if not _is_applicable(inequalities):
-        return
     budget = inequalities.budget
     try:
         chosen = _sampled(inequalities, seed, budget) if candidates is None else list(candidates)
@@ -263,9 +276,11 @@ def _proved_candidates(
     bounded = apparently_bounded_neurons(network, seed, inequalities.domain) if chosen else {}
     for candidate in chosen:
         neuron, sign, guard = candidate
-        if neuron.layer >= network.depth or (guard is not None and guard.layer != neuron.layer - 1):
+        if neuron.layer >= network.depth or (
+            guard is not None and not _is_read(network, candidate)
+        ):
             raise PolyreluError(
-                f"{neuron} is not hidden below another layer, or {guard} not of the layer before"
+                f"{neuron} is not hidden below another layer, or does not read the layer of {guard}"
             )
         try:
             inequalities.derive_bounds(bounded, neuron.layer)
@@ -276,6 +291,12 @@ def _proved_candidates(
             return
         if bound is not None and bound.value >= 0:
             yield OneSided(candidate, bound)
+
+
+def _is_read(network: Network, candidate: OneSidedCandidate) -> bool:
+    """Return whether the layer of a candidate reads the hidden layer of its guard."""
+    read = {block.source for block in network.layers[candidate.neuron.layer - 1].blocks}
+    return candidate.guard is not None and candidate.guard.layer in read - {0}
 
 
 # -- other networks --------------------------------------------------------------------------------
@@ -364,18 +385,19 @@ def _with_shifted_entry(
 # -- evidence --------------------------------------------------------------------------------------
 
 
-def _evidence(
+def one_sided_evidence(
     inequalities: ValidInequalities, group: Sequence[OneSided], other: Network
 ) -> dict[str, object] | None:
     """Return the evidence of FORMAT.md §3.3 that another network has the same function, or None.
 
-    It is None if the evidence is beyond the limits of FORMAT.md §3.6.
+    It is None if the evidence is beyond the limits of FORMAT.md §3.6. The source is named by its
+    index alone, as in plain stacks.
     """
     neuron, _, guard = group[0].candidate
     layer = neuron.layer
     used = _used_derivations(inequalities, [proved.bound.multipliers for proved in group])
     bounds = [
-        _bound_of_multiple(proved.bound, other.layers[layer - 1].augmented().denominator)
+        _bound_of_multiple(proved.bound, denominator_of(other.layers[layer - 1]))
         for proved in group
     ]
     derivations = [inequalities.derivations[index] for index in used]

@@ -61,7 +61,8 @@ class OneSidedCandidate(NamedTuple):
     sign
         1 for z ≥ 0, -1 for z ≤ 0.
     guard
-        A neuron of the layer before; None for the constant guard, which is active everywhere.
+        A neuron of a hidden layer that the neuron's layer reads, in a plain stack the layer before;
+        None for the constant guard, which is active everywhere.
     """
 
     neuron: NeuronId
@@ -98,26 +99,28 @@ def sampled_candidates(
                 OneSidedCandidate(NeuronId(number, int(v)), side)
                 for v in np.flatnonzero(~occurring[-side])
             ]
-        if number > 1:
-            candidates += _candidates_with_guard(number, signs[number - 2], signs_here, occurring)
+        for source in (block.source for block in network.layers[number - 1].blocks):
+            if source:
+                pair = signs[source - 1], signs_here
+                candidates += _candidates_with_guard(number, source, pair, occurring)
     return candidates
 
 
 def _candidates_with_guard(
     number: int,
-    before: NDArray[np.int8],
-    signs_here: NDArray[np.int8],
+    source: int,
+    signs: tuple[NDArray[np.int8], NDArray[np.int8]],
     occurring: dict[int, NDArray[np.bool_]],
 ) -> list[OneSidedCandidate]:
-    """Return the candidates of a layer with guards in the layer before."""
-    candidates = []
+    """Return the candidates of a layer with guards in a layer that it reads."""
+    candidates, (before, signs_here) = [], signs
     active = (before == 1).astype(np.float64)
     for side in (-1, 1):
         # at how many points neuron v has the other sign while neuron h is active, shape (h, v)
         contradictions = active.T @ (signs_here == -side)
         is_candidate = (contradictions == 0) & (active.sum(axis=0) > 0)[:, None] & occurring[-side]
         for h, v in np.argwhere(is_candidate):
-            guard = NeuronId(number - 1, int(h))
+            guard = NeuronId(source, int(h))
             candidates.append(OneSidedCandidate(NeuronId(number, int(v)), side, guard))
     return candidates
 
@@ -182,12 +185,14 @@ def _signs_in_floats(network: Network, points: Floats, with_bias: bool) -> list[
 
     A sign is 0 where floats cannot tell.
     """
-    signs, values = [], points
-    for number in range(1, network.depth):
-        weight = network.weight(number).to_floats()
-        bias = network.bias(number).to_floats()[:, 0] * with_bias
-        z = values @ weight.T + bias
-        tolerance = SETTINGS.tolerance * (np.abs(values) @ np.abs(weight.T) + np.abs(bias))
-        signs.append(np.where(np.abs(z) > tolerance, np.sign(z), 0).astype(np.int8))
-        values = np.maximum(z, 0)
+    signs, values = [], [points]
+    for layer in network.layers[:-1]:
+        bias = layer.bias.to_floats()[:, 0] * with_bias
+        z, size = np.zeros((len(points), layer.width)) + bias, np.abs(bias)
+        for block in layer.blocks:
+            weight = block.weight.to_floats()
+            z = z + values[block.source] @ weight.T
+            size = size + np.abs(values[block.source]) @ np.abs(weight.T)
+        signs.append(np.where(np.abs(z) > SETTINGS.tolerance * size, np.sign(z), 0).astype(np.int8))
+        values.append(np.maximum(z, 0))
     return signs

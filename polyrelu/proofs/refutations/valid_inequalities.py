@@ -1,4 +1,4 @@
-"""Valid inequalities of a plain stack: linear forms that are nonnegative at all inputs.
+"""Valid inequalities of a network: linear forms that are nonnegative at all inputs.
 
 The inputs range over R^n, or over a domain, whose inequalities c - a·x ≥ 0 are valid as well.
 
@@ -45,14 +45,14 @@ __all__ = ["ValidInequalities"]
 
 
 class ValidInequalities(InequalityForms):
-    """The valid inequalities of a plain stack, and lower bounds that follow from them.
+    """The valid inequalities of a network, and lower bounds that follow from them.
 
     The example bounds max(x - 1, 0) - max(x, 0) from above by 0.
 
     Parameters
     ----------
     network
-        The plain stack.
+        The network.
     budget
         What pays for the linear programs, each by the size of its table; without one there is no
         limit.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
 from random import Random
+from typing import cast
 
 import pytest
 
@@ -12,7 +15,12 @@ from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, LeakyStack, from_arrays
 from polyrelu.network.layers import Last
 from polyrelu.outcomes import NotIdentifiable, Undecided
+from polyrelu.proofs.blocks.block_move import BlockMove
+from polyrelu.proofs.blocks.duplicates import duplicate_moves
+from polyrelu.proofs.blocks.identify_blocks import refuted_by
 from polyrelu.proofs.blocks.moves import block_moves
+from polyrelu.proofs.blocks.one_sided_blocks import one_sided_block_moves
+from polyrelu.proofs.next_steps import Question
 from polyrelu.support.budget import Budget
 from tests.generators.campaigns import few_and_all
 from tests.oracles.equal_on_domain import agree_on_domain
@@ -139,20 +147,87 @@ def _random_network(rng: Random) -> Network:
     return network_of(widths[0], layers, rng.choice(("affine", "relu")))
 
 
-@pytest.mark.parametrize("count", few_and_all(6, 30))
+def _with_duplicate(network: Network, rng: Random) -> Network:
+    """Return the network with a neuron that has a multiple of a row of its layer."""
+    layers = [
+        ({b.source: [list(row) for row in b.weight.rows()] for b in layer.blocks}, layer.bias)
+        for layer in network.layers
+    ]
+    number, factor = rng.randint(1, network.depth - 1), rng.choice((1, 2))
+    changed = [(blocks, list(bias.entries())) for blocks, bias in layers]
+    for rows in changed[number - 1][0].values():
+        rows.append([factor * x for x in rows[0]])
+    changed[number - 1][1].append(factor * changed[number - 1][1][0])
+    for blocks, _ in changed[number:]:
+        for row in blocks.get(number, []):
+            row.append(Fraction(rng.choice((0, 1, -1, 3))))
+    return network_of(network.num_inputs, cast(list[Given], changed), network.last)
+
+
+def _all_moves(network: Network, domain: Polyhedron | None) -> Iterator[BlockMove]:
+    """Yield all moves; those of one neuron also as replacements of its layer."""
+    for move in block_moves(network, Budget(), domain):
+        layer = {"layer": move.evidence["layer"]}
+        yield move
+        yield move._replace(theorem="blocks-replacement", evidence=layer, difference=layer)
+    yield from duplicate_moves(network, Budget(), domain)
+    yield from one_sided_block_moves(network, Budget(), domain)
+
+
+@pytest.mark.parametrize("count", few_and_all(4, 20))
 def test_moves_keep_the_function_and_are_not_related(count: int) -> None:
     """Brute force over cells and permutations judges every move of random networks."""
     rng, cases = Random(count), set[object]()
-    for _ in range(count):
+    for number in range(count):
         network = _random_network(rng)
+        network = _with_duplicate(network, rng) if number % 2 else network
         size = network.num_inputs
         for domain in (None, Polyhedron.box([0] * size, [1] * size)):
-            for move in block_moves(network, Budget(), domain):
+            question, found = Question(network, None, 0, None, None, None, domain), Counter[str]()
+            for move in _all_moves(network, domain):
+                case = str(move.evidence.get("case", move.theorem))
+                found[case] += 1
+                if found[case] > 2:
+                    continue
                 whole = Polyhedron.universe(size) if domain is None else domain
                 assert agree_on_domain(network, move.other, whole), move
                 assert not related_blocks(network, move.other), move
-                cases.add(move.evidence["case"])
-    assert cases == {"unused", "dead", "linear", "flip"}
+                document = certificate_bytes(refuted_by(question, move))
+                assert checker.check_bytes(document).verdict == "accepted", move
+                cases.add(case)
+    assert cases == {
+        *("unused", "dead", "linear", "flip", "blocks-replacement", "blocks-one-sided"),
+    }
+
+
+OFF: list[Given] = [
+    ({0: [[1], [-1]]}, [-1, -1]),
+    ({0: [[-2]], 1: [[1, 0]]}, [0]),
+    ({1: [[1, 1]], 2: [[2]]}, [1]),
+]
+TWICE: list[Given] = [
+    ({0: [[1], [-1]]}, [1, 1]),
+    ({1: [[1, -1], [2, -2]]}, [1, 2]),
+    ({0: [[1]], 2: [[1, 3]]}, [0]),
+]
+
+
+@pytest.mark.parametrize(
+    ("layers", "theorem", "reason"),
+    [
+        (OFF, "blocks-one-sided", "neuron 0 of layer 2 is off wherever neuron 0 of layer 1 is on"),
+        (TWICE, "blocks-replacement", "neurons 0 and 1 of layer 2 have one row up to scale"),
+    ],
+)
+def test_neurons_without_one_sign(layers: list[Given], theorem: str, reason: str) -> None:
+    """Neurons that are never active together, and duplicates, where no single neuron may change."""
+    network = network_of(1, layers)
+    outcome = identify(network)
+    assert isinstance(outcome, NotIdentifiable)
+    assert outcome.certificate.theorem == theorem
+    assert reason in outcome.explanation
+    assert next(block_moves(network, Budget()), None) is None
+    assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
 
 
 def test_the_oracle_knows_related_networks() -> None:
