@@ -1,18 +1,22 @@
 """Recovery of random rational networks: how many, from how many values, and by which algorithm.
 
-    python -m benchmarks.recovery [--networks 50] [--floats 10]
+    python -m benchmarks.recovery [--networks 50] [--floats 10] [--part shallow] [--part deep]
 
 Networks with entries p/q, |p| ≤ 100, 1 ≤ q ≤ 10, at fixed seeds. For each shape: how many are
 recovered with their parameters, how many as a function only and what is missing, how many not, and
 the number of values that were asked for beside the number of parameters. Beside them, on the first
 networks of each shape: this search with values in float64; the algorithm of Rolnick and Kording in
 float64 (`rolnick_kording`); and for one hidden layer the size of the teaching set. In the plot a
-point is a network. Times are CPU seconds.
+point is a network. Part `deep` has networks with three and four hidden layers, of which layer 1 is
+looked for: how many of its hyperplanes are found, how many that are none of it, and for how many
+networks the equations for their sides have one solution. Times are CPU seconds. A part that is not
+run keeps its last results.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -34,8 +38,10 @@ Record = dict[str, Any]
 #: The shapes of which all networks are recovered; others with one hidden layer, growing.
 FIRST = ((2, 4, 1), (3, 5, 2), (2, 4, 3, 1), (3, 4, 4, 2))
 OTHERS = ((4, 8, 1), (6, 12, 2), (8, 24, 1), (10, 40, 2))
-#: The limit on values for each network.
-MAX_QUERIES = 30_000
+#: Shapes of which layer 1 is recovered, and the number of networks of each.
+DEEP, NUM_DEEP = ((2, 4, 3, 2, 1), (2, 4, 4, 4, 1), (3, 4, 4, 4, 2), (2, 5, 4, 3, 3, 1)), 10
+#: The limits on values for each network.
+MAX_QUERIES, MAX_DEEP_QUERIES = 30_000, 4_000
 
 
 #: The limits on values in float64, of this search and of the baseline.
@@ -46,14 +52,60 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--networks", type=int, default=50)
     parser.add_argument("--floats", type=int, default=10, help="of these shapes and all others")
+    parser.add_argument("--part", choices=("shallow", "deep"), action="append")
     options = parser.parse_args()
+    path = RESULTS / "recovery.json"
+    found: Record = json.loads(path.read_text()) if path.exists() else {}
+    for part in options.part or ("shallow", "deep"):
+        if part == "shallow":
+            found["shapes"] = _shallow(options)
+        else:
+            found["deep"] = [_deep(widths) for widths in DEEP]
+        write_results("recovery", found, is_shown=False)
+    _plot(found["shapes"])
+
+
+def _shallow(options: argparse.Namespace) -> list[Record]:
+    """Recover networks with one and two hidden layers."""
     records = list[Record]()
     for widths in (*FIRST, *OTHERS):
         count = options.networks if widths in FIRST else options.floats
         records.append(_shape(widths, count) | _in_floats(widths, options.floats))
         print({k: v for k, v in records[-1].items() if "queries" not in k}, flush=True)
-        write_results("recovery", {"shapes": records})
-    _plot(records)
+    return records
+
+
+def _deep(widths: Sequence[int]) -> Record:
+    """Look for layer 1 of networks of one shape."""
+    started, queries = time.process_time(), list[int]()
+    right = wrong = complete = solved = agree = whole = 0
+    for seed in range(NUM_DEEP):
+        found = polyrelu.recover(
+            random_network(widths, seed), seed=seed, max_queries=MAX_DEEP_QUERIES
+        )
+        queries.append(found.num_queries)
+        whole += found.status == "proved"
+        places = found.first_layer or ()
+        right += len({number for some in places for number in some})
+        wrong += sum(not some for some in places)
+        complete += bool(places) and not found.unseen
+        solved += found.has_right_sides is not None
+        agree += found.has_right_sides is True
+    record = {
+        "widths": list(widths),
+        "networks": NUM_DEEP,
+        "functions of two hidden layers, proved": whole,
+        "neurons of layer 1 of the others": (NUM_DEEP - whole) * widths[1],
+        "found": right,
+        "found, but of later layers": wrong,
+        "networks with all": complete,
+        "sides determined": solved,
+        "sides determined and right": agree,
+        "median_queries": median(queries),
+        "seconds": round(time.process_time() - started, 1),
+    }
+    print(record, flush=True)
+    return record
 
 
 def in_floats(network: polyrelu.Network) -> Callable[[Array], Array]:

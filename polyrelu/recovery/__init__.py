@@ -4,8 +4,9 @@
 one; `recover_function` guesses a network from any function, and `recover_weights` takes a weighted
 breakpoint complex. Data flow: `oracle` (values, counted) → `lines` (breakpoints) → `jumps`
 (gradients) → `planes` (hyperplanes of layer 1) and `surfaces` (of layer 2) → `inner_layer`,
-`outer_layer`, `two_layers` → `search` → `recover`, with `visibility`. `from_lines`
-rebuilds a network from the values of a teaching set.
+`outer_layer`, `two_layers` → `search` → `recover`, with `visibility`; of deeper networks
+`first_layer` finds the hyperplanes. `from_lines` rebuilds a network from the values of a teaching
+set.
 """
 
 from polyrelu.recovery.choices import Choices

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from polyrelu.exact import RationalMatrix, dot, rank, solve
+from polyrelu.exact import RationalMatrix, rank, solve
 from polyrelu.exact.vectors import add_multiple
-from polyrelu.recovery.geometry import tangents
-from polyrelu.recovery.jumps import Hyperplane, Jump, is_bent_at, jump_at
+from polyrelu.recovery.jumps import Hyperplane, Jump, jump_at
 from polyrelu.recovery.lines import Line, whole_line
 from polyrelu.recovery.oracle import Oracle, difference
 from polyrelu.support.typing import Point
@@ -22,15 +21,12 @@ __all__ = [
     "find_jumps",
     "first_layers",
     "hyperplanes_of",
-    "is_seen_everywhere",
     "random_corner",
     "random_line",
 ]
 
 #: The share of all lines that meet a frequent hyperplane in a jump.
 _FREQUENT = Fraction(1, 4)
-#: The number of points of a hyperplane that are looked at, and the share that has to be bent.
-_NUM_PLACES, _SEEN = 24, Fraction(2, 3)
 #: The largest number of sets of hyperplanes that are tried for layer 1.
 _MAX_SETS = 8
 
@@ -119,24 +115,6 @@ def first_layers(
         if closed and closed not in found:
             found.append(closed)
     return [[groups[k][0] for k in some] for some in found[:_MAX_SETS]]
-
-
-def is_seen_everywhere(oracle: Oracle, plane: Hyperplane) -> bool:
-    """Whether the function is bent at most of some random points of a hyperplane.
-
-    A piece of a later layer ends at hyperplanes of layer 1, so that others go on beyond it.
-    """
-    step = Fraction(1, 2**30) if oracle.is_exact else Fraction(1, 2**12)
-    basis, square = tangents([plane], oracle.num_inputs), dot(plane.normal, plane.normal)
-    num_bent = num_points = 0
-    for k in range(_NUM_PLACES):
-        x: Point = tuple(plane.offset / square * entry for entry in plane.normal)
-        for vector in basis:
-            x = add_multiple(x, vector, oracle.entry() * 2 ** (k % 6))
-        if oracle.domain is None or x in oracle.domain:
-            num_points += 1
-            num_bent += is_bent_at(oracle, x, plane.normal, step)
-    return num_points > 0 and num_bent >= _SEEN * num_points
 
 
 def _has_several_weights(oracle: Oracle, members: Sequence[Jump]) -> bool:

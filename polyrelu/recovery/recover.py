@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
 
+from polyrelu.breakpoints import BreakpointComplex, breakpoint_complex, breakpoints_document
 from polyrelu.certificate.claims.statement import domain_terms
 from polyrelu.certificate.text import domain_text
+from polyrelu.complex import PolyhedralComplex
+from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.outcomes import Equivalent, NotEquivalent, Undecided
 from polyrelu.proofs import equivalent
 from polyrelu.recovery.choices import Choices
+from polyrelu.recovery.first_layer import neurons_on
 from polyrelu.recovery.jumps import Hyperplane
 from polyrelu.recovery.oracle import Oracle, QueriesSpentError
 from polyrelu.recovery.search import ROUNDS, Candidate, Search
@@ -29,6 +35,9 @@ __all__ = ["Recovery", "recover", "recover_function", "recover_weights"]
 
 #: The default limit on queries.
 MAX_QUERIES = 200_000
+#: A share of the queries is kept for layer 1, in case no network is found: an eighth of them, or
+#: this number if that is more, but never more than half of them.
+_RESERVE = 2_000
 #: Work for the proof that the recovered network is the right one.
 _PROOF_BUDGET = 20_000
 #: The rounds of a search that goes on after a difference was found, and how often it does.
@@ -50,7 +59,8 @@ class Recovery:
     domain
         Where the function was asked; the proof is about this domain.
     hyperplanes
-        The hyperplanes of neurons of layer 1 that were found.
+        The hyperplanes of neurons of layer 1 that were found. If no network was recovered, those
+        that seem to be of layer 1: values cannot exclude that one of them is of a later layer.
     signs
         The equations for the sides of these hyperplanes on which the neurons are on: their number
         of unknowns, their rank and their solutions. None if there were no surfaces of layer 2.
@@ -74,6 +84,15 @@ class Recovery:
     invisible
         Neurons of the known network that no values show, in words; empty if the parameters were
         recovered or no network is known.
+    first_layer
+        For each of the hyperplanes the neurons of layer 1 of the known network that vanish there,
+        exactly; None if a network was recovered or no network is known.
+    has_right_sides
+        Whether these neurons are on at the sides that the equations say; None if these have not
+        exactly one solution, a network was recovered, or no network is known.
+    unseen
+        The neurons of layer 1 of the known network that vanish on none of the hyperplanes, if no
+        network was recovered.
     """
 
     network: Network | None
@@ -89,6 +108,9 @@ class Recovery:
     undetermined: tuple[tuple[int, int], ...] = ()
     num_replaced: int = 0
     invisible: tuple[str, ...] = ()
+    first_layer: tuple[tuple[int, ...], ...] | None = None
+    has_right_sides: bool | None = None
+    unseen: tuple[int, ...] = ()
 
     @property
     def status(self) -> str:
@@ -105,7 +127,7 @@ class Recovery:
         """What is known about the recovered network, in a sentence."""
         asked = f"{self.num_queries} values of the function"
         if self.network is None:
-            return f"no network was recovered from {asked}"
+            return f"no network was recovered from {asked}{self._layer_1}"
         subject = f"The network {self.network.architecture}, recovered from {asked},"
         if isinstance(self.outcome, Equivalent):
             same = {
@@ -122,6 +144,21 @@ class Recovery:
                 "; elsewhere nothing is proved."
             )
         return f"{subject} has all of these values; elsewhere nothing is proved."
+
+    @property
+    def _layer_1(self) -> str:
+        """How much of layer 1 of the known network was found, in words."""
+        if not self.first_layer:
+            return ""
+        right, total = sum(map(bool, self.first_layer)), len(self.first_layer)
+        count = "all" if right == total else f"{right}"
+        sides = {True: ", with their right sides", False: ", some with wrong sides", None: ""}[
+            self.has_right_sides
+        ]
+        return (
+            f"; {count} of the {total} hyperplanes that seem to be of layer 1 are hyperplanes of "
+            f"layer 1 of the network that was asked{sides}"
+        )
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -142,16 +179,19 @@ class Recovery:
         found += [f"{text} in the network that was asked" for text in self.invisible]
         if self.network is None and self.hyperplanes:
             found.append(
-                f"{len(self.hyperplanes)} hyperplanes of layer 1 were found, but not how the rest "
-                "depends on them: neurons of later layers are hidden in places, or there are more "
-                "than two hidden layers"
+                f"{len(self.hyperplanes)} hyperplanes seem to be of layer 1, but it was not found "
+                "how the rest depends on them: neurons of later layers are hidden in places, or "
+                "there are more than two hidden layers"
             )
         if self.network is None and not self.hyperplanes:
             found.append("no hyperplane of layer 1 is visible on nearly all lines")
-        if self.network is None and self.signs is not None and not self.signs.is_complete:
+        if self.network is None and self.hyperplanes and self.signs is not None:
+            found += _sides_left_open(self.signs)
+        if self.unseen:
+            names = ", ".join(map(str, self.unseen))
             found.append(
-                f"the equations for the sides of layer 1 have rank {self.signs.rank} for "
-                f"{self.signs.num_unknowns} unknowns, and more solutions than were tried"
+                f"the hyperplanes of neurons {names} of layer 1 of the network that was asked are "
+                "not among those that were found"
             )
         return tuple(found)
 
@@ -159,8 +199,20 @@ class Recovery:
         return "\n".join([self.statement, *(f"not recovered: {text}" for text in self.missing)])
 
 
+def _sides_left_open(signs: Choices) -> list[str]:
+    """Return a sentence on the sides of layer 1, unless the equations have one solution."""
+    number = len(signs.solutions)
+    if signs.is_complete and number == 1:
+        return []
+    solutions = f"{number} solutions" if signs.is_complete else "more solutions than were tried"
+    return [
+        f"the equations for the sides of layer 1 have rank {signs.rank} for {signs.num_unknowns} "
+        f"unknowns, and {solutions}"
+    ]
+
+
 def recover(
-    network: NetworkLike,
+    network: NetworkLike | PolyhedralComplex | BreakpointComplex,
     domain: DomainLike = None,
     *,
     seed: int = 0,
@@ -176,9 +228,11 @@ def recover(
     Parameters
     ----------
     network
-        A network, or what `polyrelu.load` takes; it is only asked for values.
+        A network, or what `polyrelu.load` takes; it is only asked for values. Or a canonical
+        complex or a breakpoint complex, of which only the breakpoints with their weights are used,
+        and one affine piece (`recover_weights`). The proof compares with the network in both cases.
     domain
-        Where it may be asked, a polyhedron with interior; R^n by default.
+        Where it may be asked, a polyhedron with interior; R^n by default. A complex has its own.
     seed
         The same seed gives the same answer, on every machine.
     max_queries
@@ -204,6 +258,15 @@ def recover(
     ('proved', True)
     """
     expect_function(progress, "progress")
+    if isinstance(network, PolyhedralComplex | BreakpointComplex):
+        if domain is not None:
+            raise ArgumentError("domain: a complex has its own domain; leave this argument out")
+        return _from_complex(network, seed, max_queries, progress)
+    if isinstance(network, FunctionType | MethodType | partial):
+        raise ArgumentError(
+            "network: a function does not say how many inputs it has; "
+            "use recover_function(function, num_inputs)"
+        )
     known = as_network(network)
     polyhedron = as_domain(domain, known.num_inputs)
     search = _search(known, polyhedron, Fraction(0), max_queries, seed, progress)
@@ -222,7 +285,43 @@ def recover(
     if same is False and isinstance(outcome, Equivalent):
         invisible = invisible_neurons(known, polyhedron)
     found = _recovery(search, candidate, outcome if candidate else None, same)
+    if found.network is None:
+        found = _compared(found, known)
     return replace(found, invisible=invisible)
+
+
+def _from_complex(
+    cells: PolyhedralComplex | BreakpointComplex,
+    seed: int,
+    max_queries: int,
+    progress: Progress | None,
+) -> Recovery:
+    """Recover a network from the weights of a complex, and prove that it is the right one."""
+    weights = breakpoint_complex(cells) if isinstance(cells, PolyhedralComplex) else cells
+    known, domain = weights.cells.network, weights.cells.domain
+    document = breakpoints_document(weights)
+    found = recover_weights(document, seed=seed, max_queries=max_queries, progress=progress)
+    if found.network is None:
+        return _compared(found, known)
+    outcome = equivalent(found.network, known, domain, budget=_PROOF_BUDGET)
+    same = related(found.network, known)
+    is_other = isinstance(outcome, Equivalent) and not same
+    lost = invisible_neurons(known, domain) if is_other else ()
+    return replace(found, outcome=outcome, has_the_parameters=same, invisible=lost)
+
+
+def _compared(found: Recovery, known: Network) -> Recovery:
+    """Add which of the hyperplanes are of layer 1 of the known network, and on which sides."""
+    neurons, sides = neurons_on(known, found.hyperplanes), None
+    if found.signs is not None and len(found.signs.solutions) == 1 and any(neurons):
+        (turned,) = found.signs.solutions
+        sides = all(
+            not some or any(neuron.is_turned == bool(side) for neuron in some)
+            for side, some in zip(turned, neurons, strict=True)
+        )
+    places = tuple(tuple(neuron.number for neuron in some) for some in neurons)
+    unseen = set(range(known.widths[1])).difference(*places) if places else ()
+    return replace(found, first_layer=places, has_right_sides=sides, unseen=tuple(sorted(unseen)))
 
 
 def recover_function(
@@ -332,11 +431,17 @@ def _search(
 
 
 def _within_queries(search: Search, rounds: Sequence[int]) -> Candidate | None:
-    """Go on with a search until a network is found, or the queries are spent."""
+    """Go on with a search until a network is found, or most of the queries are spent."""
+    oracle, limit = search.oracle, search.oracle.max_queries
+    oracle.max_queries = (
+        None if limit is None else limit - max(limit // 8, min(limit // 2, _RESERVE))
+    )
     try:
         return search.run(rounds)
     except QueriesSpentError:
         return search.best
+    finally:
+        oracle.max_queries = limit
 
 
 def _recovery(
@@ -347,11 +452,8 @@ def _recovery(
 ) -> Recovery:
     """Put together what was found."""
     planes, signs = search.planes, None if candidate is None else candidate.signs
-    if candidate is None and planes:
-        try:
-            planes, signs = search.first_layer()
-        except QueriesSpentError:  # nothing shows that these are of layer 1
-            planes, signs = [], None
+    if candidate is None and search.jumps:
+        planes, signs = search.first_layer()
     oracle = search.oracle
     return Recovery(
         network=None if candidate is None else candidate.network,

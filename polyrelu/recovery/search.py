@@ -11,6 +11,7 @@ from polyrelu.exact import RationalMatrix, solve
 from polyrelu.exact.vectors import add_multiple
 from polyrelu.network import Network, from_arrays
 from polyrelu.recovery.choices import Choices
+from polyrelu.recovery.first_layer import hyperplanes_of_layer_1
 from polyrelu.recovery.inner_layer import Neuron, groupings, orientations, with_sides_of
 from polyrelu.recovery.jumps import Hyperplane, Jump
 from polyrelu.recovery.oracle import Oracle, QueriesSpentError, scaled
@@ -19,7 +20,6 @@ from polyrelu.recovery.planes import (
     find_jumps,
     first_layers,
     hyperplanes_of,
-    is_seen_everywhere,
 )
 from polyrelu.recovery.samples import first_difference, sample_points
 from polyrelu.recovery.surfaces import Surface, follow, is_straight, look_at_pieces, signs_at
@@ -164,9 +164,10 @@ class Search:
         The sides are solved for from the surfaces that bend at these hyperplanes only.
         """
         groups = hyperplanes_of(self.oracle, self.jumps)
-        self.planes = [plane for plane, _ in groups if is_seen_everywhere(self.oracle, plane)]
-        surfaces = list[tuple[Surface, Point]]()
+        self.planes, surfaces = [], list[tuple[Surface, Point]]()
         with suppress(QueriesSpentError):
+            for plane in hyperplanes_of_layer_1(self.oracle, groups, self.num_lines):
+                self.planes.append(plane)
             for surface, point in self._straight_surfaces():
                 surfaces.append((surface, point))
         neurons = next(groupings(self.oracle, surfaces, 1))

@@ -16,8 +16,10 @@ import polyrelu
 from polyrelu.breakpoints import breakpoints_document
 from polyrelu.errors import ArgumentError, DomainError
 from polyrelu.recovery.choices import choices
+from polyrelu.recovery.first_layer import hyperplanes_of_layer_1
 from polyrelu.recovery.lines import Line, whole_line
 from polyrelu.recovery.oracle import Oracle
+from polyrelu.recovery.planes import hyperplanes_of
 from polyrelu.recovery.search import Search
 
 
@@ -107,6 +109,37 @@ def test_the_first_layer_of_three() -> None:
         assert (ours[0] < 0) == bool(turned)
 
 
+def test_layer_1_is_compared_with_the_network() -> None:
+    """Few queries are left for layer 1 of a deeper network, and the answer says what is right."""
+    found = polyrelu.recover(random_network((2, 4, 3, 2, 1), 1), seed=1, max_queries=2500)
+    assert found.network is None
+    assert found.num_queries <= 2500
+    assert found.first_layer == ((0,), (3,), (2,), (1,))
+    assert (found.has_right_sides, found.unseen) == (True, ())
+    assert "all of the 4 hyperplanes" in found.statement
+    assert found.statement.endswith("of the network that was asked, with their right sides")
+    part = polyrelu.recover(random_network((2, 4, 4, 4, 1), 5), seed=5, max_queries=4000)
+    assert (part.first_layer, part.unseen) == (((2,),), (0, 1, 3))
+    assert "2 solutions" in part.missing[1]
+    assert "neurons 0, 1, 3 of layer 1" in part.missing[-1]
+
+
+def test_a_hyperplane_of_layer_2_ends_at_layer_1() -> None:
+    """y = 1 is visible where x < 20, and bends there; x = 1 is hidden where y < -20."""
+
+    first = ([[1, 0], [0, 1], [0, -1]], [-20, 0, 0])
+    bent = [first, ([[1, 0, 0], [2, 1, -1]], [0, -1]), ([[1, 1]], [0])]
+    hidden = [([[1, 0], [0, 1], [0, -1]], [-1, 0, 0]), ([[2, 1, -1]], [20]), ([[1]], [0])]
+    for layers, offset in ((bent, 20), (hidden, 1)):
+        search = Search(Oracle(polyrelu.from_arrays(layers), 2))
+        search._look_at_lines(8)
+        groups = hyperplanes_of(search.oracle, search.jumps)
+        assert len(groups) > 1
+        (found,) = hyperplanes_of_layer_1(search.oracle, groups, 8)
+        assert abs(found.offset) == offset
+        assert list(map(abs, found.normal)) == [1, 0]
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -182,7 +215,7 @@ def test_queries_are_limited() -> None:
     found = polyrelu.recover(random_network((2, 4, 3, 1), 2), max_queries=100)
     assert found.network is None
     assert found.num_queries <= 100
-    assert "no network was recovered from 100 values" in found.statement
+    assert "no network was recovered from 50 values" in found.statement
 
 
 @pytest.mark.slow
@@ -253,6 +286,21 @@ def test_from_weights() -> None:
     assert polyrelu.related(found.network, hidden)
 
 
+def test_from_a_complex() -> None:
+    """Only the breakpoints and one affine piece are used; the proof is about the domain."""
+    hidden = random_network((2, 4, 1), 3)
+    cells = polyrelu.canonical_complex(hidden)
+    for weights in (cells, polyrelu.breakpoint_complex(cells)):
+        found = polyrelu.recover(weights)
+        assert (found.status, found.has_the_parameters) == ("proved", True)
+    double = polyrelu.from_arrays([([[1, 2], [2, 4]], [1, 2]), ([[1, 1]], [0])])
+    inside = polyrelu.recover(polyrelu.canonical_complex(double, "box:-1,1"))
+    assert (inside.status, inside.has_the_parameters) == ("proved", False)
+    assert "vanish on the same hyperplane" in inside.missing[0]
+    with pytest.raises(ArgumentError, match="its own domain"):
+        polyrelu.recover(cells, "box:-1,1")
+
+
 def test_damaged_weights() -> None:
     hidden = random_network((2, 3, 1), 3)
     document = breakpoints_document(polyrelu.breakpoint_complex(polyrelu.canonical_complex(hidden)))
@@ -293,6 +341,8 @@ def test_wrong_arguments() -> None:
     line = polyrelu.Polyhedron.from_constraints([], [], [[1, 1]], [0])
     with pytest.raises(DomainError, match="with interior"):
         polyrelu.recover(random_network((2, 3, 1), 0), line)
+    with pytest.raises(ArgumentError, match=r"use recover_function\(function, num_inputs\)"):
+        polyrelu.recover(lambda x: [abs(x[0])])  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="max_queries"):
         polyrelu.recover(random_network((1, 1, 1), 0), max_queries=-1)
 
