@@ -7,16 +7,17 @@
 `tasks` does all tasks of a stream of regions (4 inputs, two hidden layers of `--scale` neurons) in
 this process and records the CPU seconds of each. `jobs` and `cluster` do the same tasks in two
 processes and on a local cluster of two workers; a speed-up is the CPU seconds of one process,
-divided by those of the busier worker, so that other programs on the machine do not matter. Starting
-the processes is left out. `simulation` puts the recorded tasks on more workers, in the order and
-with the window of `polyrelu.support.parallel`, and with the seconds that the main process needs for
-each result. `kills` ends a command with 1, 2 and 4 jobs at random moments, by SIGKILL, SIGTERM and
-Ctrl-C to the command or all its processes and by SIGKILL to one of its workers, and looks at what
-is left (`benchmarks.kills`). `deviation` bounds how far a network with 5 inputs and two hidden
-layers of 24 neurons is from a copy with other weights nearby, in this process and in two others,
-and compares the certificates. `deep` makes the walks of deep searches in networks of the folder
-that POLYRELU_SHARED names, and `campaign` decides many networks (`benchmarks.parallel_searches`).
-Parts that are not run keep their last results.
+divided by those of the busiest process, so that other programs on the machine hardly matter. For a
+cluster all of its processes are counted (`benchmarks.parallel_cluster`), and the wall clock is
+recorded with the load of the machine. Starting the processes is left out. `simulation` puts the
+recorded tasks on more workers, in the order and with the window of `polyrelu.support.parallel`, and
+with the seconds that the main process needs for each result. `kills` ends a command with 1, 2 and 4
+jobs at random moments, by SIGKILL, SIGTERM and Ctrl-C to the command or all its processes and by
+SIGKILL to one of its workers, and looks at what is left (`benchmarks.kills`). `deviation` bounds
+how far a network with 5 inputs and two hidden layers of 24 neurons is from a copy with other
+weights nearby, in this process and in two others, and compares the certificates. `deep` makes the
+walks of deep searches in networks of the folder that POLYRELU_SHARED names, and `campaign` decides
+many networks (`benchmarks.parallel_searches`). Parts that are not run keep their last results.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from __future__ import annotations
 import argparse
 import heapq
 import json
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -34,6 +36,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.kills import Campaign
+from benchmarks.parallel_cluster import local_cluster
 from benchmarks.parallel_searches import Measured, campaign_in_parallel, deep_searches
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu.complex.region_stream import RegionTotals, count_regions
@@ -178,12 +181,29 @@ def _bounded(workers: Workers) -> tuple[float, bytes]:
 
 
 def _on_cluster(network: Network, alone: dict[str, Any]) -> dict[str, Any]:
-    from distributed import LocalCluster
-
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as started:
-        return _with(network, Cluster(started.scheduler_address), alone)
+    """Count on a scheduler and two workers, and account for the CPU seconds of each process."""
+    with local_cluster(2) as cluster:
+        workers = Cluster(cluster.address)
+        before, started = cluster.cpu_seconds(), time.perf_counter()
+        totals = count_regions(network, DOMAIN, workers=workers)
+        seconds, after = time.perf_counter() - started, cluster.cpu_seconds()
+    assert totals == RegionTotals(alone["regions"], totals.num_bounded_regions)
+    used = {
+        role: [round(end - start, 2) for start, end in zip(before[role], after[role], strict=True)]
+        for role in before
+    }
+    every = [each for role in used.values() for each in role]
+    return {
+        "cpu seconds": used,
+        "seconds": round(seconds, 2),
+        "load of the machine": round(os.getloadavg()[0], 1),
+        "speed-up by the cpu seconds of the busiest process": round(
+            alone["cpu seconds"] / max(every), 2
+        ),
+        "speed-up on two cores for all of these processes, at most": round(
+            2 * alone["cpu seconds"] / sum(every), 2
+        ),
+    }
 
 
 def _simulated(tasks: dict[str, Any], num_workers: int) -> dict[str, Any]:
