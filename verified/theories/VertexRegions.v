@@ -5,7 +5,7 @@ Require Import FunctionalExtensionality.
 From PolyreluVerified Require Import Verdicts Maps Networks Domains Claims RegionLists Limits.
 From PolyreluVerified Require Import Numbers LinearForms JointNetwork Coordinates Trees.
 From PolyreluVerified Require Import Points Checker RegionTrees Regions Pieces VertexLists.
-From PolyreluVerified Require Import KeptForms Cones Walls VertexRows VertexChecks.
+From PolyreluVerified Require Import KeptForms Cones Walls VertexRows VertexChecks VertexSets.
 Import ListNotations.
 Open Scope R_scope.
 Open Scope list_scope.
@@ -642,24 +642,102 @@ Proof.
   - apply (Int x e); auto.
 Qed.
 
+(** What the check finds out, for all listed vertices together. *)
+Definition all_checked (us : list corner) : Prop :=
+  Forall is_corner us /\ us <> [] /\
+  forall u, In u us -> inside (snd u) /\
+    complete_at nat plane_point inequality value corner snd around_corner u /\
+    forall s, In s (around_corner u) ->
+      region_ends nat plane_point inequality value kept corner snd us u s.
+
+Lemma corners_checked : exists us, all_checked us.
+Proof.
+  destruct corners_exist as (us & Us & Mu). exists us. split; auto.
+  split. { intros ->. simpl in Mu. apply some_vertex. auto. }
+  intros u Iu. pose proof Us as Us'. rewrite Forall_forall in Us'. pose proof (Us' u Iu) as Cu.
+  split; [apply Cu|]. split; [apply complete_ok; auto|]. intros s Is.
+  apply in_map_iff in Is as (c & <- & Ic). apply in_map_iff in Ic as (h & <- & Ih).
+  destruct (all_facts _ (proj1 Cu)) as (_ & _ & _ & Hf). destruct (Hf h Ih) as (rs & f & Fa).
+  apply (edges_ok u h rs f Cu Fa us Us Mu).
+Qed.
+
+Lemma bounds_place r : In r sl -> is_constant r = true \/
+  exists i, (i < num_bounds)%nat /\ r = nth i bounds ([], 1%Z).
+Proof.
+  intro I. destruct (is_constant r) eqn:C; auto. right.
+  assert (In r bounds) as J by (apply filter_In; rewrite C; auto).
+  apply (In_nth _ _ ([], 1%Z)) in J as (i & L & E). exists i. auto.
+Qed.
+
+Lemma signs_of_rows v w x y l m :
+  Forall2 (fun r row => rep v r (IZR (snd row) - dot (fst row) x)) l m ->
+  Forall2 (fun r row => rep w r (IZR (snd row) - dot (fst row) y)) l m ->
+  (forall r, In r l -> fc (sign_of (ap v r)) (sign_of (ap w r))) ->
+  Forall2 fc (List.map (fun r => sign_of (IZR (snd r) - dot (fst r) x)) m)
+    (List.map (fun r => sign_of (IZR (snd r) - dot (fst r) y)) m).
+Proof.
+  assert (forall v r z, rep v r z -> ap v r = z) as Ap.
+  { intros u r z [P E]. unfold ap. rewrite E. apply IZR_lt in P. field. lra. }
+  intro A. induction A as [|r row l m P A IH]; intros B K; simpl; [constructor|].
+  inversion B as [|? ? ? ? P' B']; subst.
+  constructor; [|apply IH; auto; intros r' I; apply K; right; auto].
+  specialize (K r (or_introl eq_refl)). rewrite (Ap _ _ _ P), (Ap _ _ _ P') in K. exact K.
+Qed.
+
+(** The signs of all forms, and those of all inequalities and neurons. *)
+Lemma face_below (x y : plane_point) : face (sg x) (sg y) ->
+  below p (proj1_sig x) (proj1_sig y).
+Proof.
+  intro F. unfold below, all_signs. apply Forall2_app.
+  - destruct (at_plane _ (proj2_sig x)) as (_ & _ & _ & A).
+    destruct (at_plane _ (proj2_sig y)) as (_ & _ & _ & B).
+    assert (forall r, In r sl -> fc (sign_of (ap (V (proj1_sig x)) r))
+      (sign_of (ap (V (proj1_sig y)) r))) as K.
+    { intros r I. destruct (bounds_place r I) as [C|(i & L & ->)].
+      - right. unfold ap. rewrite !(constant_val _ _ eq_refl C). auto.
+      - specialize (F i). unfold VertexLists.sg in F.
+        rewrite (value_bound p d sl i x L), (value_bound p d sl i y L) in F. exact F. }
+    apply (signs_of_rows _ _ _ _ _ _ A B K).
+  - assert (Forall2 fc (List.map sign_of (values (proj1_sig x)))
+      (List.map sign_of (values (proj1_sig y)))) as A.
+    { apply Forall2_nth with 0%Z 0%Z. { rewrite !map_length, !values_length. auto. }
+      intros i _. rewrite <- !sg_nth. apply F. }
+    unfold VertexRows.values in A. rewrite !map_app, !zs_signs in A.
+    apply Forall2_app_inv_l in A as (a & b & A1 & A2 & E).
+    apply app_same in E as [<- <-]; auto.
+    apply Forall2_len in A1. rewrite <- A1, !map_length. auto.
+Qed.
+
+Theorem none_missing :
+  no_vertex_missing p (List.map (fun v => List.map Q2R (its_point v)) vs).
+Proof.
+  split.
+  - apply Forall_map, Forall_forall. intros v I. destruct (known v I) as [(rs & R & C) _].
+    destruct (check_signs_ok _ _ _ R C) as (X & D & _). split; auto.
+  - intros x [X D]. destruct corners_checked as (us & Us & Ne & Checked).
+    destruct (vertex_below nat plane_point all_forms inequality value kept forms_or_zero connected
+      corner snd us around_corner Checked Ne (exist _ x X)) as (u & Iu & F).
+    { apply inside_iff. auto. }
+    apply face_below in F. cbn [proj1_sig] in F. rewrite Forall_forall in Us.
+    destruct (Us u Iu) as (I & _ & S). destruct (known _ I) as [(rs & R & C) _].
+    destruct (check_signs_ok _ _ _ R C) as (Y & _ & S' & _).
+    set (y := List.map Q2R (its_point (fst u))) in *. exists y. split.
+    { apply in_map_iff. exists (fst u). auto. }
+    assert (below p y (proj1_sig (snd u))) as B.
+    { apply (face_below (exist _ y Y) (snd u)). intro i. right. rewrite !sg_nth.
+      cbn [proj1_sig]. congruence. }
+    unfold below in *. clear - B F. revert F. generalize (all_signs p x) as b.
+    induction B as [|a a' l l' H B IH]; intros b F; inversion F as [|? ? ? ? H' F']; subst;
+      constructor; auto. destruct H as [H|H]; auto. rewrite H. auto.
+Qed.
+
 (** Points of an open set with the signs [t] lie in a region around a vertex. *)
 Lemma open_listed t x : inner p (has_signs p t) x -> In t region_signs.
 Proof.
-  intros (X & e & Pe & K). destruct corners_exist as (us & Us & Mu).
-  pose proof some_vertex as Ne.
+  intros (X & e & Pe & K). destruct corners_checked as (us & Us & Np & Checked).
   destruct (K x X (near_refl e x Pe)) as [[_ (e0 & Pe0 & K0)] _].
   pose proof (K0 x X (near_refl e0 x Pe0)) as D.
   set (xp := exist _ x X : plane_point).
-  assert (forall u, In u us -> inside (snd u) /\
-    complete_at nat plane_point inequality value corner snd around_corner u /\
-    forall s, In s (around_corner u) ->
-      region_ends nat plane_point inequality value kept corner snd us u s) as Checked.
-  { intros u Iu. pose proof Us as Us'. rewrite Forall_forall in Us'. pose proof (Us' u Iu) as Cu.
-    split; [apply Cu|]. split; [apply complete_ok; auto|]. intros s Is.
-    apply in_map_iff in Is as (c & <- & Ic). apply in_map_iff in Ic as (h & <- & Ih).
-    destruct (all_facts _ (proj1 Cu)) as (_ & _ & _ & Hf). destruct (Hf h Ih) as (rs & f & Fa).
-    apply (edges_ok u h rs f Cu Fa us Us Mu). }
-  assert (us <> []) as Np. { intros ->. simpl in Mu. congruence. }
   assert (inside xp) as Dx by (apply inside_iff; auto).
   destruct (all_found nat plane_point all_forms inequality value kept forms_or_zero connected
     corner snd us around_corner Checked Np xp Dx) as (_ & u & s & Iu & Is & Cx).
@@ -828,10 +906,11 @@ Definition check_vertex_count (s : corner_progress) (count : nat) : answer unit 
 
 Close Scope string_scope.
 
-(** An accepted list of vertices proves its claim. *)
+(** An accepted list of vertices proves its claim, and that no vertex is missing. *)
 Theorem vertices_hold p s vs s' count :
   start_vertices p = Good s -> next_vertices p s vs = Good s' ->
-  check_vertex_count s' count = Good tt -> regions_are p count.
+  check_vertex_count s' count = Good tt -> regions_are p count /\
+  no_vertex_missing p (List.map (fun v => List.map Q2R (its_point v)) vs).
 Proof.
   unfold start_vertices, check_vertex_count. intros S N C.
   apply within_good in S as [G S]. apply with_domain_good in S as (_ & _ & S).
@@ -839,7 +918,8 @@ Proof.
   apply require_good in S as [K S]. apply within_good in S as [_ S]. injection S as <-.
   apply require_good in C as [_ C]. apply require_good in C as [_ C].
   apply require_good in C as [C _].
-  apply (vertices_regions p d scale fs sl T vs (corners_so_far s') count); auto.
+  assert (folded (add_vertex p d scale fs sl) vs (Corners E E E) = Some (corners_so_far s')) as A.
+  2:{ split; [eapply vertices_regions|eapply none_missing]; eauto. }
   clear - N. revert N. generalize (Corners E E E). induction vs as [|v vs IH]; intros st N.
   { injection N as <-. auto. }
   cbn [next_vertices] in N. apply and_then_good in N as (s1 & N1 & N). cbn [folded].
