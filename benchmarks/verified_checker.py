@@ -76,6 +76,7 @@ def main() -> None:
     parser.add_argument("--mutants", type=int, default=100_000, help="how many, of all originals")
     parser.add_argument("--damaged", type=int, default=20_000, help="how many damaged copies")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--suffix", default="", help="what is appended to the name of the record")
     options = parser.parse_args()
     program = find_program()
     if program is None:
@@ -90,7 +91,7 @@ def main() -> None:
         second.close()
     settings = {"mutants": options.mutants, "damaged": options.damaged, "seed": options.seed}
     name = "verified_checker" + ("" if options.part == "mutants" else f"_{options.part}")
-    write_results(name, {**settings, **results})
+    write_results(name + options.suffix, {**settings, **results})
     sys.exit(bool(results["accepted by one only"] or results["different sentences"]))
 
 

@@ -10,7 +10,7 @@ VERIFIED = ROOT / "verified"
 THEORIES = sorted((VERIFIED / "theories").glob("*.v"))
 PAGE = (ROOT / "docs" / "reference" / "verified-checker.md").read_text()
 #: Theorems of other files than Checker.v that support verdicts.
-OTHERS = ("competitor_holds", "shallow_holds", "regions_hold")
+OTHERS = ("competitor_holds", "shallow_holds", "regions_hold", "vertices_hold")
 #: Ways to state something without a proof, or to switch checks of Coq off.
 GAPS = re.compile(
     r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjecture|Declare|Abort|bypass_check"
@@ -53,7 +53,7 @@ def test_the_page_names_what_is_trusted() -> None:
     """The files that a reviewer has to read, the theorems, the axioms, the realisers."""
     base = ("Networks", "Domains", "Claims", "Sentences", "Checker")
     competitors = ("Related", "Competitors", "Generic", "Refutations", "RealParameters")
-    for name in (*base, *competitors, "Identifiable", "RegionLists", "Regions"):
+    for name in (*base, *competitors, "Identifiable", "RegionLists", "Regions", "VertexSets"):
         assert f"`theories/{name}.v`" in PAGE
     checker = (VERIFIED / "theories" / "Checker.v").read_text()
     printed = (VERIFIED / "extraction" / "Assumptions.v").read_text()

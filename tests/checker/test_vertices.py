@@ -104,24 +104,25 @@ def changed_rays(*path: int, value: Any = None) -> list[Any]:
     return rays  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize(
-    ("rays", "expected"),
-    [
-        ([], "a cell"),
-        (changed_rays(0), "two listed cells at each cell of one dimension more"),
-        ([*RAYS, RAYS[2]], "different cells"),
-        (changed_rays(0, 2), "a list of cells where zeros are dependent"),
-        (changed_rays(0, 2, 1), "both sides of a cell of codimension 1"),
-        (changed_rays(0, 2, 0, value=[[1, 3], []]), "form 3 with the sign 1"),
-        (changed_rays(0, 2, 0, value=[[1], [3], []]), "both sides of a cell of codimension 1"),
-        (changed_rays(2, 0, value=[1]), "form 3 with the sign -1"),
-        (changed_rays(2, 0, value=[0, 1]), "form 1 with the sign 1"),
-        (changed_rays(2, value=[[], [0, 1, 2, 3]]), "signs of the zeros of the cell below"),
-        (changed_rays(2, value=[[2], [2]]), "signs of the zeros of the cell below"),
-        (changed_rays(2, value=[[1, 3], []]), "zeros with one direction in common"),
-        (changed_rays(2, value=[[], [0, 1]]), "zeros with one direction in common"),
-    ],
-)
+#: Lists of cells around the star that are wrong, and what is expected instead.
+WRONG_RAYS: list[tuple[list[Any], str]] = [
+    ([], "a cell"),
+    (changed_rays(0), "two listed cells at each cell of one dimension more"),
+    ([*RAYS, RAYS[2]], "different cells"),
+    (changed_rays(0, 2), "a list of cells where zeros are dependent"),
+    (changed_rays(0, 2, 1), "both sides of a cell of codimension 1"),
+    (changed_rays(0, 2, 0, value=[[1, 3], []]), "form 3 with the sign 1"),
+    (changed_rays(0, 2, 0, value=[[1], [3], []]), "both sides of a cell of codimension 1"),
+    (changed_rays(2, 0, value=[1]), "form 3 with the sign -1"),
+    (changed_rays(2, 0, value=[0, 1]), "form 1 with the sign 1"),
+    (changed_rays(2, value=[[], [0, 1, 2, 3]]), "signs of the zeros of the cell below"),
+    (changed_rays(2, value=[[2], [2]]), "signs of the zeros of the cell below"),
+    (changed_rays(2, value=[[1, 3], []]), "zeros with one direction in common"),
+    (changed_rays(2, value=[[], [0, 1]]), "zeros with one direction in common"),
+]
+
+
+@pytest.mark.parametrize(("rays", "expected"), WRONG_RAYS)
 def test_invalid_lists(rays: list[Any], expected: str) -> None:
     report = check(star(rays))
     assert (report.verdict, report.step) == ("rejected", "line 2"), report

@@ -61,10 +61,9 @@ let paid compute =
 let comparison = 50
 let equality = 20
 
-(* A visit of a node with atoms that have terms together, in some coordinates. It costs more than in
-   checker.py, since all forms are written again, also those that did not change. *)
+(* A visit of a node with atoms that have terms together, in some coordinates. *)
 let visit atoms terms coordinates =
-  units ((10_000 * (atoms + 1)) + (300 * coordinates) + (100 * terms))
+  units ((2_000 * (atoms + 1)) + (300 * coordinates) + (100 * terms))
 
 (* A sign. *)
 let sign () = units 8_000

@@ -276,4 +276,10 @@ Proof.
   induction W as [x|x m y z Dm Dy F G W IH]; auto.
   apply IH. apply limit_found with m; auto. apply near_found with x; auto.
 Qed.
+
+(** The closure of each cell has a listed vertex. *)
+Theorem vertex_below x : inside x -> exists v, In v vertices /\ face (sg (place v)) (sg x).
+Proof.
+  intro D. destruct (all_found x D) as (_ & v & s & I & Is & C). apply (vertex_of_face x v s); auto.
+Qed.
 End Lists.

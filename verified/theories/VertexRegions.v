@@ -5,455 +5,61 @@ Require Import FunctionalExtensionality.
 From PolyreluVerified Require Import Verdicts Maps Networks Domains Claims RegionLists Limits.
 From PolyreluVerified Require Import Numbers LinearForms JointNetwork Coordinates Trees.
 From PolyreluVerified Require Import Points Checker RegionTrees Regions Pieces VertexLists.
-From PolyreluVerified Require Import KeptForms Cones.
+From PolyreluVerified Require Import KeptForms Cones Walls VertexRows VertexChecks VertexSets.
 Import ListNotations.
 Open Scope R_scope.
 Open Scope list_scope.
 
-(** * The check *)
-
-Definition is_constant (r : rform) : bool := forallb (fun q => (fst q =? 0)%N) (fst r).
-Definition constant_of (f : form) : Z := fold_right (fun q s => (snd q + s)%Z) 0%Z f.
-
-Fixpoint folded {A B} (f : A -> B -> option A) (l : list B) (a : A) : option A :=
-  match l with [] => Some a | b :: l' => let? a' := f a b in folded f l' a' end.
-
-(** A number for a list of signs. *)
-Fixpoint key (s : list Z) : N :=
-  match s with
-  | [] => 1
-  | e :: s' => 4 * key s' + match e with Z0 => 1 | Zpos _ => 2 | Zneg _ => 0 end
-  end%N.
-
-(** A region around a vertex: the signs of all forms, and functions of its rows that find a point
-    inside, by the directions of the edges, and the signs where an edge ends, if it does. *)
-Record region_hint := RegionHint {
-  its_region : list Z; inner_point : list rform -> list (list Z) -> list Q;
-  its_end : list rform -> list Z -> option (list Z) }.
-
-(** A vertex: the signs of all forms there, its point, and the regions around it. *)
-Record vertex := Vertex {
-  its_signs : list Z; its_point : list Q; its_regions : list region_hint }.
-
-(** What the vertices so far have: their signs, the signs of the ends of edges, and the signs of all
-    neurons in the regions around them. *)
-Record corners := Corners { seen : nset; ends : nset; around : nset }.
-
-(** A point with the signs [s] is in the closure of the region with the signs [c]. *)
-Fixpoint closes (s c : list Z) : bool :=
-  match s, c with
-  | e :: s', x :: c' => ((e =? 0)%Z || (e =? x)%Z) && closes s' c'
-  | [], [] => true
-  | _, _ => false
-  end.
-
-(** Forms with the sign 0 are constant. *)
-Fixpoint constant_zeros (c : list Z) (rs : list rform) : bool :=
-  match c, rs with
-  | x :: c', r :: rs' => (negb (x =? 0)%Z || is_constant r) && constant_zeros c' rs'
-  | _, _ => true
-  end.
-
-(** The forms that are 0 at a vertex with the signs [s], with the signs [c]; the first [k] forms are
-    inequalities. *)
-Fixpoint walls (k : nat) (s c : list Z) (rs : list rform) : list wall :=
-  match s, c, rs with
-  | e :: s', x :: c', r :: rs' =>
-      if (e =? 0)%Z then Wall (fst r) x (negb (Nat.eqb k 0)) :: walls (pred k) s' c' rs'
-      else walls (pred k) s' c' rs'
-  | _, _, _ => []
-  end.
-
-(** With signs [c], no form comes nearer to 0 along the edge. *)
-Fixpoint goes_on (c : list Z) (rs : list rform) (e : list Z) : bool :=
-  match c, rs with
-  | x :: c', r :: rs' => (0 <=? x * slope (fst r) e)%Z && goes_on c' rs' e
-  | _, _ => true
-  end.
-
-(** A point with the signs [u], in the closure of the region, is on the edge. *)
-Fixpoint ends_there (s u : list Z) (rs : list rform) (e : list Z) : bool :=
-  match s, u, rs with
-  | x :: s', y :: u', r :: rs' =>
-      (negb (x =? 0)%Z || negb (slope (fst r) e =? 0)%Z || (y =? 0)%Z) && ends_there s' u' rs' e
-  | _, _, _ => true
-  end.
-
-(** A zero of the vertex is no zero at the end. *)
-Fixpoint moves (s u : list Z) : bool :=
-  match s, u with
-  | x :: s', y :: u' => ((x =? 0)%Z && negb (y =? 0)%Z) || moves s' u'
-  | _, _ => false
-  end.
-
 Section Rule.
 Variables (p : placed) (d : N) (scale : Z) (fs : list form) (sl : list rform).
-
-Definition bounds : list rform := filter (fun r => negb (is_constant r)) sl.
-Definition num_bounds : nat := List.length bounds.
-Definition num_forms : nat :=
-  (num_bounds + num_hidden (layers (network p)) (relu_last (network p)))%nat.
-Definition rows (s : list Z) : option (list rform) :=
-  match neuron_rows (layers (network p)) (relu_last (network p)) (skipn num_bounds s)
-          [(fs, scale)] with
-  | Some hs => Some (bounds ++ hs)
-  | None => None
-  end.
-
-Definition point_at (x : list Q) : option (nmap Z) :=
-  match scaled_point (num_inputs p) (area p) x with
-  | Some (b, z) => Some (put_coordinates (columns (num_inputs p) (area p)) z (nadd 0%N b E))
-  | None => None
-  end.
-
-Definition sign_at (point : nmap Z) (r : rform) : option Z :=
-  if (0 <? snd r)%Z && over_coordinates d (fst r) then
-    match value_at point (fst r) with Some y => Some (Z.sgn y) | None => None end
-  else None.
-
-(** At the point in the domain the forms [rs], those for the signs [s], have these signs. *)
-Definition check_signs (s : list Z) (rs : list rform) (x : list Q) : bool :=
-  match point_at x with
-  | Some point =>
-      Nat.eqb (List.length rs) num_forms && Nat.eqb (List.length s) num_forms &&
-      match mapo (sign_at point) rs with Some t => zs_eqb t s | None => false end
-  | None => false
-  end.
-
-(** The end of an edge of the region with the signs [c] around a vertex with the signs [s]. *)
-Definition end_of (s c : list Z) (rs : list rform) (h : region_hint) (e : ray) :
-  option (list N) :=
-  match its_end h rs (way_of e) with
-  | None => if goes_on c rs (way_of e) then Some [] else None
-  | Some u =>
-      if closes u c && ends_there s u rs (way_of e) && moves s u then Some [key u] else None
-  end.
-
-(** The ends of the edges of a region around a vertex with the signs [s], and the cone of the
-    region. *)
-Definition check_region (s : list Z) (h : region_hint) : option (list (list N) * found) :=
-  let c := its_region h in
-  let? rs := rows c in
-  if closes s c && constant_zeros c rs then
-    let ws := walls num_bounds s c rs in
-    let? f := run ws [] (Found (whole (N.to_nat d)) [] []) in
-    let k := its_cone f in
-    if forallb (fun r => forallb (fun l => (slope (fst r) l =? 0)%Z) (its_lines k)) rs &&
-       on_side ws k && forallb (is_edge ws k) (its_rays k) &&
-       check_signs c rs (inner_point h rs (List.map way_of (its_rays k)))
-    then let? us := mapo (end_of s c rs h) (its_rays k) in Some (us, f) else None
-  else None.
-
-(** The regions that are needed around a vertex are there. *)
-Definition all_there (l : list (list (list N) * found)) : bool :=
-  let known := fold_right put E (List.map key (flat_map (fun q => nodes (snd q)) l)) in
-  forallb (fun q => member (key q) known) (flat_map (fun q => needed (snd q)) l).
-
-Definition add_vertex (st : corners) (v : vertex) : option corners :=
-  let k := key (its_signs v) in
-  let? rs := rows (its_signs v) in
-  if check_signs (its_signs v) rs (its_point v) && negb (member k (seen st)) then
-    let? l := mapo (check_region (its_signs v)) (its_regions v) in
-    match l with
-    | [] => None
-    | _ =>
-        if all_there l then
-          Some (Corners (put k (seen st))
-            (fold_right put (ends st) (flat_map (fun q => List.concat (fst q)) l))
-            (fold_right put (around st)
-              (List.map (fun h => key (skipn num_bounds (its_region h))) (its_regions v))))
-        else None
-    end
-  else None.
-
-(** All ends of edges are vertices, and the regions are so many. *)
-Definition check_complete (st : corners) (count : nat) : bool :=
-  negb (match seen st with E => true | _ => false end) &&
-  forallb (fun k => member k (seen st)) (keys (ends st)) &&
-  rising (keys (around st)) && Nat.eqb (List.length (keys (around st))) count.
-
-(** Inequalities without coordinates hold. *)
-Definition constants_hold : bool :=
-  forallb (fun r => negb (is_constant r) || (0 <=? constant_of (fst r))%Z) sl &&
-  forallb (fun r => (0 <? snd r)%Z) sl.
-
-(** * Soundness *)
+Notation bounds := (bounds sl).
+Notation num_bounds := (num_bounds sl).
+Notation num_forms := (num_forms p sl).
+Notation rows := (rows p scale fs sl).
+Notation check_signs := (check_signs p d sl).
+Notation check_region := (check_region p d scale fs sl).
+Notation add_vertex := (add_vertex p d scale fs sl).
+Notation vertex_known := (vertex_known p d scale fs sl).
+Notation vertices_added := (vertices_added p d scale fs sl).
 
 Hypothesis started : setup (num_inputs p) (area p) = Some (d, scale, fs, sl).
 
-Definition V (x : list R) : N -> R := coordinates (num_inputs p) (area p) d x.
-Definition values (x : list R) : list R :=
-  List.map (ap (V x)) bounds ++ zs_from (layers (network p)) (relu_last (network p)) [x].
-
-Lemma values_length x : List.length (values x) = num_forms.
-Proof. unfold values, num_forms. rewrite app_length, map_length, zs_length. auto. Qed.
-
-Lemma at_plane x : in_plane p x -> (0 < scale)%Z /\
-  Forall2 (coord_ok (V x)) (columns (num_inputs p) (area p)) x /\ Forall2 (scaled (V x) scale) fs x
-    /\
-  Forall2 (fun r row => rep (V x) r (IZR (snd row) - dot (fst row) x)) sl (ineqs (area p)).
-Proof.
-  intros [L Q]. destruct (setup_at _ _ _ _ _ _ started) as [S K]. split; auto.
-Qed.
-
-Lemma rows_right x s rs : in_plane p x -> rows s = Some rs ->
-  Forall2 fc (List.map sign_of (values x)) s \/
-  Forall2 fc (List.map (fun r => sign_of (ap (V x) r)) rs) s ->
-  List.map (ap (V x)) rs = values x.
-Proof.
-  intros X. destruct (at_plane x X) as (P & _ & I & _). unfold rows, values.
-  destruct (neuron_rows _ _ _ _) as [hs|] eqn:E; [|discriminate]. intros [= <-] C.
-  rewrite map_app. f_equal. eapply (rows_ok (V x)); [reflexivity| |exact E|].
-  - constructor; [|constructor]. split; auto.
-  - destruct C as [C|C]; rewrite map_app in C; apply Forall2_split in C as [_ C];
-      rewrite !map_length in C; auto.
-Qed.
-
-Lemma sign_pos z : 0 < z -> sign_of z = 1%Z.
-Proof. intro. destruct (sign_cases z) as [[? ->]|[[? ->]|[? ->]]]; auto; lra. Qed.
-Lemma sign_neg z : z < 0 -> sign_of z = (-1)%Z.
-Proof. intro. destruct (sign_cases z) as [[? ->]|[[? ->]|[? ->]]]; auto; lra. Qed.
-Lemma sign_zero z : z = 0 -> sign_of z = 0%Z.
-Proof. intro. destruct (sign_cases z) as [[? ->]|[[? ->]|[? ->]]]; auto; lra. Qed.
-
-Lemma sign_at_ok point b x r t : 0 < b -> all (fun s z => IZR z = b * V x s) point ->
-  sign_at point r = Some t -> (0 < snd r)%Z /\ over_coordinates d (fst r) = true /\
-  sign_of (ap (V x) r) = t.
-Proof.
-  intros B A. unfold sign_at. destruct (Z.ltb_spec 0 (snd r)) as [P|]; [|discriminate].
-  destruct (over_coordinates d (fst r)); [|discriminate]. cbn [andb].
-  destruct (value_at point (fst r)) as [y|] eqn:E; [|discriminate]. intros [= <-].
-  split; auto. split; auto.
-  apply (value_at_ok V _ _ _ _ _ A) in E. apply IZR_lt in P. unfold ap.
-  assert (IZR y = b * IZR (snd r) * (val (V x) (fst r) / IZR (snd r))) as Q by (rewrite E; field;
-    lra).
-  set (q := val (V x) (fst r) / IZR (snd r)) in *. assert (0 < b * IZR (snd r)) by nra.
-  destruct y as [|y|y]; simpl Z.sgn.
-  - apply sign_zero. nra.
-  - apply sign_pos. assert (0 < IZR (Z.pos y)) by (apply IZR_lt; lia). nra.
-  - apply sign_neg. assert (IZR (Z.neg y) < 0) by (apply IZR_lt; lia). nra.
-Qed.
-
-Lemma fc_refl s : Forall2 fc s s.
-Proof. induction s; constructor; auto. right; auto. Qed.
-
-Lemma check_signs_ok s rs x : rows s = Some rs -> check_signs s rs x = true ->
-  let y := List.map Q2R x in
-  in_plane p y /\ in_domain (area p) y /\ List.map sign_of (values y) = s /\
-  List.length s = num_forms /\ List.length rs = num_forms /\
-  Forall (fun r => (0 < snd r)%Z /\ over_coordinates d (fst r) = true) rs /\
-  List.map (ap (V y)) rs = values y.
-Proof.
-  intros E C y. unfold check_signs, point_at in C.
-  destruct (scaled_point _ _ x) as [[b z]|] eqn:S; [|discriminate].
-  apply andb_prop in C as [C T]. apply andb_prop in C as [C1 C2].
-  apply Nat.eqb_eq in C1. apply Nat.eqb_eq in C2.
-  destruct (mapo _ rs) as [t|] eqn:M; [|discriminate]. apply zs_eqb_ok in T. subst t.
-  destruct (scaled_point_ok _ _ _ _ _ S) as (B & L & F & I).
-  assert (in_plane p y) as X. { split; [unfold y; rewrite map_length; auto|apply I]. }
-  destruct (at_plane y X) as (_ & Co & _). apply IZR_lt in B.
-  set (point := put_coordinates _ z _) in M.
-  assert (all (fun s z => IZR z = IZR b * V y s) point) as A.
-  { apply put_coordinates_ok with (x := y); auto. apply nall_add; [exact Logic.I|].
-    unfold V, coordinates. simpl. ring. }
-  apply mapo_ok in M.
-  assert (Forall (fun r => (0 < snd r)%Z /\ over_coordinates d (fst r) = true) rs /\
-    List.map (fun r => sign_of (ap (V y) r)) rs = s) as [G1 G2].
-  { clear - M A B. induction M as [|r t rs s H M IH]; simpl; [auto|].
-    destruct (sign_at_ok _ _ _ _ _ B A H) as (? & ? & ->). destruct IH as [? ->]. auto. }
-  assert (List.map (ap (V y)) rs = values y) as W.
-  { apply (rows_right y s rs X E). right. rewrite G2. apply fc_refl. }
-  repeat (split; auto). rewrite <- W, map_map. auto.
-Qed.
-(** ** Points of the plane *)
-
-Lemma line_in_plane x y t : in_plane p x -> in_plane p y -> in_plane p (on_line t x y).
-Proof.
-  intros [L X] [M Y]. assert (List.length x = List.length y) as LM by congruence. split.
-  { rewrite on_line_length; auto. }
-  apply Forall_forall. intros r R. rewrite Forall_forall in X, Y.
-  rewrite on_line_dot, (X r R), (Y r R) by auto. ring.
-Qed.
-
-Lemma V_line x y t s : in_plane p x -> in_plane p y ->
-  V (on_line t x y) s = V x s + t * (V y s - V x s).
-Proof.
-  intros [L X] [M Y]. unfold V, coordinates. destruct (s =? 0)%N; [ring|].
-  destruct (s <=? d)%N; [apply on_line_coords; congruence|ring].
-Qed.
-
-Lemma ap_line x y t r : in_plane p x -> in_plane p y ->
-  ap (V (on_line t x y)) r = ap (V x) r + t * (ap (V y) r - ap (V x) r).
-Proof.
-  intros X Y. unfold ap, Rdiv.
-  assert (val (V (on_line t x y)) (fst r) =
-    val (V x) (fst r) + t * (val (V y) (fst r) - val (V x) (fst r))) as ->; [|ring].
-  induction (fst r) as [|[s c] f IH]; simpl; [ring|]. rewrite IH, V_line by auto. ring.
-Qed.
-
-Lemma V_near e x y s : near e x y -> (s <= d)%N -> 0 < e -> Rabs (V y s - V x s) < e.
-Proof.
-  intros K L E. unfold V, coordinates. destruct (s =? 0)%N. { rewrite Rminus_eq_0, Rabs_R0. auto. }
-  destruct (s <=? d)%N; [apply near_coords; auto|]. rewrite Rminus_eq_0, Rabs_R0. auto.
-Qed.
-
-Lemma tame_line x y : List.length x = List.length y -> tame_list (fun t => on_line t x y).
-Proof.
-  intro L. split. { exists (List.length x). intro. apply on_line_length. auto. }
-  revert y L. induction x as [|a x IH]; intros [|b y] L j; try discriminate; simpl.
-  { destruct j; apply tame_const. }
-  destruct j as [|j]; [|apply IH; simpl in L; congruence].
-  apply (tame_affine _ a (b - a)). intro; ring.
-Qed.
-
-Lemma tame_values x y : in_plane p x -> in_plane p y -> tame_list (fun t => values (on_line t x y)).
-Proof.
-  intros X Y. unfold values. apply tame_list_app.
-  - split. { exists (List.length bounds). intro. apply map_length. }
-    intro j. revert j. induction bounds as [|r rs IH]; intros [|j]; simpl; try apply tame_const;
-      auto.
-    apply (tame_affine _ (ap (V x) r) (ap (V y) r - ap (V x) r)).
-    intro t. rewrite ap_line by auto. ring.
-  - apply (tame_zs _ _ (fun t => [on_line t x y])). split; [exists 1%nat; auto|].
-    intros [|k]. { apply tame_line. destruct X, Y. congruence. }
-    assert (forall t, nth (S k) [on_line t x y] [] = []) as N by (intro; destruct k; auto).
-    replace (fun t => nth (S k) [on_line t x y] []) with (fun _ : R => @nil R).
-    { split; [exists 0%nat; auto|]. intros [|j]; apply tame_const. }
-    apply functional_extensionality. intro. auto.
-Qed.
-
-(** ** The abstract theorem *)
-
-Definition plane_point := {x : list R | in_plane p x}.
-Definition value (i : nat) (x : plane_point) : R := nth i (values (proj1_sig x)) 0.
-Definition all_forms : list nat := seq 0 num_forms.
-Definition inequality (i : nat) : Prop := (i < num_bounds)%nat.
-Definition kept (s : nat -> Z) (i : nat) (y : plane_point) : R :=
-  nth i (match rows (List.map s all_forms) with
-         | Some rs => List.map (ap (V (proj1_sig y))) rs
-         | None => []
-         end) 0.
-
+Notation V := (V p d).
+Notation values := (values p d sl).
+Notation plane_point := (plane_point p).
+Notation value := (value p d sl).
+Notation all_forms := (all_forms p sl).
+Notation inequality := (inequality sl).
+Notation kept := (kept p d scale fs sl).
 Notation sg := (sg nat plane_point value).
 Notation face := (face nat).
-
-Lemma value_out i x : (num_forms <= i)%nat -> value i x = 0.
-Proof. intro H. apply nth_overflow. rewrite values_length. auto. Qed.
-
-Lemma forms_or_zero i : In i all_forms \/ forall x, value i x = 0.
-Proof.
-  destruct (Nat.lt_ge_cases i num_forms) as [H|H].
-  - left. apply in_seq. lia.
-  - right. intro. apply value_out. auto.
-Qed.
-
-Lemma sg_nth x i : sg x i = nth i (List.map sign_of (values (proj1_sig x))) 0%Z.
-Proof.
-  unfold VertexLists.sg, value. rewrite <- (map_nth sign_of). f_equal. apply sign_zero. auto.
-Qed.
-
-Lemma from_nth a : forall k s, (forall i, (i < List.length a)%nat -> fc (nth i a 0%Z) (s (k +
-  i)%nat)) ->
-  Forall2 fc a (List.map s (seq k (List.length a))).
-Proof.
-  induction a as [|e a IH]; intros k s H; simpl; constructor.
-  - specialize (H 0%nat). rewrite Nat.add_0_r in H. apply H. simpl. lia.
-  - apply IH. intros i L. specialize (H (S i)). rewrite Nat.add_succ_r in H. apply H. simpl. lia.
-Qed.
-
-Lemma face_list x s : face (sg x) s ->
-  Forall2 fc (List.map sign_of (values (proj1_sig x))) (List.map s all_forms).
-Proof.
-  intro F. unfold all_forms. rewrite <- (values_length (proj1_sig x)), <- (map_length sign_of).
-  apply from_nth. intros i _. rewrite <- sg_nth. apply F.
-Qed.
-
-Lemma Forall2_in {X Y} (P : X -> Y -> Prop) l m a : Forall2 P l m -> In a l ->
-  exists b, In b m /\ P a b.
-Proof.
-  induction 1 as [|x y l m H F IH]; simpl; [tauto|]. intros [<-|I]; [exists y; auto|].
-  destruct (IH I) as (b & J & K). exists b. auto.
-Qed.
-
-Lemma nth_ap v rs i : nth i (List.map (ap v) rs) 0 = ap v (nth i rs ([], 1%Z)).
-Proof.
-  rewrite <- (map_nth (ap v)). f_equal. unfold ap. simpl. field.
-Qed.
-Lemma constant_val v f : v 0%N = 1 -> forallb (fun q => (fst q =? 0)%N) f = true ->
-  val v f = IZR (constant_of f).
-Proof.
-  intro V0. induction f as [|[s c] f IH]; simpl; auto. intro E. apply andb_prop in E as [E F].
-  apply N.eqb_eq in E. subst. rewrite plus_IZR, IH, V0 by auto. ring.
-Qed.
-
-(** ** What the state says *)
-
-(** Signs are 1, 0, or -1. *)
-Definition is_sign (e : Z) : Prop := e = 1%Z \/ e = 0%Z \/ e = (-1)%Z.
-
-Lemma key_same a : forall b, Forall is_sign a -> Forall is_sign b -> key a = key b -> a = b.
-Proof.
-  assert (forall s, (1 <= key s)%N) as P. { induction s as [|e s IH]; cbn [key]; lia. }
-  induction a as [|x a IH]; intros [|y b] A B E; auto.
-  - cbn [key] in E. specialize (P b). lia.
-  - cbn [key] in E. specialize (P a). lia.
-  - inversion A as [|? ? X A']; subst. inversion B as [|? ? Y B']; subst. cbn [key] in E.
-    assert (x = y /\ key a = key b) as [-> K].
-    { destruct X as [->|[->| ->]], Y as [->|[->| ->]]; split; try reflexivity; lia. }
-    f_equal. auto.
-Qed.
-
-Lemma sign_is_sign z : is_sign (sign_of z).
-Proof. unfold is_sign. destruct (sign_cases z) as [[_ ->]|[[_ ->]|[_ ->]]]; auto. Qed.
-
-Lemma has_puts u l m : has u (fold_right put m l) <-> In u l \/ has u m.
-Proof. induction l as [|k l IH]; simpl; [tauto|]. rewrite has_put, IH. intuition. Qed.
-
-(** What is found out about a vertex; [known] are the ends of edges. *)
-Definition vertex_known (known : nset) (v : vertex) : Prop :=
-  (exists rs, rows (its_signs v) = Some rs /\
-    check_signs (its_signs v) rs (its_point v) = true) /\
-  exists l, Forall2 (fun h q => check_region (its_signs v) h = Some q) (its_regions v) l /\
-    l <> [] /\ all_there l = true /\
-    forall q u, In q l -> In u (List.concat (fst q)) -> has u known.
-
-Lemma vertices_added l : forall st st', folded add_vertex l st = Some st' ->
-  (forall u, has u (ends st) -> has u (ends st')) /\
-  (forall v, In v l -> vertex_known (ends st') v) /\
-  (forall k, has k (seen st') <-> has k (seen st) \/ exists v, In v l /\ k = key (its_signs v)) /\
-  (forall k, has k (around st') <-> has k (around st) \/ exists v h, In v l /\
-     In h (its_regions v) /\ k = key (skipn num_bounds (its_region h))).
-Proof.
-  induction l as [|v l IH]; simpl; intros st st' E.
-  { injection E as <-. split; [auto|]. split; [tauto|].
-    split; intro k; split; auto; [intros [H|(v & [] & _)]|intros [H|(v & h & [] & _)]]; auto. }
-  destruct (add_vertex st v) as [st1|] eqn:A; [|discriminate].
-  destruct (IH st1 st' E) as (M & K & S & R). unfold add_vertex in A.
-  destruct (rows (its_signs v)) as [rs|] eqn:Q; [|discriminate].
-  destruct (check_signs _ rs _ && _) eqn:C; [|discriminate]. apply andb_prop in C as [C _].
-  destruct (mapo _ _) as [qs|] eqn:Mo; [|discriminate]. apply mapo_ok in Mo.
-  destruct qs as [|q0 qs']; [discriminate|]. set (qs := q0 :: qs') in *.
-  destruct (all_there qs) eqn:At; [|discriminate]. injection A as <-.
-  cbn [seen ends around] in *.
-  split. { intros u H. apply M. apply has_puts. auto. }
-  split.
-  { intros v' [<-|I]; auto. split; [eauto|]. exists qs. split; auto. split; [discriminate|].
-    split; auto. intros q u Iq Iu. apply M, has_puts. left.
-    change (In u (flat_map (fun q => List.concat (fst q)) qs)). apply in_flat_map. eauto. }
-  split; intro k.
-  - rewrite S, has_put. split.
-    + intros [[->|H]|(v' & I & ->)]; eauto.
-    + intros [H|(v' & [<-|I] & ->)]; eauto.
-  - rewrite R, has_puts, in_map_iff. split.
-    + intros [[(h & <- & I)|H]|(v' & h & I & J & ->)]; eauto 8.
-    + intros [H|(v' & h & [<-|I] & J & ->)]; eauto 8.
-Qed.
+Notation inside := (inside nat plane_point inequality value).
+Notation values_length := (values_length p d sl).
+Notation at_plane := (at_plane p d scale fs sl started).
+Notation rows_right := (rows_right p d scale fs sl started).
+Notation check_signs_ok := (check_signs_ok p d scale fs sl started).
+Notation ap_line := (ap_line p d).
+Notation V_near := (V_near p d).
+Notation value_out := (value_out p d sl).
+Notation forms_or_zero := (forms_or_zero p d sl).
+Notation sg_nth := (sg_nth p d sl).
+Notation face_list := (face_list p d sl).
+Notation sf_list := (sf_list p sl).
+Notation sf_nth := (sf_nth p sl).
+Notation skip_bounds := (skip_bounds sl).
 
 Section Accepted.
 Variables (vs : list vertex) (st : corners) (count : nat).
-Hypothesis constants : constants_hold = true.
+Hypothesis constants : constants_hold sl = true.
 Hypothesis added : folded add_vertex vs (Corners E E E) = Some st.
 Hypothesis complete : check_complete st count = true.
+
+Notation in_domain_iff := (in_domain_iff p d scale fs sl started constants).
+Notation inside_iff := (inside_iff p d scale fs sl started constants).
+Notation connected := (connected p d sl).
+
+Lemma some_vertex : vs <> [].
+Proof. intro Nil. pose proof added as A. rewrite Nil in A. injection A as <-. discriminate. Qed.
 
 Definition regions_at (v : vertex) : list (list Z) := List.map its_region (its_regions v).
 
@@ -461,228 +67,7 @@ Definition region_signs : list (list Z) :=
   nodup (list_eq_dec Z.eq_dec)
     (List.map (skipn num_bounds) (flat_map regions_at vs)).
 
-Lemma parts_of_check : vs <> [] /\
-  Forall (fun r => is_constant r = true -> (0 <= constant_of (fst r))%Z) sl /\
-  Forall (fun r => (0 < snd r)%Z) sl.
-Proof.
-  unfold constants_hold in constants. apply andb_prop in constants as [C1 C2].
-  rewrite forallb_forall in C1, C2. split.
-  { intros Nil. pose proof added as A. rewrite Nil in A. injection A as <-. discriminate. }
-  split; apply Forall_forall; intros r I.
-  - intro Q. specialize (C1 r I). rewrite Q in C1. apply Z.leb_le. auto.
-  - apply Z.ltb_lt. auto.
-Qed.
-
-Lemma in_domain_iff x : in_plane p x ->
-  (in_domain (area p) x <-> Forall (fun r => 0 <= ap (V x) r) bounds).
-Proof.
-  intro X. destruct (at_plane x X) as (_ & _ & _ & F). destruct X as [_ Q].
-  destruct parts_of_check as (_ & P1 & P2). unfold in_domain, bounds.
-  assert (Forall (fun r => dot (fst r) x <= IZR (snd r)) (ineqs (area p)) <->
-    Forall (fun r => 0 <= ap (V x) r) sl) as G.
-  { clear - F. induction F as [|r row sl rows [D R] F IH]; [split; constructor|].
-    assert (ap (V x) r = IZR (snd row) - dot (fst row) x) as E.
-    { unfold ap. apply IZR_lt in D. rewrite R. field. lra. }
-    split; intro K; inversion K; subst; constructor; try (apply IH; auto); lra. }
-  rewrite G. split.
-  - intros [K _]. apply Forall_forall. intros r I. apply filter_In in I as [I _].
-    rewrite Forall_forall in K. auto.
-  - intro K. split; auto. apply Forall_forall. intros r I.
-    destruct (is_constant r) eqn:C.
-    + rewrite Forall_forall in P1, P2. specialize (P1 r I C). specialize (P2 r I).
-      unfold ap. rewrite constant_val by (auto; reflexivity).
-      apply IZR_le in P1. apply IZR_lt in P2. apply Rmult_le_pos; auto.
-      apply Rlt_le, Rinv_0_lt_compat. auto.
-    + rewrite Forall_forall in K. apply K. apply filter_In. rewrite C. auto.
-Qed.
-
-Lemma value_bound i x : (i < num_bounds)%nat ->
-  value i x = ap (V (proj1_sig x)) (nth i bounds ([], 1%Z)).
-Proof.
-  intro H. unfold value, values. rewrite app_nth1 by (rewrite map_length; auto). apply nth_ap.
-Qed.
-
-Notation inside := (inside nat plane_point inequality value).
-
-Lemma inside_iff x : inside x <-> in_domain (area p) (proj1_sig x).
-Proof.
-  rewrite in_domain_iff by (apply proj2_sig). unfold VertexLists.inside, inequality. split.
-  - intro H. apply Forall_forall. intros r I. apply (In_nth _ _ ([], 1%Z)) in I as (i & L & <-).
-    rewrite <- value_bound; auto.
-  - intros F i L. rewrite value_bound by auto. rewrite Forall_forall in F. apply F, nth_In. auto.
-Qed.
-
-Notation way := (way nat plane_point inequality value).
-
-Lemma way_trans x y z : way x y -> way y z -> way x z.
-Proof. induction 1 as [x|x m y' z' Dm Dy F G W IH]; intro K; auto. apply go with m y'; auto. Qed.
-
-(** The signs of a point are those of another one, or 0. *)
-Lemma face_of_values (x m : plane_point) : (forall i, (i < num_forms)%nat -> value i x = 0 \/
-    0 < value i x /\ 0 < value i m \/ value i x < 0 /\ value i m < 0) ->
-  face (sg x) (sg m).
-Proof.
-  intros H i. unfold VertexLists.sg. destruct (Nat.lt_ge_cases i num_forms) as [L|L].
-  - destruct (H i L) as [Z|[[A B]|[A B]]].
-    + left. apply sign_zero. auto.
-    + right. rewrite !sign_pos; auto.
-    + right. rewrite !sign_neg; auto.
-  - left. apply sign_zero, value_out. auto.
-Qed.
-
-Lemma on_line_ends a : forall b, List.length a = List.length b -> on_line 0 a b = a /\
-  on_line 1 a b = b.
-Proof.
-  induction a as [|c a IH]; intros [|e b] L; try discriminate; simpl; auto.
-  destruct (IH b) as [-> ->]. { simpl in L. congruence. } split; f_equal; ring.
-Qed.
-
-Lemma connected x y : inside x -> inside y -> way x y.
-Proof.
-  intros Dx Dy. destruct x as [x X], y as [y Y].
-  assert (List.length x = List.length y) as L by (destruct X, Y; congruence).
-  set (w := fun t => exist (in_plane p) (on_line t x y) (line_in_plane x y t X Y)).
-  assert (forall t, 0 <= t <= 1 -> inside (w t)) as Dw.
-  { intros t T i I. specialize (Dx i I). specialize (Dy i I).
-    rewrite value_bound in * by auto. simpl in *. rewrite ap_line by auto. nra. }
-  assert (forall u z, (forall i, value i u = value i z) -> inside z -> way u z) as Same.
-  { intros u z E Dz. apply go with z z; auto; [| |apply stay]; apply face_of_values; intros i _;
-      rewrite ?E; destruct (Rtotal_order (value i z) 0) as [|[|]]; auto. }
-  destruct (on_line_ends x y L) as [L0 L1].
-  apply way_trans with (w 0).
-  { apply Same; [|apply Dw; lra]. intro i. unfold value, w. cbn [proj1_sig]. rewrite L0. auto. }
-  apply way_trans with (w 1).
-  2:{ apply Same; auto. intro i. unfold value, w. cbn [proj1_sig]. rewrite L1. auto. }
-  destruct (tame_values x y X Y) as [_ T].
-  pose proof (all_sides (fun i t => value i (w t)) num_forms T) as P.
-  assert (forall a b, pieces (fun a b => forall i, (i < num_forms)%nat ->
-    one_sided (fun t => value i (w t)) a b) a b -> 0 <= a -> b <= 1 -> way (w a) (w b)) as K.
-  { intros a b Q. induction Q as [a b A Q|a m b F IHF G IHG]; intros A0 B1.
-    - apply go with (w ((a + b) / 2)) (w b); [apply Dw; lra|apply Dw; lra| | |apply stay];
-        apply face_of_values; intros i I; apply (middle _ a b A (Q i I)).
-    - pose proof (pieces_less _ _ _ F). pose proof (pieces_less _ _ _ G).
-      apply way_trans with (w m); [apply IHF|apply IHG]; lra. }
-  apply K; auto; lra.
-Qed.
-
 (** *** Regions around a vertex *)
-
-Lemma constant_zeros_nth c : forall rs i, constant_zeros c rs = true ->
-  List.length rs = List.length c -> (i < List.length c)%nat -> nth i c 1%Z = 0%Z ->
-  is_constant (nth i rs ([], 1%Z)) = true.
-Proof.
-  induction c as [|x c IH]; intros [|r rs] i; simpl; try lia; try discriminate.
-  intros C L I Z. apply andb_prop in C as [C C']. destruct i as [|i]; [|apply IH; auto; lia].
-  subst. auto.
-Qed.
-
-Lemma closes_nth a : forall c, closes a c = true -> List.length a = List.length c /\
-  forall i e, nth i a e = 0%Z \/ nth i a e = nth i c e.
-Proof.
-  induction a as [|x a IH]; intros [|y c]; simpl; try discriminate.
-  { intros _. split; auto. }
-  intro M. apply andb_prop in M as [M M']. destruct (IH c M') as [L H]. split; auto.
-  intros [|i] e; auto. apply orb_prop in M as [M|M]; apply Z.eqb_eq in M; auto.
-Qed.
-
-Lemma goes_on_nth c : forall rs e i, goes_on c rs e = true -> List.length rs = List.length c ->
-  (i < List.length c)%nat -> (0 <= nth i c 1 * slope (fst (nth i rs ([], 1%Z))) e)%Z.
-Proof.
-  induction c as [|x c IH]; intros [|r rs] e i G L I; simpl in *; try lia.
-  apply andb_prop in G as [G G']. apply Z.leb_le in G. destruct i as [|i]; auto.
-  apply IH; auto; lia.
-Qed.
-
-Lemma ends_there_nth s : forall u rs e i, ends_there s u rs e = true ->
-  List.length u = List.length s -> List.length rs = List.length s -> (i < List.length s)%nat ->
-  nth i s 1%Z = 0%Z -> slope (fst (nth i rs ([], 1%Z))) e = 0%Z -> nth i u 1%Z = 0%Z.
-Proof.
-  induction s as [|x s IH]; intros [|y u] [|r rs] e i G L L' I; simpl in *; try lia.
-  apply andb_prop in G as [G G']. destruct i as [|i]; [|apply (IH u rs e i); auto; lia].
-  intros X Y. rewrite X, Y in G. simpl in G. apply Z.eqb_eq. auto.
-Qed.
-
-Lemma moves_nth s : forall u, moves s u = true -> List.length u = List.length s ->
-  exists i, (i < List.length s)%nat /\ nth i s 1%Z = 0%Z /\ nth i u 1%Z <> 0%Z.
-Proof.
-  induction s as [|x s IH]; intros [|y u] M L; simpl in *; try discriminate.
-  apply orb_prop in M as [M|M].
-  - apply andb_prop in M as [A B]. apply Z.eqb_eq in A. apply negb_true_iff, Z.eqb_neq in B.
-    exists 0%nat. repeat split; auto. lia.
-  - destruct (IH u M) as (i & I & X & Y); [lia|]. exists (S i). repeat split; auto. lia.
-Qed.
-
-Lemma walls_in s : forall k c rs w, In w (walls k s c rs) -> exists i, (i < List.length s)%nat /\
-  (i < List.length c)%nat /\ (i < List.length rs)%nat /\ nth i s 1%Z = 0%Z /\
-  its_form w = fst (nth i rs ([], 1%Z)) /\ its_sign w = nth i c 1%Z.
-Proof.
-  induction s as [|x s IH]; intros k [|y c] [|r rs] w; simpl; try tauto.
-  intro I. assert (w = Wall (fst r) y (negb (Nat.eqb k 0)) /\ x = 0%Z \/
-    In w (walls (pred k) s c rs)) as [[-> ->]|J].
-  { destruct (Z.eqb_spec x 0); [destruct I as [<-|I]|]; auto. }
-  - exists 0%nat. simpl. repeat split; auto; lia.
-  - destruct (IH _ _ _ _ J) as (i & A & B & C & D). exists (S i). simpl.
-    split; [lia|]. split; [lia|]. split; [lia|]. auto.
-Qed.
-
-(** The signs at the zeros of [s]. *)
-Fixpoint at_zeros (s gs : list Z) : list Z :=
-  match s, gs with
-  | e :: s', g :: gs' => if (e =? 0)%Z then g :: at_zeros s' gs' else at_zeros s' gs'
-  | _, _ => []
-  end.
-
-(** Signs that are right form by form. *)
-Lemma right_at_zeros u s : forall k c rs gs, List.length c = List.length s ->
-  List.length rs = List.length s -> List.length gs = List.length s ->
-  (forall i, (i < List.length s)%nat -> (forall j, (j < i)%nat -> fc (nth j gs 0%Z) (nth j c 0%Z)) ->
-    nth i s 0%Z = 0%Z -> nth i gs 0%Z = sign_of (val u (fst (nth i rs ([], 1%Z))))) ->
-  (forall i, (i < List.length s)%nat -> nth i s 0%Z <> 0%Z -> fc (nth i gs 0%Z) (nth i c 0%Z)) ->
-  (forall i, (i < k)%nat -> (i < List.length s)%nat -> nth i gs 0%Z <> (-1)%Z) ->
-  right_signs u (walls k s c rs) (at_zeros s gs) /\
-  List.length (walls k s c rs) = List.length (at_zeros s gs).
-Proof.
-  induction s as [|e s IH]; intros k [|x c] [|r rs] [|g gs] L1 L2 L3 A B C; simpl in *;
-    try discriminate; auto.
-  assert (fc g x -> right_signs u (walls (pred k) s c rs) (at_zeros s gs) /\
-    List.length (walls (pred k) s c rs) = List.length (at_zeros s gs)) as K.
-  { intro F. apply IH; try lia.
-    - intros i I H Z. apply (A (S i)); auto; [lia|]. intros [|j] J; auto. apply H. lia.
-    - intros i I. apply (B (S i)). lia.
-    - intros i I J. apply (C (S i)); lia. }
-  assert (List.length (walls (pred k) s c rs) = List.length (at_zeros s gs)) as Len.
-  { clear - L1 L2 L3. generalize (pred k). revert c rs gs L1 L2 L3.
-    induction s as [|e s IH]; intros [|x c] [|r rs] [|g gs] L1 L2 L3 m; simpl in *;
-      try discriminate; auto. destruct (e =? 0)%Z; simpl; rewrite (IH c rs gs); auto. }
-  destruct (Z.eqb_spec e 0) as [Z|Z].
-  - split; [|simpl; congruence]. simpl. split; [|split].
-    + apply (A 0%nat); auto; [lia|]. intros j J. lia.
-    + intro Q. apply negb_true_iff, Nat.eqb_neq in Q. apply (C 0%nat); lia.
-    + intro F. apply K. auto.
-  - apply K. apply (B 0%nat); auto. lia.
-Qed.
-
-Lemma path_walls k s : forall c rs, List.length c = List.length s ->
-  List.length rs = List.length s -> path (walls k s c rs) = at_zeros s c.
-Proof.
-  revert k. induction s as [|e s IH]; intros k [|x c] [|r rs] L1 L2; simpl in *;
-    try discriminate; auto.
-  destruct (e =? 0)%Z; simpl; rewrite IH; auto.
-Qed.
-
-(** Signs that agree at the zeros and besides. *)
-Lemma agree_all s : forall gs c, List.length c = List.length s -> List.length gs = List.length s ->
-  Forall2 fc (at_zeros s gs) (at_zeros s c) ->
-  (forall i, (i < List.length s)%nat -> nth i s 0%Z <> 0%Z -> fc (nth i gs 0%Z) (nth i c 0%Z)) ->
-  forall i, fc (nth i gs 0%Z) (nth i c 0%Z).
-Proof.
-  induction s as [|e s IH]; intros [|g gs] [|x c] L1 L2 F B; simpl in *; try discriminate.
-  { intros [|i]; left; auto. }
-  assert (Forall2 fc (at_zeros s gs) (at_zeros s c) /\ fc g x) as [F' G].
-  { destruct (Z.eqb_spec e 0) as [Z|Z]; [inversion F; auto|]. split; auto. apply (B 0%nat); auto.
-    lia. }
-  intros [|i]; auto. apply IH; auto; try lia. intros j J. apply (B (S j)). lia.
-Qed.
 
 Lemma known v : In v vs -> vertex_known (ends st) v.
 Proof. apply (vertices_added _ _ _ added). Qed.
@@ -782,26 +167,6 @@ Proof.
     - simpl. f_equal. auto. }
   apply K. apply incl_refl.
 Qed.
-
-Lemma nth_map_seq (s : nat -> Z) i e : (i < num_forms)%nat -> nth i (List.map s all_forms) e = s i.
-Proof.
-  intro L. unfold all_forms. rewrite (nth_indep _ e (s 0%nat)) by (rewrite map_length, seq_length;
-    auto).
-  rewrite map_nth, seq_nth by auto. auto.
-Qed.
-
-(** A list of signs as a function. *)
-Definition sf (c : list Z) (i : nat) : Z := nth i c 0%Z.
-
-Lemma sf_list c : List.length c = num_forms -> List.map (sf c) all_forms = c.
-Proof.
-  intro L. apply nth_ext with 0%Z 0%Z.
-  { unfold all_forms. rewrite map_length, seq_length. auto. }
-  unfold all_forms at 1. rewrite map_length, seq_length. intros i I. rewrite nth_map_seq; auto.
-Qed.
-
-Lemma sf_nth c i : List.length c = num_forms -> (i < num_forms)%nat -> sf c i = nth i c 1%Z.
-Proof. intros L I. apply nth_indep. lia. Qed.
 
 Definition around_corner (u : corner) : list (nat -> Z) := List.map sf (regions_at (fst u)).
 
@@ -1155,7 +520,8 @@ Proof.
   { intros f' Jf q' Q. apply Snd in Jf as (w & J). destruct (A _ _ J) as (h & rs & Jh & Fa & ->).
     destruct Fa as (R & Fc & Lc & Ck & Cs & Zc & Ru & _).
     refine (run_signs _ _ _ _ Ru _ (Forall_nil _) _ q' Q); [|intros z [[]|[]]].
-    apply Forall_forall. intros z Z. destruct (walls_in _ _ _ _ _ Z) as (i & _ & Li & _ & _ & _ & E).
+    apply Forall_forall. intros z Z.
+    destruct (walls_in _ _ _ _ _ Z) as (i & _ & Li & _ & _ & _ & E).
     unfold one_sign. rewrite E. rewrite Forall_forall in Fc. apply Fc, nth_In. auto. }
   unfold all_there in At. rewrite forallb_forall in At.
   assert (In q (flat_map (fun q => needed (snd q)) l)) as Jq.
@@ -1196,9 +562,6 @@ Proof.
     { unfold around_corner, regions_at. apply in_map, in_map. auto. }
     apply (agrees u h rs f); auto. apply (Besides h rs f); auto.
 Qed.
-
-Lemma skip_bounds (a b : list Z) : List.length a = num_bounds -> skipn num_bounds (a ++ b) = b.
-Proof. intro L. rewrite <- L, skipn_app, skipn_all, Nat.sub_diag. auto. Qed.
 
 (** Near the inner point of a region all points have its signs. *)
 Lemma region_open v h : In v vs -> In h (its_regions v) ->
@@ -1279,31 +642,110 @@ Proof.
   - apply (Int x e); auto.
 Qed.
 
+(** What the check finds out, for all listed vertices together. *)
+Definition all_checked (us : list corner) : Prop :=
+  Forall is_corner us /\ us <> [] /\
+  forall u, In u us -> inside (snd u) /\
+    complete_at nat plane_point inequality value corner snd around_corner u /\
+    forall s, In s (around_corner u) ->
+      region_ends nat plane_point inequality value kept corner snd us u s.
+
+Lemma corners_checked : exists us, all_checked us.
+Proof.
+  destruct corners_exist as (us & Us & Mu). exists us. split; auto.
+  split. { intros ->. simpl in Mu. apply some_vertex. auto. }
+  intros u Iu. pose proof Us as Us'. rewrite Forall_forall in Us'. pose proof (Us' u Iu) as Cu.
+  split; [apply Cu|]. split; [apply complete_ok; auto|]. intros s Is.
+  apply in_map_iff in Is as (c & <- & Ic). apply in_map_iff in Ic as (h & <- & Ih).
+  destruct (all_facts _ (proj1 Cu)) as (_ & _ & _ & Hf). destruct (Hf h Ih) as (rs & f & Fa).
+  apply (edges_ok u h rs f Cu Fa us Us Mu).
+Qed.
+
+Lemma bounds_place r : In r sl -> is_constant r = true \/
+  exists i, (i < num_bounds)%nat /\ r = nth i bounds ([], 1%Z).
+Proof.
+  intro I. destruct (is_constant r) eqn:C; auto. right.
+  assert (In r bounds) as J by (apply filter_In; rewrite C; auto).
+  apply (In_nth _ _ ([], 1%Z)) in J as (i & L & E). exists i. auto.
+Qed.
+
+Lemma signs_of_rows v w x y l m :
+  Forall2 (fun r row => rep v r (IZR (snd row) - dot (fst row) x)) l m ->
+  Forall2 (fun r row => rep w r (IZR (snd row) - dot (fst row) y)) l m ->
+  (forall r, In r l -> fc (sign_of (ap v r)) (sign_of (ap w r))) ->
+  Forall2 fc (List.map (fun r => sign_of (IZR (snd r) - dot (fst r) x)) m)
+    (List.map (fun r => sign_of (IZR (snd r) - dot (fst r) y)) m).
+Proof.
+  assert (forall v r z, rep v r z -> ap v r = z) as Ap.
+  { intros u r z [P E]. unfold ap. rewrite E. apply IZR_lt in P. field. lra. }
+  intro A. induction A as [|r row l m P A IH]; intros B K; simpl; [constructor|].
+  inversion B as [|? ? ? ? P' B']; subst.
+  constructor; [|apply IH; auto; intros r' I; apply K; right; auto].
+  specialize (K r (or_introl eq_refl)). rewrite (Ap _ _ _ P), (Ap _ _ _ P') in K. exact K.
+Qed.
+
+(** The signs of all forms, and those of all inequalities and neurons. *)
+Lemma face_below (x y : plane_point) : face (sg x) (sg y) ->
+  below p (proj1_sig x) (proj1_sig y).
+Proof.
+  intro F. unfold below, all_signs. apply Forall2_app.
+  - destruct (at_plane _ (proj2_sig x)) as (_ & _ & _ & A).
+    destruct (at_plane _ (proj2_sig y)) as (_ & _ & _ & B).
+    assert (forall r, In r sl -> fc (sign_of (ap (V (proj1_sig x)) r))
+      (sign_of (ap (V (proj1_sig y)) r))) as K.
+    { intros r I. destruct (bounds_place r I) as [C|(i & L & ->)].
+      - right. unfold ap. rewrite !(constant_val _ _ eq_refl C). auto.
+      - specialize (F i). unfold VertexLists.sg in F.
+        rewrite (value_bound p d sl i x L), (value_bound p d sl i y L) in F. exact F. }
+    apply (signs_of_rows _ _ _ _ _ _ A B K).
+  - assert (Forall2 fc (List.map sign_of (values (proj1_sig x)))
+      (List.map sign_of (values (proj1_sig y)))) as A.
+    { apply Forall2_nth with 0%Z 0%Z. { rewrite !map_length, !values_length. auto. }
+      intros i _. rewrite <- !sg_nth. apply F. }
+    unfold VertexRows.values in A. rewrite !map_app, !zs_signs in A.
+    apply Forall2_app_inv_l in A as (a & b & A1 & A2 & E).
+    apply app_same in E as [<- <-]; auto.
+    apply Forall2_len in A1. rewrite <- A1, !map_length. auto.
+Qed.
+
+Theorem none_missing :
+  no_vertex_missing p (List.map (fun v => List.map Q2R (its_point v)) vs).
+Proof.
+  split.
+  - apply Forall_map, Forall_forall. intros v I. destruct (known v I) as [(rs & R & C) _].
+    destruct (check_signs_ok _ _ _ R C) as (X & D & _). split; auto.
+  - intros x [X D]. destruct corners_checked as (us & Us & Ne & Checked).
+    destruct (vertex_below nat plane_point all_forms inequality value kept forms_or_zero connected
+      corner snd us around_corner Checked Ne (exist _ x X)) as (u & Iu & F).
+    { apply inside_iff. auto. }
+    apply face_below in F. cbn [proj1_sig] in F. rewrite Forall_forall in Us.
+    destruct (Us u Iu) as (I & _ & S). destruct (known _ I) as [(rs & R & C) _].
+    destruct (check_signs_ok _ _ _ R C) as (Y & _ & S' & _).
+    set (y := List.map Q2R (its_point (fst u))) in *. exists y. split.
+    { apply in_map_iff. exists (fst u). auto. }
+    assert (below p y (proj1_sig (snd u))) as B.
+    { apply (face_below (exist _ y Y) (snd u)). intro i. right. rewrite !sg_nth.
+      cbn [proj1_sig]. congruence. }
+    unfold below in *. clear - B F. revert F. generalize (all_signs p x) as b.
+    induction B as [|a a' l l' H B IH]; intros b F; inversion F as [|? ? ? ? H' F']; subst;
+      constructor; auto. destruct H as [H|H]; auto. rewrite H. auto.
+Qed.
+
 (** Points of an open set with the signs [t] lie in a region around a vertex. *)
 Lemma open_listed t x : inner p (has_signs p t) x -> In t region_signs.
 Proof.
-  intros (X & e & Pe & K). destruct corners_exist as (us & Us & Mu).
-  destruct parts_of_check as (Ne & _).
+  intros (X & e & Pe & K). destruct corners_checked as (us & Us & Np & Checked).
   destruct (K x X (near_refl e x Pe)) as [[_ (e0 & Pe0 & K0)] _].
   pose proof (K0 x X (near_refl e0 x Pe0)) as D.
   set (xp := exist _ x X : plane_point).
-  assert (forall u, In u us -> inside (snd u) /\
-    complete_at nat plane_point inequality value corner snd around_corner u /\
-    forall s, In s (around_corner u) ->
-      region_ends nat plane_point inequality value kept corner snd us u s) as Checked.
-  { intros u Iu. pose proof Us as Us'. rewrite Forall_forall in Us'. pose proof (Us' u Iu) as Cu.
-    split; [apply Cu|]. split; [apply complete_ok; auto|]. intros s Is.
-    apply in_map_iff in Is as (c & <- & Ic). apply in_map_iff in Ic as (h & <- & Ih).
-    destruct (all_facts _ (proj1 Cu)) as (_ & _ & _ & Hf). destruct (Hf h Ih) as (rs & f & Fa).
-    apply (edges_ok u h rs f Cu Fa us Us Mu). }
-  assert (us <> []) as Np. { intros ->. simpl in Mu. congruence. }
   assert (inside xp) as Dx by (apply inside_iff; auto).
   destruct (all_found nat plane_point all_forms inequality value kept forms_or_zero connected
     corner snd us around_corner Checked Np xp Dx) as (_ & u & s & Iu & Is & Cx).
   apply in_map_iff in Is as (c & <- & Ic). apply in_map_iff in Ic as (h & <- & Ih).
   pose proof Us as Us'. rewrite Forall_forall in Us'. destruct (Us' u Iu) as (Iv & _).
   destruct (all_facts _ Iv) as (_ & _ & _ & Hf).
-  destruct (Hf h Ih) as (rs & f & E & _ & Lc0 & (q & Ck) & _ & Zc & _). set (c := its_region h) in *.
+  destruct (Hf h Ih) as (rs & f & E & _ & Lc0 & (q & Ck) & _ & Zc & _).
+  set (c := its_region h) in *.
   assert (Forall2 fc (List.map sign_of (values x)) c) as Fx.
   { rewrite <- (sf_list c Lc0). apply (face_list xp). auto. }
   destruct (check_signs_ok _ _ _ E Ck) as (Y & Dy & Sy & Lc & Lr & Pos & W).
@@ -1389,7 +831,7 @@ Qed.
 
 Theorem vertices_regions : good_placed p = true -> regions_are p count.
 Proof.
-  intro G. destruct parts_of_check as (Ne & _).
+  intro G. pose proof some_vertex as Ne.
   split; auto. split.
   - assert (exists v, In v vs) as [v I].
     { destruct vs as [|v l]; [tauto|]. exists v. left; auto. }
@@ -1464,10 +906,11 @@ Definition check_vertex_count (s : corner_progress) (count : nat) : answer unit 
 
 Close Scope string_scope.
 
-(** An accepted list of vertices proves its claim. *)
+(** An accepted list of vertices proves its claim, and that no vertex is missing. *)
 Theorem vertices_hold p s vs s' count :
   start_vertices p = Good s -> next_vertices p s vs = Good s' ->
-  check_vertex_count s' count = Good tt -> regions_are p count.
+  check_vertex_count s' count = Good tt -> regions_are p count /\
+  no_vertex_missing p (List.map (fun v => List.map Q2R (its_point v)) vs).
 Proof.
   unfold start_vertices, check_vertex_count. intros S N C.
   apply within_good in S as [G S]. apply with_domain_good in S as (_ & _ & S).
@@ -1475,7 +918,8 @@ Proof.
   apply require_good in S as [K S]. apply within_good in S as [_ S]. injection S as <-.
   apply require_good in C as [_ C]. apply require_good in C as [_ C].
   apply require_good in C as [C _].
-  apply (vertices_regions p d scale fs sl T vs (corners_so_far s') count); auto.
+  assert (folded (add_vertex p d scale fs sl) vs (Corners E E E) = Some (corners_so_far s')) as A.
+  2:{ split; [eapply vertices_regions|eapply none_missing]; eauto. }
   clear - N. revert N. generalize (Corners E E E). induction vs as [|v vs IH]; intros st N.
   { injection N as <-. auto. }
   cbn [next_vertices] in N. apply and_then_good in N as (s1 & N1 & N). cbn [folded].
