@@ -12,7 +12,9 @@ import pytest
 from polyrelu import Network, NeuronId, checker, from_arrays
 from polyrelu.certificate import Certificate, Claim, Hypothesis
 from polyrelu.exact import Polyhedron
+from polyrelu.proofs.refutations.cases.cone import Cone
 from polyrelu.proofs.refutations.cases.moves import case_moves
+from polyrelu.proofs.refutations.cases.relaxation import Relaxation
 from polyrelu.proofs.refutations.cases.scope import Scope
 from polyrelu.proofs.refutations.cases.tree import CaseSearch, Split
 from polyrelu.proofs.refutations.moves import Move
@@ -84,6 +86,23 @@ def test_splits_that_no_proof_uses_are_left_out() -> None:
         leaves += [] if isinstance(case, Split) else [case]
     assert len(leaves) == 3
     assert tree.neuron in {k for leaf in leaves for k in leaf.used}
+
+
+def test_what_is_left_to_be_shown() -> None:
+    """With |z| + t ≤ 1 the least t - max(z, 0) is nearly -1, and 0 once z ≤ 0 is known."""
+    first = ([[1], [1]], [0, -3])
+    network = from_arrays([first, ([[1, 0], [0, 2]], [-1, -1]), ([[1, 1]], [0])])
+    for index in (0, 1):
+        scope = Scope.of(network, _candidate(2, index))
+        relaxation = Relaxation(scope)
+        cone = Cone(scope, relaxation)
+        found = cone.answer()
+        assert found.value == pytest.approx(-1, abs=1e-3)
+        assert found.is_real
+        cone.fix(0, -1)
+        assert cone.answer().value == 0
+        cone.fix(0, 0)
+        assert cone.answer().value == pytest.approx(found.value)
 
 
 def test_a_false_candidate_is_met_by_a_point() -> None:
