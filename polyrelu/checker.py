@@ -47,55 +47,55 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   2956  3.8 Domains of pairs, and theorem point
   3111      theorem point
   3180  3.9 Ridges: theorems deep and deep-part
-  4184      theorem deep
-  4192      theorem deep-part
-  4242    Theorem D, sparse competitors: zero weights, and ridges without a bend
-  4372      theorem deep-sparse
-  4380      theorem deep-sparse-part
-  4393  3.10 Injectivity: theorems active-rows and collision
-  4419      theorem collision
-  4446      theorem active-rows
-  4726  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4809      theorem jumps
-  4836      theorem hyperplanes
-  4859      theorem affine-maps
-  4883      theorem bends
-  4914  3.12 Functional dimensions: theorem jacobian
-  4920      theorem jacobian
-  5035  3.13 Leaky ReLU stacks
-  5119    leaky-shallow
-  5122      theorem leaky-shallow
-  5137    leaky-chains
-  5140      theorem leaky-chains
-  5320    leaky-replacement
-  5323      theorem leaky-replacement
-  5385  3.14 Networks of blocks
-  5417      theorem blocks-neuron
-  5759      theorem blocks-replacement
-  5941      theorem blocks-one-sided
-  6116  4. Verdicts
-  6251  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  7064      theorem tree-equal
-  7084      theorem tree
-  7205  5.1 Lists of regions: claim regions, theorem regions
-  7210      theorem regions
-  7250  5.2 Limits
-  7256  5.3 Vertices: theorems vertices and complex (any networks)
-  7821      theorem vertices
-  7836      theorem complex
-  7854  5.4 Injectivity by cells: theorem cell-pairs
-  7866      theorem cell-pairs
-  7984  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  7989      theorem inverse-lipschitz
-  8152  5.6 Injectivity by a left inverse: theorem left-inverse
-  8155      theorem left-inverse
-  8224  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  8227      theorem monotone
-  8331  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  9652  5.9 Teaching sets: theorem parallel-lines
-  9666      theorem parallel-lines
-  9772    Files
-  9912    The command line
+  4242      theorem deep
+  4250      theorem deep-part
+  4300    Theorem D, sparse competitors: zero weights, and ridges without a bend
+  4430      theorem deep-sparse
+  4438      theorem deep-sparse-part
+  4451  3.10 Injectivity: theorems active-rows and collision
+  4477      theorem collision
+  4504      theorem active-rows
+  4784  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4867      theorem jumps
+  4894      theorem hyperplanes
+  4917      theorem affine-maps
+  4941      theorem bends
+  4972  3.12 Functional dimensions: theorem jacobian
+  4978      theorem jacobian
+  5093  3.13 Leaky ReLU stacks
+  5177    leaky-shallow
+  5180      theorem leaky-shallow
+  5195    leaky-chains
+  5198      theorem leaky-chains
+  5378    leaky-replacement
+  5381      theorem leaky-replacement
+  5443  3.14 Networks of blocks
+  5475      theorem blocks-neuron
+  5817      theorem blocks-replacement
+  5999      theorem blocks-one-sided
+  6174  4. Verdicts
+  6309  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  7122      theorem tree-equal
+  7142      theorem tree
+  7263  5.1 Lists of regions: claim regions, theorem regions
+  7268      theorem regions
+  7308  5.2 Limits
+  7314  5.3 Vertices: theorems vertices and complex (any networks)
+  7879      theorem vertices
+  7894      theorem complex
+  7912  5.4 Injectivity by cells: theorem cell-pairs
+  7924      theorem cell-pairs
+  8042  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  8047      theorem inverse-lipschitz
+  8210  5.6 Injectivity by a left inverse: theorem left-inverse
+  8213      theorem left-inverse
+  8282  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  8285      theorem monotone
+  8389  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  9710  5.9 Teaching sets: theorem parallel-lines
+  9724      theorem parallel-lines
+  9830    Files
+  9970    The command line
 """
 
 from __future__ import annotations
@@ -3918,11 +3918,29 @@ def is_independent(sets: FamilySets, derivatives: Any, layer: int) -> bool:
 # -- Signs (D3)
 
 
+#: Maximum number of neurons of which all sets are tried, one after the other.
+MAX_TRIED = 12
+
+
+class OwnSystem(NamedTuple):
+    """The equations at the pieces of a neuron v, in echelon form.
+
+    Their unknowns are s_vh for the neurons `on`, t_vh for `off`, and p_h for `signs`, times W_vh.
+    """
+
+    weights: list[int]
+    on: list[int]
+    off: list[int]
+    signs: list[int]
+    rows: list[list[int]]
+
+
 class SignSystem:
     """The system in the signs of one layer, at the pieces of neurons v of the layer above.
 
     Any set T of these neurons will do. Of each v first its own unknowns, s_vh and t_vh, are
-    eliminated; then come the p_h of neurons h that are not oriented.
+    eliminated; then come the p_h of neurons h that are not oriented. Otherwise each set of these
+    neurons, as those with other signs, is excluded by some v.
     """
 
     def __init__(self, sets: FamilySets, derivatives: Any, layer: int) -> None:
@@ -3930,18 +3948,48 @@ class SignSystem:
         self.neurons = sets.neurons
         self.above = [v for v in sets.sets.values() if self.neurons.layer[v.neuron] == layer + 1]
         self.total, self.wanted, self.free = dict[int, int](), set[int](), 0
+        self.systems = list[OwnSystem]()
 
     def check(self) -> None:
         """The layer's signs are determined, if neurons above belong to the claim."""
-        full = (1 << self.neurons.widths[self.layer]) - 1
-        if not self.above:
-            return
-        if any(self.neurons.part(own.crossed, self.layer) == full for own in self.above):
+        if not self.above or any(self.is_crossed(own) for own in self.above):
             return
         self.free = self.not_oriented()
-        if not any(self.is_enough(own) for own in self.above):
+        if not any(self.is_enough(own) for own in self.above) and not self.all_excluded():
             got = f"{len(self.total)} of {len(self.wanted)}"
             require(False, f"full rank for layer {self.layer + 1}", got)
+
+    def is_crossed(self, own: PieceSet) -> bool:
+        """Whether at some piece of v all neurons of the layer that are on cross it."""
+        self.sets.meter.pay(2 * len(own.masks), self.neurons.count)
+        return any(not self.neurons.part(mask & ~own.crossed, self.layer) for mask in own.masks)
+
+    def all_excluded(self) -> bool:
+        """Whether each set of neurons that are not oriented is excluded by the system of some v."""
+        free = ones(self.free)
+        return len(free) <= MAX_TRIED and all(
+            any(self.excludes(system, {*flipped}) for system in self.systems)
+            for size in range(1, len(free) + 1)
+            for flipped in combinations(free, size)
+        )
+
+    def excludes(self, system: OwnSystem, flipped: set[int]) -> bool:
+        """Whether only 0 solves the system of v where the signs of these neurons are other ones."""
+        num_on, num_own = len(system.on), len(system.on) + len(system.off)
+        kept = [c for c, h in enumerate(system.on) if h not in flipped]
+        kept += [num_on + c for c, h in enumerate(system.off) if h in flipped]
+        known = [(c, system.weights[h]) for c, h in enumerate(system.on) if h in flipped]
+        known += [(num_own + c, 1) for c, h in enumerate(system.signs) if h in flipped]
+        size, basis = len(kept) + bool(known), dict[int, int]()
+        for row in system.rows:
+            self.sets.meter.pay_modular(size + len(known) + 4)
+            equation = [row[c] for c in kept]
+            if known:
+                equation.append(sum(row[c] * x for c, x in known) % P)
+            reduce_into(basis, equation, P, self.sets.meter)
+            if len(basis) == size:
+                return True
+        return False
 
     def not_oriented(self) -> int:
         """The neurons of the layer at all of whose pieces some neuron of the layer is on."""
@@ -3972,15 +4020,25 @@ class SignSystem:
             return True
         unknowns += [Unknown(h, (True, False), weights[h]) for h in signs]
         basis = rank_form(self.sets, self.derivatives, own, unknowns)
-        if sum(c < num_own for c in basis) < num_own:
-            return False
         if len(basis) == len(unknowns):
             return True
+        self.keep(OwnSystem(weights, ones(on), ones(off & self.free), signs, []), basis)
+        if sum(c < num_own for c in basis) < num_own:
+            return False
         self.wanted.update(signs)
         for c, packed in basis.items():
             if c >= num_own:
                 self.add(signs[c - num_own :], packed)
         return len(self.total) == len(self.wanted)
+
+    def keep(self, system: OwnSystem, basis: dict[int, int]) -> None:
+        """Keep the equations of v, without the factor that makes their first coefficient 1."""
+        size = len(system.on) + len(system.off) + len(system.signs)
+        self.sets.meter.units(60 * size * len(basis))
+        self.sets.meter.hold(size * len(basis))
+        for c, packed in basis.items():
+            system.rows.append([0] * c + [1, *unpack(packed, size - c - 1, P)])
+        self.systems.append(system)
 
     def add(self, signs: list[int], packed: int) -> None:
         """An equation in the p_h alone, its first coefficient 1, joins the ones from all of T."""

@@ -73,8 +73,9 @@ _DEEP_HYPOTHESES = {
         "by crossing can be"
     ),
     "signs": (
-        "(D3) for each hidden layer but the last one some neuron of the next layer is crossed by "
-        "all of it, or linear systems of neurons of the next layer have only the solution 0"
+        "(D3) for each hidden layer but the last one some neuron of the next layer has a piece at "
+        "which it is crossed by all of the layer that are active, or linear systems of neurons of "
+        "the next layer have only the solution 0"
     ),
     "weights": (
         "(D2) every weight between hidden layers is nonzero, and is seen at pieces of its neuron "
@@ -334,8 +335,9 @@ THEOREMS: dict[str, TheoremText] = {
         r"vanish, show (D1) for every hidden neuron a family of pieces from which a chain of "
         r"crossings leads up to the last hidden layer, (D2) $(W_\ell)_{ih} \ne 0$, and that pieces "
         r"of $(\ell, i)$ see it, for all $\ell \ge 2$, $i$, $h$, and (D3) for each layer $m \le "
-        r"L-2$ a neuron of layer $m+1$ that is crossed by all of layer $m$, or neurons of layer "
-        r"$m+1$ whose linear system in the signs of layer $m$ has only the solution $0$. Then "
+        r"L-2$ a piece of a neuron of layer $m+1$ at which all active ones of layer $m$ cross it, "
+        r"or neurons of layer $m+1$ whose linear systems in the signs of layer $m$ have only the "
+        r"solution $0$. Then "
         r"every transversal $\eta$ of the same widths with $f_\eta = f_\theta$ has $\eta \sim "
         r"\theta$; so has every regular $\eta$ if $f_\theta$ is constant on no sector of a good "
         r"ridge.",

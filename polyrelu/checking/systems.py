@@ -121,11 +121,29 @@ def is_independent(sets: FamilySets, derivatives: Any, layer: int) -> bool:
 # -- Signs (D3)
 
 
+#: Maximum number of neurons of which all sets are tried, one after the other.
+MAX_TRIED = 12
+
+
+class OwnSystem(NamedTuple):
+    """The equations at the pieces of a neuron v, in echelon form.
+
+    Their unknowns are s_vh for the neurons `on`, t_vh for `off`, and p_h for `signs`, times W_vh.
+    """
+
+    weights: list[int]
+    on: list[int]
+    off: list[int]
+    signs: list[int]
+    rows: list[list[int]]
+
+
 class SignSystem:
     """The system in the signs of one layer, at the pieces of neurons v of the layer above.
 
     Any set T of these neurons will do. Of each v first its own unknowns, s_vh and t_vh, are
-    eliminated; then come the p_h of neurons h that are not oriented.
+    eliminated; then come the p_h of neurons h that are not oriented. Otherwise each set of these
+    neurons, as those with other signs, is excluded by some v.
     """
 
     def __init__(self, sets: FamilySets, derivatives: Any, layer: int) -> None:
@@ -133,18 +151,48 @@ class SignSystem:
         self.neurons = sets.neurons
         self.above = [v for v in sets.sets.values() if self.neurons.layer[v.neuron] == layer + 1]
         self.total, self.wanted, self.free = dict[int, int](), set[int](), 0
+        self.systems = list[OwnSystem]()
 
     def check(self) -> None:
         """The layer's signs are determined, if neurons above belong to the claim."""
-        full = (1 << self.neurons.widths[self.layer]) - 1
-        if not self.above:
-            return
-        if any(self.neurons.part(own.crossed, self.layer) == full for own in self.above):
+        if not self.above or any(self.is_crossed(own) for own in self.above):
             return
         self.free = self.not_oriented()
-        if not any(self.is_enough(own) for own in self.above):
+        if not any(self.is_enough(own) for own in self.above) and not self.all_excluded():
             got = f"{len(self.total)} of {len(self.wanted)}"
             require(False, f"full rank for layer {self.layer + 1}", got)
+
+    def is_crossed(self, own: PieceSet) -> bool:
+        """Whether at some piece of v all neurons of the layer that are on cross it."""
+        self.sets.meter.pay(2 * len(own.masks), self.neurons.count)
+        return any(not self.neurons.part(mask & ~own.crossed, self.layer) for mask in own.masks)
+
+    def all_excluded(self) -> bool:
+        """Whether each set of neurons that are not oriented is excluded by the system of some v."""
+        free = ones(self.free)
+        return len(free) <= MAX_TRIED and all(
+            any(self.excludes(system, {*flipped}) for system in self.systems)
+            for size in range(1, len(free) + 1)
+            for flipped in combinations(free, size)
+        )
+
+    def excludes(self, system: OwnSystem, flipped: set[int]) -> bool:
+        """Whether only 0 solves the system of v where the signs of these neurons are other ones."""
+        num_on, num_own = len(system.on), len(system.on) + len(system.off)
+        kept = [c for c, h in enumerate(system.on) if h not in flipped]
+        kept += [num_on + c for c, h in enumerate(system.off) if h in flipped]
+        known = [(c, system.weights[h]) for c, h in enumerate(system.on) if h in flipped]
+        known += [(num_own + c, 1) for c, h in enumerate(system.signs) if h in flipped]
+        size, basis = len(kept) + bool(known), dict[int, int]()
+        for row in system.rows:
+            self.sets.meter.pay_modular(size + len(known) + 4)
+            equation = [row[c] for c in kept]
+            if known:
+                equation.append(sum(row[c] * x for c, x in known) % P)
+            reduce_into(basis, equation, P, self.sets.meter)
+            if len(basis) == size:
+                return True
+        return False
 
     def not_oriented(self) -> int:
         """The neurons of the layer at all of whose pieces some neuron of the layer is on."""
@@ -175,15 +223,25 @@ class SignSystem:
             return True
         unknowns += [Unknown(h, (True, False), weights[h]) for h in signs]
         basis = rank_form(self.sets, self.derivatives, own, unknowns)
-        if sum(c < num_own for c in basis) < num_own:
-            return False
         if len(basis) == len(unknowns):
             return True
+        self.keep(OwnSystem(weights, ones(on), ones(off & self.free), signs, []), basis)
+        if sum(c < num_own for c in basis) < num_own:
+            return False
         self.wanted.update(signs)
         for c, packed in basis.items():
             if c >= num_own:
                 self.add(signs[c - num_own :], packed)
         return len(self.total) == len(self.wanted)
+
+    def keep(self, system: OwnSystem, basis: dict[int, int]) -> None:
+        """Keep the equations of v, without the factor that makes their first coefficient 1."""
+        size = len(system.on) + len(system.off) + len(system.signs)
+        self.sets.meter.units(60 * size * len(basis))
+        self.sets.meter.hold(size * len(basis))
+        for c, packed in basis.items():
+            system.rows.append([0] * c + [1, *unpack(packed, size - c - 1, P)])
+        self.systems.append(system)
 
     def add(self, signs: list[int], packed: int) -> None:
         """An equation in the p_h alone, its first coefficient 1, joins the ones from all of T."""

@@ -87,7 +87,8 @@ NETWORKS: dict[str, Layers] = {
 
 #: Files of the format's own suite, for theorems that no prover uses on networks so small.
 SUITE = (
-    *("deep-part-neurons", "deep-part-regular", "deep-regular", "flip", "one-sided-raised"),
+    *("deep-part-neurons", "deep-part-regular", "deep-regular", "deep-signs-sets"),
+    *("flip", "one-sided-raised"),
     *("one-sided-cases", "sparse", "sparse-part"),
     *("point", "replacement-line", "tree-equal"),
     *("trailing-affine-domain", "trailing-shallow", "trailing-shallow-domain"),

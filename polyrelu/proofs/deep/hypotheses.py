@@ -16,8 +16,9 @@ define its words. This module does the following with them.
   missing unless (D2') applies.
 * (D2'), *sources*: if v is in the last hidden layer, the zeros of such an h may determine the
   weights on h instead (`source_weights`).
-* (D3), *signs*: for each layer m < L-1, either some neuron of layer m+1 is crossed by all neurons
-  of layer m, or a linear system has only the solution 0 (`linear_systems`).
+* (D3), *signs*: for each layer m < L-1, either some neuron of layer m+1 has a piece at which it is
+  crossed by all neurons of layer m that are active, or linear systems have only the solution 0
+  (`linear_systems`).
 * The theorem in part: if a condition fails for some layer, the conditions for earlier layers still
   determine these layers (`Determined`).
 
@@ -35,7 +36,7 @@ from polyrelu.exact import Rational
 from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.deep.families import Families, Family
 from polyrelu.proofs.deep.linear_systems import (
-    is_crossed_by_all,
+    is_crossed_where_active,
     join_by_weights,
     sign_rank_deficit,
     with_determined_weights,
@@ -320,7 +321,7 @@ def _missing_signs(
         deficit = undetermined_signs(deep_network, layer, chosen, above).bit_count()
         if deficit:
             yield Missing("signs", layer, shortfall=deficit)
-    elif not is_crossed_by_all(deep_network, above):
+    elif not is_crossed_where_active(deep_network, above):
         deficit = sign_rank_deficit(deep_network, layer, chosen, above)
         if deficit:
             yield Missing("signs", layer, shortfall=deficit)
@@ -377,7 +378,7 @@ def _has_signs(
     """Return whether some neurons of the next layer determine the signs of a layer: (D3)."""
     if deep_network.among == "sparse":
         return not undetermined_signs(deep_network, layer, chosen, above)
-    return is_crossed_by_all(deep_network, above) or not sign_rank_deficit(
+    return is_crossed_where_active(deep_network, above) or not sign_rank_deficit(
         deep_network, layer, chosen, above
     )
 

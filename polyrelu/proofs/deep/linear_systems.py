@@ -19,7 +19,10 @@ on h and the sign of h are right.
   neuron v can belong to T only if its own unknowns s_vh, t_vh are determined once the p_h are
   known. A larger T has more equations and more unknowns p_h: like the checker, the prover tries
   each such v alone, and the first k of them for every k. Above `many_neurons` neurons v, it tries
-  only those alone that the most neurons cross.
+  only those alone that the most neurons cross. If this fails, and few neurons h are not oriented,
+  each set Γ of them is tried by itself: a v excludes Γ if its system has only the solution 0 where
+  p_h is the same for all h in Γ that cross it, and 0 for the others; s_vh is W_vh times this number
+  for the h in Γ; and t_vh is 0 for the other h.
 * *Weights* (D2). If the signs are right, only unknowns s_h remain, for the h that are active and
   whose weights are not determined yet. If only 0 solves this system, the weights of v on these h
   are determined.
@@ -29,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
@@ -49,8 +53,9 @@ from polyrelu.proofs.deep.settings import SETTINGS
 
 __all__ = [
     "SignSystem",
+    "all_sets_are_excluded",
     "determines_weights",
-    "is_crossed_by_all",
+    "is_crossed_where_active",
     "join_by_weights",
     "sign_rank_deficit",
     "sign_system",
@@ -62,9 +67,16 @@ __all__ = [
 _PieceEquations: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.int64]]
 
 
-def is_crossed_by_all(deep_network: DeepNetwork, above: Iterable[NeuronEvidence]) -> bool:
-    """Return whether all neurons of the layer before cross one of some neurons: (D3), case 1."""
-    return any(v.crossed_by == deep_network.mask_before(v.neuron) for v in above)
+def is_crossed_where_active(deep_network: DeepNetwork, above: Iterable[NeuronEvidence]) -> bool:
+    """Return whether all neurons that are active at a piece of one of some neurons cross it.
+
+    This is case 1 of (D3), about the neurons of the layer before.
+    """
+    return any(
+        not mask & deep_network.mask_before(v.neuron) & ~v.crossed_by
+        for v in above
+        for mask in v.masks
+    )
 
 
 def sign_rank_deficit(
@@ -74,6 +86,8 @@ def sign_rank_deficit(
     above: Sequence[NeuronEvidence],
 ) -> int:
     """Compute by how much the rank in the p_h is too small in the second case of (D3).
+
+    It is 0 as well if the third case holds: if each set of signs is excluded by itself.
 
     Parameters
     ----------
@@ -119,8 +133,8 @@ def sign_rank_deficit(
         together = eliminate_mod([*together, *system.remaining], 0, deep_network.prime)[1]
         deficit = crossing.bit_count() - len(together)
         if not deficit:
-            break
-    return deficit
+            return 0
+    return 0 if all_sets_are_excluded(deep_network, layer, above, unresolved) else deficit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,20 +157,63 @@ def sign_system(
     deep_network: DeepNetwork, layer: int, v: NeuronEvidence, unresolved: int
 ) -> SignSystem:
     """Return the system of (D3) for a neuron v; `unresolved` masks the h that are not oriented."""
-    prime, start = deep_network.prime, deep_network.starts[layer - 1]
-    width, crossing = deep_network.widths[layer], v.crossed_by & unresolved
+    start, width = deep_network.starts[layer - 1], deep_network.widths[layer]
+    crossing = v.crossed_by & unresolved
     is_active, is_inactive = _by_sight(deep_network, layer, v.masks)
     own_active = v.num_active & ~v.crossed_by & ~is_active
     own_inactive = v.num_inactive & ~v.crossed_by & unresolved & ~is_inactive
     if not (own_active | own_inactive | crossing & ~(is_active | is_inactive)):
         return SignSystem(0, [_unit(h - start, width) for h in bits_of(crossing)])
+    equations = _sign_equations(deep_network, layer, v, unresolved)
+    num_own = len(equations.with_s) + len(equations.with_t)
+    rank, remaining = eliminate_mod(equations.rows, num_own, deep_network.prime)
+    return SignSystem(num_own - rank, remaining)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SignEquations:
+    """Independent equations of one v in all of its unknowns.
+
+    Attributes
+    ----------
+    with_s, with_t
+        The indices of the neurons of layer m that have unknowns s_vh, t_vh.
+    crossing
+        The indices of the neurons that cross v and are not oriented.
+    weights
+        The weights of v, modulo the prime.
+    rows
+        A row for each equation: coefficients of the s_vh, of the t_vh, and of p_h for each h of
+        layer m, which is 0 for those that do not cross v or are oriented.
+    """
+
+    with_s: list[int]
+    with_t: list[int]
+    crossing: set[int]
+    weights: NDArray[np.int64]
+    rows: list[list[int]]
+
+
+def _sign_equations(
+    deep_network: DeepNetwork,
+    layer: int,
+    v: NeuronEvidence,
+    unresolved: int,
+    needs_own: bool = True,
+) -> _SignEquations:
+    """Return the equations of (D3) at the pieces of a neuron v.
+
+    With `needs_own` there are none if they are fewer than the unknowns s_vh and t_vh.
+    """
+    prime, start = deep_network.prime, deep_network.starts[layer - 1]
+    width = deep_network.widths[layer]
     with_s = [h - start for h in bits_of(v.num_active & ~v.crossed_by)]
     with_t = [h - start for h in bits_of(v.num_inactive & ~v.crossed_by & unresolved)]
     weights = np.array([w % prime for w in deep_network.integer_row(v.neuron)])
     factors = np.where(_layer_part(v.crossed_by & unresolved, start, width), weights, 0)
     num_own = len(with_s) + len(with_t)
     full_rank = num_own + int(np.count_nonzero(factors))
-    ranks = num_own, full_rank
+    ranks = num_own if needs_own else 1, full_rank
     blocks = (
         np.vstack(
             [
@@ -173,8 +230,55 @@ def sign_system(
         for equations in _equations(deep_network, layer, v.masks, ~v.crossed_by, ranks)
     )
     rows = _independent_rows(blocks, full_rank, prime)
-    rank, remaining = eliminate_mod(rows, num_own, prime)
-    return SignSystem(num_own - rank, remaining)
+    crossing = {h - start for h in bits_of(v.crossed_by & unresolved)}
+    return _SignEquations(with_s, with_t, crossing, weights, rows)
+
+
+def all_sets_are_excluded(
+    deep_network: DeepNetwork, layer: int, above: Sequence[NeuronEvidence], unresolved: int
+) -> bool:
+    """Return whether no set of neurons of a layer can have other signs: (D3), case 3.
+
+    Parameters
+    ----------
+    deep_network
+        The network.
+    layer
+        The layer m < L-1 whose signs are in question.
+    above
+        The evidence about the neurons of layer m+1 that may exclude sets.
+    unresolved
+        The mask of the neurons of layer m that are not oriented. If there are more than
+        `SETTINGS.most_tried`, no set is tried.
+    """
+    if unresolved.bit_count() > SETTINGS.most_tried:
+        return False
+    start = deep_network.starts[layer - 1]
+    free = [h - start for h in bits_of(unresolved)]
+    systems = [_sign_equations(deep_network, layer, v, unresolved, False) for v in above]
+    return all(
+        any(_excludes(system, set(flipped), deep_network.prime) for system in systems)
+        for size in range(1, len(free) + 1)
+        for flipped in combinations(free, size)
+    )
+
+
+def _excludes(system: _SignEquations, flipped: set[int], prime: int) -> bool:
+    """Return whether only 0 solves the equations of v if the signs of some neurons are flipped.
+
+    The unknowns are s_vh for the others, t_vh for the flipped ones, and one that stands for the
+    weights on the flipped ones where they are active or cross v.
+    """
+    num_s, num_own = len(system.with_s), len(system.with_s) + len(system.with_t)
+    kept = [c for c, h in enumerate(system.with_s) if h not in flipped]
+    kept += [num_s + c for c, h in enumerate(system.with_t) if h in flipped]
+    known = [(c, int(system.weights[h])) for c, h in enumerate(system.with_s) if h in flipped]
+    known += [(num_own + h, 1) for h in flipped & system.crossing]
+    rows = [
+        [*(row[c] for c in kept), *([sum(row[c] * x for c, x in known) % prime] if known else [])]
+        for row in system.rows
+    ]
+    return len(eliminate_mod(rows, 0, prime)[1]) == len(kept) + bool(known)
 
 
 def determines_weights(

@@ -143,6 +143,9 @@ class DeepSearchSettings:
         the signs of the layer before.
     best_neurons
         Number of neurons whose systems are tried in this case, those crossed by most neurons first.
+    most_tried
+        Maximum number of neurons of a layer that are not oriented for which all sets of them are
+        tried, one after the other; FORMAT.md allows 12.
     idle_blocks
         Number of successive blocks of equations that add nothing to the rank after which the
         remaining equations are left out.
@@ -219,6 +222,7 @@ class DeepSearchSettings:
     spare_equations: int = 8
     many_neurons: int = 64
     best_neurons: int = 8
+    most_tried: int = 10
     idle_blocks: int = 3
     selection_ridges: int = 20_000
     wide_layer: int = 32

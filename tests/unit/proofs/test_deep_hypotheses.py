@@ -8,15 +8,18 @@ from typing import Any
 
 import pytest
 
+from polyrelu import checker, identify
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational
 from polyrelu.network import Block, Layer, Network, from_arrays
+from polyrelu.outcomes import Identifiable
 from polyrelu.proofs.deep.families import Families, Family
 from polyrelu.proofs.deep.hypotheses import Determined, Missing, deep_hypotheses, neuron_name
-from polyrelu.proofs.deep.linear_systems import is_crossed_by_all, sign_rank_deficit
+from polyrelu.proofs.deep.linear_systems import is_crossed_where_active, sign_system
 from polyrelu.proofs.deep.ridges import DeepNetwork, NoRidge, Piece, Ridge, ridge_at
 from polyrelu.proofs.deep.source_weights import sources
 from tests.generators.ridge_points import ridge_points
+from tests.oracles.judge import certificate_bytes
 
 Rows = Sequence[Sequence[Rational]]
 Stack = Sequence[tuple[list[list[int]], list[int]]]
@@ -392,13 +395,13 @@ def test_a_neuron_that_is_never_crossed() -> None:
         pytest.param(
             from_arrays(
                 [
-                    ([[0, 1], [1, -1], [-2, -1]], [2, 1, -2]),
-                    ([[-1, 2, -1], [1, -1, -1]], [0, -1]),
-                    ([[-2, -1]], [-2]),
+                    ([[2, -2], [2, -1], [-2, 2]], [1, -2, 0]),
+                    ([[1, -2, -2], [-2, 1, 1]], [0, 2]),
+                    ([[2, -2]], [-1]),
                 ]
             ),
             ["the signs of layer 1 are not determined: rank short by 1"],
-            id="signs, and no neuron that is crossed by all",
+            id="signs, and no piece that is crossed by all that are active",
         ),
     ],
 )
@@ -504,8 +507,41 @@ def test_wide_first_layers_rest_on_the_class() -> None:
     found = deep_hypotheses(network, ridge_points(network))
     assert found.hold
     above = [found.chosen[4]]
-    assert is_crossed_by_all(DeepNetwork.of(network), above)
-    assert sign_rank_deficit(DeepNetwork.of(network), 1, found.chosen, above) >= 2
+    deep_network = DeepNetwork.of(network)
+    assert is_crossed_where_active(deep_network, above)
+    assert len(sign_system(deep_network, 1, above[0], 0b1111).remaining) == 2
+
+
+SETS = [
+    ([[2, 1], [2, -1], [1, -2]], [0, 2, -1]),
+    ([[2, -2, -1], [-2, 2, -1]], [-2, -1]),
+    ([[2, 2]], [2]),
+]
+PIECE = [
+    ([[-1, 1], [2, -1], [2, -1]], [2, 0, -1]),
+    ([[2, -1, 1], [1, 2, 2]], [-1, -1]),
+    ([[-1, -1]], [1]),
+]
+
+
+@pytest.mark.parametrize(
+    ("layers", "rule"), [(SETS, "all_excluded"), (PIECE, "is_crossed")], ids=["sets", "piece"]
+)
+def test_signs_that_ranks_leave_open(
+    layers: list[Any], rule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each set of flipped signs is excluded by itself; or all that are active at a piece cross."""
+    network = from_arrays(layers)
+    found = deep_hypotheses(network, ridge_points(network))
+    assert found.hold
+    outcome = identify(network, among="transversal")
+    assert isinstance(outcome, Identifiable)
+    assert outcome.certificate.theorem == "deep"
+    certificate = certificate_bytes(outcome)
+    assert checker.check_bytes(certificate).verdict == "accepted"
+    monkeypatch.setattr(checker.SignSystem, rule, lambda *_: False)
+    report = checker.check_bytes(certificate)
+    assert (report.verdict, report.step) == ("rejected", "signs")
 
 
 def test_no_points_no_pieces() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from random import Random
 
 import pytest
@@ -17,7 +17,7 @@ from polyrelu.proofs.deep.families import Family
 from polyrelu.proofs.deep.hypotheses import deep_hypotheses
 from polyrelu.proofs.deep.linear_systems import (
     determines_weights,
-    is_crossed_by_all,
+    is_crossed_where_active,
     join_by_weights,
     sign_rank_deficit,
     with_determined_weights,
@@ -194,13 +194,50 @@ def equations(
     ]
 
 
+def excludes(
+    deep_network: DeepNetwork, layer: int, v: NeuronEvidence, flipped: tuple[int, ...]
+) -> bool:
+    """Whether 0 is the only solution of the system of v if the signs of some neurons are flipped.
+
+    The last unknown is q; it does not occur if its neurons do not cross v and are never active.
+    """
+    start = deep_network.starts[layer - 1]
+    weights = deep_network.network.weight(layer + 1).rows()[v.neuron - deep_network.starts[layer]]
+    hs = deep_network.neurons_in(layer)
+    own = [h for h in hs if not v.crossed_by >> h & 1]
+    own = [h for h in own if (v.num_inactive if h in flipped else v.num_active) >> h & 1]
+    rows = list[list[Fraction]]()
+    for mask in v.masks:
+        slopes = gradients(deep_network.network, layer, mask)
+        for k in range(deep_network.network.num_inputs):
+            row = [slopes[h - start][k] * ((mask >> h & 1) == (h not in flipped)) for h in own]
+            seen = (h for h in flipped if (v.crossed_by | mask) >> h & 1)
+            known = (weights[h - start] * slopes[h - start][k] for h in seen)
+            rows.append([*row, sum(known, Fraction())])
+    if not any((v.crossed_by | v.num_active) >> h & 1 for h in flipped):
+        rows = [row[:-1] for row in rows]
+    return rank(rows) == len(rows[0])
+
+
+def all_sets_excluded(
+    deep_network: DeepNetwork, layer: int, oriented: set[int], above: list[NeuronEvidence]
+) -> bool:
+    """Whether each nonempty set of neurons that are not oriented is excluded by some v."""
+    free = [h for h in deep_network.neurons_in(layer) if h not in oriented]
+    return all(
+        any(excludes(deep_network, layer, v, flipped) for v in above)
+        for size in range(1, len(free) + 1)
+        for flipped in combinations(free, size)
+    )
+
+
 @pytest.mark.parametrize(
     "widths", [(2, 2, 2, 1), (2, 3, 3, 1), (2, 3, 4, 2, 1), (3, 2, 2, 2, 1)], ids=str
 )
 def test_signs_against_fractions(widths: tuple[int, ...]) -> None:
-    """The prover tries each neuron that may belong to T alone, and the first k together."""
-    rng, verdicts, proper = Random(str(widths)), set[bool](), 0
-    for _ in range(80):
+    """The prover tries each neuron that may belong to T alone, the first k together, then sets."""
+    rng, verdicts, proper, by_sets = Random(str(widths)), set[bool](), 0, 0
+    for _ in range(50):
         deep_network = DeepNetwork.of(network_of(widths, rng))
         layer = rng.randint(1, len(widths) - 3)
         above = [
@@ -216,13 +253,18 @@ def test_signs_against_fractions(widths: tuple[int, ...]) -> None:
         members = possible_members(deep_network, layer, oriented, above)
         tried = [[v] for v in members] + [members[: k + 1] for k in range(len(members))]
         hold = not sign_rank_deficit(deep_network, layer, known, above)
-        assert hold == any(
+        together = any(
             has_only_zero_solution(deep_network, layer, oriented, subset) for subset in tried
         )
+        apart = all_sets_excluded(deep_network, layer, oriented, above)
+        assert hold == (together or apart)
+        assert apart or not together
+        by_sets += apart and not together
         verdicts.add(hold)
         proper += hold and len(members) < len(above)
     assert verdicts == {True, False}
     assert proper
+    assert by_sets or widths == (2, 2, 2, 1)
 
 
 def test_a_neuron_may_spoil_the_system() -> None:
@@ -298,7 +340,10 @@ def test_signs_with_a_proper_subset() -> None:
     assert not sign_rank_deficit(deep_network, 1, oriented, [useless, clear])
     # without the orientation: s_0 x + t_2 (x + y) + p_1 y = 0 at both pieces
     assert sign_rank_deficit(deep_network, 1, {}, [clear]) == 1
-    assert not is_crossed_by_all(deep_network, [useless, clear])
+    assert not is_crossed_where_active(deep_network, [useless, clear])
+    # y crosses, and x is active at both pieces; at a piece where it is not, y alone is active
+    assert is_crossed_where_active(deep_network, [evidence_of(deep_network, 3, [0b010, 0b000])])
+    assert is_crossed_where_active(deep_network, [evidence_of(deep_network, 3, [0b111, 0b000])])
 
 
 def test_joining_by_weights() -> None:
