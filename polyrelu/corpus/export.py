@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable
 from importlib.resources import files
 from importlib.util import find_spec
@@ -16,6 +15,7 @@ from polyrelu.errors import ArgumentError, PolyreluError
 from polyrelu.formats import save
 from polyrelu.formats.corpus_files import corpus_entry
 from polyrelu.support.arguments import expect, expect_list, expect_path
+from polyrelu.support.temporary import temporary_folder
 
 __all__ = ["EXPORT_FORMATS", "export_corpus"]
 
@@ -76,7 +76,7 @@ def export_corpus(
     if not target.parent.is_dir():
         raise PolyreluError(f"{target}: cannot write: there is no folder {target.parent}")
     try:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".polyrelu-") as place:
+        with temporary_folder(target.parent, ".polyrelu-") as place:
             made = Path(place, "corpus")
             _write(made, chosen, endings)
             if target.exists():

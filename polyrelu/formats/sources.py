@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from polyrelu.errors import ArgumentError, NetworkError, NetworkFileError
 from polyrelu.formats.meter import PACKED_LIMIT
 from polyrelu.formats.unpacking import PACKED, TooLargeError, unpacked_pieces
+from polyrelu.support.temporary import temporary_folder
 
 __all__ = ["PlainFile", "ending_of", "is_content", "is_packed", "plain_file", "sha256_of_file"]
 
@@ -81,7 +81,7 @@ def plain_file(source: Any, format_: str, read_limit: float = 1.0) -> Iterator[P
     open file with a name may leave it empty. A packed file may unpack to `read_limit` times what is
     usual for its size.
     """
-    with TemporaryDirectory(prefix="polyrelu-") as folder:
+    with temporary_folder() as folder:
         if isinstance(source, Path):
             shown, ending = str(source), format_ or f"{ending_of(source)}{PACKED}"
             packed, digest = source, sha256_of_file(source)

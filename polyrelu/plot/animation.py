@@ -16,7 +16,6 @@ from fractions import Fraction
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from polyrelu.plot.view import BoxLike, View
 from polyrelu.support.arguments import expect, expect_list, expect_path
 from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.html import element, page
+from polyrelu.support.temporary import temporary_folder
 from polyrelu.support.text_files import write_all
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Animation:
             Neither ffmpeg nor the package imageio-ffmpeg is installed, or it fails.
         """
         program = _ffmpeg()
-        with TemporaryDirectory(prefix="polyrelu-") as folder:
+        with temporary_folder() as folder:
             for number, frame in enumerate([*self.frames, *[self.frames[-1]] * (_LAST - 1)]):
                 Path(folder, f"{number:06}.png").write_bytes(frame)
             target = Path(folder, "film.mp4")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from polyrelu.outcomes import Undecided
 from polyrelu.proofs import identify, injective
 from polyrelu.report.question import OpenEnd, Part, Question, sentence
 from polyrelu.support.document import Attachment, Block, Listing, Paragraph, Table
+from polyrelu.support.temporary import temporary_folder
 
 __all__ = ["certificate_blocks", "identifiability_part", "injectivity_part"]
 
@@ -123,7 +123,7 @@ def certificate_blocks(
 
 def _files(save: Callable[[Path], list[Path]], name: str) -> list[Attachment]:
     """Return the files of a certificate, the certificate last; a long one is packed."""
-    with TemporaryDirectory(prefix="polyrelu-") as folder:
+    with temporary_folder() as folder:
         written = save(Path(folder, name))
         if written[-1].stat().st_size > _PACKED:
             written = [*written[:-1], _packed(written[-1])]

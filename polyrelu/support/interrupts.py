@@ -21,6 +21,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from polyrelu.support.temporary import remove_unfinished
+
 __all__ = ["Interrupt", "Watch", "deferred_interrupt", "postponed_interrupts", "quit_with"]
 
 #: Seconds from the first Ctrl-C to the KeyboardInterrupt that ends what has not stopped by itself,
@@ -254,10 +256,14 @@ def postponed_interrupts() -> Iterator[None]:
 
 
 def quit_with(status: int, *lines: tuple[int, str]) -> None:
-    """End the process at once, after lines to file descriptors: nothing is flushed or closed."""
+    """End the process at once, after lines to file descriptors: nothing is flushed or closed.
+
+    Temporary files are removed.
+    """
     for descriptor, line in lines:
         with contextlib.suppress(OSError):
             os.write(descriptor, f"{line}\n".encode())
+    remove_unfinished()
     os._exit(status)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from polyrelu.errors import PolyreluError
+from polyrelu.support.temporary import UNFINISHED
 
 __all__ = ["LazyList", "layout", "layout_bytes", "layout_pieces", "wrapped", "write_all"]
 
@@ -227,6 +228,7 @@ def write_all(contents: Sequence[tuple[Path, str | Iterable[bytes]]]) -> list[Pa
     finally:
         for temporary in pending:
             temporary.unlink(missing_ok=True)
+            UNFINISHED.discard(temporary)
     return paths
 
 
@@ -241,6 +243,7 @@ def _temporary(path: Path) -> Path:
     """A new empty file in the path's folder, with the permissions of an ordinary new file."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".polyrelu-", suffix=".tmp")
     os.close(handle)
+    UNFINISHED.add(Path(name))
     mask = os.umask(0)
     os.umask(mask)
     os.chmod(name, 0o666 & ~mask)

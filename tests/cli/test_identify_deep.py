@@ -121,7 +121,15 @@ def test_one_name_for_two_things(
 
 @pytest.mark.parametrize(
     ("network", "seed", "text"),
-    [("proved.json", "0", "(network: "), ("open.json", "1", "(seed: 0 in place of 1)")],
+    [
+        (
+            "proved.json",
+            "0",
+            "(another network); name another file, or give what this one was made",
+        ),
+        ("open.json", "1", "(seed: 0 in place of 1); name another file"),
+        ("proved.json", "1", "(another network; seed: 0 in place of 1)"),
+    ],
 )
 def test_the_search_of_something_else(
     folder: Path, capsys: pytest.CaptureFixture[str], network: str, seed: str, text: str

@@ -65,13 +65,24 @@ def read_guarded(
     seconds: float = SECONDS,
     command: Callable[[Path], list[str]] = _info,
 ) -> Iterator[Outcome]:
-    """Run a command on files in forks, under limits of memory and of CPU seconds."""
+    """Run a command on files in forks, under limits of memory and of CPU seconds.
+
+    What forks leave behind, as they do where they are killed, lies in a folder that is removed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _read_in_forks(paths, seconds, command, folder)
+
+
+def _read_in_forks(
+    paths: Sequence[Path], seconds: float, command: Callable[[Path], list[str]], folder: str
+) -> Iterator[Outcome]:
     done = 0
     while done < len(paths):
         reading, writing = os.pipe()
         child = os.fork()
         if not child:
             os.close(reading)
+            tempfile.tempdir = folder
             _read_all(paths[done:], writing, seconds, command)
         os.close(writing)
         found = 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.exact import Polyhedron
 from polyrelu.formats import Imported, float_outputs, read, save_onnx
 from polyrelu.network import Network
+from polyrelu.support.temporary import temporary_folder
 from polyrelu.support.typing import Array
 
 __all__ = ["audit_onnxruntime", "audit_torch", "float_module"]
@@ -29,7 +29,7 @@ def audit_onnxruntime(
 ) -> list[AuditReport]:
     """Return the report on the outputs of onnxruntime; other files are written as ONNX first."""
     if not imported.format.startswith("onnx"):
-        with TemporaryDirectory(prefix="polyrelu-") as folder:
+        with temporary_folder() as folder:
             path = Path(folder, "network.onnx")
             save_onnx(imported.network, path)
             return audit_onnxruntime(read(path), domain, max_findings)

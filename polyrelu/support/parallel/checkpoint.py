@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -29,8 +30,9 @@ _TABLES = (
 )
 #: Largest number of tasks, and of bytes of a result, that are read from a file.
 _MAX_TASKS, _MAX_BYTES = 10**8, 1 << 30
-#: Number of characters of a value that an error shows.
-_SHOWN = 24
+#: Number of characters of a value that an error shows, and of differences.
+_SHOWN, _MAX_SAID = 24, 6
+_HASH = re.compile("[0-9a-f]{64}")
 _HEADER = b"SQLite format 3\x00"
 #: The byte 18 of files that are written through a log.
 _HAS_LOG = 2
@@ -190,18 +192,27 @@ def _digest(task: int, data: bytes) -> bytes:
 
 
 def _difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
-    """Return in words why a file belongs to another question."""
-    names = [name for name in wanted if found.get(name) != wanted[name]]
-    name = names[0] if names else next(name for name in found if name not in wanted)
-    values = [_short(table.get(name, "")) for table in (found, wanted)]
+    """Return in words why a file belongs to another question, and what can be done."""
+    names = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
+    if "question" in names:  # the other entries need not mean the same
+        names = ["question"]
+    said = [_one_difference(name, found.get(name, ""), wanted.get(name, "")) for name in names]
     return (
-        f"a checkpoint of other work ({name}: {values[0]} in place of {values[1]}); name another "
-        "file"
+        f"a checkpoint of other work ({'; '.join(said[:_MAX_SAID])}); name another file, or give "
+        "what this one was made with"
     )
 
 
+def _one_difference(name: str, found: str, wanted: str) -> str:
+    """Return what differs; hashes would tell a reader nothing."""
+    if any(map(_HASH.fullmatch, (found, wanted))):
+        return f"another {_short(name)}"
+    return f"{_short(name)}: {_short(found)} in place of {_short(wanted)}"
+
+
 def _short(value: str) -> str:
-    """Return the start of a value, such as a hash."""
+    """Return the start of a value."""
     if not value:
         return "nothing"
-    return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
+    shown = "".join(c if c.isprintable() else "?" for c in value[:_SHOWN])
+    return shown if len(value) <= _SHOWN else f"{shown}…"

@@ -234,8 +234,8 @@ def test_a_checkpoint_of_another_question_is_refused(tmp_path: Path) -> None:
     network = SMALL["two layers"]
     count_regions(network, checkpoint=kept)
     for other, domain, text in (
-        (SMALL["lines"], None, r"other work \(network"),
-        (network, "box:-1,1", r"other work \(domain"),
+        (SMALL["lines"], None, r"other work \(another network\)"),
+        (network, "box:-1,1", r"other work \(another domain\)"),
     ):
         with pytest.raises(DomainError, match=text):
             count_regions(other, domain, checkpoint=kept)

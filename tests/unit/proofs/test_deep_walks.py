@@ -217,9 +217,9 @@ def test_files_of_other_work_are_refused_by_name(tmp_path: Path) -> None:
     deep.run_search(OPEN, budget=100, checkpoint=path)
     before = path.read_bytes()
     refused: dict[str, Callable[[], object]] = {
-        r"\(network: ": lambda: deep.run_search(SOURCES, checkpoint=path),
+        r"\(another network\)": lambda: deep.run_search(SOURCES, checkpoint=path),
         r"\(seed: 0 in place of 1\)": lambda: deep.run_search(OPEN, 1, checkpoint=path),
-        r"\(domain: R\^n in place": lambda: deep.run_search(OPEN, checkpoint=path, domain=BOX),
+        r"\(another domain\)": lambda: deep.run_search(OPEN, checkpoint=path, domain=BOX),
         r"\(question: ridges in place of regions\)": lambda: count_regions(OPEN, checkpoint=path),
     }
     for text, call in refused.items():

@@ -102,7 +102,7 @@ def test_a_checkpoint_of_another_question_is_refused(tmp_path: Path) -> None:
         the_range(checkpoint=path)
     with pytest.raises(DomainError, match=r"other work \(seed: 0 in place of 1\)"):
         the_deviation(checkpoint=path, seed=1)
-    with pytest.raises(DomainError, match=r"other work \(first network: "):
+    with pytest.raises(DomainError, match=r"\(another first network; another second network\)"):
         polyrelu.deviation(*close_pair((4, 3, 2)), "box:-1,1", gap="1/4", checkpoint=path)
 
 

@@ -182,6 +182,7 @@ def test_work_goes_on_where_it_ended(tmp_path: Path) -> None:
         ),
         ({**QUESTION, "domain": "x"}, r"\(domain: nothing in place of x\)"),
         ({"network": "a1"}, r"\(question: squares in place of nothing\)"),
+        ({**QUESTION, "network": "b" * 64, "seed": "2"}, r"\(another network; seed: nothing in"),
     ],
 )
 def test_checkpoints_of_other_questions(
