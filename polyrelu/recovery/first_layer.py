@@ -51,8 +51,9 @@ def hyperplanes_of_layer_1(
 ) -> Iterator[Hyperplane]:
     """Yield the hyperplanes that seem to be of layer 1.
 
-    Many lines meet them, the function bends at most of some random points of them, and where they
-    are not seen any further no other hyperplane goes straight on. For one input there are none.
+    Many lines meet them, the function bends at two thirds or more of some random points of them,
+    and where they are not seen any further no other hyperplane goes straight on. For one input
+    there are none.
     """
     if oracle.num_inputs == 1:
         return
