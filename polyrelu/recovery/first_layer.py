@@ -17,7 +17,7 @@ from polyrelu.network import Network
 from polyrelu.recovery.geometry import tangents
 from polyrelu.recovery.jumps import Hyperplane, Jump, is_bent_at
 from polyrelu.recovery.oracle import Oracle, difference
-from polyrelu.support.typing import Point
+from polyrelu.support.typing import Point, Vector
 
 __all__ = ["KnownNeuron", "hyperplanes_of_layer_1", "neurons_on"]
 
@@ -51,19 +51,24 @@ def hyperplanes_of_layer_1(
 ) -> Iterator[Hyperplane]:
     """Yield the hyperplanes that seem to be of layer 1.
 
-    Many lines meet them, the function bends at most of some random points of them, and where they
-    are not seen any further no other hyperplane goes straight on.
+    Many lines meet them, the function bends at two thirds or more of some random points of them,
+    and where they are not seen any further no other hyperplane goes straight on. For one input
+    there are none.
     """
+    if oracle.num_inputs == 1:
+        return
     planes = [plane for plane, _ in groups]
     for plane, members in groups:
-        if len(members) >= _FREQUENT * num_lines and _is_of_layer_1(oracle, plane, planes):
+        if len(members) >= _FREQUENT * num_lines and _is_of_layer_1(oracle, plane, members, planes):
             yield plane
 
 
-def _is_of_layer_1(oracle: Oracle, plane: Hyperplane, planes: Sequence[Hyperplane]) -> bool:
+def _is_of_layer_1(
+    oracle: Oracle, plane: Hyperplane, seen: Sequence[Jump], planes: Sequence[Hyperplane]
+) -> bool:
     """Whether a hyperplane is seen nearly everywhere, and does not end at another one."""
     bent, others = list[Point](), list[Point]()
-    for x in _places_on(oracle, plane):
+    for x in _places_on(oracle, plane, seen):
         (bent if is_bent_at(oracle, x, plane.normal, _step(oracle)) else others).append(x)
         if len(others) > (1 - _SEEN) * _NUM_PLACES:
             return False
@@ -73,16 +78,25 @@ def _is_of_layer_1(oracle: Oracle, plane: Hyperplane, planes: Sequence[Hyperplan
     return not any(_ends_at_another(oracle, plane, bent[0], x, planes) for x in ends)
 
 
-def _places_on(oracle: Oracle, plane: Hyperplane) -> Iterator[Point]:
-    """Yield random points of a hyperplane, farther apart if it is far from 0."""
+def _places_on(oracle: Oracle, plane: Hyperplane, seen: Sequence[Jump]) -> Iterator[Point]:
+    """Yield random points of a hyperplane, farther apart if it is far from 0.
+
+    On a domain they lie on lines through jumps that were seen; other points may be outside.
+    """
     basis, square = tangents([plane], oracle.num_inputs), dot(plane.normal, plane.normal)
-    size = 1 + abs(plane.offset) if oracle.domain is None else Fraction(1)
+    nearest: Point = tuple(plane.offset / square * entry for entry in plane.normal)
     for k in range(_NUM_PLACES):
-        x: Point = tuple(plane.offset / square * entry for entry in plane.normal)
+        direction: Vector = (Fraction(0),) * oracle.num_inputs
         for vector in basis:
-            x = add_multiple(x, vector, size * oracle.entry() * 2 ** (k % 6))
-        if oracle.domain is None or x in oracle.domain:
-            yield x
+            direction = add_multiple(direction, vector, oracle.entry())
+        far = (1 + abs(plane.offset)) * 2 ** (k % 6)
+        if oracle.domain is None:
+            yield add_multiple(nearest, direction, far)
+        else:
+            x = seen[k % len(seen)].point
+            low, high = oracle.reach(x, direction)
+            t = oracle.between(-far if low is None else low, far if high is None else high)
+            yield add_multiple(x, direction, t)
 
 
 def _step(oracle: Oracle) -> Fraction:

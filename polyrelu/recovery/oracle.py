@@ -47,6 +47,8 @@ class Oracle:
     ----------
     num_queries
         The number of points that were asked for.
+    num_kept
+        How many of `max_queries` are kept for later.
 
     Raises
     ------
@@ -79,7 +81,7 @@ class Oracle:
         self.num_inputs, self.domain = num_inputs, domain
         self.relative_error, self.max_queries = relative_error, max_queries
         self.random = random.Random(expect_count(seed, "seed"))
-        self.num_queries = 0
+        self.num_queries = self.num_kept = 0
         self._function = function
         self._known: dict[Point, Vector] = {}
 
@@ -94,7 +96,9 @@ class Oracle:
             x = tuple(Fraction(float(entry)) for entry in x)
         found = self._known.get(x)
         if found is None:
-            if self.max_queries is not None and self.num_queries >= self.max_queries:
+            if self.max_queries is not None and (
+                self.num_queries >= self.max_queries - self.num_kept
+            ):
                 raise QueriesSpentError
             self.num_queries += 1
             found = self._known[x] = self._outputs(x)

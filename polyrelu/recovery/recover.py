@@ -35,9 +35,6 @@ __all__ = ["Recovery", "recover", "recover_function", "recover_weights"]
 
 #: The default limit on queries.
 MAX_QUERIES = 200_000
-#: A share of the queries is kept for layer 1, in case no network is found: an eighth of them, or
-#: this number if that is more, but never more than half of them.
-_RESERVE = 2_000
 #: Work for the proof that the recovered network is the right one.
 _PROOF_BUDGET = 20_000
 #: The rounds of a search that goes on after a difference was found, and how often it does.
@@ -184,7 +181,11 @@ class Recovery:
                 "there are more than two hidden layers"
             )
         if self.network is None and not self.hyperplanes:
-            found.append("no hyperplane of layer 1 is visible on nearly all lines")
+            found.append(
+                "no hyperplane of layer 1 is visible on nearly all lines"
+                if self.domain.ambient_dimension > 1
+                else "breakpoints of a function of one input do not show of which layer they are"
+            )
         if self.network is None and self.hyperplanes and self.signs is not None:
             found += _sides_left_open(self.signs)
         if self.unseen:
@@ -431,17 +432,11 @@ def _search(
 
 
 def _within_queries(search: Search, rounds: Sequence[int]) -> Candidate | None:
-    """Go on with a search until a network is found, or most of the queries are spent."""
-    oracle, limit = search.oracle, search.oracle.max_queries
-    oracle.max_queries = (
-        None if limit is None else limit - max(limit // 8, min(limit // 2, _RESERVE))
-    )
+    """Go on with a search until a network is found, or the queries are spent."""
     try:
         return search.run(rounds)
     except QueriesSpentError:
         return search.best
-    finally:
-        oracle.max_queries = limit
 
 
 def _recovery(

@@ -47,6 +47,9 @@ _MAX_FOLLOWED = 12
 _MAX_GROUPINGS = 12
 #: The largest numbers of orientations of layer 1, and of the last hidden layer, that are tried.
 _MAX_INNER, _MAX_OUTER = 16, 4
+#: The share of the queries that is kept for layer 1, in case no network is found: an eighth, or a
+#: fourth if that is less than this number.
+_KEPT = 2_000
 #: A network is compared at all known points, and at this number of others.
 _NUM_POINTS = 40
 
@@ -119,6 +122,8 @@ class Search:
                 self.best = self._shallow([members[0] for _, members in groups])
                 if self.best is not None:
                     return self.best
+            if self.num_lines == 1:
+                self._keep_queries()
             if self.num_lines == 1 or self.oracle.num_inputs == 1:
                 continue
             candidate = self._two_layers(groups)
@@ -127,6 +132,12 @@ class Search:
                 if not candidate.has_direct_part or self.num_lines >= _PATIENCE:
                     return candidate
         return self.best
+
+    def _keep_queries(self) -> None:
+        """Keep some of the queries for layer 1 of a network that is not found as a whole."""
+        limit = self.oracle.max_queries
+        if limit is not None and self.oracle.num_inputs > 1:
+            self.oracle.num_kept = max(limit // 8, min(limit // 4, _KEPT))
 
     def _may_be_missed(self) -> bool:
         """Whether a line may miss a hyperplane of a single hidden layer, and lines are few yet."""
@@ -163,6 +174,7 @@ class Search:
 
         The sides are solved for from the surfaces that bend at these hyperplanes only.
         """
+        self.oracle.num_kept = 0
         groups = hyperplanes_of(self.oracle, self.jumps)
         self.planes, surfaces = [], list[tuple[Surface, Point]]()
         with suppress(QueriesSpentError):
@@ -209,10 +221,7 @@ class Search:
             rows = [scaled(p.normal, s) for p, s in zip(planes, signs, strict=True)]
             biases = [-s * p.offset for p, s in zip(planes, signs, strict=True)]
             outgoing = [[weight[o] for weight in weights] for o in range(len(bias))]
-            if not rows:  # an affine function that has no jump
-                rows, biases = [(Fraction(0),) * oracle.num_inputs], [Fraction(0)]
-                outgoing = [[Fraction(0)] for _ in bias]
-            network = from_arrays([(rows, biases), (outgoing, bias)])
+            network = self._one_layer(rows, biases, outgoing, bias)
             if self._is_right(network):
                 return Candidate(network, False, layer.choices)
         return self._with_linear_part(jumps, points)
@@ -243,9 +252,23 @@ class Search:
                 biases += [Fraction(0)] * 2
                 for k, entries in enumerate(outgoing):
                     entries += [Fraction(k == o), -Fraction(k == o)]
-        network = from_arrays([(rows, biases), (outgoing, bias)])
+        network = self._one_layer(rows, biases, outgoing, bias)
         no_choice = Choices(len(planes), len(planes), (), True)
         return Candidate(network, False, no_choice) if self._is_right(network) else None
+
+    def _one_layer(
+        self,
+        rows: Sequence[Vector],
+        biases: Sequence[Fraction],
+        outgoing: Sequence[Sequence[Fraction]],
+        bias: Sequence[Fraction],
+    ) -> Network:
+        """Return a network with one hidden layer; a constant function has one neuron that is 0."""
+        if not rows:
+            zero = Fraction(0)
+            rows, biases = [(zero,) * self.oracle.num_inputs], [zero]
+            outgoing = [[zero] for _ in bias]
+        return from_arrays([(rows, biases), (outgoing, bias)])
 
     # -- two hidden layers -------------------------------------------------------------------------
 
