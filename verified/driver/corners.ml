@@ -68,11 +68,24 @@ let two_q = Q.of_int 2
 
 let exact (x : Q.t) : Core.q = { qnum = Q.num x; qden = Q.den x }
 
+(* ---- Keys of cells
+
+   They are paid for before they are made, and held until the next vertex (FORMAT.md, section 3.6). *)
+let held = ref 0
+
+let pay_keys size n =
+  let n = min n (1 lsl 40) in
+  units (4 * n * (100 + (size lsr 3)));
+  let cells = 2 * n * (3 + (((size / 4) + 1) / 64)) in
+  held := !held + cells;
+  hold cells
+
 (* ---- Rows: the constant of a form, then its coefficients *)
 
 type place = { placed : Core.placed; start : Core.corner_progress; size : int; dimension : int }
 
 let place_of placed (start : Core.corner_progress) =
+  held := 0;
   { placed; start; size = Core.num_signs placed start;
     dimension = Z.to_int start.num_coordinates }
 
@@ -216,6 +229,8 @@ type star = { above : string list; regions : string list }
 
 (* The cells that move along at most one side of every group. *)
 let spanned below groups =
+  let times n group = min (1 lsl 40) (n * List.length group) in
+  pay_keys (String.length below) (List.fold_left times 1 groups);
   let add regions group =
     units (100 * List.length regions * List.length group);
     List.concat_map (fun old -> List.map (joined_key below old) group) regions in
@@ -280,7 +295,7 @@ and joined place cell faces cells =
   require (List.length cell.basis > 1) "other cells than both sides of a cell of codimension 1";
   let add (count, regions) (face, { listed; _ }) =
     let star = star place face listed in
-    units (400 * (List.length star.above + List.length star.regions));
+    pay_keys place.size (List.length star.above + List.length star.regions);
     let one_more = function None -> Some 1 | Some n -> Some (n + 1) in
     ( List.fold_left (fun count key -> Keys.update key one_more count) count star.above,
       List.fold_left (fun regions key -> Keys.add key () regions) regions star.regions ) in
@@ -355,5 +370,7 @@ let vertex place line : Core.vertex =
   require (Array.for_all2 agrees rows signs) "other signs at the point of these zeros";
   let fixed = List.filter (fun c -> not (List.mem c columns)) (List.init place.dimension Fun.id) in
   let star = star place { signs; zeros = line.zeros; basis; fixed } line.cells in
+  release !held;
+  held := 0;
   { its_signs = Array.to_list signs; its_point = in_inputs place point;
     its_regions = List.map (region place point) star.regions }
