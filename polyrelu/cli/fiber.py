@@ -175,7 +175,7 @@ def _check_options(options: argparse.Namespace) -> None:
     if not _num_wanted(options):
         raise UsageError("--to FOLDER writes members; ask for some with --member K or --sample N")
     if not os.path.isdir(options.to):
-        raise PolyreluError(f"--to {options.to}: there is no such folder")
+        raise PolyreluError(f"--to {options.to}: there is no such folder; make it first")
     taken = [name for name in (options.network, options.domain, options.output) if name is not None]
     for number in range(_num_wanted(options)):
         for suffix in (".json", ".onnx") if options.onnx else (".json",):

@@ -214,7 +214,11 @@ def _document(name: str) -> dict[str, Any]:
     try:
         document = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise DomainError(f"{name}: not a JSON file of breakpoints: {str(error)[:80]}") from None
+        reason = "no text" if isinstance(error, UnicodeDecodeError) else str(error)[:80]
+        raise DomainError(
+            f"{name}: not a JSON file of breakpoints ({reason}); `polyrelu complex NET --weights "
+            "FILE` writes one, and --oracle NET takes a network"
+        ) from None
     if not isinstance(document, dict):
         raise DomainError(f"{name}: expected an object with the keys of a file of breakpoints")
     return document

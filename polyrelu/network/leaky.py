@@ -26,6 +26,8 @@ __all__ = ["LeakyStack", "leaky_slopes", "leaky_stack"]
 
 #: Maximum number of products of numbers for reading off the parameters.
 _MAX_PRODUCTS = 10**9
+#: Number of bits of two factors from which a product takes longer.
+_SHORT_BITS = 256
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -149,11 +151,12 @@ def leaky_slopes(network: Network) -> tuple[tuple[Fraction, ...], Network] | Non
 
 
 def _num_products(network: Network) -> int:
-    """Return how many products of numbers it takes to read off the parameters."""
+    """Return how many products of short numbers it takes to read off the parameters."""
     widths, total = network.widths, 0
     for number, layer in enumerate(network.layers[:-1], 1):
         read = sum(widths[block.source] for block in layer.blocks)
-        total += widths[number + 1] * widths[number] * read
+        length = 1 + (layer.bits + network.layers[number].bits) // _SHORT_BITS
+        total += length * widths[number + 1] * widths[number] * read
     return total
 
 

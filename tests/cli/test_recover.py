@@ -81,3 +81,14 @@ def test_wrong_options(
     assert status == 2
     assert text in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_a_network_in_the_place_of_breakpoints(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The error says what writes such a file, and what takes a network."""
+    (tmp_path / "net.onnx").write_bytes(b"\x08\x08\x8a")
+    status, _, err = run(capsys, "recover", str(tmp_path / "net.onnx"))
+    assert (status, err.count("\n")) == (2, 1)
+    assert "not a JSON file of breakpoints (no text); `polyrelu complex NET --weights" in err
+    assert "--oracle NET takes a network" in err
