@@ -118,6 +118,7 @@ class BoundProgram:
 
     def __init__(self, forms: InequalityForms, budget: Budget, with_large: bool = False) -> None:
         self._forms, self._budget, self._with_large = forms, budget, with_large
+        self._forms_on_basis: dict[Inequality, Form] = {}
 
     def solve(self, form: Form, scope: ProgramScope) -> Bound | None:
         """Return the best lower bound of a form from the inequalities in scope, or None.
@@ -171,10 +172,12 @@ class BoundProgram:
 
     def _solve_large(self, form: Form, scope: ProgramScope, rows: Rows) -> Bound | None:
         """Return the bound from the unknowns that a solution in floats uses, or None."""
-        unknowns = list(islice(self._unknowns(scope), SETTINGS.max_sparse_entries + 1))
-        num_entries = sum(self._num_entries(unknown) for unknown in unknowns)
-        if num_entries > SETTINGS.max_sparse_entries:
-            return None
+        unknowns, num_entries = list[_Unknown](), 0
+        for unknown in self._unknowns(scope):
+            unknowns.append(unknown)
+            num_entries += self._num_entries(unknown)
+            if num_entries > SETTINGS.max_sparse_entries:  # most forms are never made then
+                return None
         self._budget.spend(price_of_sparse_program(num_entries))
         program = self._in_floats(form, rows, unknowns)
         found = guessed_support(program, SETTINGS.max_sparse_iterations)
@@ -261,7 +264,15 @@ class BoundProgram:
         forms = [
             (name, self._forms.inequality(name, guard)) for name in (*names, *self._forms.unguarded)
         ]
-        return [(name, self._on_basis(form)) for name, form in forms if form.keys() <= allowed]
+        return [(name, self._kept(name, form)) for name, form in forms if form.keys() <= allowed]
+
+    def _kept(self, name: Inequality, form: Form) -> Form:
+        """Return the form of an inequality as programs look at it, made once for each name."""
+        if name == GUARD:  # depends on the guard
+            return self._on_basis(form)
+        if name not in self._forms_on_basis:
+            self._forms_on_basis[name] = self._on_basis(form)
+        return self._forms_on_basis[name]
 
     def _on_basis(self, form: Form) -> Form:
         """Return a form without the inputs that the program need not look at."""
