@@ -143,6 +143,26 @@ def test_suspects_come_layer_by_layer() -> None:
     assert [s.neuron.layer for s in found] == sorted(s.neuron.layer for s in found)
 
 
+def test_programs_beyond_the_limits_are_given_up_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of some 700 forms only those of the first derived inequalities are asked for."""
+    small = dataclasses.replace(SETTINGS, max_program_entries=40, max_sparse_entries=1000)
+    monkeypatch.setattr("polyrelu.proofs.refutations.bound_program.SETTINGS", small)
+    ones = [[1] * 16 for _ in range(16)]
+    network = from_arrays([(ones, [1] * 16)] * 4)
+    inequalities = ValidInequalities(network, with_large=True)
+    asked, inequality = list[Inequality](), inequalities.inequality
+
+    def counted(name: Inequality, guard: int | None = None) -> dict[int, int]:
+        """Return the form of an inequality, and note its name."""
+        asked.append(name)
+        return inequality(name, guard)
+
+    monkeypatch.setattr(inequalities, "inequality", counted)
+    form = inequalities.preactivation(NeuronId(3, 0), -1)
+    assert inequalities.lower_bound(form, 3) is None
+    assert 0 < len(asked) < 200
+
+
 def test_raised_together() -> None:
     """Both neurons are on where the guard is on, and the output subtracts one from the other.
 
