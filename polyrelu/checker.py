@@ -47,55 +47,55 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   2956  3.8 Domains of pairs, and theorem point
   3111      theorem point
   3180  3.9 Ridges: theorems deep and deep-part
-  4242      theorem deep
-  4250      theorem deep-part
-  4300    Theorem D, sparse competitors: zero weights, and ridges without a bend
-  4430      theorem deep-sparse
-  4438      theorem deep-sparse-part
-  4451  3.10 Injectivity: theorems active-rows and collision
-  4477      theorem collision
-  4504      theorem active-rows
-  4784  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4867      theorem jumps
-  4894      theorem hyperplanes
-  4917      theorem affine-maps
-  4941      theorem bends
-  4972  3.12 Functional dimensions: theorem jacobian
-  4978      theorem jacobian
-  5093  3.13 Leaky ReLU stacks
-  5177    leaky-shallow
-  5180      theorem leaky-shallow
-  5195    leaky-chains
-  5198      theorem leaky-chains
-  5378    leaky-replacement
-  5381      theorem leaky-replacement
-  5443  3.14 Networks of blocks
-  5475      theorem blocks-neuron
-  5817      theorem blocks-replacement
-  5999      theorem blocks-one-sided
-  6174  4. Verdicts
-  6309  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  7122      theorem tree-equal
-  7142      theorem tree
-  7263  5.1 Lists of regions: claim regions, theorem regions
-  7268      theorem regions
-  7308  5.2 Limits
-  7314  5.3 Vertices: theorems vertices and complex (any networks)
-  7879      theorem vertices
-  7894      theorem complex
-  7912  5.4 Injectivity by cells: theorem cell-pairs
-  7924      theorem cell-pairs
-  8042  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  8047      theorem inverse-lipschitz
-  8210  5.6 Injectivity by a left inverse: theorem left-inverse
-  8213      theorem left-inverse
-  8282  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  8285      theorem monotone
-  8389  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  9710  5.9 Teaching sets: theorem parallel-lines
-  9724      theorem parallel-lines
-  9830    Files
-  9970    The command line
+  4243      theorem deep
+  4251      theorem deep-part
+  4301    Theorem D, sparse competitors: zero weights, and ridges without a bend
+  4431      theorem deep-sparse
+  4439      theorem deep-sparse-part
+  4452  3.10 Injectivity: theorems active-rows and collision
+  4478      theorem collision
+  4505      theorem active-rows
+  4785  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4868      theorem jumps
+  4895      theorem hyperplanes
+  4918      theorem affine-maps
+  4942      theorem bends
+  4973  3.12 Functional dimensions: theorem jacobian
+  4979      theorem jacobian
+  5094  3.13 Leaky ReLU stacks
+  5178    leaky-shallow
+  5181      theorem leaky-shallow
+  5196    leaky-chains
+  5199      theorem leaky-chains
+  5379    leaky-replacement
+  5382      theorem leaky-replacement
+  5444  3.14 Networks of blocks
+  5476      theorem blocks-neuron
+  5818      theorem blocks-replacement
+  6000      theorem blocks-one-sided
+  6175  4. Verdicts
+  6310  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  7123      theorem tree-equal
+  7143      theorem tree
+  7264  5.1 Lists of regions: claim regions, theorem regions
+  7269      theorem regions
+  7309  5.2 Limits
+  7315  5.3 Vertices: theorems vertices and complex (any networks)
+  7880      theorem vertices
+  7895      theorem complex
+  7913  5.4 Injectivity by cells: theorem cell-pairs
+  7925      theorem cell-pairs
+  8043  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  8048      theorem inverse-lipschitz
+  8211  5.6 Injectivity by a left inverse: theorem left-inverse
+  8214      theorem left-inverse
+  8283  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  8286      theorem monotone
+  8390  5.8 Bounds: theorems deviation, range, holds, same-decisions
+  9711  5.9 Teaching sets: theorem parallel-lines
+  9725      theorem parallel-lines
+  9831    Files
+  9971    The command line
 """
 
 from __future__ import annotations
@@ -4022,7 +4022,8 @@ class SignSystem:
         basis = rank_form(self.sets, self.derivatives, own, unknowns)
         if len(basis) == len(unknowns):
             return True
-        self.keep(OwnSystem(weights, ones(on), ones(off & self.free), signs, []), basis)
+        if self.free.bit_count() <= MAX_TRIED:
+            self.keep(OwnSystem(weights, ones(on), ones(off & self.free), signs, []), basis)
         if sum(c < num_own for c in basis) < num_own:
             return False
         self.wanted.update(signs)

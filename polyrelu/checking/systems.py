@@ -225,7 +225,8 @@ class SignSystem:
         basis = rank_form(self.sets, self.derivatives, own, unknowns)
         if len(basis) == len(unknowns):
             return True
-        self.keep(OwnSystem(weights, ones(on), ones(off & self.free), signs, []), basis)
+        if self.free.bit_count() <= MAX_TRIED:
+            self.keep(OwnSystem(weights, ones(on), ones(off & self.free), signs, []), basis)
         if sum(c < num_own for c in basis) < num_own:
             return False
         self.wanted.update(signs)

@@ -44,6 +44,12 @@ SOURCES = [
     ([[-1, 1, 3], [1, 1, -2]], [1, 1]),
     ([[-1, 3]], [-1]),
 ]
+#: A network that is proved among transversal competitors only.
+TRANSVERSAL = [
+    ([[-1, 3], [2, 3], [-3, -1]], [-1, 1, 2]),
+    ([[3, -1, 1], [-1, 3, 3]], [-1, -1]),
+    ([[3, -2]], [1]),
+]
 THREE = [
     ([[-2, -2], [1, -3]], [-3, 0]),
     ([[-3, -1], [-2, 3]], [3, 0]),
@@ -103,7 +109,7 @@ def test_identify(layers: Any) -> None:
     outcome = polyrelu.identify(network, among="transversal", budget=20_000)
     assert isinstance(outcome, Proved)
     assert outcome.theorem == "deep"
-    assert outcome.certificate.claim.among == ("regular" if layers is PLANES else "transversal")
+    assert outcome.certificate.claim.among == ("transversal" if layers is THREE else "regular")
     assert verdict(outcome.certificate.to_document()[0]).verdict == "accepted"
     assert is_locally_rigid(plain(network)) is not False
 
@@ -167,7 +173,7 @@ def test_subsets_of_ridges(layers: Any, among: Any) -> None:
 
 def test_what_a_search_shows_regular_competitors() -> None:
     """Only the types of ridges change for regular competitors, and the search is unchanged."""
-    for layers in (SOURCES, PLANES):
+    for layers in (TRANSVERSAL, PLANES):
         search = DeepSearch(polyrelu.from_arrays(layers))
         before = str(search.run(rounds=10))
         other = search.among_regular()
@@ -184,7 +190,7 @@ def test_among_regular_competitors_only_such_proofs_count() -> None:
 
     The answer lists what is missing.
     """
-    network = polyrelu.from_arrays(SOURCES)
+    network = polyrelu.from_arrays(TRANSVERSAL)
     assert polyrelu.identify(network, among="transversal", budget=20_000).status == "proved"
     outcome = polyrelu.identify(network, among="regular", budget=1000)
     assert isinstance(outcome, polyrelu.Undecided)
