@@ -1,7 +1,7 @@
 """Tasks on several processes, on a cluster and after kills: efficiency, and the same bytes.
 
     python -m benchmarks.parallel
-        [--part tasks|jobs|cluster|simulation|kills|deviation|deep|campaign]
+        [--part tasks|jobs|cluster|simulation|kills|deviation|tree|deep|campaign]
         [--kills 200] [--scale 104]
 
 `tasks` does all tasks of a stream of regions (4 inputs, two hidden layers of `--scale` neurons) in
@@ -15,9 +15,10 @@ with the seconds that the main process needs for each result. `kills` ends a com
 jobs at random moments, by SIGKILL, SIGTERM and Ctrl-C to the command or all its processes and by
 SIGKILL to one of its workers, and looks at what is left (`benchmarks.kills`). `deviation` bounds
 how far a network with 5 inputs and two hidden layers of 24 neurons is from a copy with other
-weights nearby, in this process and in two others, and compares the certificates. `deep` makes the
-walks of deep searches in networks of the folder that POLYRELU_SHARED names, and `campaign` decides
-many networks (`benchmarks.parallel_searches`). Parts that are not run keep their last results.
+weights nearby, in this process and in two others, and compares the certificates. `tree` does the
+same with a split tree that proves that a network is 0 on a cube. `deep` makes the walks of deep
+searches in networks of the folder that POLYRELU_SHARED names, and `campaign` decides many networks
+(`benchmarks.parallel_searches`). Parts that are not run keep their last results.
 """
 
 from __future__ import annotations
@@ -37,7 +38,12 @@ from typing import Any
 
 from benchmarks.kills import Campaign
 from benchmarks.parallel_cluster import local_cluster
-from benchmarks.parallel_searches import Measured, campaign_in_parallel, deep_searches
+from benchmarks.parallel_searches import (
+    Measured,
+    campaign_in_parallel,
+    deep_searches,
+    split_tree,
+)
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu.complex.region_stream import RegionTotals, count_regions
 from polyrelu.formats import save
@@ -48,7 +54,7 @@ from polyrelu.support.parallel import Cluster, Processes, Workers
 from polyrelu.support.parallel.tasks import AHEAD
 from tests.generators.close_networks import close_pair
 
-PARTS = ("tasks", "jobs", "cluster", "simulation", "kills", "deviation", "deep", "campaign")
+PARTS = ("tasks", "jobs", "cluster", "simulation", "kills", "deviation", "tree", "deep", "campaign")
 DOMAIN = "box:-1,1"
 #: Number of campaigns of kills at the same time, which makes the machine busy.
 _NUM_CAMPAIGNS = 5
@@ -80,6 +86,8 @@ def main() -> None:
         found["kills"] = _kills(options.kills)
     if "deviation" in parts:
         found["deviation"] = _deviation()
+    if "tree" in parts:
+        found["tree"] = split_tree()
     if "deep" in parts:
         found["deep"] = deep_searches()
     if "campaign" in parts:

@@ -1,4 +1,4 @@
-"""Walks of a deep search, and campaigns, in two processes: parts of `benchmarks.parallel`.
+"""Walks of a deep search, split trees and campaigns in two processes: parts of `parallel`.
 
 A search has a main process, which decides where to walk and evaluates hypotheses, and workers. On
 two cores it takes at least as long as the main process, and at least half of the CPU seconds of
@@ -10,23 +10,27 @@ from __future__ import annotations
 
 import os
 import time
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import polyrelu
+from polyrelu.foldsets import clique_instance
 from polyrelu.network import Network, from_arrays
+from polyrelu.outcomes import Equivalent
 from polyrelu.proofs.deep.prover import run_search
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.support.parallel import Processes, Serial, Workers, campaign
 
-__all__ = ["Measured", "campaign_in_parallel", "deep_searches"]
+__all__ = ["Measured", "campaign_in_parallel", "deep_searches", "split_tree"]
 
 #: Networks of POLYRELU_SHARED, and units of work of their searches.
 _NETWORKS = {"mnist_256x2.onnx": 60_000, "acasxu_1_1.nnet": 30_000}
 #: Number of networks of the campaign, and units of work for each.
 _NUM_NETWORKS, _BUDGET = 120, 1500
+#: Number of vertices of each class of the graph whose network a split tree proves to be 0.
+_NUM_VERTICES = 8
 
 
 class Measured:
@@ -90,6 +94,33 @@ def _searched(
     search = run_search(network, 0, budget, workers=workers)
     used = time.process_time() - started
     return search, used, sorted(getattr(workers, "seconds", {}).values())
+
+
+def split_tree() -> dict[str, Any]:
+    """Prove that a network is 0 on a cube, because a graph has no triangle, in two ways."""
+    numbers = range(_NUM_VERTICES)
+    edges = product([(0, i) for i in numbers], product([1, 2], numbers))
+    pair = clique_instance(3, _NUM_VERTICES, edges).network, from_arrays([([[0] * 3], [0])])
+    started = time.process_time()
+    one = polyrelu.equivalent(*pair, "box:0,1")
+    alone = time.process_time() - started
+    measured, started = Measured(Processes(2)), time.process_time()
+    two = polyrelu.equivalent(*pair, "box:0,1", workers=measured)
+    main = time.process_time() - started
+    assert isinstance(one, Equivalent)
+    assert isinstance(two, Equivalent)
+    assert one.certificate.to_bytes() == two.certificate.to_bytes()
+    return {
+        "network": str(pair[0]).split(",")[0],
+        "nodes": one.search.num_nodes,
+        "cpu seconds of one process": round(alone, 2),
+        "cpu seconds of the main process": round(main, 2),
+        "cpu seconds of the workers": sorted(round(s, 2) for s in measured.seconds.values()),
+        "longest task in cpu seconds": round(measured.longest, 2),
+        "speed-up by cpu seconds, at least": round(
+            alone / (main + max(measured.seconds.values())), 2
+        ),
+    }
 
 
 def identified(network: Network, *, budget: float) -> dict[str, Any]:

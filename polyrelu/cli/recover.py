@@ -23,6 +23,7 @@ from polyrelu.cli.output import (
     show,
     written_lines,
 )
+from polyrelu.cli.workers import add_checkpoint, check_checkpoint
 from polyrelu.errors import DomainError
 from polyrelu.support.progress import ProgressLine
 
@@ -90,6 +91,7 @@ def add_recover(subparsers: Any) -> None:
         "network --oracle, among all with one hidden layer that is not wider",
     )
     add_seed(parser, "seed of the random lines and points (default 0)")
+    add_checkpoint(parser)
     add_limits(parser)
     add_reading(parser)
 
@@ -102,6 +104,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
         raise UsageError("recover takes either a file of breakpoints or --oracle NET; give one")
     if options.certificate is not None and options.network is None:
         raise UsageError("--certificate needs --oracle, a network to compare with")
+    if options.checkpoint is not None and (options.network is None or options.teach is not None):
+        raise UsageError("--checkpoint keeps the values of --oracle that a search asks for")
     if options.teach is not None:
         return _teach(options, started)
     inputs = [name for name in (options.weights, options.network) if name is not None]
@@ -110,6 +114,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
             check_output(option, name, inputs)
     if options.output is not None:
         check_written_ending("-o", options.output)
+    check_checkpoint(options, [*inputs, *filter(None, [options.certificate])])
     found = _found(options)
     files = list[Path]()
     if options.output is not None and found.network is not None:
@@ -198,6 +203,7 @@ def _found(options: argparse.Namespace) -> Recovery:
             seed=options.seed,
             max_queries=options.queries,
             progress=line.show,
+            checkpoint=options.checkpoint,
         )
 
 

@@ -14,7 +14,15 @@ from polyrelu.cli.output import check_output
 if TYPE_CHECKING:
     from polyrelu.support.parallel import Workers
 
-__all__ = ["WORKERS", "add_workers", "check_checkpoint", "chosen_workers", "kept_text", "with_kept"]
+__all__ = [
+    "WORKERS",
+    "add_checkpoint",
+    "add_workers",
+    "check_checkpoint",
+    "chosen_workers",
+    "kept_text",
+    "with_kept",
+]
 
 #: Names of the options, which go on where a next step is the same command.
 WORKERS = ("jobs", "dask", "checkpoint")
@@ -37,6 +45,11 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         help="work on the cluster of the Dask scheduler at this address, such as tcp://host:8786; "
         "the result is the same",
     )
+    add_checkpoint(parser)
+
+
+def add_checkpoint(parser: argparse.ArgumentParser) -> None:
+    """Add the option of a checkpoint alone, for work that does not split."""
     parser.add_argument(
         "--checkpoint",
         metavar="FILE",

@@ -10,9 +10,14 @@ from typing import Any
 from polyrelu.errors import ArgumentError, DomainError
 from polyrelu.exact import Polyhedron, dot, to_fraction
 from polyrelu.support.arguments import expect_count
+from polyrelu.support.parallel import TaskStream
+from polyrelu.support.parallel.wire import exact_numbers, exact_texts, packed, understood, unpacked
 from polyrelu.support.typing import Point, Vector
 
-__all__ = ["Oracle", "QueriesSpentError", "difference", "scaled"]
+__all__ = ["Oracle", "QueriesSpentError", "ask", "difference", "scaled"]
+
+#: Takes a point, a tuple of exact numbers, and returns a row of numbers.
+Function = Callable[[Point], Sequence[Any]]
 
 #: How many rounding errors two values may differ by and still count as equal.
 _ROUNDINGS = 256
@@ -42,6 +47,9 @@ class Oracle:
         The number of queries after which `QueriesSpentError` is raised; None is no limit.
     seed
         Determines all random points and directions.
+    answers
+        A stream of tasks of `ask`, which asks the function and may keep the answers in a
+        checkpoint; None to ask it directly.
 
     Attributes
     ----------
@@ -66,13 +74,14 @@ class Oracle:
 
     def __init__(
         self,
-        function: Callable[[Point], Sequence[Any]],
+        function: Function,
         num_inputs: int,
         *,
         domain: Polyhedron | None = None,
         relative_error: Fraction = Fraction(0),
         max_queries: int | None = None,
         seed: int = 0,
+        answers: TaskStream | None = None,
     ) -> None:
         if domain is not None and domain.dimension < num_inputs:
             raise DomainError("the domain: expected one with interior; recovery looks at all sides")
@@ -82,7 +91,7 @@ class Oracle:
         self.relative_error, self.max_queries = relative_error, max_queries
         self.random = random.Random(expect_count(seed, "seed"))
         self.num_queries = self.num_kept = 0
-        self._function = function
+        self._function, self._answers = function, answers
         self._known: dict[Point, Vector] = {}
 
     @property
@@ -110,14 +119,13 @@ class Oracle:
 
     def _outputs(self, x: Point) -> Vector:
         """Ask the function."""
-        outputs = self._function(x)
-        try:
-            found = () if isinstance(outputs, str | bytes) else tuple(map(to_fraction, outputs))
-        except (TypeError, ValueError, DomainError) as error:
-            raise ArgumentError(
-                f"the function: expected finite numbers at a point, got {outputs!r}; "
-                "it has to return one row of numbers"
-            ) from error
+        if self._answers is None:
+            found = _numbers(self._function(x))
+        else:
+            self._answers.add(packed(exact_texts(x)))
+            texts = unpacked(self._answers.take())
+            with understood():
+                found = exact_numbers(texts)
         num_outputs = len(next(iter(self._known.values()), found))
         if not found or len(found) != num_outputs:
             raise ArgumentError(
@@ -167,6 +175,24 @@ class Oracle:
             elif slope < 0:
                 low = slack / slope if low is None else max(low, slack / slope)
         return low, high
+
+
+def ask(function: Function, task: bytes) -> bytes:
+    """Ask a function at a point, as a task."""
+    with understood():
+        point = exact_numbers(unpacked(task))
+    return packed(exact_texts(_numbers(function(point))))
+
+
+def _numbers(outputs: Any) -> Vector:
+    """Return what a function has returned at a point as exact numbers."""
+    try:
+        return () if isinstance(outputs, str | bytes) else tuple(map(to_fraction, outputs))
+    except (TypeError, ValueError, DomainError) as error:
+        raise ArgumentError(
+            f"the function: expected finite numbers at a point, got {outputs!r}; "
+            "it has to return one row of numbers"
+        ) from error
 
 
 def difference(u: Sequence[Fraction], v: Sequence[Fraction]) -> Vector:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -22,14 +23,16 @@ from polyrelu.proofs import equivalent
 from polyrelu.recovery.choices import Choices
 from polyrelu.recovery.first_layer import neurons_on
 from polyrelu.recovery.jumps import Hyperplane
-from polyrelu.recovery.oracle import Oracle, QueriesSpentError
+from polyrelu.recovery.oracle import Oracle, QueriesSpentError, ask
 from polyrelu.recovery.search import ROUNDS, Candidate, Search
 from polyrelu.recovery.visibility import invisible_neurons, undetermined_weights
 from polyrelu.recovery.weights import read_weights
 from polyrelu.support.arguments import expect_count, expect_function
+from polyrelu.support.parallel import Execution
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Point
 from polyrelu.symmetry import related
+from polyrelu.version import __version__
 
 __all__ = ["Recovery", "recover", "recover_function", "recover_weights"]
 
@@ -39,6 +42,8 @@ MAX_QUERIES = 200_000
 _PROOF_BUDGET = 20_000
 #: The rounds of a search that goes on after a difference was found, and how often it does.
 _MORE_ROUNDS, _MAX_REPAIRS = (5, 10), 3
+#: A search without a checkpoint.
+_ALONE = Execution()
 
 
 @dataclass(frozen=True)
@@ -219,6 +224,7 @@ def recover(
     seed: int = 0,
     max_queries: int = MAX_QUERIES,
     progress: Progress | None = None,
+    checkpoint: str | Path | None = None,
 ) -> Recovery:
     """Recover a network from exact values of its function, and prove that it is the right one.
 
@@ -240,6 +246,8 @@ def recover(
         The largest number of points that may be asked for.
     progress
         Called with a `ProgressStep` after each line.
+    checkpoint
+        A file that keeps the values; none of them is asked for again.
 
     Returns
     -------
@@ -262,6 +270,8 @@ def recover(
     if isinstance(network, PolyhedralComplex | BreakpointComplex):
         if domain is not None:
             raise ArgumentError("domain: a complex has its own domain; leave this argument out")
+        if checkpoint is not None:
+            raise ArgumentError("checkpoint: a complex is not asked for values; leave it out")
         return _from_complex(network, seed, max_queries, progress)
     if isinstance(network, FunctionType | MethodType | partial):
         raise ArgumentError(
@@ -270,7 +280,14 @@ def recover(
         )
     known = as_network(network)
     polyhedron = as_domain(domain, known.num_inputs)
-    search = _search(known, polyhedron, Fraction(0), max_queries, seed, progress)
+    entries = {} if checkpoint is None else _entries(known.sha256, polyhedron, Fraction(0))
+    with Execution.opened(None, checkpoint, entries) as execution:
+        search = _search(known, polyhedron, Fraction(0), max_queries, seed, progress, execution)
+        return _recovered(search, known, polyhedron)
+
+
+def _recovered(search: Search, known: Network, polyhedron: Polyhedron) -> Recovery:
+    """Let a search go on until it has found the network that answers it."""
     candidate, outcome = _within_queries(search, ROUNDS), None
     for _ in range(_MAX_REPAIRS):
         if candidate is None:
@@ -334,6 +351,7 @@ def recover_function(
     seed: int = 0,
     max_queries: int = MAX_QUERIES,
     progress: Progress | None = None,
+    checkpoint: str | Path | None = None,
 ) -> Recovery:
     """Guess a network from values of a function; nothing is proved about other points.
 
@@ -349,6 +367,9 @@ def recover_function(
         The relative error of its values: 0 if they are exact, 2.0**-52 for float64.
     seed, max_queries, progress
         As in `recover`.
+    checkpoint
+        A file that keeps the values, of which none is asked for again. It cannot know whether the
+        function was changed; after that, name a new file.
 
     Returns
     -------
@@ -366,8 +387,21 @@ def recover_function(
     expect_function(progress, "progress")
     size = expect_count(num_inputs, "num_inputs")
     polyhedron = as_domain(domain, size)
-    search = _search(function, polyhedron, Fraction(relative_error), max_queries, seed, progress)
-    return _recovery(search, _within_queries(search, ROUNDS), None, None)
+    error = Fraction(relative_error)
+    with Execution.opened(None, checkpoint, _entries("", polyhedron, error)) as execution:
+        search = _search(function, polyhedron, error, max_queries, seed, progress, execution)
+        return _recovery(search, _within_queries(search, ROUNDS), None, None)
+
+
+def _entries(network: str, domain: Polyhedron, relative_error: Fraction) -> dict[str, str]:
+    """Return what a checkpoint compares, given the hash of a network if one is asked."""
+    return {
+        "question": "recover",
+        "version": __version__,
+        "network": network,
+        "domain": domain.sha256,
+        "relative error": str(relative_error),
+    }
 
 
 def recover_weights(
@@ -418,8 +452,10 @@ def _search(
     max_queries: int,
     seed: int,
     progress: Progress | None,
+    execution: Execution = _ALONE,
 ) -> Search:
-    """Return a search that has not begun."""
+    """Return a search that has not begun, which keeps answers in a checkpoint if there is one."""
+    is_kept = execution.checkpoint is not None
     oracle = Oracle(
         function,
         domain.ambient_dimension,
@@ -427,6 +463,7 @@ def _search(
         relative_error=relative_error,
         max_queries=expect_count(max_queries, "max_queries"),
         seed=expect_count(seed, "seed"),
+        answers=execution.stream(ask, function) if is_kept else None,
     )
     return Search(oracle, progress=progress)
 

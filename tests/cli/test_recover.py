@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,25 @@ def test_a_network_is_recovered(
     assert (status, found["status"], found["has_the_parameters"]) == (0, "proved", True)
     assert related(load(again), HIDDEN)
     assert checker.check_file(certificate).verdict == "accepted"
+
+
+def test_values_are_kept(hidden: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ("recover", "--oracle", hidden, "--certificate")
+    file = tmp_path / "values.db"
+    for name in ("once.json", "again.json"):
+        options = ("--checkpoint", str(file))
+        assert run(capsys, *command, str(tmp_path / name), *options)[0] == 0
+    assert run(capsys, *command, str(tmp_path / "plain.json"))[0] == 0
+    written = {(tmp_path / f"{name}.json").read_bytes() for name in ("once", "again", "plain")}
+    assert len(written) == 1
+    with closing(sqlite3.connect(file)) as checkpoint:
+        (kept,) = checkpoint.execute("SELECT count(*) FROM results").fetchone()
+    assert kept == run_json(capsys, *command[:-1])[1]["queries"]
+    status, _, error = run(capsys, *command[:-1], "--domain", "box:0,1", *options)
+    assert (status, "of other work (another domain" in error) == (2, True)
+    for wrong, text in ((("--teach", "t"), "keeps the values"), (("--certificate", str(file)), "")):
+        status, _, error = run(capsys, *command[:-1], *wrong, *options)
+        assert (status, text in error) == (2, True)
 
 
 def test_from_weights(hidden: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -193,7 +193,8 @@ def equivalent(
     expect_function(progress, "progress")
     polyhedron = as_domain(domain, one.num_inputs)
     limits = as_budget(budget, time_limit, memory_limit)
-    with Execution.opened(workers, checkpoint, _entries(one, two, polyhedron, seed)) as execution:
+    entries = {} if checkpoint is None else _entries(one, two, polyhedron, seed)
+    with Execution.opened(workers, checkpoint, entries) as execution:
         question = _Question(one, two, polyhedron, seed, progress, execution=execution)
         answer = _answer(question, limits)
     return with_sources(answer, *read)

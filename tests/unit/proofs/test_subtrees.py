@@ -104,7 +104,7 @@ def test_a_budget_means_the_same_for_all_workers(tmp_path: Path) -> None:
 def test_a_checkpoint_of_another_question_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "work.db"
     the_answer(checkpoint=path)
-    with pytest.raises(DomainError, match=r"other work \(second network: "):
+    with pytest.raises(DomainError, match=r"other work \(another second network"):
         the_answer(1, checkpoint=path)
     with pytest.raises(DomainError, match=r"other work \(seed: 0 in place of 1\)"):
         the_answer(seed=1, checkpoint=path)

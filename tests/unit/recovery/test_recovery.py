@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -223,6 +225,31 @@ def test_the_same_seed_gives_the_same_answer() -> None:
     one, two = (polyrelu.recover(hidden, seed=3) for _ in range(2))
     assert one.network == two.network
     assert one.num_queries == two.num_queries
+
+
+def test_values_are_kept(tmp_path: Path) -> None:
+    path, asked = tmp_path / "values.db", list[Any]()
+
+    def function(x: Any, last: float = math.inf) -> list[Any]:
+        """Return values until the machine is switched off."""
+        if len(asked) == last:
+            raise SystemExit
+        asked.append(x)
+        return [abs(x[0]) + max(x[1], 0)]
+
+    expected = polyrelu.recover_function(function, 2)
+    num_values = len(asked)
+    asked.clear()
+    for last in (5, 30, num_values // 2):  # nothing is asked for twice
+        with pytest.raises(SystemExit):
+            polyrelu.recover_function(partial(function, last=last), 2, checkpoint=path)
+        assert len(asked) == last
+    assert polyrelu.recover_function(function, 2, checkpoint=path) == expected
+    assert len(asked) == num_values == len(set(asked))
+    silent = partial(function, last=num_values)
+    assert polyrelu.recover_function(silent, 2, checkpoint=path) == expected
+    with pytest.raises(DomainError, match=r"other work \(another domain"):
+        polyrelu.recover_function(function, 2, "box:-1,1", checkpoint=path)
 
 
 def test_queries_are_limited() -> None:
