@@ -141,14 +141,13 @@ class Families:
 
     def add(self, ridge: Ridge) -> None:
         """Add the pieces, links and the crossing of a good ridge; another ridge changes nothing."""
-        if ridge.kind is None:
-            return
-        for piece in ridge.pieces:
+        links = ridge.links
+        for piece in ridge.pieces_of(links):
             self._add_piece(piece)
-        for one, other in ridge.links:
+        for one, other in links:
             self._link(one, other)
-        if ridge.crossing is not None:
-            self._crossings.append(ridge.crossing)
+        if (crossing := ridge.crossing) is not None:
+            self._crossings.append(crossing)
 
     def root(self, piece: Piece) -> Piece:
         """Return the representative of the family of a piece; it changes as families grow."""
@@ -160,6 +159,8 @@ class Families:
 
     def all(self) -> list[Family]:
         """Return all families, in the order in which the first piece of each was found."""
+        # Many ridges say the same about families, which only grow.
+        self._crossings = list(dict.fromkeys(map(self._between_roots, self._crossings)))
         levels = self._levels()
         chain_lengths = self._chain_lengths(levels)
         return [
@@ -201,11 +202,16 @@ class Families:
         large.num_inactive |= small.num_inactive
         large.oriented |= small.oriented
 
+    def _between_roots(self, crossing: Crossing) -> Crossing:
+        """Return what a crossing says about families, at their representatives."""
+        return Crossing(crossing.kind, self.root(crossing.u), self.root(crossing.v))
+
     def _levels(self) -> _DisjointSets[Piece]:
+        """Return the families that lie in one layer; crossings are between representatives."""
         levels: _DisjointSets[Piece] = _DisjointSets()
         for crossing in self._crossings:
             if crossing.kind == "A":
-                levels.join(self.root(crossing.u), self.root(crossing.v))
+                levels.join(crossing.u, crossing.v)
         return levels
 
     def _chain_lengths(self, levels: _DisjointSets[Piece]) -> defaultdict[Piece, int]:
@@ -215,7 +221,7 @@ class Families:
         so one pass through the layers from the last one to the first one is enough.
         """
         steps = {
-            (levels.root(self.root(crossing.u)), levels.root(self.root(crossing.v)))
+            (levels.root(crossing.u), levels.root(crossing.v))
             for crossing in self._crossings
             if crossing.kind != "A"
         }

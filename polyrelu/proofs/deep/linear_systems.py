@@ -341,11 +341,27 @@ def _independent_rows(
     rows, idle_blocks = list[list[int]](), 0
     for block in blocks:
         rank_before = len(rows)
-        rows = eliminate_mod([*rows, *block.tolist()], 0, prime)[1]
+        if not _are_spanned(block, rows, prime):
+            rows = eliminate_mod([*rows, *block.tolist()], 0, prime)[1]
         idle_blocks = idle_blocks + 1 if len(rows) == rank_before else 0
         if len(rows) == full_rank or idle_blocks == SETTINGS.idle_blocks:
             break
     return rows
+
+
+def _are_spanned(block: NDArray[np.int64], rows: Sequence[Sequence[int]], prime: int) -> bool:
+    """Return whether all rows of a block are combinations of rows in reduced echelon form.
+
+    Entries are between 0 and the prime. Sums of as many products of them as a layer has neurons are
+    less than 2^53 (`DeepNetwork.prime`), and there are at most two unknowns for each neuron.
+    """
+    if not rows:
+        return False
+    basis = np.array(rows, dtype=np.int64)
+    pivots = (basis != 0).argmax(axis=1)
+    others = np.setdiff1d(np.arange(basis.shape[1]), pivots)
+    rest = block[:, others] - block[:, pivots] @ basis[:, others]
+    return not (rest % prime).any()
 
 
 def _equations(

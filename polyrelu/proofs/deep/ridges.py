@@ -43,7 +43,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -157,7 +157,11 @@ class Ridge(NamedTuple):
     @property
     def pieces(self) -> tuple[Piece, ...]:
         """The pieces on the visible rays; none if the ridge is not good."""
-        linked = tuple(piece for link in self.links for piece in link)
+        return self.pieces_of(self.links)
+
+    def pieces_of(self, links: Iterable[tuple[Piece, Piece]]) -> tuple[Piece, ...]:
+        """Return the pieces on the visible rays, given the links of this ridge."""
+        linked = tuple(piece for link in links for piece in link)
         return (*linked, self.ray(self.u, True)) if self.kind == "C" else linked
 
     @property
