@@ -58,6 +58,8 @@ PARTS = ("tasks", "jobs", "cluster", "simulation", "kills", "deviation", "tree",
 DOMAIN = "box:-1,1"
 #: Number of campaigns of kills at the same time, which makes the machine busy.
 _NUM_CAMPAIGNS = 5
+#: Seconds for which the processes of a cluster are looked at before they have work.
+_IDLE_SECONDS = 30
 DEVIATION_WIDTHS, AT_MOST = (5, 24, 24, 2), Fraction(1, 14)
 
 
@@ -191,17 +193,18 @@ def _bounded(workers: Workers) -> tuple[float, bytes]:
 def _on_cluster(network: Network, alone: dict[str, Any]) -> dict[str, Any]:
     """Count on a scheduler and two workers, and account for the CPU seconds of each process."""
     with local_cluster(2) as cluster:
-        workers = Cluster(cluster.address)
+        workers, before = Cluster(cluster.address), cluster.cpu_seconds()
+        time.sleep(_IDLE_SECONDS)
+        idle = _differences(before, cluster.cpu_seconds())
         before, started = cluster.cpu_seconds(), time.perf_counter()
         totals = count_regions(network, DOMAIN, workers=workers)
         seconds, after = time.perf_counter() - started, cluster.cpu_seconds()
     assert totals == RegionTotals(alone["regions"], totals.num_bounded_regions)
-    used = {
-        role: [round(end - start, 2) for start, end in zip(before[role], after[role], strict=True)]
-        for role in before
-    }
+    used = _differences(before, after)
     every = [each for role in used.values() for each in role]
     return {
+        "cpu seconds of one process under the same load": alone["cpu seconds"],
+        "cpu seconds of the idle processes before, in 30 seconds": idle,
         "cpu seconds": used,
         "seconds": round(seconds, 2),
         "load of the machine": round(os.getloadavg()[0], 1),
@@ -211,6 +214,16 @@ def _on_cluster(network: Network, alone: dict[str, Any]) -> dict[str, Any]:
         "speed-up on two cores for all of these processes, at most": round(
             2 * alone["cpu seconds"] / sum(every), 2
         ),
+    }
+
+
+def _differences(
+    before: dict[str, list[float]], after: dict[str, list[float]]
+) -> dict[str, list[float]]:
+    """Return the CPU seconds that each process has used in between."""
+    return {
+        role: [round(end - start, 2) for start, end in zip(before[role], after[role], strict=True)]
+        for role in before
     }
 
 
