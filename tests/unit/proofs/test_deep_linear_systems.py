@@ -10,9 +10,12 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from random import Random
 
+import numpy as np
 import pytest
 
+from polyrelu.exact import eliminate_mod, float_prime
 from polyrelu.network import Network, from_arrays
+from polyrelu.proofs.deep import linear_systems
 from polyrelu.proofs.deep.families import Family
 from polyrelu.proofs.deep.hypotheses import deep_hypotheses
 from polyrelu.proofs.deep.linear_systems import (
@@ -423,3 +426,17 @@ def test_joining_by_weights_in_random_networks() -> None:
             )
             assert not evidence.num_determined_weights & ~evidence.num_active, neuron
     assert needed
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_that_add_nothing_are_told_without_elimination(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    width = int(rng.integers(1, 6))
+    prime = float_prime(width) if seed % 2 else 5
+    rows = rng.integers(0, prime, (3, 2 * width))
+    _, reduced = eliminate_mod(rows.tolist(), 0, prime)
+    spanned = rng.integers(0, prime, (4, 3)).astype(object) @ rows % prime
+    assert linear_systems._are_spanned(spanned.astype(np.int64), reduced, prime)
+    others = rng.integers(0, prime, (2, 2 * width))
+    rank = len(eliminate_mod([*rows.tolist(), *others.tolist()], 0, prime)[1])
+    assert linear_systems._are_spanned(others, reduced, prime) == (rank == len(reduced))
