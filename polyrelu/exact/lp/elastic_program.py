@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from polyrelu.exact.lp.highs import FloatSolver
+from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import Floats
 
 __all__ = ["ElasticProgram"]
@@ -57,6 +58,10 @@ class ElasticProgram:
         self._least = np.where(np.arange(len(table)) < len(equations), table[:, 0], -np.inf)
         self._sums, self._table = sums, table
         self._solver: FloatSolver | None = None
+
+    def __repr__(self) -> str:
+        counts = [(len(self._sides[0]), "variable"), (self._num_sums + self._num_rows, "row")]
+        return bracketed(f"ElasticProgram, {count_text(counts)}")
 
     def _made(self) -> FloatSolver:
         """Return the program; violations are columns."""

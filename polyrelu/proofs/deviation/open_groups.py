@@ -101,6 +101,7 @@ def _corners(ends: PairEnds) -> tuple[tuple[int, int], ...]:
     """Return the corners of the polygon of z, y and y - z, cut at z = 0 and at y = 0."""
 
     def is_inside(x: int, among: Interval) -> bool:
+        """Whether a number lies in an interval."""
         return among[0] <= x <= among[1]
 
     z, d, y = ends

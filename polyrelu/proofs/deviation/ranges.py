@@ -150,10 +150,6 @@ def output_range(
     return with_sources(answer, imported)
 
 
-#: Normal floats are 2^-1022 and more; sums of products need smaller ones.
-_LEAST_EXPONENT = -960
-
-
 @dataclass(slots=True)
 class _Question:
     """The outputs of a network on a domain, and what was found so far."""
@@ -244,7 +240,7 @@ class _Question:
     def _is_tiny(self) -> bool:
         """Whether floats of the values have few digits, or are 0: they say nothing of boxes."""
         longest = max(map(self._length, self.best), default=Fraction(0))
-        return 0 < longest < Fraction(2) ** _LEAST_EXPONENT
+        return 0 < longest < Fraction(2) ** SETTINGS.least_exponent
 
     def _price(self) -> float:
         return price_of_forms(self.problem.size, len(self.problem.lower))
